@@ -1,0 +1,30 @@
+/*
+ * prop - property tests that draw their numbers from a tape.
+ *
+ * A property is a function that draws what it needs and says whether it
+ * holds.  Random runs record the tape; when one fails, the tape is shrunk and
+ * replayed, so no generator needs a shrinker of its own.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tape;
+
+typedef bool prop_fn(struct tape *tape);
+
+/* A number in low..high, both included.  Smaller ones shrink better, so make
+ * `low` the simplest case. */
+uint64_t draw(struct tape *tape, uint64_t low, uint64_t high);
+
+/* Run `property` `run_count` times from `seed` (0: from $PROP_SEED, else 1;
+ * $PROP_RUNS overrides the count).  On failure print the name, the seed, the
+ * run and the shrunk tape, and return false. */
+bool prop_check(const char *name, prop_fn *property, unsigned run_count,
+                uint64_t seed);
+
+/* Run `property` once on `bytes` as the tape; past its end draws give low.
+ * For libFuzzer and for replaying a shrunk tape. */
+bool prop_replay(prop_fn *property, const uint8_t *bytes, size_t byte_count);
