@@ -71,10 +71,10 @@ char *mem_strdup(const char *s) must_check;
 void mem_free(void *p);
 
 /* Declare `auto_ptr(type)`: a `struct type *` destroyed at end of scope. */
-#define DEFINE_AUTO(type, destroy)                                             \
-    static inline void auto_##type##_(struct type **p)                         \
-    {                                                                          \
-        destroy(*p);                                                           \
+#define DEFINE_AUTO(type, destroy)                     \
+    static inline void auto_##type##_(struct type **p) \
+    {                                                  \
+        destroy(*p);                                   \
     }
 #define auto_ptr(type) __attribute__((cleanup(auto_##type##_))) struct type *
 
@@ -86,14 +86,18 @@ static inline void auto_mem_(void *p)
 #define auto_mem __attribute__((cleanup(auto_mem_)))
 
 /* Hand over what an auto pointer holds: returns it and leaves NULL behind. */
-#define steal_ptr(p)                                                           \
-    __extension__({                                                            \
-        __typeof__(p) stolen_ = (p);                                           \
-        (p) = NULL;                                                            \
-        stolen_;                                                               \
+#define steal_ptr(p)                 \
+    __extension__({                  \
+        __typeof__(p) stolen_ = (p); \
+        (p) = NULL;                  \
+        stolen_;                     \
     })
+
+/* 128-bit integers: exact products of two int64. */
+__extension__ typedef __int128 i128;
+__extension__ typedef unsigned __int128 u128;
 
 #define ARRAY_COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-#define container_of(p, type, member)                                          \
+#define container_of(p, type, member) \
     ((type *)(void *)((char *)(p)-offsetof(type, member)))

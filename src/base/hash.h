@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "base/base.h"
-
 #include <string.h>
+
+#include "base/base.h"
 
 static inline uint64_t hash_mix(uint64_t x)
 {

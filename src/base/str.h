@@ -4,9 +4,9 @@
  */
 #pragma once
 
-#include "base/base.h"
-
 #include <string.h>
+
+#include "base/base.h"
 
 struct str {
     const char *p;

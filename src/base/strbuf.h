@@ -36,8 +36,7 @@ void strbuf_add(struct strbuf *buf, const void *bytes, size_t byte_count);
 void strbuf_add_str(struct strbuf *buf, struct str s);
 void strbuf_add_text(struct strbuf *buf, const char *text);
 void strbuf_add_char(struct strbuf *buf, char c);
-void strbuf_addf(struct strbuf *buf, const char *format, ...)
-    printf_like(2, 3);
+void strbuf_addf(struct strbuf *buf, const char *format, ...) printf_like(2, 3);
 
 /* Room for `byte_count` more bytes at the returned place, which the caller
  * then fills; NULL (and is_over) when they would pass the bound. */
@@ -58,5 +57,4 @@ static inline const char *strbuf_text(const struct strbuf *buf)
 /* Hand over the bytes (mem_free them; never NULL) and leave buf empty. */
 char *strbuf_steal(struct strbuf *buf) must_check;
 
-#define auto_strbuf                                                            \
-    __attribute__((cleanup(strbuf_fini))) struct strbuf
+#define auto_strbuf __attribute__((cleanup(strbuf_fini))) struct strbuf

@@ -8,7 +8,7 @@
 enum { DRAWS_MAX = 1 << 16, SHRINK_TRIES_MAX = 20000 };
 
 struct tape {
-    uint64_t state;  /* of the generator; unused while replaying */
+    uint64_t state; /* of the generator; unused while replaying */
     bool is_replay;
     size_t count;    /* recorded draws */
     size_t at;       /* next draw to replay */

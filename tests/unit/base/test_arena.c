@@ -1,11 +1,10 @@
 /*
  * arena: zeroed, aligned, given back at once.
  */
-#include "base/arena.h"
-
-#include "unit.h"
-
 #include <string.h>
+
+#include "base/arena.h"
+#include "unit.h"
 
 static void memory_is_zeroed_also_after_a_reset(void **state)
 {

@@ -1,11 +1,10 @@
 /*
  * intern: indexes count from 0 in order of first appearance.
  */
-#include "base/intern.h"
-
-#include "unit.h"
-
 #include <stdio.h>
+
+#include "base/intern.h"
+#include "unit.h"
 
 static void equal_strings_share_an_index(void **state)
 {

@@ -1,12 +1,11 @@
 /*
  * map: by example, and against a plain array over a run of random steps.
  */
-#include "base/map.h"
+#include <string.h>
 
+#include "base/map.h"
 #include "prop.h"
 #include "unit.h"
-
-#include <string.h>
 
 static void put_find_remove(void **state)
 {

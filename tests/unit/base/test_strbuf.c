@@ -2,7 +2,6 @@
  * strbuf: an append that would pass the bound is dropped whole.
  */
 #include "base/strbuf.h"
-
 #include "unit.h"
 
 static void appends_follow_one_another(void **state)

@@ -1,0 +1,45 @@
+#include "model/digest.h"
+
+void digest_pack(struct strbuf *buf, const struct job_digest *digest)
+{
+    pack_u64(buf, DIGEST_VERSION);
+    pack_str(buf, digest->class_key);
+    pack_str(buf, digest->client_id);
+    pack_str(buf, digest->gang_id);
+    pack_u64(buf, digest->gang_cardinality);
+    pack_u64(buf, digest->gang_minimum);
+    pack_str(buf, digest->gang_uniformity);
+    pack_str(buf, digest->pool);
+    pack_u64(buf, digest->is_fail_fast);
+    pack_u64(buf, digest->on_preemption);
+    pack_u64(buf, digest->on_executor_lost);
+}
+
+int digest_unpack(struct str bytes, struct job_digest *ret_digest)
+{
+    struct pack_reader reader = {.rest = bytes};
+    struct job_digest digest = {0};
+    uint64_t version = unpack_u64(&reader);
+
+    if (reader.is_bad || version == 0) {
+        return -ERR_CORRUPT;
+    }
+    if (version > DIGEST_VERSION) {
+        return -ERR_VERSION;
+    }
+    digest.class_key = unpack_str(&reader);
+    digest.client_id = unpack_str(&reader);
+    digest.gang_id = unpack_str(&reader);
+    digest.gang_cardinality = unpack_count(&reader, GANG_CARDINALITY_MAX);
+    digest.gang_minimum = unpack_count(&reader, GANG_CARDINALITY_MAX);
+    digest.gang_uniformity = unpack_str(&reader);
+    digest.pool = unpack_str(&reader);
+    digest.is_fail_fast = unpack_count(&reader, 1);
+    digest.on_preemption = unpack_count(&reader, ON_LOSS_REQUEUE);
+    digest.on_executor_lost = unpack_count(&reader, ON_LOSS_REQUEUE);
+    if (reader.is_bad || reader.rest.byte_count > 0) {
+        return -ERR_CORRUPT;
+    }
+    *ret_digest = digest;
+    return 0;
+}

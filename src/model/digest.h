@@ -1,0 +1,43 @@
+/*
+ * digest - what the control plane must know of a job to schedule it, made
+ * once when the job is submitted, so that nobody decodes a pod spec twice.
+ *
+ * It travels in the log beside the job's spec (field 1000 of SubmitJob).  The
+ * packed form starts with a format version, which only grows.
+ *
+ * Pure.  Strings are borrowed from whatever the digest was made from.
+ */
+#pragma once
+
+#include "model/requirement.h"
+
+enum {
+    DIGEST_VERSION = 1,
+    GANG_CARDINALITY_MAX = 1000000,
+};
+
+/* What becomes of a job that loses its place through no fault of its own. */
+enum on_loss {
+    ON_LOSS_FAIL = 0, /* as Armada does */
+    ON_LOSS_REQUEUE = 1,
+};
+
+struct job_digest {
+    struct str class_key;          /* a packed requirement */
+    struct str client_id;          /* "" : none */
+    struct str gang_id;            /* "": not in a gang */
+    uint32_t gang_cardinality;     /* >= 1; 1 outside gangs */
+    uint32_t gang_minimum;         /* 1..gang_cardinality */
+    struct str gang_uniformity;    /* node label; "": none */
+    struct str pool;               /* asked for by annotation; "": any */
+    bool is_fail_fast;             /* never retried */
+    enum on_loss on_preemption;    /* berth.dev/onPreemption */
+    enum on_loss on_executor_lost; /* berth.dev/onExecutorLost */
+};
+
+/* Append the packed form. */
+void digest_pack(struct strbuf *buf, const struct job_digest *digest);
+
+/* Read a packed form; strings point into `bytes`.
+ * -ERR_CORRUPT: not one; -ERR_VERSION: of a newer release. */
+int digest_unpack(struct str bytes, struct job_digest *ret_digest) must_check;

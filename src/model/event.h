@@ -1,0 +1,228 @@
+/*
+ * event - one fact of the log, decoded: what the folds (job states, queues,
+ * executors, query store) work on.  wire/log_codec.h translates to and from
+ * the bytes of the log.
+ *
+ * An event stands in a sequence, which has a queue, a job set and a user
+ * (`struct event_scope`); facts about queues and executors stand in a
+ * sequence whose queue and job set are "".
+ *
+ * Pure.  Strings and arrays are borrowed: valid while the record they were
+ * decoded from is.
+ */
+#pragma once
+
+#include "model/digest.h"
+#include "model/id.h"
+#include "model/node.h"
+#include "model/queue.h"
+
+/* The numbers are those of the fields of armadaevents.EventSequence.Event,
+ * from 1000 up our own.  Append, never renumber: these are logged. */
+enum event_type {
+    EVENT_NONE = 0,
+    /* Requests, as users made them. */
+    EVENT_SUBMIT = 1,
+    EVENT_REPRIORITISE = 2,
+    EVENT_REPRIORITISE_SET = 3,
+    EVENT_CANCEL = 5,
+    EVENT_CANCEL_SET = 6,
+    EVENT_PREEMPT = 23, /* jobPreemptionRequested */
+    /* Decisions of the leader. */
+    EVENT_REPRIORITISED = 4,
+    EVENT_CANCELLED = 7,
+    EVENT_SUCCEEDED = 8,
+    EVENT_FAILED = 9, /* jobErrors */
+    EVENT_LEASED = 10,
+    EVENT_RUN_PREEMPTED = 19,
+    EVENT_REQUEUED = 22,
+    EVENT_RUN_CANCELLED = 24,
+    EVENT_VALIDATED = 25,
+    /* Reports of executors. */
+    EVENT_RUN_ASSIGNED = 11,
+    EVENT_RUN_RUNNING = 12,
+    EVENT_RUN_SUCCEEDED = 13,
+    EVENT_RUN_ERRORS = 14, /* also the leader's, when it ends a run */
+    EVENT_INGRESS_INFO = 16,
+    EVENT_UTILISATION = 17,
+    EVENT_DEBUG_INFO = 26,
+    /* Facts that Armada has no event for. */
+    EVENT_QUEUE_SET = 1000,
+    EVENT_QUEUE_DELETED = 1001,
+    EVENT_RETRY_POLICY_SET = 1002,
+    EVENT_RETRY_POLICY_DELETED = 1003,
+    EVENT_EXECUTOR_NODES = 1004,
+    EVENT_EXECUTOR_SETTINGS = 1005,
+    EVENT_EXECUTOR_DELETED = 1006,
+    EVENT_EXECUTOR_STATE = 1007,
+    EVENT_ROUND_DONE = 1008,
+    EVENT_POLICY_SET = 1009,
+    EVENT_LEADER_STARTED = 1010,
+    EVENT_SELECTION = 1011,
+};
+
+/* Why a run or a job ended badly: which member of armadaevents.Error's oneof
+ * is set.  The numbers are its fields'. */
+enum error_kind {
+    ERROR_NONE = 0,
+    ERROR_KUBERNETES = 2,
+    ERROR_CONTAINER = 3,
+    ERROR_EXECUTOR = 4,
+    ERROR_LEASE_EXPIRED = 6,
+    ERROR_MAX_RUNS_EXCEEDED = 7,
+    ERROR_POD = 8,
+    ERROR_LEASE_RETURNED = 9,
+    ERROR_PREEMPTED = 11,
+    ERROR_GANG_UNSCHEDULABLE = 12,
+    ERROR_REJECTED = 13,
+    ERROR_RECONCILIATION = 14,
+};
+
+/* armadaevents.KubernetesReason. */
+enum error_cause {
+    CAUSE_APP_ERROR = 0,
+    CAUSE_EVICTED = 1,
+    CAUSE_OOM = 2,
+    CAUSE_DEADLINE_EXCEEDED = 3,
+};
+
+/* States that CancelJobSet and selections can name, as bits. */
+enum state_set {
+    STATE_SET_QUEUED = 1,
+    STATE_SET_LEASED = 2,
+    STATE_SET_PENDING = 4,
+    STATE_SET_RUNNING = 8,
+    STATE_SET_ALL = 15,
+};
+
+/* The sequence that an event stands in. */
+struct event_scope {
+    struct str queue;
+    struct str job_set;
+    struct str user;
+};
+
+/* An error of a run or a job; only the first of a list is kept decoded. */
+struct event_error {
+    enum error_kind kind;
+    enum error_cause cause;
+    bool is_terminal;
+    bool is_run_attempted; /* of a returned lease */
+    struct str message;
+    struct str category, subcategory;
+    struct str debug_message;
+    struct str node_name;
+    int32_t exit_code;  /* of the first container that failed, or 0 */
+    struct str encoded; /* armadaevents.Error; for copying on */
+};
+
+enum executor_state {
+    EXECUTOR_LIVE = 0,  /* gets leases */
+    EXECUTOR_STALE = 1, /* silent for executor_timeout_ms: no new leases */
+    EXECUTOR_LOST = 2,  /* for executor_lost_timeout_ms: its runs are lost */
+};
+
+enum selection_action {
+    SELECTION_CANCEL = 0,
+    SELECTION_PREEMPT = 1,
+};
+
+enum round_kind {
+    ROUND_FAST = 0,
+    ROUND_BALANCE = 1,
+};
+
+struct event {
+    enum event_type type;
+    int64_t created_ms;
+    struct job_id job; /* of events about one job */
+    struct run_id run; /* of events about one run */
+    union {
+        struct {
+            uint32_t priority;
+            struct str digest;     /* packed; "" in a foreign log */
+            struct str encoded;    /* armadaevents.SubmitJob, whole */
+            struct str namespace_; /* objectMeta.namespace */
+            struct str external_job_uri;
+        } submit;
+        struct {
+            uint32_t priority;
+            struct str requestor; /* REPRIORITISED */
+        } reprioritise;           /* also _SET and REPRIORITISED */
+        struct {
+            struct str reason;
+            enum state_set states; /* CANCEL_SET */
+            struct str requestor;  /* CANCELLED, RUN_CANCELLED */
+        } cancel; /* CANCEL, CANCEL_SET, CANCELLED, RUN_CANCELLED, PREEMPT */
+        struct {
+            struct str executor_id;
+            struct str node_name; /* Armada: node_id is the node's name */
+            struct str pool;
+            int32_t priority; /* scheduled_at_priority */
+            uint32_t attempt;
+        } leased;
+        struct {
+            struct str executor_id;
+            struct str node_name;
+            struct str pod_name, pod_namespace, kubernetes_id;
+            int32_t pod_number;
+            struct str pool;
+        } run;                    /* RUN_ASSIGNED, RUN_RUNNING, RUN_SUCCEEDED */
+        struct event_error error; /* RUN_ERRORS, FAILED */
+        struct {
+            struct str reason;
+            struct job_id preempting_job; /* or none */
+            struct str requestor;
+        } preempted; /* RUN_PREEMPTED */
+        struct {
+            uint32_t priority;
+        } requeued;
+        struct {
+            struct queue_record record;
+            struct str encoded; /* api.Queue, as stored and read back */
+        } queue;                /* QUEUE_SET; QUEUE_DELETED has the name */
+        struct {
+            struct str name;
+            struct str encoded; /* api.RetryPolicy; "" when deleted */
+        } retry_policy;
+        struct {
+            struct str executor_id;
+            struct str pool; /* for nodes that name none */
+            const struct node_record *set;
+            uint32_t set_count;
+            const struct str *removed;
+            uint32_t removed_count;
+            bool is_full; /* nodes not in `set` are gone */
+        } nodes;
+        struct {
+            struct str name;
+            bool is_cordoned;
+            bool is_deleted; /* the settings are forgotten */
+            struct str reason;
+        } settings; /* EXECUTOR_SETTINGS; EXECUTOR_DELETED has the name */
+        struct {
+            struct str name;
+            enum executor_state state;
+        } executor;
+        struct {
+            enum round_kind kind;
+            int64_t started_ms;
+        } round;
+        struct {
+            struct str text; /* the policy's YAML */
+        } policy;
+        struct {
+            enum selection_action action;
+            struct str executor_id; /* "": any */
+            struct str node_name;   /* "": any */
+            const struct str *queues;
+            uint32_t queue_count;
+            const struct str *priority_classes; /* none: all */
+            uint32_t priority_class_count;
+            const struct str *pools; /* none: all */
+            uint32_t pool_count;
+            enum state_set states;
+            struct str reason;
+        } selection;
+    };
+};

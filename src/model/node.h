@@ -1,0 +1,28 @@
+/*
+ * node - a machine that an executor offers.
+ *
+ * Names are unique within an executor.  Pure; strings and arrays are borrowed
+ * from whatever the record was made from.
+ */
+#pragma once
+
+#include "model/requirement.h"
+
+enum {
+    NODES_MAX = 1 << 20,
+    EXECUTORS_MAX = 4096,
+    NODE_NAME_BYTES_MAX = 253,
+};
+
+struct node_record {
+    struct str name;
+    struct str pool;
+    struct str node_type;
+    const struct label *labels; /* sorted by key, each key once */
+    uint32_t label_count;
+    const struct taint *taints;
+    uint32_t taint_count;
+    struct resource_list total;   /* what Berth and others share */
+    struct resource_list foreign; /* of it, used by pods not ours */
+    bool is_unschedulable;        /* cordoned in its cluster */
+};

@@ -1,0 +1,66 @@
+#include "model/policy.h"
+
+static void add_class(struct policy *policy, struct str name, int32_t priority,
+                      bool is_preemptible)
+{
+    policy->classes[policy->class_count++] = (struct priority_class){
+        .name = name,
+        .priority = priority,
+        .is_preemptible = is_preemptible,
+    };
+}
+
+static void add_column(struct policy *policy, struct str name,
+                       int64_t unit_milli)
+{
+    uint32_t column = policy->schema.column_count++;
+
+    policy->schema.columns[column].name = name;
+    policy->schema.columns[column].unit_milli = unit_milli;
+    policy->is_dominant[column] = true;
+}
+
+void policy_defaults(struct policy *ret_policy)
+{
+    struct policy *policy = ret_policy;
+
+    *policy = (struct policy){
+        /* Armada's 100/s and 50/s could not fill a pool of a million cores
+         * in ten minutes (model.md 2.14 and 6.10). */
+        .rate_global = {.rate_milli_per_s = 0, .burst = 0},
+        .rate_per_queue = {.rate_milli_per_s = 0, .burst = 0},
+        .lookback_max = 100000,
+        .retries_max = 3,
+        .round_period_ms = 10000,
+        .balance_period_ms = 1000,
+        .executor_timeout_ms = 600000,
+        .executor_lost_timeout_ms = 3600000,
+        .unacknowledged_max = 2500,
+        .pool_count = 1,
+    };
+    add_column(policy, STR("nvidia.com/gpu"), 1000);
+    add_column(policy, STR("cpu"), 1);
+    add_column(policy, STR("memory"), 1000);
+    add_column(policy, STR("ephemeral-storage"), 1000);
+    policy->pools[0] = (struct pool_policy){
+        .name = STR("default"),
+        .protected_fraction_ppm = FRACTION_ONE_PPM,
+    };
+    add_class(policy, STR("armada-default"), 1000, false);
+    policy->classes[0].queue_limit_count = 2;
+    policy->classes[0].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), FRACTION_ONE_PPM};
+    policy->classes[0].queue_limits[1] =
+        (struct resource_fraction){STR("memory"), FRACTION_ONE_PPM};
+    add_class(policy, STR("armada-preemptible"), 1000, true);
+}
+
+uint32_t policy_class_index(const struct policy *policy, struct str name)
+{
+    for (uint32_t i = 0; i < policy->class_count; i++) {
+        if (str_equal(policy->classes[i].name, name)) {
+            return i;
+        }
+    }
+    return policy->default_class_index;
+}

@@ -1,0 +1,280 @@
+#include "model/requirement.h"
+
+#include <stdlib.h>
+
+static int compare_labels(const void *a, const void *b)
+{
+    const struct label *x = a;
+    const struct label *y = b;
+    int c = str_compare(x->key, y->key);
+
+    return c ? c : str_compare(x->value, y->value);
+}
+
+static int compare_tolerations(const void *a, const void *b)
+{
+    const struct toleration *x = a;
+    const struct toleration *y = b;
+    int c = str_compare(x->key, y->key);
+
+    c = c ? c : str_compare(x->value, y->value);
+    c = c ? c : (int)x->effect - (int)y->effect;
+    return c ? c : (int)x->is_exists - (int)y->is_exists;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+void requirement_canonicalise(struct requirement *requirement)
+{
+    if (requirement->selector_count > 1) {
+        qsort(requirement->selector, requirement->selector_count,
+              sizeof(struct label), compare_labels);
+    }
+    if (requirement->toleration_count > 1) {
+        qsort(requirement->tolerations, requirement->toleration_count,
+              sizeof(struct toleration), compare_tolerations);
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < requirement->toleration_count; i++) {
+        if (kept == 0 ||
+            compare_tolerations(&requirement->tolerations[kept - 1],
+                                &requirement->tolerations[i]) != 0) {
+            requirement->tolerations[kept++] = requirement->tolerations[i];
+        }
+    }
+    requirement->toleration_count = kept;
+    for (uint32_t t = 0; t < requirement->term_count; t++) {
+        struct affinity_term *term = &requirement->terms[t];
+        for (uint32_t e = 0; e < term->expression_count; e++) {
+            if (term->expressions[e].value_count > 1) {
+                qsort(term->expressions[e].values,
+                      term->expressions[e].value_count, sizeof(struct str),
+                      compare_strings);
+            }
+        }
+    }
+}
+
+static void pack_term(struct strbuf *buf, const struct affinity_term *term)
+{
+    pack_u64(buf, term->expression_count);
+    for (uint32_t e = 0; e < term->expression_count; e++) {
+        const struct affinity_expression *expression = &term->expressions[e];
+        pack_str(buf, expression->key);
+        pack_u64(buf, expression->op);
+        pack_u64(buf, expression->is_field);
+        pack_u64(buf, expression->value_count);
+        for (uint32_t v = 0; v < expression->value_count; v++) {
+            pack_str(buf, expression->values[v]);
+        }
+    }
+}
+
+void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
+{
+    pack_u64(buf, REQUIREMENT_VERSION);
+    pack_str(buf, requirement->priority_class);
+    pack_u64(buf, requirement->requests.count);
+    for (uint32_t i = 0; i < requirement->requests.count; i++) {
+        pack_str(buf, requirement->requests.items[i].name);
+        pack_i64(buf, requirement->requests.items[i].milli);
+    }
+    pack_u64(buf, requirement->selector_count);
+    for (uint32_t i = 0; i < requirement->selector_count; i++) {
+        pack_str(buf, requirement->selector[i].key);
+        pack_str(buf, requirement->selector[i].value);
+    }
+    pack_u64(buf, requirement->toleration_count);
+    for (uint32_t i = 0; i < requirement->toleration_count; i++) {
+        pack_str(buf, requirement->tolerations[i].key);
+        pack_str(buf, requirement->tolerations[i].value);
+        pack_u64(buf, requirement->tolerations[i].effect);
+        pack_u64(buf, requirement->tolerations[i].is_exists);
+    }
+    pack_u64(buf, requirement->has_affinity);
+    pack_u64(buf, requirement->term_count);
+    for (uint32_t t = 0; t < requirement->term_count; t++) {
+        pack_term(buf, &requirement->terms[t]);
+    }
+}
+
+static void unpack_term(struct pack_reader *reader, struct arena *arena,
+                        struct affinity_term *term)
+{
+    term->expression_count = unpack_count(reader, AFFINITY_EXPRESSIONS_MAX);
+    term->expressions = arena_alloc_array(arena, term->expression_count,
+                                          sizeof(*term->expressions));
+    for (uint32_t e = 0; e < term->expression_count; e++) {
+        struct affinity_expression *expression = &term->expressions[e];
+        expression->key = unpack_str(reader);
+        expression->op = unpack_count(reader, AFFINITY_LT);
+        expression->is_field = unpack_count(reader, 1);
+        expression->value_count = unpack_count(reader, AFFINITY_VALUES_MAX);
+        expression->values = arena_alloc_array(arena, expression->value_count,
+                                               sizeof(struct str));
+        for (uint32_t v = 0; v < expression->value_count; v++) {
+            expression->values[v] = unpack_str(reader);
+        }
+    }
+}
+
+static void unpack_lists(struct pack_reader *reader, struct arena *arena,
+                         struct requirement *requirement)
+{
+    requirement->requests.count = unpack_count(reader, RESOURCE_LIST_MAX);
+    requirement->requests.items = arena_alloc_array(
+        arena, requirement->requests.count, sizeof(struct resource_amount));
+    for (uint32_t i = 0; i < requirement->requests.count; i++) {
+        requirement->requests.items[i].name = unpack_str(reader);
+        requirement->requests.items[i].milli = unpack_i64(reader);
+    }
+    requirement->selector_count = unpack_count(reader, SELECTOR_PAIRS_MAX);
+    requirement->selector = arena_alloc_array(
+        arena, requirement->selector_count, sizeof(struct label));
+    for (uint32_t i = 0; i < requirement->selector_count; i++) {
+        requirement->selector[i].key = unpack_str(reader);
+        requirement->selector[i].value = unpack_str(reader);
+    }
+    requirement->toleration_count = unpack_count(reader, TOLERATIONS_MAX);
+    requirement->tolerations = arena_alloc_array(
+        arena, requirement->toleration_count, sizeof(struct toleration));
+    for (uint32_t i = 0; i < requirement->toleration_count; i++) {
+        requirement->tolerations[i].key = unpack_str(reader);
+        requirement->tolerations[i].value = unpack_str(reader);
+        requirement->tolerations[i].effect =
+            unpack_count(reader, TAINT_NO_EXECUTE);
+        requirement->tolerations[i].is_exists = unpack_count(reader, 1);
+    }
+}
+
+int requirement_unpack(struct str bytes, struct arena *arena,
+                       struct requirement *ret_requirement)
+{
+    struct pack_reader reader = {.rest = bytes};
+    struct requirement requirement = {0};
+    uint64_t version = unpack_u64(&reader);
+
+    if (reader.is_bad || version == 0) {
+        return -ERR_CORRUPT;
+    }
+    if (version > REQUIREMENT_VERSION) {
+        return -ERR_VERSION;
+    }
+    requirement.priority_class = unpack_str(&reader);
+    unpack_lists(&reader, arena, &requirement);
+    requirement.has_affinity = unpack_count(&reader, 1);
+    requirement.term_count = unpack_count(&reader, AFFINITY_TERMS_MAX);
+    requirement.terms = arena_alloc_array(arena, requirement.term_count,
+                                          sizeof(*requirement.terms));
+    for (uint32_t t = 0; t < requirement.term_count; t++) {
+        unpack_term(&reader, arena, &requirement.terms[t]);
+    }
+    if (reader.is_bad || reader.rest.byte_count > 0) {
+        return -ERR_CORRUPT;
+    }
+    *ret_requirement = requirement;
+    return 0;
+}
+
+bool toleration_matches(const struct toleration *toleration,
+                        const struct taint *taint)
+{
+    if (toleration->effect != TAINT_ANY &&
+        toleration->effect != taint->effect) {
+        return false;
+    }
+    if (toleration->key.byte_count == 0) {
+        return toleration->is_exists;
+    }
+    return str_equal(toleration->key, taint->key) &&
+           (toleration->is_exists ||
+            str_equal(toleration->value, taint->value));
+}
+
+const struct label *label_find(const struct label *labels, uint32_t label_count,
+                               struct str key)
+{
+    uint32_t low = 0;
+    uint32_t high = label_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int c = str_compare(labels[middle].key, key);
+        if (c == 0) {
+            return &labels[middle];
+        }
+        if (c < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
+/* A whole decimal number, as Gt and Lt compare; false if it is not one. */
+static bool read_integer(struct str text, int64_t *ret_v)
+{
+    size_t at = text.byte_count > 0 && text.p[0] == '-';
+    int64_t v = 0;
+
+    if (at == text.byte_count) {
+        return false;
+    }
+    for (; at < text.byte_count; at++) {
+        if (text.p[at] < '0' || text.p[at] > '9' ||
+            __builtin_mul_overflow(v, 10, &v) ||
+            __builtin_add_overflow(v, text.p[at] - '0', &v)) {
+            return false;
+        }
+    }
+    *ret_v = text.p[0] == '-' ? -v : v;
+    return true;
+}
+
+static bool has_value(const struct affinity_expression *expression,
+                      struct str value)
+{
+    for (uint32_t i = 0; i < expression->value_count; i++) {
+        if (str_equal(expression->values[i], value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool affinity_expression_matches(const struct affinity_expression *expression,
+                                 const struct label *labels,
+                                 uint32_t label_count, struct str node_name)
+{
+    const struct label *label =
+        label_find(labels, label_count, expression->key);
+    struct label field = {expression->key, node_name};
+    int64_t have = 0;
+    int64_t bound = 0;
+
+    if (expression->is_field) {
+        label =
+            str_equal(expression->key, STR("metadata.name")) ? &field : NULL;
+    }
+    switch (expression->op) {
+    case AFFINITY_IN:
+        return label && has_value(expression, label->value);
+    case AFFINITY_NOT_IN:
+        return !label || !has_value(expression, label->value);
+    case AFFINITY_EXISTS:
+        return label != NULL;
+    case AFFINITY_DOES_NOT_EXIST:
+        return label == NULL;
+    case AFFINITY_GT:
+    case AFFINITY_LT:
+        return label && expression->value_count == 1 &&
+               read_integer(label->value, &have) &&
+               read_integer(expression->values[0], &bound) &&
+               (expression->op == AFFINITY_GT ? have > bound : have < bound);
+    }
+    return false;
+}

@@ -1,0 +1,48 @@
+/*
+ * digest: what was packed is read back; a newer version is told from rubbish.
+ */
+#include "model/digest.h"
+#include "unit.h"
+
+static void packed_form_is_read_back(void **state)
+{
+    struct job_digest in = {
+        .class_key = STR("key"),
+        .client_id = STR("client"),
+        .gang_id = STR("g"),
+        .gang_cardinality = 8,
+        .gang_minimum = 5,
+        .gang_uniformity = STR("rack"),
+        .is_fail_fast = true,
+        .on_preemption = ON_LOSS_REQUEUE,
+    };
+    struct job_digest out;
+    auto_strbuf buf = {0};
+    (void)state;
+
+    digest_pack(&buf, &in);
+    assert_int_equal(digest_unpack(strbuf_str(&buf), &out), 0);
+    assert_true(str_equal(out.gang_uniformity, STR("rack")));
+    assert_int_equal(out.gang_minimum, 5);
+    assert_int_equal(out.on_preemption, ON_LOSS_REQUEUE);
+    assert_true(out.is_fail_fast);
+}
+
+static void newer_versions_and_rubbish_are_refused(void **state)
+{
+    struct job_digest out;
+    (void)state;
+
+    assert_int_equal(digest_unpack(STR("\x7f"), &out), -ERR_VERSION);
+    assert_int_equal(digest_unpack(STR(""), &out), -ERR_CORRUPT);
+    assert_int_equal(digest_unpack(STR("\x01\x05"), &out), -ERR_CORRUPT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(packed_form_is_read_back),
+        TEST(newer_versions_and_rubbish_are_refused),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,58 @@
+/*
+ * id: texts and back; the same attempt has the same run id.
+ */
+#include "model/id.h"
+#include "unit.h"
+
+static void a_job_id_survives_its_text(void **state)
+{
+    const uint8_t random[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 250};
+    struct job_id id = job_id_make(INT64_C(1790000000123), random);
+    struct job_id back;
+    char text[ID_TEXT_BYTES_MAX];
+    (void)state;
+
+    assert_int_equal(job_id_parse(str_of(job_id_format(id, text)), &back), 0);
+    assert_int_equal(key128_compare(id.v, back.v), 0);
+    assert_int_equal(job_id_time_ms(back), INT64_C(1790000000123));
+    assert_int_equal(strlen(text), JOB_ID_TEXT_BYTES);
+}
+
+static void what_is_no_ulid_is_refused(void **state)
+{
+    struct job_id id;
+    (void)state;
+
+    assert_int_equal(job_id_parse(STR(""), &id), -ERR_INVALID);
+    assert_int_equal(job_id_parse(STR("81arz3ndektsv4rrffq69g5fav"), &id),
+                     -ERR_INVALID);
+    assert_int_equal(job_id_parse(STR("01arz3ndektsv4rrffq69g5fau"), &id),
+                     -ERR_INVALID);
+    assert_int_equal(job_id_parse(STR("01ARZ3NDEKTSV4RRFFQ69G5FAV"), &id), 0);
+}
+
+static void a_run_id_is_a_function_of_job_and_attempt(void **state)
+{
+    struct job_id job = {{1, 2}};
+    struct run_id a = run_id_make(job, 0);
+    struct run_id b = run_id_make(job, 1);
+    struct run_id back;
+    char text[ID_TEXT_BYTES_MAX];
+    (void)state;
+
+    assert_int_not_equal(key128_compare(a.v, b.v), 0);
+    assert_int_equal(key128_compare(a.v, run_id_make(job, 0).v), 0);
+    assert_int_equal(run_id_parse(str_of(run_id_format(a, text)), &back), 0);
+    assert_int_equal(key128_compare(a.v, back.v), 0);
+    assert_int_equal(text[14], '4');
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_job_id_survives_its_text),
+        TEST(what_is_no_ulid_is_refused),
+        TEST(a_run_id_is_a_function_of_job_and_attempt),
+    };
+    return RUN_TESTS(tests);
+}

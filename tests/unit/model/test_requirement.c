@@ -1,0 +1,109 @@
+/*
+ * requirement: equal requirements pack to equal bytes; Kubernetes' rules.
+ */
+#include "model/requirement.h"
+#include "unit.h"
+
+static void order_of_mention_does_not_matter(void **state)
+{
+    struct label ab[] = {{STR("a"), STR("1")}, {STR("b"), STR("2")}};
+    struct label ba[] = {{STR("b"), STR("2")}, {STR("a"), STR("1")}};
+    struct requirement x = {.selector = ab, .selector_count = 2};
+    struct requirement y = {.selector = ba, .selector_count = 2};
+    auto_strbuf px = {0};
+    auto_strbuf py = {0};
+    (void)state;
+
+    requirement_canonicalise(&x);
+    requirement_canonicalise(&y);
+    requirement_pack(&px, &x);
+    requirement_pack(&py, &y);
+    assert_true(str_equal(strbuf_str(&px), strbuf_str(&py)));
+}
+
+static void packed_form_is_read_back(void **state)
+{
+    struct resource_amount amount = {STR("cpu"), 1500};
+    struct toleration toleration = {STR("gpu"), STR("true"), TAINT_NO_SCHEDULE,
+                                    false};
+    struct str values[] = {STR("z1"), STR("z2")};
+    struct affinity_expression expression = {STR("zone"), AFFINITY_IN, false,
+                                             values, 2};
+    struct affinity_term term = {&expression, 1};
+    struct requirement in = {
+        .priority_class = STR("armada-default"),
+        .requests = {&amount, 1},
+        .tolerations = &toleration,
+        .toleration_count = 1,
+        .has_affinity = true,
+        .terms = &term,
+        .term_count = 1,
+    };
+    struct requirement out;
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    (void)state;
+
+    requirement_pack(&buf, &in);
+    assert_int_equal(requirement_unpack(strbuf_str(&buf), &arena, &out), 0);
+    assert_true(str_equal(out.priority_class, STR("armada-default")));
+    assert_int_equal(resource_list_get(&out.requests, STR("cpu")), 1500);
+    assert_true(str_equal(out.terms[0].expressions[0].values[1], STR("z2")));
+    for (size_t cut = 0; cut < buf.byte_count; cut++) {
+        assert_int_equal(
+            requirement_unpack(str_make(buf.bytes, cut), &arena, &out),
+            -ERR_CORRUPT);
+    }
+}
+
+static void tolerations_follow_kubernetes(void **state)
+{
+    struct taint taint = {STR("gpu"), STR("true"), TAINT_NO_SCHEDULE};
+    (void)state;
+
+    assert_true(
+        toleration_matches(&(struct toleration){.is_exists = true}, &taint));
+    assert_false(toleration_matches(&(struct toleration){0}, &taint));
+    assert_true(toleration_matches(
+        &(struct toleration){STR("gpu"), STR("true"), TAINT_ANY, false},
+        &taint));
+    assert_false(toleration_matches(
+        &(struct toleration){STR("gpu"), STR("x"), TAINT_ANY, false}, &taint));
+    assert_false(toleration_matches(
+        &(struct toleration){STR("gpu"), STR("true"), TAINT_NO_EXECUTE, false},
+        &taint));
+}
+
+static void affinity_follows_kubernetes(void **state)
+{
+    struct label labels[] = {{STR("n"), STR("5")}, {STR("zone"), STR("a")}};
+    struct str a[] = {STR("a")};
+    struct str four[] = {STR("4")};
+    struct str host[] = {STR("host1")};
+    struct affinity_expression in = {STR("zone"), AFFINITY_IN, false, a, 1};
+    struct affinity_expression not_in = {STR("rack"), AFFINITY_NOT_IN, false, a,
+                                         1};
+    struct affinity_expression gt = {STR("n"), AFFINITY_GT, false, four, 1};
+    struct affinity_expression lt = {STR("n"), AFFINITY_LT, false, four, 1};
+    struct affinity_expression field = {STR("metadata.name"), AFFINITY_IN, true,
+                                        host, 1};
+    (void)state;
+
+    assert_true(affinity_expression_matches(&in, labels, 2, STR("host1")));
+    assert_true(affinity_expression_matches(&not_in, labels, 2, STR("host1")));
+    assert_true(affinity_expression_matches(&gt, labels, 2, STR("host1")));
+    assert_false(affinity_expression_matches(&lt, labels, 2, STR("host1")));
+    assert_true(affinity_expression_matches(&field, labels, 2, STR("host1")));
+    assert_false(affinity_expression_matches(&field, labels, 2, STR("host2")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(order_of_mention_does_not_matter),
+        TEST(packed_form_is_read_back),
+        TEST(tolerations_follow_kubernetes),
+        TEST(affinity_follows_kubernetes),
+    };
+    return RUN_TESTS(tests);
+}
