@@ -1,0 +1,180 @@
+/*
+ * command - what the API asks of the leader, and how the answer comes back.
+ *
+ * The API threads do the heavy work (decode, check, encode) and post a
+ * command to the leader's inbox.  The leader takes commands in order, looks
+ * at the state, appends what follows from them to the log, and answers each
+ * once its batch is durable (or at once when nothing has to be logged).
+ *
+ * Ownership: a command and all it points to live in the command's own arena.
+ * The poster creates it, fills it and posts it; from then on it is the
+ * leader's until `done` is called (exactly once, on the leader's thread, also
+ * at shutdown); `done` may take it apart and must end with command_destroy().
+ *
+ * Threads: inbox_post() may be called from any thread; the rest from one.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "model/event.h"
+#include "model/policy.h"
+
+enum {
+    INBOX_COMMANDS_MAX = 4096,
+    INBOX_BYTES_MAX = 256 << 20, /* of all commands that wait */
+    SUBMIT_ITEMS_MAX = 100000,
+};
+
+enum command_kind {
+    COMMAND_SUBMIT,       /* answers job ids */
+    COMMAND_EVENTS,       /* append sequences as they are; no answer data */
+    COMMAND_EXCHANGE,     /* an executor's lease request */
+    COMMAND_QUERY_REPORT, /* text of a scheduling report */
+    COMMAND_QUERY_QUEUES, /* queues and shares, for metrics and the CLI */
+    COMMAND_EXPLAIN,      /* why a job waits */
+};
+
+/* How a command ended. */
+enum command_result {
+    COMMAND_OK = 0,
+    COMMAND_UNKNOWN_QUEUE, /* submit: the queue was deleted meanwhile */
+    COMMAND_NOT_FOUND,     /* what was named does not exist */
+    COMMAND_UNAVAILABLE,   /* not leading, replaying, or stopping */
+    COMMAND_LOG_FAILED,    /* the log refused; text says how */
+    COMMAND_OVERLOADED,    /* a named limit; text says which */
+    COMMAND_INVALID,       /* text says what */
+};
+
+/* One job to submit.  `event` is an encoded armadaevents
+ * EventSequence.Event (created and submitJob with its digest). */
+struct submit_item {
+    struct job_id job;
+    struct str client_id; /* "": never de-duplicated */
+    struct str event;
+    struct job_id ret_job; /* answer: job, or the original of a duplicate */
+};
+
+/* One sequence to append: `bytes` is an encoded armadaevents.EventSequence.
+ * The leader applies it like any other fact of the log. */
+struct event_sequence {
+    struct str bytes;
+};
+
+/* A run that an executor reports to hold. */
+struct reported_run {
+    struct run_id run;
+};
+
+/* What an executor says of itself (a LeaseRequest, decoded). */
+struct exchange_request {
+    struct str executor_id;
+    struct str pool;
+    const struct node_record *nodes;
+    uint32_t node_count;
+    bool has_nodes; /* false: unchanged since the last exchange */
+    bool is_full;   /* nodes not listed are gone; runs not listed too */
+    const struct run_id *runs; /* held (full) or newly held (delta) */
+    uint32_t run_count;
+    const struct run_id *runs_gone; /* delta: no longer held */
+    uint32_t runs_gone_count;
+    uint32_t lease_max; /* max_jobs_to_lease */
+};
+
+/* One run to start. */
+struct exchange_lease {
+    struct job_id job;
+    struct run_id run;
+    struct str queue, job_set, user;
+    struct str node_name, pool;
+    bool is_preemptible;
+    /* Tolerations and annotations that scheduling added are rebuilt by the
+     * API from these. */
+    struct str gang_uniformity_label, gang_uniformity_value;
+};
+
+/* The answer to an exchange; lives in the command's arena. */
+struct exchange_response {
+    struct exchange_lease *leases;
+    uint32_t lease_count;
+    struct run_id *cancels; /* unknown or ended here: delete their pods */
+    uint32_t cancel_count;
+};
+
+/* Share and usage of one queue in one pool, as of the last round. */
+struct queue_share {
+    struct str queue, pool;
+    int64_t weight_micro;       /* 1 / priority factor */
+    int64_t fair_share_ppm;     /* w / sum of w over active queues */
+    int64_t adjusted_share_ppm; /* demand-capped, water-filled */
+    int64_t actual_share_ppm;   /* dominant share of what is leased */
+    int64_t demand_share_ppm;   /* of all it has queued and leased */
+    uint32_t queued_count, leased_count, pending_count, running_count;
+    bool is_cordoned;
+};
+
+struct command;
+typedef void command_done_fn(struct command *command, void *ctx);
+
+struct command {
+    enum command_kind kind;
+    struct arena arena; /* all strings and arrays below */
+    struct event_scope scope;
+    union {
+        struct {
+            struct submit_item *items;
+            uint32_t item_count;
+        } submit;
+        struct {
+            struct event_sequence *sequences;
+            uint32_t sequence_count;
+        } events;
+        struct {
+            struct exchange_request request;
+            struct exchange_response response;
+        } exchange;
+        struct {
+            struct str queue;  /* "": all */
+            struct job_id job; /* none: all */
+            int verbosity;
+            struct str text; /* answer */
+        } report;
+        struct {
+            struct queue_share *shares; /* answer */
+            uint32_t share_count;
+        } queues;
+        struct {
+            struct job_id job;
+            struct str text; /* answer: sentences for people */
+            struct str json; /* answer: the same as data */
+        } explain;
+    };
+    enum command_result result;
+    struct str result_text;
+    command_done_fn *done;
+    void *ctx;
+    size_t byte_count;    /* charged to the inbox; set by inbox_post */
+    struct command *next; /* the inbox's */
+};
+
+/* A fresh command of `kind`, all else zero. */
+struct command *command_create(enum command_kind kind) must_check;
+/* Free the command and its arena.  NULL is fine. */
+void command_destroy(struct command *command);
+DEFINE_AUTO(command, command_destroy)
+
+struct inbox;
+
+/* An open inbox; `wake` is called (from the posting thread) when it goes from
+ * empty to not empty. */
+struct inbox *inbox_create(void (*wake)(void *ctx), void *ctx) must_check;
+/* Only after the last post; what is left in it is answered UNAVAILABLE. */
+void inbox_destroy(struct inbox *inbox);
+/* Post: the inbox takes the command and will call its `done`.
+ * -ERR_LIMIT: full (INBOX_*_MAX), -ERR_UNAVAILABLE: closed; the command is
+ * then still the caller's. */
+int inbox_post(struct inbox *inbox, struct command *command) must_check;
+/* Take all that waits, oldest first, linked by `next`; NULL if none. */
+struct command *inbox_take(struct inbox *inbox) must_check;
+/* Refuse further posts. */
+void inbox_close(struct inbox *inbox);
