@@ -167,7 +167,7 @@ struct event {
             struct str pod_name, pod_namespace, kubernetes_id;
             int32_t pod_number;
             struct str pool;
-        } run;                    /* RUN_ASSIGNED, RUN_RUNNING, RUN_SUCCEEDED */
+        } pod;                    /* RUN_ASSIGNED, RUN_RUNNING, RUN_SUCCEEDED */
         struct event_error error; /* RUN_ERRORS, FAILED */
         struct {
             struct str reason;
