@@ -1,0 +1,203 @@
+/*
+ * store - what has become of each job, for those who ask: a projection of the
+ * log into tables.
+ *
+ * A port; backends open one (store_sqlite.h), what they open is used through
+ * this header only.  One *writer*, the projector, folds the log's records in
+ * order, the rows and the log's offset in one transaction: after a crash it
+ * goes on where the rows stand.  Within the log's retention the store can be
+ * rebuilt from the log; beyond it the store is the record (design.md 4).
+ *
+ * Readers see a whole record or nothing of it.  The lag behind the log is
+ * head - store_seq().
+ *
+ * Ownership: what a query gives lives in the arena that the caller passes.
+ * Threads: a `struct store` belongs to the projector's thread; a `struct
+ * store_reader` to one thread; store_backup() is for any thread.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "elog/elog.h"
+#include "model/event.h"
+
+enum {
+    STORE_APPLY_RECORDS_MAX = 1024, /* in one transaction */
+    STORE_LIST_MAX = 10000,         /* rows that one listing gives */
+    STORE_PRUNE_ROWS_MAX = 1000,    /* jobs that one store_prune() deletes */
+    STORE_TEXT_BYTES_MAX = 1 << 16, /* of an error text; cut beyond it */
+};
+
+/* Ordinals as Armada's Lookout stores them (armada-api.md 1.8).  Append,
+ * never renumber. */
+enum stored_job_state {
+    STORED_JOB_QUEUED = 1,
+    STORED_JOB_PENDING = 2,
+    STORED_JOB_RUNNING = 3,
+    STORED_JOB_SUCCEEDED = 4,
+    STORED_JOB_FAILED = 5,
+    STORED_JOB_CANCELLED = 6,
+    STORED_JOB_PREEMPTED = 7,
+    STORED_JOB_LEASED = 8,
+    STORED_JOB_REJECTED = 9,
+};
+
+/* Ordinals as Armada's Lookout stores them.  Append, never renumber. */
+enum stored_run_state {
+    STORED_RUN_PENDING = 1,
+    STORED_RUN_RUNNING = 2,
+    STORED_RUN_SUCCEEDED = 3,
+    STORED_RUN_FAILED = 4,
+    STORED_RUN_TERMINATED = 5,
+    STORED_RUN_PREEMPTED = 6,
+    STORED_RUN_UNABLE_TO_SCHEDULE = 7,
+    STORED_RUN_LEASE_RETURNED = 8,
+    STORED_RUN_LEASE_EXPIRED = 9,
+    STORED_RUN_MAX_RUNS_EXCEEDED = 10,
+    STORED_RUN_LEASED = 11,
+    STORED_RUN_CANCELLED = 12,
+};
+
+struct stored_job {
+    struct job_id id;
+    struct str queue, job_set, namespace_, owner;
+    enum stored_job_state state;
+    uint32_t priority;
+    int64_t submitted_ms;
+    int64_t last_transition_ms;
+    int64_t cancelled_ms; /* 0: was not */
+    struct str cancel_reason, cancel_user;
+    struct run_id latest_run; /* or none */
+    uint32_t run_count;
+    struct str error; /* rejection, or the job's final error text */
+    struct str external_job_uri;
+};
+
+struct stored_run {
+    struct run_id id;
+    struct job_id job;
+    enum stored_run_state state;
+    struct str cluster, node, pool; /* cluster is the executor's id */
+    int64_t leased_ms, pending_ms, started_ms, finished_ms; /* 0: not yet */
+    int32_t exit_code;
+    struct str error; /* text for people; "" if none */
+    struct str debug;
+};
+
+/* Which jobs to list, newest first.  An empty string or 0 stands for any. */
+struct store_filter {
+    struct str queue, job_set;
+    uint32_t states;          /* bits 1 << stored_job_state */
+    struct job_id older_than; /* none: from the newest on; for paging */
+    uint32_t count_max;       /* 1..STORE_LIST_MAX */
+};
+
+struct store;
+struct store_reader;
+
+/* Called after a transaction for each job set that it touched, with the last
+ * log seq that holds events of it. */
+typedef void store_changed_fn(void *ctx, struct str queue, struct str job_set,
+                              uint64_t seq);
+
+/* Close and free.  NULL is fine. */
+void store_close(struct store *store);
+DEFINE_AUTO(store, store_close)
+
+/* The last record whose effects are in the store; 0 at first. */
+uint64_t store_seq(const struct store *store);
+
+/* Fold `record_count` (<= STORE_APPLY_RECORDS_MAX) records, the first of which
+ * has seq store_seq() + 1, in one transaction; then tell `changed`.
+ * -ERR_CONFLICT: not the next record; -ERR_FULL, -ERR_IO: nothing was applied,
+ * may be tried again; -ERR_CORRUPT, -ERR_VERSION: a record does not decode. */
+int store_apply(struct store *store, const struct elog_record *records,
+                uint32_t record_count, store_changed_fn *changed, void *ctx,
+                struct err *err) must_check;
+
+/* Delete up to STORE_PRUNE_ROWS_MAX jobs that ended before `before_ms`, with
+ * all that belongs to them, and client ids older than `client_ids_before_ms`.
+ * The number of jobs deleted; call again until it is 0. */
+int store_prune(struct store *store, int64_t before_ms,
+                int64_t client_ids_before_ms, struct err *err) must_check;
+
+/* Write a copy of the store as it is now to the new file `path`, while the
+ * projector goes on.  -ERR_CONFLICT if `path` exists. */
+int store_backup(struct store *store, const char *path,
+                 struct err *err) must_check;
+
+/* A reader for the calling thread; close it before the store. */
+int store_reader_open(struct store *store, struct store_reader **ret_reader,
+                      struct err *err) must_check;
+/* NULL is fine. */
+void store_reader_close(struct store_reader *reader);
+DEFINE_AUTO(store_reader, store_reader_close)
+
+/* All queries answer 1 or a count when there is something, 0 when there is
+ * not, and a negative code (-ERR_IO) when the store fails. */
+
+/* The last record that this reader's next query sees; the return is a code. */
+int store_reader_seq(struct store_reader *reader, uint64_t *ret_seq,
+                     struct err *err) must_check;
+
+/* One job by id. */
+int store_job(struct store_reader *reader, struct job_id id,
+              struct arena *arena, struct stored_job *ret_job,
+              struct err *err) must_check;
+
+/* Only its state, cheaper than store_job(). */
+int store_job_state(struct store_reader *reader, struct job_id id,
+                    enum stored_job_state *ret_state,
+                    struct err *err) must_check;
+
+/* The runs of a job, newest lease first; the return is their count. */
+int store_runs_of_job(struct store_reader *reader, struct job_id id,
+                      struct arena *arena, struct stored_run **ret_runs,
+                      struct err *err) must_check;
+
+/* One run by id. */
+int store_run(struct store_reader *reader, struct run_id id,
+              struct arena *arena, struct stored_run *ret_run,
+              struct err *err) must_check;
+
+/* The encoded armadaevents.SubmitJob of a job. */
+int store_spec(struct store_reader *reader, struct job_id id,
+               struct arena *arena, struct str *ret_spec,
+               struct err *err) must_check;
+
+/* Jobs that match a filter, newest first; the return is their count. */
+int store_list(struct store_reader *reader, const struct store_filter *filter,
+               struct arena *arena, struct stored_job **ret_jobs,
+               struct err *err) must_check;
+
+/* Ids of the jobs of a job set that were submitted with this external URI,
+ * oldest first; the return is their count (<= STORE_LIST_MAX). */
+int store_jobs_by_uri(struct store_reader *reader, struct str queue,
+                      struct str job_set, struct str uri, struct arena *arena,
+                      struct job_id **ret_ids, struct err *err) must_check;
+
+struct stored_active_queue {
+    struct str pool, queue;
+};
+
+/* (pool, queue) pairs that have leased, pending or running jobs, sorted; the
+ * return is their count. */
+int store_active_queues(struct store_reader *reader, struct arena *arena,
+                        struct stored_active_queue **ret_pairs,
+                        struct err *err) must_check;
+
+/* The key of a job set in the event index; 0 when it has no events. */
+int store_job_set(struct store_reader *reader, struct str queue,
+                  struct str job_set, int64_t *ret_key,
+                  struct err *err) must_check;
+
+/* Seqs > `after_seq` of the log records that hold events of a job set, in
+ * order, at most `seq_count_max`; the return is their count. */
+int store_job_set_seqs(struct store_reader *reader, int64_t key,
+                       uint64_t after_seq, uint64_t *ret_seqs,
+                       uint32_t seq_count_max, struct err *err) must_check;
+
+/* The job that was submitted to `queue` with `client_id`. */
+int store_client_id(struct store_reader *reader, struct str queue,
+                    struct str client_id, struct job_id *ret_job,
+                    struct err *err) must_check;
