@@ -1,0 +1,562 @@
+#include <grpc/support/alloc.h>
+#include <stdio.h>
+
+#include "rpc/server.h"
+
+/*
+ * Making and freeing.
+ */
+
+struct rpc_call *rpc_call_ref(struct rpc_call *call)
+{
+    atomic_fetch_add_explicit(&call->ref_count, 1, memory_order_relaxed);
+    return call;
+}
+
+void rpc_call_unref(struct rpc_call *call)
+{
+    if (atomic_fetch_sub_explicit(&call->ref_count, 1, memory_order_acq_rel) !=
+        1) {
+        return;
+    }
+    ASSERT(!call->core);
+    if (call->destroy_data) {
+        call->destroy_data(call->data);
+    }
+    grpc_slice_unref(call->message);
+    gpr_free(call->peer);
+    mem_free(call->header_bytes);
+    mem_free(call->headers);
+    pthread_mutex_destroy(&call->lock);
+    mem_free(call);
+}
+
+void call_post(struct worker *worker)
+{
+    struct rpc_call *call = mem_alloc(sizeof(*call));
+    grpc_call_error rc = GRPC_CALL_OK;
+
+    atomic_init(&call->ref_count, 1);
+    call->server = worker->server;
+    call->worker = worker;
+    call->message = grpc_empty_slice();
+    pthread_mutex_init(&call->lock, NULL);
+    for (int kind = 0; kind < TAG_KINDS; kind++) {
+        call->tags[kind] = (struct tag){(enum tag_kind)kind, call};
+    }
+    grpc_call_details_init(&call->details);
+    grpc_metadata_array_init(&call->metadata);
+    rc = grpc_server_request_call(
+        worker->server->core, &call->core, &call->details, &call->metadata,
+        worker->queue, worker->queue, &call->tags[TAG_NEW]);
+    ASSERT(rc == GRPC_CALL_OK);
+}
+
+/* Free what belongs to a posted request once its headers were copied. */
+static void free_request(struct rpc_call *call)
+{
+    grpc_metadata_array_destroy(&call->metadata);
+    grpc_call_details_destroy(&call->details);
+}
+
+/* The library keeps headers only as long as its half of the call. */
+static void copy_headers(struct rpc_call *call)
+{
+    const grpc_metadata_array *from = &call->metadata;
+    size_t byte_count = 0;
+    char *to = NULL;
+
+    for (size_t i = 0; i < from->count; i++) {
+        byte_count += GRPC_SLICE_LENGTH(from->metadata[i].key) +
+                      GRPC_SLICE_LENGTH(from->metadata[i].value);
+    }
+    if (from->count == 0) {
+        return;
+    }
+    call->headers = mem_alloc_array(from->count, sizeof(struct header));
+    call->header_bytes = to = mem_alloc(byte_count + 1);
+    call->header_count = (uint32_t)from->count;
+    for (size_t i = 0; i < from->count; i++) {
+        struct str name = core_slice_str(&from->metadata[i].key);
+        struct str value = core_slice_str(&from->metadata[i].value);
+
+        memcpy(to, name.p, name.byte_count);
+        memcpy(to + name.byte_count, value.p, value.byte_count);
+        call->headers[i].name = str_make(to, name.byte_count);
+        call->headers[i].value =
+            str_make(to + name.byte_count, value.byte_count);
+        to += name.byte_count + value.byte_count;
+    }
+}
+
+/*
+ * Batches.  All start_ functions hold the call's lock and want `core`.
+ */
+
+static void start_batch(struct rpc_call *call, const grpc_op *ops,
+                        size_t op_count, enum tag_kind kind)
+{
+    grpc_call_error rc = grpc_call_start_batch(call->core, ops, op_count,
+                                               &call->tags[kind], NULL);
+
+    ASSERT(rc == GRPC_CALL_OK);
+    call->batch_count++;
+}
+
+static void start_close(struct rpc_call *call)
+{
+    grpc_op op = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
+
+    op.data.recv_close_on_server.cancelled = &call->close_is_cancelled;
+    start_batch(call, &op, 1, TAG_CLOSE);
+}
+
+static void start_recv(struct rpc_call *call)
+{
+    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
+
+    call->is_receiving = true;
+    op.data.recv_message.recv_message = &call->received;
+    start_batch(call, &op, 1, TAG_RECV);
+}
+
+/* Add the initial metadata to `ops` if it was not sent; the ops used. */
+static size_t add_head(struct rpc_call *call, grpc_op *ops)
+{
+    if (call->is_headed) {
+        return 0;
+    }
+    call->is_headed = true;
+    ops[0].op = GRPC_OP_SEND_INITIAL_METADATA;
+    if (call->is_gzip) {
+        /* The lowest level is gzip where the client accepts it. */
+        ops[0].data.send_initial_metadata.maybe_compression_level.is_set = 1;
+        ops[0].data.send_initial_metadata.maybe_compression_level.level =
+            GRPC_COMPRESS_LEVEL_LOW;
+    }
+    return 1;
+}
+
+/* No write hint: the library would hold the message back until another one
+ * comes, and the next one is made when this one was taken. */
+static void add_message(struct rpc_call *call, grpc_op *op,
+                        grpc_byte_buffer *message)
+{
+    op->op = GRPC_OP_SEND_MESSAGE;
+    op->data.send_message.send_message = message;
+    if (!call->is_gzip ||
+        grpc_byte_buffer_length(message) < RPC_SERVER_GZIP_BYTES_MIN) {
+        op->flags = GRPC_WRITE_NO_COMPRESS;
+    }
+}
+
+static void start_status(struct rpc_call *call)
+{
+    grpc_op ops[3] = {{0}};
+    size_t count = add_head(call, ops);
+
+    if (call->reply) {
+        add_message(call, &ops[count++], call->reply);
+    }
+    ops[count].op = GRPC_OP_SEND_STATUS_FROM_SERVER;
+    ops[count].data.send_status_from_server.status =
+        (grpc_status_code)call->code;
+    ops[count].data.send_status_from_server.status_details = &call->message;
+    start_batch(call, ops, count + 1, TAG_STATUS);
+}
+
+/*
+ * Events.
+ */
+
+/* One batch is done.  With the last one of a closed call goes the library's
+ * half of it.  The call may be gone afterwards. */
+static void batch_done(struct rpc_call *call)
+{
+    grpc_call *core = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    ASSERT(call->batch_count > 0);
+    call->batch_count--;
+    if (call->is_closed && call->batch_count == 0) {
+        core = steal_ptr(call->core);
+    }
+    pthread_mutex_unlock(&call->lock);
+    if (core) {
+        /* Off the list first: the server can stop once the library has no
+         * call left. */
+        server_forget(call->server, call);
+        grpc_call_unref(core);
+        rpc_call_unref(call);
+    }
+}
+
+/* Answer a call that no handler has seen. */
+static void refuse(struct rpc_call *call, enum rpc_code code,
+                   const char *message)
+{
+    rpc_call_finish(call, code, message, (struct str){0});
+}
+
+static void on_new(struct rpc_call *call)
+{
+    enum rpc_code code = RPC_OK;
+    const char *refusal = NULL;
+
+    copy_headers(call);
+    call->deadline = call->details.deadline;
+    call->method =
+        server_find(call->server, core_slice_str(&call->details.method));
+    if (call->method) {
+        call->kind = call->method->kind;
+    }
+    free_request(call);
+    rpc_call_ref(call); /* one for the library's half, one for the handler */
+    refusal = server_admit(call->server, call, &code);
+    pthread_mutex_lock(&call->lock);
+    call->is_gzip = call->server->gzip == RPC_GZIP_IF_ACCEPTED;
+    start_close(call);
+    if (!refusal) {
+        start_recv(call);
+    }
+    pthread_mutex_unlock(&call->lock);
+    if (refusal) {
+        refuse(call, code, refusal);
+    }
+}
+
+static size_t receive_bytes_max(const struct rpc_call *call)
+{
+    return call->method->receive_bytes_max ? call->method->receive_bytes_max
+                                           : call->server->receive_bytes_max;
+}
+
+/* End the call for a message that cannot be taken. */
+static void refuse_message(struct rpc_call *call, int rc)
+{
+    char text[128];
+
+    if (rc == -ERR_LIMIT) {
+        snprintf(text, sizeof(text),
+                 "received message larger than max (%zu bytes)",
+                 receive_bytes_max(call));
+        refuse(call, RPC_RESOURCE_EXHAUSTED, text);
+    } else {
+        refuse(call, RPC_INTERNAL, "received message does not decompress");
+    }
+}
+
+/* The request is there, or will not be. */
+static void on_request(struct rpc_call *call, grpc_byte_buffer *buffer)
+{
+    auto_strbuf scratch = strbuf_make(0);
+    struct str request = {0};
+    int rc = 0;
+
+    call->is_dispatched = true;
+    if (!buffer) {
+        refuse(call, RPC_INTERNAL, "the call carries no request message");
+        return;
+    }
+    rc = core_buffer_read(buffer, receive_bytes_max(call), &scratch, &request);
+    if (rc < 0) {
+        refuse_message(call, rc);
+        return;
+    }
+    if (call->server->gzip == RPC_GZIP_IF_SENT) {
+        call->is_gzip = core_buffer_is_compressed(buffer);
+    }
+    call->method->handle(call->method->ctx, call, request);
+}
+
+/* A further message of a bidi call is there, or will not be. */
+static void on_more(struct rpc_call *call, grpc_byte_buffer *buffer,
+                    rpc_message_fn *on_message, void *ctx)
+{
+    auto_strbuf scratch = strbuf_make(0);
+    struct str message = {0};
+    enum rpc_received received = RPC_RECEIVED;
+
+    if (!buffer) {
+        received = grpc_call_failed_before_recv_message(call->core)
+                       ? RPC_RECEIVE_CANCELLED
+                       : RPC_HALF_CLOSED;
+    } else if (core_buffer_read(buffer, receive_bytes_max(call), &scratch,
+                                &message) < 0) {
+        grpc_call_cancel_with_status(
+            call->core, GRPC_STATUS_RESOURCE_EXHAUSTED,
+            "received message larger than max, or not decompressible", NULL);
+        received = RPC_RECEIVE_CANCELLED;
+    }
+    on_message(ctx, call, received, message);
+}
+
+static void on_recv(struct rpc_call *call)
+{
+    grpc_byte_buffer *buffer = NULL;
+    rpc_message_fn *on_message = NULL;
+    void *ctx = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    buffer = steal_ptr(call->received);
+    call->is_receiving = false;
+    call->is_receive_over = !buffer;
+    if (!call->is_finished) {
+        on_message = steal_ptr(call->on_message);
+        ctx = call->on_message_ctx;
+    }
+    pthread_mutex_unlock(&call->lock);
+    if (!call->is_dispatched) {
+        on_request(call, buffer);
+    } else if (on_message) {
+        on_more(call, buffer, on_message, ctx);
+    }
+    if (buffer) {
+        grpc_byte_buffer_destroy(buffer);
+    }
+}
+
+static void on_send(struct rpc_call *call, bool is_ok)
+{
+    grpc_byte_buffer *sent = NULL;
+    rpc_sent_fn *on_sent = NULL;
+    void *ctx = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    sent = steal_ptr(call->sent);
+    call->is_sending = false;
+    if (!call->is_finished) {
+        on_sent = call->on_sent;
+        ctx = call->on_sent_ctx;
+    } else if (call->is_status_due && !call->is_closed) {
+        start_status(call);
+    }
+    pthread_mutex_unlock(&call->lock);
+    grpc_byte_buffer_destroy(sent);
+    if (on_sent) {
+        on_sent(ctx, call, is_ok);
+    }
+}
+
+static void on_close(struct rpc_call *call)
+{
+    rpc_cancelled_fn *on_cancelled = NULL;
+    void *ctx = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    call->is_closed = true;
+    if (!call->is_finished) {
+        call->is_cancelled = true;
+        on_cancelled = call->on_cancelled;
+        ctx = call->on_cancelled_ctx;
+    }
+    pthread_mutex_unlock(&call->lock);
+    if (on_cancelled) {
+        on_cancelled(ctx, call);
+    }
+}
+
+static void on_status(struct rpc_call *call)
+{
+    grpc_byte_buffer *reply = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    reply = steal_ptr(call->reply);
+    pthread_mutex_unlock(&call->lock);
+    if (reply) {
+        grpc_byte_buffer_destroy(reply);
+    }
+}
+
+void call_event(struct tag *tag, bool is_ok)
+{
+    struct rpc_call *call = tag->call;
+
+    switch (tag->kind) {
+    case TAG_NEW:
+        if (is_ok) {
+            call_post(call->worker);
+            on_new(call);
+        } else {
+            free_request(call);
+            rpc_call_unref(call);
+        }
+        return;
+    case TAG_RECV:
+        on_recv(call);
+        break;
+    case TAG_SEND:
+        on_send(call, is_ok);
+        break;
+    case TAG_CLOSE:
+        on_close(call);
+        break;
+    case TAG_STATUS:
+        on_status(call);
+        break;
+    case TAG_SHUTDOWN:
+    case TAG_KINDS:
+        ASSERT(!"a call's tag");
+    }
+    batch_done(call);
+}
+
+void call_cancel(struct rpc_call *call, const char *message)
+{
+    pthread_mutex_lock(&call->lock);
+    if (call->core) {
+        grpc_call_cancel_with_status(call->core, GRPC_STATUS_UNAVAILABLE,
+                                     message, NULL);
+    }
+    pthread_mutex_unlock(&call->lock);
+}
+
+/*
+ * What handlers call.
+ */
+
+void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
+                     const char *message, struct str reply)
+{
+    struct str text = str_of(message);
+
+    if (text.byte_count >= RPC_MESSAGE_BYTES_MAX) {
+        text.byte_count = RPC_MESSAGE_BYTES_MAX - 1;
+        /* Do not cut inside a character of UTF-8. */
+        while (((unsigned char)text.p[text.byte_count] & 0xc0) == 0x80) {
+            text.byte_count--;
+        }
+    }
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->is_finished);
+    call->is_finished = true;
+    if (call->core && !call->is_closed) {
+        call->code = code;
+        call->message = grpc_slice_from_copied_buffer(text.p ? text.p : "",
+                                                      text.byte_count);
+        if (code == RPC_OK && call->kind == RPC_UNARY) {
+            call->reply = core_buffer(reply);
+        }
+        if (call->is_sending) {
+            call->is_status_due = true;
+        } else {
+            start_status(call);
+        }
+    }
+    pthread_mutex_unlock(&call->lock);
+    rpc_call_unref(call);
+}
+
+int rpc_call_send(struct rpc_call *call, struct str message,
+                  rpc_sent_fn *on_sent, void *ctx)
+{
+    int rc = -ERR_UNAVAILABLE;
+
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->is_sending || call->is_finished);
+    ASSERT(call->kind != RPC_UNARY);
+    if (call->core && !call->is_closed && !call->is_finished) {
+        grpc_op ops[2] = {{0}};
+        size_t count = add_head(call, ops);
+
+        call->sent = core_buffer(message);
+        call->is_sending = true;
+        call->on_sent = on_sent;
+        call->on_sent_ctx = ctx;
+        add_message(call, &ops[count], call->sent);
+        start_batch(call, ops, count + 1, TAG_SEND);
+        rc = 0;
+    }
+    pthread_mutex_unlock(&call->lock);
+    return rc;
+}
+
+int rpc_call_recv(struct rpc_call *call, rpc_message_fn *on_message, void *ctx)
+{
+    int rc = -ERR_UNAVAILABLE;
+
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->is_receiving || call->is_finished);
+    ASSERT(call->kind == RPC_BIDI);
+    if (call->core && !call->is_closed && !call->is_finished &&
+        !call->is_receive_over) {
+        call->on_message = on_message;
+        call->on_message_ctx = ctx;
+        start_recv(call);
+        rc = 0;
+    }
+    pthread_mutex_unlock(&call->lock);
+    return rc;
+}
+
+int rpc_call_on_cancelled(struct rpc_call *call, rpc_cancelled_fn *on_cancelled,
+                          void *ctx)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->on_cancelled);
+    if (call->is_cancelled || call->is_finished) {
+        rc = -ERR_UNAVAILABLE;
+    } else {
+        call->on_cancelled = on_cancelled;
+        call->on_cancelled_ctx = ctx;
+    }
+    pthread_mutex_unlock(&call->lock);
+    return rc;
+}
+
+bool rpc_call_is_cancelled(struct rpc_call *call)
+{
+    bool is_cancelled = false;
+
+    pthread_mutex_lock(&call->lock);
+    is_cancelled = call->is_cancelled;
+    pthread_mutex_unlock(&call->lock);
+    return is_cancelled;
+}
+
+void rpc_call_own(struct rpc_call *call, void *data, void (*destroy)(void *))
+{
+    ASSERT(!call->destroy_data && !call->data);
+    call->data = data;
+    call->destroy_data = destroy;
+}
+
+void *rpc_call_data(const struct rpc_call *call)
+{
+    return call->data;
+}
+
+const char *rpc_call_path(const struct rpc_call *call)
+{
+    return call->method->path;
+}
+
+struct str rpc_call_header(const struct rpc_call *call, const char *name)
+{
+    for (uint32_t i = 0; i < call->header_count; i++) {
+        if (str_equal(call->headers[i].name, str_of(name))) {
+            return call->headers[i].value;
+        }
+    }
+    return (struct str){0};
+}
+
+const char *rpc_call_peer(struct rpc_call *call)
+{
+    const char *peer = NULL;
+
+    pthread_mutex_lock(&call->lock);
+    if (!call->peer && call->core) {
+        call->peer = grpc_call_get_peer(call->core);
+    }
+    peer = call->peer;
+    pthread_mutex_unlock(&call->lock);
+    return peer ? peer : "gone";
+}
+
+int64_t rpc_call_remaining_ms(const struct rpc_call *call)
+{
+    return core_remaining_ms(call->deadline);
+}

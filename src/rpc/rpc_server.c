@@ -1,0 +1,409 @@
+#include <errno.h>
+#include <grpc/grpc_security.h>
+#include <stdlib.h>
+
+#include "rpc/server.h"
+
+enum {
+    /* Requests for calls that each queue keeps posted. */
+    POSTED_COUNT = 64,
+    PING_INTERVAL_MIN_MS = 10 * 1000,
+    IDLE_MAX_MS = 5 * 60 * 1000,
+    PING_AFTER_MS = 120 * 1000,
+    PING_TIMEOUT_MS = 20 * 1000,
+};
+
+static const char STOPPING[] = "the server is stopping";
+
+/*
+ * The table.
+ */
+
+static int compare_methods(const void *a, const void *b)
+{
+    const struct rpc_method *one = (const struct rpc_method *)a;
+    const struct rpc_method *two = (const struct rpc_method *)b;
+
+    return strcmp(one->path, two->path);
+}
+
+static void copy_methods(struct rpc_server *server,
+                         const struct rpc_server_options *options)
+{
+    uint32_t count = options->method_count;
+
+    ASSERT(count <= RPC_SERVER_METHODS_MAX);
+    server->methods = mem_alloc_array(count + 1, sizeof(struct rpc_method));
+    server->method_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        server->methods[i] = options->methods[i];
+        server->methods[i].path = mem_strdup(options->methods[i].path);
+        ASSERT(options->methods[i].path[0] == '/');
+    }
+    qsort(server->methods, count, sizeof(struct rpc_method), compare_methods);
+    for (uint32_t i = 1; i < count; i++) {
+        ASSERT(compare_methods(&server->methods[i - 1], &server->methods[i]) !=
+               0);
+    }
+}
+
+const struct rpc_method *server_find(const struct rpc_server *server,
+                                     struct str path)
+{
+    uint32_t low = 0, high = server->method_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int c = str_compare(path, str_of(server->methods[middle].path));
+
+        if (c == 0) {
+            return &server->methods[middle];
+        }
+        if (c < 0) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Live calls.
+ */
+
+const char *server_admit(struct rpc_server *server, struct rpc_call *call,
+                         enum rpc_code *ret_code)
+{
+    const char *refusal = NULL;
+    bool is_stream = call->method && call->method->kind != RPC_UNARY;
+
+    pthread_mutex_lock(&server->lock);
+    if (server->is_stopping) {
+        *ret_code = RPC_UNAVAILABLE;
+        refusal = STOPPING;
+    } else if (!call->method) {
+        *ret_code = RPC_UNIMPLEMENTED;
+        refusal = "unknown method";
+    } else if (server->call_count >= server->call_count_max) {
+        *ret_code = RPC_RESOURCE_EXHAUSTED;
+        refusal = "too many concurrent calls";
+    } else if (is_stream && server->stream_count >= server->stream_count_max) {
+        *ret_code = RPC_RESOURCE_EXHAUSTED;
+        refusal = "too many concurrent streams";
+    } else if (is_stream) {
+        call->is_counted_stream = true;
+        server->stream_count++;
+    }
+    server->call_count++;
+    call->next = server->calls;
+    if (call->next) {
+        call->next->previous = call;
+    }
+    server->calls = call;
+    pthread_mutex_unlock(&server->lock);
+    return refusal;
+}
+
+void server_forget(struct rpc_server *server, struct rpc_call *call)
+{
+    pthread_mutex_lock(&server->lock);
+    if (call->next) {
+        call->next->previous = call->previous;
+    }
+    if (call->previous) {
+        call->previous->next = call->next;
+    } else {
+        server->calls = call->next;
+    }
+    ASSERT(server->call_count > 0);
+    server->call_count--;
+    server->stream_count -= call->is_counted_stream;
+    if (server->call_count == 0 && server->is_stopping) {
+        pthread_cond_broadcast(&server->changed);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
+uint32_t rpc_server_call_count(const struct rpc_server *server)
+{
+    struct rpc_server *unconst = (struct rpc_server *)(uintptr_t)server;
+    uint32_t count = 0;
+
+    pthread_mutex_lock(&unconst->lock);
+    count = server->call_count;
+    pthread_mutex_unlock(&unconst->lock);
+    return count;
+}
+
+uint16_t rpc_server_port(const struct rpc_server *server,
+                         uint32_t address_index)
+{
+    ASSERT(address_index < server->address_count);
+    return server->ports[address_index];
+}
+
+/*
+ * Threads.
+ */
+
+static void on_shut_down(struct rpc_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    server->is_shut_down = true;
+    pthread_cond_broadcast(&server->changed);
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void *run_worker(void *arg)
+{
+    struct worker *worker = (struct worker *)arg;
+    gpr_timespec never = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+
+    for (;;) {
+        grpc_event event =
+            grpc_completion_queue_next(worker->queue, never, NULL);
+        struct tag *tag = (struct tag *)event.tag;
+
+        if (event.type == GRPC_QUEUE_SHUTDOWN) {
+            return NULL;
+        }
+        ASSERT(event.type == GRPC_OP_COMPLETE);
+        if (tag->kind == TAG_SHUTDOWN) {
+            on_shut_down(worker->server);
+        } else {
+            call_event(tag, event.success != 0);
+        }
+    }
+}
+
+/*
+ * Beginning.
+ */
+
+static grpc_server *make_core(const struct rpc_server *server)
+{
+    size_t receive_max = server->receive_bytes_max;
+
+    for (uint32_t i = 0; i < server->method_count; i++) {
+        if (server->methods[i].receive_bytes_max > receive_max) {
+            receive_max = server->methods[i].receive_bytes_max;
+        }
+    }
+    grpc_arg args[] = {
+        core_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, (int64_t)receive_max),
+        core_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
+        core_arg(GRPC_ARG_ENABLE_PER_MESSAGE_DECOMPRESSION, 0),
+        core_arg(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                 RPC_SERVER_CONNECTION_CALLS_MAX),
+        core_arg(GRPC_ARG_MAX_METADATA_SIZE, RPC_SERVER_HEADERS_BYTES_MAX),
+        core_arg(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS,
+                 PING_INTERVAL_MIN_MS),
+        core_arg(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1),
+        core_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MAX_MS),
+        core_arg(GRPC_ARG_KEEPALIVE_TIME_MS, PING_AFTER_MS),
+        core_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS),
+        core_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
+        core_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
+    };
+    grpc_channel_args list = {ARRAY_COUNT(args), args};
+
+    return grpc_server_create(&list, NULL);
+}
+
+static grpc_server_credentials *make_tls(const struct rpc_server_tls *tls,
+                                         struct err *err)
+{
+    auto_mem char *certificate = core_read_file(tls->certificate_file, err);
+    auto_mem char *key =
+        certificate ? core_read_file(tls->key_file, err) : NULL;
+    auto_mem char *ca = key && tls->client_ca_file
+                            ? core_read_file(tls->client_ca_file, err)
+                            : NULL;
+    grpc_ssl_pem_key_cert_pair pair = {key, certificate};
+
+    if (!key || (tls->client_ca_file && !ca)) {
+        return NULL;
+    }
+    return grpc_ssl_server_credentials_create_ex(
+        ca, &pair, 1,
+        ca ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+           : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE,
+        NULL);
+}
+
+static int bind_all(struct rpc_server *server,
+                    const struct rpc_server_options *options, struct err *err)
+{
+    grpc_server_credentials *credentials =
+        options->tls ? make_tls(options->tls, err)
+                     : grpc_insecure_server_credentials_create();
+    int rc = 0;
+
+    if (!credentials) {
+        return -ERR_IO;
+    }
+    for (uint32_t i = 0; i < options->address_count && rc == 0; i++) {
+        const char *address = options->addresses[i];
+        int port =
+            grpc_server_add_http2_port(server->core, address, credentials);
+
+        if (port <= 0) {
+            rc = err_set(err, -ERR_IO, "cannot listen on %s%s", address,
+                         options->tls ? " with these TLS files" : "");
+        } else {
+            server->ports[i] = (uint16_t)port;
+        }
+    }
+    grpc_server_credentials_release(credentials);
+    return rc;
+}
+
+static void start(struct rpc_server *server)
+{
+    grpc_server_start(server->core);
+    for (uint32_t i = 0; i < server->worker_count; i++) {
+        struct worker *worker = &server->workers[i];
+
+        for (int posted = 0; posted < POSTED_COUNT; posted++) {
+            call_post(worker);
+        }
+        ASSERT(pthread_create(&worker->thread, NULL, run_worker, worker) == 0);
+    }
+}
+
+static struct rpc_server *make(const struct rpc_server_options *options)
+{
+    struct rpc_server *server = mem_alloc(sizeof(*server));
+
+    ASSERT(options->address_count >= 1 &&
+           options->address_count <= RPC_SERVER_ADDRESSES_MAX);
+    ASSERT(options->thread_count <= RPC_SERVER_THREADS_MAX);
+    copy_methods(server, options);
+    server->address_count = options->address_count;
+    server->worker_count = options->thread_count ? options->thread_count
+                                                 : RPC_SERVER_THREADS_DEFAULT;
+    server->receive_bytes_max = options->receive_bytes_max
+                                    ? options->receive_bytes_max
+                                    : RPC_RECEIVE_BYTES_DEFAULT_MAX;
+    server->call_count_max = options->call_count_max
+                                 ? options->call_count_max
+                                 : RPC_SERVER_CALLS_DEFAULT_MAX;
+    server->stream_count_max = options->stream_count_max
+                                   ? options->stream_count_max
+                                   : RPC_SERVER_STREAMS_DEFAULT_MAX;
+    server->gzip = options->gzip;
+    server->shutdown_tag = (struct tag){.kind = TAG_SHUTDOWN};
+    pthread_mutex_init(&server->lock, NULL);
+    core_cond_init(&server->changed);
+    return server;
+}
+
+struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
+                                     struct err *err)
+{
+    struct rpc_server *server = make(options);
+
+    core_begin();
+    server->core = make_core(server);
+    for (uint32_t i = 0; i < server->worker_count; i++) {
+        struct worker *worker = &server->workers[i];
+
+        worker->server = server;
+        worker->queue = grpc_completion_queue_create_for_next(NULL);
+        grpc_server_register_completion_queue(server->core, worker->queue,
+                                              NULL);
+    }
+    if (bind_all(server, options, err) < 0) {
+        /* Not started: a server that is not running still wants shutdown. */
+        for (uint32_t i = 0; i < server->worker_count; i++) {
+            ASSERT(pthread_create(&server->workers[i].thread, NULL, run_worker,
+                                  &server->workers[i]) == 0);
+        }
+        rpc_server_destroy(server);
+        return NULL;
+    }
+    start(server);
+    return server;
+}
+
+/*
+ * Ending.
+ */
+
+/* Wait until no call is left, for `grace_ms` at most.  Locked. */
+static void wait_for_calls(struct rpc_server *server, uint32_t grace_ms)
+{
+    struct timespec until = core_time_after(grace_ms);
+    int rc = 0;
+
+    while (server->call_count > 0 && rc != ETIMEDOUT) {
+        rc = pthread_cond_timedwait(&server->changed, &server->lock, &until);
+    }
+}
+
+static void cancel_streams(struct rpc_server *server)
+{
+    for (struct rpc_call *call = server->calls; call; call = call->next) {
+        if (call->method && call->method->kind != RPC_UNARY) {
+            call_cancel(call, STOPPING);
+        }
+    }
+}
+
+static void cancel_calls(struct rpc_server *server)
+{
+    for (struct rpc_call *call = server->calls; call; call = call->next) {
+        call_cancel(call, STOPPING);
+    }
+}
+
+void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
+{
+    if (server->is_stopped) {
+        return;
+    }
+    server->is_stopped = true;
+    pthread_mutex_lock(&server->lock);
+    server->is_stopping = true;
+    pthread_mutex_unlock(&server->lock);
+    grpc_server_shutdown_and_notify(server->core, server->workers[0].queue,
+                                    &server->shutdown_tag);
+    pthread_mutex_lock(&server->lock);
+    cancel_streams(server);
+    wait_for_calls(server, grace_ms);
+    cancel_calls(server);
+    pthread_mutex_unlock(&server->lock);
+    /* Also closes connections that are idle or have never spoken. */
+    grpc_server_cancel_all_calls(server->core);
+    pthread_mutex_lock(&server->lock);
+    while (!server->is_shut_down) {
+        pthread_cond_wait(&server->changed, &server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
+    for (uint32_t i = 0; i < server->worker_count; i++) {
+        grpc_completion_queue_shutdown(server->workers[i].queue);
+    }
+    for (uint32_t i = 0; i < server->worker_count; i++) {
+        pthread_join(server->workers[i].thread, NULL);
+        grpc_completion_queue_destroy(server->workers[i].queue);
+    }
+    grpc_server_destroy(server->core);
+    server->core = NULL;
+    core_end();
+}
+
+void rpc_server_destroy(struct rpc_server *server)
+{
+    if (!server) {
+        return;
+    }
+    rpc_server_stop(server, 0);
+    for (uint32_t i = 0; i < server->method_count; i++) {
+        mem_free((char *)(uintptr_t)server->methods[i].path);
+    }
+    mem_free(server->methods);
+    pthread_cond_destroy(&server->changed);
+    pthread_mutex_destroy(&server->lock);
+    mem_free(server);
+}
