@@ -33,6 +33,7 @@ enum command_kind {
     COMMAND_QUERY_REPORT, /* text of a scheduling report */
     COMMAND_QUERY_QUEUES, /* queues and shares, for metrics and the CLI */
     COMMAND_EXPLAIN,      /* why a job waits */
+    COMMAND_SESSION_END,  /* the stream of a held exchange has ended */
 };
 
 /* How a command ended. */
@@ -66,8 +67,11 @@ struct reported_run {
     struct run_id run;
 };
 
+struct exchange_session;
+
 /* What an executor says of itself (a LeaseRequest, decoded). */
 struct exchange_request {
+    struct exchange_session *session; /* see session.h; NULL: one-shot */
     struct str executor_id;
     struct str pool;
     const struct node_record *nodes;
@@ -78,7 +82,7 @@ struct exchange_request {
     uint32_t run_count;
     const struct run_id *runs_gone; /* delta: no longer held */
     uint32_t runs_gone_count;
-    uint32_t lease_max; /* max_jobs_to_lease */
+    uint32_t lease_max; /* max_jobs_to_lease; of a session: its credit */
 };
 
 /* One run to start. */
@@ -133,6 +137,9 @@ struct command {
             struct exchange_request request;
             struct exchange_response response;
         } exchange;
+        struct {
+            struct exchange_session *session;
+        } session_end;
         struct {
             struct str queue;  /* "": all */
             struct job_id job; /* none: all */
