@@ -1,0 +1,54 @@
+/*
+ * elog_sqlite_file - what the file of a log in SQLite looks like, and what is
+ * checked before it is used.  Private to src/elog.
+ *
+ *     head              one row: the newest epoch, the first and the next seq
+ *     record            a row per record, with its checksum
+ *     checkpoint        a row per complete checkpoint, written last
+ *     checkpoint_piece  id = checkpoint id * 2^24 + index
+ */
+#pragma once
+
+#include "elog/elog_backend.h"
+#include "elog/sq.h"
+
+enum {
+    ELOG_SQLITE_VERSION = 1,
+    ELOG_SQLITE_APPLICATION_ID = 0x42657274, /* "Bert" */
+    /* Damaged records at the end that opening passes over at most: as many
+     * as one commit may hold. */
+    ELOG_SQLITE_TORN_COUNT_MAX = ELOG_IN_FLIGHT_COUNT_MAX,
+};
+
+struct elog_sqlite_head {
+    uint64_t epoch;
+    uint64_t first_seq;
+    uint64_t next_seq;
+};
+
+/* Take the lock of the log in `path`: a file descriptor to close at the end,
+ * or -ERR_CONFLICT with a text that names the holder. */
+int elog_sqlite_lock(const char *path, struct err *err) must_check;
+
+/* Make `db` ready to write: settings, version, tables, and the check of the
+ * last records, of which `note` is told. */
+int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err) must_check;
+
+/* Check that `db` is a log of a version that is known. */
+int elog_sqlite_check_version(sqlite3 *db, struct err *err) must_check;
+
+/* The statement that reads the columns of a record from a seq on. */
+#define ELOG_SQLITE_SELECT_RECORDS                                  \
+    "SELECT seq, epoch, time_ms, format_version, checksum, payload" \
+    " FROM record WHERE seq >= ? ORDER BY seq"
+
+/* The record in the row that such a statement stands on, borrowed until its
+ * next step; false if its checksum does not fit. */
+bool elog_sqlite_get_record(sqlite3_stmt *row,
+                            struct elog_record *ret_record) must_check;
+
+/* Read the head row with a statement of ELOG_SQLITE_SELECT_HEAD. */
+int elog_sqlite_get_head(sqlite3_stmt *select, struct elog_sqlite_head *ret,
+                         struct err *err) must_check;
+#define ELOG_SQLITE_SELECT_HEAD \
+    "SELECT epoch, first, next FROM head WHERE id = 1"
