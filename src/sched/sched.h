@@ -1,0 +1,264 @@
+/*
+ * sched - what should run where: (state, policy, now) -> plan.
+ *
+ * The caller keeps the state up to date by deltas (queues, nodes, jobs, and
+ * what became of them) and asks for plans.  A plan changes nothing here: the
+ * caller makes the decisions durable and then tells them back, through
+ * sched_job_lease() and its kin.  Limits that count starts move only with
+ * leases told back, by the times given with them, so that a replay of the
+ * same calls gives the same state, and the same state the same plans.
+ *
+ * Handles are u32.  Queues and jobs have the caller's dense indexes (small
+ * numbers, reused only after removal); classes and nodes the indexes that
+ * are returned here.  SCHED_NONE is no handle.
+ *
+ * Semantics: profile `armada` of model.md 6.10; README.md lists the choices.
+ *
+ * Pure.  Threads: one owner.  Strings given are copied, but for the policy's.
+ */
+#pragma once
+
+#include "model/event.h"
+#include "model/policy.h"
+
+enum {
+    SCHED_NONE = UINT32_MAX,
+    SCHED_JOBS_MAX = 1 << 27,
+    SCHED_CLASSES_MAX = 1 << 24,
+    SCHED_AVOIDED_NODES_MAX = 64, /* per job; the oldest are forgotten */
+    SCHED_DECISIONS_MAX = 1 << 24,
+};
+
+/* The state. */
+struct sched;
+
+/* An empty state.  `policy` and what it points to are borrowed until
+ * sched_policy_set() or sched_destroy(). */
+struct sched *sched_create(const struct policy *policy) must_check;
+/* Free the state. */
+void sched_destroy(struct sched *sched);
+DEFINE_AUTO(sched, sched_destroy)
+
+/* Go by another policy from now on.  Costs as much as a rebuild. */
+void sched_policy_set(struct sched *sched, const struct policy *policy);
+
+/* Add a queue or change it. */
+void sched_queue_set(struct sched *sched, uint32_t queue,
+                     const struct queue_record *record);
+/* Forget a queue that has no jobs left. */
+void sched_queue_remove(struct sched *sched, uint32_t queue);
+
+/* The class of a canonical requirement.  The caller interns the packed bytes:
+ * every call makes a class of its own, with one reference. */
+uint32_t sched_class_add(struct sched *sched,
+                         const struct requirement *requirement);
+/* Forget a class that no job has; its index may be given out again. */
+void sched_class_remove(struct sched *sched, uint32_t class_index);
+
+/* Whether an executor gets new leases at all: not while it is cordoned, stale
+ * or over its limit of unacknowledged leases.  New executors do. */
+void sched_executor_set(struct sched *sched, struct str executor,
+                        bool accepts_new_leases);
+
+/* Add a node or change it; `pool` is for a record that names none.  Jobs that
+ * are leased there stay, also when they no longer fit. */
+uint32_t sched_node_set(struct sched *sched, struct str executor,
+                        const struct node_record *record, struct str pool);
+/* The node is gone.  Its index stays good for the jobs leased there, and comes
+ * back with the name. */
+void sched_node_remove(struct sched *sched, uint32_t node);
+/* The index of a node by name; one that was never set is made, absent. */
+uint32_t sched_node_index(struct sched *sched, struct str executor,
+                          struct str name);
+/* A node's name; borrowed until the state is destroyed. */
+struct str sched_node_name(const struct sched *sched, uint32_t node);
+/* The executor that offers a node; borrowed likewise. */
+struct str sched_node_executor(const struct sched *sched, uint32_t node);
+/* The pool of a node, "" while it was never set; borrowed likewise. */
+struct str sched_node_pool(const struct sched *sched, uint32_t node);
+
+/* A job that is to wait. */
+struct sched_job {
+    uint32_t queue;
+    uint32_t class_index;
+    uint32_t priority; /* smaller goes first */
+    int64_t submitted_ms;
+    struct job_id id;
+    struct str pool;    /* "": any */
+    struct str gang_id; /* "": none; counts within the queue */
+    uint32_t gang_cardinality;
+    uint32_t gang_minimum;
+    struct str gang_uniformity; /* node label; "": none */
+};
+
+/* A new job waits in its queue.  A gang is what its first member says. */
+void sched_job_add(struct sched *sched, uint32_t job,
+                   const struct sched_job *record);
+/* A waiting job has `node` from now on, at the priority that the decision
+ * named.  `now_ms` is the lease's time in the log: rate limits count it.
+ * `is_counted` is false when a checkpoint is read back. */
+void sched_job_lease(struct sched *sched, uint32_t job, uint32_t node,
+                     int32_t priority, int64_t now_ms, bool is_counted);
+/* A leased job waits again, at its old place; it avoids the node
+ * `avoid_node` (or SCHED_NONE) from now on. */
+void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
+/* A job avoids a node (a checkpoint is read back). */
+void sched_job_avoid(struct sched *sched, uint32_t job, uint32_t node);
+/* A job, waiting or leased, is no longer to be thought of. */
+void sched_job_remove(struct sched *sched, uint32_t job);
+/* A job's priority within its queue changes. */
+void sched_job_reprioritise(struct sched *sched, uint32_t job,
+                            uint32_t priority);
+/* The node of a leased job, or SCHED_NONE. */
+uint32_t sched_job_node(const struct sched *sched, uint32_t job);
+/* The resources that a job asks for, in columns of the policy's schema. */
+struct resource_vec sched_job_request(const struct sched *sched, uint32_t job);
+
+/* Append the state of the rate limits, packed, for a checkpoint. */
+void sched_limits_pack(const struct sched *sched, struct strbuf *buf);
+/* Take it back, once all queues and nodes are there.
+ * -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
+int sched_limits_unpack(struct sched *sched, struct str bytes) must_check;
+
+/* What a decision is. */
+enum sched_action {
+    SCHED_LEASE,
+    SCHED_PREEMPT,
+    SCHED_FAIL, /* a gang started with its minimum, without this member */
+};
+
+/* Why a job is preempted. */
+enum sched_preemption {
+    SCHED_PREEMPT_NONE,
+    SCHED_PREEMPT_FAIR_SHARE, /* its queue is over its share */
+    SCHED_PREEMPT_URGENCY,    /* for a class of higher priority */
+    SCHED_PREEMPT_GANG,       /* its gang lost a member */
+};
+
+/* One thing to do about one job. */
+struct sched_decision {
+    enum sched_action action;
+    enum sched_preemption preemption; /* PREEMPT only */
+    uint32_t job;
+    uint32_t node;    /* where it goes, or loses its place */
+    int32_t priority; /* LEASE: the priority it is scheduled at */
+    uint32_t for_job; /* PREEMPT: whom it makes room for */
+    uint32_t group;   /* decisions of one group must not come apart */
+};
+
+/* What a round did, for metrics. */
+struct sched_counters {
+    uint64_t queues_considered;
+    uint64_t placements;
+    uint64_t preemptions;
+    uint64_t failed_searches; /* a class was found to fit nowhere */
+    uint64_t nodes_examined;
+    uint64_t evicted; /* running jobs that had to win their place again */
+};
+
+/* An answer of sched_plan(). */
+struct sched_plan {
+    const struct sched_decision *decisions; /* until the next sched_plan() */
+    uint32_t decision_count;
+    bool is_cut;          /* `decision_count_max` was met; ask again */
+    int64_t next_wake_ms; /* ask again then, though nothing happens; or
+                             INT64_MAX */
+    struct sched_counters counters;
+};
+
+/* Plan.  ROUND_FAST puts waiting work into free space; ROUND_BALANCE may also
+ * preempt.  Groups are whole and numbered from 0 in the order of the
+ * decisions; preemptions stand before the lease that they serve.  The plan
+ * has at most `decision_count_max` decisions, more only when its first group
+ * does. */
+void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
+                uint32_t decision_count_max, struct sched_plan *ret_plan);
+
+/* Why a job waits, as of now. */
+enum sched_wait {
+    SCHED_WAIT_NOT,            /* it has a node */
+    SCHED_WAIT_TURN,           /* it fits; the next round looks at it */
+    SCHED_WAIT_GANG,           /* `present` of `wanted` members are there */
+    SCHED_WAIT_QUEUE_CORDONED, /* nothing of the queue starts */
+    SCHED_WAIT_NO_NODES,       /* no node at all in its pools */
+    SCHED_WAIT_NEVER_FITS,     /* not even on empty nodes: see excluded */
+    SCHED_WAIT_CAPACITY,       /* would fit if others ended */
+    SCHED_WAIT_GANG_CAPACITY,  /* `present` members fit, `wanted` must */
+    SCHED_WAIT_QUEUE_LIMIT,    /* per class and queue: `resource`, amounts */
+    SCHED_WAIT_RATE,           /* all queues' starts; ends at `until_ms` */
+    SCHED_WAIT_QUEUE_RATE,     /* this queue's starts */
+    SCHED_WAIT_RESOURCE_RATE,  /* a pool's starts of `resource` */
+    SCHED_WAIT_LOOKBACK,       /* too far behind others of its queue */
+};
+
+/* Why nodes were passed over; each node counts once, under the first. */
+enum sched_exclusion {
+    SCHED_EXCLUDED_POOL,          /* of another pool */
+    SCHED_EXCLUDED_EXECUTOR,      /* it gets no new leases */
+    SCHED_EXCLUDED_UNSCHEDULABLE, /* cordoned in its cluster, or gone */
+    SCHED_EXCLUDED_TAINT,
+    SCHED_EXCLUDED_SELECTOR,
+    SCHED_EXCLUDED_AFFINITY,
+    SCHED_EXCLUDED_AVOIDED,    /* the job failed to start there before */
+    SCHED_EXCLUDED_UNIFORMITY, /* lacks the gang's label */
+    SCHED_EXCLUDED_TOO_SMALL,  /* even when empty */
+    SCHED_EXCLUDED_FULL,       /* big enough, not free enough */
+    SCHED_EXCLUSIONS,
+};
+
+/* Why a job waits, as data; fields that do not apply are 0, nodes
+ * SCHED_NONE. */
+struct sched_explanation {
+    enum sched_wait wait;
+    uint32_t nodes_total;
+    uint32_t nodes_excluded[SCHED_EXCLUSIONS];
+    uint32_t nodes_fit;
+    struct resource_vec needed;    /* of the job */
+    uint32_t nearest_node;         /* lacks least, or SCHED_NONE */
+    struct resource_vec available; /* on nearest_node (its whole, when the
+                                      job is too big for every node) */
+    uint32_t present, wanted;      /* gang members */
+    int resource;                  /* column that a limit is about, or -1 */
+    int64_t limit, used;           /* of that column */
+    int64_t until_ms;              /* a rate limit lets it go; 0: unknown */
+    uint32_t ahead; /* waiting jobs of its queue that go before it */
+};
+
+/* Why `job` waits; looks at every node, so not for inner loops.  A job not
+ * yet leased and never looked at is answered like any other.  It also serves
+ * to validate a submission: reject on SCHED_WAIT_NEVER_FITS. */
+void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
+                   struct sched_explanation *ret_explanation);
+
+/* A queue in a pool; shares are fractions of the pool. */
+struct sched_queue_stats {
+    double weight;         /* 1 / priority factor */
+    double fair_share;     /* of the active queues' weights */
+    double adjusted_share; /* with what the others do not want (exact
+                              water-filling) */
+    double actual_share;   /* cost of what it runs */
+    double demand_share;   /* and of what it waits for, within its limits */
+    struct resource_vec allocated;
+    struct resource_vec demand;
+    uint32_t leased_count; /* in this pool */
+    uint32_t queued_count; /* waiting, in any pool */
+};
+
+/* A pool as a whole. */
+struct sched_pool_stats {
+    struct resource_vec total;
+    struct resource_vec allocated;
+    uint32_t node_count;
+    uint32_t active_queue_count;
+};
+
+/* How a queue stands in the pool policy.pools[pool_index]. */
+void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
+                       struct sched_queue_stats *ret_stats);
+/* How a pool stands. */
+void sched_pool_stats(struct sched *sched, uint32_t pool_index,
+                      struct sched_pool_stats *ret_stats);
+
+/* Recompute all sums and indexes from the jobs and nodes themselves and
+ * compare; false when anything differs.  For tests and self-checks. */
+bool sched_is_consistent(struct sched *sched);
