@@ -1,0 +1,474 @@
+#include "wire/policy_codec.h"
+
+enum {
+    DAY_MS = 86400000,
+    COUNT_MAX = 1000000000,
+};
+
+static void init_resource(void *record)
+{
+    struct policy_resource_form *resource = record;
+
+    resource->resolution_milli = 1;
+}
+
+static const struct setting resource_keys[] = {
+    SETTING("name", TEXT, policy_resource_form, name,
+            .about = "Name of the resource, as pods request it.",
+            .is_required = true),
+    SETTING("resolution", QUANTITY, policy_resource_form, resolution_milli,
+            .about = "Amounts are counted in whole multiples of this: requests "
+                     "rounded up, capacities down.",
+            .min = 1, .max = INT64_C(1000000000000000)),
+};
+static const struct settings resource_table = {
+    resource_keys, ARRAY_COUNT(resource_keys),
+    sizeof(struct policy_resource_form), init_resource};
+
+static void init_pool(void *record)
+{
+    struct policy_pool_form *pool = record;
+
+    pool->protected_fraction_ppm = FRACTION_ONE_PPM;
+}
+
+static const struct setting pool_keys[] = {
+    SETTING("name", TEXT, policy_pool_form, name, .about = "Name of the pool.",
+            .is_required = true),
+    SETTING("protectedFractionOfFairShare", PPM, policy_pool_form,
+            protected_fraction_ppm,
+            .about = "Jobs of a queue above this times its fair share may be "
+                     "preempted for queues below theirs.",
+            .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+    SETTING("maximumResourceFractionToSchedule", FRACTIONS, policy_pool_form,
+            start_limits,
+            .about = "At most this part of the pool may start in one "
+                     "schedulePeriod; {}: no limit."),
+    SETTING("packingWeights", FRACTIONS, policy_pool_form, packing_weights,
+            .about = "How much a free part of each resource counts when the "
+                     "fullest node that fits is looked for; {}: by scarcity."),
+};
+static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
+                                           sizeof(struct policy_pool_form),
+                                           init_pool};
+
+static const struct setting class_keys[] = {
+    SETTING("name", TEXT, policy_class_form, name,
+            .about = "Name of the class, as pods name it.",
+            .is_required = true),
+    SETTING("priority", INT, policy_class_form, priority,
+            .about = "The larger, the more urgent.", .min = INT32_MIN,
+            .max = INT32_MAX),
+    SETTING("preemptible", BOOL, policy_class_form, is_preemptible,
+            .about = "Whether its jobs may be preempted for fairness."),
+    SETTING("maximumResourceFractionPerQueue", FRACTIONS, policy_class_form,
+            queue_limits,
+            .about = "At most this part of a pool for one queue's jobs of this "
+                     "class; {}: no limit."),
+};
+static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
+                                            sizeof(struct policy_class_form),
+                                            NULL};
+
+static void init_form(void *record)
+{
+    /* Of literals only, so the arena that holds the lists may go. */
+    static const struct str dominant[] = {
+        {"nvidia.com/gpu", 14},
+        {"cpu", 3},
+        {"memory", 6},
+        {"ephemeral-storage", 17},
+    };
+    auto_mem struct policy *policy = mem_alloc(sizeof(*policy));
+    auto_arena arena = {0};
+
+    policy_defaults(policy);
+    policy_to_form(policy, &arena, record);
+    ((struct policy_form *)record)->dominant_resources =
+        (struct setting_texts){dominant, ARRAY_COUNT(dominant)};
+}
+
+#define RATE_MAX INT64_C(1000000000000)
+
+static const struct setting form_keys[] = {
+    SETTING("supportedResourceTypes", RECORDS, policy_form, resources,
+            .about = "The resources that are scheduled, in the order in which "
+                     "scarcity breaks ties.",
+            .table = &resource_table,
+            .count_offset = offsetof(struct policy_form, resource_count),
+            .count_max = RESOURCE_COLUMNS_MAX),
+    SETTING(
+        "dominantResourceFairnessResourcesToConsider", TEXTS, policy_form,
+        dominant_resources,
+        .about =
+            "The resources of which the largest part held is a queue's share."),
+    SETTING("pools", RECORDS, policy_form, pools,
+            .about = "The pools, in the order in which jobs try them.",
+            .table = &pool_table,
+            .count_offset = offsetof(struct policy_form, pool_count),
+            .count_max = POLICY_POOLS_MAX),
+    SETTING("priorityClasses", RECORDS, policy_form, classes,
+            .about = "The priority classes that pods may name.",
+            .table = &class_table,
+            .count_offset = offsetof(struct policy_form, class_count),
+            .count_max = POLICY_CLASSES_MAX),
+    SETTING("defaultPriorityClassName", TEXT, policy_form, default_class,
+            .about = "The class of a pod whose class is not known here."),
+    SETTING("maximumSchedulingRate", MILLI, policy_form,
+            rate_global.rate_milli_per_s,
+            .about = "Jobs started a second, all queues together; 0: no limit.",
+            .max = RATE_MAX),
+    SETTING("maximumSchedulingBurst", INT, policy_form, rate_global.burst,
+            .about = "Jobs that may start at once under maximumSchedulingRate.",
+            .max = COUNT_MAX),
+    SETTING("maximumPerQueueSchedulingRate", MILLI, policy_form,
+            rate_per_queue.rate_milli_per_s,
+            .about = "The same for each queue by itself; 0: no limit.",
+            .max = RATE_MAX),
+    SETTING(
+        "maximumPerQueueSchedulingBurst", INT, policy_form,
+        rate_per_queue.burst,
+        .about =
+            "Jobs that may start at once under maximumPerQueueSchedulingRate.",
+        .max = COUNT_MAX),
+    SETTING("maxQueueLookback", INT, policy_form, lookback_max,
+            .about = "Jobs of one queue that are looked at in a round; 0: all.",
+            .max = COUNT_MAX),
+    SETTING("maxRetries", INT, policy_form, retries_max,
+            .about = "How often a job goes back to its queue when an executor "
+                     "returns it.",
+            .max = 1000),
+    SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
+            .about = "The period of maximumResourceFractionToSchedule.",
+            .min = 1, .max = DAY_MS),
+    SETTING("balancePeriod", DURATION, policy_form, balance_period_ms,
+            .about = "A full round happens at least this often while something "
+                     "has changed.",
+            .min = 1, .max = DAY_MS),
+    SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
+            .about = "An executor silent for so long gets no new jobs.",
+            .min = 1000, .max = 30 * (int64_t)DAY_MS),
+    SETTING("executorLostTimeout", DURATION, policy_form,
+            executor_lost_timeout_ms,
+            .about = "An executor silent for so long has lost its jobs.",
+            .min = 1000, .max = 30 * (int64_t)DAY_MS),
+    SETTING("maxUnacknowledgedJobsPerExecutor", INT, policy_form,
+            unacknowledged_max,
+            .about =
+                "Leases an executor may have that it has not yet reported.",
+            .min = 1, .max = 1000000),
+    SETTING("disableFairSharePreemption", BOOL, policy_form,
+            is_fair_share_preemption_off,
+            .about = "Whether no job is preempted for fairness."),
+    SETTING("disableUrgencyPreemption", BOOL, policy_form,
+            is_urgency_preemption_off,
+            .about = "Whether no job is preempted for one of a higher class."),
+};
+
+const struct settings policy_settings = {form_keys, ARRAY_COUNT(form_keys),
+                                         sizeof(struct policy_form), init_form};
+
+static struct setting_fractions fractions_of(const struct resource_fraction *f,
+                                             uint32_t count)
+{
+    struct setting_fractions fractions = {.count = count};
+
+    ASSERT(count <= POLICY_FRACTIONS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        fractions.items[i] = f[i];
+    }
+    return fractions;
+}
+
+static void pool_to_form(const struct policy *policy,
+                         const struct pool_policy *pool,
+                         struct policy_pool_form *ret_form)
+{
+    *ret_form = (struct policy_pool_form){
+        .name = pool->name,
+        .protected_fraction_ppm = pool->protected_fraction_ppm,
+        .start_limits =
+            fractions_of(pool->start_limits, pool->start_limit_count),
+    };
+    for (uint32_t r = 0; r < policy->schema.column_count; r++) {
+        if (pool->packing_weights_ppm[r] != 0) {
+            ret_form->packing_weights.items[ret_form->packing_weights.count++] =
+                (struct resource_fraction){policy->schema.columns[r].name,
+                                           pool->packing_weights_ppm[r]};
+        }
+    }
+}
+
+static void resources_to_form(const struct policy *policy, struct arena *arena,
+                              struct policy_form *form)
+{
+    uint32_t count = policy->schema.column_count;
+    struct str *dominant = arena_alloc_array(arena, count, sizeof(*dominant));
+    uint32_t dominant_count = 0;
+
+    for (uint32_t r = 0; r < count; r++) {
+        form->resources[r] =
+            (struct policy_resource_form){policy->schema.columns[r].name,
+                                          policy->schema.columns[r].unit_milli};
+        if (policy->is_dominant[r]) {
+            dominant[dominant_count++] = policy->schema.columns[r].name;
+        }
+    }
+    form->resource_count = count;
+    form->dominant_resources = (struct setting_texts){dominant, dominant_count};
+}
+
+static void limits_to_form(const struct policy *policy,
+                           struct policy_form *form)
+{
+    form->rate_global = (struct policy_rate_form){
+        policy->rate_global.rate_milli_per_s, policy->rate_global.burst};
+    form->rate_per_queue = (struct policy_rate_form){
+        policy->rate_per_queue.rate_milli_per_s, policy->rate_per_queue.burst};
+    form->lookback_max = policy->lookback_max;
+    form->retries_max = policy->retries_max;
+    form->round_period_ms = policy->round_period_ms;
+    form->balance_period_ms = policy->balance_period_ms;
+    form->executor_timeout_ms = policy->executor_timeout_ms;
+    form->executor_lost_timeout_ms = policy->executor_lost_timeout_ms;
+    form->unacknowledged_max = policy->unacknowledged_max;
+    form->is_fair_share_preemption_off = policy->is_fair_share_preemption_off;
+    form->is_urgency_preemption_off = policy->is_urgency_preemption_off;
+}
+
+void policy_to_form(const struct policy *policy, struct arena *arena,
+                    struct policy_form *ret_form)
+{
+    *ret_form = (struct policy_form){
+        .pool_count = policy->pool_count,
+        .class_count = policy->class_count,
+        .default_class = policy->classes[policy->default_class_index].name,
+    };
+    resources_to_form(policy, arena, ret_form);
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        pool_to_form(policy, &policy->pools[i], &ret_form->pools[i]);
+    }
+    for (uint32_t i = 0; i < policy->class_count; i++) {
+        const struct priority_class *from = &policy->classes[i];
+        ret_form->classes[i] = (struct policy_class_form){
+            from->name, from->priority, from->is_preemptible,
+            fractions_of(from->queue_limits, from->queue_limit_count)};
+    }
+    limits_to_form(policy, ret_form);
+}
+
+/* The first of `count` names, `stride` apart, that equals `name`, or -1. */
+static int find_name(const void *names, size_t stride, uint32_t count,
+                     struct str name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const void *at = (const char *)names + i * stride;
+        if (str_equal(*(const struct str *)at, name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static int check_names(const char *key, const void *names, size_t stride,
+                       uint32_t count, struct err *err)
+{
+    if (count == 0) {
+        return err_set(err, -ERR_INVALID, "%s: at least one is needed", key);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const void *at = (const char *)names + i * stride;
+        struct str name = *(const struct str *)at;
+        if (name.byte_count == 0) {
+            return err_set(err, -ERR_INVALID, "%s[%u].name: empty", key, i);
+        }
+        if (find_name(names, stride, i, name) >= 0) {
+            return err_set(err, -ERR_INVALID,
+                           "%s[%u].name: \"%.*s\" is given twice", key, i,
+                           STR_ARG(name));
+        }
+    }
+    return 0;
+}
+
+static int unknown_resource(const char *key, struct str name, struct err *err)
+{
+    return err_set(err, -ERR_INVALID,
+                   "%s: \"%.*s\" is not one of supportedResourceTypes", key,
+                   STR_ARG(name));
+}
+
+static int check_fractions(const struct policy *policy, const char *key,
+                           const struct setting_fractions *fractions,
+                           struct err *err)
+{
+    for (uint32_t i = 0; i < fractions->count; i++) {
+        struct str name = fractions->items[i].resource;
+        if (resource_column(&policy->schema, name) < 0) {
+            return unknown_resource(key, name, err);
+        }
+    }
+    return 0;
+}
+
+static int resources_from_form(const struct policy_form *form,
+                               struct policy *policy, struct err *err)
+{
+    int rc = check_names("supportedResourceTypes", &form->resources[0].name,
+                         sizeof(form->resources[0]), form->resource_count, err);
+    if (rc < 0) {
+        return rc;
+    }
+    for (uint32_t r = 0; r < form->resource_count; r++) {
+        policy->schema.columns[r].name = form->resources[r].name;
+        policy->schema.columns[r].unit_milli =
+            form->resources[r].resolution_milli;
+    }
+    policy->schema.column_count = form->resource_count;
+    for (uint32_t i = 0; i < form->dominant_resources.count; i++) {
+        struct str name = form->dominant_resources.items[i];
+        int column = resource_column(&policy->schema, name);
+        if (column < 0) {
+            return unknown_resource(
+                "dominantResourceFairnessResourcesToConsider", name, err);
+        }
+        policy->is_dominant[column] = true;
+    }
+    if (form->dominant_resources.count == 0) {
+        return err_set(err, -ERR_INVALID,
+                       "dominantResourceFairnessResourcesToConsider: at least "
+                       "one is needed");
+    }
+    return 0;
+}
+
+static int pool_from_form(const struct policy_pool_form *form,
+                          struct policy *policy, struct err *err)
+{
+    struct pool_policy *pool = &policy->pools[policy->pool_count++];
+
+    int rc =
+        check_fractions(policy, "pools[].maximumResourceFractionToSchedule",
+                        &form->start_limits, err);
+    if (rc == 0) {
+        rc = check_fractions(policy, "pools[].packingWeights",
+                             &form->packing_weights, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    pool->name = form->name;
+    pool->protected_fraction_ppm = form->protected_fraction_ppm;
+    pool->start_limit_count = form->start_limits.count;
+    memcpy(pool->start_limits, form->start_limits.items,
+           sizeof(pool->start_limits));
+    for (uint32_t i = 0; i < form->packing_weights.count; i++) {
+        int column = resource_column(&policy->schema,
+                                     form->packing_weights.items[i].resource);
+        pool->packing_weights_ppm[column] =
+            form->packing_weights.items[i].fraction_ppm;
+    }
+    return 0;
+}
+
+static int pools_from_form(const struct policy_form *form,
+                           struct policy *policy, struct err *err)
+{
+    int rc = check_names("pools", &form->pools[0].name, sizeof(form->pools[0]),
+                         form->pool_count, err);
+    for (uint32_t i = 0; rc == 0 && i < form->pool_count; i++) {
+        rc = pool_from_form(&form->pools[i], policy, err);
+    }
+    return rc;
+}
+
+static int classes_from_form(const struct policy_form *form,
+                             struct policy *policy, struct err *err)
+{
+    int rc = check_names("priorityClasses", &form->classes[0].name,
+                         sizeof(form->classes[0]), form->class_count, err);
+    for (uint32_t i = 0; rc == 0 && i < form->class_count; i++) {
+        const struct policy_class_form *from = &form->classes[i];
+        struct priority_class *to = &policy->classes[policy->class_count++];
+        rc = check_fractions(
+            policy, "priorityClasses[].maximumResourceFractionPerQueue",
+            &from->queue_limits, err);
+        to->name = from->name;
+        to->priority = (int32_t)from->priority;
+        to->is_preemptible = from->is_preemptible;
+        to->queue_limit_count = from->queue_limits.count;
+        memcpy(to->queue_limits, from->queue_limits.items,
+               sizeof(to->queue_limits));
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    int found = find_name(&form->classes[0].name, sizeof(form->classes[0]),
+                          form->class_count, form->default_class);
+    if (found < 0) {
+        return err_set(
+            err, -ERR_INVALID,
+            "defaultPriorityClassName: \"%.*s\" is not one of priorityClasses",
+            STR_ARG(form->default_class));
+    }
+    policy->default_class_index = (uint32_t)found;
+    return 0;
+}
+
+static void limits_from_form(const struct policy_form *form,
+                             struct policy *policy)
+{
+    policy->rate_global = (struct rate_limit){
+        form->rate_global.rate_milli_per_s, form->rate_global.burst};
+    policy->rate_per_queue = (struct rate_limit){
+        form->rate_per_queue.rate_milli_per_s, form->rate_per_queue.burst};
+    policy->lookback_max = (uint32_t)form->lookback_max;
+    policy->retries_max = (uint32_t)form->retries_max;
+    policy->round_period_ms = form->round_period_ms;
+    policy->balance_period_ms = form->balance_period_ms;
+    policy->executor_timeout_ms = form->executor_timeout_ms;
+    policy->executor_lost_timeout_ms = form->executor_lost_timeout_ms;
+    policy->unacknowledged_max = (uint32_t)form->unacknowledged_max;
+    policy->is_fair_share_preemption_off = form->is_fair_share_preemption_off;
+    policy->is_urgency_preemption_off = form->is_urgency_preemption_off;
+}
+
+int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
+                     struct err *err)
+{
+    auto_mem struct policy *policy = mem_alloc(sizeof(*policy));
+
+    int rc = resources_from_form(form, policy, err);
+    if (rc == 0) {
+        rc = pools_from_form(form, policy, err);
+    }
+    if (rc == 0) {
+        rc = classes_from_form(form, policy, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    limits_from_form(form, policy);
+    *ret_policy = *policy;
+    return 0;
+}
+
+int policy_read(struct str yaml, const char *file_name, struct arena *arena,
+                struct policy *ret_policy, struct err *err)
+{
+    auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
+    struct settings_reader reader = {file_name, arena};
+
+    init_form(form);
+    int rc = settings_read(&policy_settings, yaml, &reader, form, err);
+    return rc < 0 ? rc : policy_from_form(form, ret_policy, err);
+}
+
+void policy_print(const struct policy *policy, struct strbuf *out)
+{
+    auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
+    auto_arena arena = {0};
+
+    policy_to_form(policy, &arena, form);
+    settings_print(&policy_settings, form, false, out);
+}

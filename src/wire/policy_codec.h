@@ -1,0 +1,83 @@
+/*
+ * policy_codec - the scheduling policy as YAML: the `scheduling` section of
+ * the configuration, and the text of the event policySet in the log.
+ *
+ * policy_print() writes every key, so two policies are the same exactly when
+ * their texts are.  Keys are never taken away, since old logs hold them.
+ *
+ * Threads: none of this is shared.
+ */
+#pragma once
+
+#include "wire/settings.h"
+
+/* One pool as it is written. */
+struct policy_pool_form {
+    struct str name;
+    int64_t protected_fraction_ppm;
+    struct setting_fractions start_limits;
+    struct setting_fractions packing_weights;
+};
+
+/* One priority class as it is written. */
+struct policy_class_form {
+    struct str name;
+    int64_t priority;
+    bool is_preemptible;
+    struct setting_fractions queue_limits;
+};
+
+/* One resource as it is written. */
+struct policy_resource_form {
+    struct str name;
+    int64_t resolution_milli;
+};
+
+/* A token bucket as it is written. */
+struct policy_rate_form {
+    int64_t rate_milli_per_s;
+    int64_t burst;
+};
+
+/* The policy as it is written: names where struct policy has indexes. */
+struct policy_form {
+    struct policy_resource_form resources[RESOURCE_COLUMNS_MAX];
+    uint32_t resource_count;
+    struct setting_texts dominant_resources;
+    struct policy_pool_form pools[POLICY_POOLS_MAX];
+    uint32_t pool_count;
+    struct policy_class_form classes[POLICY_CLASSES_MAX];
+    uint32_t class_count;
+    struct str default_class;
+    struct policy_rate_form rate_global, rate_per_queue;
+    int64_t lookback_max;
+    int64_t retries_max;
+    int64_t round_period_ms;
+    int64_t balance_period_ms;
+    int64_t executor_timeout_ms;
+    int64_t executor_lost_timeout_ms;
+    int64_t unacknowledged_max;
+    bool is_fair_share_preemption_off;
+    bool is_urgency_preemption_off;
+};
+
+/* The keys of a struct policy_form; its defaults are policy_defaults(). */
+extern const struct settings policy_settings;
+
+/* Write `policy` as a form.  Strings are borrowed from it; `arena` holds the
+ * lists. */
+void policy_to_form(const struct policy *policy, struct arena *arena,
+                    struct policy_form *ret_form);
+
+/* Read a form into a policy, whose strings are the form's.  -ERR_INVALID:
+ * names given twice, or one that names nothing. */
+int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
+                     struct err *err) must_check;
+
+/* Read a policy from YAML; what is not said there has its default.  Strings
+ * live in `arena`.  `file_name` is for messages. */
+int policy_read(struct str yaml, const char *file_name, struct arena *arena,
+                struct policy *ret_policy, struct err *err) must_check;
+
+/* Write every key of `policy` as YAML without comments. */
+void policy_print(const struct policy *policy, struct strbuf *out);

@@ -1,0 +1,102 @@
+/*
+ * policy_codec: a policy and its YAML say the same.
+ */
+#include "unit.h"
+#include "wire/policy_codec.h"
+
+static struct policy *read_policy(const char *yaml, struct arena *arena,
+                                  struct err *err)
+{
+    struct policy *policy = arena_alloc(arena, sizeof(*policy));
+
+    int rc = policy_read(str_of(yaml), "p.yaml", arena, policy, err);
+    return rc < 0 ? NULL : policy;
+}
+
+static void empty_text_is_the_default_policy(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct policy *defaults = arena_alloc(&arena, sizeof(*defaults));
+    struct err err = {""};
+    auto_strbuf expected = {0}, text = {0};
+
+    policy_defaults(defaults);
+    policy_print(defaults, &expected);
+    struct policy *policy = read_policy("", &arena, &err);
+
+    assert_string_equal(err.text, "");
+    assert_non_null(policy);
+    policy_print(policy, &text);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&expected));
+}
+
+static void printed_policy_reads_back_to_the_same_text(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0}, again = {0};
+
+    struct policy *policy = read_policy(
+        "supportedResourceTypes: [{name: cpu, resolution: 1m},\n"
+        "  {name: memory, resolution: 1}]\n"
+        "dominantResourceFairnessResourcesToConsider: [memory]\n"
+        "pools: [{name: a, packingWeights: {memory: 2}},\n"
+        "  {name: b, maximumResourceFractionToSchedule: {cpu: 0.25}}]\n"
+        "priorityClasses: [{name: low, priority: -1, preemptible: true},\n"
+        "  {name: high, priority: 9,\n"
+        "   maximumResourceFractionPerQueue: {cpu: 0.5}}]\n"
+        "defaultPriorityClassName: high\n"
+        "maximumSchedulingRate: 12.5\n",
+        &arena, &err);
+    assert_string_equal(err.text, "");
+    policy_print(policy, &text);
+    struct policy *second = read_policy(strbuf_text(&text), &arena, &err);
+    policy_print(second, &again);
+
+    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
+    assert_int_equal(second->default_class_index, 1);
+    assert_int_equal(second->rate_global.rate_milli_per_s, 12500);
+    assert_false(second->is_dominant[0]);
+    assert_true(second->is_dominant[1]);
+    assert_int_equal(second->pools[0].packing_weights_ppm[1], 2000000);
+    assert_int_equal(second->pools[1].start_limit_count, 1);
+    assert_int_equal(second->schema.columns[0].unit_milli, 1);
+    assert_int_equal(second->schema.columns[1].unit_milli, 1000);
+}
+
+static void names_must_name_something(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *error;
+    } cases[] = {
+        {"defaultPriorityClassName: x\n",
+         "defaultPriorityClassName: \"x\" is not one of priorityClasses"},
+        {"pools: []\n", "pools: at least one is needed"},
+        {"pools: [{name: a}, {name: a}]\n",
+         "pools[1].name: \"a\" is given twice"},
+        {"dominantResourceFairnessResourcesToConsider: [tpu]\n",
+         "dominantResourceFairnessResourcesToConsider: \"tpu\" is not one of "
+         "supportedResourceTypes"},
+        {"polls: []\n", "p.yaml:1: polls: unknown key; did you mean pools?"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        struct err err = {""};
+        assert_null(read_policy(cases[i].yaml, &arena, &err));
+        assert_string_equal(err.text, cases[i].error);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(empty_text_is_the_default_policy),
+        TEST(printed_policy_reads_back_to_the_same_text),
+        TEST(names_must_name_something),
+    };
+    return RUN_TESTS(tests);
+}
