@@ -60,7 +60,7 @@ bool field_read(struct field_cursor *cursor, struct field *ret_field)
     if (!field_read_varint(cursor, &tag) || tag > UINT32_MAX || tag < 8) {
         return false;
     }
-    ret_field->number = (uint32_t)(tag >> 3);
+    *ret_field = (struct field){.number = (uint32_t)(tag >> 3)};
     switch (tag & 7) {
     case FIELD_VARINT:
         ret_field->type = FIELD_VARINT;

@@ -26,8 +26,8 @@ enum { FIELD_NUMBER_MAX = (1 << 29) - 1 };
 struct field {
     uint32_t number;
     enum field_type type;
-    uint64_t value;   /* unless the type is FIELD_BYTES */
-    struct str bytes; /* borrowed from the message, if it is FIELD_BYTES */
+    uint64_t value;   /* 0 if the type is FIELD_BYTES */
+    struct str bytes; /* "" unless it is; borrowed from the message */
 };
 
 /* Where a walk over a message stands. */

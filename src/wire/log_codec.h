@@ -19,11 +19,7 @@
 #include "base/arena.h"
 #include "model/event.h"
 
-enum {
-    LOG_SEQUENCE_EVENTS_MAX = 1 << 20,
-    LOG_NODE_RECORDS_MAX = NODES_MAX,
-    LOG_LIST_ITEMS_MAX = 1 << 20, /* names in one list of an event */
-};
+enum { LOG_LIST_ITEMS_MAX = 1 << 20 }; /* in one list of an event */
 
 /* One event in its place. */
 struct log_item {

@@ -1,0 +1,392 @@
+#include "wire/field.h"
+#include "wire/log_codec.h"
+#include "wire/log_layout.h"
+#include "wire/log_records.h"
+
+enum { CREATED_FIELD = 18, SLOTS_MAX = 32 };
+
+static int corrupt(struct err *err, const char *what)
+{
+    return err_set(err, -ERR_CORRUPT, "log record: %s", what);
+}
+
+/* A name more in an array that is made at its first. */
+static int add_to_list(struct event *event, const struct slot *slot,
+                       struct str message, struct str name, struct arena *arena)
+{
+    const struct str **items = slot_member(event, slot);
+    uint32_t *count = (uint32_t *)(void *)((char *)event + slot->other);
+
+    if (!*items) {
+        uint32_t total = log_count_fields(message, slot->number);
+        if (total > LOG_LIST_ITEMS_MAX) {
+            return -ERR_CORRUPT;
+        }
+        *items = arena_alloc_array(arena, total, sizeof(**items));
+    }
+    /* The array is our own, fresh from the arena. */
+    ((struct str *)(uintptr_t)*items)[(*count)++] = name;
+    return 0;
+}
+
+static unsigned set_state_bits(uint64_t state)
+{
+    return state == 0   ? STATE_SET_QUEUED
+           : state == 1 ? STATE_SET_LEASED | STATE_SET_PENDING
+           : state == 2 ? STATE_SET_RUNNING
+                        : 0;
+}
+
+static unsigned api_state_bits(uint64_t state)
+{
+    return state == 0   ? STATE_SET_QUEUED
+           : state == 1 ? STATE_SET_PENDING
+           : state == 2 ? STATE_SET_RUNNING
+           : state == 7 ? STATE_SET_LEASED
+                        : 0;
+}
+
+/* Add the states of a field, packed or not, to the member. */
+static int add_states(enum state_set *states, const struct slot *slot,
+                      const struct field *field)
+{
+    unsigned (*bits_of)(uint64_t) =
+        slot->kind == SLOT_SET_STATES ? set_state_bits : api_state_bits;
+
+    if (field->type == FIELD_VARINT) {
+        *states |= bits_of(field->value);
+        return 0;
+    }
+    struct field_cursor cursor = field_cursor_make(field->bytes);
+    while (!field_cursor_is_done(&cursor)) {
+        uint64_t state;
+        if (!field_read_varint(&cursor, &state)) {
+            return -ERR_CORRUPT;
+        }
+        *states |= bits_of(state);
+    }
+    return 0;
+}
+
+static void read_number(void *member, enum slot_kind kind, uint64_t value)
+{
+    if (kind == SLOT_I64) {
+        *(int64_t *)member = (int64_t)value;
+    } else if (kind == SLOT_BOOL) {
+        *(bool *)member = value != 0;
+    } else if (kind == SLOT_U32) {
+        *(uint32_t *)member = (uint32_t)value;
+    } else {
+        *(int32_t *)member = (int32_t)(uint32_t)value;
+    }
+}
+
+/* A text that does not read as an id leaves none. */
+static void read_text(void *member, enum slot_kind kind, struct str text)
+{
+    if (kind == SLOT_STR) {
+        *(struct str *)member = text;
+    } else if (kind == SLOT_RUN) {
+        (void)!run_id_parse(text, (struct run_id *)member);
+    } else {
+        (void)!job_id_parse(text, (struct job_id *)member);
+    }
+}
+
+static int read_layout(const struct layout *layout, struct str message,
+                       struct arena *arena, struct event *event);
+
+static int read_slot(const struct slot *slot, const struct field *field,
+                     struct str message, struct arena *arena,
+                     struct event *event)
+{
+    bool is_bytes = field->type == FIELD_BYTES;
+    void *member = slot_member(event, slot);
+
+    switch ((enum slot_kind)slot->kind) {
+    case SLOT_U32:
+    case SLOT_I32:
+    case SLOT_I64:
+    case SLOT_BOOL:
+        if (is_bytes) {
+            return -ERR_CORRUPT;
+        }
+        read_number(member, slot->kind, field->value);
+        return 0;
+    case SLOT_STR:
+    case SLOT_JOB:
+    case SLOT_RUN:
+    case SLOT_JOB_MAYBE:
+        if (!is_bytes) {
+            return -ERR_CORRUPT;
+        }
+        read_text(member, slot->kind, field->bytes);
+        return 0;
+    case SLOT_LIST:
+        return is_bytes ? add_to_list(event, slot, message, field->bytes, arena)
+                        : -ERR_CORRUPT;
+    case SLOT_SET_STATES:
+    case SLOT_API_STATES:
+        return add_states(member, slot, field);
+    case SLOT_CHOICE:
+        *(int32_t *)member = slot->number;
+        return is_bytes ? read_layout(slot->inner, field->bytes, arena, event)
+                        : -ERR_CORRUPT;
+    case SLOT_MESSAGE:
+        return is_bytes ? read_layout(slot->inner, field->bytes, arena, event)
+                        : -ERR_CORRUPT;
+    case SLOT_TRUE:
+    case SLOT_WHOLE:
+        return 0;
+    }
+    return 0;
+}
+
+static int read_layout(const struct layout *layout, struct str message,
+                       struct arena *arena, struct event *event)
+{
+    struct field_cursor cursor = field_cursor_make(message);
+    const struct slot *slots = layout->slots;
+    uint32_t seen = 0;
+
+    ASSERT(layout->slot_count <= SLOTS_MAX);
+    if (layout->slot_count && slots[0].kind == SLOT_WHOLE) {
+        *(struct str *)slot_member(event, &slots[0]) = message;
+    }
+    while (!field_cursor_is_done(&cursor)) {
+        struct field field;
+        uint32_t i = 0;
+
+        if (!field_read(&cursor, &field)) {
+            return -ERR_CORRUPT;
+        }
+        while (i < layout->slot_count && slots[i].number != field.number) {
+            i++;
+        }
+        bool is_repeat = i < layout->slot_count && (seen >> i & 1);
+        if (i == layout->slot_count ||
+            (is_repeat && slots[i].kind == SLOT_MESSAGE)) {
+            continue; /* unknown, or not the first of many */
+        }
+        seen |= 1u << i;
+        int rc = read_slot(&slots[i], &field, message, arena, event);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* What a table cannot say, once the table has been followed. */
+static int complete(struct event *event, struct str body, struct arena *arena,
+                    struct err *err)
+{
+    if (event->type == EVENT_CANCEL_SET && event->cancel.states == 0) {
+        event->cancel.states = STATE_SET_ALL;
+    } else if (event->type == EVENT_QUEUE_SET) {
+        return log_decode_queue(body, arena, &event->queue.record, err);
+    } else if (event->type == EVENT_EXECUTOR_NODES) {
+        return log_decode_nodes(body, arena, event, err);
+    }
+    return 0;
+}
+
+/* Whether the event has the ids without which it means nothing. */
+static bool has_ids(const struct event *event, const struct layout *layout)
+{
+    for (uint32_t i = 0; i < layout->slot_count; i++) {
+        if ((layout->slots[i].kind == SLOT_JOB &&
+             key128_is_none(event->job.v)) ||
+            (layout->slots[i].kind == SLOT_RUN &&
+             key128_is_none(event->run.v))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int read_body(uint32_t number, struct str body, struct arena *arena,
+                     struct event *event, struct err *err)
+{
+    const struct layout *layout = layout_of(number);
+    int64_t created_ms = event->created_ms;
+
+    *event = (struct event){.created_ms = created_ms};
+    if (!layout) {
+        return 0; /* of a newer release, or nothing that we use */
+    }
+    event->type = (enum event_type)number;
+    if (read_layout(layout, body, arena, event) < 0) {
+        return corrupt(err, "an event is malformed");
+    }
+    if (!has_ids(event, layout)) {
+        *event = (struct event){.created_ms = created_ms};
+        return 0;
+    }
+    return complete(event, body, arena, err);
+}
+
+static int read_created(struct str timestamp, int64_t *ret_ms)
+{
+    struct field_cursor cursor = field_cursor_make(timestamp);
+    int64_t seconds = 0, nanos = 0;
+
+    while (!field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return -ERR_CORRUPT;
+        }
+        if (field.number == 1) {
+            seconds = (int64_t)field.value;
+        } else if (field.number == 2) {
+            nanos = (int32_t)field.value;
+        }
+    }
+    if (seconds > INT64_MAX / 2000 || seconds < INT64_MIN / 2000) {
+        return -ERR_CORRUPT;
+    }
+    *ret_ms = seconds * 1000 + nanos / 1000000;
+    return 0;
+}
+
+int log_decode_event(struct str encoded, struct arena *arena,
+                     struct event *ret_event, struct err *err)
+{
+    struct field_cursor cursor = field_cursor_make(encoded);
+    struct event event = {0};
+    int rc = 0;
+
+    while (rc == 0 && !field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(err, "an event is malformed");
+        }
+        if (field.type != FIELD_BYTES) {
+            continue;
+        }
+        if (field.number != CREATED_FIELD) {
+            rc = read_body(field.number, field.bytes, arena, &event, err);
+        } else if (read_created(field.bytes, &event.created_ms) < 0) {
+            rc = corrupt(err, "a time is malformed");
+        }
+    }
+    if (rc == 0) {
+        *ret_event = event;
+    }
+    return rc;
+}
+
+/* A walk over events that stays one behind, so as to know the last one. */
+struct walk {
+    struct arena *arena;
+    log_item_fn *fn;
+    void *ctx;
+    struct err *err;
+    struct log_item item; /* to be handed over */
+    bool has_item;
+};
+
+static int hand_over(struct walk *walk, bool is_last)
+{
+    if (!walk->has_item) {
+        return 0;
+    }
+    walk->item.is_last = is_last;
+    walk->has_item = false;
+    int rc = walk->fn(&walk->item, walk->ctx);
+    walk->item.index++;
+    return rc;
+}
+
+static int walk_event(struct walk *walk, const struct event_scope *scope,
+                      uint32_t sequence_index, struct str encoded)
+{
+    int rc = hand_over(walk, false);
+
+    if (rc != 0) {
+        return rc;
+    }
+    rc = log_decode_event(encoded, walk->arena, &walk->item.event, walk->err);
+    if (rc < 0) {
+        return rc;
+    }
+    walk->item.scope = *scope;
+    walk->item.encoded = encoded;
+    walk->item.sequence_index = sequence_index;
+    walk->has_item = true;
+    return 0;
+}
+
+static int read_scope(struct str sequence, struct event_scope *ret_scope,
+                      struct err *err)
+{
+    struct field_cursor cursor = field_cursor_make(sequence);
+    struct event_scope scope = {0};
+
+    while (!field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(err, "a sequence is malformed");
+        }
+        if (field.type != FIELD_BYTES) {
+            continue;
+        }
+        if (field.number == 1) {
+            scope.queue = field.bytes;
+        } else if (field.number == 2) {
+            scope.job_set = field.bytes;
+        } else if (field.number == 3) {
+            scope.user = field.bytes;
+        }
+    }
+    *ret_scope = scope;
+    return 0;
+}
+
+static int walk_sequence(struct walk *walk, struct str sequence,
+                         uint32_t sequence_index)
+{
+    struct field_cursor cursor = field_cursor_make(sequence);
+    struct event_scope scope;
+    int rc = read_scope(sequence, &scope, walk->err);
+
+    while (rc == 0 && !field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(walk->err, "a sequence is malformed");
+        }
+        if (field.number == 5 && field.type == FIELD_BYTES) {
+            rc = walk_event(walk, &scope, sequence_index, field.bytes);
+        }
+    }
+    return rc;
+}
+
+int log_decode_sequence(struct str sequence, struct arena *arena,
+                        log_item_fn *fn, void *ctx, struct err *err)
+{
+    struct walk walk = {.arena = arena, .fn = fn, .ctx = ctx, .err = err};
+    int rc = walk_sequence(&walk, sequence, 0);
+
+    return rc ? rc : hand_over(&walk, true);
+}
+
+int log_decode(struct str payload, struct arena *arena, log_item_fn *fn,
+               void *ctx, struct err *err)
+{
+    struct walk walk = {.arena = arena, .fn = fn, .ctx = ctx, .err = err};
+    struct field_cursor cursor = field_cursor_make(payload);
+    uint32_t sequence_index = 0;
+    int rc = 0;
+
+    while (rc == 0 && !field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(err, "a batch is malformed");
+        }
+        if (field.number == 1 && field.type == FIELD_BYTES) {
+            rc = walk_sequence(&walk, field.bytes, sequence_index++);
+        }
+    }
+    return rc ? rc : hand_over(&walk, true);
+}

@@ -1,0 +1,21 @@
+/*
+ * log_records - the parts of the log that tables do not describe: queues with
+ * their limits, and nodes with labels, taints and amounts.
+ *
+ * Internal to log_codec.  Threads: as there.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/strbuf.h"
+#include "model/event.h"
+
+/* How many fields of this number `message` has, up to what is malformed. */
+uint32_t log_count_fields(struct str message, uint32_t number);
+
+/* Fill in event->nodes.set from an encoded berth.log.ExecutorNodes. */
+int log_decode_nodes(struct str encoded, struct arena *arena,
+                     struct event *event, struct err *err) must_check;
+
+/* Append the encoding of one berth.log.NodeRecord. */
+void log_encode_node(struct strbuf *buf, const struct node_record *node);
