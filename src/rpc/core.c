@@ -8,6 +8,23 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#else
+#define __tsan_release(p) ((void)(p))
+#define __tsan_acquire(p) ((void)(p))
+#endif
+
+void core_hand_over(void *tag)
+{
+    __tsan_release(tag);
+}
+
+void core_take_over(void *tag)
+{
+    __tsan_acquire(tag);
+}
+
 static void discard_log(gpr_log_func_args *args)
 {
     (void)args;

@@ -16,6 +16,14 @@
 
 enum { CORE_FILE_BYTES_MAX = 1 << 20 };
 
+/* Tell ThreadSanitizer that what was written before `tag` was given to the
+ * library is seen where it comes out of a completion queue; the locks in
+ * between are in a library that it does not see into. */
+void core_hand_over(void *tag);
+
+/* The other end of core_hand_over(). */
+void core_take_over(void *tag);
+
 /* Count one more user of the library, starting it for the first.  Silences
  * its own logging unless GRPC_VERBOSITY or GRPC_TRACE ask for it. */
 void core_begin(void);

@@ -36,8 +36,9 @@ enum rpc_code {
 };
 
 enum {
-    /* Bytes of a status message, with its NUL; longer ones are cut. */
-    RPC_MESSAGE_BYTES_MAX = 4096,
+    /* Bytes of a status message, with its NUL; longer ones are cut.  On the
+     * wire a byte can become three, and clients take 8 KiB of headers. */
+    RPC_MESSAGE_BYTES_MAX = 2304,
     /* Bytes of one message after decompression, where nothing else is set. */
     RPC_RECEIVE_BYTES_DEFAULT_MAX = 4 << 20,
 };

@@ -46,6 +46,7 @@ void call_post(struct worker *worker)
     }
     grpc_call_details_init(&call->details);
     grpc_metadata_array_init(&call->metadata);
+    core_hand_over(&call->tags[TAG_NEW]);
     rc = grpc_server_request_call(
         worker->server->core, &call->core, &call->details, &call->metadata,
         worker->queue, worker->queue, &call->tags[TAG_NEW]);
@@ -96,9 +97,11 @@ static void copy_headers(struct rpc_call *call)
 static void start_batch(struct rpc_call *call, const grpc_op *ops,
                         size_t op_count, enum tag_kind kind)
 {
-    grpc_call_error rc = grpc_call_start_batch(call->core, ops, op_count,
-                                               &call->tags[kind], NULL);
+    grpc_call_error rc = GRPC_CALL_OK;
 
+    core_hand_over(&call->tags[kind]);
+    rc = grpc_call_start_batch(call->core, ops, op_count, &call->tags[kind],
+                               NULL);
     ASSERT(rc == GRPC_CALL_OK);
     call->batch_count++;
 }

@@ -9,9 +9,13 @@ enum {
     RECONNECT_MIN_MS = 100,
     RECONNECT_MAX_MS = 5000,
     CONNECT_TIMEOUT_MS = 5000,
+    HEADERS_BYTES_MAX = 16 << 10,
     /* A held stream notices a dead server after these two. */
     PING_AFTER_MS = 30 * 1000,
     PING_TIMEOUT_MS = 15 * 1000,
+    /* What a stream may have under way to a reader that does not read.  Fixed,
+     * since the library's own estimate grows to 16 MiB on a fast network. */
+    STREAM_WINDOW_BYTES = 256 << 10,
 };
 
 /*
@@ -31,6 +35,7 @@ static void *run_channel(void *arg)
         if (event.type == GRPC_QUEUE_SHUTDOWN) {
             return NULL;
         }
+        core_take_over(tag);
         tag->done(tag->owner, event.success != 0);
     }
 }
@@ -64,7 +69,7 @@ static grpc_channel *make_core(const struct rpc_channel_options *options,
                                grpc_channel_credentials *credentials)
 {
     const char *name = options->tls ? options->tls->server_name : NULL;
-    grpc_arg args[14] = {
+    grpc_arg args[17] = {
         core_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
                  (int64_t)receive_bytes_max),
         core_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, -1),
@@ -79,8 +84,11 @@ static grpc_channel *make_core(const struct rpc_channel_options *options,
         core_arg(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIME_MS, PING_AFTER_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS),
+        core_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
+        core_arg(GRPC_ARG_HTTP2_STREAM_LOOKAHEAD_BYTES, STREAM_WINDOW_BYTES),
+        core_arg(GRPC_ARG_MAX_METADATA_SIZE, HEADERS_BYTES_MAX),
     };
-    grpc_channel_args list = {13, args};
+    grpc_channel_args list = {16, args};
 
     if (name) {
         args[list.num_args++] = (grpc_arg){
@@ -219,16 +227,16 @@ void channel_call_begin(struct channel_call *call, struct rpc_channel *channel,
 void channel_call_start(struct channel_call *call, const grpc_op *ops,
                         size_t op_count, struct channel_tag *tag)
 {
-    grpc_call_error rc =
-        grpc_call_start_batch(call->core, ops, op_count, tag, NULL);
+    grpc_call_error rc = GRPC_CALL_OK;
 
+    core_hand_over(tag);
+    rc = grpc_call_start_batch(call->core, ops, op_count, tag, NULL);
     ASSERT(rc == GRPC_CALL_OK);
 }
 
 void channel_call_end(struct channel_call *call)
 {
     struct rpc_channel *channel = call->channel;
-    grpc_call *core = steal_ptr(call->core);
 
     grpc_metadata_array_destroy(&call->head);
     grpc_metadata_array_destroy(&call->trailer);
@@ -243,7 +251,7 @@ void channel_call_end(struct channel_call *call)
     } else {
         channel->calls = call->next;
     }
-    grpc_call_unref(core);
+    grpc_call_unref(steal_ptr(call->core));
     pthread_cond_broadcast(&channel->changed);
     pthread_mutex_unlock(&channel->lock);
 }

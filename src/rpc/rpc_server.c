@@ -169,6 +169,7 @@ static void *run_worker(void *arg)
             return NULL;
         }
         ASSERT(event.type == GRPC_OP_COMPLETE);
+        core_take_over(tag);
         if (tag->kind == TAG_SHUTDOWN) {
             on_shut_down(worker->server);
         } else {
@@ -367,6 +368,7 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     pthread_mutex_lock(&server->lock);
     server->is_stopping = true;
     pthread_mutex_unlock(&server->lock);
+    core_hand_over(&server->shutdown_tag);
     grpc_server_shutdown_and_notify(server->core, server->workers[0].queue,
                                     &server->shutdown_tag);
     pthread_mutex_lock(&server->lock);

@@ -1,0 +1,117 @@
+#include "rpc_fixture.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+int counter_add(struct counter *counter, int delta)
+{
+    int value = 0;
+
+    pthread_mutex_lock(&counter->lock);
+    value = counter->value += delta;
+    pthread_cond_broadcast(&counter->changed);
+    pthread_mutex_unlock(&counter->lock);
+    return value;
+}
+
+int counter_value(struct counter *counter)
+{
+    return counter_add(counter, 0);
+}
+
+bool counter_wait(struct counter *counter, int value)
+{
+    struct timespec until;
+    bool is_there = false;
+    int rc = 0;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += FIXTURE_WAIT_MS / 1000;
+    pthread_mutex_lock(&counter->lock);
+    while (counter->value < value && rc != ETIMEDOUT) {
+        rc = pthread_cond_timedwait(&counter->changed, &counter->lock, &until);
+    }
+    is_there = counter->value >= value;
+    pthread_mutex_unlock(&counter->lock);
+    return is_there;
+}
+
+int counter_settle(struct counter *counter)
+{
+    enum { QUIET_MS = 100, NS_PER_S = 1000000000 };
+    struct timespec until;
+    int value = 0, rc = 0;
+
+    pthread_mutex_lock(&counter->lock);
+    do {
+        value = counter->value;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += QUIET_MS * 1000000;
+        until.tv_sec += until.tv_nsec / NS_PER_S;
+        until.tv_nsec %= NS_PER_S;
+        do {
+            rc = pthread_cond_timedwait(&counter->changed, &counter->lock,
+                                        &until);
+        } while (rc == 0 && counter->value == value);
+    } while (counter->value != value);
+    pthread_mutex_unlock(&counter->lock);
+    return value;
+}
+
+void fixture_start(struct fixture *f, struct rpc_server_options options)
+{
+    static const char *const any_port[] = {"127.0.0.1:0"};
+    struct err err = {""};
+
+    if (options.address_count == 0) {
+        options.addresses = any_port;
+        options.address_count = 1;
+    }
+    f->server = rpc_server_create(&options, &err);
+    assert_string_equal(err.text, "");
+    assert_non_null(f->server);
+    snprintf(f->address, sizeof(f->address), "127.0.0.1:%u",
+             rpc_server_port(f->server, 0));
+    f->channel = rpc_channel_open(
+        &(struct rpc_channel_options){.address = f->address}, &err);
+    assert_non_null(f->channel);
+}
+
+void fixture_start_one(struct fixture *f, enum rpc_kind kind,
+                       rpc_handler_fn *handle, void *ctx)
+{
+    const struct rpc_method method = {
+        .path = "/t.T/M", .kind = kind, .handle = handle, .ctx = ctx};
+
+    fixture_start(
+        f, (struct rpc_server_options){.methods = &method, .method_count = 1});
+}
+
+void fixture_stop(struct fixture *f)
+{
+    rpc_channel_close(f->channel);
+    rpc_server_destroy(f->server);
+}
+
+int64_t fixture_now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+int fixture_connect(uint16_t port)
+{
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_true(fd >= 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+    return fd;
+}
