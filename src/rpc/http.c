@@ -1,0 +1,179 @@
+#include "rpc/http.h"
+
+#include <microhttpd.h>
+#include <sys/socket.h>
+
+#include "rpc/listen.h"
+
+struct http_server {
+    struct http_route *routes; /* owned, [route_count] */
+    uint32_t route_count;
+    uint16_t port;
+    struct MHD_Daemon *daemon;
+};
+
+/* A request is the library's connection under another name. */
+static struct MHD_Connection *connection_of(const struct http_request *request)
+{
+    return (struct MHD_Connection *)(uintptr_t)request;
+}
+
+const char *http_request_query(const struct http_request *request,
+                               const char *name)
+{
+    const char *value = NULL;
+    size_t byte_count = 0;
+
+    if (MHD_lookup_connection_value_n(connection_of(request),
+                                      MHD_GET_ARGUMENT_KIND, name, strlen(name),
+                                      &value, &byte_count) == MHD_NO) {
+        return NULL;
+    }
+    return value ? value : "";
+}
+
+const char *http_request_header(const struct http_request *request,
+                                const char *name)
+{
+    return MHD_lookup_connection_value(connection_of(request), MHD_HEADER_KIND,
+                                       name);
+}
+
+/* Send what `reply` holds and leave it empty. */
+static enum MHD_Result send_reply(struct MHD_Connection *connection,
+                                  struct http_reply *reply)
+{
+    size_t byte_count = reply->body.byte_count;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback(
+            byte_count, strbuf_steal(&reply->body), mem_free);
+    enum MHD_Result rc = MHD_NO;
+
+    if (byte_count > 0) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                reply->content_type);
+    }
+    if (reply->status == MHD_HTTP_METHOD_NOT_ALLOWED) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+    }
+    rc = MHD_queue_response(connection, reply->status, response);
+    MHD_destroy_response(response);
+    return rc;
+}
+
+static enum MHD_Result send_error(struct MHD_Connection *connection,
+                                  unsigned status, const char *text)
+{
+    struct http_reply reply = {.status = status,
+                               .content_type = "text/plain; charset=utf-8"};
+
+    strbuf_add_text(&reply.body, text);
+    return send_reply(connection, &reply);
+}
+
+static const struct http_route *find(const struct http_server *server,
+                                     const char *path)
+{
+    for (uint32_t i = 0; i < server->route_count; i++) {
+        if (strcmp(server->routes[i].path, path) == 0) {
+            return &server->routes[i];
+        }
+    }
+    return NULL;
+}
+
+static enum MHD_Result answer(const struct http_server *server,
+                              struct MHD_Connection *connection,
+                              const char *path)
+{
+    const struct http_route *route = find(server, path);
+    struct http_reply reply = {.status = MHD_HTTP_OK,
+                               .content_type = "text/plain; charset=utf-8"};
+
+    if (!route) {
+        return send_error(connection, MHD_HTTP_NOT_FOUND, "not found\n");
+    }
+    route->handle(route->ctx, (const struct http_request *)connection, &reply);
+    if (reply.body.is_over) {
+        strbuf_fini(&reply.body);
+        return send_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                          "the answer is too large\n");
+    }
+    return send_reply(connection, &reply);
+}
+
+/* The library calls this once with the headers, for each piece of a body, and
+ * once at the end. */
+static enum MHD_Result on_request(void *ctx, struct MHD_Connection *connection,
+                                  const char *path, const char *method,
+                                  const char *version, const char *piece,
+                                  size_t *piece_bytes, void **seen)
+{
+    (void)version;
+    (void)piece;
+    if (!*seen) {
+        *seen = ctx;
+        return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+                       strcmp(method, MHD_HTTP_METHOD_HEAD) == 0
+                   ? MHD_YES
+                   : send_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+                                "only GET and HEAD\n");
+    }
+    if (*piece_bytes > 0) {
+        *piece_bytes = 0; /* nobody wants the body of a GET */
+        return MHD_YES;
+    }
+    return answer((const struct http_server *)ctx, connection, path);
+}
+
+struct http_server *http_server_create(const struct http_options *options,
+                                       struct err *err)
+{
+    struct http_server *server = NULL;
+    uint16_t port = 0;
+    unsigned connection_count_max = options->connection_count_max
+                                        ? options->connection_count_max
+                                        : HTTP_CONNECTIONS_DEFAULT_MAX;
+    int fd = -1;
+
+    ASSERT(options->route_count <= HTTP_ROUTES_MAX);
+    if (listen_open(options->address, &fd, &port, err) < 0) {
+        return NULL;
+    }
+    server = mem_alloc(sizeof(*server));
+    server->port = port;
+    server->route_count = options->route_count;
+    server->routes = mem_dup(options->routes,
+                             options->route_count * sizeof(*server->routes));
+    /* The daemon owns the socket from here on. */
+    server->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        connection_count_max, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)HTTP_IDLE_MAX_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)HTTP_REQUEST_BYTES_MAX, MHD_OPTION_END);
+    if (!server->daemon) {
+        err_set(err, -ERR_IO, "cannot start the HTTP server on %s",
+                options->address);
+        http_server_destroy(server);
+        return NULL;
+    }
+    return server;
+}
+
+uint16_t http_server_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+void http_server_destroy(struct http_server *server)
+{
+    if (!server) {
+        return;
+    }
+    if (server->daemon) {
+        MHD_stop_daemon(server->daemon);
+    }
+    mem_free(server->routes);
+    mem_free(server);
+}
