@@ -266,6 +266,14 @@ int wire_decode(const ProtobufCMessageDescriptor *type, struct str bytes,
     return 0;
 }
 
+void *wire_new(const ProtobufCMessageDescriptor *type, struct arena *arena)
+{
+    void *message = arena_alloc(arena, type->sizeof_message);
+
+    protobuf_c_message_init(type, message);
+    return message;
+}
+
 void wire_encode(const ProtobufCMessage *message, struct strbuf *buf)
 {
     size_t byte_count = protobuf_c_message_get_packed_size(message);

@@ -55,6 +55,10 @@ int wire_decode(const ProtobufCMessageDescriptor *type, struct str bytes,
 int wire_check(const ProtobufCMessageDescriptor *type, struct str bytes,
                const struct wire_limits *limits, struct err *err) must_check;
 
+/* A fresh message of `type` in the arena, every field at its default. */
+void *wire_new(const ProtobufCMessageDescriptor *type,
+               struct arena *arena) must_check;
+
 /* Append the encoding of `message`; beyond the buffer's bound it is over. */
 void wire_encode(const ProtobufCMessage *message, struct strbuf *buf);
 

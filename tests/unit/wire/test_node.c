@@ -1,0 +1,106 @@
+/* Sentences of wire/node.h and wire/entries.h. */
+#include "unit.h"
+#include "wire/entries.h"
+#include "wire/message.h"
+#include "wire/node.h"
+
+static const struct label labels[] = {{STR("a"), STR("1")},
+                                      {STR("b"), STR("")}};
+static const struct taint taints[] = {
+    {STR("gpu"), STR("true"), TAINT_NO_EXECUTE}};
+
+static void test_a_node_reads_back_from_its_report(void **state)
+{
+    auto_arena arena = {0};
+    struct resource_amount total[] = {{STR("cpu"), 1500},
+                                      {STR("memory"), 2147483648000}};
+    struct resource_amount foreign[] = {{STR("cpu"), 250}};
+    const struct node_record node = {
+        .name = STR("n1"),
+        .pool = STR("p"),
+        .node_type = STR("t"),
+        .labels = labels,
+        .label_count = 2,
+        .taints = taints,
+        .taint_count = 1,
+        .total = {total, 2},
+        .foreign = {foreign, 1},
+        .is_unschedulable = true,
+    };
+    ProtobufCMessage *copy;
+    struct node_record out;
+
+    (void)state;
+    Executorapi__NodeInfo *info = node_to_info(&node, &arena);
+    assert_string_equal(info->total_resources[1]->value->string, "2Gi");
+    struct str bytes = wire_encode_arena(&info->base, &arena);
+    assert_int_equal(wire_decode(&executorapi__node_info__descriptor, bytes,
+                                 &wire_request_limits, &arena, &copy, NULL),
+                     0);
+    assert_int_equal(
+        node_from_info((Executorapi__NodeInfo *)copy, &arena, &out, NULL), 0);
+    assert_true(str_equal(out.name, node.name));
+    assert_true(str_equal(out.node_type, node.node_type));
+    assert_int_equal(out.label_count, 2);
+    assert_true(str_equal(out.labels[0].value, STR("1")));
+    assert_int_equal(out.taints[0].effect, TAINT_NO_EXECUTE);
+    assert_true(resource_list_get(&out.total, STR("memory")) == 2147483648000);
+    assert_int_equal(resource_list_get(&out.foreign, STR("cpu")), 250);
+    assert_true(out.is_unschedulable);
+}
+
+static void test_the_last_of_equal_keys_counts(void **state)
+{
+    auto_arena arena = {0};
+    const struct label twice[] = {
+        {STR("k"), STR("old")}, {STR("a"), STR("1")}, {STR("k"), STR("new")}};
+    struct resource_amount amounts[] = {{STR("cpu"), 1000}, {STR("cpu"), 2000}};
+    struct resource_amount room[RESOURCE_LIST_MAX];
+    struct resource_list list = {room, 0};
+    uint32_t count;
+
+    (void)state;
+    const void *entries = entries_make_labels(
+        twice, 3, &executorapi__node_info__labels_entry__descriptor, &arena);
+    const struct label *read = entries_labels(entries, 3, &arena, &count);
+    assert_int_equal(count, 2);
+    assert_true(str_equal(read[0].key, STR("a")));
+    assert_true(str_equal(read[1].value, STR("new")));
+
+    entries = entries_make_amounts(
+        &(struct resource_list){amounts, 2},
+        &executorapi__node_info__total_resources_entry__descriptor, &arena);
+    assert_int_equal(entries_amounts(entries, 2, &list, NULL), 0);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(list.items[0].milli, 2000);
+}
+
+static void test_what_does_not_read_is_refused_by_name(void **state)
+{
+    auto_arena arena = {0};
+    const struct node_record node = {
+        .name = STR("n1"), .taints = taints, .taint_count = 1};
+    Executorapi__NodeInfo *info = node_to_info(&node, &arena);
+    char bad[] = "Sometimes";
+    struct node_record out;
+    struct err err;
+
+    (void)state;
+    info->taints[0]->effect = bad;
+    assert_int_equal(node_from_info(info, &arena, &out, &err), -ERR_INVALID);
+    assert_non_null(strstr(err.text, "Sometimes"));
+    info->taints[0]->effect = NULL;
+    assert_int_equal(node_from_info(info, &arena, &out, &err), 0);
+    info->n_labels = LABELS_MAX + 1;
+    assert_int_equal(node_from_info(info, &arena, &out, &err), -ERR_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_node_reads_back_from_its_report),
+        TEST(test_the_last_of_equal_keys_counts),
+        TEST(test_what_does_not_read_is_refused_by_name),
+    };
+    return RUN_TESTS(tests);
+}
