@@ -4,10 +4,10 @@
 #include "wire/message.h"
 #include "wire/node.h"
 
-static const struct label labels[] = {{STR("a"), STR("1")},
-                                      {STR("b"), STR("")}};
+static const struct label labels[] = {{{"a", 1}, {"1", 1}},
+                                      {{"b", 1}, {"", 0}}};
 static const struct taint taints[] = {
-    {STR("gpu"), STR("true"), TAINT_NO_EXECUTE}};
+    {{"gpu", 3}, {"true", 4}, TAINT_NO_EXECUTE}};
 
 static void test_a_node_reads_back_from_its_report(void **state)
 {
