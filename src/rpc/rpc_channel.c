@@ -227,10 +227,12 @@ void channel_call_begin(struct channel_call *call, struct rpc_channel *channel,
 void channel_call_start(struct channel_call *call, const grpc_op *ops,
                         size_t op_count, struct channel_tag *tag)
 {
+    grpc_call *core = call->core;
     grpc_call_error rc = GRPC_CALL_OK;
 
+    /* The call may be over and freed before start_batch returns. */
     core_hand_over(tag);
-    rc = grpc_call_start_batch(call->core, ops, op_count, tag, NULL);
+    rc = grpc_call_start_batch(core, ops, op_count, tag, NULL);
     ASSERT(rc == GRPC_CALL_OK);
 }
 

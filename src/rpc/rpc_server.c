@@ -1,7 +1,9 @@
 #include <errno.h>
 #include <grpc/grpc_security.h>
 #include <stdlib.h>
+#include <unistd.h>
 
+#include "rpc/listen.h"
 #include "rpc/server.h"
 
 enum {
@@ -233,6 +235,22 @@ static grpc_server_credentials *make_tls(const struct rpc_server_tls *tls,
         NULL);
 }
 
+/* The library does not say why it cannot listen: try, to find out. */
+static int explain_bind(const char *address, const struct rpc_server_tls *tls,
+                        struct err *err)
+{
+    uint16_t port = 0;
+    int fd = -1;
+    int rc = listen_open(address, &fd, &port, err);
+
+    if (rc == 0) {
+        close(fd);
+        rc = err_set(err, -ERR_IO, "cannot listen on %s%s", address,
+                     tls ? " with these TLS files" : "");
+    }
+    return rc;
+}
+
 static int bind_all(struct rpc_server *server,
                     const struct rpc_server_options *options, struct err *err)
 {
@@ -250,8 +268,7 @@ static int bind_all(struct rpc_server *server,
             grpc_server_add_http2_port(server->core, address, credentials);
 
         if (port <= 0) {
-            rc = err_set(err, -ERR_IO, "cannot listen on %s%s", address,
-                         options->tls ? " with these TLS files" : "");
+            rc = explain_bind(address, options->tls, err);
         } else {
             server->ports[i] = (uint16_t)port;
         }
