@@ -1,0 +1,170 @@
+#include "api/annotations.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct str annotation_find(const Berth__Submission__Item *item, const char *key)
+{
+    /* From the end: of equal keys the last counts. */
+    for (size_t i = item->n_annotations; i > 0; i--) {
+        if (strcmp(item->annotations[i - 1]->key, key) == 0) {
+            return str_of(item->annotations[i - 1]->value);
+        }
+    }
+    return str_make(NULL, 0);
+}
+
+/* Read a count as Go's strconv.Atoi does. */
+static int read_count(const char *what, struct str text, int64_t *ret_count,
+                      struct refusal *refusal)
+{
+    char *end;
+    /* Fields of a decoded message end in a NUL. */
+    const char *start = text.p;
+
+    errno = 0;
+    long long value = strtoll(start, &end, 10);
+    bool has_digit = *start >= '0' && *start <= '9';
+    if (*start == '-' || *start == '+') {
+        has_digit = start[1] >= '0' && start[1] <= '9';
+    }
+    if (!has_digit || *end || errno) {
+        return refusal_set(refusal,
+                           "gang %s is not parseable - \"%.*s\" is no "
+                           "integer",
+                           what, STR_ARG(text));
+    }
+    *ret_count = value;
+    return 0;
+}
+
+static int read_cardinality(const Berth__Submission__Item *item,
+                            struct gang *gang, struct refusal *refusal)
+{
+    struct str text = annotation_find(item, ANNOTATION_GANG_CARDINALITY);
+    int64_t cardinality;
+
+    if (!text.p) {
+        return refusal_set(refusal, "gang cardinality annotation %s is missing",
+                           ANNOTATION_GANG_CARDINALITY);
+    }
+    if (read_count("cardinality", text, &cardinality, refusal) < 0) {
+        return -ERR_INVALID;
+    }
+    if (cardinality <= 0) {
+        return refusal_set(refusal, "gang cardinality %lld is non-positive",
+                           (long long)cardinality);
+    }
+    if (cardinality > GANG_CARDINALITY_MAX) {
+        return refusal_set(refusal,
+                           "gang cardinality %lld is above the maximum %d",
+                           (long long)cardinality, GANG_CARDINALITY_MAX);
+    }
+    gang->cardinality = (uint32_t)cardinality;
+    return 0;
+}
+
+static int read_minimum(const Berth__Submission__Item *item, struct gang *gang,
+                        struct refusal *refusal)
+{
+    struct str text = annotation_find(item, ANNOTATION_GANG_MINIMUM);
+    int64_t minimum;
+
+    gang->minimum = gang->cardinality;
+    if (!text.p) {
+        return 0;
+    }
+    if (read_count("minimum cardinality", text, &minimum, refusal) < 0) {
+        return -ERR_INVALID;
+    }
+    if (minimum <= 0) {
+        return refusal_set(refusal,
+                           "gang minimum cardinality %lld is non-positive",
+                           (long long)minimum);
+    }
+    if (minimum > gang->cardinality) {
+        return refusal_set(refusal,
+                           "gang minimum cardinality %lld is greater than gang "
+                           "cardinality %u",
+                           (long long)minimum, gang->cardinality);
+    }
+    gang->minimum = (uint32_t)minimum;
+    return 0;
+}
+
+int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
+                     struct refusal *refusal)
+{
+    struct str id = annotation_find(item, ANNOTATION_GANG_ID);
+    struct str fail_fast = annotation_find(item, ANNOTATION_FAIL_FAST);
+    struct gang gang = {.is_gang = true, .id = id};
+
+    if (!id.p) {
+        *ret_gang = (struct gang){.cardinality = 1, .minimum = 1};
+        return 0;
+    }
+    if (!id.byte_count) {
+        return refusal_set(refusal, "gang id is empty");
+    }
+    if (read_cardinality(item, &gang, refusal) < 0 ||
+        read_minimum(item, &gang, refusal) < 0) {
+        return -ERR_INVALID;
+    }
+    if (fail_fast.p && !str_equal(fail_fast, STR("true"))) {
+        return refusal_set(
+            refusal,
+            "gang jobs may not set fail fast flag (annotation - %s) "
+            "to anything but true",
+            ANNOTATION_FAIL_FAST);
+    }
+    gang.uniformity = annotation_find(item, ANNOTATION_GANG_UNIFORMITY);
+    *ret_gang = gang;
+    return 0;
+}
+
+static int check_loss(const Berth__Submission__Item *item, const char *key,
+                      struct refusal *refusal)
+{
+    struct str value = annotation_find(item, key);
+
+    if (value.p && !str_equal(value, STR("fail")) &&
+        !str_equal(value, STR("requeue"))) {
+        return refusal_set(refusal,
+                           "annotation %s must be fail or requeue, not %.*s",
+                           key, STR_ARG(value));
+    }
+    return 0;
+}
+
+int annotations_check_own(const Berth__Submission__Item *item,
+                          struct refusal *refusal)
+{
+    int rc = check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
+
+    return rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
+}
+
+static enum on_loss loss_of(const Berth__Submission__Item *item,
+                            const char *key)
+{
+    return str_equal(annotation_find(item, key), STR("requeue"))
+               ? ON_LOSS_REQUEUE
+               : ON_LOSS_FAIL;
+}
+
+void annotations_digest(const Berth__Submission__Item *item,
+                        const struct gang *gang, struct job_digest *digest)
+{
+    /* A gang of one is an ordinary job. */
+    bool is_gang = gang->is_gang && gang->cardinality > 1;
+
+    digest->gang_id = is_gang ? gang->id : STR("");
+    digest->gang_cardinality = is_gang ? gang->cardinality : 1;
+    digest->gang_minimum = is_gang ? gang->minimum : 1;
+    digest->gang_uniformity = is_gang ? gang->uniformity : STR("");
+    digest->pool = annotation_find(item, ANNOTATION_POOL);
+    digest->is_fail_fast =
+        str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
+    digest->on_preemption = loss_of(item, ANNOTATION_ON_PREEMPTION);
+    digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);
+}

@@ -1,0 +1,48 @@
+/*
+ * annotations - what the annotations of a job ask for: its gang, its pool,
+ * and what becomes of it when it loses its place (armada-api.md 3.3).
+ *
+ * Pure.  Strings are borrowed from the item.
+ */
+#pragma once
+
+#include "api/refusal.h"
+#include "berth/submission.pb-c.h"
+#include "model/digest.h"
+
+#define ANNOTATION_GANG_ID "armadaproject.io/gangId"
+#define ANNOTATION_GANG_CARDINALITY "armadaproject.io/gangCardinality"
+#define ANNOTATION_GANG_MINIMUM "armadaproject.io/gangMinimumCardinality"
+#define ANNOTATION_GANG_UNIFORMITY "armadaproject.io/gangNodeUniformityLabel"
+#define ANNOTATION_FAIL_FAST "armadaproject.io/failFast"
+#define ANNOTATION_PRICE_BAND "armadaproject.io/priceBand"
+#define ANNOTATION_EXTERNAL_JOB_URI "armadaproject.io/externalJobUri"
+#define ANNOTATION_POOL "armadaproject.io/pool"
+#define ANNOTATION_ON_PREEMPTION "berth.dev/onPreemption"
+#define ANNOTATION_ON_EXECUTOR_LOST "berth.dev/onExecutorLost"
+
+/* A job's gang as it says itself. */
+struct gang {
+    bool is_gang;          /* has a gang id */
+    struct str id;         /* "" outside gangs */
+    uint32_t cardinality;  /* >= 1; 1: treated as an ordinary job */
+    uint32_t minimum;      /* 1..cardinality */
+    struct str uniformity; /* node label; "": none */
+};
+
+/* The value of an annotation; p is NULL when there is none. */
+struct str annotation_find(const Berth__Submission__Item *item,
+                           const char *key);
+
+/* Read the gang annotations.  -ERR_INVALID with the detail of R2's text. */
+int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
+                     struct refusal *refusal) must_check;
+
+/* Check those that are not about gangs and are ours: what they say is one of
+ * the words known. */
+int annotations_check_own(const Berth__Submission__Item *item,
+                          struct refusal *refusal) must_check;
+
+/* Fill in what of a digest comes from annotations that passed the checks. */
+void annotations_digest(const Berth__Submission__Item *item,
+                        const struct gang *gang, struct job_digest *digest);

@@ -1,0 +1,20 @@
+/*
+ * refusal - why a request is turned down, in the words that Armada's
+ * operators search for (armada-api.md 1-3).
+ *
+ * Longer than a `struct err`, because the words quote what users wrote.
+ */
+#pragma once
+
+#include "base/str.h"
+
+enum { REFUSAL_TEXT_BYTES_MAX = 2048 };
+
+struct refusal {
+    char text[REFUSAL_TEXT_BYTES_MAX];
+};
+
+/* Format into `refusal` (longer texts are cut, never inside a character) and
+ * return -ERR_INVALID. */
+int refusal_set(struct refusal *refusal, const char *format, ...)
+    printf_like(2, 3);
