@@ -168,7 +168,7 @@ struct event {
             int32_t pod_number;
             struct str pool;
         } pod;                    /* RUN_ASSIGNED, RUN_RUNNING, RUN_SUCCEEDED */
-        struct event_error error; /* RUN_ERRORS, FAILED */
+        struct event_error error; /* RUN_ERRORS, FAILED, DEBUG_INFO */
         struct {
             struct str reason;
             struct job_id preempting_job; /* or none */

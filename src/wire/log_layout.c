@@ -186,6 +186,7 @@ static const struct slot utilisation_slots[] = {
 static const struct slot debug_info_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},
     {2, SLOT_RUN, AT(run), 0, NULL},
+    {3, SLOT_STR, AT(error.debug_message), 0, NULL},
 };
 
 static const struct slot queue_set_slots[] = {
