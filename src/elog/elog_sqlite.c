@@ -360,7 +360,7 @@ static int open_file(struct elog_sqlite *log, bool is_unlocked, struct err *err)
         .path = log->path, .vfs = log->vfs, .may_create = true};
 
     if (!is_unlocked) {
-        log->lock_fd = elog_sqlite_lock(log->path, err);
+        log->lock_fd = sq_lock(log->path, err);
         if (log->lock_fd < 0) {
             return log->lock_fd;
         }

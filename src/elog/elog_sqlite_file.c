@@ -1,11 +1,6 @@
 #include "elog/elog_sqlite_file.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 static const char schema[] = "CREATE TABLE head ("
                              " id INTEGER PRIMARY KEY CHECK (id = 1),"
@@ -30,45 +25,6 @@ static const char schema[] = "CREATE TABLE head ("
                              "CREATE TABLE checkpoint_piece ("
                              " id INTEGER PRIMARY KEY,"
                              " bytes BLOB NOT NULL);";
-
-/* "in use by process 123", as far as the lock file says. */
-static int fail_locked(int fd, const char *path, struct err *err)
-{
-    char pid[16] = "";
-
-    ssize_t got = pread(fd, pid, sizeof(pid) - 1, 0);
-    long number = got > 0 ? strtol(pid, NULL, 10) : 0;
-    if (number > 0) {
-        return err_set(err, -ERR_CONFLICT, "%s is in use by process %ld", path,
-                       number);
-    }
-    return err_set(err, -ERR_CONFLICT, "%s is in use by another process", path);
-}
-
-int elog_sqlite_lock(const char *path, struct err *err)
-{
-    size_t byte_count = strlen(path) + sizeof("-lock");
-    auto_mem char *name = mem_alloc(byte_count);
-
-    snprintf(name, byte_count, "%s-lock", path);
-    int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        return err_set(err, -ERR_IO, "%s: %s", name, strerrordesc_np(errno));
-    }
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-        int rc = fail_locked(fd, path, err);
-        close(fd);
-        return rc;
-    }
-    /* The pid is for people only; that it cannot be written harms nobody. */
-    char pid[16];
-    int pid_byte_count = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
-    if (ftruncate(fd, 0) < 0 ||
-        pwrite(fd, pid, (size_t)pid_byte_count, 0) < 0) {
-        return fd;
-    }
-    return fd;
-}
 
 int elog_sqlite_check_version(sqlite3 *db, struct err *err)
 {

@@ -26,10 +26,6 @@ struct elog_sqlite_head {
     uint64_t next_seq;
 };
 
-/* Take the lock of the log in `path`: a file descriptor to close at the end,
- * or -ERR_CONFLICT with a text that names the holder. */
-int elog_sqlite_lock(const char *path, struct err *err) must_check;
-
 /* Make `db` ready to write: settings, version, tables, and the check of the
  * last records, of which `note` is told. */
 int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err) must_check;

@@ -60,6 +60,11 @@ int sq_commit(sqlite3 *db, struct err *err) must_check;
  * -ERR_CONFLICT if it exists. */
 int sq_backup(sqlite3 *db, const char *path, struct err *err) must_check;
 
+/* Take the lock of the database `path`, which is the file `path`-lock: a file
+ * descriptor to close at the end, or -ERR_CONFLICT with a text that names the
+ * process that holds it. */
+int sq_lock(const char *path, struct err *err) must_check;
+
 /* Bytes and text of a column, borrowed until the next step. */
 struct str sq_column_str(sqlite3_stmt *stmt, int column);
 

@@ -107,8 +107,17 @@ DEFINE_AUTO(store, store_close)
 /* The last record whose effects are in the store; 0 at first. */
 uint64_t store_seq(const struct store *store);
 
+/* Whether the store continues what `reader` reads: 0.  Ask before following.
+ * -ERR_CONFLICT: it is ahead of the log, or was made from another one: delete
+ * it, and it is rebuilt.  -ERR_NOT_FOUND: records that it has not seen have
+ * been trimmed away: restore the newest backup, or delete it and lose what is
+ * older than the log. */
+int store_check(struct store *store, struct elog_reader *reader,
+                struct err *err) must_check;
+
 /* Fold `record_count` (<= STORE_APPLY_RECORDS_MAX) records, the first of which
- * has seq store_seq() + 1, in one transaction; then tell `changed`.
+ * has seq store_seq() + 1 (any, if the store is empty), in one transaction;
+ * then tell `changed`.
  * -ERR_CONFLICT: not the next record; -ERR_FULL, -ERR_IO: nothing was applied,
  * may be tried again; -ERR_CORRUPT, -ERR_VERSION: a record does not decode. */
 int store_apply(struct store *store, const struct elog_record *records,
@@ -117,7 +126,7 @@ int store_apply(struct store *store, const struct elog_record *records,
 
 /* Delete up to STORE_PRUNE_ROWS_MAX jobs that ended before `before_ms`, with
  * all that belongs to them, and client ids older than `client_ids_before_ms`.
- * The number of jobs deleted; call again until it is 0. */
+ * A positive number while there may be more: call again until it is 0. */
 int store_prune(struct store *store, int64_t before_ms,
                 int64_t client_ids_before_ms, struct err *err) must_check;
 
@@ -186,7 +195,8 @@ int store_active_queues(struct store_reader *reader, struct arena *arena,
                         struct stored_active_queue **ret_pairs,
                         struct err *err) must_check;
 
-/* The key of a job set in the event index; 0 when it has no events. */
+/* The key of a job set in the event index; the return is 0 when it has no
+ * events. */
 int store_job_set(struct store_reader *reader, struct str queue,
                   struct str job_set, int64_t *ret_key,
                   struct err *err) must_check;

@@ -13,3 +13,7 @@
  * and it is rebuilt; -ERR_CONFLICT: another process writes it. */
 int store_sqlite_open(const char *path, struct store **ret_store,
                       struct err *err) must_check;
+
+/* Remove the store at `path`, which nobody has open: the next opening makes an
+ * empty one, to be rebuilt from the log. */
+int store_sqlite_remove(const char *path, struct err *err) must_check;

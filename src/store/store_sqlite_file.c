@@ -1,0 +1,187 @@
+#include "store/store_sqlite_file.h"
+
+#include <stdio.h>
+
+static const char schema[] =
+    "CREATE TABLE progress ("
+    " id INTEGER PRIMARY KEY CHECK (id = 1),"
+    " seq INTEGER NOT NULL,"
+    " checksum INTEGER NOT NULL,"
+    " next_job_number INTEGER NOT NULL);"
+    "INSERT INTO progress VALUES (1, 0, 0, 1);"
+    "CREATE TABLE job_set ("
+    " key INTEGER PRIMARY KEY,"
+    " queue TEXT NOT NULL,"
+    " name TEXT NOT NULL,"
+    " UNIQUE (queue, name));"
+    "CREATE TABLE job ("
+    " id BLOB PRIMARY KEY,"
+    " number INTEGER NOT NULL,"
+    " set_key INTEGER NOT NULL,"
+    " namespace TEXT NOT NULL,"
+    " owner TEXT NOT NULL,"
+    " uri TEXT NOT NULL,"
+    " submitted_ms INTEGER NOT NULL,"
+    " state INTEGER NOT NULL,"
+    " priority INTEGER NOT NULL,"
+    " transition_ms INTEGER NOT NULL,"
+    " ended_ms INTEGER NOT NULL,"
+    " cancelled_ms INTEGER NOT NULL,"
+    " cancel_reason TEXT NOT NULL,"
+    " cancel_user TEXT NOT NULL,"
+    " latest_run BLOB,"
+    " run_count INTEGER NOT NULL,"
+    " pool TEXT NOT NULL,"
+    " error TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE INDEX job_by_set ON job (set_key);"
+    "CREATE INDEX job_by_end ON job (ended_ms) WHERE ended_ms > 0;"
+    "CREATE INDEX job_by_uri ON job (set_key, uri) WHERE uri <> '';"
+    "CREATE TABLE spec ("
+    " job_number INTEGER PRIMARY KEY,"
+    " bytes BLOB NOT NULL);"
+    "CREATE TABLE run ("
+    " job_number INTEGER NOT NULL,"
+    " run_index INTEGER NOT NULL,"
+    " id BLOB NOT NULL,"
+    " job BLOB NOT NULL,"
+    " state INTEGER NOT NULL,"
+    " cluster TEXT NOT NULL,"
+    " node TEXT NOT NULL,"
+    " pool TEXT NOT NULL,"
+    " leased_ms INTEGER NOT NULL,"
+    " pending_ms INTEGER NOT NULL,"
+    " started_ms INTEGER NOT NULL,"
+    " finished_ms INTEGER NOT NULL,"
+    " exit_code INTEGER NOT NULL,"
+    " error TEXT NOT NULL,"
+    " debug TEXT NOT NULL,"
+    " PRIMARY KEY (job_number, run_index)) WITHOUT ROWID;"
+    "CREATE INDEX run_by_id ON run (id);"
+    "CREATE TABLE set_record ("
+    " set_key INTEGER NOT NULL,"
+    " seq INTEGER NOT NULL,"
+    " PRIMARY KEY (set_key, seq)) WITHOUT ROWID;"
+    "CREATE TABLE client_id ("
+    " queue TEXT NOT NULL,"
+    " client_id TEXT NOT NULL,"
+    " job BLOB NOT NULL,"
+    " created_ms INTEGER NOT NULL,"
+    " PRIMARY KEY (queue, client_id)) WITHOUT ROWID;"
+    "CREATE INDEX client_id_by_time ON client_id (created_ms);"
+    "CREATE TABLE active ("
+    " pool TEXT NOT NULL,"
+    " queue TEXT NOT NULL,"
+    " job_count INTEGER NOT NULL,"
+    " PRIMARY KEY (pool, queue)) WITHOUT ROWID;";
+
+static int check_version(sqlite3 *db, struct err *err)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+    int64_t application_id = 0;
+    int64_t version = 0;
+
+    int rc = sq_get_int(db, "PRAGMA application_id", &application_id, err);
+    if (rc >= 0) {
+        rc = sq_get_int(db, "PRAGMA user_version", &version, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    if (application_id != STORE_SQLITE_APPLICATION_ID || version < 1) {
+        return err_set(err, -ERR_CORRUPT,
+                       "%s is not a query store of Berth; if it is deleted, "
+                       "it is rebuilt from the log",
+                       path);
+    }
+    if (version > STORE_SQLITE_VERSION) {
+        return err_set(err, -ERR_VERSION,
+                       "%s has format %lld, written by a newer release; this "
+                       "one knows formats up to %d: use the newer release, or "
+                       "another data directory",
+                       path, (long long)version, (int)STORE_SQLITE_VERSION);
+    }
+    return 0;
+}
+
+static int create_tables(sqlite3 *db, struct err *err)
+{
+    char sql[sizeof(schema) + 200];
+
+    snprintf(sql, sizeof(sql),
+             "BEGIN IMMEDIATE; %s PRAGMA application_id = %d;"
+             "PRAGMA user_version = %d",
+             schema, (int)STORE_SQLITE_APPLICATION_ID,
+             (int)STORE_SQLITE_VERSION);
+    int rc = sq_exec(db, sql, err);
+    if (rc < 0) {
+        sq_rollback(db);
+        return rc;
+    }
+    return sq_commit(db, err);
+}
+
+static int prepare(sqlite3 *db, struct err *err)
+{
+    int64_t table_count = 0;
+
+    int rc = sq_exec(db, "PRAGMA page_size = 8192", err);
+    if (rc == 0) {
+        rc = sq_get_int(db, "SELECT count(*) FROM sqlite_master", &table_count,
+                        err);
+    }
+    if (rc >= 0 && table_count > 0) {
+        rc = check_version(db, err);
+    }
+    if (rc >= 0) {
+        rc = sq_exec(db,
+                     "PRAGMA journal_mode = WAL;"
+                     "PRAGMA synchronous = NORMAL;"
+                     "PRAGMA wal_autocheckpoint = 4000;"
+                     "PRAGMA journal_size_limit = 67108864;"
+                     "PRAGMA cache_size = -65536",
+                     err);
+    }
+    return rc < 0 || table_count > 0 ? rc : create_tables(db, err);
+}
+
+int store_sqlite_prepare(const struct sq_open *how, sqlite3 **ret_db,
+                         struct err *err)
+{
+    sqlite3 *db = NULL;
+
+    int rc = sq_open(how, &db, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = prepare(db, err);
+    if (rc < 0) {
+        sq_close(db);
+        return rc;
+    }
+    *ret_db = db;
+    return 0;
+}
+
+struct str store_id_put(struct key128 id, unsigned char bytes[STORE_ID_BYTES])
+{
+    for (int i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)(id.hi >> (56 - 8 * i));
+        bytes[8 + i] = (unsigned char)(id.lo >> (56 - 8 * i));
+    }
+    return str_make(bytes, STORE_ID_BYTES);
+}
+
+struct key128 store_id_column(sqlite3_stmt *row, int column)
+{
+    struct str bytes = sq_column_str(row, column);
+    struct key128 id = {0, 0};
+
+    if (bytes.byte_count != STORE_ID_BYTES) {
+        return id;
+    }
+    for (int i = 0; i < 8; i++) {
+        id.hi = id.hi << 8 | (unsigned char)bytes.p[i];
+        id.lo = id.lo << 8 | (unsigned char)bytes.p[8 + i];
+    }
+    return id;
+}

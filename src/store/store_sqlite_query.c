@@ -1,0 +1,337 @@
+#include "store/store_sqlite_query.h"
+
+#include "store/store_sqlite_row.h"
+
+enum query {
+    QUERY_SEQ,
+    QUERY_JOB,
+    QUERY_JOB_STATE,
+    QUERY_RUNS_OF_JOB,
+    QUERY_RUN,
+    QUERY_SPEC,
+    QUERY_LIST,
+    QUERY_LIST_OF_SET,
+    QUERY_JOBS_BY_URI,
+    QUERY_ACTIVE_QUEUES,
+    QUERY_JOB_SET,
+    QUERY_JOB_SET_SEQS,
+    QUERY_CLIENT_ID,
+    QUERY_COUNT,
+};
+
+static const char *const sql[QUERY_COUNT] = {
+    [QUERY_SEQ] = "SELECT seq FROM progress",
+    [QUERY_JOB] =
+        "SELECT " STORE_JOB_COLUMNS " FROM " STORE_JOB_TABLES " WHERE j.id = ?",
+    [QUERY_JOB_STATE] = "SELECT state FROM job WHERE id = ?",
+    [QUERY_RUNS_OF_JOB] =
+        "SELECT " STORE_RUN_COLUMNS " FROM run WHERE job_number ="
+        " (SELECT number FROM job WHERE id = ?) ORDER BY run_index DESC",
+    [QUERY_RUN] = "SELECT " STORE_RUN_COLUMNS " FROM run WHERE id = ?",
+    [QUERY_SPEC] = "SELECT spec.bytes FROM job JOIN spec"
+                   " ON spec.job_number = job.number WHERE job.id = ?",
+    /* CROSS JOIN keeps the jobs outside: newest first, until enough. */
+    [QUERY_LIST] = "SELECT " STORE_JOB_COLUMNS " FROM job j CROSS JOIN"
+                   " job_set s ON s.key = j.set_key"
+                   " WHERE (?1 = '' OR s.queue = ?1)"
+                   " AND (?2 = '' OR s.name = ?2)"
+                   " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
+                   " AND (?4 IS NULL OR j.id < ?4)"
+                   " ORDER BY j.id DESC LIMIT ?5",
+    [QUERY_LIST_OF_SET] =
+        "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
+        " WHERE s.queue = ?1 AND s.name = ?2 AND j.set_key = s.key"
+        " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
+        " AND (?4 IS NULL OR j.id < ?4)"
+        " ORDER BY j.id DESC LIMIT ?5",
+    [QUERY_JOBS_BY_URI] =
+        "SELECT id FROM job WHERE set_key ="
+        " (SELECT key FROM job_set WHERE queue = ?1 AND name = ?2)"
+        " AND uri = ?3 AND uri <> '' ORDER BY id LIMIT ?4",
+    [QUERY_ACTIVE_QUEUES] = "SELECT pool, queue FROM active"
+                            " WHERE job_count > 0 ORDER BY pool, queue",
+    [QUERY_JOB_SET] = "SELECT key FROM job_set WHERE queue = ? AND name = ?",
+    [QUERY_JOB_SET_SEQS] = "SELECT seq FROM set_record WHERE set_key = ?"
+                           " AND seq > ? ORDER BY seq LIMIT ?",
+    [QUERY_CLIENT_ID] = "SELECT job FROM client_id WHERE queue = ?"
+                        " AND client_id = ?",
+};
+
+struct store_reader {
+    sqlite3 *db;
+    sqlite3_stmt *statements[QUERY_COUNT];
+};
+
+void store_reader_close(struct store_reader *reader)
+{
+    if (!reader) {
+        return;
+    }
+    for (int i = 0; i < QUERY_COUNT; i++) {
+        sqlite3_finalize(reader->statements[i]);
+    }
+    sq_close(reader->db);
+    mem_free(reader);
+}
+
+int store_sqlite_reader_create(const char *path,
+                               struct store_reader **ret_reader,
+                               struct err *err)
+{
+    auto_ptr(store_reader) reader = mem_alloc(sizeof(*reader));
+    struct sq_open how = {.path = path, .is_read_only = true};
+
+    int rc = sq_open(&how, &reader->db, err);
+    for (int i = 0; rc == 0 && i < QUERY_COUNT; i++) {
+        rc = sq_prepare(reader->db, sql[i], &reader->statements[i], err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    *ret_reader = steal_ptr(reader);
+    return 0;
+}
+
+/* The statement of a query whose first parameter is an id. */
+static sqlite3_stmt *query_by_id(struct store_reader *reader, enum query query,
+                                 struct key128 id)
+{
+    sqlite3_stmt *stmt = reader->statements[query];
+    unsigned char bytes[STORE_ID_BYTES];
+    struct str blob = store_id_put(id, bytes);
+
+    /* Copied: the array does not outlive this function. */
+    int rc =
+        sqlite3_bind_blob(stmt, 1, blob.p, STORE_ID_BYTES, SQLITE_TRANSIENT);
+    ASSERT(rc == SQLITE_OK);
+    return stmt;
+}
+
+int store_reader_seq(struct store_reader *reader, uint64_t *ret_seq,
+                     struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_SEQ];
+
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_seq = (uint64_t)sqlite3_column_int64(stmt, 0);
+        sqlite3_reset(stmt);
+        return 0;
+    }
+    return rc < 0 ? rc : err_set(err, -ERR_CORRUPT, "no progress is stored");
+}
+
+int store_job(struct store_reader *reader, struct job_id id,
+              struct arena *arena, struct stored_job *ret_job, struct err *err)
+{
+    sqlite3_stmt *stmt = query_by_id(reader, QUERY_JOB, id.v);
+
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_job = store_job_row(stmt, arena).job;
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+int store_job_state(struct store_reader *reader, struct job_id id,
+                    enum stored_job_state *ret_state, struct err *err)
+{
+    sqlite3_stmt *stmt = query_by_id(reader, QUERY_JOB_STATE, id.v);
+
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_state = (enum stored_job_state)sqlite3_column_int(stmt, 0);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+/* Hand over `count` items of `size` bytes in the arena. */
+static void *to_arena(struct arena *arena, const void *items, size_t count,
+                      size_t size)
+{
+    void *copy = arena_alloc_array(arena, count, size);
+
+    if (count > 0) {
+        memcpy(copy, items, count * size);
+    }
+    return copy;
+}
+
+int store_runs_of_job(struct store_reader *reader, struct job_id id,
+                      struct arena *arena, struct stored_run **ret_runs,
+                      struct err *err)
+{
+    sqlite3_stmt *stmt = query_by_id(reader, QUERY_RUNS_OF_JOB, id.v);
+    VEC(struct stored_run) runs = {0};
+    int rc;
+
+    while ((rc = sq_step(stmt, err)) == 1) {
+        VEC_PUSH(&runs, store_run_row(stmt, arena).run);
+    }
+    if (rc == 0) {
+        *ret_runs =
+            to_arena(arena, runs.items, runs.count, sizeof(*runs.items));
+        rc = (int)runs.count;
+    }
+    VEC_FREE(&runs);
+    return rc;
+}
+
+int store_run(struct store_reader *reader, struct run_id id,
+              struct arena *arena, struct stored_run *ret_run, struct err *err)
+{
+    sqlite3_stmt *stmt = query_by_id(reader, QUERY_RUN, id.v);
+
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_run = store_run_row(stmt, arena).run;
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+int store_spec(struct store_reader *reader, struct job_id id,
+               struct arena *arena, struct str *ret_spec, struct err *err)
+{
+    sqlite3_stmt *stmt = query_by_id(reader, QUERY_SPEC, id.v);
+
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_spec = arena_str(arena, sq_column_str(stmt, 0));
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+int store_list(struct store_reader *reader, const struct store_filter *filter,
+               struct arena *arena, struct stored_job **ret_jobs,
+               struct err *err)
+{
+    bool has_set = filter->queue.byte_count > 0 && filter->job_set.byte_count;
+    sqlite3_stmt *stmt =
+        reader->statements[has_set ? QUERY_LIST_OF_SET : QUERY_LIST];
+    unsigned char older_than[STORE_ID_BYTES];
+    VEC(struct stored_job) jobs = {0};
+    int rc;
+
+    ASSERT(filter->count_max > 0 && filter->count_max <= STORE_LIST_MAX);
+    sq_bind_text(stmt, 1, filter->queue);
+    sq_bind_text(stmt, 2, filter->job_set);
+    sq_bind_int(stmt, 3, filter->states);
+    if (key128_is_none(filter->older_than.v)) {
+        sqlite3_bind_null(stmt, 4);
+    } else {
+        sq_bind_blob(stmt, 4, store_id_put(filter->older_than.v, older_than));
+    }
+    sq_bind_int(stmt, 5, filter->count_max);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        VEC_PUSH(&jobs, store_job_row(stmt, arena).job);
+    }
+    if (rc == 0) {
+        *ret_jobs =
+            to_arena(arena, jobs.items, jobs.count, sizeof(*jobs.items));
+        rc = (int)jobs.count;
+    }
+    VEC_FREE(&jobs);
+    return rc;
+}
+
+int store_jobs_by_uri(struct store_reader *reader, struct str queue,
+                      struct str job_set, struct str uri, struct arena *arena,
+                      struct job_id **ret_ids, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_JOBS_BY_URI];
+    VEC(struct job_id) ids = {0};
+    int rc;
+
+    sq_bind_text(stmt, 1, queue);
+    sq_bind_text(stmt, 2, job_set);
+    sq_bind_text(stmt, 3, uri);
+    sq_bind_int(stmt, 4, STORE_LIST_MAX);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        struct job_id id = {store_id_column(stmt, 0)};
+        VEC_PUSH(&ids, id);
+    }
+    if (rc == 0) {
+        *ret_ids = to_arena(arena, ids.items, ids.count, sizeof(*ids.items));
+        rc = (int)ids.count;
+    }
+    VEC_FREE(&ids);
+    return rc;
+}
+
+int store_active_queues(struct store_reader *reader, struct arena *arena,
+                        struct stored_active_queue **ret_pairs, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_ACTIVE_QUEUES];
+    VEC(struct stored_active_queue) pairs = {0};
+    int rc;
+
+    while ((rc = sq_step(stmt, err)) == 1) {
+        struct stored_active_queue pair = {
+            .pool = arena_str(arena, sq_column_str(stmt, 0)),
+            .queue = arena_str(arena, sq_column_str(stmt, 1)),
+        };
+        VEC_PUSH(&pairs, pair);
+    }
+    if (rc == 0) {
+        *ret_pairs =
+            to_arena(arena, pairs.items, pairs.count, sizeof(*pairs.items));
+        rc = (int)pairs.count;
+    }
+    VEC_FREE(&pairs);
+    return rc;
+}
+
+int store_job_set(struct store_reader *reader, struct str queue,
+                  struct str job_set, int64_t *ret_key, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_JOB_SET];
+
+    sq_bind_text(stmt, 1, queue);
+    sq_bind_text(stmt, 2, job_set);
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_key = sqlite3_column_int64(stmt, 0);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+int store_job_set_seqs(struct store_reader *reader, int64_t key,
+                       uint64_t after_seq, uint64_t *ret_seqs,
+                       uint32_t seq_count_max, struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_JOB_SET_SEQS];
+    uint32_t count = 0;
+    int rc = 0;
+
+    if (after_seq > INT64_MAX) {
+        return 0;
+    }
+    sq_bind_int(stmt, 1, key);
+    sq_bind_int(stmt, 2, (int64_t)after_seq);
+    sq_bind_int(stmt, 3, seq_count_max);
+    while ((rc = sq_step(stmt, err)) == 1) {
+        ret_seqs[count++] = (uint64_t)sqlite3_column_int64(stmt, 0);
+    }
+    return rc < 0 ? rc : (int)count;
+}
+
+int store_client_id(struct store_reader *reader, struct str queue,
+                    struct str client_id, struct job_id *ret_job,
+                    struct err *err)
+{
+    sqlite3_stmt *stmt = reader->statements[QUERY_CLIENT_ID];
+
+    sq_bind_text(stmt, 1, queue);
+    sq_bind_text(stmt, 2, client_id);
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        ret_job->v = store_id_column(stmt, 0);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}

@@ -1,0 +1,13 @@
+/*
+ * store_sqlite_query - what readers ask of a query store in SQLite.  Private
+ * to src/store.
+ */
+#pragma once
+
+#include "store/store.h"
+
+/* Open a reader of the store in `path`; the contract is
+ * store_reader_open()'s. */
+int store_sqlite_reader_create(const char *path,
+                               struct store_reader **ret_reader,
+                               struct err *err) must_check;

@@ -1,0 +1,377 @@
+#include "store/store_sqlite_writer.h"
+
+#include "store/store_sqlite_row.h"
+
+static const char *const sql[WRITER_STATEMENT_COUNT] = {
+    [WRITER_BEGIN] = "BEGIN IMMEDIATE",
+    [WRITER_SELECT_SET] = "SELECT key FROM job_set WHERE queue = ?"
+                          " AND name = ?",
+    [WRITER_INSERT_SET] = "INSERT INTO job_set (queue, name) VALUES (?, ?)"
+                          " RETURNING key",
+    [WRITER_SELECT_JOB] =
+        "SELECT " STORE_JOB_COLUMNS " FROM " STORE_JOB_TABLES " WHERE j.id = ?",
+    [WRITER_INSERT_JOB] = "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                          " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17,"
+                          " ?18)",
+    [WRITER_UPDATE_JOB] = "UPDATE job SET state = ?8, priority = ?9,"
+                          " transition_ms = ?10, ended_ms = ?11,"
+                          " cancelled_ms = ?12, cancel_reason = ?13,"
+                          " cancel_user = ?14, latest_run = ?15,"
+                          " run_count = ?16, pool = ?17, error = ?18"
+                          " WHERE id = ?1",
+    [WRITER_INSERT_SPEC] = "INSERT INTO spec VALUES (?, ?)",
+    [WRITER_SELECT_RUN] = "SELECT " STORE_RUN_COLUMNS " FROM run"
+                          " WHERE job_number = ? AND id = ?",
+    [WRITER_INSERT_RUN] = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+                          " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    [WRITER_UPDATE_RUN] = "UPDATE run SET state = ?5, cluster = ?6,"
+                          " node = ?7, pool = ?8, leased_ms = ?9,"
+                          " pending_ms = ?10, started_ms = ?11,"
+                          " finished_ms = ?12, exit_code = ?13, error = ?14,"
+                          " debug = ?15 WHERE job_number = ?1"
+                          " AND run_index = ?2",
+    [WRITER_INSERT_SET_RECORD] = "INSERT INTO set_record VALUES (?, ?)",
+    /* The later one wins: a second job under a client id means that the
+     * first has expired, or stood in the same request. */
+    [WRITER_UPSERT_CLIENT_ID] = "INSERT OR REPLACE INTO client_id"
+                                " VALUES (?, ?, ?, ?)",
+    [WRITER_UPSERT_ACTIVE] = "INSERT INTO active VALUES (?1, ?2, ?3)"
+                             " ON CONFLICT DO UPDATE SET"
+                             " job_count = job_count + ?3",
+    [WRITER_DELETE_INACTIVE] = "DELETE FROM active WHERE job_count <= 0",
+    [WRITER_UPDATE_PROGRESS] = "UPDATE progress SET seq = ?, checksum = ?,"
+                               " next_job_number = ?",
+};
+
+/* A change of `active`, before it is written. */
+struct active_change {
+    struct str pool, queue;
+    int64_t delta;
+};
+
+/* All changes, one per pool and queue. */
+struct active_changes {
+    struct intern *names; /* "pool\0queue" -> index into items */
+    struct strbuf scratch;
+    VEC(struct active_change) items;
+};
+
+static int source_set(void *ctx, struct str queue, struct str name,
+                      int64_t *ret_key, struct err *err)
+{
+    struct store_writer *writer = (struct store_writer *)ctx;
+    sqlite3_stmt *stmt = writer->statements[WRITER_SELECT_SET];
+
+    sq_bind_text(stmt, 1, queue);
+    sq_bind_text(stmt, 2, name);
+    int rc = sq_step(stmt, err);
+    if (rc == 0) {
+        stmt = writer->statements[WRITER_INSERT_SET];
+        sq_bind_text(stmt, 1, queue);
+        sq_bind_text(stmt, 2, name);
+        rc = sq_step(stmt, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    ASSERT(rc == 1);
+    *ret_key = sqlite3_column_int64(stmt, 0);
+    sqlite3_reset(stmt);
+    return 1;
+}
+
+static int source_job(void *ctx, struct job_id id, struct arena *arena,
+                      struct job_row *ret_row, struct err *err)
+{
+    struct store_writer *writer = (struct store_writer *)ctx;
+    sqlite3_stmt *stmt = writer->statements[WRITER_SELECT_JOB];
+    unsigned char bytes[STORE_ID_BYTES];
+
+    sq_bind_blob(stmt, 1, store_id_put(id.v, bytes));
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_row = store_job_row(stmt, arena);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+static int source_run(void *ctx, const struct job_row *job, struct run_id id,
+                      struct arena *arena, struct run_row *ret_row,
+                      struct err *err)
+{
+    struct store_writer *writer = (struct store_writer *)ctx;
+    sqlite3_stmt *stmt = writer->statements[WRITER_SELECT_RUN];
+    unsigned char bytes[STORE_ID_BYTES];
+
+    if (job->is_new) {
+        return 0;
+    }
+    sq_bind_int(stmt, 1, job->number);
+    sq_bind_blob(stmt, 2, store_id_put(id.v, bytes));
+    int rc = sq_step(stmt, err);
+    if (rc == 1) {
+        *ret_row = store_run_row(stmt, arena);
+        sqlite3_reset(stmt);
+    }
+    return rc;
+}
+
+int store_writer_init(struct store_writer *writer, sqlite3 *db, struct err *err)
+{
+    *writer = (struct store_writer){
+        .db = db,
+        .source = {.ctx = writer,
+                   .set = source_set,
+                   .job = source_job,
+                   .run = source_run},
+    };
+    for (int i = 0; i < WRITER_STATEMENT_COUNT; i++) {
+        int rc = sq_prepare(db, sql[i], &writer->statements[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void store_writer_fini(struct store_writer *writer)
+{
+    for (int i = 0; i < WRITER_STATEMENT_COUNT; i++) {
+        sqlite3_finalize(writer->statements[i]);
+    }
+    sq_close(writer->db);
+}
+
+static int write_job(struct store_writer *writer, const struct job_row *row,
+                     struct err *err)
+{
+    const struct stored_job *job = &row->job;
+    unsigned char id[STORE_ID_BYTES];
+    unsigned char run[STORE_ID_BYTES];
+    sqlite3_stmt *stmt =
+        writer->statements[row->is_new ? WRITER_INSERT_JOB : WRITER_UPDATE_JOB];
+
+    sq_bind_blob(stmt, 1, store_id_put(job->id.v, id));
+    if (row->is_new) {
+        sq_bind_int(stmt, 2, row->number);
+        sq_bind_int(stmt, 3, row->set_key);
+        sq_bind_text(stmt, 4, job->namespace_);
+        sq_bind_text(stmt, 5, job->owner);
+        sq_bind_text(stmt, 6, job->external_job_uri);
+        sq_bind_int(stmt, 7, job->submitted_ms);
+    }
+    sq_bind_int(stmt, 8, job->state);
+    sq_bind_int(stmt, 9, job->priority);
+    sq_bind_int(stmt, 10, job->last_transition_ms);
+    sq_bind_int(stmt, 11, row->ended_ms);
+    sq_bind_int(stmt, 12, job->cancelled_ms);
+    sq_bind_text(stmt, 13, job->cancel_reason);
+    sq_bind_text(stmt, 14, job->cancel_user);
+    if (key128_is_none(job->latest_run.v)) {
+        sqlite3_bind_null(stmt, 15);
+    } else {
+        sq_bind_blob(stmt, 15, store_id_put(job->latest_run.v, run));
+    }
+    sq_bind_int(stmt, 16, job->run_count);
+    sq_bind_text(stmt, 17, row->pool);
+    sq_bind_text(stmt, 18, job->error);
+    return sq_run(stmt, err);
+}
+
+static int write_run(struct store_writer *writer, const struct run_row *row,
+                     struct err *err)
+{
+    const struct stored_run *run = &row->run;
+    unsigned char id[STORE_ID_BYTES];
+    unsigned char job[STORE_ID_BYTES];
+    sqlite3_stmt *stmt =
+        writer->statements[row->is_new ? WRITER_INSERT_RUN : WRITER_UPDATE_RUN];
+
+    sq_bind_int(stmt, 1, row->job_number);
+    sq_bind_int(stmt, 2, row->index);
+    if (row->is_new) {
+        sq_bind_blob(stmt, 3, store_id_put(run->id.v, id));
+        sq_bind_blob(stmt, 4, store_id_put(run->job.v, job));
+    }
+    sq_bind_int(stmt, 5, run->state);
+    sq_bind_text(stmt, 6, run->cluster);
+    sq_bind_text(stmt, 7, run->node);
+    sq_bind_text(stmt, 8, run->pool);
+    sq_bind_int(stmt, 9, run->leased_ms);
+    sq_bind_int(stmt, 10, run->pending_ms);
+    sq_bind_int(stmt, 11, run->started_ms);
+    sq_bind_int(stmt, 12, run->finished_ms);
+    sq_bind_int(stmt, 13, run->exit_code);
+    sq_bind_text(stmt, 14, run->error);
+    sq_bind_text(stmt, 15, run->debug);
+    return sq_run(stmt, err);
+}
+
+static void note_active(struct active_changes *changes, struct str pool,
+                        struct str queue, int64_t delta)
+{
+    strbuf_clear(&changes->scratch);
+    strbuf_add_str(&changes->scratch, pool);
+    strbuf_add_char(&changes->scratch, '\0');
+    strbuf_add_str(&changes->scratch, queue);
+    uint32_t index = intern_add(changes->names, strbuf_str(&changes->scratch));
+    if (index == changes->items.count) {
+        struct active_change change = {.pool = pool, .queue = queue};
+        VEC_PUSH(&changes->items, change);
+    }
+    changes->items.items[index].delta += delta;
+}
+
+static int write_jobs(struct store_writer *writer,
+                      const struct projection *projection,
+                      struct active_changes *changes, struct err *err)
+{
+    for (size_t i = 0; i < projection->jobs.count; i++) {
+        const struct job_row *row = projection->jobs.items[i];
+
+        if (!row->is_new && !row->is_changed) {
+            continue;
+        }
+        int rc = write_job(writer, row, err);
+        if (rc < 0) {
+            return rc;
+        }
+        if (!row->is_new && stored_job_is_active(row->old_state)) {
+            note_active(changes, row->old_pool, row->job.queue, -1);
+        }
+        if (stored_job_is_active(row->job.state)) {
+            note_active(changes, row->pool, row->job.queue, 1);
+        }
+    }
+    return 0;
+}
+
+static int write_active(struct store_writer *writer,
+                        const struct active_changes *changes, struct err *err)
+{
+    sqlite3_stmt *stmt = writer->statements[WRITER_UPSERT_ACTIVE];
+
+    for (size_t i = 0; i < changes->items.count; i++) {
+        const struct active_change *change = &changes->items.items[i];
+
+        if (change->delta == 0) {
+            continue;
+        }
+        sq_bind_text(stmt, 1, change->pool);
+        sq_bind_text(stmt, 2, change->queue);
+        sq_bind_int(stmt, 3, change->delta);
+        int rc = sq_run(stmt, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return sq_run(writer->statements[WRITER_DELETE_INACTIVE], err);
+}
+
+static int write_jobs_and_active(struct store_writer *writer,
+                                 const struct projection *projection,
+                                 struct err *err)
+{
+    struct active_changes changes = {.names = intern_create()};
+
+    int rc = write_jobs(writer, projection, &changes, err);
+    if (rc == 0 && changes.items.count > 0) {
+        rc = write_active(writer, &changes, err);
+    }
+    VEC_FREE(&changes.items);
+    strbuf_fini(&changes.scratch);
+    intern_destroy(changes.names);
+    return rc;
+}
+
+static int write_runs(struct store_writer *writer,
+                      const struct projection *projection, struct err *err)
+{
+    for (size_t i = 0; i < projection->runs.count; i++) {
+        const struct run_row *row = projection->runs.items[i];
+
+        if (row->is_new || row->is_changed) {
+            int rc = write_run(writer, row, err);
+            if (rc < 0) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+static int write_specs(struct store_writer *writer,
+                       const struct projection *projection, struct err *err)
+{
+    sqlite3_stmt *stmt = writer->statements[WRITER_INSERT_SPEC];
+
+    for (size_t i = 0; i < projection->specs.count; i++) {
+        const struct spec_row *row = &projection->specs.items[i];
+
+        sq_bind_int(stmt, 1, row->job_number);
+        sq_bind_blob(stmt, 2, row->bytes);
+        int rc = sq_run(stmt, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int write_client_ids(struct store_writer *writer,
+                            const struct projection *projection,
+                            struct err *err)
+{
+    sqlite3_stmt *stmt = writer->statements[WRITER_UPSERT_CLIENT_ID];
+    unsigned char job[STORE_ID_BYTES];
+
+    for (size_t i = 0; i < projection->client_ids.count; i++) {
+        const struct client_id_row *row = &projection->client_ids.items[i];
+
+        sq_bind_text(stmt, 1, row->queue);
+        sq_bind_text(stmt, 2, row->client_id);
+        sq_bind_blob(stmt, 3, store_id_put(row->job.v, job));
+        sq_bind_int(stmt, 4, row->created_ms);
+        int rc = sq_run(stmt, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int write_set_records(struct store_writer *writer,
+                             const struct projection *projection,
+                             struct err *err)
+{
+    sqlite3_stmt *stmt = writer->statements[WRITER_INSERT_SET_RECORD];
+
+    for (size_t i = 0; i < projection->set_records.count; i++) {
+        const struct set_record_row *row = &projection->set_records.items[i];
+
+        sq_bind_int(stmt, 1, row->set_key);
+        sq_bind_int(stmt, 2, (int64_t)row->seq);
+        int rc = sq_run(stmt, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int store_writer_flush(struct store_writer *writer,
+                       const struct projection *projection, struct err *err)
+{
+    int rc = write_jobs_and_active(writer, projection, err);
+    if (rc == 0) {
+        rc = write_specs(writer, projection, err);
+    }
+    if (rc == 0) {
+        rc = write_runs(writer, projection, err);
+    }
+    if (rc == 0) {
+        rc = write_client_ids(writer, projection, err);
+    }
+    return rc < 0 ? rc : write_set_records(writer, projection, err);
+}
