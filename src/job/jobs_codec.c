@@ -1,0 +1,437 @@
+/* The canonical form: jobs in order of id; a string is written where it is
+ * first used, and by its number after that. */
+#include <stdlib.h>
+
+#include "job/jobs_private.h"
+
+enum { REF_NONE = 0, REF_NEW = 1, REF_FIRST = 2 };
+
+/* From an index of names to its number in the output. */
+struct numbers {
+    uint32_t *of; /* owned; 0: not written yet */
+    uint32_t count;
+};
+
+struct encoder {
+    const struct jobs *jobs;
+    struct strbuf *buf;
+    struct numbers sets, classes, gangs, strings, executors;
+};
+
+static struct numbers numbers_make(const struct names *names)
+{
+    return (struct numbers){
+        mem_alloc_array((size_t)names->item_count + 1, sizeof(uint32_t)), 0};
+}
+
+/* Write the number of `index`; true if the string itself is to follow. */
+static bool put_ref(struct strbuf *buf, struct numbers *numbers, uint32_t index)
+{
+    if (index == NAMES_NONE) {
+        pack_u64(buf, REF_NONE);
+        return false;
+    }
+    if (numbers->of[index]) {
+        pack_u64(buf, numbers->of[index] - 1 + REF_FIRST);
+        return false;
+    }
+    numbers->of[index] = ++numbers->count;
+    pack_u64(buf, REF_NEW);
+    return true;
+}
+
+static void put_name(struct encoder *e, struct numbers *numbers,
+                     const struct names *names, uint32_t index)
+{
+    if (put_ref(e->buf, numbers, index)) {
+        pack_str(e->buf, names_get(names, index));
+    }
+}
+
+static void put_string(struct encoder *e, uint32_t index)
+{
+    put_name(e, &e->strings, &e->jobs->strings, index);
+}
+
+static void put_set(struct encoder *e, uint32_t set)
+{
+    if (put_ref(e->buf, &e->sets, set)) {
+        struct str queue, job_set;
+        set_get(e->jobs, set, &queue, &job_set);
+        pack_str(e->buf, queue);
+        pack_str(e->buf, job_set);
+    }
+}
+
+static void put_gang(struct encoder *e, uint32_t job)
+{
+    if (put_ref(e->buf, &e->gangs, e->jobs->rows.items[job].gang)) {
+        struct job_digest digest;
+        jobs_digest(e->jobs, job, &digest);
+        pack_str(e->buf, digest.gang_id);
+        pack_u64(e->buf, digest.gang_cardinality);
+        pack_u64(e->buf, digest.gang_minimum);
+        pack_str(e->buf, digest.gang_uniformity);
+    }
+}
+
+static void put_run(struct encoder *e, uint32_t run)
+{
+    const struct run_row *row = &e->jobs->runs.items[run];
+
+    strbuf_add(e->buf, &row->id, sizeof(row->id));
+    put_name(e, &e->executors, &e->jobs->executors, row->executor);
+    put_string(e, row->node);
+    put_string(e, row->pool);
+    pack_i64(e->buf, row->priority);
+}
+
+static void put_extra(struct encoder *e, uint32_t index)
+{
+    const struct extra_row *extra = &e->jobs->extras.items[index];
+
+    pack_u64(e->buf, extra->priority);
+    put_string(e, extra->priority_user);
+    put_string(e, extra->cancel_user);
+    put_string(e, extra->cancel_reason);
+    put_string(e, extra->preempt_user);
+    put_string(e, extra->preempt_reason);
+    put_string(e, extra->error);
+    put_string(e, extra->error_message);
+    pack_u64(e->buf, extra->error_kind);
+    pack_u64(e->buf, extra->error_attempted);
+    pack_u64(e->buf, extra->tried_count);
+    for (uint32_t i = 0; i < extra->tried_count; i++) {
+        put_string(e, extra->tried[i].executor);
+        put_string(e, extra->tried[i].node);
+    }
+}
+
+static void put_row(struct encoder *e, uint32_t job)
+{
+    const struct job_row *row = &e->jobs->rows.items[job];
+
+    strbuf_add(e->buf, &row->id, sizeof(row->id));
+    put_set(e, row->set);
+    put_string(e, row->user);
+    put_name(e, &e->classes, &e->jobs->classes, row->class_index);
+    put_gang(e, job);
+    put_string(e, row->pool);
+    pack_u64(e->buf, row->priority);
+    pack_u64(e->buf, row->state);
+    pack_u64(e->buf, row->flags & (uint32_t)~ROW_DIRTY);
+    pack_u64(e->buf, row->run_count);
+    pack_u64(e->buf, row->attempted_count);
+    pack_u64(e->buf, (row->run != JOBS_NONE) | (row->extra != JOBS_NONE) << 1);
+    if (row->run != JOBS_NONE) {
+        put_run(e, row->run);
+    }
+    if (row->extra != JOBS_NONE) {
+        put_extra(e, row->extra);
+    }
+}
+
+struct sort_item {
+    struct job_id id;
+    uint32_t job;
+};
+
+static int compare_items(const void *a, const void *b)
+{
+    const struct sort_item *x = a;
+    const struct sort_item *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+/* Jobs mostly come in the order of their ids; then nothing is to sort. */
+static struct sort_item *sorted(const struct jobs *jobs)
+{
+    struct sort_item *items =
+        mem_alloc_array((size_t)jobs->count + 1, sizeof(*items));
+    uint32_t count = 0;
+    bool is_sorted = true;
+
+    for (uint32_t job = 0; job < jobs->rows.count; job++) {
+        if (jobs->rows.items[job].state != JOB_NONE) {
+            items[count] = (struct sort_item){jobs->rows.items[job].id, job};
+            is_sorted &= count == 0 ||
+                         compare_items(&items[count - 1], &items[count]) < 0;
+            count++;
+        }
+    }
+    ASSERT(count == jobs->count);
+    if (!is_sorted) {
+        qsort(items, count, sizeof(*items), compare_items);
+    }
+    return items;
+}
+
+void jobs_encode(const struct jobs *jobs, struct strbuf *buf)
+{
+    struct encoder e = {
+        .jobs = jobs,
+        .buf = buf,
+        .sets = numbers_make(&jobs->sets),
+        .classes = numbers_make(&jobs->classes),
+        .gangs = numbers_make(&jobs->gangs),
+        .strings = numbers_make(&jobs->strings),
+        .executors = numbers_make(&jobs->executors),
+    };
+    struct sort_item *items = sorted(jobs);
+
+    pack_u64(buf, JOBS_FORMAT_VERSION);
+    pack_u64(buf, jobs->count);
+    for (uint32_t i = 0; i < jobs->count; i++) {
+        put_row(&e, items[i].job);
+    }
+    mem_free(items);
+    mem_free(e.sets.of);
+    mem_free(e.classes.of);
+    mem_free(e.gangs.of);
+    mem_free(e.strings.of);
+    mem_free(e.executors.of);
+}
+
+/* Back. */
+
+struct set_ref {
+    struct str queue, job_set;
+};
+
+struct decoder {
+    struct jobs *jobs;
+    struct pack_reader reader;
+    VEC(struct set_ref) sets;
+    VEC(struct str) classes, strings, executors;
+    VEC(struct job_digest) gangs; /* their part of a digest */
+};
+
+/* Read a reference to one of `count` things: its index; `count` if it is new,
+ * UINT32_MAX if it is none. */
+static uint32_t get_ref(struct decoder *d, size_t count)
+{
+    uint64_t v = unpack_u64(&d->reader);
+
+    if (v == REF_NONE) {
+        return UINT32_MAX;
+    }
+    if (v == REF_NEW) {
+        return (uint32_t)count;
+    }
+    if (v - REF_FIRST >= count) {
+        d->reader.is_bad = true;
+        return UINT32_MAX;
+    }
+    return (uint32_t)(v - REF_FIRST);
+}
+
+/* One string of `vec`, or `*ret_str` untouched and false for none. */
+#define GET_NAME(d, vec, ret_str)                       \
+    __extension__({                                     \
+        uint32_t at_ = get_ref((d), (vec)->count);      \
+        if (at_ != UINT32_MAX && at_ == (vec)->count) { \
+            VEC_PUSH((vec), unpack_str(&(d)->reader));  \
+        }                                               \
+        bool is_some_ = at_ != UINT32_MAX;              \
+        if (is_some_) {                                 \
+            *(ret_str) = (vec)->items[at_];             \
+        }                                               \
+        is_some_;                                       \
+    })
+
+static void get_id(struct decoder *d, struct key128 *id)
+{
+    if (d->reader.rest.byte_count < sizeof(*id)) {
+        d->reader.is_bad = true;
+        return;
+    }
+    memcpy(id, d->reader.rest.p, sizeof(*id));
+    d->reader.rest.p += sizeof(*id);
+    d->reader.rest.byte_count -= sizeof(*id);
+}
+
+static struct set_ref get_set(struct decoder *d)
+{
+    uint32_t at = get_ref(d, d->sets.count);
+
+    if (at == UINT32_MAX) {
+        d->reader.is_bad = true;
+        return (struct set_ref){0};
+    }
+    if (at == d->sets.count) {
+        struct str queue = unpack_str(&d->reader);
+        struct str job_set = unpack_str(&d->reader);
+        VEC_PUSH(&d->sets, (struct set_ref){queue, job_set});
+    }
+    return d->sets.items[at];
+}
+
+static void get_gang(struct decoder *d, struct job_digest *digest)
+{
+    uint32_t at = get_ref(d, d->gangs.count);
+
+    digest->gang_cardinality = digest->gang_minimum = 1;
+    if (at == UINT32_MAX) {
+        return;
+    }
+    if (at == d->gangs.count) {
+        struct job_digest gang = {.gang_id = unpack_str(&d->reader)};
+        gang.gang_cardinality = unpack_count(&d->reader, UINT32_MAX);
+        gang.gang_minimum = unpack_count(&d->reader, UINT32_MAX);
+        gang.gang_uniformity = unpack_str(&d->reader);
+        VEC_PUSH(&d->gangs, gang);
+    }
+    digest->gang_id = d->gangs.items[at].gang_id;
+    digest->gang_cardinality = d->gangs.items[at].gang_cardinality;
+    digest->gang_minimum = d->gangs.items[at].gang_minimum;
+    digest->gang_uniformity = d->gangs.items[at].gang_uniformity;
+}
+
+/* A string of extras; a number of the table, or NONE. */
+static uint32_t get_string(struct decoder *d)
+{
+    struct str s;
+
+    return GET_NAME(d, &d->strings, &s) ? names_add(&d->jobs->strings, s)
+                                        : NAMES_NONE;
+}
+
+static void get_run(struct decoder *d, uint32_t job)
+{
+    struct job_run run = {0};
+
+    get_id(d, &run.id.v);
+    GET_NAME(d, &d->executors, &run.executor_id);
+    GET_NAME(d, &d->strings, &run.node_name);
+    GET_NAME(d, &d->strings, &run.pool);
+    run.priority = (int32_t)unpack_i64(&d->reader);
+    if (!d->reader.is_bad && jobs_find_run(d->jobs, run.id) != JOBS_NONE) {
+        d->reader.is_bad = true;
+    }
+    if (d->reader.is_bad) {
+        return;
+    }
+    run_create(d->jobs, job, &run);
+    if (!job_state_has_run(jobs_state(d->jobs, job))) {
+        run_unlist(d->jobs, d->jobs->rows.items[job].run);
+    }
+}
+
+static void get_extra(struct decoder *d, uint32_t job)
+{
+    struct extra_row *extra = extra_of(d->jobs, job);
+
+    extra->priority = unpack_count(&d->reader, UINT32_MAX);
+    extra->priority_user = get_string(d);
+    extra->cancel_user = get_string(d);
+    extra->cancel_reason = get_string(d);
+    extra->preempt_user = get_string(d);
+    extra->preempt_reason = get_string(d);
+    extra->error = get_string(d);
+    extra->error_message = get_string(d);
+    extra->error_kind = unpack_count(&d->reader, UINT32_MAX);
+    extra->error_attempted = unpack_count(&d->reader, 1);
+    uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
+    if (count > 0) {
+        extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));
+    }
+    for (uint32_t i = 0; i < count && !d->reader.is_bad; i++) {
+        uint32_t executor = get_string(d);
+        uint32_t node = get_string(d);
+        extra->tried[extra->tried_count++] =
+            (struct tried_pair){executor, node};
+    }
+}
+
+static void get_row(struct decoder *d)
+{
+    struct job_digest digest = {0};
+    struct str user = {0};
+    struct job_id id = {0};
+
+    get_id(d, &id.v);
+    struct set_ref set = get_set(d);
+    GET_NAME(d, &d->strings, &user);
+    GET_NAME(d, &d->classes, &digest.class_key);
+    get_gang(d, &digest);
+    GET_NAME(d, &d->strings, &digest.pool);
+    if (d->reader.is_bad || jobs_find(d->jobs, id) != JOBS_NONE) {
+        d->reader.is_bad = true;
+        return;
+    }
+    uint32_t job =
+        row_create(d->jobs, id, set.queue, set.job_set, user, &digest);
+    struct job_row *row = &d->jobs->rows.items[job];
+    row->priority = unpack_count(&d->reader, UINT32_MAX);
+    uint32_t state = unpack_count(&d->reader, JOB_RUN_CANCELLED);
+    row->flags = (uint16_t)unpack_count(&d->reader, ROW_DIRTY - 1);
+    row->run_count = unpack_count(&d->reader, UINT32_MAX);
+    row->attempted_count = (uint8_t)unpack_count(&d->reader, UINT8_MAX);
+    uint32_t has = unpack_count(&d->reader, 3);
+    if (state < JOB_QUEUED || (state > JOB_QUEUED) != (has & 1)) {
+        d->reader.is_bad = true;
+        return;
+    }
+    row_set_state(d->jobs, job, (enum job_state)state);
+    if (has & 1) {
+        get_run(d, job);
+    }
+    if (has & 2) {
+        get_extra(d, job);
+    }
+}
+
+int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
+{
+    ASSERT(jobs->count == 0);
+    struct decoder d = {.jobs = jobs, .reader = {.rest = bytes}};
+    uint64_t version = unpack_u64(&d.reader);
+
+    if (version > JOBS_FORMAT_VERSION) {
+        return err_set(err, -ERR_VERSION,
+                       "the jobs of the checkpoint have format %llu, this "
+                       "release reads up to %d",
+                       (unsigned long long)version, JOBS_FORMAT_VERSION);
+    }
+    uint32_t count = unpack_count(&d.reader, JOBS_MAX);
+    for (uint32_t i = 0; i < count && !d.reader.is_bad; i++) {
+        get_row(&d);
+    }
+    VEC_FREE(&d.sets);
+    VEC_FREE(&d.classes);
+    VEC_FREE(&d.strings);
+    VEC_FREE(&d.executors);
+    VEC_FREE(&d.gangs);
+    if (d.reader.is_bad || d.reader.rest.byte_count > 0) {
+        return err_set(err, -ERR_CORRUPT,
+                       "the jobs of the checkpoint do not decode");
+    }
+    return 0;
+}
+
+void jobs_assert_valid(const struct jobs *jobs)
+{
+    uint32_t live = 0, with_run = 0;
+
+    for (uint32_t job = 0; job < jobs->rows.count; job++) {
+        const struct job_row *row = &jobs->rows.items[job];
+        if (row->state == JOB_NONE) {
+            continue;
+        }
+        live++;
+        ASSERT(!job_state_is_ended((enum job_state)row->state));
+        ASSERT(jobs_find(jobs, row->id) == job);
+        ASSERT((row->state == JOB_QUEUED) == (row->run == JOBS_NONE));
+        if (row->run != JOBS_NONE) {
+            const struct run_row *run = &jobs->runs.items[row->run];
+            with_run++;
+            ASSERT(run->job == job);
+            ASSERT(run->is_listed ==
+                   job_state_has_run((enum job_state)row->state));
+            ASSERT(jobs_find_run(jobs, run->id) == job);
+        }
+    }
+    ASSERT(live == jobs->count && jobs->by_id.count == live);
+    ASSERT(jobs->by_run.count == with_run);
+}

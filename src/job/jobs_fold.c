@@ -1,0 +1,454 @@
+/* The fold: what each event does to the table. */
+#include "job/jobs_private.h"
+
+enum {
+    PERMANENT_FLAGS = JOB_FLAG_FAIL_FAST | JOB_FLAG_REQUEUE_PREEMPTED |
+                      JOB_FLAG_REQUEUE_LOST | ROW_DIRTY
+};
+
+/* What was asked of the run goes with the run. */
+enum { RUN_FLAGS = JOB_FLAG_PREEMPT | JOB_FLAG_LOST };
+
+static enum jobs_answer late(struct jobs *jobs)
+{
+    jobs->counts.late_count++;
+    return JOBS_LATE;
+}
+
+static void set_flag(struct jobs *jobs, uint32_t job, enum job_flag flag)
+{
+    jobs->rows.items[job].flags |= (uint16_t)flag;
+    jobs_mark_dirty(jobs, job);
+}
+
+/* The job that a user's command names, if it is of that queue and job set:
+ * the right to command was checked for these. */
+static uint32_t find_in_scope(const struct jobs *jobs,
+                              const struct event_scope *scope, struct job_id id)
+{
+    struct str queue, job_set;
+    uint32_t job = jobs_find(jobs, id);
+
+    if (job == JOBS_NONE) {
+        return JOBS_NONE;
+    }
+    set_get(jobs, jobs->rows.items[job].set, &queue, &job_set);
+    return str_equal(queue, scope->queue) && str_equal(job_set, scope->job_set)
+               ? job
+               : JOBS_NONE;
+}
+
+static enum jobs_answer on_submit(struct jobs *jobs,
+                                  const struct event_scope *scope,
+                                  const struct event *event,
+                                  struct jobs_change *change)
+{
+    struct job_digest digest = {.gang_cardinality = 1, .gang_minimum = 1};
+
+    if (jobs_find(jobs, event->job) != JOBS_NONE) {
+        return late(jobs);
+    }
+    if (digest_unpack(event->submit.digest, &digest) < 0) {
+        /* A foreign log: the job is here, of a class that fits nowhere. */
+        digest = (struct job_digest){.gang_cardinality = 1, .gang_minimum = 1};
+    }
+    change->job = row_create(jobs, event->job, scope->queue, scope->job_set,
+                             scope->user, &digest);
+    jobs->rows.items[change->job].priority = event->submit.priority;
+    change->after = JOB_QUEUED;
+    return JOBS_APPLIED;
+}
+
+static void ask_priority(struct jobs *jobs, uint32_t job, uint32_t priority,
+                         struct str user)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    if (row->priority == priority) {
+        /* Also takes back what was asked before and is not done yet. */
+        row->flags &= (uint16_t)~JOB_FLAG_PRIORITY;
+        return;
+    }
+    struct extra_row *extra = extra_of(jobs, job);
+    extra->priority = priority;
+    extra_set(jobs, &extra->priority_user, user);
+    set_flag(jobs, job, JOB_FLAG_PRIORITY);
+}
+
+static void ask_cancel(struct jobs *jobs, uint32_t job, struct str user,
+                       struct str reason, bool is_by_set)
+{
+    if (jobs->rows.items[job].flags & JOB_FLAG_CANCEL) {
+        return;
+    }
+    struct extra_row *extra = extra_of(jobs, job);
+    extra_set(jobs, &extra->cancel_user, user);
+    extra_set(jobs, &extra->cancel_reason, reason);
+    set_flag(jobs, job, JOB_FLAG_CANCEL);
+    if (is_by_set) {
+        set_flag(jobs, job, JOB_FLAG_CANCEL_SET);
+    }
+}
+
+static void ask_preempt_one(struct jobs *jobs, uint32_t job, struct str user,
+                            struct str reason)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    if (!job_state_has_run((enum job_state)row->state) ||
+        (row->flags & JOB_FLAG_PREEMPT)) {
+        return;
+    }
+    struct extra_row *extra = extra_of(jobs, job);
+    extra_set(jobs, &extra->preempt_user, user);
+    extra_set(jobs, &extra->preempt_reason, reason);
+    set_flag(jobs, job, JOB_FLAG_PREEMPT);
+}
+
+/* A waiting job and one of a class that is not preempted stay as they are; a
+ * gang goes with its member. */
+static bool ask_preempt(struct jobs *jobs, uint32_t job, struct str user,
+                        struct str reason)
+{
+    const struct job_row *row = &jobs->rows.items[job];
+
+    if (!job_state_has_run((enum job_state)row->state) ||
+        !jobs_is_preemptible(jobs, job)) {
+        return false;
+    }
+    if (row->gang == JOBS_NONE) {
+        ask_preempt_one(jobs, job, user, reason);
+        return true;
+    }
+    const struct gang_row *gang = &jobs->gang_rows.items[row->gang];
+    for (size_t i = 0; i < gang->members.count; i++) {
+        ask_preempt_one(jobs, gang->members.items[i], user, reason);
+    }
+    return true;
+}
+
+static bool state_matches(enum job_state state, enum state_set states)
+{
+    switch ((int)state) {
+    case JOB_QUEUED:
+        return states & STATE_SET_QUEUED;
+    case JOB_LEASED:
+        return states & STATE_SET_LEASED;
+    case JOB_PENDING:
+        return states & STATE_SET_PENDING;
+    default: /* a run that has just ended counts as running */
+        return states & STATE_SET_RUNNING;
+    }
+}
+
+static enum jobs_answer on_set_command(struct jobs *jobs,
+                                       const struct event_scope *scope,
+                                       const struct event *event)
+{
+    uint32_t set = set_find(jobs, scope->queue, scope->job_set);
+
+    if (set == NAMES_NONE) {
+        return late(jobs);
+    }
+    uint32_t job = jobs->set_lists.items[set].first;
+    for (; job != JOBS_NONE; job = jobs->rows.items[job].set_next) {
+        enum job_state state = (enum job_state)jobs->rows.items[job].state;
+        if (event->type == EVENT_REPRIORITISE_SET) {
+            ask_priority(jobs, job, event->reprioritise.priority, scope->user);
+        } else if (state_matches(state, event->cancel.states)) {
+            ask_cancel(jobs, job, scope->user, event->cancel.reason, true);
+        }
+    }
+    return JOBS_APPLIED;
+}
+
+static enum jobs_answer on_command(struct jobs *jobs,
+                                   const struct event_scope *scope,
+                                   const struct event *event)
+{
+    uint32_t job = find_in_scope(jobs, scope, event->job);
+
+    if (job == JOBS_NONE) {
+        return late(jobs);
+    }
+    if (event->type == EVENT_REPRIORITISE) {
+        ask_priority(jobs, job, event->reprioritise.priority, scope->user);
+    } else if (event->type == EVENT_CANCEL) {
+        ask_cancel(jobs, job, scope->user, event->cancel.reason, false);
+        /* `cancelling` has just been said. */
+        jobs->rows.items[job].flags &= (uint16_t)~JOB_FLAG_CANCEL_SET;
+    } else {
+        ask_preempt(jobs, job, scope->user, event->cancel.reason);
+    }
+    return JOBS_APPLIED;
+}
+
+static bool list_matches(const struct str *items, uint32_t count,
+                         bool is_empty_any, struct str wanted)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (str_equal(items[i], wanted)) {
+            return true;
+        }
+    }
+    return count == 0 && is_empty_any;
+}
+
+static bool selection_matches(const struct jobs *jobs, uint32_t job,
+                              const struct event *event)
+{
+    struct job_view view;
+
+    jobs_get(jobs, job, &view);
+    if (!list_matches(event->selection.queues, event->selection.queue_count,
+                      false, view.queue) ||
+        !list_matches(event->selection.priority_classes,
+                      event->selection.priority_class_count, true,
+                      class_priority_class(view.class_key)) ||
+        !state_matches(view.state, event->selection.states)) {
+        return false;
+    }
+    if (event->selection.executor_id.byte_count &&
+        (!view.has_run ||
+         !str_equal(view.run.executor_id, event->selection.executor_id))) {
+        return false;
+    }
+    if (event->selection.node_name.byte_count &&
+        (!view.has_run ||
+         !str_equal(view.run.node_name, event->selection.node_name))) {
+        return false;
+    }
+    /* A waiting job has no pool yet, and is of none. */
+    return list_matches(event->selection.pools, event->selection.pool_count,
+                        true, view.has_run ? view.run.pool : STR(""));
+}
+
+static enum jobs_answer on_selection(struct jobs *jobs,
+                                     const struct event_scope *scope,
+                                     const struct event *event)
+{
+    for (uint32_t job = 0; job < jobs->rows.count; job++) {
+        if (!jobs_is_live(jobs, job) || !selection_matches(jobs, job, event)) {
+            continue;
+        }
+        if (event->selection.action == SELECTION_CANCEL) {
+            ask_cancel(jobs, job, scope->user, event->selection.reason, false);
+        } else {
+            ask_preempt(jobs, job, scope->user, event->selection.reason);
+        }
+    }
+    return JOBS_APPLIED;
+}
+
+static enum jobs_answer on_reprioritised(struct jobs *jobs,
+                                         const struct event *event,
+                                         struct jobs_change *change)
+{
+    uint32_t job = jobs_find(jobs, event->job);
+
+    if (job == JOBS_NONE) {
+        return late(jobs);
+    }
+    struct job_row *row = &jobs->rows.items[job];
+    row->priority = event->reprioritise.priority;
+    row->flags &= (uint16_t)~JOB_FLAG_PRIORITY;
+    change->job = job;
+    change->before = change->after = (enum job_state)row->state;
+    return JOBS_APPLIED;
+}
+
+static enum jobs_answer on_executor_state(struct jobs *jobs,
+                                          const struct event *event)
+{
+    uint32_t job = JOBS_NONE;
+
+    if (event->executor.state != EXECUTOR_LOST) {
+        return JOBS_OTHER;
+    }
+    while ((job = jobs_next_on_executor(jobs, event->executor.name, job)) !=
+           JOBS_NONE) {
+        set_flag(jobs, job, JOB_FLAG_LOST);
+    }
+    return JOBS_APPLIED;
+}
+
+/* Keep what the job's fate will be decided by. */
+static void keep_error(struct jobs *jobs, uint32_t job,
+                       const struct event_error *error)
+{
+    struct extra_row *extra = extra_of(jobs, job);
+    struct str message = error->message;
+    struct str encoded = error->encoded;
+
+    if (message.byte_count > JOBS_MESSAGE_BYTES_MAX) {
+        message.byte_count = JOBS_MESSAGE_BYTES_MAX;
+    }
+    if (encoded.byte_count > JOBS_ERROR_BYTES_MAX) {
+        encoded = (struct str){0};
+    }
+    extra->error_kind = error->kind;
+    extra->error_attempted = error->is_run_attempted;
+    extra_set(jobs, &extra->error, encoded);
+    extra_set(jobs, &extra->error_message, message);
+}
+
+static void keep_tried(struct jobs *jobs, uint32_t job)
+{
+    struct extra_row *extra = extra_of(jobs, job);
+    const struct run_row *run = &jobs->runs.items[jobs->rows.items[job].run];
+    struct tried_pair *tried = extra->tried;
+
+    if (!tried) {
+        tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*tried));
+        extra->tried = tried;
+    }
+    if (extra->tried_count == JOBS_TRIED_MAX) {
+        names_unref(&jobs->strings, tried[0].executor);
+        names_unref(&jobs->strings, tried[0].node);
+        memmove(tried, tried + 1, (JOBS_TRIED_MAX - 1) * sizeof(*tried));
+        extra->tried_count--;
+    }
+    struct str executor = names_get(&jobs->executors, run->executor);
+    tried[extra->tried_count++] = (struct tried_pair){
+        .executor = names_add(&jobs->strings, executor),
+        .node = names_ref(&jobs->strings, run->node),
+    };
+}
+
+/* Whether the event is about the run that the job has now. */
+static bool is_of_run(const struct jobs *jobs, uint32_t job,
+                      const struct event *event)
+{
+    uint32_t run = jobs->rows.items[job].run;
+
+    return run != JOBS_NONE &&
+           key128_compare(jobs->runs.items[run].id.v, event->run.v) == 0;
+}
+
+static bool names_a_run(enum job_happening happening)
+{
+    return happening >= JOB_ON_ASSIGNED && happening <= JOB_ON_RUN_CANCELLED;
+}
+
+static void begin_run(struct jobs *jobs, uint32_t job,
+                      const struct event *event)
+{
+    struct job_run run = {
+        .id = event->run,
+        .executor_id = event->leased.executor_id,
+        .node_name = event->leased.node_name,
+        .pool = event->leased.pool,
+        .priority = event->leased.priority,
+    };
+
+    run_create(jobs, job, &run);
+    jobs->rows.items[job].run_count++;
+}
+
+static void count_attempt(struct job_row *row)
+{
+    row->attempted_count =
+        (uint8_t)(row->attempted_count + (row->attempted_count < UINT8_MAX));
+}
+
+/* What the way into a state does beside the state itself. */
+static void on_enter(struct jobs *jobs, uint32_t job,
+                     enum job_happening happening, const struct event *event)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    switch ((int)happening) {
+    case JOB_ON_LEASED:
+        begin_run(jobs, job, event);
+        return;
+    case JOB_ON_RUN_RETURNED:
+        if (event->error.is_run_attempted) {
+            count_attempt(row);
+            keep_tried(jobs, job);
+        }
+        break;
+    case JOB_ON_RUN_EXPIRED:
+        count_attempt(row);
+        break;
+    case JOB_ON_REQUEUED:
+        run_free(jobs, job);
+        row->flags &= (uint16_t)~RUN_FLAGS;
+        return;
+    case JOB_ON_ASSIGNED:
+    case JOB_ON_RUNNING:
+        return;
+    default:
+        break;
+    }
+    /* The run has ended. */
+    run_unlist(jobs, row->run);
+    if (event->type == EVENT_RUN_ERRORS) {
+        keep_error(jobs, job, &event->error);
+    }
+    jobs_mark_dirty(jobs, job);
+}
+
+static enum jobs_answer on_happening(struct jobs *jobs,
+                                     enum job_happening happening,
+                                     const struct event *event,
+                                     struct jobs_change *change)
+{
+    uint32_t job = jobs_find(jobs, event->job);
+
+    if (job == JOBS_NONE ||
+        (names_a_run(happening) && !is_of_run(jobs, job, event))) {
+        return late(jobs);
+    }
+    enum job_state before = (enum job_state)jobs->rows.items[job].state;
+    enum job_state after = job_state_next(before, happening);
+    if (after == JOB_NONE || (happening == JOB_ON_LEASED &&
+                              jobs_find_run(jobs, event->run) != JOBS_NONE)) {
+        return late(jobs);
+    }
+    *change = (struct jobs_change){job, before, after, JOBS_NONE};
+    if (job_state_is_ended(after)) {
+        change->run = jobs->rows.items[job].run;
+        row_free(jobs, job);
+        return JOBS_APPLIED;
+    }
+    if (happening == JOB_ON_REQUEUED) {
+        change->run = jobs->rows.items[job].run;
+    }
+    on_enter(jobs, job, happening, event);
+    row_set_state(jobs, job, after);
+    if (happening == JOB_ON_LEASED) {
+        change->run = jobs->rows.items[job].run;
+    }
+    return JOBS_APPLIED;
+}
+
+enum jobs_answer jobs_apply(struct jobs *jobs, const struct event_scope *scope,
+                            const struct event *event,
+                            struct jobs_change *ret_change)
+{
+    *ret_change =
+        (struct jobs_change){JOBS_NONE, JOB_NONE, JOB_NONE, JOBS_NONE};
+    switch ((int)event->type) {
+    case EVENT_SUBMIT:
+        return on_submit(jobs, scope, event, ret_change);
+    case EVENT_REPRIORITISE:
+    case EVENT_CANCEL:
+    case EVENT_PREEMPT:
+        return on_command(jobs, scope, event);
+    case EVENT_REPRIORITISE_SET:
+    case EVENT_CANCEL_SET:
+        return on_set_command(jobs, scope, event);
+    case EVENT_SELECTION:
+        return on_selection(jobs, scope, event);
+    case EVENT_REPRIORITISED:
+        return on_reprioritised(jobs, event, ret_change);
+    case EVENT_EXECUTOR_STATE:
+        return on_executor_state(jobs, event);
+    default:
+        break;
+    }
+    enum job_happening happening = job_happening_of(event);
+    return happening == JOB_ON_OTHER
+               ? JOBS_OTHER
+               : on_happening(jobs, happening, event, ret_change);
+}

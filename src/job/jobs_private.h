@@ -1,0 +1,128 @@
+/*
+ * jobs_private - how the job table lies in memory; for src/job only.
+ *
+ * Rows are plain and small; all text is in counted names.  What few jobs have
+ * (requests not decided yet, errors, nodes tried) is in extras.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "job/jobs.h"
+#include "job/names.h"
+
+/* 64 bytes, one cache line. */
+struct job_row {
+    struct job_id id;
+    uint32_t set_next, set_prev; /* members of its job set */
+    uint32_t set;                /* index of sets, also of job_set_row */
+    uint32_t user;               /* strings */
+    uint32_t class_index;        /* classes */
+    uint32_t gang;               /* gangs, or NONE */
+    uint32_t pool;               /* strings, or NONE */
+    uint32_t priority;
+    uint32_t run;   /* runs, or NONE; in a free row the next free one */
+    uint32_t extra; /* extras, or NONE */
+    uint32_t run_count;
+    uint16_t flags; /* enum job_flag, and ROW_DIRTY */
+    uint8_t state;  /* JOB_NONE: free */
+    uint8_t attempted_count;
+};
+_Static_assert(sizeof(struct job_row) <= 64, "a job is one cache line");
+
+enum { ROW_DIRTY = 1 << 15 };
+
+struct run_row {
+    struct run_id id;
+    uint32_t job;      /* NONE: free */
+    uint32_t executor; /* executors; of a free row the next free one */
+    uint32_t node;     /* strings */
+    uint32_t pool;     /* strings */
+    int32_t priority;
+    uint32_t next, prev; /* of the executor's runs, oldest first */
+    bool is_listed;
+};
+
+/* Rarely needed.  All but numbers are strings, or NONE. */
+struct extra_row {
+    uint32_t priority; /* asked for */
+    uint32_t priority_user;
+    uint32_t cancel_user, cancel_reason;
+    uint32_t preempt_user, preempt_reason;
+    uint32_t error, error_message; /* of the run that ended: encoded, text */
+    uint32_t error_kind, error_attempted; /* the latter 0 or 1 */
+    struct tried_pair {
+        uint32_t executor, node;
+    } *tried; /* owned */
+    uint32_t tried_count;
+    uint32_t next_free;
+};
+
+/* Head of the lists of what is alike: job sets and executors. */
+struct list_row {
+    uint32_t first, last, count;
+};
+
+struct gang_row {
+    VEC(uint32_t) members;
+};
+
+/* From an id to the index of the row that has it. */
+struct id_index {
+    uint32_t *slots; /* owned; JOBS_NONE is free */
+    uint32_t slot_count, count;
+};
+
+struct jobs {
+    const struct policy *policy; /* borrowed */
+    struct names queues, sets, classes, gangs, strings, executors;
+    VEC(struct job_row) rows;
+    VEC(struct run_row) runs;
+    VEC(struct extra_row) extras;
+    VEC(struct list_row) set_lists;      /* by index of sets */
+    VEC(struct list_row) executor_lists; /* by index of executors */
+    VEC(struct gang_row) gang_rows;      /* by index of gangs */
+    VEC(uint32_t) dirty;
+    uint32_t free_row, free_run, free_extra; /* heads, or NONE */
+    struct id_index by_id, by_run;
+    struct jobs_counts counts;
+    uint32_t count;
+};
+
+/* The jobs of the whole table, and of its parts; jobs.c. */
+
+/* The index of `id` in an index over rows that begin with their id. */
+uint32_t id_index_find(const struct id_index *index, const void *rows,
+                       size_t row_bytes, struct key128 id);
+/* Add row `row`, which has its id already and is not in the index. */
+void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
+                  uint32_t row);
+/* Take the row that has this id out; it is there. */
+void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
+                     struct key128 id);
+
+/* A new job, queued, with what the digest says. */
+uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
+                    struct str job_set, struct str user,
+                    const struct job_digest *digest);
+/* Free a job and all that it has. */
+void row_free(struct jobs *jobs, uint32_t job);
+/* A run for `job`, listed with its executor. */
+void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run);
+/* Take a run off its executor's list: it has ended. */
+void run_unlist(struct jobs *jobs, uint32_t run);
+/* Free the run of `job`. */
+void run_free(struct jobs *jobs, uint32_t job);
+/* The extra of `job`, made if it has none; valid until the next one. */
+struct extra_row *extra_of(struct jobs *jobs, uint32_t job);
+/* Replace what a member of an extra refers to. */
+void extra_set(struct jobs *jobs, uint32_t *member, struct str text);
+/* The index of a job set, or NAMES_NONE. */
+uint32_t set_find(const struct jobs *jobs, struct str queue,
+                  struct str job_set);
+/* Queue and job set of a set. */
+void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
+             struct str *ret_job_set);
+/* The priority class of a class's key. */
+struct str class_priority_class(struct str class_key);
+/* Move the counters with the state. */
+void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state);

@@ -1,0 +1,457 @@
+/* The job table and what it owes, by example (armada-api.md 2.5). */
+#include "job/job_action.h"
+#include "unit.h"
+
+static struct policy policy;
+
+/* One table, one job set, and what was said so far. */
+struct scene {
+    struct jobs *jobs;
+    struct event_scope scope;
+    enum event_type said[64];
+    uint32_t said_count;
+    struct event last; /* its strings live in `arena` */
+    struct arena arena;
+};
+
+/* All zero: an initializer would leave members of the union as they were. */
+static struct event event_make(enum event_type type)
+{
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = type;
+    return event;
+}
+
+static struct scene scene_make(void)
+{
+    policy_defaults(&policy);
+    struct scene s = {.jobs = jobs_create(),
+                      .scope = {STR("q"), STR("set"), STR("anna")}};
+    jobs_set_policy(s.jobs, &policy);
+    return s;
+}
+
+static void scene_end(struct scene *s)
+{
+    jobs_assert_valid(s->jobs);
+    jobs_destroy(s->jobs);
+    arena_fini(&s->arena);
+}
+
+static struct job_id id_of(uint32_t n)
+{
+    uint8_t random[10] = {0};
+
+    return job_id_make(1000 + n, random);
+}
+
+static enum jobs_answer apply(struct scene *s, const struct event *event)
+{
+    struct jobs_change change;
+
+    return jobs_apply(s->jobs, &s->scope, event, &change);
+}
+
+struct wish {
+    const char *class_name;
+    const char *gang;
+    bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
+};
+
+static void submit(struct scene *s, uint32_t n, struct wish wish)
+{
+    auto_strbuf key = {0}, packed = {0};
+    struct requirement requirement = {
+        .priority_class =
+            str_of(wish.class_name ? wish.class_name : "armada-preemptible")};
+    requirement_pack(&key, &requirement);
+    struct job_digest digest = {
+        .class_key = strbuf_str(&key),
+        .gang_id = str_of(wish.gang),
+        .gang_cardinality = wish.gang ? 2 : 1,
+        .gang_minimum = wish.gang ? 2 : 1,
+        .is_fail_fast = wish.is_fail_fast,
+        .on_preemption = wish.is_requeue_preempted,
+        .on_executor_lost = wish.is_requeue_lost,
+    };
+    digest_pack(&packed, &digest);
+    struct event event = event_make(EVENT_SUBMIT);
+
+    event.job = id_of(n);
+    event.submit.priority = 5;
+    event.submit.digest = strbuf_str(&packed);
+    assert_int_equal(apply(s, &event), JOBS_APPLIED);
+}
+
+static void lease(struct scene *s, uint32_t n)
+{
+    struct job_decisions decisions;
+    struct job_run run = {.executor_id = STR("exec"),
+                          .node_name = STR("node"),
+                          .pool = STR("default"),
+                          .priority = 1000};
+
+    job_lease(s->jobs, jobs_find(s->jobs, id_of(n)), &run, 7, &decisions);
+    assert_int_equal(apply(s, &decisions.events[0]), JOBS_APPLIED);
+}
+
+/* An event about job `n` and its run. */
+static struct event about(struct scene *s, uint32_t n, enum event_type type)
+{
+    struct event event = event_make(type);
+
+    event.job = id_of(n);
+    uint32_t job = jobs_find(s->jobs, id_of(n));
+
+    if (job != JOBS_NONE) {
+        struct job_view view;
+        jobs_get(s->jobs, job, &view);
+        event.run = view.run.id;
+    }
+    return event;
+}
+
+static enum jobs_answer report(struct scene *s, uint32_t n,
+                               enum event_type type)
+{
+    struct event event = about(s, n, type);
+
+    return apply(s, &event);
+}
+
+static void give_back(struct scene *s, uint32_t n, bool is_attempted)
+{
+    struct event event = about(s, n, EVENT_RUN_ERRORS);
+
+    event.error = (struct event_error){.kind = ERROR_LEASE_RETURNED,
+                                       .is_terminal = true,
+                                       .is_run_attempted = is_attempted,
+                                       .message = STR("no luck")};
+    assert_int_equal(apply(s, &event), JOBS_APPLIED);
+}
+
+/* Say all that is owed, until nothing is. */
+static void settle(struct scene *s)
+{
+    struct job_rules rules = {.retries_max = 3, .now_ms = 9};
+    struct event_scope scope = s->scope;
+
+    while (jobs_has_dirty(s->jobs)) {
+        uint32_t count;
+        auto_mem uint32_t *dirty = jobs_take_dirty(s->jobs, 0, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            struct job_decisions decisions;
+            job_owed(s->jobs, dirty[i], &rules, &s->arena, &decisions);
+            scope.user = decisions.scope.user;
+            for (uint32_t k = 0; k < decisions.event_count; k++) {
+                struct jobs_change change;
+                s->said[s->said_count++] = decisions.events[k].type;
+                s->last = decisions.events[k];
+                if (s->last.type == EVENT_FAILED) {
+                    s->last.error.message =
+                        arena_str(&s->arena, s->last.error.message);
+                }
+                jobs_apply(s->jobs, &scope, &decisions.events[k], &change);
+            }
+        }
+    }
+}
+
+#define ASSERT_SAID(s, ...)                                             \
+    do {                                                                \
+        enum event_type want_[] = {__VA_ARGS__};                        \
+        settle(s);                                                      \
+        assert_int_equal((s)->said_count, sizeof(want_) / sizeof(int)); \
+        assert_memory_equal((s)->said, want_, sizeof(want_));           \
+        (s)->said_count = 0;                                            \
+    } while (0)
+#define ASSERT_SILENT(s)                      \
+    do {                                      \
+        settle(s);                            \
+        assert_int_equal((s)->said_count, 0); \
+    } while (0)
+
+static void a_run_that_succeeds_makes_the_job_succeed(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    ASSERT_SILENT(&s);
+    lease(&s, 1);
+    assert_int_equal(report(&s, 1, EVENT_RUN_ASSIGNED), JOBS_APPLIED);
+    assert_int_equal(report(&s, 1, EVENT_RUN_RUNNING), JOBS_APPLIED);
+    assert_int_equal(report(&s, 1, EVENT_RUN_RUNNING), JOBS_LATE);
+    assert_int_equal(report(&s, 1, EVENT_RUN_ASSIGNED), JOBS_LATE);
+    assert_int_equal(report(&s, 1, EVENT_RUN_SUCCEEDED), JOBS_APPLIED);
+    ASSERT_SAID(&s, EVENT_SUCCEEDED);
+    assert_int_equal(jobs_count(s.jobs), 0);
+    assert_int_equal(report(&s, 1, EVENT_RUN_SUCCEEDED), JOBS_LATE);
+    scene_end(&s);
+}
+
+/* Trap 14: attempts count only if the run was tried. */
+static void a_returned_lease_is_tried_four_times(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    for (int i = 0; i < 5; i++) {
+        lease(&s, 1);
+        give_back(&s, 1, false);
+        ASSERT_SAID(&s, EVENT_REQUEUED);
+    }
+    for (int i = 0; i < 3; i++) {
+        lease(&s, 1);
+        give_back(&s, 1, true);
+        ASSERT_SAID(&s, EVENT_REQUEUED);
+    }
+    struct job_tried tried[JOBS_TRIED_MAX];
+    assert_int_equal(jobs_tried(s.jobs, jobs_find(s.jobs, id_of(1)), tried), 3);
+    lease(&s, 1);
+    give_back(&s, 1, true);
+    ASSERT_SAID(&s, EVENT_FAILED);
+    assert_true(str_equal(
+        s.last.error.message,
+        STR("Maximum number of attempts (4) reached - this job will no longer "
+            "be retried\n\nFinal run error:\nno luck")));
+    scene_end(&s);
+}
+
+static void a_fail_fast_job_is_not_tried_again(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    submit(&s, 1, (struct wish){.is_fail_fast = true});
+    lease(&s, 1);
+    give_back(&s, 1, false);
+    ASSERT_SAID(&s, EVENT_FAILED);
+    assert_true(str_starts_with(s.last.error.message,
+                                STR("Job has fail fast flag set")));
+    scene_end(&s);
+}
+
+static void cancelling_ends_a_job_in_every_state(void **state)
+{
+    struct scene s = scene_make();
+    struct event cancel;
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    cancel = about(&s, 1, EVENT_CANCEL);
+    apply(&s, &cancel);
+    ASSERT_SAID(&s, EVENT_CANCELLED);
+    submit(&s, 2, (struct wish){0});
+    lease(&s, 2);
+    cancel = about(&s, 2, EVENT_CANCEL);
+    apply(&s, &cancel);
+    assert_int_equal(apply(&s, &cancel), JOBS_APPLIED);
+    ASSERT_SAID(&s, EVENT_RUN_CANCELLED, EVENT_CANCELLED);
+    assert_int_equal(apply(&s, &cancel), JOBS_LATE);
+    assert_int_equal(report(&s, 2, EVENT_RUN_SUCCEEDED), JOBS_LATE);
+    ASSERT_SILENT(&s);
+    scene_end(&s);
+}
+
+/* The right to cancel was checked for the queue that the command names. */
+static void a_command_for_another_queue_does_nothing(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    s.scope.queue = STR("other");
+    assert_int_equal(report(&s, 1, EVENT_CANCEL), JOBS_LATE);
+    assert_int_equal(report(&s, 1, EVENT_REPRIORITISE), JOBS_LATE);
+    ASSERT_SILENT(&s);
+    scene_end(&s);
+}
+
+/* Trap 5: `cancelling` comes from the leader; states filter. */
+static void a_job_set_is_cancelled_by_state(void **state)
+{
+    struct scene s = scene_make();
+    struct event cancel = event_make(EVENT_CANCEL_SET);
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    submit(&s, 2, (struct wish){0});
+    lease(&s, 2);
+    cancel.cancel.states = STATE_SET_QUEUED;
+    apply(&s, &cancel);
+    ASSERT_SAID(&s, EVENT_CANCEL, EVENT_CANCELLED);
+    cancel.cancel.states = STATE_SET_ALL;
+    apply(&s, &cancel);
+    ASSERT_SAID(&s, EVENT_CANCEL, EVENT_RUN_CANCELLED, EVENT_CANCELLED);
+    assert_int_equal(apply(&s, &cancel), JOBS_LATE);
+    scene_end(&s);
+}
+
+static void reprioritised_is_said_only_of_a_change(void **state)
+{
+    struct scene s = scene_make();
+    struct event event;
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    event = about(&s, 1, EVENT_REPRIORITISE);
+    event.reprioritise.priority = 5;
+    apply(&s, &event);
+    ASSERT_SILENT(&s);
+    event.reprioritise.priority = 6;
+    apply(&s, &event);
+    ASSERT_SAID(&s, EVENT_REPRIORITISED);
+    assert_true(str_equal(s.last.reprioritise.requestor, STR("anna")));
+    event = event_make(EVENT_REPRIORITISE_SET);
+    event.reprioritise.priority = 7;
+    apply(&s, &event);
+    ASSERT_SAID(&s, EVENT_REPRIORITISED);
+    apply(&s, &event);
+    ASSERT_SILENT(&s);
+    scene_end(&s);
+}
+
+/* Trap 6. */
+static void only_a_preemptible_run_is_preempted(void **state)
+{
+    struct scene s = scene_make();
+    struct event event;
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    event = about(&s, 1, EVENT_PREEMPT);
+    event.cancel.reason = STR("because");
+    apply(&s, &event);
+    ASSERT_SILENT(&s);
+    lease(&s, 1);
+    apply(&s, &event);
+    ASSERT_SAID(&s, EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_FAILED);
+    assert_true(
+        str_equal(s.last.error.message, STR("Preempted by anna - because")));
+    submit(&s, 2, (struct wish){.class_name = "armada-default"});
+    lease(&s, 2);
+    event = about(&s, 2, EVENT_PREEMPT);
+    apply(&s, &event);
+    ASSERT_SILENT(&s);
+    scene_end(&s);
+}
+
+static void a_preempted_job_may_go_back_to_its_queue(void **state)
+{
+    struct scene s = scene_make();
+    struct event event;
+
+    (void)state;
+    submit(&s, 1, (struct wish){.is_requeue_preempted = true});
+    lease(&s, 1);
+    event = about(&s, 1, EVENT_PREEMPT);
+    apply(&s, &event);
+    ASSERT_SAID(&s, EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_REQUEUED);
+    assert_int_equal(jobs_state(s.jobs, 0), JOB_QUEUED);
+    lease(&s, 1);
+    ASSERT_SILENT(&s);
+    scene_end(&s);
+}
+
+static void a_gang_is_preempted_with_its_member(void **state)
+{
+    struct scene s = scene_make();
+    struct event event;
+
+    (void)state;
+    submit(&s, 1, (struct wish){.gang = "g"});
+    submit(&s, 2, (struct wish){.gang = "g"});
+    lease(&s, 1);
+    lease(&s, 2);
+    event = about(&s, 1, EVENT_PREEMPT);
+    apply(&s, &event);
+    ASSERT_SAID(&s, EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_FAILED,
+                EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_FAILED);
+    scene_end(&s);
+}
+
+static void lose_executor(struct scene *s)
+{
+    struct event lost = event_make(EVENT_EXECUTOR_STATE);
+
+    lost.executor.name = STR("exec");
+    lost.executor.state = EXECUTOR_LOST;
+    assert_int_equal(apply(s, &lost), JOBS_APPLIED);
+}
+
+/* LS-07, the job's half. */
+static void a_lost_executor_fails_or_requeues_its_runs(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    submit(&s, 1, (struct wish){0});
+    submit(&s, 2, (struct wish){.is_requeue_lost = true});
+    lease(&s, 1);
+    lease(&s, 2);
+    struct event old = about(&s, 2, EVENT_RUN_SUCCEEDED);
+    lose_executor(&s);
+    ASSERT_SAID(&s, EVENT_RUN_ERRORS, EVENT_FAILED, EVENT_RUN_ERRORS,
+                EVENT_REQUEUED);
+    assert_int_equal(apply(&s, &old), JOBS_LATE);
+    lease(&s, 2);
+    assert_int_equal(apply(&s, &old), JOBS_LATE);
+    scene_end(&s);
+}
+
+static void the_encoding_gives_the_same_state_back(void **state)
+{
+    struct scene s = scene_make();
+    auto_strbuf first = {0}, second = {0};
+    struct err err;
+    struct event event;
+
+    (void)state;
+    submit(&s, 3, (struct wish){.gang = "g"});
+    submit(&s, 1, (struct wish){.is_requeue_lost = true});
+    submit(&s, 2, (struct wish){.class_name = "armada-default"});
+    lease(&s, 1);
+    give_back(&s, 1, true);
+    settle(&s);
+    lease(&s, 2);
+    lease(&s, 1);
+    give_back(&s, 1, true);
+    event = about(&s, 2, EVENT_CANCEL);
+    apply(&s, &event);
+    jobs_encode(s.jobs, &first);
+    auto_ptr(jobs) copy = jobs_create();
+    assert_int_equal(jobs_decode(copy, strbuf_str(&first), &err), 0);
+    jobs_assert_valid(copy);
+    jobs_encode(copy, &second);
+    assert_int_equal(first.byte_count, second.byte_count);
+    assert_memory_equal(first.bytes, second.bytes, first.byte_count);
+    for (size_t cut = 0; cut < first.byte_count; cut++) {
+        auto_ptr(jobs) broken = jobs_create();
+        struct str part = {first.bytes, cut};
+        assert_true(jobs_decode(broken, part, &err) < 0);
+    }
+    scene_end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_run_that_succeeds_makes_the_job_succeed),
+        TEST(a_returned_lease_is_tried_four_times),
+        TEST(a_fail_fast_job_is_not_tried_again),
+        TEST(cancelling_ends_a_job_in_every_state),
+        TEST(a_command_for_another_queue_does_nothing),
+        TEST(a_job_set_is_cancelled_by_state),
+        TEST(reprioritised_is_said_only_of_a_change),
+        TEST(only_a_preemptible_run_is_preempted),
+        TEST(a_preempted_job_may_go_back_to_its_queue),
+        TEST(a_gang_is_preempted_with_its_member),
+        TEST(a_lost_executor_fails_or_requeues_its_runs),
+        TEST(the_encoding_gives_the_same_state_back),
+    };
+    return RUN_TESTS(tests);
+}
