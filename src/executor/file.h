@@ -1,0 +1,33 @@
+/*
+ * file - small files that must be there whole or not at all.
+ *
+ * All names are relative to an open directory, so that nothing depends on the
+ * working directory.  Threads: no state; any thread.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/strbuf.h"
+
+/* Replace `name` by `bytes`: written to a temporary file, synced, renamed.
+ * The directory itself is synced only by file_sync_dir().  -ERR_FULL,
+ * -ERR_IO. */
+int file_replace(int dir_fd, const char *name, struct str bytes, mode_t mode,
+                 struct err *err) must_check;
+
+/* Append the contents of `name` to `buf`, at most up to its bound.
+ * -ERR_NOT_FOUND, -ERR_LIMIT (too big), -ERR_IO. */
+int file_read(int dir_fd, const char *name, struct strbuf *buf,
+              struct err *err) must_check;
+
+/* Make directory entries durable. */
+int file_sync_dir(int dir_fd, struct err *err) must_check;
+
+/* Write a text to an existing file at `path` (cgroup files and their like).
+ * -ERR_NOT_FOUND, -ERR_IO. */
+int file_poke(const char *path, const char *text) must_check;
+
+/* Remove `name` and all below it, never following a symbolic link nor leaving
+ * the file system it is on.  What cannot be removed is left. */
+void file_remove_tree(int dir_fd, const char *name);

@@ -1,0 +1,21 @@
+/*
+ * berth-shim - runs one pod in the directory it is given.  Started by an
+ * executor, never by hand.
+ */
+#include "executor/shim.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("berth-shim %s\n", BERTH_VERSION);
+        return 0;
+    }
+    if (argc != 2 || argv[1][0] == '-') {
+        fprintf(stderr, "usage: berth-shim RUN_DIRECTORY\n");
+        return 2;
+    }
+    return shim_run(argv[1]);
+}
