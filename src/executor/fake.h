@@ -1,0 +1,58 @@
+/*
+ * fake - a runtime that runs nothing: nodes and pods by the thousand, for
+ * load tests and the simulator.
+ *
+ * A pod is pending for the start delay, then runs for a time drawn from the
+ * distribution, then succeeds or, with the given probability, fails.  What is
+ * drawn depends on the seed and the run id alone, not on the order of events.
+ * Annotations of the job decide instead where they are there:
+ *
+ *     berth.dev/fakeRunMs     how long it runs
+ *     berth.dev/fakeExitCode  how it ends (0 succeeds)
+ *
+ * It remembers nothing across restarts.  Threads: as runtime.h says; logs()
+ * always answers -ERR_NOT_FOUND.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "executor/runtime.h"
+
+enum {
+    FAKE_NODES_MAX = 200000,
+    FAKE_PODS_MAX = RECONCILE_ROWS_MAX,
+    FAKE_GROUPS_MAX = 256,
+};
+
+/* How run times are spread; `a` and `b` are options. */
+enum fake_spread {
+    FAKE_FIXED,       /* a */
+    FAKE_UNIFORM,     /* a to b */
+    FAKE_EXPONENTIAL, /* mean a, cut at 20 times that */
+};
+
+/* Nodes that are alike; they are named <executor>-<name>-<index>. */
+struct fake_group {
+    struct str name;
+    uint32_t count;
+    struct node_record node; /* its name is not used */
+};
+
+struct fake_options {
+    struct str executor_id;
+    uint64_t seed;
+    const struct fake_group *groups;
+    uint32_t group_count;
+    enum fake_spread spread;
+    int64_t run_a_ms, run_b_ms;
+    int64_t start_delay_ms;
+    uint32_t failure_ppm; /* 0..1000000 */
+};
+
+/* 500 nodes of 8 cpu, 128Gi and 256Gi of storage; pods run 1 s and succeed. */
+void fake_options_default(struct fake_options *ret_options);
+
+/* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
+ * nodes than FAKE_NODES_MAX; -ERR_INVALID. */
+int fake_open(const struct fake_options *options, const struct clock *clock,
+              struct runtime **ret_runtime, struct err *err) must_check;

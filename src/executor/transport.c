@@ -1,0 +1,430 @@
+#include "executor/transport.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+static const char lease_path[] = "/executorapi.ExecutorApi/LeaseJobRuns";
+static const char report_path[] = "/executorapi.ExecutorApi/ReportEvents";
+
+enum { WAIT_MS = 1000, REQUESTS_MAX = 64 };
+
+/* Something that arrived, in the queue. */
+struct item {
+    struct item *next;
+    struct executor_arrival arrival;
+    char *bytes; /* owned: what the arrival's bytes or text point at */
+};
+
+struct pending {
+    char *bytes; /* owned */
+    size_t byte_count;
+};
+
+struct transport {
+    struct executor_transport port;
+    struct rpc_channel *channel;
+    struct rpc_header *headers; /* owned, with the texts */
+    uint32_t header_count;
+    bool is_gzip;
+    int wake_fd; /* owned eventfd */
+    pthread_t thread;
+
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t changed;
+    struct item *first, *last;
+    size_t queued_byte_count;
+    VEC(struct pending) requests; /* to be sent on the exchange */
+    bool is_wanted;               /* an exchange is to be opened */
+    bool is_cancelled;            /* and is to end */
+    bool is_stopping;
+    struct rpc_stream *stream; /* of the exchange under way */
+
+    struct item *handed; /* the last that next() gave out */
+};
+
+/* A report under way. */
+struct call {
+    struct transport *transport;
+    uint64_t ticket;
+};
+
+static struct transport *of(struct executor_transport *port)
+{
+    return container_of(port, struct transport, port);
+}
+
+static void item_free(struct item *item)
+{
+    if (item) {
+        mem_free(item->bytes);
+        mem_free(item);
+    }
+}
+
+/* With the lock held. */
+static void push(struct transport *transport, struct item *item)
+{
+    uint64_t one = 1;
+
+    item->next = NULL;
+    if (transport->last) {
+        transport->last->next = item;
+    } else {
+        transport->first = item;
+    }
+    transport->last = item;
+    transport->queued_byte_count +=
+        item->arrival.bytes.byte_count + sizeof(*item);
+    (void)!write(transport->wake_fd, &one, sizeof(one));
+}
+
+static struct item *make_item(enum executor_arrival_kind kind, struct str bytes)
+{
+    struct item *item = mem_alloc(sizeof(*item));
+
+    item->bytes = str_dup(bytes);
+    item->arrival.kind = kind;
+    item->arrival.bytes = str_make(item->bytes, bytes.byte_count);
+    return item;
+}
+
+static struct item *make_end(enum executor_arrival_kind kind,
+                             const struct rpc_status *status)
+{
+    struct item *item = make_item(kind, str_of(status->message));
+
+    item->arrival.text = item->arrival.bytes;
+    item->arrival.bytes = STR("");
+    item->arrival.is_ok = status->code == RPC_OK;
+    return item;
+}
+
+/* --- the exchange's thread ------------------------------------------------ */
+
+/* With the lock held: the next request to send, or none. */
+static bool take_request(struct transport *transport,
+                         struct pending *ret_request)
+{
+    if (transport->requests.count == 0) {
+        return false;
+    }
+    *ret_request = transport->requests.items[0];
+    transport->requests.count--;
+    memmove(transport->requests.items, transport->requests.items + 1,
+            transport->requests.count * sizeof(*transport->requests.items));
+    return true;
+}
+
+/* Send what waits.  Answers false when the call is over. */
+static bool send_requests(struct transport *transport,
+                          struct rpc_stream *stream)
+{
+    struct pending request;
+    bool is_open = true;
+
+    for (;;) {
+        pthread_mutex_lock(&transport->lock);
+        bool has_one = take_request(transport, &request);
+        pthread_mutex_unlock(&transport->lock);
+        if (!has_one || !is_open) {
+            return is_open;
+        }
+        enum rpc_wait wait =
+            rpc_stream_send(stream, str_make(request.bytes, request.byte_count),
+                            TRANSPORT_SEND_TIMEOUT_MS);
+        mem_free(request.bytes);
+        if (wait == RPC_WAIT_TIMEOUT) {
+            rpc_stream_cancel(stream);
+        }
+        is_open = wait != RPC_WAIT_ENDED;
+    }
+}
+
+/* Wait while the executor has more to take than it should. */
+static void wait_for_room(struct transport *transport)
+{
+    pthread_mutex_lock(&transport->lock);
+    while (transport->queued_byte_count > TRANSPORT_ARRIVALS_BYTES_MAX &&
+           !transport->is_stopping && !transport->is_cancelled) {
+        pthread_cond_wait(&transport->changed, &transport->lock);
+    }
+    pthread_mutex_unlock(&transport->lock);
+}
+
+static void run_stream(struct transport *transport, struct rpc_stream *stream)
+{
+    auto_strbuf message = strbuf_make(EXECUTOR_MESSAGE_BYTES_MAX);
+    enum rpc_wait wait = RPC_WAIT_READY;
+
+    while (wait != RPC_WAIT_ENDED) {
+        wait_for_room(transport);
+        if (send_requests(transport, stream)) {
+            wait = rpc_stream_next(stream, WAIT_MS, &message);
+        } else {
+            /* Whatever came before the end is still to be read. */
+            while ((wait = rpc_stream_next(stream, -1, &message)) ==
+                   RPC_WAIT_TIMEOUT) {
+            }
+        }
+        if (wait == RPC_WAIT_READY) {
+            struct item *item =
+                make_item(EXECUTOR_LEASE_MESSAGE, strbuf_str(&message));
+            pthread_mutex_lock(&transport->lock);
+            push(transport, item);
+            pthread_mutex_unlock(&transport->lock);
+        }
+    }
+}
+
+static void run_exchange(struct transport *transport)
+{
+    struct rpc_call_options options = {
+        .headers = transport->headers,
+        .header_count = transport->header_count,
+        .is_gzip = transport->is_gzip,
+    };
+    struct rpc_stream *stream =
+        rpc_stream_open(transport->channel, lease_path, &options);
+
+    pthread_mutex_lock(&transport->lock);
+    transport->stream = stream;
+    if (transport->is_stopping || transport->is_cancelled) {
+        rpc_stream_cancel(stream);
+    }
+    pthread_mutex_unlock(&transport->lock);
+
+    run_stream(transport, stream);
+    struct item *end =
+        make_end(EXECUTOR_LEASE_ENDED, rpc_stream_status(stream));
+
+    pthread_mutex_lock(&transport->lock);
+    transport->stream = NULL;
+    transport->is_wanted = transport->is_cancelled = false;
+    for (size_t i = 0; i < transport->requests.count; i++) {
+        mem_free(transport->requests.items[i].bytes);
+    }
+    transport->requests.count = 0;
+    push(transport, end);
+    pthread_mutex_unlock(&transport->lock);
+    rpc_stream_close(stream);
+}
+
+static void *thread_main(void *ctx)
+{
+    struct transport *transport = ctx;
+    bool is_stopping = false;
+
+    while (!is_stopping) {
+        pthread_mutex_lock(&transport->lock);
+        while (!transport->is_wanted && !transport->is_stopping) {
+            pthread_cond_wait(&transport->changed, &transport->lock);
+        }
+        is_stopping = transport->is_stopping;
+        pthread_mutex_unlock(&transport->lock);
+        if (!is_stopping) {
+            run_exchange(transport);
+        }
+    }
+    return NULL;
+}
+
+/* --- the port ----------------------------------------------------------------
+ */
+
+/* With the lock held. */
+static void add_request(struct transport *transport, struct str request)
+{
+    VEC_PUSH(&transport->requests,
+             (struct pending){str_dup(request), request.byte_count});
+}
+
+static void lease_open(struct executor_transport *port, struct str request)
+{
+    struct transport *transport = of(port);
+
+    pthread_mutex_lock(&transport->lock);
+    ASSERT(!transport->is_wanted);
+    add_request(transport, request);
+    transport->is_wanted = true;
+    pthread_cond_broadcast(&transport->changed);
+    pthread_mutex_unlock(&transport->lock);
+}
+
+static bool lease_send(struct executor_transport *port, struct str request)
+{
+    struct transport *transport = of(port);
+    bool is_taken;
+
+    pthread_mutex_lock(&transport->lock);
+    is_taken = transport->stream != NULL && !transport->is_cancelled &&
+               transport->requests.count < REQUESTS_MAX;
+    if (is_taken) {
+        add_request(transport, request);
+        rpc_stream_wake(transport->stream);
+    }
+    pthread_mutex_unlock(&transport->lock);
+    return is_taken;
+}
+
+static void lease_cancel(struct executor_transport *port)
+{
+    struct transport *transport = of(port);
+
+    pthread_mutex_lock(&transport->lock);
+    transport->is_cancelled = transport->is_wanted;
+    if (transport->stream) {
+        rpc_stream_cancel(transport->stream);
+    }
+    pthread_cond_broadcast(&transport->changed);
+    pthread_mutex_unlock(&transport->lock);
+}
+
+static void on_reply(void *ctx, const struct rpc_status *status,
+                     struct str reply)
+{
+    struct call *call = ctx;
+    struct transport *transport = call->transport;
+    struct item *item = make_end(EXECUTOR_REPORT_DONE, status);
+
+    (void)reply;
+    item->arrival.ticket = call->ticket;
+    pthread_mutex_lock(&transport->lock);
+    push(transport, item);
+    pthread_mutex_unlock(&transport->lock);
+    mem_free(call);
+}
+
+static void report(struct executor_transport *port, uint64_t ticket,
+                   struct str events)
+{
+    struct transport *transport = of(port);
+    struct call *call = mem_alloc(sizeof(*call));
+    struct rpc_call_options options = {
+        .timeout_ms = TRANSPORT_REPORT_TIMEOUT_MS,
+        .headers = transport->headers,
+        .header_count = transport->header_count,
+        .is_gzip = transport->is_gzip,
+    };
+
+    *call = (struct call){transport, ticket};
+    rpc_channel_call_async(transport->channel, report_path, events, &options,
+                           on_reply, call);
+}
+
+static bool next(struct executor_transport *port, struct executor_arrival *ret)
+{
+    struct transport *transport = of(port);
+
+    item_free(steal_ptr(transport->handed));
+    pthread_mutex_lock(&transport->lock);
+    struct item *item = transport->first;
+    if (item) {
+        transport->first = item->next;
+        transport->last = item->next ? transport->last : NULL;
+        transport->queued_byte_count -=
+            item->arrival.bytes.byte_count + sizeof(*item);
+        pthread_cond_broadcast(&transport->changed);
+    }
+    pthread_mutex_unlock(&transport->lock);
+    if (!item) {
+        return false;
+    }
+    transport->handed = item;
+    *ret = item->arrival;
+    return true;
+}
+
+struct executor_transport *transport_port(struct transport *transport)
+{
+    return &transport->port;
+}
+
+int transport_wake_fd(const struct transport *transport)
+{
+    return transport->wake_fd;
+}
+
+void transport_clear_wake(struct transport *transport)
+{
+    uint64_t count;
+
+    (void)!read(transport->wake_fd, &count, sizeof(count));
+}
+
+struct transport *transport_create(struct rpc_channel *channel,
+                                   const struct transport_options *options)
+{
+    struct transport *transport = mem_alloc(sizeof(*transport));
+
+    transport->port = (struct executor_transport){
+        .lease_open = lease_open,
+        .lease_send = lease_send,
+        .lease_cancel = lease_cancel,
+        .report = report,
+        .next = next,
+    };
+    transport->channel = channel;
+    transport->is_gzip = options->is_gzip;
+    transport->header_count = options->header_count;
+    transport->headers =
+        mem_alloc_array(options->header_count + 1, sizeof(struct rpc_header));
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        transport->headers[i] =
+            (struct rpc_header){mem_strdup(options->headers[i].name),
+                                mem_strdup(options->headers[i].value)};
+    }
+    transport->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ASSERT(transport->wake_fd >= 0);
+    pthread_mutex_init(&transport->lock, NULL);
+    pthread_cond_init(&transport->changed, NULL);
+    int rc = pthread_create(&transport->thread, NULL, thread_main, transport);
+    ASSERT(rc == 0);
+    return transport;
+}
+
+static void free_all(struct transport *transport)
+{
+    item_free(transport->handed);
+    while (transport->first) {
+        struct item *item = transport->first;
+        transport->first = item->next;
+        item_free(item);
+    }
+    for (size_t i = 0; i < transport->requests.count; i++) {
+        mem_free(transport->requests.items[i].bytes);
+    }
+    VEC_FREE(&transport->requests);
+    for (uint32_t i = 0; i < transport->header_count; i++) {
+        mem_free((char *)(uintptr_t)transport->headers[i].name);
+        mem_free((char *)(uintptr_t)transport->headers[i].value);
+    }
+    mem_free(transport->headers);
+    mem_free(transport);
+}
+
+void transport_destroy(struct transport *transport)
+{
+    if (!transport) {
+        return;
+    }
+    pthread_mutex_lock(&transport->lock);
+    transport->is_stopping = true;
+    if (transport->stream) {
+        rpc_stream_cancel(transport->stream);
+    }
+    pthread_cond_broadcast(&transport->changed);
+    pthread_mutex_unlock(&transport->lock);
+    pthread_join(transport->thread, NULL);
+
+    /* Cancels the reports under way and waits for their callbacks. */
+    rpc_channel_close(transport->channel);
+    close(transport->wake_fd);
+    pthread_cond_destroy(&transport->changed);
+    pthread_mutex_destroy(&transport->lock);
+    free_all(transport);
+}
