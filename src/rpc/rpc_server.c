@@ -13,6 +13,7 @@ enum {
     IDLE_MAX_MS = 5 * 60 * 1000,
     PING_AFTER_MS = 120 * 1000,
     PING_TIMEOUT_MS = 20 * 1000,
+    HANDSHAKE_MAX_MS = 20 * 1000,
 };
 
 static const char STOPPING[] = "the server is stopping";
@@ -184,8 +185,11 @@ static void *run_worker(void *arg)
  * Beginning.
  */
 
-static grpc_server *make_core(const struct rpc_server *server)
+static grpc_server *make_core(const struct rpc_server *server,
+                              size_t buffer_bytes_max)
 {
+    grpc_resource_quota *quota = grpc_resource_quota_create(NULL);
+    grpc_server *core = NULL;
     size_t receive_max = server->receive_bytes_max;
 
     for (uint32_t i = 0; i < server->method_count; i++) {
@@ -206,12 +210,19 @@ static grpc_server *make_core(const struct rpc_server *server)
         core_arg(GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MAX_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIME_MS, PING_AFTER_MS),
         core_arg(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, PING_TIMEOUT_MS),
+        core_arg(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MAX_MS),
         core_arg(GRPC_ARG_ALLOW_REUSEPORT, 0),
         core_arg(GRPC_ARG_ENABLE_CHANNELZ, 0),
+        {.type = GRPC_ARG_POINTER,
+         .key = (char *)(uintptr_t)GRPC_ARG_RESOURCE_QUOTA,
+         .value.pointer = {quota, grpc_resource_quota_arg_vtable()}},
     };
     grpc_channel_args list = {ARRAY_COUNT(args), args};
 
-    return grpc_server_create(&list, NULL);
+    grpc_resource_quota_resize(quota, buffer_bytes_max);
+    core = grpc_server_create(&list, NULL);
+    grpc_resource_quota_unref(quota);
+    return core;
 }
 
 static grpc_server_credentials *make_tls(const struct rpc_server_tls *tls,
@@ -323,7 +334,9 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
     struct rpc_server *server = make(options);
 
     core_begin();
-    server->core = make_core(server);
+    server->core = make_core(server, options->buffer_bytes_max
+                                         ? options->buffer_bytes_max
+                                         : RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX);
     for (uint32_t i = 0; i < server->worker_count; i++) {
         struct worker *worker = &server->workers[i];
 

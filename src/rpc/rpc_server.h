@@ -45,6 +45,9 @@ enum {
     RPC_SERVER_STREAMS_DEFAULT_MAX = 4000,
     /* Calls at once on one connection; a client queues what is over it. */
     RPC_SERVER_CONNECTION_CALLS_MAX = 1000,
+    /* What the library may hold in buffers, over all connections.  A message is
+     * only refused once it has all arrived, so this is what bounds it. */
+    RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX = 256 << 20,
     /* Request headers of one call, all together. */
     RPC_SERVER_HEADERS_BYTES_MAX = 16 << 10,
     /* Replies shorter than this are not worth compressing. */
@@ -103,6 +106,7 @@ struct rpc_server_options {
     size_t receive_bytes_max;         /* RPC_RECEIVE_BYTES_DEFAULT_MAX */
     uint32_t call_count_max;          /* RPC_SERVER_CALLS_DEFAULT_MAX */
     uint32_t stream_count_max;        /* RPC_SERVER_STREAMS_DEFAULT_MAX */
+    size_t buffer_bytes_max;          /* RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX */
     enum rpc_gzip gzip;
 };
 

@@ -278,6 +278,32 @@ static void garbage_is_survived(void **state)
     fixture_stop(&f);
 }
 
+/* The library reads a message to its end before it looks at its size. */
+static void a_message_without_end_is_cut_at_the_buffer_limit(void **state)
+{
+    enum { BUFFER_BYTES = 16 << 20, MESSAGE_BYTES = 64 << 20 };
+    const struct rpc_method method = {
+        .path = "/t.T/M", .kind = RPC_UNARY, .handle = echo};
+    char *bytes = mem_alloc(MESSAGE_BYTES);
+    auto_strbuf reply = strbuf_make(0);
+    struct rpc_status status;
+    struct fixture f;
+
+    (void)state;
+    fixture_start(
+        &f, (struct rpc_server_options){.methods = &method,
+                                        .method_count = 1,
+                                        .buffer_bytes_max = BUFFER_BYTES});
+    assert_int_equal(rpc_channel_call(f.channel, "/t.T/M",
+                                      str_make(bytes, MESSAGE_BYTES), NULL,
+                                      &reply, &status),
+                     RPC_RESOURCE_EXHAUSTED);
+    assert_null(strstr(status.message, "larger than max"));
+    expect_echo(f.channel);
+    fixture_stop(&f);
+    mem_free(bytes);
+}
+
 /*
  * TLS.
  */
@@ -402,6 +428,7 @@ int main(void)
         TEST(a_taken_or_wrong_address_is_told),
         TEST(a_thousand_idle_connections_disturb_nobody),
         TEST(garbage_is_survived),
+        TEST(a_message_without_end_is_cut_at_the_buffer_limit),
         TEST(tls_is_served_and_checked),
         TEST(unreadable_tls_files_are_told),
     };
