@@ -127,7 +127,7 @@ int core_buffer_read(const grpc_byte_buffer *buffer, size_t byte_count_max,
 
 gpr_timespec core_deadline(int64_t timeout_ms)
 {
-    if (timeout_ms <= 0) {
+    if (timeout_ms == 0) {
         return gpr_inf_future(GPR_CLOCK_MONOTONIC);
     }
     return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),

@@ -46,7 +46,7 @@ bool core_buffer_is_compressed(const grpc_byte_buffer *buffer);
 /* Bytes of a slice, borrowed from it. */
 struct str core_slice_str(const grpc_slice *slice);
 
-/* The library's time `timeout_ms` from now; for ever when it is <= 0. */
+/* The library's time `timeout_ms` from now; for ever when it is 0. */
 gpr_timespec core_deadline(int64_t timeout_ms);
 
 /* Milliseconds until `deadline`, at least 0; INT64_MAX when for ever. */

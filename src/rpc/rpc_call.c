@@ -31,14 +31,13 @@ void rpc_call_unref(struct rpc_call *call)
     mem_free(call);
 }
 
-void call_post(struct worker *worker)
+void call_post(struct rpc_server *server)
 {
     struct rpc_call *call = mem_alloc(sizeof(*call));
     grpc_call_error rc = GRPC_CALL_OK;
 
     atomic_init(&call->ref_count, 1);
-    call->server = worker->server;
-    call->worker = worker;
+    call->server = server;
     call->message = grpc_empty_slice();
     pthread_mutex_init(&call->lock, NULL);
     for (int kind = 0; kind < TAG_KINDS; kind++) {
@@ -47,9 +46,9 @@ void call_post(struct worker *worker)
     grpc_call_details_init(&call->details);
     grpc_metadata_array_init(&call->metadata);
     core_hand_over(&call->tags[TAG_NEW]);
-    rc = grpc_server_request_call(
-        worker->server->core, &call->core, &call->details, &call->metadata,
-        worker->queue, worker->queue, &call->tags[TAG_NEW]);
+    rc = grpc_server_request_call(server->core, &call->core, &call->details,
+                                  &call->metadata, server->queue, server->queue,
+                                  &call->tags[TAG_NEW]);
     ASSERT(rc == GRPC_CALL_OK);
 }
 
@@ -378,7 +377,7 @@ void call_event(struct tag *tag, bool is_ok)
     switch (tag->kind) {
     case TAG_NEW:
         if (is_ok) {
-            call_post(call->worker);
+            call_post(call->server);
             on_new(call);
         } else {
             free_request(call);

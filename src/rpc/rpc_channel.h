@@ -47,7 +47,7 @@ struct rpc_header {
 
 /* How one call is made; zero means the default, so does a NULL pointer. */
 struct rpc_call_options {
-    int64_t timeout_ms;               /* 0: none */
+    int64_t timeout_ms;               /* 0: none; <0: it has passed already */
     const struct rpc_header *headers; /* [header_count], copied */
     uint32_t header_count;
     bool is_gzip;           /* compress what is sent */

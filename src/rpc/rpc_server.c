@@ -7,8 +7,8 @@
 #include "rpc/server.h"
 
 enum {
-    /* Requests for calls that each queue keeps posted. */
-    POSTED_COUNT = 64,
+    /* Requests for calls that are kept posted. */
+    POSTED_COUNT = 128,
     PING_INTERVAL_MIN_MS = 10 * 1000,
     IDLE_MAX_MS = 5 * 60 * 1000,
     PING_AFTER_MS = 120 * 1000,
@@ -158,14 +158,14 @@ static void on_shut_down(struct rpc_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-static void *run_worker(void *arg)
+static void *serve(void *arg)
 {
-    struct worker *worker = (struct worker *)arg;
+    struct rpc_server *server = (struct rpc_server *)arg;
     gpr_timespec never = gpr_inf_future(GPR_CLOCK_MONOTONIC);
 
     for (;;) {
         grpc_event event =
-            grpc_completion_queue_next(worker->queue, never, NULL);
+            grpc_completion_queue_next(server->queue, never, NULL);
         struct tag *tag = (struct tag *)event.tag;
 
         if (event.type == GRPC_QUEUE_SHUTDOWN) {
@@ -174,10 +174,17 @@ static void *run_worker(void *arg)
         ASSERT(event.type == GRPC_OP_COMPLETE);
         core_take_over(tag);
         if (tag->kind == TAG_SHUTDOWN) {
-            on_shut_down(worker->server);
+            on_shut_down(server);
         } else {
             call_event(tag, event.success != 0);
         }
+    }
+}
+
+static void start_threads(struct rpc_server *server)
+{
+    for (uint32_t i = 0; i < server->thread_count; i++) {
+        ASSERT(pthread_create(&server->threads[i], NULL, serve, server) == 0);
     }
 }
 
@@ -288,19 +295,6 @@ static int bind_all(struct rpc_server *server,
     return rc;
 }
 
-static void start(struct rpc_server *server)
-{
-    grpc_server_start(server->core);
-    for (uint32_t i = 0; i < server->worker_count; i++) {
-        struct worker *worker = &server->workers[i];
-
-        for (int posted = 0; posted < POSTED_COUNT; posted++) {
-            call_post(worker);
-        }
-        ASSERT(pthread_create(&worker->thread, NULL, run_worker, worker) == 0);
-    }
-}
-
 static struct rpc_server *make(const struct rpc_server_options *options)
 {
     struct rpc_server *server = mem_alloc(sizeof(*server));
@@ -310,7 +304,7 @@ static struct rpc_server *make(const struct rpc_server_options *options)
     ASSERT(options->thread_count <= RPC_SERVER_THREADS_MAX);
     copy_methods(server, options);
     server->address_count = options->address_count;
-    server->worker_count = options->thread_count ? options->thread_count
+    server->thread_count = options->thread_count ? options->thread_count
                                                  : RPC_SERVER_THREADS_DEFAULT;
     server->receive_bytes_max = options->receive_bytes_max
                                     ? options->receive_bytes_max
@@ -337,24 +331,19 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
     server->core = make_core(server, options->buffer_bytes_max
                                          ? options->buffer_bytes_max
                                          : RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX);
-    for (uint32_t i = 0; i < server->worker_count; i++) {
-        struct worker *worker = &server->workers[i];
-
-        worker->server = server;
-        worker->queue = grpc_completion_queue_create_for_next(NULL);
-        grpc_server_register_completion_queue(server->core, worker->queue,
-                                              NULL);
-    }
+    server->queue = grpc_completion_queue_create_for_next(NULL);
+    grpc_server_register_completion_queue(server->core, server->queue, NULL);
     if (bind_all(server, options, err) < 0) {
-        /* Not started: a server that is not running still wants shutdown. */
-        for (uint32_t i = 0; i < server->worker_count; i++) {
-            ASSERT(pthread_create(&server->workers[i].thread, NULL, run_worker,
-                                  &server->workers[i]) == 0);
-        }
+        /* One that was not started still has to be shut down. */
+        start_threads(server);
         rpc_server_destroy(server);
         return NULL;
     }
-    start(server);
+    grpc_server_start(server->core);
+    for (int posted = 0; posted < POSTED_COUNT; posted++) {
+        call_post(server);
+    }
+    start_threads(server);
     return server;
 }
 
@@ -399,7 +388,7 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     server->is_stopping = true;
     pthread_mutex_unlock(&server->lock);
     core_hand_over(&server->shutdown_tag);
-    grpc_server_shutdown_and_notify(server->core, server->workers[0].queue,
+    grpc_server_shutdown_and_notify(server->core, server->queue,
                                     &server->shutdown_tag);
     pthread_mutex_lock(&server->lock);
     cancel_streams(server);
@@ -413,13 +402,11 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
         pthread_cond_wait(&server->changed, &server->lock);
     }
     pthread_mutex_unlock(&server->lock);
-    for (uint32_t i = 0; i < server->worker_count; i++) {
-        grpc_completion_queue_shutdown(server->workers[i].queue);
+    grpc_completion_queue_shutdown(server->queue);
+    for (uint32_t i = 0; i < server->thread_count; i++) {
+        pthread_join(server->threads[i], NULL);
     }
-    for (uint32_t i = 0; i < server->worker_count; i++) {
-        pthread_join(server->workers[i].thread, NULL);
-        grpc_completion_queue_destroy(server->workers[i].queue);
-    }
+    grpc_completion_queue_destroy(server->queue);
     grpc_server_destroy(server->core);
     server->core = NULL;
     core_end();

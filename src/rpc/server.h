@@ -36,13 +36,6 @@ struct tag {
     struct rpc_call *call; /* NULL for TAG_SHUTDOWN */
 };
 
-/* One completion queue and the thread that serves it. */
-struct worker {
-    struct rpc_server *server;
-    grpc_completion_queue *queue;
-    pthread_t thread;
-};
-
 /* A request header: bytes in the call's `header_bytes`. */
 struct header {
     struct str name, value;
@@ -50,8 +43,7 @@ struct header {
 
 struct rpc_call {
     atomic_uint ref_count;
-    struct rpc_server *server; /* not to be used once core is NULL */
-    struct worker *worker;
+    struct rpc_server *server;       /* not to be used once core is NULL */
     const struct rpc_method *method; /* the server's; NULL until known */
     enum rpc_kind kind;
     struct tag tags[TAG_KINDS];
@@ -106,8 +98,9 @@ struct rpc_server {
     uint32_t call_count_max, stream_count_max;
     enum rpc_gzip gzip;
     grpc_server *core;
-    struct worker workers[RPC_SERVER_THREADS_MAX];
-    uint32_t worker_count;
+    grpc_completion_queue *queue; /* served by all threads */
+    pthread_t threads[RPC_SERVER_THREADS_MAX];
+    uint32_t thread_count;
     struct tag shutdown_tag;
 
     pthread_mutex_t lock; /* all below */
@@ -117,8 +110,8 @@ struct rpc_server {
     bool is_stopping, is_shut_down, is_stopped;
 };
 
-/* Ask the library for one more call on `worker`. */
-void call_post(struct worker *worker);
+/* Ask the library for one more call. */
+void call_post(struct rpc_server *server);
 
 /* Serve one event of the completion queue. */
 void call_event(struct tag *tag, bool is_ok);

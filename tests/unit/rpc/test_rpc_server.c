@@ -203,6 +203,44 @@ static void a_taken_or_wrong_address_is_told(void **state)
     fixture_stop(&f);
 }
 
+/* Blocks its thread until the test says so. */
+struct block {
+    struct counter arrived, released;
+};
+
+static void block(void *ctx, struct rpc_call *call, struct str request)
+{
+    struct block *b = (struct block *)ctx;
+
+    counter_add(&b->arrived, 1);
+    counter_wait(&b->released, 1);
+    rpc_call_finish(call, RPC_OK, NULL, request);
+}
+
+static void one_handler_that_blocks_does_not_hold_up_others(void **state)
+{
+    struct block b = {COUNTER_INIT, COUNTER_INIT};
+    const struct rpc_method methods[] = {
+        {.path = "/t.T/M", .kind = RPC_UNARY, .handle = echo},
+        {.path = "/t.T/B", .kind = RPC_UNARY, .handle = block, .ctx = &b},
+    };
+    struct outcome outcome = {COUNTER_INIT, RPC_UNKNOWN};
+    struct fixture f;
+
+    (void)state;
+    fixture_start(
+        &f, (struct rpc_server_options){.methods = methods, .method_count = 2});
+    rpc_channel_call_async(f.channel, "/t.T/B", STR("x"), NULL, note, &outcome);
+    assert_true(counter_wait(&b.arrived, 1));
+    for (int i = 0; i < 300; i++) {
+        expect_echo(f.channel);
+    }
+    counter_add(&b.released, 1);
+    assert_true(counter_wait(&outcome.ended, 1));
+    assert_int_equal(outcome.code, RPC_OK);
+    fixture_stop(&f);
+}
+
 /*
  * Peers that misbehave.
  */
@@ -426,6 +464,7 @@ int main(void)
         TEST(a_call_that_ends_within_the_grace_is_answered),
         TEST(a_server_listens_on_several_addresses),
         TEST(a_taken_or_wrong_address_is_told),
+        TEST(one_handler_that_blocks_does_not_hold_up_others),
         TEST(a_thousand_idle_connections_disturb_nobody),
         TEST(garbage_is_survived),
         TEST(a_message_without_end_is_cut_at_the_buffer_limit),

@@ -241,6 +241,11 @@ static void a_deadline_ends_the_call_on_both_sides(void **state)
                          NULL),
         RPC_DEADLINE_EXCEEDED);
     assert_true(counter_wait(&keeper.cancelled, 1));
+    assert_int_equal(
+        rpc_channel_call(f.channel, "/t.T/M", STR("x"),
+                         &(struct rpc_call_options){.timeout_ms = -1}, &reply,
+                         NULL),
+        RPC_DEADLINE_EXCEEDED);
     fixture_stop(&f);
 }
 
