@@ -16,34 +16,53 @@ static struct resource_list list_create(struct arena *arena)
         0};
 }
 
-static int add_list(struct resource_list *sum, const struct resource_list *more)
+static int add_amount(struct resource_list *list, struct str name,
+                      int64_t milli, struct err *err)
 {
-    for (uint32_t i = 0; i < more->count; i++) {
-        int rc =
-            resource_list_add(sum, more->items[i].name, more->items[i].milli);
-        if (rc < 0) {
-            return rc;
-        }
+    int rc = resource_list_add(list, name, milli);
+
+    return rc < 0 ? err_set(err, rc, "more than %d kinds of resources",
+                            RESOURCE_LIST_MAX)
+                  : 0;
+}
+
+static int add_list(struct resource_list *sum, const struct resource_list *more,
+                    struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < more->count; i++) {
+        rc = add_amount(sum, more->items[i].name, more->items[i].milli, err);
     }
-    return 0;
+    return rc;
 }
 
 /* max becomes the larger of itself and `other`, resource by resource. */
 static int raise_list(struct resource_list *max,
-                      const struct resource_list *other)
+                      const struct resource_list *other, struct err *err)
 {
-    for (uint32_t i = 0; i < other->count; i++) {
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < other->count; i++) {
         const struct resource_amount *item = &other->items[i];
         int64_t have = resource_list_get(max, item->name);
 
         if (item->milli > have) {
-            int rc = resource_list_add(max, item->name, item->milli - have);
-            if (rc < 0) {
-                return rc;
-            }
+            rc = add_amount(max, item->name, item->milli - have, err);
         }
     }
-    return 0;
+    return rc;
+}
+
+/* Whether the list names the resource, be it with an amount of zero. */
+static bool has_name(const struct resource_list *list, struct str name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (str_equal(list->items[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* What a container asks: its requests, and its limits where it has none. */
@@ -68,14 +87,12 @@ static int container_requests(const container_message *container,
         }
     }
     for (uint32_t i = 0; i < limits.count; i++) {
-        struct str name = limits.items[i].name;
-        int rc =
-            resource_list_get(&requests, name)
-                ? 0
-                : resource_list_add(&requests, name, limits.items[i].milli);
+        const struct resource_amount *limit = &limits.items[i];
+        int rc = has_name(&requests, limit->name)
+                     ? 0
+                     : add_amount(&requests, limit->name, limit->milli, err);
         if (rc < 0) {
-            return err_set(err, rc, "container %s: too many resources",
-                           container->name ? container->name : "");
+            return rc;
         }
     }
     *ret_list = requests;
@@ -106,12 +123,12 @@ static int add_init_container(struct totals *totals,
         return rc;
     }
     if (is_sidecar(container)) {
-        rc = add_list(&totals->running, &own);
-        rc = rc ? rc : add_list(&totals->sidecars, &own);
-        return rc ? rc : raise_list(&totals->starting, &totals->sidecars);
+        rc = add_list(&totals->running, &own, err);
+        rc = rc ? rc : add_list(&totals->sidecars, &own, err);
+        return rc ? rc : raise_list(&totals->starting, &totals->sidecars, err);
     }
-    rc = add_list(&own, &totals->sidecars);
-    return rc ? rc : raise_list(&totals->starting, &own);
+    rc = add_list(&own, &totals->sidecars, err);
+    return rc ? rc : raise_list(&totals->starting, &own, err);
 }
 
 static void drop_zeros(struct resource_list *list)
@@ -138,7 +155,7 @@ static int add_containers(struct totals *totals,
     for (size_t i = 0; rc == 0 && i < spec->n_containers; i++) {
         struct resource_list own;
         rc = container_requests(spec->containers[i], totals->arena, &own, err);
-        rc = rc ? rc : add_list(&totals->running, &own);
+        rc = rc ? rc : add_list(&totals->running, &own, err);
     }
     return rc;
 }
@@ -159,12 +176,8 @@ static int pod_requests(const K8s__Io__Api__Core__V1__PodSpec *spec,
     if (rc == 0) {
         rc = entries_amounts(spec->overhead, spec->n_overhead, &overhead, err);
     }
-    rc = rc ? rc : raise_list(&totals.running, &totals.starting);
-    rc = rc ? rc : add_list(&totals.running, &overhead);
-    if (rc == -ERR_LIMIT) {
-        return err_set(err, rc, "more than %d kinds of resources",
-                       RESOURCE_LIST_MAX);
-    }
+    rc = rc ? rc : raise_list(&totals.running, &totals.starting, err);
+    rc = rc ? rc : add_list(&totals.running, &overhead, err);
     if (rc < 0) {
         return rc;
     }
