@@ -92,6 +92,9 @@ int setting_parse_duration(struct str text, int64_t *ret_ms)
 {
     int64_t sum = 0;
 
+    if (text.byte_count == 0) {
+        return -ERR_INVALID;
+    }
     if (str_equal(text, STR("0"))) {
         *ret_ms = 0;
         return 0;
@@ -114,9 +117,9 @@ int setting_parse_duration(struct str text, int64_t *ret_ms)
             __builtin_add_overflow(sum, value, &sum)) {
             return -ERR_INVALID;
         }
-        *ret_ms = sum;
     }
-    return sum > 0 ? 0 : -ERR_INVALID;
+    *ret_ms = sum;
+    return 0;
 }
 
 void setting_print_duration(int64_t ms, struct strbuf *out)

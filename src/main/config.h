@@ -1,0 +1,158 @@
+/*
+ * config - the one configuration of berthd and berth-executor.
+ *
+ * One table of keys (config.c) is the parser, the defaults, --print-config
+ * and docs/guide/config.md.  Sections that a program does not use are checked
+ * all the same, so that one file serves both.
+ *
+ * Strings live in the arena that the file was read with.
+ */
+#pragma once
+
+#include "wire/policy_codec.h"
+
+enum {
+    CONFIG_BYTES_MAX = SETTINGS_BYTES_MAX,
+    CONFIG_USERS_MAX = 1024,
+    CONFIG_RULES_MAX = 16,
+    CONFIG_FAKE_GROUPS_MAX = 64,
+};
+
+/* PEM files; "" is none. */
+struct config_tls {
+    struct str certificate, key, client_ca;
+};
+
+struct config_server {
+    struct str grpc, http; /* host:port; port 0 is any free one */
+    struct str data;       /* data directory */
+    struct config_tls tls;
+    bool is_insecure_listen_allowed;
+    int64_t thread_count;
+    int64_t receive_bytes_max;
+    int64_t call_count_max, stream_count_max;
+};
+
+struct config_user {
+    struct str name, password;
+    struct setting_texts groups;
+};
+
+/* Which groups hold each permission (armada-api.md 4.2). */
+struct config_permissions {
+    struct setting_texts submit_any_jobs, cancel_any_jobs, preempt_any_jobs;
+    struct setting_texts reprioritize_any_jobs, watch_all_events;
+    struct setting_texts create_queue, delete_queue, cordon_queue;
+    struct setting_texts cordon_nodes, execute_jobs;
+    struct setting_texts update_executor_settings;
+    struct setting_texts create_retry_policy, update_retry_policy;
+    struct setting_texts delete_retry_policy, backup;
+};
+
+struct config_auth {
+    bool is_anonymous;
+    struct config_user users[CONFIG_USERS_MAX]; /* basic */
+    uint32_t user_count;
+    struct config_permissions permissions;
+};
+
+struct config_deadline {
+    struct str resource;
+    int64_t deadline_ms;
+};
+
+struct config_submission {
+    struct setting_texts classes;
+    struct str default_class;
+    struct resource_list default_limits, minimums;
+    int64_t pod_spec_bytes_max;
+    int64_t grace_period_ms_min, grace_period_ms_max;
+    int64_t default_deadline_ms;
+    struct config_deadline deadlines[CONFIG_RULES_MAX];
+    uint32_t deadline_count;
+    bool needs_fractional_init_cpu;
+};
+
+struct config_log {
+    int64_t retention_ms;
+    int64_t checkpoint_record_count;
+};
+
+struct config_store {
+    int64_t retention_ms;
+    int64_t deduplication_ms;
+};
+
+struct config_process {
+    struct resource_list resources; /* empty: what the machine has */
+    int64_t user_id, group_id;      /* of jobs, when the server is root */
+    bool is_root_allowed;
+    bool has_cgroups;
+};
+
+struct config_fake_group {
+    struct str name;
+    int64_t count;
+    struct resource_list resources;
+    struct setting_texts labels; /* key=value */
+};
+
+struct config_fake {
+    struct config_fake_group groups[CONFIG_FAKE_GROUPS_MAX];
+    uint32_t group_count;
+    struct str spread;
+    int64_t run_a_ms, run_b_ms;
+    int64_t start_delay_ms;
+    int64_t failure_ppm;
+    int64_t seed;
+};
+
+struct config_executor {
+    bool is_enabled; /* inside berthd --standalone */
+    struct str id;
+    struct str pool;
+    struct str server; /* berth-executor: host:port */
+    struct str user_name, password;
+    struct str runtime; /* process, fake */
+    bool has_held_stream;
+    int64_t lease_period_ms;
+    struct config_process process;
+    struct config_fake fake;
+};
+
+struct config {
+    struct config_server server;
+    struct config_auth auth;
+    struct config_submission submission;
+    struct policy_form scheduling;
+    struct config_log log;
+    struct config_store store;
+    struct config_executor executor;
+};
+
+/* The keys of a struct config. */
+extern const struct settings config_settings;
+
+/* The defaults, in the arena; never NULL. */
+struct config *config_defaults(struct arena *arena) must_check;
+
+/* Read the file `path` over the defaults.  -ERR_IO: it cannot be read;
+ * -ERR_INVALID: a key or a value is wrong, the text says which and where. */
+int config_read_file(const char *path, struct arena *arena,
+                     struct config **ret_config, struct err *err) must_check;
+
+/* The same from memory; `name` is for messages. */
+int config_read(struct str text, const char *name, struct arena *arena,
+                struct config **ret_config, struct err *err) must_check;
+
+/* What no single key can say: that listening beyond this machine needs
+ * authentication and TLS, that some way to authenticate is on, and the like.
+ * -ERR_INVALID. */
+int config_check(const struct config *config, struct err *err) must_check;
+
+/* The scheduling policy, in the arena. */
+int config_policy(const struct config *config, struct arena *arena,
+                  struct policy **ret_policy, struct err *err) must_check;
+
+/* Whether only this machine can reach `address` ("host:port"). */
+bool config_is_loopback(struct str address);

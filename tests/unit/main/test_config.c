@@ -1,0 +1,104 @@
+/*
+ * config: the configuration of the programs, and what it refuses.
+ */
+#include "main/config.h"
+#include "unit.h"
+
+static void defaults_pass_the_check(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+
+    int rc = config_check(config_defaults(&arena), &err);
+
+    assert_string_equal(err.text, "");
+    assert_int_equal(rc, 0);
+}
+
+static void what_print_config_writes_is_read_back(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf first = {0}, second = {0};
+    struct err err = {""};
+    struct config *config;
+
+    settings_print(&config_settings, config_defaults(&arena), true, &first);
+    int rc = config_read(strbuf_str(&first), "c.yaml", &arena, &config, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(rc, 0);
+    settings_print(&config_settings, config, true, &second);
+
+    assert_string_equal(strbuf_text(&first), strbuf_text(&second));
+}
+
+static void check_one(const char *yaml, const char *error)
+{
+    auto_arena arena = {0};
+    struct err err = {""};
+    struct config *config;
+
+    int rc = config_read(str_of(yaml), "c.yaml", &arena, &config, &err);
+    if (rc == 0) {
+        rc = config_check(config, &err);
+    }
+    assert_string_equal(err.text, error);
+    assert_int_equal(rc, *error ? -ERR_INVALID : 0);
+}
+
+static void wrong_configurations_are_refused(void **state)
+{
+    (void)state;
+    check_one("server: {grcp: ':1'}",
+              "c.yaml:1: server.grcp: unknown key; did you mean grpc?");
+    check_one("server: {grpc: here}",
+              "server.grpc: \"here\" is not an address such as "
+              "127.0.0.1:50051 or [::1]:0");
+    check_one("server: {grpc: 'localhost:65536'}",
+              "server.grpc: \"localhost:65536\" is not an address such as "
+              "127.0.0.1:50051 or [::1]:0");
+    check_one("auth: {anonymousAuth: false}",
+              "auth: nobody could ever authenticate; set anonymousAuth or "
+              "basicAuthUsers");
+    check_one("auth: {permissionGroupMapping: {submit_jobs: [a]}}",
+              "c.yaml:1: auth.permissionGroupMapping.submit_jobs: unknown "
+              "key; did you mean submit_any_jobs?");
+    check_one("scheduling: {pools: [{name: a}, {name: a}]}",
+              "scheduling.pools[1].name: \"a\" is given twice");
+    check_one("executor: {runtime: docker}",
+              "c.yaml:1: executor.runtime: \"docker\" is not one of: process "
+              "fake");
+}
+
+static void listening_beyond_this_machine_needs_auth_and_tls(void **state)
+{
+    (void)state;
+    check_one("server: {grpc: '0.0.0.0:1'}",
+              "server.grpc: 0.0.0.0:1 can be reached from other machines; "
+              "that needs server.tls, or server.allowInsecureListen: true");
+    check_one("server: {grpc: '0.0.0.0:1', tls: {certificate: c, key: k}}",
+              "server.grpc: 0.0.0.0:1 can be reached from other machines; "
+              "that needs auth.anonymousAuth: false, or "
+              "server.allowInsecureListen: true");
+    check_one("server: {grpc: '0.0.0.0:1', tls: {certificate: c, key: k}}\n"
+              "auth: {anonymousAuth: false,\n"
+              "       basicAuthUsers: [{name: a, password: b}]}\n",
+              "");
+    check_one("server: {grpc: '0.0.0.0:1', allowInsecureListen: true}", "");
+    check_one("server: {http: '[::]:1'}",
+              "server.http: [::]:1 can be reached from other machines and has "
+              "no authentication; that needs server.allowInsecureListen: "
+              "true");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(defaults_pass_the_check),
+        TEST(what_print_config_writes_is_read_back),
+        TEST(wrong_configurations_are_refused),
+        TEST(listening_beyond_this_machine_needs_auth_and_tls),
+    };
+    return RUN_TESTS(tests);
+}
