@@ -1,0 +1,326 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+
+#include "cli/command.h"
+#include "wire/yaml.h"
+
+enum {
+    CALL_TIMEOUT_MS = 60000,
+    REPLY_BYTES_MAX = 64 << 20,
+};
+
+static const struct wire_limits reply_limits = {
+    .byte_count_max = REPLY_BYTES_MAX,
+    .field_count_max = 8 << 20,
+    .memory_bytes_max = (size_t)1 << 30,
+    .depth_max = WIRE_DEPTH_MAX,
+    .mends_text = true,
+};
+
+enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
+                       const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("berthctl: ", cli->ports->err);
+    va_start(arguments, format);
+    vfprintf(cli->ports->err, format, arguments);
+    va_end(arguments);
+    fputc('\n', cli->ports->err);
+    return code;
+}
+
+enum cli_exit cli_fail_errno(const struct cli *cli, enum cli_exit code,
+                             const char *format, ...)
+{
+    const char *why = strerror(errno);
+    va_list arguments;
+
+    fputs("berthctl: ", cli->ports->err);
+    va_start(arguments, format);
+    vfprintf(cli->ports->err, format, arguments);
+    va_end(arguments);
+    fprintf(cli->ports->err, ": %s\n", why);
+    return code;
+}
+
+void cli_say(const struct cli *cli, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vfprintf(cli->ports->out, format, arguments);
+    va_end(arguments);
+    fputc('\n', cli->ports->out);
+}
+
+char *cli_format(struct cli *cli, const char *format, ...)
+{
+    va_list arguments;
+    char text[1024];
+
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+enum cli_exit cli_exit_of(enum rpc_code code)
+{
+    switch (code) {
+    case RPC_OK:
+        return CLI_OK;
+    case RPC_NOT_FOUND:
+        return CLI_NOT_FOUND;
+    case RPC_PERMISSION_DENIED:
+    case RPC_UNAUTHENTICATED:
+        return CLI_DENIED;
+    case RPC_UNAVAILABLE:
+    case RPC_DEADLINE_EXCEEDED:
+        return CLI_UNAVAILABLE;
+    case RPC_INVALID_ARGUMENT:
+        return CLI_INVALID;
+    case RPC_CANCELLED:
+    case RPC_UNKNOWN:
+    case RPC_ALREADY_EXISTS:
+    case RPC_RESOURCE_EXHAUSTED:
+    case RPC_FAILED_PRECONDITION:
+    case RPC_ABORTED:
+    case RPC_OUT_OF_RANGE:
+    case RPC_UNIMPLEMENTED:
+    case RPC_INTERNAL:
+    case RPC_DATA_LOSS:
+        break;
+    }
+    return CLI_FAILED;
+}
+
+enum cli_exit cli_connect(struct cli *cli)
+{
+    struct rpc_channel_tls tls = {.ca_file = cli->context.ca_file};
+    struct rpc_channel_options options = {
+        .address = cli->context.url,
+        .tls = cli->context.is_plain ? NULL : &tls,
+        .receive_bytes_max = REPLY_BYTES_MAX,
+        .user_agent = "berthctl/" BERTH_VERSION,
+    };
+    struct err err;
+
+    if (!cli->channel) {
+        cli->channel = rpc_channel_open(&options, &err);
+    }
+    return cli->channel ? CLI_OK
+                        : cli_fail(cli, CLI_UNAVAILABLE, "%s: %s",
+                                   cli->context.url, err.text);
+}
+
+struct rpc_call_options cli_call_options(struct cli *cli)
+{
+    struct rpc_call_options options = {.is_gzip = true};
+    struct rpc_header *header = arena_alloc(&cli->arena, sizeof(*header));
+
+    if (cli->context.user_name) {
+        header->name = "authorization";
+        header->value = context_basic(cli->context.user_name,
+                                      cli->context.password, &cli->arena);
+        options.headers = header;
+        options.header_count = 1;
+    }
+    return options;
+}
+
+enum rpc_code cli_try(struct cli *cli, const char *path,
+                      const ProtobufCMessage *request,
+                      const ProtobufCMessageDescriptor *reply_type,
+                      ProtobufCMessage **ret_reply,
+                      struct rpc_status *ret_status)
+{
+    struct rpc_call_options options = cli_call_options(cli);
+    auto_strbuf bytes = {0}, reply = {0};
+    struct err err;
+
+    options.timeout_ms = CALL_TIMEOUT_MS;
+    wire_encode(request, &bytes);
+    enum rpc_code code = rpc_channel_call(
+        cli->channel, path, strbuf_str(&bytes), &options, &reply, ret_status);
+    if (code != RPC_OK || !reply_type) {
+        return code;
+    }
+    struct str copy = arena_str(&cli->arena, strbuf_str(&reply));
+    int rc = wire_decode(reply_type, copy, &reply_limits, &cli->arena,
+                         ret_reply, &err);
+    if (rc < 0) {
+        ret_status->code = RPC_INTERNAL;
+        (void)snprintf(ret_status->message, sizeof(ret_status->message),
+                       "the answer cannot be read: %s", err.text);
+    }
+    return ret_status->code;
+}
+
+enum cli_exit cli_call(struct cli *cli, const char *path,
+                       const ProtobufCMessage *request,
+                       const ProtobufCMessageDescriptor *reply_type,
+                       ProtobufCMessage **ret_reply)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+
+    enum cli_exit rc = cli_connect(cli);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    enum rpc_code code =
+        cli_try(cli, path, request, reply_type, ret_reply, status);
+    if (code == RPC_OK) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, cli_exit_of(code), "%s: %s", rpc_code_name(code),
+                    status->message);
+}
+
+enum cli_exit cli_call_empty(struct cli *cli, const char *path,
+                             const ProtobufCMessage *request)
+{
+    return cli_call(cli, path, request, NULL, NULL);
+}
+
+void cli_print_json(const struct cli *cli, json_t *json)
+{
+    if (cli->output == CLI_OUTPUT_JSON) {
+        (void)json_dumpf(json, cli->ports->out, JSON_INDENT(2));
+        fputc('\n', cli->ports->out);
+    } else {
+        auto_strbuf yaml = {0};
+        wire_yaml_write(json, &yaml);
+        fputs(strbuf_text(&yaml), cli->ports->out);
+    }
+    json_decref(json);
+}
+
+bool cli_print_message(const struct cli *cli, const ProtobufCMessage *message)
+{
+    if (cli->output == CLI_OUTPUT_TEXT) {
+        return false;
+    }
+    cli_print_json(cli, wire_json_write(message, 0));
+    return true;
+}
+
+static bool read_stream(FILE *stream, struct strbuf *text)
+{
+    char piece[65536];
+    size_t count;
+
+    while ((count = fread(piece, 1, sizeof(piece), stream)) > 0) {
+        strbuf_add(text, piece, count);
+    }
+    return !ferror(stream);
+}
+
+enum cli_exit cli_read_file(struct cli *cli, const char *path,
+                            struct str *ret_text)
+{
+    auto_strbuf text = strbuf_make(CLI_FILE_BYTES_MAX);
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *file = is_input ? cli->ports->in : fopen(path, "re");
+
+    if (!file) {
+        return cli_fail_errno(cli, CLI_INVALID, "cannot open %s", path);
+    }
+    bool is_read = read_stream(file, &text);
+    if (!is_input) {
+        (void)fclose(file);
+    }
+    if (!is_read || text.is_over) {
+        return cli_fail(cli, CLI_INVALID, "cannot read %s: %s", path,
+                        text.is_over ? "longer than 64 MiB" : "read error");
+    }
+    *ret_text = arena_str(&cli->arena, strbuf_str(&text));
+    return CLI_OK;
+}
+
+enum cli_exit cli_read_document(struct cli *cli, const char *path,
+                                json_t **ret_document)
+{
+    struct str text;
+    struct err err;
+
+    enum cli_exit rc = cli_read_file(cli, path, &text);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (wire_yaml_read_first(text, ret_document, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    }
+    return CLI_OK;
+}
+
+/* The configuration file: the one named, else ~/.armadactl.yaml if it is
+ * there. */
+static enum cli_exit read_config(struct cli *cli, json_t **ret_config)
+{
+    const char *path = cli_text(cli, "config", NULL);
+
+    *ret_config = NULL;
+    if (path) {
+        return cli_read_document(cli, path, ret_config);
+    }
+    const char *names[] = {".berthctl.yaml", ".armadactl.yaml"};
+    for (size_t i = 0; cli->ports->home && i < ARRAY_COUNT(names); i++) {
+        path = cli_format(cli, "%s/%s", cli->ports->home, names[i]);
+        FILE *file = fopen(path, "re");
+        if (file) {
+            (void)fclose(file);
+            return cli_read_document(cli, path, ret_config);
+        }
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit choose_context(struct cli *cli)
+{
+    auto_json_t *config = NULL;
+    struct err err;
+
+    enum cli_exit rc = read_config(cli, &config);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    int chosen = context_choose(config, cli_text(cli, "context", NULL),
+                                &cli->arena, &cli->context, &err);
+    if (chosen < 0) {
+        return cli_fail(cli,
+                        chosen == -ERR_NOT_FOUND ? CLI_NOT_FOUND : CLI_INVALID,
+                        "configuration: %s", err.text);
+    }
+    const char *url =
+        cli_text(cli, "berthUrl", cli_text(cli, "armadaUrl", NULL));
+    if (url) {
+        cli->context.url = url;
+        cli->context.is_plain |= context_is_local(url);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit cli_main(const struct cli_ports *ports, int argument_count,
+                       char **arguments)
+{
+    auto_mem struct cli *cli = mem_alloc(sizeof(*cli));
+    bool is_done = false;
+
+    cli->ports = ports;
+    enum cli_exit rc = options_parse(cli, argument_count, arguments, &is_done);
+    if (rc == CLI_OK && !is_done) {
+        rc = choose_context(cli);
+    }
+    if (rc == CLI_OK && !is_done) {
+        rc = cli->command->run(cli);
+    }
+    if (fflush(ports->out) != 0 && rc == CLI_OK) {
+        rc = cli_fail_errno(cli, CLI_FAILED, "cannot write");
+    }
+    rpc_channel_close(cli->channel);
+    arena_fini(&cli->arena);
+    return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * cli - the command line of berthctl: armadactl's verbs and flags
+ * (armada-api.md 5.1) and Berth's own.
+ *
+ * One table of commands (command_table.c) says what there is; each cmd_*.c
+ * implements a few.  What is printed on standard output is for programs as
+ * well as for people; remarks and errors go to standard error.
+ *
+ * Threads: one.
+ */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/rng.h"
+
+/* What berthctl exits with; scripts rely on them. */
+enum cli_exit {
+    CLI_OK = 0,
+    CLI_FAILED = 1,      /* the server refused or failed; text says how */
+    CLI_USAGE = 2,       /* the command line makes no sense */
+    CLI_NOT_FOUND = 3,   /* what was named does not exist */
+    CLI_DENIED = 4,      /* not authenticated, or not permitted */
+    CLI_UNAVAILABLE = 5, /* the server cannot be reached, or not now */
+    CLI_INVALID = 6,     /* a file or a request that breaks a rule */
+};
+
+/* The outside world, borrowed. */
+struct cli_ports {
+    FILE *in, *out, *err;
+    const struct clock *clock;
+    const struct rng *rng;
+    const char *home; /* $HOME, or NULL */
+    bool is_terminal; /* `out` is one */
+};
+
+/* Run one command line.  `arguments` may be reordered. */
+enum cli_exit cli_main(const struct cli_ports *ports, int argument_count,
+                       char **arguments);

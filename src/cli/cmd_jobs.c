@@ -1,0 +1,155 @@
+/*
+ * get jobs: a page of jobs at a time, as a table.
+ */
+#include <time.h>
+
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+#include "cli/states.h"
+
+enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
+
+static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
+                                       "STATE",    "PRIORITY", "SUBMITTED",
+                                       "EXECUTOR", "NODE",     "REASON"};
+
+static const char *time_of(struct cli *cli,
+                           const Google__Protobuf__Timestamp *stamp)
+{
+    char text[64] = "";
+    struct tm parts;
+
+    if (stamp) {
+        time_t seconds = (time_t)stamp->seconds;
+        if (gmtime_r(&seconds, &parts)) {
+            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+        }
+    }
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+/* The first line, cut where a table would get too wide. */
+static const char *short_reason(struct cli *cli, const char *reason)
+{
+    size_t length = strcspn(reason, "\n");
+
+    return arena_strdup(&cli->arena,
+                        str_make(reason, length < 60 ? length : 60));
+}
+
+static void add_row(struct cli *cli, struct table *table,
+                    const Berth__Api__JobSummary *job)
+{
+    table_add(table, job->job_id);
+    table_add(table, job->queue);
+    table_add(table, job->job_set);
+    table_add(table, states_name(job->state));
+    table_addf(table, "%u", job->priority);
+    table_add(table, time_of(cli, job->submitted));
+    table_add(table, job->executor);
+    table_add(table, job->node);
+    table_add(table, short_reason(cli, job->reason));
+}
+
+/* What is wanted and what has come. */
+struct listing {
+    Berth__Api__ListJobsRequest request;
+    uint64_t left; /* how many more */
+    json_t *jobs;  /* with -o json or yaml */
+    struct table table;
+};
+
+static enum cli_exit get_page(struct cli *cli, struct listing *listing)
+{
+    ProtobufCMessage *reply;
+
+    listing->request.limit = listing->left < JOBS_PER_REQUEST
+                                 ? (uint32_t)listing->left
+                                 : JOBS_PER_REQUEST;
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListJobs", &listing->request.base,
+                 &berth__api__list_jobs_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const Berth__Api__ListJobsResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_jobs; i++) {
+        if (listing->jobs) {
+            (void)json_array_append_new(
+                listing->jobs, wire_json_write(&response->jobs[i]->base, 0));
+        } else {
+            add_row(cli, &listing->table, response->jobs[i]);
+        }
+    }
+    listing->left -=
+        response->n_jobs < listing->left ? response->n_jobs : listing->left;
+    listing->request.older_than_job_id = response->next_job_id;
+    return CLI_OK;
+}
+
+static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_left)
+{
+    const char *text = cli_text(cli, "limit", NULL);
+    char *end;
+
+    *ret_left = JOBS_DEFAULT_MAX;
+    if (text) {
+        unsigned long long limit = strtoull(text, &end, 10);
+        if (*end || end == text || *text == '-') {
+            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
+        }
+        *ret_left = limit == 0 ? UINT64_MAX : limit;
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
+{
+    enum cli_exit rc;
+
+    do {
+        rc = get_page(cli, listing);
+    } while (rc == CLI_OK && listing->left > 0 &&
+             *listing->request.older_than_job_id);
+    if (rc != CLI_OK) {
+        VEC_FREE(&listing->table.cells);
+        return rc;
+    }
+    if (listing->jobs) {
+        cli_print_json(cli, json_incref(listing->jobs));
+    } else {
+        table_print(&listing->table, cli->ports->out);
+    }
+    if (*listing->request.older_than_job_id && cli->ports->is_terminal) {
+        fputs("there are more; -n 0 shows all\n", cli->ports->err);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit cmd_get_jobs(struct cli *cli)
+{
+    struct listing listing = {
+        .request = BERTH__API__LIST_JOBS_REQUEST__INIT,
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+    };
+
+    if (cli->argument_count > 0) {
+        listing.request.job_ids = cli->arguments;
+        listing.request.n_job_ids = (size_t)cli->argument_count;
+    }
+    listing.request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
+    listing.request.job_set =
+        cli_format(cli, "%s", cli_text(cli, "job-set", ""));
+    enum cli_exit rc = take_limit(cli, &listing.left);
+    if (rc == CLI_OK) {
+        rc = states_of_option(cli, "states", &listing.request.states,
+                              &listing.request.n_states);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    listing.jobs = cli->output == CLI_OUTPUT_TEXT ? NULL : json_array();
+    rc = list_jobs(cli, &listing);
+    json_decref(listing.jobs);
+    return rc;
+}

@@ -1,0 +1,249 @@
+/*
+ * create, update, delete, get and cordon of queues.
+ */
+#include "cli/queues.h"
+#include "wire/settings.h"
+
+/* The labels of --labels, each key=value. */
+static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
+{
+    struct cli_names labels = cli_list(cli, "labels");
+
+    queue->labels =
+        arena_alloc_array(&cli->arena, labels.count, sizeof(*queue->labels));
+    for (size_t i = 0; i < labels.count; i++) {
+        Api__Queue__LabelsEntry *entry =
+            arena_alloc(&cli->arena, sizeof(*entry));
+        char *equals = strchr(labels.items[i], '=');
+        if (!equals) {
+            return cli_fail(cli, CLI_USAGE, "\"%s\" is not key=value",
+                            labels.items[i]);
+        }
+        *equals = '\0';
+        api__queue__labels_entry__init(entry);
+        entry->key = labels.items[i];
+        entry->value = equals + 1;
+        queue->labels[queue->n_labels++] = entry;
+    }
+    return CLI_OK;
+}
+
+/* The queue that arguments and options describe. */
+static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *queue)
+{
+    const char *factor = cli_text(cli, "priority-factor", "1");
+    struct cli_names owners = cli_list(cli, "owners");
+    struct cli_names groups = cli_list(cli, "group-owners");
+    struct cli_names policies = cli_list(cli, "retry-policies");
+    int64_t ppm;
+
+    if (setting_parse_ppm(str_of(factor), &ppm) < 0) {
+        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority factor",
+                        factor);
+    }
+    queue->name = cli_argument(cli, 0);
+    queue->priority_factor = (double)ppm / 1e6;
+    queue->cordoned = cli_has(cli, "cordon");
+    queue->user_owners = owners.items;
+    queue->n_user_owners = owners.count;
+    queue->group_owners = groups.items;
+    queue->n_group_owners = groups.count;
+    queue->retry_policies = policies.items;
+    queue->n_retry_policies = policies.count;
+    return take_labels(cli, queue);
+}
+
+static enum cli_exit put_queue(struct cli *cli, const char *method,
+                               const char *done)
+{
+    Api__Queue queue = API__QUEUE__INIT;
+
+    enum cli_exit rc = queue_of_options(cli, &queue);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, method, &queue.base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "%s queue %s", done, queue.name);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_create_queue(struct cli *cli)
+{
+    return put_queue(cli, "/api.Submit/CreateQueue", "Created");
+}
+
+enum cli_exit cmd_update_queue(struct cli *cli)
+{
+    return put_queue(cli, "/api.Submit/UpdateQueue", "Updated");
+}
+
+enum cli_exit cmd_delete_queue(struct cli *cli)
+{
+    Api__QueueDeleteRequest request = API__QUEUE_DELETE_REQUEST__INIT;
+
+    request.name = cli_argument(cli, 0);
+    enum cli_exit rc =
+        cli_call_empty(cli, "/api.Submit/DeleteQueue", &request.base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "Deleted queue %s (or it did not exist)", request.name);
+    }
+    return rc;
+}
+
+/* The two lines that make the output a file for `create -f`. */
+static void print_kind(struct cli *cli, const char *kind)
+{
+    if (cli->output == CLI_OUTPUT_TEXT) {
+        cli_say(cli, "apiVersion: armadaproject.io/v1beta1\nkind: %s", kind);
+    }
+}
+
+enum cli_exit cmd_get_queue(struct cli *cli)
+{
+    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.name = cli_argument(cli, 0);
+    enum cli_exit rc = cli_call(cli, "/api.Submit/GetQueue", &request.base,
+                                &api__queue__descriptor, &reply);
+    if (rc == CLI_OK) {
+        print_kind(cli, "Queue");
+        cli_print_json(cli, wire_json_write(reply, 0));
+    }
+    return rc;
+}
+
+enum cli_exit cmd_get_queues(struct cli *cli)
+{
+    struct queue_filter filter;
+    struct queue_list list;
+
+    enum cli_exit rc = queues_filter(cli, "match-labels", &filter);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    filter.is_only_cordoned = cli_has(cli, "only-cordoned");
+    rc = queues_get(cli, &filter, &list);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    json_t *queues = json_array();
+    for (size_t i = 0; i < list.count; i++) {
+        (void)json_array_append_new(queues,
+                                    wire_json_write(&list.items[i]->base, 0));
+    }
+    print_kind(cli, "Queue");
+    cli_print_json(cli, queues);
+    return CLI_OK;
+}
+
+static enum cli_exit set_cordon(struct cli *cli, bool is_cordoned)
+{
+    struct queue_filter filter;
+    struct queue_list list;
+
+    enum cli_exit rc = queues_filter(cli, "match-labels", &filter);
+    if (rc == CLI_OK) {
+        rc = queues_get(cli, &filter, &list);
+    }
+    for (size_t i = 0; rc == CLI_OK && i < list.count; i++) {
+        /* Both requests are one name at number 1. */
+        Api__QueueCordonRequest request = API__QUEUE_CORDON_REQUEST__INIT;
+        request.name = list.items[i]->name;
+        if (!cli_has(cli, "dry-run")) {
+            rc = cli_call_empty(cli,
+                                is_cordoned ? "/api.QueueService/CordonQueue"
+                                            : "/api.QueueService/UncordonQueue",
+                                &request.base);
+        }
+        if (rc == CLI_OK) {
+            cli_say(cli, "%s queue %s", is_cordoned ? "Cordoned" : "Uncordoned",
+                    request.name);
+        }
+    }
+    return rc;
+}
+
+enum cli_exit cmd_cordon_queues(struct cli *cli)
+{
+    return set_cordon(cli, true);
+}
+
+enum cli_exit cmd_uncordon_queues(struct cli *cli)
+{
+    return set_cordon(cli, false);
+}
+
+/* Make a queue from a document that says kind: Queue. */
+static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
+{
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (wire_json_read(&api__queue__descriptor, document, 0, &cli->arena,
+                       &message, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    Api__Queue *queue = (void *)message;
+    if (!json_object_get(document, "priorityFactor")) {
+        queue->priority_factor = 1;
+    }
+    enum cli_exit rc = CLI_OK;
+    if (!cli_has(cli, "dry-run")) {
+        rc = cli_call_empty(cli, "/api.Submit/CreateQueue", message);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Created queue %s", queue->name);
+    }
+    return rc;
+}
+
+static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)
+{
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (wire_json_read(&api__retry_policy__descriptor, document, 0, &cli->arena,
+                       &message, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    enum cli_exit rc = CLI_OK;
+    if (!cli_has(cli, "dry-run")) {
+        rc = cli_call_empty(cli, "/api.RetryPolicyService/CreateRetryPolicy",
+                            message);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Created retry policy %s",
+                ((Api__RetryPolicy *)(void *)message)->name);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_create(struct cli *cli)
+{
+    auto_json_t *document = NULL;
+
+    if (!cli_has(cli, "file")) {
+        return cli_fail(cli, CLI_USAGE, "create wants -f FILE");
+    }
+    enum cli_exit rc =
+        cli_read_document(cli, cli_text(cli, "file", NULL), &document);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const char *version =
+        json_string_value(json_object_get(document, "apiVersion"));
+    const char *kind = json_string_value(json_object_get(document, "kind"));
+    if (!version || strcmp(version, "armadaproject.io/v1beta1") != 0) {
+        return cli_fail(cli, CLI_INVALID,
+                        "apiVersion must be armadaproject.io/v1beta1");
+    }
+    if (kind && strcmp(kind, "Queue") == 0) {
+        return create_queue_of(cli, document);
+    }
+    if (kind && strcmp(kind, "RetryPolicy") == 0) {
+        return create_policy_of(cli, document);
+    }
+    return cli_fail(cli, CLI_INVALID, "kind must be Queue or RetryPolicy");
+}

@@ -1,0 +1,154 @@
+/*
+ * the scheduler's reports, explain, shares.
+ */
+#include "armada/scheduler_reporting.pb-c.h"
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+
+static int32_t verbosity(const struct cli *cli)
+{
+    return (int32_t)cli_option(cli, "verbose")->count;
+}
+
+static enum cli_exit print_report(struct cli *cli, const char *text)
+{
+    fputs(text, cli->ports->out);
+    if (*text && text[strlen(text) - 1] != '\n') {
+        fputc('\n', cli->ports->out);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit cmd_get_scheduling_report(struct cli *cli)
+{
+    Schedulerobjects__SchedulingReportRequest request =
+        SCHEDULEROBJECTS__SCHEDULING_REPORT_REQUEST__INIT;
+    Schedulerobjects__MostRecentForQueue queue =
+        SCHEDULEROBJECTS__MOST_RECENT_FOR_QUEUE__INIT;
+    Schedulerobjects__MostRecentForJob job =
+        SCHEDULEROBJECTS__MOST_RECENT_FOR_JOB__INIT;
+    ProtobufCMessage *reply;
+
+    if (cli_has(cli, "queue") && cli_has(cli, "job-id")) {
+        return cli_fail(cli, CLI_USAGE, "--queue or --job-id, not both");
+    }
+    request.verbosity = verbosity(cli);
+    if (cli_has(cli, "queue")) {
+        queue.queue_name = cli_format(cli, "%s", cli_text(cli, "queue", ""));
+        request.most_recent_for_queue = &queue;
+        request.filter_case =
+            SCHEDULEROBJECTS__SCHEDULING_REPORT_REQUEST__FILTER_MOST_RECENT_FOR_QUEUE;
+    }
+    if (cli_has(cli, "job-id")) {
+        job.job_id = cli_format(cli, "%s", cli_text(cli, "job-id", ""));
+        request.most_recent_for_job = &job;
+        request.filter_case =
+            SCHEDULEROBJECTS__SCHEDULING_REPORT_REQUEST__FILTER_MOST_RECENT_FOR_JOB;
+    }
+    enum cli_exit rc = cli_call(
+        cli, "/schedulerobjects.SchedulerReporting/GetSchedulingReport",
+        &request.base, &schedulerobjects__scheduling_report__descriptor,
+        &reply);
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    return print_report(
+        cli, ((Schedulerobjects__SchedulingReport *)(void *)reply)->report);
+}
+
+enum cli_exit cmd_get_queue_report(struct cli *cli)
+{
+    Schedulerobjects__QueueReportRequest request =
+        SCHEDULEROBJECTS__QUEUE_REPORT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.queue_name = cli_argument(cli, 0);
+    request.verbosity = verbosity(cli);
+    enum cli_exit rc = cli_call(
+        cli, "/schedulerobjects.SchedulerReporting/GetQueueReport",
+        &request.base, &schedulerobjects__queue_report__descriptor, &reply);
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    return print_report(
+        cli, ((Schedulerobjects__QueueReport *)(void *)reply)->report);
+}
+
+enum cli_exit cmd_get_job_report(struct cli *cli)
+{
+    Schedulerobjects__JobReportRequest request =
+        SCHEDULEROBJECTS__JOB_REPORT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.job_id = cli_argument(cli, 0);
+    enum cli_exit rc = cli_call(
+        cli, "/schedulerobjects.SchedulerReporting/GetJobReport", &request.base,
+        &schedulerobjects__job_report__descriptor, &reply);
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    return print_report(cli,
+                        ((Schedulerobjects__JobReport *)(void *)reply)->report);
+}
+
+enum cli_exit cmd_explain(struct cli *cli)
+{
+    Berth__Api__ExplainJobRequest request =
+        BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.job_id = cli_argument(cli, 0);
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ExplainJob", &request.base,
+                 &berth__api__explain_job_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const Berth__Api__ExplainJobResponse *response = (void *)reply;
+    if (cli->output == CLI_OUTPUT_TEXT) {
+        return print_report(cli, response->text);
+    }
+    json_t *data = json_loads(response->json, JSON_DECODE_ANY, NULL);
+    if (!data) {
+        return cli_fail(cli, CLI_FAILED, "the answer is not JSON");
+    }
+    cli_print_json(cli, data);
+    return CLI_OK;
+}
+
+enum cli_exit cmd_get_shares(struct cli *cli)
+{
+    static const char *const headings[] = {
+        "QUEUE",  "POOL",   "WEIGHT", "FAIR",    "ADJUSTED", "ACTUAL",
+        "DEMAND", "QUEUED", "LEASED", "PENDING", "RUNNING",  "CORDONED"};
+    Berth__Api__GetQueueSharesRequest request =
+        BERTH__API__GET_QUEUE_SHARES_REQUEST__INIT;
+    struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
+    ProtobufCMessage *reply;
+
+    request.pool = cli_format(cli, "%s", cli_text(cli, "pool", ""));
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/GetQueueShares", &request.base,
+                 &berth__api__get_queue_shares_response__descriptor, &reply);
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    const Berth__Api__GetQueueSharesResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_shares; i++) {
+        const Berth__Api__QueueShare *share = response->shares[i];
+        table_add(&table, share->queue);
+        table_add(&table, share->pool);
+        table_addf(&table, "%g", share->weight);
+        table_addf(&table, "%.1f%%", share->fair_share * 100);
+        table_addf(&table, "%.1f%%", share->adjusted_share * 100);
+        table_addf(&table, "%.1f%%", share->actual_share * 100);
+        table_addf(&table, "%.1f%%", share->demand_share * 100);
+        table_addf(&table, "%u", share->queued_count);
+        table_addf(&table, "%u", share->leased_count);
+        table_addf(&table, "%u", share->pending_count);
+        table_addf(&table, "%u", share->running_count);
+        table_add(&table, share->cordoned ? "yes" : "no");
+    }
+    table_print(&table, cli->ports->out);
+    return CLI_OK;
+}

@@ -1,0 +1,169 @@
+/*
+ * submit: a file of jobs, 200 to a request.
+ */
+#include "armada/services.pb-c.h"
+#include "cli/command.h"
+#include "model/id.h"
+#include "wire/yaml.h"
+
+enum { JOBS_PER_REQUEST = 200 };
+
+/* The jobs of one file. */
+struct submission {
+    char *queue, *job_set;
+    Api__JobSubmitRequestItem **items;
+    size_t item_count;
+    size_t accepted_count;
+};
+
+/* An empty client id becomes a fresh one, so that a request that is sent
+ * twice makes its jobs once. */
+static char *fresh_client_id(struct cli *cli)
+{
+    char text[ID_TEXT_BYTES_MAX];
+    uint8_t random[10];
+
+    cli->ports->rng->fill(cli->ports->rng, random, sizeof(random));
+    int64_t now_ms = cli->ports->clock->wall_ms(cli->ports->clock);
+    struct job_id id = job_id_make(now_ms, random);
+    return arena_strdup(&cli->arena, str_of(job_id_format(id, text)));
+}
+
+static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
+                              Api__JobSubmitRequestItem **ret_item)
+{
+    ProtobufCMessage *message;
+    struct err err;
+
+    int rc = wire_json_read(&api__job_submit_request_item__descriptor, json, 0,
+                            &cli->arena, &message, &err);
+    if (rc < 0) {
+        return cli_fail(cli, CLI_INVALID, "jobs[%zu]: %s", index, err.text);
+    }
+    *ret_item = (Api__JobSubmitRequestItem *)(void *)message;
+    if (!*(*ret_item)->client_id) {
+        (*ret_item)->client_id = fresh_client_id(cli);
+    }
+    return CLI_OK;
+}
+
+static char *text_of(struct cli *cli, const json_t *json, const char *key)
+{
+    const char *text = json_string_value(json_object_get(json, key));
+
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+static enum cli_exit read_submission(struct cli *cli, const json_t *json,
+                                     struct submission *ret)
+{
+    const json_t *jobs = json_object_get(json, "jobs");
+    size_t count = json_array_size(jobs);
+
+    if (count == 0) {
+        return cli_fail(cli, CLI_INVALID, "the file has no jobs");
+    }
+    struct submission submission = {
+        .queue = text_of(cli, json, "queue"),
+        .job_set = text_of(cli, json, "jobSetId"),
+        .items =
+            arena_alloc_array(&cli->arena, count, sizeof(*submission.items)),
+        .item_count = count,
+    };
+    for (size_t i = 0; i < count; i++) {
+        enum cli_exit rc =
+            read_job(cli, json_array_get(jobs, i), i, &submission.items[i]);
+        if (rc != CLI_OK) {
+            return rc;
+        }
+    }
+    *ret = submission;
+    return CLI_OK;
+}
+
+/* Say what became of each item; how many were refused. */
+static size_t report(struct cli *cli, struct submission *submission,
+                     const Api__JobSubmitResponse *response)
+{
+    size_t refused = 0;
+
+    for (size_t i = 0; i < response->n_job_response_items; i++) {
+        const Api__JobSubmitResponseItem *item =
+            response->job_response_items[i];
+        if (*item->error) {
+            refused++;
+            cli_say(cli, "Error submitting job: %s", item->error);
+        } else {
+            submission->accepted_count++;
+            cli_say(cli, "Submitted job with id %s to job set %s", item->job_id,
+                    submission->job_set);
+        }
+    }
+    return refused;
+}
+
+static void show_progress(struct cli *cli, size_t done, size_t all)
+{
+    if (cli->ports->is_terminal && all > JOBS_PER_REQUEST) {
+        fprintf(cli->ports->err, "\r%zu of %zu jobs submitted%s", done, all,
+                done == all ? "\n" : "");
+        (void)fflush(cli->ports->err);
+    }
+}
+
+static enum cli_exit send_some(struct cli *cli, struct submission *submission,
+                               size_t from, size_t count)
+{
+    Api__JobSubmitRequest request = API__JOB_SUBMIT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.queue = submission->queue;
+    request.job_set_id = submission->job_set;
+    request.job_request_items = submission->items + from;
+    request.n_job_request_items = count;
+    enum cli_exit rc = cli_call(cli, "/api.Submit/SubmitJobs", &request.base,
+                                &api__job_submit_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (cli_print_message(cli, reply)) {
+        return CLI_OK;
+    }
+    return report(cli, submission, (void *)reply) > 0 ? CLI_FAILED : CLI_OK;
+}
+
+static enum cli_exit send_all(struct cli *cli, struct submission *submission)
+{
+    enum cli_exit worst = CLI_OK;
+
+    for (size_t from = 0; from < submission->item_count;
+         from += JOBS_PER_REQUEST) {
+        size_t left = submission->item_count - from;
+        size_t count = left < JOBS_PER_REQUEST ? left : JOBS_PER_REQUEST;
+        enum cli_exit rc = send_some(cli, submission, from, count);
+        if (rc != CLI_OK) {
+            worst = rc;
+        }
+        /* What the server refuses once it refuses again: stop. */
+        if (rc != CLI_OK && rc != CLI_FAILED) {
+            return rc;
+        }
+        show_progress(cli, from + count, submission->item_count);
+    }
+    return worst;
+}
+
+enum cli_exit cmd_submit(struct cli *cli)
+{
+    struct submission submission = {0};
+    auto_json_t *json = NULL;
+
+    enum cli_exit rc = cli_read_document(cli, cli_argument(cli, 0), &json);
+    if (rc == CLI_OK) {
+        rc = read_submission(cli, json, &submission);
+    }
+    if (rc != CLI_OK || cli_has(cli, "dry-run")) {
+        return rc;
+    }
+    return send_all(cli, &submission);
+}

@@ -1,0 +1,222 @@
+#include "cli/command.h"
+
+const struct option_spec command_common_options[] = {
+    {"config", 0, OPTION_TEXT, "FILE",
+     "configuration file (~/.berthctl.yaml, else ~/.armadactl.yaml)"},
+    {"berthUrl", 0, OPTION_TEXT, "HOST:PORT", "the server"},
+    {"armadaUrl", 0, OPTION_TEXT, "HOST:PORT", "the same"},
+    {"context", 'c', OPTION_TEXT, "NAME", "context of the configuration"},
+    {"output", 'o', OPTION_TEXT, "FORMAT", "text, json or yaml"},
+    {"help", 'h', OPTION_FLAG, NULL, "this text"},
+};
+const uint32_t command_common_option_count =
+    ARRAY_COUNT(command_common_options);
+
+#define DRY_RUN                                           \
+    {                                                     \
+        "dry-run", 0, OPTION_FLAG, NULL, "change nothing" \
+    }
+#define QUEUES                               \
+    {                                        \
+        "queues", 'q', OPTION_LIST, "Q,...", \
+            "jobs of these queues; "         \
+            "default: all"                   \
+    }
+#define CLASSES                                         \
+    {"priority-classes", 'p', OPTION_LIST, "C,...",     \
+     "jobs of these priority classes"},                 \
+    {                                                   \
+        "all-priority-classes", 'a', OPTION_FLAG, NULL, \
+            "jobs of every priority class"              \
+    }
+#define POOLS                                                   \
+    {                                                           \
+        "pools", 0, OPTION_LIST, "P,...", "jobs in these pools" \
+    }
+#define INVERSE                                                         \
+    {                                                                   \
+        "inverse", 0, OPTION_FLAG, NULL, "the queues that do not match" \
+    }
+#define ONLY_CORDONED                                                 \
+    {                                                                 \
+        "only-cordoned", 0, OPTION_FLAG, NULL, "cordoned queues only" \
+    }
+#define FILE_OPTION                                                           \
+    {                                                                         \
+        "file", 'f', OPTION_TEXT, "FILE", "what to make; - is standard input" \
+    }
+#define VERBOSE                                                     \
+    {                                                               \
+        "verbose", 'v', OPTION_COUNT, NULL, "more; may be repeated" \
+    }
+
+static const struct option_spec submit_options[] = {DRY_RUN};
+static const struct option_spec watch_options[] = {
+    {"raw", 0, OPTION_FLAG, NULL, "events as JSON"},
+    {"exit-if-inactive", 0, OPTION_FLAG, NULL, "end when no job is left"},
+    {"force-new-events", 0, OPTION_FLAG, NULL, "no effect"},
+    {"force-legacy-events", 0, OPTION_FLAG, NULL, "no effect"},
+};
+static const struct option_spec on_executor_options[] = {QUEUES, CLASSES,
+                                                         POOLS};
+static const struct option_spec on_node_options[] = {
+    {"executor", 'e', OPTION_TEXT, "NAME", "the node's executor (required)"},
+    QUEUES,
+    CLASSES,
+};
+static const struct option_spec cancel_queues_options[] = {
+    {"job-states", 's', OPTION_LIST, "S,...",
+     "queued, leased, pending, running (required)"},
+    CLASSES,
+    POOLS,
+    {"selector", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    INVERSE,
+    ONLY_CORDONED,
+    DRY_RUN,
+};
+static const struct option_spec preempt_queues_options[] = {
+    CLASSES,
+    POOLS,
+    {"selector", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    INVERSE,
+    ONLY_CORDONED,
+    DRY_RUN,
+};
+static const struct option_spec create_options[] = {FILE_OPTION, DRY_RUN};
+static const struct option_spec queue_options[] = {
+    {"priority-factor", 0, OPTION_TEXT, "F",
+     "1 or more; the weight is its inverse (1)"},
+    {"owners", 0, OPTION_LIST, "U,...", "users who may do all"},
+    {"group-owners", 0, OPTION_LIST, "G,...", "groups who may do all"},
+    {"cordon", 0, OPTION_FLAG, NULL, "start nothing of it"},
+    {"labels", 'l', OPTION_LIST, "K=V,...", "labels of the queue"},
+    {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies"},
+};
+static const struct option_spec get_queues_options[] = {
+    {"match-labels", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    INVERSE,
+    ONLY_CORDONED,
+};
+static const struct option_spec cordon_options[] = {
+    {"match-labels", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
+    INVERSE,
+    DRY_RUN,
+};
+static const struct option_spec retry_policy_options[] = {FILE_OPTION};
+static const struct option_spec report_options[] = {
+    VERBOSE,
+    {"queue", 0, OPTION_TEXT, "NAME", "about one queue"},
+    {"job-id", 0, OPTION_TEXT, "ID", "about one job"},
+};
+static const struct option_spec queue_report_options[] = {VERBOSE};
+static const struct option_spec jobs_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "jobs of one queue"},
+    {"job-set", 'j', OPTION_TEXT, "NAME", "jobs of one job set"},
+    {"states", 's', OPTION_LIST, "S,...", "jobs in these states"},
+    {"limit", 'n', OPTION_TEXT, "N", "at most so many (100); 0: all"},
+};
+static const struct option_spec shares_options[] = {
+    {"pool", 0, OPTION_TEXT, "NAME", "one pool"},
+};
+static const struct option_spec logs_options[] = {
+    {"container", 0, OPTION_TEXT, "NAME", "one container of the pod"},
+    {"tail", 'n', OPTION_TEXT, "N", "the last lines only"},
+    {"since", 0, OPTION_TEXT, "TIME", "lines after this time (RFC 3339)"},
+    {"timestamps", 0, OPTION_FLAG, NULL, "each line after its time"},
+    {"namespace", 0, OPTION_TEXT, "NAME", "the pod's namespace (default)"},
+};
+
+/* A row of the table: path, alias, arguments, least, most, function, about. */
+#define ROW(path, alias, arguments, least, most, run, about)     \
+    {                                                            \
+        path, alias, arguments, least, most, about, run, NULL, 0 \
+    }
+#define ROW_WITH(path, alias, arguments, least, most, run, options, about) \
+    {                                                                      \
+        path, alias, arguments, least, most, about, run, options,          \
+            ARRAY_COUNT(options)                                           \
+    }
+
+const struct command_spec command_table[] = {
+    ROW_WITH("submit", NULL, "FILE", 1, 1, cmd_submit, submit_options,
+             "submit the jobs of a file"),
+    ROW_WITH("watch", NULL, "QUEUE JOBSET", 2, 2, cmd_watch, watch_options,
+             "follow the events of a job set"),
+    ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
+             jobs_options, "list jobs"),
+    ROW("explain", NULL, "ID", 1, 1, cmd_explain,
+        "say why a job waits, or what became of it"),
+    ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,
+             "show what a job has written"),
+    ROW("cancel job", NULL, "QUEUE JOBSET ID", 3, 3, cmd_cancel_job,
+        "cancel one job"),
+    ROW("cancel job-set", NULL, "QUEUE JOBSET", 2, 2, cmd_cancel_job_set,
+        "cancel the jobs of a job set"),
+    ROW_WITH("cancel executor", NULL, "NAME", 1, 1, cmd_cancel_executor,
+             on_executor_options, "cancel jobs on an executor"),
+    ROW_WITH("cancel node", NULL, "NAME", 1, 1, cmd_cancel_node,
+             on_node_options, "cancel jobs on a node"),
+    ROW_WITH("cancel queues", "cancel queue", "[QUEUE...]", 0, -1,
+             cmd_cancel_queues, cancel_queues_options, "cancel jobs of queues"),
+    ROW("preempt job", NULL, "QUEUE JOBSET ID REASON", 4, 4, cmd_preempt_job,
+        "preempt one job"),
+    ROW_WITH("preempt executor", NULL, "NAME", 1, 1, cmd_preempt_executor,
+             on_executor_options, "preempt jobs on an executor"),
+    ROW_WITH("preempt node", NULL, "NAME", 1, 1, cmd_preempt_node,
+             on_node_options, "preempt jobs on a node"),
+    ROW_WITH("preempt queues", "preempt queue", "[QUEUE...]", 0, -1,
+             cmd_preempt_queues, preempt_queues_options,
+             "preempt jobs of queues"),
+    ROW("reprioritize job", NULL, "QUEUE JOBSET ID PRIORITY", 4, 4,
+        cmd_reprioritize_job, "change the priority of one job"),
+    ROW("reprioritize job-set", NULL, "QUEUE JOBSET PRIORITY", 3, 3,
+        cmd_reprioritize_job_set, "change the priority of a job set"),
+    ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,
+             "make the queue or retry policy of a file"),
+    ROW_WITH("create queue", NULL, "NAME", 1, 1, cmd_create_queue,
+             queue_options, "make a queue"),
+    ROW_WITH("update queue", NULL, "NAME", 1, 1, cmd_update_queue,
+             queue_options, "replace a queue"),
+    ROW("delete queue", NULL, "NAME", 1, 1, cmd_delete_queue, "delete a queue"),
+    ROW("get queue", NULL, "NAME", 1, 1, cmd_get_queue, "show a queue"),
+    ROW_WITH("get queues", NULL, "[QUEUE...]", 0, -1, cmd_get_queues,
+             get_queues_options, "show queues"),
+    ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
+             "show what queues are due and what they have"),
+    ROW_WITH("cordon queues", "cordon queue", "[QUEUE...]", 0, -1,
+             cmd_cordon_queues, cordon_options, "start nothing of queues"),
+    ROW_WITH("uncordon queues", "uncordon queue", "[QUEUE...]", 0, -1,
+             cmd_uncordon_queues, cordon_options, "take queues up again"),
+    ROW("cordon executor", NULL, "NAME REASON", 2, 2, cmd_cordon_executor,
+        "start nothing on an executor"),
+    ROW("uncordon executor", NULL, "NAME", 1, 1, cmd_uncordon_executor,
+        "take an executor up again"),
+    ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
+        "forget an executor"),
+    ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,
+             retry_policy_options, "make the retry policy of a file"),
+    ROW_WITH("update retry-policy", NULL, "", 0, 0, cmd_update_retry_policy,
+             retry_policy_options, "replace the retry policy of a file"),
+    ROW("delete retry-policy", NULL, "NAME", 1, 1, cmd_delete_retry_policy,
+        "delete a retry policy"),
+    ROW("get retry-policy", NULL, "NAME", 1, 1, cmd_get_retry_policy,
+        "show a retry policy"),
+    ROW("get retry-policies", NULL, "", 0, 0, cmd_get_retry_policies,
+        "show all retry policies"),
+    ROW_WITH("get scheduling-report", NULL, "", 0, 0, cmd_get_scheduling_report,
+             report_options, "the scheduler's account of itself"),
+    ROW_WITH("get queue-report", NULL, "NAME", 1, 1, cmd_get_queue_report,
+             queue_report_options, "the same of one queue"),
+    ROW("get job-report", NULL, "ID", 1, 1, cmd_get_job_report,
+        "the same of one job"),
+    ROW("backup", NULL, "DIRECTORY", 1, 1, cmd_backup,
+        "copy log and store of the running server to a new directory"),
+    ROW("config use-context", NULL, "NAME", 1, 1, cmd_config_use_context,
+        "choose the context of later commands"),
+    ROW("config get-contexts", NULL, "", 0, 0, cmd_config_get_contexts,
+        "list the contexts"),
+    ROW("config current-context", NULL, "", 0, 0, cmd_config_current_context,
+        "show the context in use"),
+    ROW("version", NULL, "", 0, 0, cmd_version, "show the version"),
+};
+const uint32_t command_count = ARRAY_COUNT(command_table);
