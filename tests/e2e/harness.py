@@ -1,0 +1,201 @@
+"""Start the real programs for end-to-end tests, and wait for conditions.
+
+Nothing here sleeps for a fixed time: `wait_for` asks again until a condition
+holds or its deadline has passed.  Programs listen on free loopback ports, keep
+their data in a temporary folder, and are ended by their process ids.
+
+The build folder comes from $BERTH_BUILD (default: build).  Python's
+armada-client is put into a virtual environment in the build folder when it is
+first wanted.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("BERTH_BUILD", ROOT / "build")).resolve()
+READY_SECONDS_MAX = 30
+STOP_SECONDS_MAX = 15
+
+
+def program(name):
+    """Path of a built program."""
+    return str(BUILD / "src" / "main" / name)
+
+
+def wait_for(what, condition, seconds=30.0):
+    """Ask `condition` until it gives something true; that is returned."""
+    deadline = time.monotonic() + seconds
+    pause = 0.002
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.1)
+
+
+class Program:
+    """A program that says `ready ...` on its standard output."""
+
+    def __init__(self, argv, log_path):
+        self.argv = argv
+        self.log_path = log_path
+        self.ready = {}
+        self.lines = []
+        log = open(log_path, "ab")
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
+            text=True)
+        log.close()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+            words = line.split()
+            if words and words[0] == "ready":
+                self.ready = dict(w.split("=", 1) for w in words[1:]
+                                  if "=" in w) or {"ready": ""}
+
+    def wait_ready(self):
+        def is_ready():
+            if self.process.poll() is not None:
+                raise AssertionError(
+                    f"{self.argv[0]} ended with {self.process.returncode} "
+                    f"before it was ready; its log:\n{self.log()}")
+            return self.ready
+        return wait_for(f"{self.argv[0]} is ready", is_ready,
+                        READY_SECONDS_MAX)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()[-8000:]
+
+    def stop(self, signal_number=signal.SIGTERM):
+        """Send the signal, wait for the end, and give the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal_number)
+        code = self.process.wait(STOP_SECONDS_MAX)
+        self.reader.join(STOP_SECONDS_MAX)
+        return code
+
+
+class Berth:
+    """A berthd with its data folder; may be stopped and started again."""
+
+    def __init__(self, config="", standalone=True, arguments=(), folder=None):
+        self.folder = pathlib.Path(folder or tempfile.mkdtemp(
+            prefix="berth-e2e-"))
+        # Jobs may run as another user, who must reach their folders.
+        os.chmod(self.folder, 0o755)
+        self.data = self.folder / "data"
+        self.standalone = standalone
+        self.arguments = list(arguments)
+        self.config_path = self.folder / "berth.yaml"
+        self.config_path.write_text(config)
+        self.grpc_wanted = "127.0.0.1:0"
+        self.program = None
+
+    def start(self):
+        argv = [program("berthd"), "--data", str(self.data),
+                "--grpc", self.grpc_wanted, "--http", "127.0.0.1:0",
+                "--config", str(self.config_path)]
+        if self.standalone:
+            argv.append("--standalone")
+        self.program = Program(argv + self.arguments,
+                               self.folder / "berthd.log")
+        self.program.wait_ready()
+        # A restart keeps the port, as a deployed server would.
+        self.grpc_wanted = self.grpc
+        return self
+
+    @property
+    def grpc(self):
+        return self.program.ready["grpc"]
+
+    @property
+    def http(self):
+        return self.program.ready["http"]
+
+    def stop(self, signal_number=signal.SIGTERM):
+        return self.program.stop(signal_number)
+
+    def kill(self):
+        return self.program.stop(signal.SIGKILL)
+
+    def ctl(self, *arguments, check=True, input_text=None, seconds=60):
+        """Run berthctl against this server; gives the completed process."""
+        done = subprocess.run(
+            [program("berthctl"), "--berthUrl", self.grpc, *arguments],
+            capture_output=True, text=True, input=input_text, timeout=seconds,
+            check=False)
+        if check and done.returncode != 0:
+            raise AssertionError(
+                f"berthctl {' '.join(arguments)}: exit {done.returncode}\n"
+                f"{done.stdout}{done.stderr}")
+        return done
+
+    def close(self, is_kept=False):
+        """Stop the server with its jobs and remove the folder."""
+        if self.program and self.program.process.poll() is None:
+            self.program.stop()
+        if not is_kept:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        self.close(is_kept=sys.exc_info()[0] is not None)
+
+
+class Executor:
+    """A berth-executor beside a server."""
+
+    def __init__(self, server, name, folder, config="", runtime="fake"):
+        self.folder = pathlib.Path(folder)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.config_path = self.folder / "executor.yaml"
+        self.config_path.write_text(config)
+        self.argv = [program("berth-executor"), "--server", server,
+                     "--id", name, "--runtime", runtime,
+                     "--data", str(self.folder / "data"),
+                     "--config", str(self.config_path)]
+        self.program = None
+
+    def start(self):
+        self.program = Program(self.argv, self.folder / "executor.log")
+        self.program.wait_ready()
+        return self
+
+    def stop(self, signal_number=signal.SIGTERM):
+        return self.program.stop(signal_number)
+
+    def kill(self):
+        return self.program.stop(signal.SIGKILL)
+
+
+def armada_python():
+    """The Python of a virtual environment that has armada-client."""
+    folder = BUILD / "armada-client-venv"
+    python = folder / "bin" / "python"
+    marker = folder / "installed"
+    if not marker.exists():
+        base = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") \
+            else sys.executable
+        subprocess.run([base, "-m", "venv", str(folder)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet",
+                        "armada-client"], check=True)
+        marker.touch()
+    return str(python)
