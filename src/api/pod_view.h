@@ -27,6 +27,7 @@ struct pod_amounts {
     uint32_t count;
 };
 
+/* A container, as the rules look at it. */
 struct pod_container {
     K8s__Io__Api__Core__V1__Container *message;
     struct str name;

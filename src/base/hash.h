@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 
+/* Spread the bits of one word over all of it. */
 static inline uint64_t hash_mix(uint64_t x)
 {
     x ^= x >> 30;
@@ -18,6 +19,7 @@ static inline uint64_t hash_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* The hash of a run of bytes. */
 static inline uint64_t hash_bytes(const void *bytes, size_t byte_count,
                                   uint64_t seed)
 {

@@ -13,6 +13,7 @@
 
 enum { MAP_NONE = UINT32_MAX };
 
+/* A key: an id, or a hash that is trusted to be unique. */
 struct key128 {
     uint64_t hi, lo;
 };
@@ -25,6 +26,7 @@ struct map {
     uint64_t seed;
 };
 
+/* Free the memory and leave an empty map. */
 void map_fini(struct map *map);
 /* Set `key` to `value` (not MAP_NONE); the old value, or MAP_NONE. */
 uint32_t map_put(struct map *map, struct key128 key, uint32_t value);
@@ -33,6 +35,7 @@ uint32_t map_find(const struct map *map, struct key128 key);
 /* Take `key` out; its value, or MAP_NONE if it was not there. */
 uint32_t map_remove(struct map *map, struct key128 key);
 
+/* A 64-bit number as a key. */
 static inline struct key128 key_of_u64(uint64_t v)
 {
     return (struct key128){0, v};

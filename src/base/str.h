@@ -19,6 +19,7 @@ static inline struct str str_of(const char *s)
     return (struct str){s, s ? strlen(s) : 0};
 }
 
+/* Some bytes as a str. */
 static inline struct str str_make(const void *p, size_t byte_count)
 {
     return (struct str){p, byte_count};
@@ -28,6 +29,7 @@ static inline struct str str_make(const void *p, size_t byte_count)
 /* For printf: "%.*s", STR_ARG(s). */
 #define STR_ARG(s) (int)(s).byte_count, (s).p ? (s).p : ""
 
+/* Whether the bytes are the same. */
 static inline bool str_equal(struct str a, struct str b)
 {
     return a.byte_count == b.byte_count &&
@@ -45,6 +47,7 @@ static inline int str_compare(struct str a, struct str b)
                                          : a.byte_count > b.byte_count;
 }
 
+/* Whether `s` begins with `prefix`. */
 static inline bool str_starts_with(struct str s, struct str prefix)
 {
     return s.byte_count >= prefix.byte_count &&

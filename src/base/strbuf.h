@@ -32,6 +32,7 @@ void strbuf_fini(struct strbuf *buf);
 /* Forget the contents, keep the memory. */
 void strbuf_clear(struct strbuf *buf);
 
+/* Append bytes, a str, a C string, a character, formatted text. */
 void strbuf_add(struct strbuf *buf, const void *bytes, size_t byte_count);
 void strbuf_add_str(struct strbuf *buf, struct str s);
 void strbuf_add_text(struct strbuf *buf, const char *text);

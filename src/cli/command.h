@@ -43,6 +43,7 @@ struct option_value {
     const char **items;
 };
 
+/* What -o asks for. */
 enum cli_output {
     CLI_OUTPUT_TEXT,
     CLI_OUTPUT_JSON,

@@ -118,6 +118,7 @@ struct queue_share {
 };
 
 struct command;
+/* Told that a command was answered. */
 typedef void command_done_fn(struct command *command, void *ctx);
 
 struct command {

@@ -43,6 +43,7 @@ struct elog_reader_ops {
     void (*close)(struct elog_reader *);
 };
 
+/* What every backend's reader begins with. */
 struct elog_reader {
     const struct elog_reader_ops *ops;
 };

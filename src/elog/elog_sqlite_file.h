@@ -20,6 +20,7 @@ enum {
     ELOG_SQLITE_TORN_COUNT_MAX = ELOG_IN_FLIGHT_COUNT_MAX,
 };
 
+/* What the file says of itself. */
 struct elog_sqlite_head {
     uint64_t epoch;
     uint64_t first_seq;

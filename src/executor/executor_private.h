@@ -38,6 +38,7 @@ struct note {
     enum reconcile_phase from, to;
 };
 
+/* A list of notes. */
 struct note_list {
     struct note *items;
     size_t count, capacity;

@@ -62,6 +62,7 @@ struct list_row {
     uint32_t first, last, count;
 };
 
+/* One gang. */
 struct gang_row {
     VEC(uint32_t) members;
 };

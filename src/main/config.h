@@ -33,6 +33,7 @@ struct config_server {
     int64_t call_count_max, stream_count_max;
 };
 
+/* One user of basic authentication. */
 struct config_user {
     struct str name, password;
     struct setting_texts groups;
@@ -56,11 +57,13 @@ struct config_auth {
     struct config_permissions permissions;
 };
 
+/* How long a job may run that requests some of a resource. */
 struct config_deadline {
     struct str resource;
     int64_t deadline_ms;
 };
 
+/* What jobs may ask, and are given when they do not. */
 struct config_submission {
     struct setting_texts classes;
     struct str default_class;
@@ -73,11 +76,13 @@ struct config_submission {
     bool needs_fractional_init_cpu;
 };
 
+/* The log of events. */
 struct config_log {
     int64_t retention_ms;
     int64_t checkpoint_record_count;
 };
 
+/* The query store. */
 struct config_store {
     int64_t retention_ms;
     int64_t deduplication_ms;
@@ -97,6 +102,7 @@ struct config_fake_group {
     struct setting_texts labels; /* key=value */
 };
 
+/* The fake runtime. */
 struct config_fake {
     struct config_fake_group groups[CONFIG_FAKE_GROUPS_MAX];
     uint32_t group_count;

@@ -122,11 +122,13 @@ enum executor_state {
     EXECUTOR_LOST = 2,  /* for executor_lost_timeout_ms: its runs are lost */
 };
 
+/* What an operator wants of the jobs selected. */
 enum selection_action {
     SELECTION_CANCEL = 0,
     SELECTION_PREEMPT = 1,
 };
 
+/* The scheduler's two gaits. */
 enum round_kind {
     ROUND_FAST = 0,
     ROUND_BALANCE = 1,

@@ -20,10 +20,12 @@ enum {
     ID_TEXT_BYTES_MAX = 40, /* either, with its NUL */
 };
 
+/* A job, for ever. */
 struct job_id {
     struct key128 v;
 };
 
+/* One attempt to run a job. */
 struct run_id {
     struct key128 v;
 };

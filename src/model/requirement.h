@@ -37,6 +37,7 @@ enum taint_effect {
     TAINT_NO_EXECUTE = 3,
 };
 
+/* What keeps pods off a node unless they tolerate it. */
 struct taint {
     struct str key, value;
     enum taint_effect effect;

@@ -16,6 +16,7 @@ enum {
     RESOURCE_NAME_BYTES_MAX = 253,
 };
 
+/* So much of one resource. */
 struct resource_amount {
     struct str name;
     int64_t milli;

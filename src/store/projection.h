@@ -43,6 +43,7 @@ struct spec_row {
     struct str bytes; /* armadaevents.SubmitJob */
 };
 
+/* Which job a client id stands for. */
 struct client_id_row {
     struct str queue, client_id;
     struct job_id job;

@@ -185,6 +185,7 @@ int store_jobs_by_uri(struct store_reader *reader, struct str queue,
                       struct str job_set, struct str uri, struct arena *arena,
                       struct job_id **ret_ids, struct err *err) must_check;
 
+/* A queue that has work in a pool. */
 struct stored_active_queue {
     struct str pool, queue;
 };

@@ -38,6 +38,7 @@ enum {
     SETTING_PATH_BYTES_MAX = 256,
 };
 
+/* What a value is; see the table above. */
 enum setting_type {
     SETTING_BOOL,
     SETTING_INT,
