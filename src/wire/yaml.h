@@ -1,14 +1,16 @@
 /*
  * yaml - YAML text to JSON values, and JSON values to YAML text.
  *
- * Reading follows the core schema of YAML 1.2 (null, true, false, numbers)
- * plus the yes, no, on and off that Kubernetes' tools take for booleans.
- * Numbers beyond an int64 become reals.  Keys are texts.  JSON is YAML, so
- * JSON files are read here too.
+ * Reading follows the core schema of YAML 1.2 (null, true, false, numbers),
+ * and Kubernetes' tools where they differ from it: yes, no, on and off are
+ * booleans, 0644 is octal, and `<<` merges.  Numbers beyond an int64 become
+ * reals.  Keys are texts.  JSON is YAML, so JSON files are read here too.
+ * What stands where an alias stood is the same JSON value as the anchor's:
+ * copy before changing.
  *
- * What a stranger can do with a YAML file is bounded: its size, its depth, and
- * how much its aliases expand to.  The same key twice in one mapping is an
- * error, because one of the two would be silently lost.
+ * What a stranger can do with a YAML file is bounded: its size, its depth, its
+ * anchors, and how much its aliases expand to.  The same key twice in one
+ * mapping is an error, because one of the two would be silently lost.
  *
  * Threads: everything here may be called from any thread.
  */
@@ -22,6 +24,7 @@ enum {
     WIRE_YAML_BYTES_MAX = 64 << 20,
     WIRE_YAML_DEPTH_MAX = 64,
     WIRE_YAML_VALUES_MAX = 4 << 20, /* after the expansion of aliases */
+    WIRE_YAML_ANCHORS_MAX = 1024,   /* in one document */
 };
 
 /* Read every document of `text` into a JSON array, which the caller
