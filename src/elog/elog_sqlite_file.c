@@ -148,6 +148,27 @@ static int cut_tail(sqlite3 *db, uint64_t next_seq, struct err *err)
     return sq_commit(db, err);
 }
 
+/* The head row has no checksum: see that it fits the records. */
+static int check_head(sqlite3 *db, struct err *err)
+{
+    int64_t wrong_count = 0;
+
+    int rc = sq_get_int(
+        db,
+        "SELECT count(*) FROM head h WHERE"
+        " coalesce((SELECT max(seq) FROM record), 0) >= h.next"
+        " OR coalesce((SELECT min(seq) FROM record), h.first) < h.first"
+        " OR (SELECT epoch FROM record ORDER BY seq DESC LIMIT 1) > h.epoch",
+        &wrong_count, err);
+    if (rc >= 0 && wrong_count > 0) {
+        return err_set(err, -ERR_CORRUPT,
+                       "%s: the head row does not fit the records: restore "
+                       "the newest backup",
+                       sqlite3_db_filename(db, "main"));
+    }
+    return rc < 0 ? rc : 0;
+}
+
 /* Look at the end of the log, and pass over what is torn there.  Records that
  * a checkpoint covers are not looked at: nobody needs them to go on. */
 static int check_tail(sqlite3 *db, char *note, struct err *err)
@@ -215,6 +236,9 @@ int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err)
     }
     if (rc == 0 && table_count == 0) {
         rc = create_tables(db, err);
+    }
+    if (rc == 0) {
+        rc = check_head(db, err);
     }
     return rc < 0 ? rc : check_tail(db, note, err);
 }

@@ -261,6 +261,24 @@ static void a_hole_in_the_middle_is_said_when_read(void **state)
     assert_non_null(strstr(err.text, "record 1"));
 }
 
+static void a_head_row_that_does_not_fit_is_refused(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    struct err err;
+
+    append(f, 5);
+    close_log(f);
+    tamper(f, "UPDATE head SET next = 4");
+    assert_int_equal(open_code(f, &err), -ERR_CORRUPT);
+    tamper(f, "UPDATE head SET next = 6, epoch = 0");
+    assert_int_equal(open_code(f, &err), -ERR_CORRUPT);
+    tamper(f, "UPDATE head SET epoch = 1, first = 3");
+    assert_int_equal(open_code(f, &err), -ERR_CORRUPT);
+    tamper(f, "UPDATE head SET first = 1");
+
+    open_log(f);
+}
+
 static void more_damage_than_a_commit_explains_is_refused(void **state)
 {
     struct fixture *f = (struct fixture *)*state;
@@ -421,6 +439,7 @@ int main(void)
         CASE(a_missing_last_record_is_passed_over),
         CASE(damage_in_the_middle_is_said_when_read),
         CASE(a_hole_in_the_middle_is_said_when_read),
+        CASE(a_head_row_that_does_not_fit_is_refused),
         CASE(more_damage_than_a_commit_explains_is_refused),
         CASE(damage_that_a_checkpoint_covers_is_left_alone),
         CASE(half_a_checkpoint_is_removed_by_the_next),
