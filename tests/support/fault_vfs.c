@@ -446,8 +446,11 @@ void fault_vfs_power_on(uint64_t seed)
         bring_subset(file, &seed);
         FILE *stream = fopen(file->path, "wb");
         ASSERT(stream);
-        size_t put = fwrite(file->synced.items, 1, file->synced.count, stream);
-        ASSERT(put == file->synced.count);
+        if (file->synced.count > 0) {
+            size_t put =
+                fwrite(file->synced.items, 1, file->synced.count, stream);
+            ASSERT(put == file->synced.count);
+        }
         fclose(stream);
         /* Memory that was shared is gone with the power. */
         snprintf(shm, sizeof(shm), "%s-shm", file->path);
