@@ -1,8 +1,9 @@
 # For people: each target does what it needs first.  See README.md.
 BUILD ?= build
-MESON_FLAGS ?=
+MESON_FLAGS ?= --buildtype=release -Db_lto=true
+PREFIX ?= /usr/local
 
-.PHONY: all deps build check run bench fuzz install clean
+.PHONY: all deps build run check bench fuzz install clean
 
 all: build
 
@@ -10,14 +11,24 @@ deps:
 	@tools/deps
 
 build: deps
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(MESON_FLAGS)
+	@test -f $(BUILD)/build.ninja || \
+	    meson setup $(BUILD) --prefix=$(PREFIX) $(MESON_FLAGS)
 	@ninja -C $(BUILD)
+
+run: build
+	@tools/run $(BUILD)
 
 check: build
 	@tools/check $(BUILD)
 
-run: build
-	@tools/run $(BUILD)
+bench: build
+	@tools/bench $(BUILD)
+
+fuzz: deps
+	@tools/fuzz
+
+install: build
+	@meson install -C $(BUILD) --no-rebuild
 
 clean:
 	rm -rf $(BUILD) build-*
