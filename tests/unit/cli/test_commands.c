@@ -1,0 +1,466 @@
+/*
+ * commands: what each asks of a server, prints and exits with.  The server
+ * here answers what the test says and remembers the last request.
+ */
+#include <stdlib.h>
+
+#include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
+#include "rpc/rpc_server.h"
+#include "run.h"
+#include "unit.h"
+#include "wire/message.h"
+
+/* What the server was asked and what it answers. */
+struct script {
+    struct rpc_server *server;
+    char address[32];
+    enum rpc_code code;
+    const char *message;
+    struct strbuf reply; /* of a unary call, or the one stream message */
+    struct strbuf request;
+    uint32_t call_count;
+};
+
+static void on_unary(void *ctx, struct rpc_call *call, struct str request)
+{
+    struct script *script = ctx;
+
+    script->call_count++;
+    strbuf_clear(&script->request);
+    strbuf_add_str(&script->request, request);
+    rpc_call_finish(call, script->code, script->message,
+                    strbuf_str(&script->reply));
+}
+
+static void on_sent(void *ctx, struct rpc_call *call, bool is_ok)
+{
+    struct script *script = ctx;
+
+    (void)is_ok;
+    rpc_call_finish(call, script->code, script->message, (struct str){0});
+}
+
+static void on_stream(void *ctx, struct rpc_call *call, struct str request)
+{
+    struct script *script = ctx;
+
+    script->call_count++;
+    strbuf_clear(&script->request);
+    strbuf_add_str(&script->request, request);
+    if (script->reply.byte_count == 0 ||
+        rpc_call_send(call, strbuf_str(&script->reply), on_sent, script) < 0) {
+        rpc_call_finish(call, script->code, script->message, (struct str){0});
+    }
+}
+
+static int start(void **state)
+{
+    struct script *script = mem_alloc(sizeof(*script));
+    const char *address = "127.0.0.1:0";
+    struct err err;
+#define UNARY(path)                          \
+    {                                        \
+        path, RPC_UNARY, on_unary, script, 0 \
+    }
+#define STREAM(path)                                  \
+    {                                                 \
+        path, RPC_SERVER_STREAM, on_stream, script, 0 \
+    }
+    struct rpc_method methods[] = {
+        UNARY("/api.Submit/SubmitJobs"),
+        UNARY("/api.Submit/CancelJobs"),
+        UNARY("/api.Submit/CancelJobSet"),
+        UNARY("/api.Submit/PreemptJobs"),
+        UNARY("/api.Submit/ReprioritizeJobs"),
+        UNARY("/api.Submit/CreateQueue"),
+        UNARY("/api.Submit/DeleteQueue"),
+        UNARY("/api.Submit/GetQueue"),
+        STREAM("/api.Submit/GetQueues"),
+        STREAM("/api.Event/GetJobSetEvents"),
+        UNARY("/berth.api.Berth/ListJobs"),
+        UNARY("/berth.api.Berth/ExplainJob"),
+        STREAM("/berth.api.Berth/Backup"),
+    };
+    struct rpc_server_options options = {
+        .methods = methods,
+        .method_count = ARRAY_COUNT(methods),
+        .addresses = &address,
+        .address_count = 1,
+    };
+
+    script->server = rpc_server_create(&options, &err);
+    assert_non_null(script->server);
+    (void)snprintf(script->address, sizeof(script->address), "127.0.0.1:%u",
+                   rpc_server_port(script->server, 0));
+    *state = script;
+    return 0;
+}
+
+static int stop(void **state)
+{
+    struct script *script = *state;
+
+    rpc_server_destroy(script->server);
+    strbuf_fini(&script->reply);
+    strbuf_fini(&script->request);
+    mem_free(script);
+    return 0;
+}
+
+/* Answer with this message from now on. */
+static void answer(struct script *script, const ProtobufCMessage *message)
+{
+    script->code = RPC_OK;
+    strbuf_clear(&script->reply);
+    wire_encode(message, &script->reply);
+}
+
+/* What the server was asked last. */
+static void *asked(struct script *script, struct arena *arena,
+                   const ProtobufCMessageDescriptor *type)
+{
+    ProtobufCMessage *message;
+    struct err err = {""};
+
+    int rc = wire_decode(type, strbuf_str(&script->request),
+                         &wire_request_limits, arena, &message, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(rc, 0);
+    return message;
+}
+
+#define ASK(script, input, ...) \
+    RUN(input, "--berthUrl", (script)->address, __VA_ARGS__)
+
+static void check(struct run_result result, enum cli_exit code, const char *out,
+                  const char *err)
+{
+    assert_string_equal(result.err, err);
+    assert_string_equal(result.out, out);
+    assert_int_equal(result.code, code);
+    free(result.out);
+    free(result.err);
+}
+
+static void submit_sends_the_jobs_and_prints_their_ids(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+    Api__JobSubmitResponseItem good = API__JOB_SUBMIT_RESPONSE_ITEM__INIT;
+    Api__JobSubmitResponseItem bad = API__JOB_SUBMIT_RESPONSE_ITEM__INIT;
+    Api__JobSubmitResponseItem *items[] = {&good, &bad};
+    char id[] = "01abc", error[] = "too large";
+
+    good.job_id = id;
+    bad.error = error;
+    response.job_response_items = items;
+    response.n_job_response_items = 2;
+    answer(script, &response.base);
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs:\n"
+              "- priority: 3\n  namespace: n\n  clientId: c\n"
+              "  podSpecs: [{containers: [{name: m, image: i}]}]\n"
+              "- podSpecs: [{restartPolicy: Never}]\n  unknownKey: 1\n",
+              "submit", "-"),
+          CLI_FAILED,
+          "Submitted job with id 01abc to job set s\n"
+          "Error submitting job: too large\n",
+          "");
+
+    Api__JobSubmitRequest *request =
+        asked(script, &arena, &api__job_submit_request__descriptor);
+    assert_string_equal(request->queue, "q");
+    assert_int_equal(request->n_job_request_items, 2);
+    assert_string_equal(request->job_request_items[0]->client_id, "c");
+    assert_true(request->job_request_items[0]->priority == 3);
+    assert_string_equal(
+        request->job_request_items[0]->pod_specs[0]->containers[0]->image, "i");
+    assert_int_equal(request->job_request_items[1]->n_pod_specs, 1);
+    /* An id of its own, so that a repeated request makes no second job. */
+    assert_int_equal(strlen(request->job_request_items[1]->client_id), 26);
+}
+
+static void long_submission_is_sent_in_requests_of_200(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+    auto_strbuf file = {0};
+
+    strbuf_add_text(&file, "queue: q\njobSetId: s\njobs:\n");
+    for (int i = 0; i < 401; i++) {
+        strbuf_add_text(&file, "- podSpec: {}\n");
+    }
+    answer(script, &response.base);
+    script->call_count = 0;
+    check(ASK(script, strbuf_text(&file), "submit", "-"), CLI_OK, "", "");
+
+    assert_int_equal(script->call_count, 3);
+    Api__JobSubmitRequest *request =
+        asked(script, &arena, &api__job_submit_request__descriptor);
+    assert_int_equal(request->n_job_request_items, 1);
+}
+
+static void cancelling_prints_what_armadactl_prints(void **state)
+{
+    struct script *script = *state;
+    Api__CancellationResult result = API__CANCELLATION_RESULT__INIT;
+    char one[] = "01a", two[] = "01b";
+    char *ids[] = {one, two};
+
+    result.cancelled_ids = ids;
+    result.n_cancelled_ids = 2;
+    answer(script, &result.base);
+    check(ASK(script, "", "cancel", "job", "q", "s", "01a"), CLI_OK,
+          "Requesting cancellation of jobs matching queue: q, job set: s, and "
+          "job ID: 01a\n"
+          "Requested cancellation for jobs 01a, 01b\n",
+          "");
+    check(ASK(script, "", "cancel", "job-set", "q", "s"), CLI_OK,
+          "Requested cancellation for job set s\n", "");
+    check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_OK,
+          "Requested preemption for job 01a\n", "");
+    check(ASK(script, "", "cancel", "job", "q", "s", "01a", "-o", "json"),
+          CLI_OK,
+          "{\n  \"cancelledIds\": [\n    \"01a\",\n    \"01b\"\n  ]\n}\n", "");
+}
+
+static void reprioritizing_lists_what_changed_and_what_failed(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobReprioritizeResponse response =
+        API__JOB_REPRIORITIZE_RESPONSE__INIT;
+    Api__JobReprioritizeResponse__ReprioritizationResultsEntry good =
+        API__JOB_REPRIORITIZE_RESPONSE__REPRIORITIZATION_RESULTS_ENTRY__INIT;
+    Api__JobReprioritizeResponse__ReprioritizationResultsEntry bad = good;
+    Api__JobReprioritizeResponse__ReprioritizationResultsEntry *entries[] = {
+        &good, &bad};
+    char one[] = "01a", two[] = "01b", error[] = "no";
+
+    good.key = one;
+    bad.key = two;
+    bad.value = error;
+    response.reprioritization_results = entries;
+    response.n_reprioritization_results = 2;
+    answer(script, &response.base);
+    check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2.5"),
+          CLI_OK,
+          "Reprioritized jobs with ID:\n01a\nFailed to reprioritize:\n"
+          "01b failed to reprioritize due to error no\n",
+          "");
+
+    Api__JobReprioritizeRequest *request =
+        asked(script, &arena, &api__job_reprioritize_request__descriptor);
+    assert_true(request->new_priority == 2.5);
+    assert_int_equal(request->n_job_ids, 1);
+}
+
+static void queue_is_made_from_options_or_a_file(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+
+    script->code = RPC_OK;
+    strbuf_clear(&script->reply);
+    check(ASK(script, "", "create", "queue", "q", "--priority-factor", "2.5",
+              "--owners", "anna,bo", "-l", "team=x", "--cordon"),
+          CLI_OK, "Created queue q\n", "");
+    Api__Queue *queue = asked(script, &arena, &api__queue__descriptor);
+    assert_true(queue->priority_factor == 2.5);
+    assert_int_equal(queue->n_user_owners, 2);
+    assert_string_equal(queue->labels[0]->key, "team");
+    assert_string_equal(queue->labels[0]->value, "x");
+    assert_true(queue->cordoned);
+
+    check(ASK(script,
+              "apiVersion: armadaproject.io/v1beta1\nkind: Queue\nname: r\n"
+              "priorityFactor: 3\npermissions: [{subjects: [{kind: Group, "
+              "name: g}], verbs: [submit]}]\n",
+              "create", "-f", "-"),
+          CLI_OK, "Created queue r\n", "");
+    queue = asked(script, &arena, &api__queue__descriptor);
+    assert_true(queue->priority_factor == 3);
+    assert_string_equal(queue->permissions[0]->subjects[0]->name, "g");
+
+    check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
+          "Deleted queue q (or it did not exist)\n", "");
+}
+
+static void queue_is_shown_as_a_file_that_makes_it(void **state)
+{
+    struct script *script = *state;
+    Api__Queue queue = API__QUEUE__INIT;
+    char name[] = "q";
+
+    queue.name = name;
+    queue.priority_factor = 2;
+    answer(script, &queue.base);
+    check(ASK(script, "", "get", "queue", "q"), CLI_OK,
+          "apiVersion: armadaproject.io/v1beta1\nkind: Queue\n"
+          "name: q\npriorityFactor: 2\n",
+          "");
+}
+
+static void exit_codes_tell_failures_apart(void **state)
+{
+    struct script *script = *state;
+    static const struct {
+        enum rpc_code code;
+        enum cli_exit exit;
+        const char *err;
+    } cases[] = {
+        {RPC_NOT_FOUND, CLI_NOT_FOUND, "berthctl: NOT_FOUND: why\n"},
+        {RPC_PERMISSION_DENIED, CLI_DENIED,
+         "berthctl: PERMISSION_DENIED: why\n"},
+        {RPC_UNAUTHENTICATED, CLI_DENIED, "berthctl: UNAUTHENTICATED: why\n"},
+        {RPC_UNAVAILABLE, CLI_UNAVAILABLE, "berthctl: UNAVAILABLE: why\n"},
+        {RPC_INVALID_ARGUMENT, CLI_INVALID,
+         "berthctl: INVALID_ARGUMENT: why\n"},
+        {RPC_UNKNOWN, CLI_FAILED, "berthctl: UNKNOWN: why\n"},
+    };
+
+    script->message = "why";
+    strbuf_clear(&script->reply);
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        script->code = cases[i].code;
+        check(ASK(script, "", "get", "queue", "q"), cases[i].exit, "",
+              cases[i].err);
+    }
+    /* Before any end message: the list is not complete. */
+    script->code = RPC_OK;
+    check(ASK(script, "", "get", "queues"), CLI_FAILED, "",
+          "berthctl: the list of queues broke off\n");
+    script->message = NULL;
+}
+
+static void watch_prints_a_summary_before_each_event(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__EventStreamMessage stream = API__EVENT_STREAM_MESSAGE__INIT;
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobFailedEvent failed = API__JOB_FAILED_EVENT__INIT;
+    Google__Protobuf__Timestamp created = GOOGLE__PROTOBUF__TIMESTAMP__INIT;
+    char id[] = "5:0:0:1", job[] = "01a", reason[] = "exit code 3";
+
+    created.seconds = 1700000000;
+    failed.job_id = job;
+    failed.reason = reason;
+    failed.created = &created;
+    message.events_case = API__EVENT_MESSAGE__EVENTS_FAILED;
+    message.failed = &failed;
+    stream.id = id;
+    stream.message = &message;
+    answer(script, &stream.base);
+    check(ASK(script, "", "watch", "q", "s", "--exit-if-inactive"), CLI_OK,
+          "Nov 14 22:13:20 | Queued: 0, Leased: 0, Pending: 0, Running: 0, "
+          "Succeeded: 0, Failed: 1, Cancelled: 0 | JobFailedEvent, job id: "
+          "01a pod: 0\nJob failed: exit code 3\n",
+          "");
+
+    Api__JobSetRequest *request =
+        asked(script, &arena, &api__job_set_request__descriptor);
+    assert_true(request->watch);
+    assert_true(request->errorifmissing);
+}
+
+static void jobs_are_listed_as_a_table(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Berth__Api__ListJobsResponse response =
+        BERTH__API__LIST_JOBS_RESPONSE__INIT;
+    Berth__Api__JobSummary job = BERTH__API__JOB_SUMMARY__INIT;
+    Berth__Api__JobSummary *jobs[] = {&job};
+    char id[] = "01a", queue[] = "physics", set[] = "s", node[] = "n1";
+
+    job.job_id = id;
+    job.queue = queue;
+    job.job_set = set;
+    job.node = node;
+    job.state = API__JOB_STATE__RUNNING;
+    job.priority = 7;
+    response.jobs = jobs;
+    response.n_jobs = 1;
+    answer(script, &response.base);
+    check(
+        ASK(script, "", "get", "jobs", "-q", "physics", "-s", "running,QUEUED"),
+        CLI_OK,
+        "JOB  QUEUE    JOBSET  STATE    PRIORITY  SUBMITTED  EXECUTOR  NODE "
+        " REASON\n"
+        "01a  physics  s       running  7                              n1   "
+        " \n",
+        "");
+
+    Berth__Api__ListJobsRequest *request =
+        asked(script, &arena, &berth__api__list_jobs_request__descriptor);
+    assert_int_equal(request->n_states, 2);
+    assert_int_equal(request->limit, 100);
+}
+
+static void explain_prints_text_or_data(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__ExplainJobResponse response =
+        BERTH__API__EXPLAIN_JOB_RESPONSE__INIT;
+    char text[] = "It waits.", json[] = "{\"reason\": \"full\"}";
+
+    response.text = text;
+    response.json = json;
+    answer(script, &response.base);
+    check(ASK(script, "", "explain", "01a"), CLI_OK, "It waits.\n", "");
+    check(ASK(script, "", "explain", "01a", "-o", "yaml"), CLI_OK,
+          "reason: full\n", "");
+}
+
+static void backup_writes_only_into_a_new_directory(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__BackupChunk chunk = BERTH__API__BACKUP_CHUNK__INIT;
+    char folder[] = "/tmp/berth-test-XXXXXX", path[64], out[128], err[160];
+    char name[] = "log.db", bad[] = "../log.db";
+    uint8_t bytes[] = {1, 2, 3};
+
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/copy", folder);
+    chunk.file = name;
+    chunk.content.data = bytes;
+    chunk.content.len = 3;
+    answer(script, &chunk.base);
+    (void)snprintf(out, sizeof(out), "Copied 1 files, 3 bytes, to %s\n", path);
+    check(ASK(script, "", "backup", path), CLI_OK, out, "");
+    (void)snprintf(err, sizeof(err), "berthctl: cannot make %s: File exists\n",
+                   path);
+    check(ASK(script, "", "backup", path), CLI_FAILED, "", err);
+
+    chunk.file = bad;
+    answer(script, &chunk.base);
+    (void)snprintf(path, sizeof(path), "%s/other", folder);
+    check(ASK(script, "", "backup", path), CLI_FAILED, "",
+          "berthctl: the server sent the file name ../log.db\n");
+    (void)snprintf(path, sizeof(path), "rm -r %s", folder);
+    assert_int_equal(system(path), 0);
+}
+
+#define SERVED(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVED(submit_sends_the_jobs_and_prints_their_ids),
+        SERVED(long_submission_is_sent_in_requests_of_200),
+        SERVED(cancelling_prints_what_armadactl_prints),
+        SERVED(reprioritizing_lists_what_changed_and_what_failed),
+        SERVED(queue_is_made_from_options_or_a_file),
+        SERVED(queue_is_shown_as_a_file_that_makes_it),
+        SERVED(exit_codes_tell_failures_apart),
+        SERVED(watch_prints_a_summary_before_each_event),
+        SERVED(jobs_are_listed_as_a_table),
+        SERVED(explain_prints_text_or_data),
+        SERVED(backup_writes_only_into_a_new_directory),
+    };
+    return RUN_TESTS(tests);
+}

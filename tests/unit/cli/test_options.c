@@ -1,0 +1,120 @@
+/*
+ * options: what command lines mean, without a server.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "run.h"
+#include "unit.h"
+
+static void check(struct run_result result, enum cli_exit code,
+                  const char *out_part, const char *err_part)
+{
+    assert_int_equal(result.code, code);
+    assert_non_null(strstr(result.out, out_part));
+    assert_non_null(strstr(result.err, err_part));
+    free(result.out);
+    free(result.err);
+}
+
+static void
+nothing_at_all_is_a_usage_error_that_lists_the_commands(void **state)
+{
+    (void)state;
+    check(run_words((const char *const[]){"berthctl", NULL}, ""), CLI_USAGE, "",
+          "usage: berthctl COMMAND");
+}
+
+static void help_is_asked_for_and_succeeds(void **state)
+{
+    (void)state;
+    check(RUN("", "--help"), CLI_OK, "usage: berthctl COMMAND", "");
+    check(RUN("", "help"), CLI_OK, "usage: berthctl COMMAND", "");
+}
+
+static void every_command_has_help(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < command_count; i++) {
+        char path[64];
+        const char *words[8] = {"berthctl"};
+        int count = 1;
+        (void)snprintf(path, sizeof(path), "%s", command_table[i].path);
+        for (char *rest = path, *word; (word = strsep(&rest, " "));) {
+            words[count++] = word;
+        }
+        words[count] = "--help";
+        check(run_words(words, ""), CLI_OK, command_table[i].about, "");
+    }
+}
+
+static void unknown_words_are_usage_errors(void **state)
+{
+    (void)state;
+    check(RUN("", "sumbit", "f"), CLI_USAGE, "", "no such command: sumbit");
+    check(RUN("", "watch", "q"), CLI_USAGE, "", "watch takes: QUEUE JOBSET\n");
+    check(RUN("", "watch", "q", "s", "--rwa"), CLI_USAGE, "",
+          "no such option: --rwa");
+    check(RUN("", "get", "jobs", "-q"), CLI_USAGE, "", "-q wants a value");
+    check(RUN("", "version", "-o", "xml"), CLI_USAGE, "",
+          "-o takes text, json or yaml, not xml");
+    check(RUN("", "cancel", "node", "n", "-a"), CLI_USAGE, "",
+          "cancel node wants -e EXECUTOR");
+    check(RUN("", "cancel", "queues", "q", "-s", "resting", "-a"), CLI_USAGE,
+          "", "\"resting\" is not a job state");
+    check(RUN("", "preempt", "queues", "q"), CLI_USAGE, "",
+          "preempt queues wants -p CLASS or -a for every class");
+}
+
+static void common_options_stand_before_or_after_the_command(void **state)
+{
+    (void)state;
+    check(RUN("", "--armadaUrl", "localhost:1", "version"), CLI_OK, "berthctl ",
+          "");
+    check(RUN("", "version", "--armadaUrl", "localhost:1"), CLI_OK, "berthctl ",
+          "");
+}
+
+static void file_that_is_missing_or_wrong_is_refused(void **state)
+{
+    (void)state;
+    check(RUN("", "submit", "/nowhere/jobs.yaml"), CLI_INVALID, "",
+          "cannot open /nowhere/jobs.yaml: No such file");
+    check(RUN("queue: q\n", "submit", "-"), CLI_INVALID, "",
+          "the file has no jobs");
+    check(RUN("jobs: [{podSpecs: 3}]\n", "submit", "-"), CLI_INVALID, "",
+          "jobs[0]: ");
+    check(RUN("kind: Queue\n", "create", "-f", "-"), CLI_INVALID, "",
+          "apiVersion must be armadaproject.io/v1beta1");
+}
+
+static void dry_run_reads_the_file_and_sends_nothing(void **state)
+{
+    (void)state;
+    check(RUN("queue: q\njobSetId: s\njobs: [{podSpec: {}}]\n", "submit", "-",
+              "--dry-run", "--berthUrl", "localhost:1"),
+          CLI_OK, "", "");
+}
+
+static void server_that_is_away_is_its_own_exit_code(void **state)
+{
+    (void)state;
+    check(RUN("", "get", "queue", "q", "--berthUrl", "localhost:1"),
+          CLI_UNAVAILABLE, "", "UNAVAILABLE");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(nothing_at_all_is_a_usage_error_that_lists_the_commands),
+        TEST(help_is_asked_for_and_succeeds),
+        TEST(every_command_has_help),
+        TEST(unknown_words_are_usage_errors),
+        TEST(common_options_stand_before_or_after_the_command),
+        TEST(file_that_is_missing_or_wrong_is_refused),
+        TEST(dry_run_reads_the_file_and_sends_nothing),
+        TEST(server_that_is_away_is_its_own_exit_code),
+    };
+    return RUN_TESTS(tests);
+}
