@@ -235,13 +235,29 @@ static int on_submit(struct projection *projection,
     return 0;
 }
 
+/* The wish to cancel may say why, and so may the deed; the deed wins. */
+static void on_cancel(struct job_row *row, const struct event_scope *scope,
+                      const struct event *event)
+{
+    if (event->cancel.reason.byte_count > 0) {
+        row->job.cancel_reason = cut(event->cancel.reason);
+    }
+    if (event->cancel.requestor.byte_count > 0) {
+        row->job.cancel_user = event->cancel.requestor;
+    } else if (row->job.cancel_user.byte_count == 0) {
+        row->job.cancel_user = scope->user;
+    }
+    if (event->type == EVENT_CANCELLED) {
+        row->job.cancelled_ms = event->created_ms;
+        set_job_state(row, STORED_JOB_CANCELLED, event->created_ms);
+    }
+}
+
 /* Events about a job, whose row is known. */
 static void on_job_event(struct job_row *row, const struct event_scope *scope,
                          const struct event *event)
 {
-    bool has_ended = stored_job_has_ended(row->job.state);
-
-    if (has_ended) {
+    if (stored_job_has_ended(row->job.state)) {
         return;
     }
     row->is_changed = true;
@@ -251,23 +267,8 @@ static void on_job_event(struct job_row *row, const struct event_scope *scope,
         set_job_state(row, STORED_JOB_QUEUED, event->created_ms);
     } else if (event->type == EVENT_SUCCEEDED) {
         set_job_state(row, STORED_JOB_SUCCEEDED, event->created_ms);
-    } else if (event->type == EVENT_CANCEL) {
-        if (event->cancel.reason.byte_count > 0) {
-            row->job.cancel_reason = cut(event->cancel.reason);
-        }
-        row->job.cancel_user = scope->user;
     } else {
-        ASSERT(event->type == EVENT_CANCELLED);
-        if (event->cancel.reason.byte_count > 0) {
-            row->job.cancel_reason = cut(event->cancel.reason);
-        }
-        if (event->cancel.requestor.byte_count > 0) {
-            row->job.cancel_user = event->cancel.requestor;
-        } else if (row->job.cancel_user.byte_count == 0) {
-            row->job.cancel_user = scope->user;
-        }
-        row->job.cancelled_ms = event->created_ms;
-        set_job_state(row, STORED_JOB_CANCELLED, event->created_ms);
+        on_cancel(row, scope, event);
     }
 }
 
@@ -308,6 +309,9 @@ static int on_leased(struct projection *projection, const struct event *event)
     rc = find_job(projection, event->job, &job);
     if (rc <= 0) {
         return rc;
+    }
+    if (stored_job_has_ended(job->job.state)) {
+        return 0;
     }
     run = arena_alloc(&projection->arena, sizeof(*run));
     *run = (struct run_row){
@@ -382,18 +386,22 @@ static enum stored_run_state run_state_of(enum error_kind kind)
     return STORED_RUN_FAILED;
 }
 
-/* The first text stays: it is the cause, what follows are consequences. */
+/* The first text stays: it is the cause, what follows are consequences.  An
+ * error that is not terminal leaves the run going. */
 static void on_run_errors(struct run_row *run, const struct event *event)
 {
     const struct event_error *error = &event->error;
 
+    if (run->run.debug.byte_count == 0 && error->debug_message.byte_count > 0) {
+        run->run.debug = cut(error->debug_message);
+        run->is_changed = true;
+    }
+    if (!error->is_terminal) {
+        return;
+    }
     if (run->run.error.byte_count == 0) {
         run->run.error = error_text(error);
         run->run.exit_code = error->exit_code;
-        run->is_changed = true;
-    }
-    if (run->run.debug.byte_count == 0 && error->debug_message.byte_count > 0) {
-        run->run.debug = cut(error->debug_message);
         run->is_changed = true;
     }
     if (run->run.node.byte_count == 0) {

@@ -199,6 +199,7 @@ static void a_returned_lease_is_followed_by_another_run(void **state)
     struct event returned = about(EVENT_RUN_ERRORS, 1, T0 + 20);
 
     returned.error.kind = ERROR_LEASE_RETURNED;
+    returned.error.is_terminal = true;
     returned.error.message = STR("no room");
     returned.error.debug_message = STR("debug");
     submit(world, 1);
