@@ -3,14 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A decimal number: digits * 10^exponent; digits beyond 18 are refused. */
+/* A decimal number: digits * 10^exponent; digits beyond 19 are refused. */
 struct decimal {
-    int64_t digits;
+    uint64_t digits;
     int exponent;
     bool is_negative;
 };
 
-enum { DIGITS_MAX = 18, EXPONENT_MAX = 40 };
+enum { DIGITS_MAX = 19, EXPONENT_MAX = 40 };
 
 /* Read "[+-]digits[.digits]"; how many bytes it took, or -1. */
 static int read_number(struct str text, struct decimal *number)
@@ -33,7 +33,7 @@ static int read_number(struct str text, struct decimal *number)
             if (significant_count > DIGITS_MAX) {
                 return -1;
             }
-            number->digits = number->digits * 10 + (c - '0');
+            number->digits = number->digits * 10 + (uint64_t)(c - '0');
             number->exponent -= is_fraction;
         } else {
             break;
@@ -118,7 +118,7 @@ int quantity_parse(struct str text, int64_t *ret_milli)
             &number, &factor)) {
         return -ERR_INVALID;
     }
-    /* digits < 10^18 < 2^60 and factor <= 2^60: the product fits 128 bits. */
+    /* digits < 10^19 < 2^64 and factor <= 2^60: the product fits 128 bits. */
     u128 value = (u128)number.digits * (u128)factor;
     int exponent = number.exponent + 3;
     for (; exponent > 0 && value > 0; exponent--) {
