@@ -89,6 +89,7 @@ struct sched_job {
     uint32_t gang_cardinality;
     uint32_t gang_minimum;
     struct str gang_uniformity; /* node label; "": none */
+    bool was_leased; /* has had a run before, so its gang was complete once */
 };
 
 /* A new job waits in its queue.  A gang is what its first member says. */

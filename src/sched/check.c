@@ -1,0 +1,169 @@
+#include <string.h>
+
+#include "sched/state.h"
+
+/* Recomputing what is kept up to date by deltas. */
+
+static bool same_vec(const struct resource_vec *a, const struct resource_vec *b)
+{
+    return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+static const struct resource_vec *request_of(const struct sched *sched,
+                                             uint32_t job)
+{
+    const struct job *record = &sched->jobs.items[job];
+    uint32_t c = sched->lists.items[record->list].class_index;
+
+    return &sched->classes.items[c].request;
+}
+
+static bool are_nodes_right(struct sched *sched)
+{
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        const struct node *node = &sched->nodes.items[i];
+        if (!node->name) {
+            continue;
+        }
+        struct resource_vec left = node->capacity;
+        struct resource_vec preemptible[LEVELS_MAX] = {0};
+        uint32_t count = 0;
+        for (uint32_t r = node->run_first; r != NONE;
+             r = sched->runs.items[r].node_next) {
+            const struct run *run = &sched->runs.items[r];
+            resource_add(&left, request_of(sched, run->job), -1);
+            if (run->is_preemptible) {
+                resource_add(&preemptible[run->level],
+                             request_of(sched, run->job), 1);
+            }
+            count++;
+            if (run->node != i || run->state != RUN_STEADY ||
+                run->unit != NONE) {
+                return false;
+            }
+        }
+        if (count != node->run_count || !same_vec(&left, &sched->free[i])) {
+            return false;
+        }
+        for (uint32_t l = 0; l < sched->level_count; l++) {
+            if (!same_vec(
+                    &preemptible[l],
+                    &sched->preemptible[(size_t)i * sched->level_count + l])) {
+                return false;
+            }
+        }
+        if (node->is_indexed != (node->is_accepting && node->pool != NONE) ||
+            (node->is_indexed &&
+             node->key != pool_weigh(&sched->pools.items[node->pool], &left))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_index_right(const struct sched *sched, uint32_t p)
+{
+    const struct pool *pool = &sched->pools.items[p];
+    const struct node_index *index = &pool->index;
+    uint64_t key = 0;
+    uint32_t rank = 0, count = 0;
+    struct resource_vec total = {0};
+
+    for (uint32_t b = 0; b < index->order_count; b++) {
+        const struct node_index_block *block = &index->blocks[index->order[b]];
+        for (uint32_t i = 0; i < block->count; i++) {
+            uint32_t node = block->nodes[i];
+            bool is_after = block->keys[i] > key ||
+                            (block->keys[i] == key &&
+                             (sched->ranks[node] > rank || count == 0));
+            if (!is_after || block->keys[i] != sched->nodes.items[node].key ||
+                sched->nodes.items[node].pool != p ||
+                !resource_fits(&sched->free[node], &block->free_max)) {
+                return false;
+            }
+            key = block->keys[i];
+            rank = sched->ranks[node];
+            count++;
+        }
+    }
+    for (size_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].name && sched->nodes.items[i].pool == p) {
+            resource_add(&total, &sched->nodes.items[i].capacity, 1);
+        }
+    }
+    return count == pool->indexed_count && same_vec(&total, &pool->total);
+}
+
+static bool are_accounts_right(const struct sched *sched, struct arena *arena)
+{
+    struct account *sums =
+        arena_alloc_array(arena, sched->accounts.count, sizeof(*sums));
+
+    for (uint32_t i = 0; i < sched->jobs.count; i++) {
+        const struct job *job = &sched->jobs.items[i];
+        if (job->list == LIST_NONE) {
+            continue;
+        }
+        if (job->is_planned) {
+            return false;
+        }
+        if (job->run == NONE) {
+            struct account *sum = &sums[sched->lists.items[job->list].account];
+            resource_add(&sum->queued, request_of(sched, i), 1);
+            sum->queued_count++;
+        } else {
+            struct account *sum = &sums[sched->runs.items[job->run].account];
+            resource_add(&sum->allocated, request_of(sched, i), 1);
+            sum->leased_count++;
+        }
+    }
+    for (uint32_t i = 0; i < sched->accounts.count; i++) {
+        const struct account *account = &sched->accounts.items[i];
+        if (!same_vec(&sums[i].queued, &account->queued) ||
+            !same_vec(&sums[i].allocated, &account->allocated) ||
+            sums[i].queued_count != account->queued_count ||
+            sums[i].leased_count != account->leased_count) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool are_gangs_right(const struct sched *sched)
+{
+    for (size_t g = 0; g < sched->gangs.count; g++) {
+        const struct gang *gang = &sched->gangs.items[g];
+        struct resource_vec sum = {0};
+        if (!gang->is_live) {
+            continue;
+        }
+        for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+             seq_next(&gang->waiting, &at)) {
+            resource_add(&sum, request_of(sched, seq_get(&gang->waiting, at)),
+                         1);
+        }
+        bool is_ready =
+            gang->waiting.count &&
+            (gang->was_started ||
+             gang->waiting.count + gang->leased.count >= gang->cardinality);
+        if (!same_vec(&sum, &gang->waiting_sum) ||
+            is_ready != (gang->position != NONE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sched_is_consistent(struct sched *sched)
+{
+    auto_arena arena = {0};
+
+    nodes_sync(sched);
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!is_index_right(sched, p)) {
+            return false;
+        }
+    }
+    return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
+           are_gangs_right(sched);
+}

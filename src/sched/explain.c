@@ -1,0 +1,357 @@
+#include "sched/state.h"
+
+/* What is asked: a job, and where nodes are counted. */
+struct question {
+    struct sched *sched;
+    uint32_t job;
+    const struct job *record;
+    const struct list *list;
+    const struct class *class;
+    const struct requirement *requirement;
+    struct str uniformity;
+    int64_t now_ms;
+    struct sched_explanation *answer;
+};
+
+static bool is_in_pools(const struct question *question, uint32_t pool)
+{
+    return pool != NONE &&
+           question->sched->pools.items[pool].policy_index >= 0 &&
+           (question->list->pool == NONE || question->list->pool == pool);
+}
+
+/* Why a node is no place for the job, or SCHED_EXCLUSIONS. */
+static enum sched_exclusion exclusion_of(const struct question *question,
+                                         uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *request = &question->class->request;
+
+    if (!is_in_pools(question, node->pool)) {
+        return SCHED_EXCLUDED_POOL;
+    }
+    if (!sched->executors.items[node->executor].accepts) {
+        return SCHED_EXCLUDED_EXECUTOR;
+    }
+    if (!node->is_accepting) {
+        return SCHED_EXCLUDED_UNSCHEDULABLE;
+    }
+    enum sched_exclusion why =
+        match_static(sched, question->requirement, index);
+    if (why != SCHED_EXCLUSIONS) {
+        return why;
+    }
+    if (job_avoids(sched, question->job, index)) {
+        return SCHED_EXCLUDED_AVOIDED;
+    }
+    if (question->uniformity.byte_count &&
+        !label_find(node->record->labels, node->record->label_count,
+                    question->uniformity)) {
+        return SCHED_EXCLUDED_UNIFORMITY;
+    }
+    if (question->class->is_impossible ||
+        !resource_fits(request, &node->capacity)) {
+        return SCHED_EXCLUDED_TOO_SMALL;
+    }
+    return resource_fits(request, &sched->free[index]) ? SCHED_EXCLUSIONS
+                                                       : SCHED_EXCLUDED_FULL;
+}
+
+/* How much of a request is missing, in parts of itself. */
+static double shortfall(const struct resource_vec *request,
+                        const struct resource_vec *room)
+{
+    double sum = 0;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (room->v[r] < request->v[r]) {
+            sum += (double)(request->v[r] - room->v[r]) / (double)request->v[r];
+        }
+    }
+    return sum;
+}
+
+static void look_at_nodes(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    enum sched_exclusion best_why = SCHED_EXCLUDED_POOL;
+    double best = 0;
+
+    answer->nearest_node = NONE;
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t index = seq_get(&sched->nodes_by_name, at);
+        const struct node *node = &sched->nodes.items[index];
+        if (!node->record) {
+            continue;
+        }
+        enum sched_exclusion why = exclusion_of(question, index);
+        answer->nodes_total++;
+        if (why == SCHED_EXCLUSIONS) {
+            answer->nodes_fit++;
+            continue;
+        }
+        answer->nodes_excluded[why]++;
+        if (why < SCHED_EXCLUDED_TOO_SMALL) {
+            continue;
+        }
+        const struct resource_vec *room =
+            why == SCHED_EXCLUDED_FULL ? &sched->free[index] : &node->capacity;
+        double lack = shortfall(&question->class->request, room);
+        if (answer->nearest_node == NONE || why > best_why ||
+            (why == best_why && lack < best)) {
+            best_why = why;
+            best = lack;
+            answer->nearest_node = index;
+            answer->available = *room;
+        }
+    }
+}
+
+/* Whether the job's class is at its limit in every pool it might go to. */
+static bool is_over_limit(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool is_over = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!is_in_pools(question, p)) {
+            continue;
+        }
+        uint32_t at = account_get(sched, question->list->queue, p,
+                                  question->class->priority_class);
+        bool is_over_here = false;
+        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+            int64_t limit = queue_limit_of(sched, question->list->queue, p,
+                                           question->class->priority_class, r);
+            int64_t used = sched->accounts.items[at].allocated.v[r];
+            int64_t asked = question->class->request.v[r];
+            if (asked > 0 && used + asked > limit && !is_over_here) {
+                is_over_here = true;
+                answer->resource = (int)r;
+                answer->limit = limit;
+                answer->used = used;
+            }
+        }
+        if (!is_over_here) {
+            return false;
+        }
+        is_over = true;
+    }
+    return is_over;
+}
+
+static bool is_rated(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    const struct queue *queue = &sched->queues.items[question->list->queue];
+    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
+    struct bucket_rule each = rate_rule(&sched->policy->rate_per_queue);
+
+    if (!bucket_has(&sched->bucket, &all, 1, question->now_ms)) {
+        answer->wait = SCHED_WAIT_RATE;
+        answer->until_ms =
+            bucket_when(&sched->bucket, &all, 1, question->now_ms);
+        return true;
+    }
+    if (!bucket_has(&queue->bucket, &each, 1, question->now_ms)) {
+        answer->wait = SCHED_WAIT_QUEUE_RATE;
+        answer->until_ms =
+            bucket_when(&queue->bucket, &each, 1, question->now_ms);
+        return true;
+    }
+    return false;
+}
+
+static bool is_resource_rated(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool is_held = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!is_in_pools(question, p)) {
+            continue;
+        }
+        bool is_held_here = false;
+        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+            struct bucket_rule rule = start_rule(sched, p, r);
+            int64_t asked = question->class->request.v[r];
+            const struct bucket *bucket = &sched->pools.items[p].start[r];
+            if (asked > 0 &&
+                !bucket_has(bucket, &rule, asked, question->now_ms)) {
+                is_held_here = true;
+                answer->resource = (int)r;
+                answer->limit = rule.size;
+                answer->until_ms =
+                    bucket_when(bucket, &rule, asked, question->now_ms);
+            }
+        }
+        if (!is_held_here) {
+            return false;
+        }
+        is_held = true;
+    }
+    return is_held;
+}
+
+/* Waiting jobs of its queue that come first: a full count, list by list. */
+static uint32_t count_ahead(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    const struct queue *queue = &sched->queues.items[question->list->queue];
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < queue->lists.count; i++) {
+        const struct list *list = &sched->lists.items[queue->lists.items[i]];
+        if (list->level < question->class->level) {
+            continue;
+        }
+        bool is_gangs = list->class_index == NONE;
+        for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
+             seq_next(&list->seq, &at)) {
+            uint32_t item = seq_get(&list->seq, at);
+            uint32_t job = is_gangs ? sched->gangs.items[item].position : item;
+            if (list->level == question->class->level &&
+                !job_less(sched, job, question->job)) {
+                break;
+            }
+            count += is_gangs ? sched->gangs.items[item].waiting.count : 1;
+        }
+    }
+    return count;
+}
+
+static enum sched_wait capacity_of(const struct question *question)
+{
+    const struct sched_explanation *answer = question->answer;
+    uint32_t unusable = answer->nodes_excluded[SCHED_EXCLUDED_POOL] +
+                        answer->nodes_excluded[SCHED_EXCLUDED_EXECUTOR];
+
+    if (answer->nodes_total == unusable) {
+        return SCHED_WAIT_NO_NODES;
+    }
+    if (answer->nodes_fit) {
+        return SCHED_WAIT_TURN;
+    }
+    return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE]
+               ? SCHED_WAIT_CAPACITY
+               : SCHED_WAIT_NEVER_FITS;
+}
+
+/* How many jobs of the class the free space holds, up to `count_max`. */
+static uint32_t count_fitting(const struct question *question,
+                              uint32_t count_max)
+{
+    const struct sched *sched = question->sched;
+    const struct resource_vec *request = &question->class->request;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < sched->nodes.count && count < count_max; i++) {
+        if (!sched->nodes.items[i].record ||
+            exclusion_of(question, i) != SCHED_EXCLUSIONS) {
+            continue;
+        }
+        int64_t here = count_max;
+        for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+            if (request->v[r] > 0) {
+                int64_t n = sched->free[i].v[r] / request->v[r];
+                here = n < here ? n : here;
+            }
+        }
+        count += (uint64_t)here;
+    }
+    return count < count_max ? (uint32_t)count : count_max;
+}
+
+/* The gang's part of an answer: is it there, and how far does it fit? */
+static bool gang_waits(const struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+    const struct gang *gang =
+        &question->sched->gangs.items[question->record->gang];
+
+    answer->present = gang->waiting.count + gang->leased.count;
+    answer->wanted = gang->cardinality;
+    if (gang->position == NONE) {
+        answer->wait = SCHED_WAIT_GANG;
+        return true;
+    }
+    uint32_t needed = gang->minimum > gang->leased.count
+                          ? gang->minimum - gang->leased.count
+                          : 1;
+    uint32_t fitting = count_fitting(question, gang->waiting.count);
+    if (answer->wait == SCHED_WAIT_TURN &&
+        (fitting < needed || question->uniformity.byte_count)) {
+        answer->wait = SCHED_WAIT_GANG_CAPACITY;
+        answer->present = fitting;
+        answer->wanted = needed;
+        return true;
+    }
+    return false;
+}
+
+static void answer_waiting(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    uint32_t lookback_max = sched->policy->lookback_max;
+
+    look_at_nodes(question);
+    answer->wait = capacity_of(question);
+    answer->ahead = count_ahead(question);
+    if (question->record->gang != NONE && gang_waits(question)) {
+        return;
+    }
+    if (sched->queues.items[question->list->queue].is_cordoned) {
+        answer->wait = SCHED_WAIT_QUEUE_CORDONED;
+    } else if (answer->wait != SCHED_WAIT_TURN &&
+               answer->wait != SCHED_WAIT_CAPACITY) {
+        return;
+    } else if (is_over_limit(question)) {
+        answer->wait = SCHED_WAIT_QUEUE_LIMIT;
+    } else if (answer->wait == SCHED_WAIT_CAPACITY || is_rated(question)) {
+        return;
+    } else if (is_resource_rated(question)) {
+        answer->wait = SCHED_WAIT_RESOURCE_RATE;
+    } else if (lookback_max && answer->ahead >= lookback_max) {
+        answer->wait = SCHED_WAIT_LOOKBACK;
+    }
+}
+
+void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
+                   struct sched_explanation *ret_explanation)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer = {.nearest_node = NONE, .resource = -1};
+
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    nodes_sync(sched);
+    const struct job *record = &sched->jobs.items[job];
+    const struct list *list = &sched->lists.items[record->list];
+    struct question question = {
+        .sched = sched,
+        .job = job,
+        .record = record,
+        .list = list,
+        .class = &sched->classes.items[list->class_index],
+        .requirement = class_decode(sched, list->class_index, &arena),
+        .now_ms = now_ms,
+        .answer = &answer,
+    };
+    if (record->gang != NONE) {
+        question.uniformity =
+            str_of(sched->gangs.items[record->gang].uniformity);
+    }
+    answer.needed = question.class->request;
+    if (record->run == NONE) {
+        answer_waiting(&question);
+    }
+    *ret_explanation = answer;
+}

@@ -1,0 +1,255 @@
+#include "sched/round.h"
+
+/* One try at placing a gang's waiting members. */
+struct attempt {
+    struct round *round;
+    struct lane *lane;
+    const struct gang *gang;
+    const struct label_group *only; /* or NULL */
+    uint32_t wanted;                /* all that wait */
+    uint32_t needed;                /* fewer will not do */
+    uint32_t preempt_until;         /* members for whom others may go */
+    uint32_t placed_count;
+    struct resource_vec placed_sum;
+};
+
+/* A place to come back to. */
+struct mark {
+    size_t journal, decisions;
+};
+
+static struct mark mark_here(const struct round *round)
+{
+    return (struct mark){round->sched->journal.count,
+                         round->sched->decisions.count};
+}
+
+static void back_to(struct round *round, struct mark mark)
+{
+    struct sched *sched = round->sched;
+    bool has_preempted = false;
+
+    for (size_t i = mark.decisions; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        has_preempted |= decision->action == SCHED_PREEMPT;
+        sched->jobs.items[decision->job].is_planned = false;
+    }
+    sched->decisions.count = mark.decisions;
+    place_rollback(round, mark.journal);
+    if (has_preempted) {
+        for (uint32_t i = 0; i < round->lane_count; i++) {
+            lane_rewind(round, &round->lanes[i]);
+        }
+    }
+}
+
+static uint32_t node_for(struct attempt *attempt, uint32_t job)
+{
+    struct round *round = attempt->round;
+    struct search search = {round, class_of_job(round->sched, job), job,
+                            attempt->only};
+    uint32_t node = place_find(&search);
+
+    if (node == NONE && attempt->placed_count < attempt->preempt_until) {
+        node = victims_find(&search);
+    }
+    return node;
+}
+
+static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node)
+{
+    struct round *round = attempt->round;
+    struct sched *sched = round->sched;
+    uint32_t class_index = class_of_job(sched, job);
+    const struct class *class = class_at(round, class_index);
+
+    place_put(round, attempt->lane, class_index, node, 1);
+    round_decide(round, (struct sched_decision){
+                            .action = SCHED_LEASE,
+                            .job = job,
+                            .node = node,
+                            .priority = sched->level_priority[class->level],
+                            .for_job = NONE,
+                        });
+    attempt->placed_count++;
+    resource_add(&attempt->placed_sum, &class->request, 1);
+}
+
+/* Place as many members as fit; whether they are enough. */
+static bool try_members(struct attempt *attempt)
+{
+    struct sched *sched = attempt->round->sched;
+    uint32_t failed_count = 0, failed_class = NONE;
+
+    attempt->placed_count = 0;
+    attempt->placed_sum = (struct resource_vec){0};
+    for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
+         seq_next(&attempt->gang->waiting, &at)) {
+        uint32_t job = seq_get(&attempt->gang->waiting, at);
+        uint32_t class_index = class_of_job(sched, job);
+        bool has_avoided = sched->jobs.items[job].has_avoided;
+        uint32_t node = NONE;
+        if (class_index != failed_class || has_avoided) {
+            node = node_for(attempt, job);
+        }
+        if (node != NONE) {
+            lease_member(attempt, job, node);
+            continue;
+        }
+        failed_class = has_avoided ? failed_class : class_index;
+        if (++failed_count > attempt->wanted - attempt->needed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The value of the label that members which run have, or NULL. */
+static const struct label *running_value(const struct round *round,
+                                         const struct gang *gang,
+                                         struct str key)
+{
+    const struct sched *sched = round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
+        const struct node *node =
+            &sched->nodes.items[sched->runs.items[run].node];
+        const struct label *label =
+            node->record ? label_find(node->record->labels,
+                                      node->record->label_count, key)
+                         : NULL;
+        if (label && sched->runs.items[run].state != RUN_PREEMPTED) {
+            return label;
+        }
+    }
+    return NULL;
+}
+
+/* How good a try was: without victims before with, then more members, then
+ * fewer victims. */
+struct score {
+    uint32_t victims, placed;
+};
+
+static bool is_better(struct score a, struct score b)
+{
+    if ((a.victims == 0) != (b.victims == 0)) {
+        return a.victims == 0;
+    }
+    return a.placed != b.placed ? a.placed > b.placed : a.victims < b.victims;
+}
+
+static bool try_scored(struct attempt *attempt, struct mark mark,
+                       struct score *ret_score)
+{
+    bool is_enough = try_members(attempt);
+
+    ret_score->placed = attempt->placed_count;
+    ret_score->victims =
+        (uint32_t)(attempt->round->sched->decisions.count - mark.decisions) -
+        attempt->placed_count;
+    return is_enough;
+}
+
+/* Try one value of the label after the other; the best one stands. */
+static bool try_values(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    struct str key = str_of(attempt->gang->uniformity);
+    const struct label_index *index = place_labels(round, key);
+    const struct label *running = running_value(round, attempt->gang, key);
+    struct mark mark = mark_here(round);
+    struct score score, best = {UINT32_MAX, 0};
+    const struct label_group *best_group = NULL;
+
+    for (uint32_t i = 0; i < index->group_count; i++) {
+        attempt->only = &index->groups[i];
+        if (running && !str_equal(running->value, attempt->only->value)) {
+            continue;
+        }
+        bool is_enough = try_scored(attempt, mark, &score);
+        if (is_enough && score.victims == 0 &&
+            score.placed == attempt->wanted) {
+            return true;
+        }
+        if (is_enough && (!best_group || is_better(score, best))) {
+            best = score;
+            best_group = attempt->only;
+        }
+        back_to(round, mark);
+    }
+    attempt->only = best_group;
+    return best_group && try_members(attempt);
+}
+
+static bool try_gang(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    struct mark mark = mark_here(round);
+    bool is_uniform = attempt->gang->uniformity[0] != 0;
+    bool is_done = is_uniform ? try_values(attempt) : try_members(attempt);
+
+    if (!is_done) {
+        back_to(round, mark);
+    }
+    return is_done;
+}
+
+/* Members that found no place are not wanted any more: the gang starts
+ * without them.  One that ran already keeps its vacancies open. */
+static void fail_rest(struct attempt *attempt)
+{
+    struct sched *sched = attempt->round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
+         seq_next(&attempt->gang->waiting, &at)) {
+        uint32_t job = seq_get(&attempt->gang->waiting, at);
+        if (!sched->jobs.items[job].is_planned) {
+            round_decide(attempt->round, (struct sched_decision){
+                                             .action = SCHED_FAIL,
+                                             .job = job,
+                                             .node = NONE,
+                                             .for_job = NONE,
+                                         });
+        }
+    }
+}
+
+enum gang_outcome gang_place(struct round *round, struct lane *lane,
+                             uint32_t index)
+{
+    struct sched *sched = round->sched;
+    const struct gang *gang = &sched->gangs.items[index];
+    uint32_t wanted = gang->waiting.count, running = gang->leased.count;
+    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
+    struct mark mark = mark_here(round);
+    struct attempt attempt = {
+        .round = round,
+        .lane = lane,
+        .gang = gang,
+        .wanted = wanted,
+        .needed = needed < wanted ? needed : wanted,
+    };
+
+    bool is_done = try_gang(&attempt);
+    if (!is_done && round->kind == ROUND_BALANCE && !round->is_filling) {
+        attempt.only = NULL;
+        attempt.preempt_until = attempt.needed;
+        is_done = try_gang(&attempt);
+    }
+    if (!is_done) {
+        return GANG_WAITS;
+    }
+    if (running == 0) {
+        fail_rest(&attempt);
+    }
+    if (mark.decisions > 0 && sched->decisions.count > round->decision_max) {
+        back_to(round, mark);
+        return GANG_CUT;
+    }
+    gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
+    round->group++;
+    return GANG_PLACED;
+}

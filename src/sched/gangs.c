@@ -1,0 +1,115 @@
+#include "base/hash.h"
+#include "sched/state.h"
+
+static bool gang_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+
+    return job_less(sched, sched->gangs.items[a].position,
+                    sched->gangs.items[b].position);
+}
+
+static struct key128 gang_key(uint32_t queue, struct str id)
+{
+    return (struct key128){queue, hash_bytes(id.p, id.byte_count, queue)};
+}
+
+static uint32_t gang_find(const struct sched *sched, uint32_t queue,
+                          struct str id)
+{
+    uint32_t at = map_find(&sched->gang_map, gang_key(queue, id));
+
+    while (at != MAP_NONE) {
+        const struct gang *gang = &sched->gangs.items[at];
+        if (gang->queue == queue &&
+            str_equal(str_make(gang->id, gang->id_bytes), id)) {
+            break;
+        }
+        at = gang->next;
+    }
+    return at;
+}
+
+uint32_t gang_get(struct sched *sched, const struct sched_job *record,
+                  uint32_t level, uint32_t pool)
+{
+    uint32_t at = gang_find(sched, record->queue, record->gang_id);
+
+    if (at != NONE) {
+        return at;
+    }
+    if (sched->spare_gangs.count) {
+        at = sched->spare_gangs.items[--sched->spare_gangs.count];
+    } else {
+        at = (uint32_t)sched->gangs.count;
+        VEC_PUSH(&sched->gangs, (struct gang){0});
+    }
+    uint32_t minimum = record->gang_minimum;
+    sched->gangs.items[at] = (struct gang){
+        .id = str_dup(record->gang_id),
+        .id_bytes = (uint32_t)record->gang_id.byte_count,
+        .uniformity = str_dup(record->gang_uniformity),
+        .queue = record->queue,
+        .list = list_get(sched, record->queue, NONE, level, pool),
+        .cardinality = record->gang_cardinality,
+        .minimum = minimum > 0 && minimum <= record->gang_cardinality
+                       ? minimum
+                       : record->gang_cardinality,
+        .position = NONE,
+        .is_live = true,
+    };
+    sched->gangs.items[at].next =
+        map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
+    return at;
+}
+
+static void gang_free(struct sched *sched, uint32_t at)
+{
+    struct gang *gang = &sched->gangs.items[at];
+    struct key128 key =
+        gang_key(gang->queue, str_make(gang->id, gang->id_bytes));
+    uint32_t first = map_find(&sched->gang_map, key);
+
+    if (first != at) {
+        while (sched->gangs.items[first].next != at) {
+            first = sched->gangs.items[first].next;
+        }
+        sched->gangs.items[first].next = gang->next;
+    } else if (gang->next != NONE) {
+        map_put(&sched->gang_map, key, gang->next);
+    } else {
+        map_remove(&sched->gang_map, key);
+    }
+    list_put(sched, gang->list);
+    mem_free(gang->id);
+    mem_free(gang->uniformity);
+    *gang = (struct gang){0};
+    VEC_PUSH(&sched->spare_gangs, at);
+}
+
+void gang_detach(struct sched *sched, uint32_t at)
+{
+    struct gang *gang = &sched->gangs.items[at];
+
+    if (gang->position != NONE) {
+        seq_remove(&sched->lists.items[gang->list].seq, at, gang_less, sched);
+        gang->position = NONE;
+        list_refresh(sched, gang->list);
+    }
+}
+
+void gang_attach(struct sched *sched, uint32_t at)
+{
+    struct gang *gang = &sched->gangs.items[at];
+    uint32_t present = gang->waiting.count + gang->leased.count;
+
+    ASSERT(gang->position == NONE);
+    if (present == 0) {
+        gang_free(sched, at);
+    } else if (gang->waiting.count &&
+               (gang->was_started || present >= gang->cardinality)) {
+        gang->position = seq_last(&gang->waiting);
+        seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
+        list_refresh(sched, gang->list);
+    }
+}

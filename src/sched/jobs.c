@@ -1,0 +1,516 @@
+#include <string.h>
+
+#include "sched/state.h"
+
+bool job_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+
+    return job_is_before(&sched->jobs.items[a], &sched->jobs.items[b]);
+}
+
+uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
+                     uint32_t priority_class)
+{
+    struct queue *q = &sched->queues.items[queue];
+    uint32_t at = q->account_first;
+
+    for (; at != NONE; at = sched->accounts.items[at].next) {
+        const struct account *account = &sched->accounts.items[at];
+        if (account->pool == pool &&
+            account->priority_class == priority_class) {
+            return at;
+        }
+    }
+    if (sched->spare_accounts.count) {
+        at = sched->spare_accounts.items[--sched->spare_accounts.count];
+    } else {
+        at = (uint32_t)sched->accounts.count;
+        VEC_PUSH(&sched->accounts, (struct account){0});
+    }
+    sched->accounts.items[at] = (struct account){
+        .queue = queue,
+        .pool = pool,
+        .next = q->account_first,
+        .run_first = NONE,
+        .priority_class = (uint8_t)priority_class,
+    };
+    q->account_first = at;
+    return at;
+}
+
+/* `item` is a class, or for lists of gangs (class_index NONE) a level. */
+static struct key128 list_key(uint32_t queue, uint32_t class_index,
+                              uint32_t level, uint32_t pool)
+{
+    bool is_gangs = class_index == NONE;
+
+    return (struct key128){
+        (uint64_t)queue << 32 | (is_gangs ? level : class_index),
+        (uint64_t)pool << 1 | is_gangs,
+    };
+}
+
+uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
+                  uint32_t level, uint32_t pool)
+{
+    struct key128 key = list_key(queue, class_index, level, pool);
+    uint32_t at = map_find(&sched->list_map, key);
+
+    if (at != MAP_NONE) {
+        sched->lists.items[at].use_count++;
+        return at;
+    }
+    if (sched->spare_lists.count) {
+        at = sched->spare_lists.items[--sched->spare_lists.count];
+    } else {
+        at = (uint32_t)sched->lists.count;
+        ASSERT(at < LIST_NONE);
+        VEC_PUSH(&sched->lists, (struct list){0});
+    }
+    struct list *list = &sched->lists.items[at];
+    *list = (struct list){
+        .queue = queue,
+        .class_index = class_index,
+        .pool = pool,
+        .account = NONE,
+        .use_count = 1,
+        .place = NONE,
+        .level = (uint8_t)level,
+    };
+    if (class_index != NONE) {
+        struct class *class = &sched->classes.items[class_index];
+        class->list_count++;
+        list->account = account_get(sched, queue, pool, class->priority_class);
+    }
+    map_put(&sched->list_map, key, at);
+    return at;
+}
+
+void list_put(struct sched *sched, uint32_t at)
+{
+    struct list *list = &sched->lists.items[at];
+
+    if (--list->use_count > 0) {
+        return;
+    }
+    ASSERT(list->seq.count == 0 && list->place == NONE);
+    map_remove(&sched->list_map, list_key(list->queue, list->class_index,
+                                          list->level, list->pool));
+    if (list->class_index != NONE) {
+        sched->classes.items[list->class_index].list_count--;
+    }
+    VEC_PUSH(&sched->spare_lists, at);
+}
+
+void list_refresh(struct sched *sched, uint32_t at)
+{
+    struct list *list = &sched->lists.items[at];
+    struct queue *queue = &sched->queues.items[list->queue];
+
+    if (list->seq.count && list->place == NONE) {
+        list->place = (uint32_t)queue->lists.count;
+        VEC_PUSH(&queue->lists, at);
+    } else if (list->seq.count == 0 && list->place != NONE) {
+        uint32_t last = queue->lists.items[--queue->lists.count];
+        queue->lists.items[list->place] = last;
+        sched->lists.items[last].place = list->place;
+        list->place = NONE;
+    }
+}
+
+static struct class *class_of(struct sched *sched, const struct job *job)
+{
+    uint32_t c = sched->lists.items[job->list].class_index;
+
+    return &sched->classes.items[c];
+}
+
+/* Count a waiting job in (+1) or out (-1). */
+static void count_waiting(struct sched *sched, const struct job *job, int sign)
+{
+    const struct list *list = &sched->lists.items[job->list];
+    struct account *account = &sched->accounts.items[list->account];
+
+    resource_add(&account->queued, &class_of(sched, job)->request, sign);
+    account->queued_count += (uint32_t)sign;
+    sched->queues.items[list->queue].waiting_count += (uint32_t)sign;
+    queue_refresh(sched, list->queue);
+}
+
+void job_wait(struct sched *sched, uint32_t index)
+{
+    struct job *job = &sched->jobs.items[index];
+
+    count_waiting(sched, job, 1);
+    if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
+        resource_add(&gang->waiting_sum, &class_of(sched, job)->request, 1);
+        seq_insert(&gang->waiting, index, job_less, sched);
+    } else {
+        seq_insert(&sched->lists.items[job->list].seq, index, job_less, sched);
+        list_refresh(sched, job->list);
+    }
+}
+
+void job_unwait(struct sched *sched, uint32_t index)
+{
+    struct job *job = &sched->jobs.items[index];
+
+    count_waiting(sched, job, -1);
+    if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
+        resource_add(&gang->waiting_sum, &class_of(sched, job)->request, -1);
+        seq_remove(&gang->waiting, index, job_less, sched);
+    } else {
+        seq_remove(&sched->lists.items[job->list].seq, index, job_less, sched);
+        list_refresh(sched, job->list);
+    }
+}
+
+/* Chain a run into its account, or take it out. */
+static void chain_account(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    struct account *account = &sched->accounts.items[run->account];
+
+    if (sign > 0) {
+        run->account_next = account->run_first;
+        run->account_previous = NONE;
+        if (account->run_first != NONE) {
+            sched->runs.items[account->run_first].account_previous = index;
+        }
+        account->run_first = index;
+    } else {
+        if (run->account_next != NONE) {
+            sched->runs.items[run->account_next].account_previous =
+                run->account_previous;
+        }
+        if (run->account_previous != NONE) {
+            sched->runs.items[run->account_previous].account_next =
+                run->account_next;
+        } else {
+            account->run_first = run->account_next;
+        }
+    }
+}
+
+static void count_run(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    struct account *account = &sched->accounts.items[run->account];
+
+    resource_add(&account->allocated, &class_of(sched, job)->request, sign);
+    account->leased_count += (uint32_t)sign;
+    sched->queues.items[account->queue].leased_count += (uint32_t)sign;
+    queue_refresh(sched, account->queue);
+    chain_account(sched, index, sign);
+    node_add_run(sched, index, sign);
+}
+
+void run_link(struct sched *sched, uint32_t index)
+{
+    struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    const struct class *class = class_of(sched, job);
+
+    run->level = (uint8_t)level_of(sched, run->priority);
+    run->is_preemptible =
+        sched->policy->classes[class->priority_class].is_preemptible;
+    run->account =
+        account_get(sched, sched->lists.items[job->list].queue,
+                    sched->nodes.items[run->node].pool, class->priority_class);
+    count_run(sched, index, 1);
+    if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
+        gang->was_started = true;
+        seq_insert(&gang->leased, run->job, job_less, sched);
+    }
+}
+
+void run_unlink(struct sched *sched, uint32_t index)
+{
+    const struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+
+    count_run(sched, index, -1);
+    if (job->gang != NONE) {
+        seq_remove(&sched->gangs.items[job->gang].leased, run->job, job_less,
+                   sched);
+    }
+}
+
+static struct job *job_get(struct sched *sched, uint32_t index)
+{
+    ASSERT(index < sched->jobs.count);
+    struct job *job = &sched->jobs.items[index];
+
+    ASSERT(job->list != LIST_NONE);
+    return job;
+}
+
+void sched_job_add(struct sched *sched, uint32_t index,
+                   const struct sched_job *record)
+{
+    ASSERT(index < SCHED_JOBS_MAX && record->queue < sched->queues.count);
+    ASSERT(sched->queues.items[record->queue].name);
+    while (sched->jobs.count <= index) {
+        VEC_PUSH(&sched->jobs, (struct job){
+                                   .list = LIST_NONE,
+                                   .gang = NONE,
+                                   .run = NONE,
+                               });
+    }
+    struct job *job = &sched->jobs.items[index];
+    uint32_t pool =
+        record->pool.byte_count ? pool_get(sched, record->pool) : NONE;
+    uint32_t level = sched->classes.items[record->class_index].level;
+
+    ASSERT(job->list == LIST_NONE);
+    sched->version++;
+    *job = (struct job){
+        .id = record->id,
+        .submitted_ms = record->submitted_ms,
+        .priority = record->priority,
+        .gang = NONE,
+        .run = NONE,
+    };
+    job->list =
+        list_get(sched, record->queue, record->class_index, level, pool) &
+        LIST_NONE;
+    if (record->gang_id.byte_count && record->gang_cardinality > 1) {
+        job->gang = gang_get(sched, record, level, pool);
+        gang_detach(sched, job->gang);
+    }
+    job_wait(sched, index);
+    if (job->gang != NONE) {
+        sched->gangs.items[job->gang].was_started |= record->was_leased;
+        gang_attach(sched, job->gang);
+    }
+}
+
+/* Starts that rate limits count. */
+static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)
+{
+    const struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    const struct policy *policy = sched->policy;
+    uint32_t p = sched->nodes.items[run->node].pool;
+
+    struct bucket_rule all = rate_rule(&policy->rate_global);
+    struct bucket_rule queue = rate_rule(&policy->rate_per_queue);
+    uint32_t q = sched->lists.items[job->list].queue;
+
+    bucket_take(&sched->bucket, &all, 1, now_ms);
+    bucket_take(&sched->queues.items[q].bucket, &queue, 1, now_ms);
+    for (uint32_t r = 0; p != NONE && r < policy->schema.column_count; r++) {
+        struct bucket_rule rule = start_rule(sched, p, r);
+        bucket_take(&sched->pools.items[p].start[r], &rule,
+                    class_of(sched, job)->request.v[r], now_ms);
+    }
+}
+
+void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
+                     int32_t priority, int64_t now_ms, bool is_counted)
+{
+    struct job *job = job_get(sched, index);
+    uint32_t run;
+
+    ASSERT(job->run == NONE && node < sched->nodes.count &&
+           sched->nodes.items[node].name);
+    sched->version++;
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    job_unwait(sched, index);
+    if (sched->spare_runs.count) {
+        run = sched->spare_runs.items[--sched->spare_runs.count];
+    } else {
+        run = (uint32_t)sched->runs.count;
+        VEC_PUSH(&sched->runs, (struct run){0});
+    }
+    sched->runs.items[run] = (struct run){
+        .job = index,
+        .node = node,
+        .priority = priority,
+        .leased_ms = now_ms,
+        .unit = NONE,
+    };
+    job->run = run;
+    run_link(sched, run);
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+    if (is_counted) {
+        count_start(sched, run, now_ms);
+    }
+}
+
+/* Take the lease off. */
+static void drop_run(struct sched *sched, struct job *job)
+{
+    uint32_t run = job->run;
+
+    run_unlink(sched, run);
+    job->run = NONE;
+    VEC_PUSH(&sched->spare_runs, run);
+}
+
+static void forget_avoided(struct sched *sched, uint32_t index)
+{
+    struct job *job = &sched->jobs.items[index];
+
+    if (!job->has_avoided) {
+        return;
+    }
+    uint32_t at = map_remove(&sched->avoid_map, key_of_u64(index));
+    struct avoid_list *avoid = &sched->avoids.items[at];
+    for (uint32_t i = 0; i < avoid->count; i++) {
+        sched->nodes.items[avoid->nodes[i]].avoid_count--;
+        node_touch(sched, avoid->nodes[i]);
+    }
+    VEC_PUSH(&sched->spare_avoids, at);
+    job->has_avoided = false;
+}
+
+void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
+{
+    struct job *job = job_get(sched, index);
+    uint32_t at;
+
+    ASSERT(node < sched->nodes.count && sched->nodes.items[node].name);
+    sched->version++;
+    if (!job->has_avoided) {
+        if (sched->spare_avoids.count) {
+            at = sched->spare_avoids.items[--sched->spare_avoids.count];
+        } else {
+            at = (uint32_t)sched->avoids.count;
+            VEC_PUSH(&sched->avoids, (struct avoid_list){0});
+        }
+        sched->avoids.items[at] = (struct avoid_list){0};
+        map_put(&sched->avoid_map, key_of_u64(index), at);
+        job->has_avoided = true;
+    }
+    if (job_avoids(sched, index, node)) {
+        return;
+    }
+    at = map_find(&sched->avoid_map, key_of_u64(index));
+    struct avoid_list *avoid = &sched->avoids.items[at];
+    if (avoid->count == SCHED_AVOIDED_NODES_MAX) {
+        sched->nodes.items[avoid->nodes[0]].avoid_count--;
+        node_touch(sched, avoid->nodes[0]);
+        avoid->count--;
+        memmove(avoid->nodes, avoid->nodes + 1,
+                avoid->count * sizeof(*avoid->nodes));
+    }
+    avoid->nodes[avoid->count++] = node;
+    sched->nodes.items[node].avoid_count++;
+}
+
+void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
+{
+    struct job *job = job_get(sched, index);
+
+    ASSERT(job->run != NONE);
+    sched->version++;
+    if (avoid_node != NONE) {
+        sched_job_avoid(sched, index, avoid_node);
+    }
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    drop_run(sched, job);
+    job_wait(sched, index);
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+}
+
+void sched_job_remove(struct sched *sched, uint32_t index)
+{
+    struct job *job = job_get(sched, index);
+
+    sched->version++;
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    if (job->run != NONE) {
+        drop_run(sched, job);
+    } else {
+        job_unwait(sched, index);
+    }
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+    forget_avoided(sched, index);
+    list_put(sched, job->list);
+    *job = (struct job){.list = LIST_NONE, .gang = NONE, .run = NONE};
+}
+
+void sched_job_reprioritise(struct sched *sched, uint32_t index,
+                            uint32_t priority)
+{
+    struct job *job = job_get(sched, index);
+
+    sched->version++;
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    if (job->run == NONE) {
+        job_unwait(sched, index);
+        job->priority = priority;
+        job_wait(sched, index);
+    } else {
+        run_unlink(sched, job->run);
+        job->priority = priority;
+        run_link(sched, job->run);
+    }
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+}
+
+uint32_t sched_job_node(const struct sched *sched, uint32_t index)
+{
+    if (index >= sched->jobs.count ||
+        sched->jobs.items[index].list == LIST_NONE ||
+        sched->jobs.items[index].run == NONE) {
+        return NONE;
+    }
+    return sched->runs.items[sched->jobs.items[index].run].node;
+}
+
+struct resource_vec sched_job_request(const struct sched *sched, uint32_t index)
+{
+    ASSERT(index < sched->jobs.count &&
+           sched->jobs.items[index].list != LIST_NONE);
+    uint32_t list = sched->jobs.items[index].list;
+
+    return sched->classes.items[sched->lists.items[list].class_index].request;
+}
+
+void jobs_fini(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        seq_fini(&sched->lists.items[i].seq);
+    }
+    for (size_t i = 0; i < sched->gangs.count; i++) {
+        seq_fini(&sched->gangs.items[i].waiting);
+        seq_fini(&sched->gangs.items[i].leased);
+        mem_free(sched->gangs.items[i].id);
+        mem_free(sched->gangs.items[i].uniformity);
+    }
+    VEC_FREE(&sched->jobs);
+    VEC_FREE(&sched->lists);
+    VEC_FREE(&sched->spare_lists);
+    VEC_FREE(&sched->gangs);
+    VEC_FREE(&sched->spare_gangs);
+    VEC_FREE(&sched->runs);
+    VEC_FREE(&sched->spare_runs);
+    VEC_FREE(&sched->avoids);
+    VEC_FREE(&sched->spare_avoids);
+    map_fini(&sched->list_map);
+    map_fini(&sched->gang_map);
+    map_fini(&sched->avoid_map);
+}

@@ -1,0 +1,673 @@
+#include <string.h>
+
+#include "base/hash.h"
+#include "sched/state.h"
+
+enum { NODES_MIN = 64 };
+
+/* Where the parts of a copied record go. */
+struct copier {
+    char *at;
+};
+
+static void *take(struct copier *copier, size_t byte_count)
+{
+    void *place = copier->at;
+
+    copier->at += (byte_count + 7) & ~(size_t)7;
+    return place;
+}
+
+static struct str take_str(struct copier *copier, struct str s)
+{
+    char *copy = copier->at;
+
+    if (s.byte_count) {
+        memcpy(copy, s.p, s.byte_count);
+    }
+    copier->at += s.byte_count;
+    return str_make(copy, s.byte_count);
+}
+
+static size_t strings_bytes(const struct node_record *record)
+{
+    size_t n = record->name.byte_count;
+
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        n += record->labels[i].key.byte_count +
+             record->labels[i].value.byte_count;
+    }
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        n += record->taints[i].key.byte_count +
+             record->taints[i].value.byte_count;
+    }
+    for (uint32_t i = 0; i < record->total.count; i++) {
+        n += record->total.items[i].name.byte_count;
+    }
+    for (uint32_t i = 0; i < record->foreign.count; i++) {
+        n += record->foreign.items[i].name.byte_count;
+    }
+    return n;
+}
+
+static void copy_amounts(struct copier *strings, struct resource_amount *items,
+                         struct resource_list *list)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        items[i] = list->items[i];
+        items[i].name = take_str(strings, items[i].name);
+    }
+    list->items = items;
+}
+
+/* A copy of a record in one block, without pool and type. */
+static struct node_record *record_copy(const struct node_record *record)
+{
+    size_t labels_bytes = record->label_count * sizeof(struct label);
+    size_t taints_bytes = record->taint_count * sizeof(struct taint);
+    size_t amounts_bytes = (record->total.count + record->foreign.count) *
+                           sizeof(struct resource_amount);
+    struct node_record *copy =
+        mem_alloc(sizeof(*copy) + labels_bytes + taints_bytes + amounts_bytes +
+                  strings_bytes(record) + 32);
+    struct copier copier = {(char *)copy};
+
+    (void)take(&copier, sizeof(*copy));
+    struct label *labels = take(&copier, labels_bytes);
+    struct taint *taints = take(&copier, taints_bytes);
+    struct resource_amount *amounts = take(&copier, amounts_bytes);
+    *copy = *record;
+    copy->name = take_str(&copier, record->name);
+    copy->pool = copy->node_type = str_make(NULL, 0);
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        labels[i].key = take_str(&copier, record->labels[i].key);
+        labels[i].value = take_str(&copier, record->labels[i].value);
+    }
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        taints[i].key = take_str(&copier, record->taints[i].key);
+        taints[i].value = take_str(&copier, record->taints[i].value);
+        taints[i].effect = record->taints[i].effect;
+    }
+    copy->labels = labels;
+    copy->taints = taints;
+    copy_amounts(&copier, amounts, &copy->total);
+    copy_amounts(&copier, amounts + record->total.count, &copy->foreign);
+    return copy;
+}
+
+uint32_t pool_get(struct sched *sched, struct str name)
+{
+    uint32_t pool = intern_add(sched->pool_names, name);
+
+    while (sched->pools.count <= pool) {
+        struct str fresh =
+            intern_get(sched->pool_names, (uint32_t)sched->pools.count);
+        struct pool record = {.policy_index = -1, .is_stale = true};
+        for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
+            if (str_equal(sched->policy->pools[i].name, fresh)) {
+                record.policy_index = (int)i;
+            }
+        }
+        VEC_PUSH(&sched->pools, record);
+    }
+    return pool;
+}
+
+uint64_t pool_weigh(const struct pool *pool, const struct resource_vec *v)
+{
+    uint64_t sum = 0;
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        sum += v->v[r] > 0 ? pool->weights[r] * (uint64_t)v->v[r] : 0;
+    }
+    return sum;
+}
+
+static uint32_t executor_get(struct sched *sched, struct str name)
+{
+    uint32_t executor = intern_add(sched->executor_names, name);
+
+    if (sched->executors.count <= executor) {
+        VEC_PUSH(&sched->executors,
+                 (struct executor){
+                     .name = intern_get(sched->executor_names, executor),
+                     .accepts = true,
+                 });
+    }
+    return executor;
+}
+
+static struct str name_of(const struct node *node)
+{
+    return str_make(node->name, node->name_bytes);
+}
+
+static bool node_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+    const struct node *x = &sched->nodes.items[a];
+    const struct node *y = &sched->nodes.items[b];
+    int c = str_compare(name_of(x), name_of(y));
+
+    if (c == 0) {
+        c = str_compare(sched->executors.items[x->executor].name,
+                        sched->executors.items[y->executor].name);
+    }
+    return c < 0;
+}
+
+static struct key128 node_key(uint32_t executor, struct str name)
+{
+    return (struct key128){executor,
+                           hash_bytes(name.p, name.byte_count, executor)};
+}
+
+static void grow_arrays(struct sched *sched)
+{
+    uint32_t capacity =
+        sched->node_capacity ? sched->node_capacity * 2 : NODES_MIN;
+    size_t row = sched->level_count * sizeof(struct resource_vec);
+
+    sched->free = mem_grow_array(sched->free, capacity, sizeof(*sched->free));
+    sched->preemptible = mem_grow_array(sched->preemptible, capacity, row);
+    sched->ranks =
+        mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
+    sched->node_capacity = capacity;
+    for (size_t i = 0; i < sched->pools.count; i++) {
+        sched->pools.items[i].index.free = sched->free;
+        sched->pools.items[i].index.ranks = sched->ranks;
+    }
+}
+
+static uint32_t node_add(struct sched *sched, uint32_t executor,
+                         struct str name)
+{
+    uint32_t node;
+
+    if (sched->spare_nodes.count) {
+        node = sched->spare_nodes.items[--sched->spare_nodes.count];
+    } else {
+        node = (uint32_t)sched->nodes.count;
+        VEC_PUSH(&sched->nodes, (struct node){0});
+        VEC_PUSH(&sched->node_next, NONE);
+    }
+    if (node >= sched->node_capacity) {
+        grow_arrays(sched);
+    }
+    sched->nodes.items[node] = (struct node){
+        .name = str_dup(name),
+        .name_bytes = (uint32_t)name.byte_count,
+        .executor = executor,
+        .pool = NONE,
+        .run_first = NONE,
+    };
+    sched->free[node] = (struct resource_vec){0};
+    memset(&sched->preemptible[(size_t)node * sched->level_count], 0,
+           sched->level_count * sizeof(struct resource_vec));
+    uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
+    sched->node_next.items[node] = old;
+    seq_insert(&sched->nodes_by_name, node, node_less, sched);
+    sched->are_node_ranks_stale = true;
+    return node;
+}
+
+uint32_t sched_node_index(struct sched *sched, struct str executor,
+                          struct str name)
+{
+    uint32_t e = executor_get(sched, executor);
+    uint32_t node = map_find(&sched->node_map, node_key(e, name));
+
+    while (node != MAP_NONE) {
+        if (sched->nodes.items[node].executor == e &&
+            str_equal(name_of(&sched->nodes.items[node]), name)) {
+            return node;
+        }
+        node = sched->node_next.items[node];
+    }
+    return node_add(sched, e, name);
+}
+
+void node_release(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (node->record || node->run_count || node->avoid_count ||
+        node->is_indexed || node->is_dirty) {
+        return;
+    }
+    struct key128 key = node_key(node->executor, name_of(node));
+    uint32_t first = map_find(&sched->node_map, key);
+    if (first != index) {
+        while (sched->node_next.items[first] != index) {
+            first = sched->node_next.items[first];
+        }
+        sched->node_next.items[first] = sched->node_next.items[index];
+    } else if (sched->node_next.items[index] != NONE) {
+        map_put(&sched->node_map, key, sched->node_next.items[index]);
+    } else {
+        map_remove(&sched->node_map, key);
+    }
+    seq_remove(&sched->nodes_by_name, index, node_less, sched);
+    mem_free(node->name);
+    node->name = NULL;
+    VEC_PUSH(&sched->spare_nodes, index);
+}
+
+void node_touch(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (!node->is_dirty) {
+        node->is_dirty = true;
+        VEC_PUSH(&sched->dirty, index);
+    }
+}
+
+/* Count a present node's capacity in (+1) or out (-1) of its pool. */
+static void pool_count(struct sched *sched, const struct node *node, int sign)
+{
+    struct pool *pool = &sched->pools.items[node->pool];
+
+    pool->node_count += (uint32_t)sign;
+    resource_add(&pool->total, &node->capacity, sign);
+    pool->is_stale = true;
+}
+
+static struct resource_vec capacity_of(const struct sched *sched,
+                                       const struct node_record *record)
+{
+    struct resource_vec capacity =
+        resource_capacity(&sched->policy->schema, &record->total);
+    struct resource_vec foreign;
+
+    (void)!resource_request(&sched->policy->schema, &record->foreign, &foreign);
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t left = capacity.v[r] - foreign.v[r];
+        capacity.v[r] = left > 0 ? left : 0;
+    }
+    return capacity;
+}
+
+static bool keeps_pods_away(const struct node_record *record)
+{
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        if (record->taints[i].effect != TAINT_PREFER_NO_SCHEDULE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void refresh_accepting(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+    bool is_accepting = node->record && !node->record->is_unschedulable &&
+                        sched->executors.items[node->executor].accepts;
+
+    if (is_accepting != node->is_accepting) {
+        node->is_accepting = is_accepting;
+        node_touch(sched, index);
+    }
+}
+
+/* Take the node's index entry out before its pool changes. */
+static void leave_index(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (node->is_indexed) {
+        struct pool *pool = &sched->pools.items[node->pool];
+        if (!pool->is_stale && !sched->are_node_ranks_stale) {
+            node_index_remove(&pool->index, index, node->key);
+        } else {
+            pool->is_stale = true;
+        }
+        node->is_indexed = false;
+        pool->indexed_count--;
+    }
+}
+
+static void relink_runs(struct sched *sched, uint32_t index, uint32_t pool)
+{
+    VEC(uint32_t) runs = {0};
+
+    for (uint32_t run = sched->nodes.items[index].run_first; run != NONE;
+         run = sched->runs.items[run].node_next) {
+        VEC_PUSH(&runs, run);
+    }
+    for (size_t i = 0; i < runs.count; i++) {
+        run_unlink(sched, runs.items[i]);
+    }
+    leave_index(sched, index);
+    sched->nodes.items[index].pool = pool;
+    for (size_t i = 0; i < runs.count; i++) {
+        run_link(sched, runs.items[i]);
+    }
+    VEC_FREE(&runs);
+}
+
+uint32_t sched_node_set(struct sched *sched, struct str executor,
+                        const struct node_record *record, struct str pool)
+{
+    uint32_t index = sched_node_index(sched, executor, record->name);
+    uint32_t p = pool_get(sched, record->pool.byte_count ? record->pool : pool);
+    struct node *node = &sched->nodes.items[index];
+    struct resource_vec capacity = capacity_of(sched, record);
+
+    sched->version++;
+    if (node->record) {
+        pool_count(sched, node, -1);
+    }
+    if (node->pool != p) {
+        relink_runs(sched, index, p);
+        node = &sched->nodes.items[index];
+    }
+    mem_free(node->record);
+    node->record = record_copy(record);
+    node->has_taints = keeps_pods_away(record);
+    resource_add(&sched->free[index], &node->capacity, -1);
+    resource_add(&sched->free[index], &capacity, 1);
+    node->capacity = capacity;
+    pool_count(sched, node, 1);
+    node_touch(sched, index);
+    refresh_accepting(sched, index);
+    return index;
+}
+
+void sched_node_remove(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    ASSERT(index < sched->nodes.count && node->name);
+    if (!node->record) {
+        return;
+    }
+    sched->version++;
+    pool_count(sched, node, -1);
+    resource_add(&sched->free[index], &node->capacity, -1);
+    node->capacity = (struct resource_vec){0};
+    mem_free(node->record);
+    node->record = NULL;
+    refresh_accepting(sched, index);
+    leave_index(sched, index);
+    node_touch(sched, index);
+}
+
+void sched_executor_set(struct sched *sched, struct str executor,
+                        bool accepts_new_leases)
+{
+    uint32_t e = executor_get(sched, executor);
+
+    if (sched->executors.items[e].accepts == accepts_new_leases) {
+        return;
+    }
+    sched->version++;
+    sched->executors.items[e].accepts = accepts_new_leases;
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {
+            refresh_accepting(sched, i);
+        }
+    }
+}
+
+struct str sched_node_name(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return name_of(&sched->nodes.items[node]);
+}
+
+struct str sched_node_executor(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return sched->executors.items[sched->nodes.items[node].executor].name;
+}
+
+struct str sched_node_pool(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    uint32_t pool = sched->nodes.items[node].pool;
+
+    return pool == NONE ? str_make(NULL, 0)
+                        : intern_get(sched->pool_names, pool);
+}
+
+void node_add_run(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    struct node *node = &sched->nodes.items[run->node];
+    uint32_t list = sched->jobs.items[run->job].list;
+    uint32_t c = sched->lists.items[list].class_index;
+    const struct resource_vec *request = &sched->classes.items[c].request;
+
+    resource_add(&sched->free[run->node], request, -sign);
+    if (run->is_preemptible) {
+        resource_add(
+            &sched->preemptible[(size_t)run->node * sched->level_count +
+                                run->level],
+            request, sign);
+        sched->preemptible_count[run->level] += (uint32_t)sign;
+    }
+    if (sign > 0) {
+        run->node_next = node->run_first;
+        run->node_previous = NONE;
+        if (node->run_first != NONE) {
+            sched->runs.items[node->run_first].node_previous = index;
+        }
+        node->run_first = index;
+    } else {
+        if (run->node_next != NONE) {
+            sched->runs.items[run->node_next].node_previous =
+                run->node_previous;
+        }
+        if (run->node_previous != NONE) {
+            sched->runs.items[run->node_previous].node_next = run->node_next;
+        } else {
+            node->run_first = run->node_next;
+        }
+    }
+    node->run_count += (uint32_t)sign;
+    node_touch(sched, run->node);
+}
+
+/* Weights such that a whole pool weighs less than 2^62. */
+static void set_weights(const struct sched *sched, struct pool *pool)
+{
+    int64_t ppm[RESOURCE_COLUMNS_MAX] = {0};
+    int64_t sum = 0;
+
+    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+        if (pool->policy_index >= 0) {
+            ppm[r] =
+                sched->policy->pools[pool->policy_index].packing_weights_ppm[r];
+        }
+        ppm[r] = ppm[r] > 0 ? ppm[r] : 0;
+        sum += ppm[r];
+    }
+    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+        ppm[r] = sum ? ppm[r] : 1;
+    }
+    sum = sum ? sum : RESOURCE_COLUMNS_MAX;
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        u128 one = (u128)1 << 62;
+        pool->weights[r] =
+            pool->total.v[r] > 0
+                ? (uint64_t)(one * (uint64_t)ppm[r] / (uint64_t)sum /
+                             (uint64_t)pool->total.v[r])
+                : 0;
+    }
+}
+
+struct keyed {
+    uint64_t key;
+    uint32_t node;
+};
+
+/* Stable merge sort by key; what comes in is in the order of ranks. */
+static void sort_keyed(struct keyed *items, struct keyed *spare, size_t count)
+{
+    for (size_t width = 1; width < count; width *= 2) {
+        for (size_t low = 0; low < count; low += 2 * width) {
+            size_t middle = low + width < count ? low + width : count;
+            size_t high = low + 2 * width < count ? low + 2 * width : count;
+            size_t a = low, b = middle;
+            for (size_t to = low; to < high; to++) {
+                bool is_left =
+                    b >= high || (a < middle && items[a].key <= items[b].key);
+                spare[to] = is_left ? items[a++] : items[b++];
+            }
+        }
+        struct keyed *swap = items;
+        items = spare;
+        spare = swap;
+    }
+}
+
+static void pool_reindex(struct sched *sched, uint32_t p)
+{
+    struct pool *pool = &sched->pools.items[p];
+    size_t n = sched->nodes_by_name.count;
+    struct keyed *items = arena_alloc_array(&sched->arena, n, sizeof(*items));
+    struct keyed *spare = arena_alloc_array(&sched->arena, n, sizeof(*spare));
+    uint32_t count = 0, passes = 0;
+
+    cost_base_set(&pool->base, &pool->total, sched->policy->is_dominant,
+                  sched->policy->schema.column_count);
+    set_weights(sched, pool);
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t i = seq_get(&sched->nodes_by_name, at);
+        struct node *node = &sched->nodes.items[i];
+        if (node->pool != p) {
+            continue;
+        }
+        node->is_indexed = node->is_accepting;
+        if (node->is_accepting) {
+            node->key = pool_weigh(pool, &sched->free[i]);
+            items[count++] = (struct keyed){node->key, i};
+        }
+    }
+    sort_keyed(items, spare, count);
+    for (size_t width = 1; width < count; width *= 2) {
+        passes++;
+    }
+    items = passes % 2 ? spare : items;
+    uint32_t *nodes = arena_alloc_array(&sched->arena, count, sizeof(*nodes));
+    uint64_t *keys = arena_alloc_array(&sched->arena, count, sizeof(*keys));
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[i] = items[i].node;
+        keys[i] = items[i].key;
+    }
+    pool->index.free = sched->free;
+    pool->index.ranks = sched->ranks;
+    node_index_clear(&pool->index);
+    node_index_fill(&pool->index, nodes, keys, count);
+    pool->indexed_count = count;
+    pool->is_stale = false;
+}
+
+void node_reindex(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (node->pool == NONE) {
+        return;
+    }
+    struct pool *pool = &sched->pools.items[node->pool];
+    uint64_t key = pool_weigh(pool, &sched->free[index]);
+    if (node->is_indexed && node->is_accepting && key == node->key) {
+        node_index_widen(&pool->index, index, key);
+        return;
+    }
+    if (node->is_indexed) {
+        node_index_remove(&pool->index, index, node->key);
+        pool->indexed_count--;
+    }
+    node->key = key;
+    node->is_indexed = node->is_accepting;
+    if (node->is_accepting) {
+        node_index_insert(&pool->index, index, key);
+        pool->indexed_count++;
+    }
+}
+
+static void rank_nodes(struct sched *sched)
+{
+    uint32_t rank = 0;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        sched->ranks[seq_get(&sched->nodes_by_name, at)] = rank++;
+    }
+    sched->are_node_ranks_stale = false;
+}
+
+void nodes_sync(struct sched *sched)
+{
+    /* Ranks of nodes in an index keep their order, so it stays sorted. */
+    if (sched->are_node_ranks_stale) {
+        rank_nodes(sched);
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        struct pool *pool = &sched->pools.items[p];
+        if (!pool->is_stale) {
+            continue;
+        }
+        pool_reindex(sched, p);
+    }
+    for (size_t i = 0; i < sched->dirty.count; i++) {
+        uint32_t index = sched->dirty.items[i];
+        sched->nodes.items[index].is_dirty = false;
+        node_reindex(sched, index);
+        node_release(sched, index);
+    }
+    sched->dirty.count = 0;
+}
+
+void nodes_rebuild(struct sched *sched)
+{
+    size_t row = sched->level_count * sizeof(struct resource_vec);
+
+    memset(sched->preemptible_count, 0, sizeof(sched->preemptible_count));
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        sched->pools.items[p].total = (struct resource_vec){0};
+        sched->pools.items[p].is_stale = true;
+    }
+    mem_free(sched->preemptible);
+    sched->preemptible =
+        mem_alloc_array(sched->node_capacity ? sched->node_capacity : 1, row);
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        struct node *node = &sched->nodes.items[i];
+        if (node->name && node->record) {
+            node->capacity = capacity_of(sched, node->record);
+            resource_add(&sched->pools.items[node->pool].total, &node->capacity,
+                         1);
+            sched->free[i] = node->capacity;
+        } else {
+            sched->free[i] = (struct resource_vec){0};
+        }
+    }
+}
+
+void nodes_fini(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->nodes.count; i++) {
+        mem_free(sched->nodes.items[i].name);
+        mem_free(sched->nodes.items[i].record);
+    }
+    for (size_t i = 0; i < sched->pools.count; i++) {
+        node_index_fini(&sched->pools.items[i].index);
+    }
+    VEC_FREE(&sched->nodes);
+    VEC_FREE(&sched->spare_nodes);
+    VEC_FREE(&sched->node_next);
+    VEC_FREE(&sched->executors);
+    VEC_FREE(&sched->pools);
+    VEC_FREE(&sched->dirty);
+    map_fini(&sched->node_map);
+    seq_fini(&sched->nodes_by_name);
+    mem_free(sched->free);
+    mem_free(sched->preemptible);
+    mem_free(sched->ranks);
+    intern_destroy(sched->pool_names);
+    intern_destroy(sched->executor_names);
+}

@@ -1,0 +1,332 @@
+#include "sched/round.h"
+
+bool place_allows(const struct search *search, uint32_t index)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    struct class *class = class_at(round, search->class_index);
+
+    if (!node->is_accepting || node->pool != round->p) {
+        return false;
+    }
+    if (node->has_taints || !class->is_plain) {
+        if (!class->requirement) {
+            class->requirement =
+                class_decode(sched, search->class_index, round->arena);
+        }
+        if (match_static(sched, class->requirement, index) !=
+            SCHED_EXCLUSIONS) {
+            return false;
+        }
+    }
+    return !job_avoids(sched, search->job, index);
+}
+
+static bool is_match(void *context, uint32_t node)
+{
+    return place_allows(context, node);
+}
+
+static uint32_t find_in_group(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct resource_vec *request =
+        &class_at(round, search->class_index)->request;
+    uint32_t best = NONE;
+    uint64_t best_key = 0;
+
+    for (uint32_t i = 0; i < search->only->count; i++) {
+        uint32_t node = search->only->nodes[i];
+        round->counters->nodes_examined++;
+        if (!resource_fits(request, &sched->free[node]) ||
+            !place_allows(search, node)) {
+            continue;
+        }
+        uint64_t key = pool_weigh(round->pool, &sched->free[node]);
+        if (best == NONE || key < best_key ||
+            (key == best_key && sched->ranks[node] < sched->ranks[best])) {
+            best = node;
+            best_key = key;
+        }
+    }
+    return best;
+}
+
+uint32_t place_find(const struct search *search)
+{
+    struct round *round = search->round;
+    struct class *class = class_round(round, search->class_index);
+    bool has_avoided = round->sched->jobs.items[search->job].has_avoided;
+
+    if (class->is_impossible) {
+        return NONE;
+    }
+    if (search->only) {
+        return find_in_group(search);
+    }
+    if (!has_avoided && class->cached_node != NONE &&
+        class->cached_version == round->version &&
+        resource_fits(&class->request,
+                      &round->sched->free[class->cached_node])) {
+        return class->cached_node;
+    }
+    place_flush(round);
+    uint64_t key_min = pool_weigh(round->pool, &class->request);
+    uint32_t node = node_index_find(
+        &round->pool->index, &class->request, key_min, is_match,
+        &(struct search){round, search->class_index, search->job, NULL},
+        &round->counters->nodes_examined);
+    if (!has_avoided) {
+        class->cached_node = node;
+        class->cached_version = round->version;
+    }
+    round->counters->failed_searches += node == NONE;
+    return node;
+}
+
+void place_flush(struct round *round)
+{
+    if (round->open_node != NONE) {
+        node_reindex(round->sched, round->open_node);
+        round->open_node = NONE;
+    }
+}
+
+static void note(struct sched *sched, uint32_t node, uint32_t class_index,
+                 uint32_t count, uint32_t job)
+{
+    VEC_PUSH(&sched->journal,
+             (struct journal_entry){node, class_index, count, job});
+}
+
+void place_put(struct round *round, struct lane *lane, uint32_t class_index,
+               uint32_t node, uint32_t count)
+{
+    struct sched *sched = round->sched;
+    struct class *class = class_at(round, class_index);
+    struct usage *usage = lane_usage(round, lane, class->priority_class);
+
+    resource_add(&sched->free[node], &class->request, -(int64_t)count);
+    resource_add(&lane->all, &class->request, count);
+    resource_add(&lane->placed, &class->request, count);
+    if (usage) {
+        resource_add(&usage->used, &class->request, count);
+    }
+    note(sched, node, class_index, count, lane->queue);
+    if (round->open_node != node) {
+        place_flush(round);
+        round->open_node = node;
+    }
+    round->version++;
+    if (class->cached_node == node &&
+        class->cached_version == round->version - 1) {
+        class->cached_version = round->version;
+    }
+}
+
+/* The lane whose job this is, or NULL: it has none in this pool. */
+static struct lane *lane_of(struct round *round, const struct run *run)
+{
+    const struct account *account = &round->sched->accounts.items[run->account];
+
+    if (account->pool != round->p ||
+        round->lane_of_queue[account->queue] == NONE) {
+        return NULL;
+    }
+    return &round->lanes[round->lane_of_queue[account->queue]];
+}
+
+/* Take a run's request from its lane (-1), or give it back (+1). */
+static void charge(struct round *round, const struct run *run,
+                   const struct class *class, int sign)
+{
+    struct lane *lane = lane_of(round, run);
+
+    if (!lane) {
+        return;
+    }
+    resource_add(&lane->all, &class->request, sign);
+    if (run->state != RUN_EVICTED) {
+        resource_add(&lane->placed, &class->request, sign);
+    }
+    struct usage *usage = lane_usage(round, lane, class->priority_class);
+    if (usage) {
+        resource_add(&usage->used, &class->request, sign);
+    }
+}
+
+/* Move a run's request out of (+1) or back to (-1) its node. */
+static void vacate(struct sched *sched, const struct run *run,
+                   const struct class *class, int sign)
+{
+    resource_add(&sched->free[run->node], &class->request, sign);
+    if (run->is_preemptible) {
+        resource_add(
+            &sched->preemptible[(size_t)run->node * sched->level_count +
+                                run->level],
+            &class->request, -sign);
+    }
+}
+
+void place_preempt(struct round *round, uint32_t job)
+{
+    struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+    uint32_t class_index = class_of_job(sched, job);
+    struct class *class = class_at(round, class_index);
+
+    ASSERT(run->state != RUN_PREEMPTED);
+    note(sched, run->node, run->state, 0, job);
+    charge(round, run, class, -1);
+    vacate(sched, run, class, 1);
+    run->state = RUN_PREEMPTED;
+    if (round->open_node == run->node) {
+        round->open_node = NONE;
+    }
+    node_reindex(sched, run->node);
+    round->version++;
+}
+
+void place_rollback(struct round *round, size_t mark)
+{
+    struct sched *sched = round->sched;
+
+    place_flush(round);
+    while (sched->journal.count > mark) {
+        struct journal_entry entry =
+            sched->journal.items[--sched->journal.count];
+        if (entry.count) {
+            const struct class *class = class_at(round, entry.class_index);
+            struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];
+            int64_t count = entry.count;
+            resource_add(&sched->free[entry.node], &class->request, count);
+            resource_add(&lane->all, &class->request, -count);
+            resource_add(&lane->placed, &class->request, -count);
+            struct usage *usage =
+                lane_usage(round, lane, class->priority_class);
+            if (usage) {
+                resource_add(&usage->used, &class->request, -count);
+            }
+        } else {
+            struct run *run =
+                &sched->runs.items[sched->jobs.items[entry.job].run];
+            const struct class *class =
+                class_at(round, class_of_job(sched, entry.job));
+            vacate(sched, run, class, -1);
+            run->state = (uint8_t)entry.class_index;
+            charge(round, run, class, 1);
+        }
+        node_reindex(sched, entry.node);
+    }
+    round->version++;
+}
+
+void place_undo(struct sched *sched)
+{
+    for (size_t i = sched->journal.count; i > 0; i--) {
+        struct journal_entry entry = sched->journal.items[i - 1];
+        if (entry.count) {
+            resource_add(&sched->free[entry.node],
+                         &sched->classes.items[entry.class_index].request,
+                         entry.count);
+        } else {
+            struct run *run =
+                &sched->runs.items[sched->jobs.items[entry.job].run];
+            vacate(sched, run,
+                   &sched->classes.items[class_of_job(sched, entry.job)], -1);
+            run->state = RUN_STEADY;
+            run->unit = NONE;
+        }
+        node_touch(sched, entry.node);
+    }
+    sched->journal.count = 0;
+}
+
+static bool is_group_before(const struct sched *sched, struct str a_value,
+                            uint32_t a, struct str b_value, uint32_t b)
+{
+    int c = str_compare(a_value, b_value);
+
+    return c ? c < 0 : sched->ranks[a] < sched->ranks[b];
+}
+
+struct labelled {
+    struct str value;
+    uint32_t node;
+};
+
+static struct labelled *sort_labelled(const struct sched *sched,
+                                      struct labelled *items,
+                                      struct labelled *spare, uint32_t count)
+{
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            uint32_t middle = low + width < count ? low + width : count;
+            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
+            uint32_t a = low, b = middle;
+            for (uint32_t to = low; to < high; to++) {
+                bool is_left =
+                    b >= high ||
+                    (a < middle &&
+                     !is_group_before(sched, items[b].value, items[b].node,
+                                      items[a].value, items[a].node));
+                spare[to] = is_left ? items[a++] : items[b++];
+            }
+        }
+        struct labelled *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    return items;
+}
+
+static struct label_index *build_labels(struct round *round, struct str key)
+{
+    struct sched *sched = round->sched;
+    uint32_t n = (uint32_t)sched->nodes.count, count = 0;
+    struct labelled *items = arena_alloc_array(round->arena, n, sizeof(*items));
+    struct labelled *spare = arena_alloc_array(round->arena, n, sizeof(*items));
+    struct label_index *index = arena_alloc(round->arena, sizeof(*index));
+
+    for (uint32_t i = 0; i < n; i++) {
+        const struct node *node = &sched->nodes.items[i];
+        if (!node->name || !node->is_accepting || node->pool != round->p) {
+            continue;
+        }
+        const struct label *label =
+            label_find(node->record->labels, node->record->label_count, key);
+        if (label) {
+            items[count++] = (struct labelled){label->value, i};
+        }
+    }
+    items = sort_labelled(sched, items, spare, count);
+    index->key = arena_str(round->arena, key);
+    index->groups =
+        arena_alloc_array(round->arena, count, sizeof(*index->groups));
+    uint32_t *nodes = arena_alloc_array(round->arena, count, sizeof(*nodes));
+    for (uint32_t i = 0; i < count; i++) {
+        nodes[i] = items[i].node;
+        if (i == 0 || !str_equal(items[i].value, items[i - 1].value)) {
+            index->groups[index->group_count++] =
+                (struct label_group){items[i].value, &nodes[i], 0};
+        }
+        index->groups[index->group_count - 1].count++;
+    }
+    return index;
+}
+
+const struct label_index *place_labels(struct round *round, struct str key)
+{
+    for (struct label_index *index = round->labels; index;
+         index = index->next) {
+        if (str_equal(index->key, key)) {
+            return index;
+        }
+    }
+    struct label_index *fresh = build_labels(round, key);
+    fresh->next = round->labels;
+    round->labels = fresh;
+    return fresh;
+}

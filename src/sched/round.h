@@ -1,0 +1,198 @@
+/*
+ * round - one pool's part of a plan, in the making.  Private to src/sched.
+ *
+ * Each queue has a *lane* with up to two streams in one heap: its evicted
+ * work, which wants its place again, and its new work.  What stands at the
+ * top of the heap is decided next; levels never rise on the way, so nothing
+ * that the plan places is a victim later in the same plan.
+ *
+ * Everything done to nodes and runs stands in the journal and is undone when
+ * the plan is made; what lies in the arena dies with the plan.
+ */
+#pragma once
+
+#include "sched/state.h"
+
+enum stream_kind { STREAM_EVICTED, STREAM_NEW, STREAM_KINDS };
+
+/* A list that a lane still draws from. */
+struct head {
+    uint32_t list;
+    uint32_t item; /* the job or gang at the cursor */
+    struct seq_cursor at;
+};
+
+/* What a lane has of a priority class with limits. */
+struct usage {
+    struct resource_vec used, limit;
+};
+
+struct lane {
+    uint32_t queue, rank;
+    int64_t factor_micro;
+    struct resource_vec all;    /* what it runs and was placed */
+    struct resource_vec placed; /* `all` without what is evicted */
+    struct cost cost[STREAM_KINDS];
+    uint8_t level[STREAM_KINDS];
+    uint32_t heap_place[STREAM_KINDS];  /* or NONE */
+    const struct resource_vec *request; /* of the new stream's first */
+    struct head *heads;                 /* a heap by order of jobs */
+    uint32_t head_count;
+    uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
+    uint32_t looked_count;
+    struct usage **usages; /* by priority class; NULL: none yet */
+    bool is_over;
+    bool is_touched; /* its work was preempted */
+};
+
+/* Evicted work that stays or goes together: a job, or a gang. */
+struct unit {
+    uint32_t lane;
+    uint32_t member_first, member_count; /* in round.members */
+    uint32_t last;                       /* the job it is ordered by */
+    uint8_t level;
+    int64_t leased_ms; /* of its youngest run */
+    struct resource_vec sum;
+    uint32_t ordinal; /* in the order in which places are won back */
+};
+
+struct heap_entry {
+    double approx;
+    uint32_t stream; /* lane x STREAM_KINDS + kind */
+    uint32_t level;
+};
+
+/* The nodes that share a value of a label. */
+struct label_group {
+    struct str value;
+    uint32_t *nodes;
+    uint32_t count;
+};
+
+/* All values of one label among the pool's nodes. */
+struct label_index {
+    struct str key;
+    struct label_group *groups;
+    uint32_t group_count;
+    struct label_index *next;
+};
+
+struct round {
+    struct sched *sched;
+    struct arena *arena;
+    uint32_t p;
+    struct pool *pool;
+    enum round_kind kind;
+    int64_t now_ms;
+    uint32_t decision_max;
+    struct sched_counters *counters;
+
+    struct lane *lanes;
+    uint32_t lane_count;
+    uint32_t *lane_of_queue; /* or NONE */
+    struct heap_entry *heap;
+    uint32_t heap_count;
+
+    struct bucket_rule rate_all, rate_queue;
+    struct bucket_rule rate_start[RESOURCE_COLUMNS_MAX];
+    bool has_start_limits;
+    uint32_t held_columns; /* bits: nothing more that asks for them */
+    bool are_starts_over;
+    int64_t wake_ms;
+
+    uint32_t group;        /* of the next decision */
+    uint64_t version;      /* of the nodes' free amounts */
+    uint64_t growth_count; /* times that free amounts grew */
+    uint32_t open_node;    /* its index entry is stale; or NONE */
+    bool is_cut;
+    bool is_filling; /* the pass after preemptions: no further ones */
+
+    struct unit *units;
+    uint32_t unit_count;
+    uint32_t *members;       /* runs, by unit */
+    uint32_t *evicted_runs;  /* by node, each node's by ordinal */
+    uint32_t *evicted_nodes; /* that have any */
+    uint32_t evicted_node_count;
+    VEC(uint32_t) grown; /* nodes that got room by preemption */
+    struct label_index *labels;
+};
+
+/* A job and where it may go. */
+struct search {
+    struct round *round;
+    uint32_t class_index;
+    uint32_t job;
+    const struct label_group *only; /* or NULL: the whole pool */
+};
+
+static inline struct class *class_at(const struct round *round, uint32_t index)
+{
+    return &round->sched->classes.items[index];
+}
+
+/* The class of a job. */
+static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
+{
+    return sched->lists.items[sched->jobs.items[job].list].class_index;
+}
+
+/* round.c */
+
+/* The round's part of a class, fresh in each round. */
+struct class *class_round(struct round *round, uint32_t class_index);
+/* Find a lane's next evicted work and put its stream in order. */
+void lane_refresh_evicted(struct round *round, struct lane *lane);
+/* Both streams of a lane, after its costs changed from outside. */
+void lane_refresh(struct round *round, struct lane *lane);
+/* Preemptions were undone: evicted work that was passed over counts again. */
+void lane_rewind(struct round *round, struct lane *lane);
+/* Count what a gang started against the rate limits. */
+void gang_started(struct round *round, const struct lane *lane, uint32_t count,
+                  const struct resource_vec *request);
+/* The lane's sums of a priority class against its limits; NULL: no limits. */
+struct usage *lane_usage(struct round *round, struct lane *lane,
+                         uint32_t priority_class);
+/* Append a decision to the present group. */
+void round_decide(struct round *round, struct sched_decision decision);
+
+/* place.c */
+
+/* The best node with free space, or NONE. */
+uint32_t place_find(const struct search *search);
+/* Whether labels, taints, the job's avoid list and the node's state allow. */
+bool place_allows(const struct search *search, uint32_t node);
+/* Put `count` jobs of a class on a node. */
+void place_put(struct round *round, struct lane *lane, uint32_t class_index,
+               uint32_t node, uint32_t count);
+/* Take a preempted run's job off its node. */
+void place_preempt(struct round *round, uint32_t job);
+/* Undo the journal down to `mark`; the lanes too. */
+void place_rollback(struct round *round, size_t mark);
+/* Undo all of it without regard to lanes; for the end of the plan. */
+void place_undo(struct sched *sched);
+/* What changed at the open node goes into the index. */
+void place_flush(struct round *round);
+/* The groups of nodes by the values of a label, in order of values. */
+const struct label_index *place_labels(struct round *round, struct str key);
+
+/* victims.c */
+
+/* Evict what may be taken from queues that are over their share. */
+void victims_evict(struct round *round, const struct share *shares,
+                   uint32_t share_count);
+/* Make room for a job by preemption: decides the victims and returns the node
+ * that has room now, or NONE.  `lane` is the job's. */
+uint32_t victims_find(const struct search *search);
+/* A unit has its place again. */
+void victims_return(struct round *round, uint32_t unit);
+
+/* What was evicted is steady again. */
+void victims_forget(struct round *round);
+
+/* gang_place.c */
+
+enum gang_outcome { GANG_PLACED, GANG_WAITS, GANG_CUT };
+
+/* Start a gang, or nothing of it. */
+enum gang_outcome gang_place(struct round *round, struct lane *lane,
+                             uint32_t gang);

@@ -1,0 +1,71 @@
+/*
+ * seq - a sorted sequence of u32 items, in blocks.
+ *
+ * Appending at the end and taking from the front cost next to nothing, the
+ * rest a binary search and the move of half a block.  The order is the
+ * caller's: a total order that does not change while the items are in.
+ *
+ * Zeroed memory is an empty sequence.  Threads: one owner.
+ */
+#pragma once
+
+#include "base/base.h"
+
+enum { SEQ_BLOCK_ITEMS = 256 };
+
+struct seq_block {
+    uint32_t *items; /* owned */
+    uint16_t count, capacity;
+};
+
+struct seq {
+    struct seq_block *blocks; /* owned, none of them empty */
+    uint32_t block_count, block_capacity;
+    uint32_t count;
+};
+
+/* A place in a sequence; valid until the sequence changes. */
+struct seq_cursor {
+    uint32_t block, offset;
+};
+
+/* Whether item `a` goes before item `b`. */
+typedef bool seq_less_fn(const void *context, uint32_t a, uint32_t b);
+
+/* Free the memory and leave an empty sequence. */
+void seq_fini(struct seq *seq);
+/* Add an item that is not there. */
+void seq_insert(struct seq *seq, uint32_t item, seq_less_fn *less,
+                const void *context);
+/* Take out an item that is there. */
+void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,
+                const void *context);
+
+/* The last item of a sequence that is not empty. */
+static inline uint32_t seq_last(const struct seq *seq)
+{
+    const struct seq_block *block = &seq->blocks[seq->block_count - 1];
+
+    return block->items[block->count - 1];
+}
+
+/* Whether the cursor is past the end. */
+static inline bool seq_is_end(const struct seq *seq, struct seq_cursor at)
+{
+    return at.block >= seq->block_count;
+}
+
+/* The item at a cursor that is not past the end. */
+static inline uint32_t seq_get(const struct seq *seq, struct seq_cursor at)
+{
+    return seq->blocks[at.block].items[at.offset];
+}
+
+/* Move to the next item. */
+static inline void seq_next(const struct seq *seq, struct seq_cursor *at)
+{
+    if (++at->offset >= seq->blocks[at->block].count) {
+        at->block++;
+        at->offset = 0;
+    }
+}

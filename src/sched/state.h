@@ -1,0 +1,360 @@
+/*
+ * state - what the planner knows, as tables of plain structs linked by u32
+ * indexes.  Private to src/sched.
+ *
+ * Jobs that wait are grouped by queue, class and pool into *lists*; the
+ * waiting members of a gang are in the gang instead, and the gang, once
+ * complete, in a list of gangs.  A leased job has a *run*.  *Accounts* hold
+ * the sums per queue, pool and priority class.  The order of tables and of
+ * linked lists depends on history, so nothing is decided by it.
+ *
+ * `free` of a node is its capacity without all runs; `preemptible` the
+ * requests of its preemptible runs by level.  A level is a rank of class
+ * priorities, 0 the lowest.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "sched/bucket.h"
+#include "sched/cost.h"
+#include "sched/node_index.h"
+#include "sched/sched.h"
+#include "sched/seq.h"
+
+enum { NONE = UINT32_MAX, LEVELS_MAX = POLICY_CLASSES_MAX };
+
+/* A scheduling class: what sched_class_add() was given. */
+struct class
+{
+    struct resource_vec request;
+    char *packed; /* owned; the requirement */
+    uint32_t packed_bytes;
+    uint32_t list_count; /* lists that are of it */
+    uint8_t level;
+    uint8_t priority_class;
+    bool is_live;
+    bool is_plain;      /* asks nothing of labels */
+    bool is_impossible; /* asks for a resource that the policy has not */
+    /* Of one round only, see class_round(). */
+    bool is_blocked;     /* fits in no free space */
+    bool is_blocked_all; /* not by preemption either */
+    uint32_t stamp;
+    uint64_t blocked_growth; /* the round's, when it was blocked */
+    uint32_t cached_node;
+    uint64_t cached_version;
+    struct requirement *requirement; /* decoded, in the round's arena */
+    struct victims *victims;         /* see victims.h */
+};
+
+/* A job; 40 bytes, for there are millions. */
+struct job {
+    struct job_id id;
+    int64_t submitted_ms;
+    uint32_t priority;
+    uint32_t list : 30; /* LIST_NONE: no such job */
+    uint32_t has_avoided : 1;
+    uint32_t is_planned : 1; /* leased or failed by the plan in the making */
+    uint32_t gang;           /* or NONE */
+    uint32_t run;            /* or NONE: it waits */
+};
+
+enum { LIST_NONE = (1 << 30) - 1 };
+
+/* Waiting jobs of one queue, class and pool; or waiting gangs of one queue,
+ * level and pool. */
+struct list {
+    struct seq seq; /* jobs, or gangs */
+    uint32_t queue;
+    uint32_t class_index; /* or NONE: of gangs */
+    uint32_t pool;        /* or NONE: any */
+    uint32_t account;     /* of its jobs' demand */
+    uint32_t use_count;   /* jobs (gangs) that belong to it; 0: free */
+    uint32_t place;       /* in queue.lists, or NONE while seq is empty */
+    uint8_t level;
+};
+
+struct gang {
+    struct seq waiting, leased; /* jobs */
+    struct resource_vec waiting_sum;
+    char *id, *uniformity; /* owned; "" is none */
+    uint32_t id_bytes;
+    uint32_t queue;
+    uint32_t list;
+    uint32_t cardinality, minimum;
+    uint32_t next;     /* with the same hash */
+    uint32_t position; /* the job it is listed by, or NONE: not listed */
+    bool was_started;
+    bool is_live;
+};
+
+/* Sums of one queue, pool and priority class. */
+struct account {
+    struct resource_vec allocated, queued;
+    uint32_t queue;
+    uint32_t pool; /* or NONE: demand that any pool may serve */
+    uint32_t next; /* of the queue, or NONE */
+    uint32_t leased_count, queued_count;
+    uint32_t run_first; /* or NONE */
+    uint8_t priority_class;
+};
+
+struct queue {
+    char *name; /* owned; NULL: no such queue */
+    uint32_t name_bytes;
+    int64_t factor_micro;
+    bool is_cordoned;
+    struct queue_limit *limits; /* owned with its strings, one block */
+    uint32_t limit_count;
+    uint32_t account_first;
+    uint32_t rank;         /* by name */
+    uint32_t active_place; /* in sched.active, or NONE */
+    uint32_t waiting_count, leased_count;
+    VEC(uint32_t) lists; /* those with something in them */
+    struct bucket bucket;
+};
+
+/* What may become of a run within a plan. */
+enum run_state { RUN_STEADY, RUN_EVICTED, RUN_RETURNED, RUN_PREEMPTED };
+
+/* A lease. */
+struct run {
+    uint32_t job, node, account;
+    uint32_t node_next, node_previous;
+    uint32_t account_next, account_previous;
+    int32_t priority;
+    int64_t leased_ms;
+    uint8_t level;
+    uint8_t state; /* enum run_state; STEADY between plans */
+    bool is_preemptible;
+    uint32_t unit; /* of the round that evicted it */
+};
+
+struct node {
+    char *name; /* owned; NULL: free slot */
+    uint32_t name_bytes;
+    uint32_t executor;
+    uint32_t pool;              /* or NONE: never set */
+    struct node_record *record; /* owned, one block; NULL: absent */
+    struct resource_vec capacity;
+    uint32_t run_first, run_count;
+    uint32_t avoid_count;
+    bool is_accepting; /* new leases */
+    bool is_indexed;
+    bool is_dirty;                       /* in sched.dirty */
+    bool has_taints;                     /* that keep pods away */
+    uint64_t key;                        /* in the index */
+    uint32_t evicted_first, evicted_end; /* of the round: see victims.h */
+    uint32_t stamp;
+};
+
+struct pool {
+    int policy_index; /* in the policy's pools, or -1 */
+    uint32_t node_count, indexed_count;
+    struct resource_vec total;
+    uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the node order */
+    struct cost_base base;
+    struct node_index index;
+    struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
+    bool is_stale;                             /* rebuild index and base */
+};
+
+struct executor {
+    struct str name;
+    bool accepts;
+};
+
+/* The nodes that a job avoids. */
+struct avoid_list {
+    uint32_t nodes[SCHED_AVOIDED_NODES_MAX];
+    uint32_t count;
+};
+
+struct sched {
+    const struct policy *policy;
+    uint32_t level_count;
+    int32_t level_priority[LEVELS_MAX];
+    uint8_t class_level[POLICY_CLASSES_MAX]; /* by priority class */
+
+    struct intern *pool_names;
+    VEC(struct pool) pools; /* by interned name */
+    VEC(struct class) classes;
+    VEC(uint32_t) spare_classes;
+    VEC(struct job) jobs;
+    VEC(struct list) lists;
+    VEC(uint32_t) spare_lists;
+    struct map list_map; /* see list_key() */
+    VEC(struct gang) gangs;
+    VEC(uint32_t) spare_gangs;
+    struct map gang_map; /* hash to the first gang of a chain */
+    VEC(struct account) accounts;
+    VEC(uint32_t) spare_accounts;
+    VEC(struct run) runs;
+    VEC(uint32_t) spare_runs;
+    VEC(struct queue) queues;
+    VEC(uint32_t) active; /* queues with jobs */
+    struct seq queues_by_name;
+    bool are_queue_ranks_stale;
+
+    struct intern *executor_names;
+    VEC(struct executor) executors;
+    VEC(struct node) nodes;
+    VEC(uint32_t) spare_nodes;
+    struct map node_map;     /* hash of names to the first node of a chain */
+    VEC(uint32_t) node_next; /* the chains, by node */
+    struct seq nodes_by_name;
+    bool are_node_ranks_stale;
+    struct resource_vec *free;        /* by node */
+    struct resource_vec *preemptible; /* by node x level_count + level */
+    uint32_t *ranks;                  /* by node */
+    uint32_t node_capacity;
+    uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
+    VEC(uint32_t) dirty; /* nodes whose index entry may be stale */
+
+    struct map avoid_map; /* job to avoids */
+    VEC(struct avoid_list) avoids;
+    VEC(uint32_t) spare_avoids;
+
+    struct bucket bucket; /* all starts */
+
+    uint64_t version;            /* of the state: any change counts it up */
+    uint64_t settled_version[2]; /* by round_kind: nothing was left to do */
+    int64_t settled_until_ms[2];
+    uint32_t stamp;     /* of the last round */
+    struct arena arena; /* of the round */
+    VEC(struct sched_decision) decisions;
+    VEC(struct journal_entry) journal; /* see round.h */
+};
+
+/* What a plan did to the state, to be undone. */
+struct journal_entry {
+    uint32_t node;
+    uint32_t class_index;
+    uint32_t count; /* placed; 0: `job` was preempted */
+    uint32_t job;
+};
+
+/* How a queue stands in a pool; fractions of the pool. */
+struct share {
+    uint32_t queue;
+    double weight, fair, adjusted, actual, demand;
+    struct resource_vec allocated, wanted; /* wanted: with what it runs */
+    uint32_t leased_count;
+};
+
+/* Order of jobs within a queue and level: priority, submission, id. */
+static inline bool job_is_before(const struct job *a, const struct job *b)
+{
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->submitted_ms != b->submitted_ms) {
+        return a->submitted_ms < b->submitted_ms;
+    }
+    return key128_compare(a->id.v, b->id.v) < 0;
+}
+
+/* Nodes (nodes.c). */
+
+/* Bring ranks, pools and indexes up to date with the nodes. */
+void nodes_sync(struct sched *sched);
+/* The entry of a node in its pool's index may be stale. */
+void node_touch(struct sched *sched, uint32_t node);
+/* Put the entry right at once. */
+void node_reindex(struct sched *sched, uint32_t node);
+/* The weighted amount that a vector is worth in the order of a pool. */
+uint64_t pool_weigh(const struct pool *pool, const struct resource_vec *v);
+/* The pool of a name, made when new. */
+uint32_t pool_get(struct sched *sched, struct str name);
+/* A run came to (+1) or left (-1) its node. */
+void node_add_run(struct sched *sched, uint32_t run, int sign);
+/* Give back the slot of an absent node that nothing refers to. */
+void node_release(struct sched *sched, uint32_t node);
+/* Resource vectors of all nodes by the present policy. */
+void nodes_rebuild(struct sched *sched);
+/* Free all that belongs to nodes. */
+void nodes_fini(struct sched *sched);
+
+/* Matching (match.c). */
+
+/* Why a class may not use a node, as far as labels and taints go;
+ * SCHED_EXCLUSIONS: it may. */
+enum sched_exclusion match_static(const struct sched *sched,
+                                  const struct requirement *requirement,
+                                  uint32_t node);
+/* The decoded requirement of a class; lives in `arena`. */
+struct requirement *class_decode(const struct sched *sched,
+                                 uint32_t class_index, struct arena *arena);
+/* Whether a job avoids a node. */
+bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node);
+/* Request, level and so on of a class by the present policy. */
+void class_resolve(struct sched *sched, uint32_t class_index);
+/* Free all classes. */
+void classes_fini(struct sched *sched);
+
+/* A job rate limit as a bucket's rule. */
+struct bucket_rule rate_rule(const struct rate_limit *limit);
+/* What a pool may start of a column (AR-11). */
+struct bucket_rule start_rule(const struct sched *sched, uint32_t pool,
+                              uint32_t column);
+
+/* Jobs (jobs.c, gangs.c). */
+
+/* The account of a queue, pool and priority class, made when new. */
+uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
+                     uint32_t priority_class);
+/* Order of jobs for seqs; `context` is the sched. */
+bool job_less(const void *context, uint32_t a, uint32_t b);
+/* Take the place of a waiting job in its list or gang, or give it up. */
+void job_wait(struct sched *sched, uint32_t job);
+/* The reverse. */
+void job_unwait(struct sched *sched, uint32_t job);
+/* Put a job's lease on its node and accounts, or take it off. */
+void run_link(struct sched *sched, uint32_t run);
+/* The reverse. */
+void run_unlink(struct sched *sched, uint32_t run);
+/* The list of a queue, class and pool, made when new; one more uses it. */
+uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
+                  uint32_t level, uint32_t pool);
+/* One less uses it. */
+void list_put(struct sched *sched, uint32_t list);
+/* The seq of a list came to hold something, or ceased to. */
+void list_refresh(struct sched *sched, uint32_t list);
+/* The gang that a new job belongs to, made when new. */
+uint32_t gang_get(struct sched *sched, const struct sched_job *record,
+                  uint32_t level, uint32_t pool);
+/* Take a gang out of its list while its members change; then put it back,
+ * or free it when it has none. */
+void gang_detach(struct sched *sched, uint32_t gang);
+/* See gang_detach(). */
+void gang_attach(struct sched *sched, uint32_t gang);
+/* Free all jobs, lists, gangs, runs. */
+void jobs_fini(struct sched *sched);
+
+/* Queues (queues.c). */
+
+/* The ranks of queues by name are right after this. */
+void queues_sync(struct sched *sched);
+/* A queue came to have jobs, or ceased to. */
+void queue_refresh(struct sched *sched, uint32_t queue);
+/* The most of `column` that a queue's jobs of a priority class may have of a
+ * pool; INT64_MAX for no limit. */
+int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
+                       uint32_t priority_class, uint32_t column);
+/* Whether any limit applies at all. */
+bool queue_has_limits(const struct sched *sched, uint32_t queue,
+                      uint32_t priority_class);
+/* Free all queues. */
+void queues_fini(struct sched *sched);
+
+/* The shares of all queues that want or have something of a pool, in no
+ * order; the array lives in `arena`. */
+struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
+                        uint32_t *ret_count);
+/* Whether a queue has more than its protected share. */
+bool share_is_over(const struct sched *sched, uint32_t pool,
+                   const struct share *share);
+
+/* The level of a priority: the highest that is not above it. */
+uint32_t level_of(const struct sched *sched, int32_t priority);

@@ -1,0 +1,771 @@
+#include <string.h>
+
+#include "sched/round.h"
+
+enum { BOUND_ANY = UINT32_MAX };
+
+/* A node, and the latest place in the global order (plus 1) down to which
+ * evicted work must go there for a class to fit: what is last goes first. */
+struct bound {
+    uint32_t bound; /* at most; a search makes it exact */
+    uint32_t node;
+};
+
+/* Where a class might get room by fair-share preemption: a heap, largest
+ * bound first. */
+struct victims {
+    struct bound *heap;
+    uint32_t count, capacity;
+    size_t grown_seen; /* of round.grown */
+};
+
+/* What would lose its place on one node: a job, or all of a gang there. */
+struct victim {
+    uint32_t job;
+    uint32_t gang;
+    struct resource_vec sum;
+    uint32_t ordinal; /* of evicted ones */
+    uint32_t level;
+    bool is_evicted;
+    int64_t leased_ms;
+};
+
+/* Eviction. */
+
+static bool may_evict(const struct round *round, const struct run *run)
+{
+    const struct sched *sched = round->sched;
+
+    return run->is_preemptible && run->state == RUN_STEADY &&
+           sched->accounts.items[run->account].pool == round->p;
+}
+
+static void unit_add_run(struct round *round, struct unit *unit, uint32_t index,
+                         uint32_t *member_count)
+{
+    struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[index];
+    const struct class *class = class_at(round, class_of_job(sched, run->job));
+
+    round->members[(*member_count)++] = index;
+    unit->member_count++;
+    resource_add(&unit->sum, &class->request, 1);
+    unit->level = run->level < unit->level ? run->level : unit->level;
+    unit->leased_ms =
+        run->leased_ms > unit->leased_ms ? run->leased_ms : unit->leased_ms;
+    unit->last = run->job;
+    run->state = RUN_EVICTED;
+    run->unit = round->unit_count;
+}
+
+/* Whether all of a gang that runs may be evicted. */
+static bool is_gang_evictable(const struct round *round,
+                              const struct gang *gang)
+{
+    const struct sched *sched = round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        if (!may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void evict_run(struct round *round, uint32_t lane, uint32_t index,
+                      uint32_t *member_count)
+{
+    struct sched *sched = round->sched;
+    const struct run *run = &sched->runs.items[index];
+    uint32_t g = sched->jobs.items[run->job].gang;
+    struct unit *unit = &round->units[round->unit_count];
+
+    if (!may_evict(round, run) ||
+        (g != NONE && !is_gang_evictable(round, &sched->gangs.items[g]))) {
+        return;
+    }
+    *unit = (struct unit){
+        .lane = lane,
+        .member_first = *member_count,
+        .level = UINT8_MAX,
+        .leased_ms = INT64_MIN,
+    };
+    if (g == NONE) {
+        unit_add_run(round, unit, index, member_count);
+    } else {
+        const struct gang *gang = &sched->gangs.items[g];
+        for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+             seq_next(&gang->leased, &at)) {
+            uint32_t job = seq_get(&gang->leased, at);
+            unit_add_run(round, unit, sched->jobs.items[job].run, member_count);
+        }
+    }
+    round->unit_count++;
+}
+
+/* Order in which a queue's running work wins its place back: as its jobs are
+ * ordered, the longest running first among equals. */
+static bool unit_less(const struct round *round, const struct unit *a,
+                      const struct unit *b)
+{
+    const struct sched *sched = round->sched;
+    const struct job *x = &sched->jobs.items[a->last];
+    const struct job *y = &sched->jobs.items[b->last];
+
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (x->priority != y->priority) {
+        return x->priority < y->priority;
+    }
+    if (a->leased_ms != b->leased_ms) {
+        return a->leased_ms < b->leased_ms;
+    }
+    return job_is_before(x, y);
+}
+
+static void sort_units(struct round *round, uint32_t first, uint32_t count)
+{
+    struct unit *items = round->units + first;
+    struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
+
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            uint32_t middle = low + width < count ? low + width : count;
+            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
+            uint32_t a = low, b = middle;
+            for (uint32_t to = low; to < high; to++) {
+                bool is_left =
+                    b >= high ||
+                    (a < middle && !unit_less(round, &items[b], &items[a]));
+                spare[to] = is_left ? items[a++] : items[b++];
+            }
+        }
+        struct unit *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    if (items != round->units + first) {
+        memcpy(round->units + first, items, count * sizeof(*items));
+    }
+}
+
+static void evict_lane(struct round *round, uint32_t index,
+                       uint32_t *member_count)
+{
+    struct sched *sched = round->sched;
+    struct lane *lane = &round->lanes[index];
+    uint32_t first = round->unit_count;
+
+    for (uint32_t at = sched->queues.items[lane->queue].account_first;
+         at != NONE; at = sched->accounts.items[at].next) {
+        if (sched->accounts.items[at].pool != round->p) {
+            continue;
+        }
+        for (uint32_t run = sched->accounts.items[at].run_first; run != NONE;
+             run = sched->runs.items[run].account_next) {
+            evict_run(round, index, run, member_count);
+        }
+    }
+    lane->unit_first = lane->unit_next = first;
+    lane->unit_end = round->unit_count;
+    lane->is_over = true;
+    sort_units(round, first, round->unit_count - first);
+    for (uint32_t i = first; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[i];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            uint32_t run = round->members[unit->member_first + m];
+            sched->runs.items[run].unit = i;
+        }
+        resource_add(&lane->placed, &unit->sum, -1);
+    }
+}
+
+/* The order in which all queues' evicted work would win its places back if
+ * there were nothing else. */
+static uint32_t *order_units(struct round *round)
+{
+    uint32_t *order =
+        arena_alloc_array(round->arena, round->unit_count, sizeof(*order));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_refresh_evicted(round, &round->lanes[i]);
+    }
+    while (round->heap_count) {
+        struct lane *lane = &round->lanes[round->heap[0].stream / STREAM_KINDS];
+        struct unit *unit = &round->units[lane->unit_next];
+        unit->ordinal = count;
+        order[count++] = lane->unit_next++;
+        resource_add(&lane->placed, &unit->sum, 1);
+        lane_refresh_evicted(round, lane);
+    }
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        struct lane *lane = &round->lanes[round->units[i].lane];
+        resource_add(&lane->placed, &round->units[i].sum, -1);
+        lane->unit_next = i < lane->unit_next ? i : lane->unit_next;
+    }
+    return order;
+}
+
+/* Give each node its evicted runs, in the order of `order`. */
+static void index_nodes(struct round *round, const uint32_t *order,
+                        uint32_t member_count)
+{
+    struct sched *sched = round->sched;
+    uint32_t total = 0;
+
+    round->evicted_runs = arena_alloc_array(round->arena, member_count,
+                                            sizeof(*round->evicted_runs));
+    round->evicted_nodes = arena_alloc_array(round->arena, member_count,
+                                             sizeof(*round->evicted_nodes));
+    for (uint32_t m = 0; m < member_count; m++) {
+        uint32_t index = sched->runs.items[round->members[m]].node;
+        struct node *node = &sched->nodes.items[index];
+        if (node->stamp != sched->stamp) {
+            node->stamp = sched->stamp;
+            node->evicted_end = 0;
+            round->evicted_nodes[round->evicted_node_count++] = index;
+        }
+        node->evicted_end++;
+    }
+    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
+        struct node *node = &sched->nodes.items[round->evicted_nodes[i]];
+        uint32_t count = node->evicted_end;
+        node->evicted_first = node->evicted_end = total;
+        total += count;
+    }
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[order[i]];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            uint32_t run = round->members[unit->member_first + m];
+            struct node *node =
+                &sched->nodes.items[sched->runs.items[run].node];
+            round->evicted_runs[node->evicted_end++] = run;
+        }
+    }
+}
+
+void victims_evict(struct round *round, const struct share *shares,
+                   uint32_t share_count)
+{
+    uint32_t run_count = 0, member_count = 0;
+
+    for (uint32_t i = 0; i < share_count; i++) {
+        run_count += share_is_over(round->sched, round->p, &shares[i])
+                         ? shares[i].leased_count
+                         : 0;
+    }
+    if (run_count == 0) {
+        return;
+    }
+    round->units =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->units));
+    round->members =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->members));
+    for (uint32_t i = 0; i < share_count; i++) {
+        if (share_is_over(round->sched, round->p, &shares[i])) {
+            evict_lane(round, round->lane_of_queue[shares[i].queue],
+                       &member_count);
+        }
+    }
+    round->counters->evicted += member_count;
+    index_nodes(round, order_units(round), member_count);
+}
+
+void victims_return(struct round *round, uint32_t index)
+{
+    const struct unit *unit = &round->units[index];
+
+    for (uint32_t m = 0; m < unit->member_count; m++) {
+        uint32_t run = round->members[unit->member_first + m];
+        round->sched->runs.items[run].state = RUN_RETURNED;
+    }
+}
+
+void victims_forget(struct round *round)
+{
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[i];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            struct run *run =
+                &round->sched->runs
+                     .items[round->members[unit->member_first + m]];
+            run->unit = NONE;
+            if (run->state != RUN_PREEMPTED) {
+                run->state = RUN_STEADY;
+            }
+        }
+    }
+    VEC_FREE(&round->grown);
+}
+
+/* Fair-share preemption. */
+
+/* 1 + the largest ordinal down to which the node's evicted work, taken from
+ * the end, must go for `request` to fit; 0: not even all of it. */
+static uint32_t cut_of(const struct round *round, uint32_t index,
+                       const struct class *class)
+{
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    struct resource_vec free = sched->free[index];
+
+    if (node->stamp != sched->stamp) {
+        return 0;
+    }
+    for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
+        const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
+        if (run->state != RUN_EVICTED || run->level > class->level) {
+            continue;
+        }
+        resource_add(
+            &free, &class_at(round, class_of_job(sched, run->job))->request, 1);
+        if (resource_fits(&class->request, &free)) {
+            return round->units[run->unit].ordinal + 1;
+        }
+    }
+    return 0;
+}
+
+static bool bound_less(const struct round *round, struct bound a,
+                       struct bound b)
+{
+    return a.bound != b.bound
+               ? a.bound > b.bound
+               : round->sched->ranks[a.node] < round->sched->ranks[b.node];
+}
+
+static void bounds_down(const struct round *round, struct victims *victims,
+                        uint32_t at)
+{
+    struct bound item = victims->heap[at];
+
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= victims->count) {
+            break;
+        }
+        if (child + 1 < victims->count &&
+            bound_less(round, victims->heap[child + 1], victims->heap[child])) {
+            child++;
+        }
+        if (!bound_less(round, victims->heap[child], item)) {
+            break;
+        }
+        victims->heap[at] = victims->heap[child];
+        at = child;
+    }
+    victims->heap[at] = item;
+}
+
+static void bounds_push(struct round *round, struct victims *victims,
+                        struct bound item)
+{
+    if (victims->count == victims->capacity) {
+        uint32_t capacity = victims->capacity ? victims->capacity * 2 : 16;
+        struct bound *heap =
+            arena_alloc_array(round->arena, capacity, sizeof(*heap));
+        if (victims->count) {
+            memcpy(heap, victims->heap, victims->count * sizeof(*heap));
+        }
+        victims->heap = heap;
+        victims->capacity = capacity;
+    }
+    uint32_t at = victims->count++;
+    while (at > 0 && bound_less(round, item, victims->heap[(at - 1) / 2])) {
+        victims->heap[at] = victims->heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    victims->heap[at] = item;
+}
+
+static struct victims *victims_of(struct round *round,
+                                  const struct search *search)
+{
+    struct class *class = class_at(round, search->class_index);
+    struct victims *victims = class->victims;
+
+    if (!victims) {
+        victims = class->victims = arena_alloc(round->arena, sizeof(*victims));
+        for (uint32_t i = 0; i < round->evicted_node_count; i++) {
+            struct bound item = {BOUND_ANY, round->evicted_nodes[i]};
+            item.bound = cut_of(round, item.node, class);
+            if (item.bound && place_allows(search, item.node)) {
+                bounds_push(round, victims, item);
+            }
+        }
+        victims->grown_seen = round->grown.count;
+    }
+    for (; victims->grown_seen < round->grown.count; victims->grown_seen++) {
+        uint32_t node = round->grown.items[victims->grown_seen];
+        if (place_allows(search, node)) {
+            bounds_push(round, victims, (struct bound){BOUND_ANY, node});
+        }
+    }
+    return victims;
+}
+
+/* The node whose victims come last in the global order, from the heap. */
+static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    struct victims *victims = victims_of(round, search);
+
+    while (victims->count) {
+        struct bound *top = &victims->heap[0];
+        uint32_t cut = cut_of(round, top->node, class);
+        if (cut && cut == top->bound) {
+            *ret_cut = cut;
+            return top->node;
+        }
+        if (cut) {
+            top->bound = cut;
+        } else {
+            *top = victims->heap[--victims->count];
+        }
+        if (victims->count) {
+            bounds_down(round, victims, 0);
+        }
+    }
+    return NONE;
+}
+
+/* The same by looking at each of `nodes`. */
+static uint32_t scan_last(const struct search *search, const uint32_t *nodes,
+                          uint32_t count, uint32_t *ret_cut)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    struct bound best = {0, NONE};
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct bound item = {0, nodes[i]};
+        item.bound = cut_of(round, item.node, class);
+        if (item.bound &&
+            (best.node == NONE || bound_less(round, item, best)) &&
+            place_allows(search, item.node)) {
+            best = item;
+        }
+    }
+    *ret_cut = best.bound;
+    return best.node;
+}
+
+/* Choosing and taking the victims on a node. */
+
+static bool is_kept_before(const struct round *round, const struct victim *a,
+                           const struct victim *b)
+{
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->is_evicted != b->is_evicted) {
+        return b->is_evicted;
+    }
+    if (a->is_evicted && a->ordinal != b->ordinal) {
+        return a->ordinal < b->ordinal;
+    }
+    if (a->leased_ms != b->leased_ms) {
+        return a->leased_ms < b->leased_ms;
+    }
+    return job_less(round->sched, a->job, b->job);
+}
+
+/* Whether a run may lose its place to `class`; evicted ones from ordinal
+ * `cut` - 1 on, others up to level `level_max`. */
+static bool is_permitted(const struct round *round, const struct run *run,
+                         const struct class *class, uint32_t cut, int level_max)
+{
+    if (run->state == RUN_EVICTED) {
+        return run->level <= class->level &&
+               round->units[run->unit].ordinal + 1 >= cut;
+    }
+    return run->state == RUN_STEADY && run->is_preemptible &&
+           (int)run->level <= level_max;
+}
+
+static void add_victim(const struct round *round, struct victim *victims,
+                       uint32_t *count, const struct run *run)
+{
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, class_of_job(sched, run->job));
+    uint32_t gang = sched->jobs.items[run->job].gang;
+
+    for (uint32_t i = 0; gang != NONE && i < *count; i++) {
+        if (victims[i].gang == gang) {
+            resource_add(&victims[i].sum, &class->request, 1);
+            if (job_less(sched, victims[i].job, run->job)) {
+                victims[i].job = run->job;
+            }
+            if (victims[i].leased_ms < run->leased_ms) {
+                victims[i].leased_ms = run->leased_ms;
+            }
+            return;
+        }
+    }
+    victims[(*count)++] = (struct victim){
+        .job = run->job,
+        .gang = gang,
+        .sum = class->request,
+        .ordinal =
+            run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
+        .level = run->level,
+        .is_evicted = run->state == RUN_EVICTED,
+        .leased_ms = run->leased_ms,
+    };
+}
+
+static void sort_victims(const struct round *round, struct victim *victims,
+                         uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct victim item = victims[i];
+        uint32_t at = i;
+        while (at > 0 && is_kept_before(round, &item, &victims[at - 1])) {
+            victims[at] = victims[at - 1];
+            at--;
+        }
+        victims[at] = item;
+    }
+}
+
+/* All that may go on the node, those that best keep their place first. */
+static struct victim *collect(const struct search *search, uint32_t node,
+                              uint32_t cut, int level_max, uint32_t *ret_count)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    struct victim *victims = arena_alloc_array(
+        round->arena, sched->nodes.items[node].run_count, sizeof(*victims));
+    uint32_t count = 0;
+
+    for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
+         run = sched->runs.items[run].node_next) {
+        if (is_permitted(round, &sched->runs.items[run], class, cut,
+                         level_max)) {
+            add_victim(round, victims, &count, &sched->runs.items[run]);
+        }
+    }
+    sort_victims(round, victims, count);
+    *ret_count = count;
+    return victims;
+}
+
+static void preempt(const struct search *search, uint32_t job,
+                    enum sched_preemption why)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+    uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
+    uint32_t lane = round->lane_of_queue[queue];
+    uint32_t node = run->node;
+
+    place_preempt(round, job);
+    round_decide(round, (struct sched_decision){
+                            .action = SCHED_PREEMPT,
+                            .preemption = why,
+                            .job = job,
+                            .node = node,
+                            .for_job = search->job,
+                        });
+    if (lane != NONE) {
+        round->lanes[lane].is_touched = true;
+    }
+    if (why == SCHED_PREEMPT_GANG) {
+        round->growth_count++;
+        VEC_PUSH(&round->grown, node);
+    }
+}
+
+static void preempt_victim(const struct search *search,
+                           const struct victim *victim)
+{
+    struct sched *sched = search->round->sched;
+
+    preempt(search, victim->job,
+            victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
+                               : SCHED_PREEMPT_URGENCY);
+    if (victim->gang == NONE) {
+        return;
+    }
+    const struct gang *gang = &sched->gangs.items[victim->gang];
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+        if (run->state != RUN_PREEMPTED) {
+            preempt(search, job, SCHED_PREEMPT_GANG);
+        }
+    }
+}
+
+/* Lanes whose work was preempted stand elsewhere in the heap now. */
+static void refresh_touched(struct round *round)
+{
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        if (round->lanes[i].is_touched) {
+            round->lanes[i].is_touched = false;
+            lane_refresh(round, &round->lanes[i]);
+        }
+    }
+}
+
+/* Take everything that is permitted in mind, give back what there is room
+ * for beside the job, and preempt the rest. */
+static void take_room(const struct search *search, uint32_t node, uint32_t cut,
+                      int level_max)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec before = sched->free[node];
+    struct resource_vec room = before;
+    uint32_t count;
+    struct victim *victims = collect(search, node, cut, level_max, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        resource_add(&room, &victims[i].sum, 1);
+    }
+    resource_add(&room, &class->request, -1);
+    for (uint32_t i = count; i > 0; i--) {
+        /* From the one that best keeps its place. */
+        struct victim *victim = &victims[count - i];
+        struct resource_vec none = {0}, rest = room;
+        resource_add(&rest, &victim->sum, -1);
+        if (resource_fits(&none, &rest)) {
+            room = rest;
+            victim->job = NONE;
+        }
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        if (victims[i - 1].job != NONE) {
+            preempt_victim(search, &victims[i - 1]);
+        }
+    }
+    struct resource_vec after = sched->free[node];
+    resource_add(&after, &class->request, -1);
+    if (!resource_fits(&after, &before)) {
+        round->growth_count++;
+        VEC_PUSH(&round->grown, node);
+    }
+    refresh_touched(round);
+}
+
+/* Urgency preemption. */
+
+/* What a node would have free without preemptible work up to level `p` and
+ * without what is evicted. */
+static struct resource_vec room_at(const struct round *round, uint32_t index,
+                                   const struct class *class, uint32_t p)
+{
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *preemptible =
+        &sched->preemptible[(size_t)index * sched->level_count];
+    struct resource_vec room = sched->free[index];
+
+    for (uint32_t l = 0; l <= p; l++) {
+        resource_add(&room, &preemptible[l], 1);
+    }
+    if (node->stamp != sched->stamp) {
+        return room;
+    }
+    for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
+        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
+        if (run->state == RUN_EVICTED && run->level > p &&
+            run->level <= class->level) {
+            resource_add(
+                &room, &class_at(round, class_of_job(sched, run->job))->request,
+                1);
+        }
+    }
+    return room;
+}
+
+static uint32_t find_at_level(const struct search *search, uint32_t p)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t count =
+        search->only ? search->only->count : (uint32_t)sched->nodes.count;
+    uint32_t best = NONE;
+    uint64_t best_key = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = search->only ? search->only->nodes[i] : i;
+        if (!sched->nodes.items[node].is_accepting ||
+            sched->nodes.items[node].pool != round->p) {
+            continue;
+        }
+        struct resource_vec room = room_at(round, node, class, p);
+        if (!resource_fits(&class->request, &room)) {
+            continue;
+        }
+        uint64_t key = pool_weigh(round->pool, &room);
+        if ((best == NONE || key < best_key ||
+             (key == best_key && sched->ranks[node] < sched->ranks[best])) &&
+            place_allows(search, node)) {
+            best = node;
+            best_key = key;
+        }
+    }
+    return best;
+}
+
+/* The lowest level that must give way, and the best node there. */
+static uint32_t find_urgent(const struct search *search, int *ret_level)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t level = class_at(search->round, search->class_index)->level;
+
+    for (uint32_t p = 0; p < level; p++) {
+        if (sched->preemptible_count[p] == 0) {
+            continue;
+        }
+        uint32_t node = find_at_level(search, p);
+        if (node != NONE) {
+            *ret_level = (int)p;
+            return node;
+        }
+    }
+    return NONE;
+}
+
+uint32_t victims_find(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct policy *policy = round->sched->policy;
+    struct class *class = class_round(round, search->class_index);
+    uint32_t node = NONE, cut = 0;
+    int level_max = -1;
+
+    if (class->is_impossible) {
+        return NONE;
+    }
+    if (round->unit_count) {
+        if (search->only) {
+            node = scan_last(search, search->only->nodes, search->only->count,
+                             &cut);
+        } else if (round->sched->jobs.items[search->job].has_avoided) {
+            node = scan_last(search, round->evicted_nodes,
+                             round->evicted_node_count, &cut);
+        } else {
+            node = find_last(search, &cut);
+        }
+    }
+    if (node == NONE && !policy->is_urgency_preemption_off) {
+        cut = 0;
+        node = find_urgent(search, &level_max);
+    }
+    if (node != NONE) {
+        take_room(search, node, cut, level_max);
+    }
+    return node;
+}
