@@ -366,9 +366,9 @@ static void set_policy(struct process *process, struct err *ret_info)
     snprintf(name, sizeof(name), "berth-%016" PRIx64,
              hash_bytes(process->data_dir, strlen(process->data_dir), 3));
     if (options->has_no_cgroups) {
-        (void)err_set(&how, 0,
-                      "control groups are switched off: memory is "
-                      "limited by rlimits per process");
+        (void)snprintf(how.text, ERR_TEXT_BYTES_MAX,
+                       "control groups are switched off: memory is "
+                       "limited by rlimits per process");
     } else {
         cgroup_probe(name, &process->cgroups, &how);
     }
@@ -384,14 +384,15 @@ static void set_policy(struct process *process, struct err *ret_info)
         .notify_path = arena_strdup(&process->arena, str_of(notify)),
         .cgroups = &process->cgroups,
     };
-    (void)err_set(
-        ret_info, 0, "%s; jobs run as user %" PRId64 " and volumes are %s%s",
-        how.text, process->policy.run_as_user,
-        process->policy.can_mount ? "mounted" : "named by BERTH_VOLUME_*",
-        is_root && !is_reachable(process->data_dir)
-            ? "; that user cannot walk to the data directory, so "
-              "paths below it will not open"
-            : "");
+    (void)snprintf(ret_info->text, ERR_TEXT_BYTES_MAX,
+                   "%s; jobs run as user %" PRId64 " and volumes are %s%s",
+                   how.text, process->policy.run_as_user,
+                   process->policy.can_mount ? "mounted"
+                                             : "named by BERTH_VOLUME_*",
+                   is_root && !is_reachable(process->data_dir)
+                       ? "; that user cannot walk to the data directory, so "
+                         "paths below it will not open"
+                       : "");
 }
 
 static void process_list(struct runtime *runtime,
@@ -451,13 +452,19 @@ static void close_fd(int fd)
 static void process_close(struct runtime *runtime)
 {
     struct process *process = process_of(runtime);
+    bool is_in_use = false;
 
     for (size_t i = 0; i < process->pods.count; i++) {
         struct process_pod *pod = &process->pods.items[i];
         if (pod->is_used) {
+            is_in_use |= !reconcile_is_ended(pod->phase);
             process_unwatch(process, pod);
             mem_free(pod->texts);
         }
+    }
+    /* A shim that lives may be about to make a group. */
+    if (!is_in_use) {
+        cgroup_release(&process->cgroups);
     }
     close_fd(process->epoll_fd);
     close_fd(process->notify_fd);
