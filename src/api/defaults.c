@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "api/annotations.h"
+#include "api/message.h"
 #include "base/strbuf.h"
 
 struct str defaults_fill_job_id(struct str value, struct str job_id,
@@ -31,12 +32,6 @@ struct str defaults_fill_job_id(struct str value, struct str job_id,
     return arena_str(arena, strbuf_str(&out));
 }
 
-/* Messages hold what they will not change as char *. */
-static char *as_field(struct str s)
-{
-    return (char *)(uintptr_t)s.p;
-}
-
 static void put_annotation(Berth__Submission__Item *item, struct str key,
                            struct str value, struct arena *arena)
 {
@@ -46,8 +41,8 @@ static void put_annotation(Berth__Submission__Item *item, struct str key,
         arena_alloc_array(arena, item->n_annotations + 1, sizeof(*entries));
 
     berth__submission__item__annotations_entry__init(entry);
-    entry->key = as_field(key);
-    entry->value = as_field(value);
+    entry->key = message_text(key);
+    entry->value = message_text(value);
     if (item->n_annotations) {
         memcpy(entries, item->annotations,
                item->n_annotations * sizeof(*entries));
@@ -65,8 +60,8 @@ static void put_label(Berth__Submission__Item *item, struct str key,
         arena_alloc_array(arena, item->n_labels + 1, sizeof(*entries));
 
     berth__submission__item__labels_entry__init(entry);
-    entry->key = as_field(key);
-    entry->value = as_field(value);
+    entry->key = message_text(key);
+    entry->value = message_text(value);
     if (item->n_labels) {
         memcpy(entries, item->labels, item->n_labels * sizeof(*entries));
     }
@@ -88,11 +83,11 @@ static void fill_job_ids(Berth__Submission__Item *item, struct job_id job,
     struct str id = str_of(job_id_format(job, text));
 
     for (size_t i = 0; i < item->n_labels; i++) {
-        item->labels[i]->value = as_field(
+        item->labels[i]->value = message_text(
             defaults_fill_job_id(str_of(item->labels[i]->value), id, arena));
     }
     for (size_t i = 0; i < item->n_annotations; i++) {
-        item->annotations[i]->value = as_field(defaults_fill_job_id(
+        item->annotations[i]->value = message_text(defaults_fill_job_id(
             str_of(item->annotations[i]->value), id, arena));
     }
 }
@@ -150,7 +145,7 @@ make_quantity(struct str text, struct arena *arena)
         arena_alloc(arena, sizeof(*quantity));
 
     k8s__io__apimachinery__pkg__api__resource__quantity__init(quantity);
-    quantity->string = as_field(text);
+    quantity->string = message_text(text);
     return quantity;
 }
 
@@ -162,7 +157,7 @@ static void put_request(K8s__Io__Api__Core__V1__ResourceRequirements *resources,
         arena_alloc(arena, sizeof(*entry));
 
     k8s__io__api__core__v1__resource_requirements__requests_entry__init(entry);
-    entry->key = as_field(amount->name);
+    entry->key = message_text(amount->name);
     entry->value = make_quantity(amount->quantity, arena);
     resources->requests[resources->n_requests++] = entry;
 }
@@ -175,7 +170,7 @@ static void put_limit(K8s__Io__Api__Core__V1__ResourceRequirements *resources,
         arena_alloc(arena, sizeof(*entry));
 
     k8s__io__api__core__v1__resource_requirements__limits_entry__init(entry);
-    entry->key = as_field(amount->name);
+    entry->key = message_text(amount->name);
     entry->value = make_quantity(amount->quantity, arena);
     resources->limits[resources->n_limits++] = entry;
 }
@@ -254,10 +249,10 @@ make_toleration(const struct toleration_rule *rule, struct arena *arena)
         arena_alloc(arena, sizeof(*toleration));
 
     k8s__io__api__core__v1__toleration__init(toleration);
-    toleration->key = as_field(rule->key);
-    toleration->operator_ = as_field(STR("Equal"));
-    toleration->value = as_field(rule->value);
-    toleration->effect = as_field(rule->effect);
+    toleration->key = message_text(rule->key);
+    toleration->operator_ = message_text(STR("Equal"));
+    toleration->value = message_text(rule->value);
+    toleration->effect = message_text(rule->effect);
     return toleration;
 }
 
@@ -302,7 +297,7 @@ void defaults_pod(struct pod_view *pod, const struct submit_rules *rules,
 
     set_deadline(pod, rules);
     if (!spec->priorityclassname || !*spec->priorityclassname) {
-        spec->priorityclassname = as_field(rules->default_class);
+        spec->priorityclassname = message_text(rules->default_class);
     }
     for (uint32_t i = 0; i < pod->container_count; i++) {
         set_resources(&pod->containers[i], rules, arena);

@@ -131,8 +131,10 @@ struct elog_range {
 };
 
 /* Show the records of a range in order.  The number shown, 0 when there is
- * none yet.  -ERR_NOT_FOUND if `from_seq` has been trimmed away: read the
- * checkpoint.  -ERR_CORRUPT with a text that says what to do. */
+ * none yet.  Until the return a backend may hold back room that the log could
+ * use again: bound what is slow to show.  -ERR_NOT_FOUND if `from_seq` has
+ * been trimmed away: read the checkpoint.  -ERR_CORRUPT with a text that says
+ * what to do. */
 int elog_read(struct elog_reader *reader, const struct elog_range *range,
               elog_each_fn *each, void *ctx, struct err *err) must_check;
 

@@ -163,6 +163,15 @@ static bool is_usable(const struct cgroup_layout *layout)
     return refused.text[0] == '\0';
 }
 
+void cgroup_release(const struct cgroup_layout *layout)
+{
+    for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
+        if (layout->parents[c][0]) {
+            (void)rmdir(layout->parents[c]);
+        }
+    }
+}
+
 static bool probe_v1(const char *name, struct cgroup_layout *layout)
 {
     char point[CGROUP_PATH_BYTES_MAX];
@@ -184,7 +193,11 @@ static bool probe_v1(const char *name, struct cgroup_layout *layout)
             layout->parents[c][0] = '\0';
         }
     }
-    return layout->parents[CGROUP_MEMORY][0] && is_usable(layout);
+    if (layout->parents[CGROUP_MEMORY][0] && is_usable(layout)) {
+        return true;
+    }
+    cgroup_release(layout);
+    return false;
 }
 
 static bool probe_v2_below(const char *dir, const char *name,
@@ -237,22 +250,24 @@ void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
                   struct err *ret_text)
 {
     if (probe_v2(name, ret_layout)) {
-        (void)err_set(ret_text, 0, "limits are kept by cgroup version 2 in %s",
-                      ret_layout->parents[CGROUP_MEMORY]);
+        (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
+                       "limits are kept by cgroup version 2 in %.400s",
+                       ret_layout->parents[CGROUP_MEMORY]);
         return;
     }
     if (probe_v1(name, ret_layout)) {
-        (void)err_set(
-            ret_text, 0, "limits are kept by cgroup version 1 (memory%s%s%s)",
-            ret_layout->parents[CGROUP_CPU][0] ? ", cpu" : "",
-            ret_layout->parents[CGROUP_PIDS][0] ? ", pids" : "",
-            ret_layout->parents[CGROUP_FREEZER][0] ? ", freezer" : "");
+        (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
+                       "limits are kept by cgroup version 1 (memory%s%s%s)",
+                       ret_layout->parents[CGROUP_CPU][0] ? ", cpu" : "",
+                       ret_layout->parents[CGROUP_PIDS][0] ? ", pids" : "",
+                       ret_layout->parents[CGROUP_FREEZER][0] ? ", freezer"
+                                                              : "");
         return;
     }
     memset(ret_layout, 0, sizeof(*ret_layout));
-    (void)err_set(ret_text, 0,
-                  "no control group can be written: memory is limited by "
-                  "rlimits per process, cpu is not limited");
+    (void)snprintf(ret_text->text, ERR_TEXT_BYTES_MAX,
+                   "no control group can be written: memory is limited by "
+                   "rlimits per process, cpu is not limited");
 }
 
 static void note(struct err *text, int rc, const char *what)

@@ -48,6 +48,9 @@ struct cgroup_limits {
 void cgroup_probe(const char *name, struct cgroup_layout *ret_layout,
                   struct err *ret_text);
 
+/* Remove the parent groups, if nothing is in them. */
+void cgroup_release(const struct cgroup_layout *layout);
+
 /* Make the group `name` with its limits.  A limit that the kernel refuses is
  * passed over: `ret_text` (may be NULL) then says which.  -ERR_IO when there
  * is no group at all. */

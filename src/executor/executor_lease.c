@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "base/intern.h"
 #include "executor/executor_private.h"
 #include "executor/lease_request.h"
@@ -154,8 +156,8 @@ void executor_exchange_ended(struct executor *executor,
     executor->stats.is_connected = arrival->is_ok && !was_held;
     executor->stats.exchange_failed_count += !arrival->is_ok;
     if (!arrival->is_ok) {
-        (void)err_set(&executor->stats.last_failure, 0, "%.*s",
-                      STR_ARG(arrival->text));
+        (void)snprintf(executor->stats.last_failure.text, ERR_TEXT_BYTES_MAX,
+                       "%.*s", STR_ARG(arrival->text));
     }
     executor->exchange_next_ms =
         executor->exchange_started_ms + executor->options.lease_period_ms;

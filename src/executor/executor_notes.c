@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "executor/executor_private.h"
 
 enum { REPORT_BYTES_MAX = 2 << 20 };
@@ -51,8 +53,8 @@ void executor_report_done(struct executor *executor,
     const struct executor_options *options = &executor->options;
     int64_t backoff_ms = executor->report_backoff_ms * 2;
     executor->stats.report_failed_count++;
-    (void)err_set(&executor->stats.last_failure, 0, "%.*s",
-                  STR_ARG(arrival->text));
+    (void)snprintf(executor->stats.last_failure.text, ERR_TEXT_BYTES_MAX,
+                   "%.*s", STR_ARG(arrival->text));
     executor->report_backoff_ms = backoff_ms == 0 ? options->report_retry_ms
                                   : backoff_ms > options->report_retry_ms_max
                                       ? options->report_retry_ms_max

@@ -103,11 +103,23 @@ static void take_cgroup(struct run_spec *spec, const struct kv_reader *reader)
 
 static void take_head(struct run_spec *spec, const struct kv_reader *reader)
 {
-    if (kv_is(reader, "run_id")) {
-        spec->run_id = reader->value;
-    } else if (kv_is(reader, "notify")) {
-        spec->notify_path = reader->value;
-    } else if (kv_is(reader, "deadline_ms")) {
+    const struct {
+        const char *key;
+        const char **into;
+    } texts[] = {
+        {"run_id", &spec->run_id},        {"job_id", &spec->job_id},
+        {"queue", &spec->queue},          {"job_set", &spec->job_set},
+        {"namespace", &spec->namespace_}, {"node", &spec->node},
+        {"gang_dir", &spec->gang_dir},    {"notify", &spec->notify_path},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(texts); i++) {
+        if (kv_is(reader, texts[i].key)) {
+            *texts[i].into = reader->value;
+            return;
+        }
+    }
+    if (kv_is(reader, "deadline_ms")) {
         spec->deadline_ms = kv_int(reader);
     } else if (kv_is(reader, "grace_ms")) {
         spec->grace_ms = kv_int(reader);
@@ -173,6 +185,12 @@ int run_spec_read(int dir_fd, struct run_spec *ret_spec, struct err *err)
     struct run_spec spec = {
         .bytes = strbuf_make(RUN_FILE_BYTES_MAX),
         .run_id = "",
+        .job_id = "",
+        .queue = "",
+        .job_set = "",
+        .namespace_ = "",
+        .node = "",
+        .gang_dir = "",
         .notify_path = "",
     };
 

@@ -7,6 +7,7 @@
  *     state    how far it is (shim; replaced whole at each change)
  *     stop     a wish to end, with its grace (executor)
  *     acked    the phase that the server has acknowledged (executor)
+ *     done     nothing more is to be told; kept for its logs (executor)
  *     log/N    what container N printed
  *     work/    the directory the containers start in
  *     volumes/N  what is mounted
@@ -37,6 +38,7 @@ enum {
 #define RUN_STATE_NAME "state"
 #define RUN_STOP_NAME "stop"
 #define RUN_ACKED_NAME "acked"
+#define RUN_DONE_NAME "done"
 #define RUN_LOG_NAME "log"
 #define RUN_WORK_NAME "work"
 #define RUN_VOLUMES_NAME "volumes"
@@ -71,6 +73,7 @@ struct run_container {
 struct run_spec {
     struct strbuf bytes;
     const char *run_id;
+    const char *job_id, *queue, *job_set, *namespace_, *node, *gang_dir;
     const char *notify_path; /* FIFO to tell of changes; "" is none */
     int64_t deadline_ms;     /* 0: none */
     int64_t grace_ms;

@@ -125,12 +125,14 @@ static _Noreturn void become_container(const struct shim_start *start,
     reset_signals();
     enter_limits(start, fd);
     connect_output(start, fd);
-    mount_binds(container, fd);
-    /* Our own directory may lie where the job's user cannot walk. */
+    /* Before the change of user, since our own directory may lie where the
+     * job's user cannot walk; and before that of namespace, which carries the
+     * working directory over but not descriptors. */
     if (!*container->work_dir &&
         (fchdir(start->dir_fd) < 0 || chdir(RUN_WORK_NAME) < 0)) {
         give_up(fd, "chdir", RUN_WORK_NAME);
     }
+    mount_binds(container, fd);
     become_user(container, fd);
     if (*container->work_dir && chdir(container->work_dir) < 0) {
         give_up(fd, "chdir", container->work_dir);

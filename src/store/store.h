@@ -23,6 +23,8 @@
 
 enum {
     STORE_APPLY_RECORDS_MAX = 1024, /* in one transaction */
+    /* Payloads that store_follow() folds in one; but one record always. */
+    STORE_FOLLOW_BYTES_MAX = 16 << 20,
     STORE_LIST_MAX = 10000,         /* rows that one listing gives */
     STORE_PRUNE_ROWS_MAX = 1000,    /* jobs that one store_prune() deletes */
     STORE_TEXT_BYTES_MAX = 1 << 16, /* of an error text; cut beyond it */
@@ -123,6 +125,14 @@ int store_check(struct store *store, struct elog_reader *reader,
 int store_apply(struct store *store, const struct elog_record *records,
                 uint32_t record_count, store_changed_fn *changed, void *ctx,
                 struct err *err) must_check;
+
+/* Fold the next records of the log, as many as one transaction should hold:
+ * their count, 0 when the store is at the end of the log.  An empty store
+ * begins with the first record that there is.  `changed` and the failures are
+ * those of store_apply(), and elog_read()'s. */
+int store_follow(struct store *store, struct elog_reader *reader,
+                 store_changed_fn *changed, void *ctx,
+                 struct err *err) must_check;
 
 /* Delete up to STORE_PRUNE_ROWS_MAX jobs that ended before `before_ms`, with
  * all that belongs to them, and client ids older than `client_ids_before_ms`.

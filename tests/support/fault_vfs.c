@@ -355,7 +355,7 @@ static int fault_delete(sqlite3_vfs *vfs, const char *name, int sync_folder)
     return disk.real->xDelete(disk.real, name, sync_folder);
 }
 
-void fault_vfs_install(void)
+void fault_vfs_install(bool is_default)
 {
     ASSERT(!disk.real);
     disk.real = sqlite3_vfs_find(NULL);
@@ -365,7 +365,7 @@ void fault_vfs_install(void)
     disk.vfs.szOsFile = (int)sizeof(struct open_file) + disk.real->szOsFile;
     disk.vfs.xOpen = fault_open;
     disk.vfs.xDelete = fault_delete;
-    sqlite3_vfs_register(&disk.vfs, 0);
+    sqlite3_vfs_register(&disk.vfs, is_default);
 }
 
 void fault_vfs_remove(void)

@@ -15,8 +15,9 @@
 /* The name to open databases with. */
 #define FAULT_VFS "fault"
 
-/* Register it with SQLite, without any fault planned. */
-void fault_vfs_install(void);
+/* Register it with SQLite, without any fault planned; `is_default`: also for
+ * those who name no file system. */
+void fault_vfs_install(bool is_default);
 /* Take it out again and forget all; no file is open. */
 void fault_vfs_remove(void);
 

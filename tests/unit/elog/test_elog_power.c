@@ -223,7 +223,7 @@ static struct life live_with(plan_fn *plan, uint64_t n)
 
     tmpdir_init(&dir);
     life.path = tmpdir_path(&dir, "log", path);
-    fault_vfs_install();
+    fault_vfs_install(false);
     if (plan) {
         plan(n);
     }

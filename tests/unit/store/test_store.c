@@ -681,6 +681,39 @@ static void a_store_that_is_not_of_this_log_is_noticed(void **state)
     elog_close(other_log);
 }
 
+static void following_ends_at_the_head(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_ptr(elog_memory_storage) storage = elog_memory_storage_create();
+    auto_ptr(elog) log = elog_memory_open(storage);
+    auto_ptr(elog_reader) reader = NULL;
+    struct err err;
+    uint64_t epoch;
+    uint64_t first;
+
+    assert_int_equal(elog_acquire(log, &epoch, NULL), 0);
+    assert_int_equal(elog_reader_open(log, &reader, NULL), 0);
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err), 0);
+    for (uint64_t seq = 1; seq <= 5; seq++) {
+        append(log, epoch, seq, on_done);
+    }
+    /* An empty store begins with what there is. */
+    assert_int_equal(elog_checkpoint_put(log, 4, 1, STR("x"), NULL), 0);
+    assert_int_equal(elog_trim(log, 3, &first, NULL), 0);
+
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err), 3);
+    assert_int_equal(store_seq(world->store), 5);
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err), 0);
+    append(log, epoch, 6, on_done);
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err), 1);
+    append(log, epoch, 7, on_done);
+    append(log, epoch, 8, on_done);
+    assert_int_equal(elog_checkpoint_put(log, 8, 1, STR("x"), NULL), 0);
+    assert_int_equal(elog_trim(log, 8, &first, NULL), 0);
+    assert_int_equal(store_follow(world->store, reader, NULL, NULL, &err),
+                     -ERR_NOT_FOUND);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -706,6 +739,7 @@ int main(void)
         CASE(a_backup_is_a_store),
         CASE(a_second_writer_is_refused_by_name),
         CASE(a_store_that_is_not_of_this_log_is_noticed),
+        CASE(following_ends_at_the_head),
     };
     return RUN_TESTS(tests);
 }

@@ -1,0 +1,159 @@
+#include "api/api.h"
+
+#include "api/handlers.h"
+#include "api/state.h"
+
+#define UNARY(path_, handler_, permission_)                          \
+    {                                                                \
+        .path = "/" path_, .kind = RPC_UNARY, .handle = (handler_),  \
+        .permission = (permission_), .denied = RPC_PERMISSION_DENIED \
+    }
+#define STREAM(path_, handler_, permission_)                                \
+    {                                                                       \
+        .path = "/" path_, .kind = RPC_SERVER_STREAM, .handle = (handler_), \
+        .permission = (permission_), .denied = RPC_PERMISSION_DENIED        \
+    }
+/* About one queue: the permission for any, or the queue's own grant. */
+#define ON_QUEUE(path_, kind_, handler_, permission_, verb_, denied_)     \
+    {                                                                     \
+        .path = "/" path_, .kind = (kind_), .handle = (handler_),         \
+        .permission = (permission_), .verb = (verb_), .denied = (denied_) \
+    }
+
+/* Every method, and who may call it (armada-api.md 1, 4.2, 4.3). */
+static const struct method methods[] = {
+    ON_QUEUE("api.Submit/SubmitJobs", RPC_UNARY, handle_submit_jobs,
+             PERMISSION_SUBMIT_ANY_JOBS, VERB_SUBMIT, RPC_PERMISSION_DENIED),
+    ON_QUEUE("api.Submit/CancelJobs", RPC_UNARY, handle_cancel_jobs,
+             PERMISSION_CANCEL_ANY_JOBS, VERB_CANCEL, RPC_UNKNOWN),
+    ON_QUEUE("api.Submit/CancelJobSet", RPC_UNARY, handle_cancel_job_set,
+             PERMISSION_CANCEL_ANY_JOBS, VERB_CANCEL, RPC_UNKNOWN),
+    ON_QUEUE("api.Submit/ReprioritizeJobs", RPC_UNARY, handle_reprioritize_jobs,
+             PERMISSION_REPRIORITIZE_ANY_JOBS, VERB_REPRIORITIZE, RPC_UNKNOWN),
+    ON_QUEUE("api.Submit/PreemptJobs", RPC_UNARY, handle_preempt_jobs,
+             PERMISSION_PREEMPT_ANY_JOBS, VERB_PREEMPT, RPC_UNKNOWN),
+    UNARY("api.Submit/CreateQueue", handle_create_queue,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.Submit/CreateQueues", handle_create_queues,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.Submit/UpdateQueue", handle_update_queue,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.Submit/UpdateQueues", handle_update_queues,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.Submit/DeleteQueue", handle_delete_queue,
+          PERMISSION_DELETE_QUEUE),
+    UNARY("api.Submit/GetQueue", handle_get_queue, PERMISSION_NONE),
+    STREAM("api.Submit/GetQueues", handle_get_queues, PERMISSION_NONE),
+    UNARY("api.Submit/Health", handle_get_health, PERMISSION_NONE),
+
+    UNARY("api.QueueService/CreateQueue", handle_create_queue,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.QueueService/CreateQueues", handle_create_queues,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.QueueService/UpdateQueue", handle_update_queue,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.QueueService/UpdateQueues", handle_update_queues,
+          PERMISSION_CREATE_QUEUE),
+    UNARY("api.QueueService/DeleteQueue", handle_delete_queue,
+          PERMISSION_DELETE_QUEUE),
+    UNARY("api.QueueService/GetQueue", handle_get_queue, PERMISSION_NONE),
+    STREAM("api.QueueService/GetQueues", handle_get_queues, PERMISSION_NONE),
+    UNARY("api.QueueService/CordonQueue", handle_cordon_queue,
+          PERMISSION_CORDON_QUEUE),
+    UNARY("api.QueueService/UncordonQueue", handle_uncordon_queue,
+          PERMISSION_CORDON_QUEUE),
+
+    ON_QUEUE("api.Event/GetJobSetEvents", RPC_SERVER_STREAM,
+             handle_get_job_set_events, PERMISSION_WATCH_ALL_EVENTS, VERB_WATCH,
+             RPC_PERMISSION_DENIED),
+    ON_QUEUE("api.Event/Watch", RPC_SERVER_STREAM, handle_watch,
+             PERMISSION_WATCH_ALL_EVENTS, VERB_WATCH, RPC_PERMISSION_DENIED),
+    UNARY("api.Event/Health", handle_get_health, PERMISSION_NONE),
+};
+
+/* What the transport gives back with a call. */
+struct bound_method {
+    struct api *api;
+    const struct method *method;
+};
+
+static void dispatch(void *ctx, struct rpc_call *rpc, struct str request)
+{
+    const struct bound_method *bound = ctx;
+
+    api_call_dispatch(bound->api, bound->method, rpc, request);
+}
+
+void api_config_defaults(struct api_config *ret_config)
+{
+    *ret_config = (struct api_config){
+        .query_items_max = QUERY_ITEMS_DEFAULT_MAX,
+        .watchers_max = WATCHERS_DEFAULT_MAX,
+        .lease_receive_bytes_max = LEASE_RECEIVE_BYTES_DEFAULT_MAX,
+        .node_id_label = STR("kubernetes.io/hostname"),
+    };
+    submit_rules_defaults(&ret_config->submit);
+}
+
+static void bind_methods(struct api *api)
+{
+    api->method_count = ARRAY_COUNT(methods);
+    ASSERT(api->method_count <= RPC_SERVER_METHODS_MAX);
+    api->methods = mem_alloc_array(api->method_count, sizeof(*api->methods));
+    api->bound = mem_alloc_array(api->method_count, sizeof(*api->bound));
+    for (uint32_t i = 0; i < api->method_count; i++) {
+        api->bound[i] = (struct bound_method){api, &methods[i]};
+        api->methods[i] = (struct rpc_method){
+            .path = methods[i].path,
+            .kind = methods[i].kind,
+            .handle = dispatch,
+            .ctx = &api->bound[i],
+        };
+    }
+}
+
+struct api *api_create(const struct api_config *config,
+                       const struct api_ports *ports)
+{
+    struct api *api = mem_alloc(sizeof(*api));
+
+    api->config = config;
+    api->ports = *ports;
+    auth_init(&api->auth, &config->auth);
+    api->readers = reader_pool_create(ports->store, ports->log);
+    api->hub = event_hub_create(config->watchers_max);
+    bind_methods(api);
+    return api;
+}
+
+void api_destroy(struct api *api)
+{
+    if (!api) {
+        return;
+    }
+    event_hub_destroy(api->hub);
+    reader_pool_destroy(api->readers);
+    mem_free(api->methods);
+    mem_free(api->bound);
+    mem_free(api);
+}
+
+const struct rpc_method *api_methods(const struct api *api, uint32_t *ret_count)
+{
+    *ret_count = api->method_count;
+    return api->methods;
+}
+
+void api_on_changed(void *ctx, struct str queue, struct str job_set,
+                    uint64_t seq)
+{
+    struct api *api = ctx;
+
+    (void)seq;
+    event_hub_notify(api->hub, queue, job_set);
+}
+
+uint32_t api_watcher_count(struct api *api)
+{
+    return event_hub_count(api->hub);
+}

@@ -1,0 +1,83 @@
+/*
+ * api - Berth's gRPC services: what main wires to a server.
+ *
+ *     client -> rpc -> api: who? may they? valid? -> command -> leader
+ *                       \-> store, log, queues: queries and event streams
+ *
+ * Life: api_create(); api_methods() goes into the server's options; when the
+ * server has stopped and was destroyed, api_destroy().  The inbox must still
+ * answer what was posted (also at shutdown) before that.
+ *
+ * Threads: handlers run on the server's threads, answers of the leader on the
+ * leader's, and one thread of the API's own feeds event streams that were
+ * waiting.  api_on_changed() is for the projector's thread.
+ */
+#pragma once
+
+#include "api/auth.h"
+#include "api/log_source.h"
+#include "api/submit_rules.h"
+#include "base/clock.h"
+#include "base/rng.h"
+#include "control/command.h"
+#include "control/queue_table.h"
+#include "elog/elog.h"
+#include "rpc/rpc_server.h"
+#include "store/store.h"
+
+enum {
+    QUERY_ITEMS_DEFAULT_MAX = 500,
+    WATCHERS_DEFAULT_MAX = 4000,
+    LEASE_RECEIVE_BYTES_DEFAULT_MAX = 64 << 20,
+};
+
+/* What main reads from the configuration; borrowed as long as the API. */
+struct api_config {
+    struct submit_rules submit;
+    struct auth_config auth;
+    uint32_t query_items_max; /* ids in one query: queryapi.maxQueryItems */
+    uint32_t watchers_max;    /* event streams open at once */
+    size_t lease_receive_bytes_max;     /* one message of an executor */
+    struct str node_id_label;           /* pods are pinned by it */
+    struct str priority_class_override; /* "": pods keep their class */
+    /* Resource types that pods keep (supportedResourceTypes). */
+    struct str resource_types[RULES_RESOURCES_MAX];
+    uint32_t resource_type_count; /* 0: all */
+};
+
+/* Armada's defaults, no authenticator and no grants. */
+void api_config_defaults(struct api_config *ret_config);
+
+/* Whom the API works with; all outlive it. */
+struct api_ports {
+    const struct clock *clock;
+    const struct rng *rng;
+    struct inbox *inbox;
+    struct queue_table *queues;
+    struct queue_table *retry_policies;
+    struct store *store;
+    struct elog *log;
+    const struct log_source *logs; /* NULL: no pods run in this process */
+};
+
+struct api;
+
+/* The caller owns it. */
+struct api *api_create(const struct api_config *config,
+                       const struct api_ports *ports) must_check;
+/* Only after the server was destroyed and all commands were answered.  NULL
+ * is fine. */
+void api_destroy(struct api *api);
+DEFINE_AUTO(api, api_destroy)
+
+/* The table of methods for a server; belongs to the API. */
+const struct rpc_method *api_methods(const struct api *api,
+                                     uint32_t *ret_count);
+
+/* Tell the API that a job set has new events: a store_changed_fn whose ctx is
+ * the API. */
+void api_on_changed(void *api, struct str queue, struct str job_set,
+                    uint64_t seq);
+
+/* Event streams open now. */
+uint32_t api_watcher_count(struct api *api);

@@ -1,0 +1,135 @@
+/*
+ * auth - who calls, and what they may do (armada-api.md 4).
+ *
+ * Authenticators are asked in order.  One that sees no credentials of its
+ * kind passes the call on; one that sees bad ones ends it.  Basic and
+ * anonymous are here; others plug in as `struct authenticator`.
+ *
+ * A principal may do something if one of its groups has the permission, or if
+ * a queue's own permissions say so; every principal is in group `everyone`.
+ *
+ * Threads: all of it is read-only once made; use it from any.
+ */
+#pragma once
+
+#include "armada/queue.pb-c.h"
+#include "base/arena.h"
+
+enum {
+    AUTHENTICATORS_MAX = 8,
+    PRINCIPAL_GROUPS_MAX = 1024,
+    AUTH_HEADER_BYTES_MAX = 16 << 10,
+};
+
+/* What may be granted to groups. */
+enum permission {
+    PERMISSION_NONE, /* needs no permission but to be somebody */
+    PERMISSION_SUBMIT_ANY_JOBS,
+    PERMISSION_CANCEL_ANY_JOBS,
+    PERMISSION_PREEMPT_ANY_JOBS,
+    PERMISSION_REPRIORITIZE_ANY_JOBS,
+    PERMISSION_WATCH_ALL_EVENTS,
+    PERMISSION_CREATE_QUEUE,
+    PERMISSION_DELETE_QUEUE,
+    PERMISSION_CORDON_QUEUE,
+    PERMISSION_CORDON_NODES,
+    PERMISSION_EXECUTE_JOBS,
+    PERMISSION_UPDATE_EXECUTOR_SETTINGS,
+    PERMISSION_CREATE_RETRY_POLICY,
+    PERMISSION_UPDATE_RETRY_POLICY,
+    PERMISSION_DELETE_RETRY_POLICY,
+    PERMISSION_COUNT,
+};
+
+/* What a queue may grant to users and groups. */
+enum queue_verb {
+    VERB_NONE,
+    VERB_SUBMIT,
+    VERB_CANCEL,
+    VERB_PREEMPT,
+    VERB_REPRIORITIZE,
+    VERB_WATCH,
+    VERB_COUNT,
+};
+
+/* Somebody who calls.  Strings live in the call's arena or the config. */
+struct principal {
+    struct str name;
+    const struct str *groups;
+    uint32_t group_count;
+};
+
+enum auth_answer {
+    AUTH_OK,       /* the principal is filled in */
+    AUTH_NOT_MINE, /* no credentials of this kind: ask the next */
+    AUTH_BAD,      /* credentials of this kind, but wrong: the end */
+};
+
+/* One way to tell who calls.  `authorization` is the header's value, p NULL
+ * when there is none. */
+struct authenticator {
+    enum auth_answer (*authenticate)(const struct authenticator *authenticator,
+                                     struct str authorization,
+                                     struct arena *arena,
+                                     struct principal *ret_principal,
+                                     struct err *err);
+    const void *ctx;
+};
+
+/* One who calls with a password. */
+struct basic_user {
+    struct str name;
+    struct str password;
+    const struct str *groups;
+    uint32_t group_count;
+};
+
+/* The groups that have a permission. */
+struct permission_grant {
+    const struct str *groups;
+    uint32_t group_count;
+};
+
+/* What main reads from the configuration; borrowed as long as the auth. */
+struct auth_config {
+    bool is_anonymous_allowed;
+    const struct basic_user *users; /* basicAuth.users */
+    uint32_t user_count;
+    /* permissionGroupMapping, by permission */
+    struct permission_grant grants[PERMISSION_COUNT];
+};
+
+struct auth {
+    const struct auth_config *config;
+    struct authenticator authenticators[AUTHENTICATORS_MAX]; /* in order */
+    uint32_t authenticator_count;
+};
+
+/* The authenticators that the configuration asks for. */
+void auth_init(struct auth *auth, const struct auth_config *config);
+
+/* Whether anybody can call at all; a server must not start otherwise. */
+bool auth_has_method(const struct auth *auth);
+
+/* Tell who calls.  -ERR_INVALID with a text for people: nobody we know. */
+int auth_authenticate(const struct auth *auth, struct str authorization,
+                      struct arena *arena, struct principal *ret_principal,
+                      struct err *err) must_check;
+
+/* Whether one of the principal's groups has the permission. */
+bool auth_has_permission(const struct auth *auth,
+                         const struct principal *principal,
+                         enum permission permission);
+
+/* Whether the queue itself grants the verb to the principal. */
+bool auth_queue_grants(const Api__Queue *queue,
+                       const struct principal *principal, enum queue_verb verb);
+
+/* The name as configurations and texts write it ("submit_any_jobs"). */
+const char *permission_name(enum permission permission);
+
+/* The permission of a name, or PERMISSION_COUNT. */
+enum permission permission_of_name(struct str name);
+
+/* The name as queues write it ("submit"). */
+const char *queue_verb_name(enum queue_verb verb);

@@ -1,0 +1,106 @@
+#include "api/queue_convert.h"
+
+#include "api/auth.h"
+#include "api/message.h"
+
+static int check_subject(const Api__Queue__Permissions__Subject *subject,
+                         struct refusal *refusal)
+{
+    if (strcmp(subject->kind, "User") != 0 &&
+        strcmp(subject->kind, "Group") != 0) {
+        return refusal_set(refusal, "unsupported subject kind: %s",
+                           subject->kind);
+    }
+    return 0;
+}
+
+int queue_validate(const Api__Queue *queue, struct refusal *refusal)
+{
+    if (!*queue->name) {
+        return refusal_set(refusal, "queue name cannot be empty");
+    }
+    if (!(queue->priority_factor >= 1.0)) {
+        return refusal_set(refusal, "priority factor cannot be lower than 1.0");
+    }
+    for (size_t i = 0; i < queue->n_permissions; i++) {
+        const Api__Queue__Permissions *entry = queue->permissions[i];
+        for (size_t s = 0; s < entry->n_subjects; s++) {
+            if (check_subject(entry->subjects[s], refusal) < 0) {
+                return -ERR_INVALID;
+            }
+        }
+    }
+    for (size_t i = 0; i < queue->n_labels; i++) {
+        if (!*queue->labels[i]->key || !*queue->labels[i]->value) {
+            return refusal_set(refusal,
+                               "queue labels must have a key and a value");
+        }
+    }
+    return 0;
+}
+
+void queue_default_owner(Api__Queue *queue, struct str owner,
+                         struct arena *arena)
+{
+    if (queue->n_user_owners == 0) {
+        queue->user_owners = arena_alloc(arena, sizeof(char *));
+        queue->user_owners[0] = message_copy(arena, owner);
+        queue->n_user_owners = 1;
+    }
+}
+
+static Api__Queue__Permissions__Subject *
+make_subject(struct arena *arena, const char *kind, char *name)
+{
+    Api__Queue__Permissions__Subject *subject =
+        message_new(arena, &api__queue__permissions__subject__descriptor);
+
+    subject->kind = message_text(str_of(kind));
+    subject->name = name;
+    return subject;
+}
+
+/* The permissions that owners have. */
+static Api__Queue__Permissions *make_permissions(const Api__Queue *queue,
+                                                 struct arena *arena)
+{
+    Api__Queue__Permissions *entry =
+        message_new(arena, &api__queue__permissions__descriptor);
+
+    entry->subjects =
+        arena_alloc_array(arena, queue->n_user_owners + queue->n_group_owners,
+                          sizeof(entry->subjects[0]));
+    for (size_t i = 0; i < queue->n_user_owners; i++) {
+        entry->subjects[entry->n_subjects++] =
+            make_subject(arena, "User", queue->user_owners[i]);
+    }
+    for (size_t i = 0; i < queue->n_group_owners; i++) {
+        entry->subjects[entry->n_subjects++] =
+            make_subject(arena, "Group", queue->group_owners[i]);
+    }
+    entry->verbs = arena_alloc_array(arena, VERB_COUNT, sizeof(char *));
+    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+        entry->verbs[entry->n_verbs++] =
+            message_text(str_of(queue_verb_name((enum queue_verb)verb)));
+    }
+    return entry;
+}
+
+void queue_to_stored(Api__Queue *queue, struct arena *arena)
+{
+    if (queue->n_user_owners || queue->n_group_owners) {
+        Api__Queue__Permissions **permissions = arena_alloc_array(
+            arena, queue->n_permissions + 1, sizeof(*permissions));
+        permissions[0] = make_permissions(queue, arena);
+        if (queue->n_permissions) {
+            memcpy(permissions + 1, queue->permissions,
+                   queue->n_permissions * sizeof(*permissions));
+        }
+        queue->permissions = permissions;
+        queue->n_permissions++;
+    }
+    queue->n_user_owners = 0;
+    queue->n_group_owners = 0;
+    queue->n_resource_limits = 0;
+    queue->n_labels_deprecated = 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * state - what the API keeps between calls.  Internal to it.
+ */
+#pragma once
+
+#include "api/api.h"
+#include "api/event_hub.h"
+#include "api/reader_pool.h"
+
+enum { RANDOM_ID_BYTES = 16 };
+
+struct bound_method;
+
+struct api {
+    const struct api_config *config;
+    struct api_ports ports;
+    struct auth auth;
+    struct reader_pool *readers; /* owned */
+    struct event_hub *hub;       /* owned */
+    struct rpc_method *methods;  /* owned, [method_count] */
+    struct bound_method *bound;  /* owned, [method_count] */
+    uint32_t method_count;
+};

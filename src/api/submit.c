@@ -1,0 +1,73 @@
+/* Submit.SubmitJobs (armada-api.md 3.1). */
+#include "api/handlers.h"
+#include "api/state.h"
+#include "api/submission.h"
+#include "wire/field.h"
+
+enum {
+    RESPONSE_ITEMS = 1,
+    RESPONSE_ITEM_JOB_ID = 1,
+};
+
+/* On the leader's thread: the ids, in the order of the items. */
+static void on_submitted(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command,
+                               "Failed to send events to Pulsar")) {
+        auto_strbuf reply = strbuf_make(0);
+        for (uint32_t i = 0; i < command->submit.item_count; i++) {
+            char id[ID_TEXT_BYTES_MAX];
+            size_t item = field_begin(&reply, RESPONSE_ITEMS);
+            field_put_bytes(
+                &reply, RESPONSE_ITEM_JOB_ID,
+                str_of(job_id_format(command->submit.items[i].ret_job, id)));
+            field_end(&reply, item);
+        }
+        api_call_reply_bytes(call, strbuf_str(&reply));
+    }
+    command_destroy(command);
+}
+
+static void refuse_bytes(struct api_call *call, int rc, const struct err *err)
+{
+    api_call_fail(
+        call, rc == -ERR_LIMIT ? RPC_RESOURCE_EXHAUSTED : RPC_INVALID_ARGUMENT,
+        "cannot decode request: %s", err->text);
+}
+
+void handle_submit_jobs(struct api_call *call, struct str request)
+{
+    const struct api_ports *ports = &call->api->ports;
+    Berth__Submission__Request *message;
+    struct refusal refusal;
+    struct err err;
+    struct submission_context context = {
+        .rules = &call->api->config->submit,
+        .rng = ports->rng,
+        .owner = call->principal.name,
+        .now_ms = ports->clock->wall_ms(ports->clock),
+    };
+
+    int rc = submission_decode(request, &call->arena, &message, &err);
+    if (rc < 0) {
+        refuse_bytes(call, rc, &err);
+        return;
+    }
+    if (!api_call_authorize_queue(call, str_of(message->queue))) {
+        return;
+    }
+    struct command *command = command_create(COMMAND_SUBMIT);
+    if (submission_build(message, &context, command, &refusal) < 0) {
+        command_destroy(command);
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal.text);
+        return;
+    }
+    if (command->submit.item_count == 0) {
+        command_destroy(command);
+        api_call_reply_empty(call);
+        return;
+    }
+    api_call_post(call, command, on_submitted);
+}
