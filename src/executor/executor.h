@@ -116,7 +116,7 @@ struct executor *executor_create(const struct executor_options *options,
 
 /* Take what arrived, plan, act, report.  Returns in how many milliseconds it
  * wants to be called again if nothing arrives (0: at once). */
-int64_t executor_step(struct executor *executor) must_check;
+int64_t executor_step(struct executor *executor);
 
 /* Ask the runtime to end every pod (grace as in runtime_ops.stop). */
 void executor_stop_all(struct executor *executor, int64_t grace_ms);

@@ -204,7 +204,9 @@ static void open_exchange(struct executor *executor)
         .executor_id = executor->options.id,
         .pool = executor->options.pool,
         .is_held = executor->options.has_held_stream,
-        .lease_max = lease_credit(executor, executor->options.has_held_stream),
+        /* Whether the stream is held shows only in the answer; a delta then
+         * raises the credit. */
+        .lease_max = lease_credit(executor, false),
     };
 
     request.nodes =

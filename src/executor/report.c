@@ -401,7 +401,8 @@ void report_add(struct report *report, const struct report_run *run)
 {
     int from = reconcile_rank(run->from);
     int to = reconcile_rank(run->to);
-    bool has_pod = !run->is_refused && !run->is_returned;
+    bool has_pod =
+        !run->is_refused && !run->is_returned && run->to != RECONCILE_FORGOTTEN;
 
     ASSERT(from < to);
     if (run->warnings.byte_count > 0) {
