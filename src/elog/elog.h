@@ -104,9 +104,10 @@ int elog_checkpoint_put_pieces(struct elog *log, uint64_t seq,
                                void *ctx, struct err *err) must_check;
 
 /* Forget records before `before_seq`, but none that the newest valid
- * checkpoint does not cover, and at most ELOG_TRIM_COUNT_MAX in one call.
- * `*ret_first_seq` is then the first that is kept: call again until it stands
- * still.  Without a valid checkpoint nothing is forgotten. */
+ * checkpoint does not cover, and in one call at most ELOG_TRIM_COUNT_MAX, or
+ * fewer that are big.  `*ret_first_seq` is then the first that is kept: call
+ * again until it stands still.  Without a valid checkpoint nothing is
+ * forgotten. */
 int elog_trim(struct elog *log, uint64_t before_seq, uint64_t *ret_first_seq,
               struct err *err) must_check;
 

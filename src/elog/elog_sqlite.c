@@ -9,8 +9,12 @@
 #include "elog/elog_sqlite_file.h"
 #include "elog/elog_sqlite_reader.h"
 
-/* Payloads of one transaction; more are a second one. */
-enum { COMMIT_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX };
+enum {
+    /* Payloads of one transaction; more are a second one. */
+    COMMIT_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX,
+    /* Payloads that one step of trimming forgets, about. */
+    TRIM_BYTES_MAX = 8 << 20,
+};
 
 struct elog_sqlite {
     struct elog elog;
@@ -211,9 +215,35 @@ static int forget(struct elog_sqlite *log, uint64_t end_seq, struct err *err)
     return sq_exec(log->db, sql, err);
 }
 
-static uint64_t min_u64(uint64_t a, uint64_t b)
+/* The end of what one step may forget, from `first_seq` on and not beyond
+ * `end_seq`: to free a record its pages are read, so big ones count. */
+static int bound_trim(struct elog_sqlite *log, uint64_t first_seq,
+                      uint64_t *end_seq, struct err *err)
 {
-    return a < b ? a : b;
+    sqlite3_stmt *select = NULL;
+    uint64_t seq = first_seq;
+    int64_t byte_count = 0;
+
+    int rc = sq_prepare(log->db,
+                        "SELECT seq, length(payload) FROM record"
+                        " WHERE seq >= ? AND seq < ? ORDER BY seq LIMIT ?",
+                        &select, err);
+    if (rc == 0) {
+        sq_bind_int(select, 1, (int64_t)first_seq);
+        sq_bind_int(select, 2, (int64_t)*end_seq);
+        sq_bind_int(select, 3, ELOG_TRIM_COUNT_MAX);
+    }
+    while (rc >= 0 && byte_count < TRIM_BYTES_MAX &&
+           (rc = sq_step(select, err)) == 1) {
+        seq = (uint64_t)sqlite3_column_int64(select, 0) + 1;
+        byte_count += sqlite3_column_int64(select, 1);
+    }
+    sqlite3_finalize(select);
+    if (rc < 0) {
+        return rc;
+    }
+    *end_seq = seq;
+    return 0;
 }
 
 /* In a transaction: as elog_trim(). */
@@ -232,16 +262,18 @@ static int trim(struct elog_sqlite *log, uint64_t before_seq,
     if (rc < 0) {
         return rc;
     }
+    atomic_store(&log->valid_checkpoint_seq, covered_seq);
     uint64_t end_seq = covered_seq > 0 ? covered_seq + 1 : head.first_seq;
-    end_seq = min_u64(end_seq, before_seq);
-    end_seq = min_u64(end_seq, head.first_seq + ELOG_TRIM_COUNT_MAX);
-    if (end_seq > head.first_seq) {
+    end_seq = end_seq < before_seq ? end_seq : before_seq;
+    if (end_seq <= head.first_seq) {
+        *ret_first_seq = head.first_seq;
+        return 0;
+    }
+    rc = bound_trim(log, head.first_seq, &end_seq, err);
+    if (rc == 0) {
         rc = forget(log, end_seq, err);
-    } else {
-        end_seq = head.first_seq;
     }
     if (rc == 0) {
-        atomic_store(&log->valid_checkpoint_seq, covered_seq);
         *ret_first_seq = end_seq;
     }
     return rc;

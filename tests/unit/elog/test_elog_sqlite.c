@@ -354,6 +354,31 @@ static void old_checkpoints_are_forgotten(void **state)
     sq_close(db);
 }
 
+static void big_records_are_trimmed_a_few_at_a_time(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    auto_mem char *bytes = mem_alloc(4 << 20);
+    uint64_t first_seq = 0;
+    uint64_t last_first_seq;
+    int step_count = 0;
+
+    for (uint64_t seq = 1; seq <= 6; seq++) {
+        struct elog_record record = {
+            .seq = seq, .epoch = f->epoch, .payload = str_make(bytes, 4 << 20)};
+        assert_int_equal(elog_submit(f->log, &record, on_done, NULL), 0);
+        elog_poll(f->log, 0);
+    }
+    assert_int_equal(elog_checkpoint_put(f->log, 5, 1, STR("x"), NULL), 0);
+    do {
+        last_first_seq = first_seq;
+        assert_int_equal(elog_trim(f->log, 7, &first_seq, NULL), 0);
+        step_count++;
+    } while (first_seq != last_first_seq);
+
+    assert_int_equal(first_seq, 6);
+    assert_true(step_count > 2);
+}
+
 static void a_reader_of_another_process_follows(void **state)
 {
     struct fixture *f = (struct fixture *)*state;
@@ -444,6 +469,7 @@ int main(void)
         CASE(damage_that_a_checkpoint_covers_is_left_alone),
         CASE(half_a_checkpoint_is_removed_by_the_next),
         CASE(old_checkpoints_are_forgotten),
+        CASE(big_records_are_trimmed_a_few_at_a_time),
         CASE(a_reader_of_another_process_follows),
         CASE(a_reader_makes_no_log),
         CASE(a_backup_is_a_log_and_does_not_stop_appends),
