@@ -141,7 +141,8 @@ int store_prune(struct store *store, int64_t before_ms,
                 int64_t client_ids_before_ms, struct err *err) must_check;
 
 /* Write a copy of the store as it is now to the new file `path`, while the
- * projector goes on.  -ERR_CONFLICT if `path` exists. */
+ * projector goes on.  -ERR_CONFLICT if `path` exists.  Copy the store before
+ * the log: a copy of the store that is ahead of the log's is of no use. */
 int store_backup(struct store *store, const char *path,
                  struct err *err) must_check;
 

@@ -36,13 +36,13 @@ static const char *const sql[QUERY_COUNT] = {
                    " WHERE (?1 = '' OR s.queue = ?1)"
                    " AND (?2 = '' OR s.name = ?2)"
                    " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
-                   " AND (?4 IS NULL OR j.id < ?4)"
+                   " AND j.id < ?4"
                    " ORDER BY j.id DESC LIMIT ?5",
     [QUERY_LIST_OF_SET] =
         "SELECT " STORE_JOB_COLUMNS " FROM job_set s CROSS JOIN job j"
         " WHERE s.queue = ?1 AND s.name = ?2 AND j.set_key = s.key"
         " AND (?3 = 0 OR ((?3 >> j.state) & 1))"
-        " AND (?4 IS NULL OR j.id < ?4)"
+        " AND j.id < ?4"
         " ORDER BY j.id DESC LIMIT ?5",
     [QUERY_JOBS_BY_URI] =
         "SELECT id FROM job WHERE set_key ="
@@ -205,6 +205,18 @@ int store_spec(struct store_reader *reader, struct job_id id,
     return rc;
 }
 
+/* What the ids of a list are less than; without a bound, more than any id, so
+ * that the search is one by key either way. */
+static struct str upper_bound(struct job_id older_than,
+                              unsigned char bytes[STORE_ID_BYTES + 1])
+{
+    if (!key128_is_none(older_than.v)) {
+        return store_id_put(older_than.v, bytes);
+    }
+    memset(bytes, 0xff, STORE_ID_BYTES + 1);
+    return str_make(bytes, STORE_ID_BYTES + 1);
+}
+
 int store_list(struct store_reader *reader, const struct store_filter *filter,
                struct arena *arena, struct stored_job **ret_jobs,
                struct err *err)
@@ -212,7 +224,7 @@ int store_list(struct store_reader *reader, const struct store_filter *filter,
     bool has_set = filter->queue.byte_count > 0 && filter->job_set.byte_count;
     sqlite3_stmt *stmt =
         reader->statements[has_set ? QUERY_LIST_OF_SET : QUERY_LIST];
-    unsigned char older_than[STORE_ID_BYTES];
+    unsigned char older_than[STORE_ID_BYTES + 1];
     VEC(struct stored_job) jobs = {0};
     int rc;
 
@@ -220,11 +232,7 @@ int store_list(struct store_reader *reader, const struct store_filter *filter,
     sq_bind_text(stmt, 1, filter->queue);
     sq_bind_text(stmt, 2, filter->job_set);
     sq_bind_int(stmt, 3, filter->states);
-    if (key128_is_none(filter->older_than.v)) {
-        sqlite3_bind_null(stmt, 4);
-    } else {
-        sq_bind_blob(stmt, 4, store_id_put(filter->older_than.v, older_than));
-    }
+    sq_bind_blob(stmt, 4, upper_bound(filter->older_than, older_than));
     sq_bind_int(stmt, 5, filter->count_max);
     while ((rc = sq_step(stmt, err)) == 1) {
         VEC_PUSH(&jobs, store_job_row(stmt, arena).job);

@@ -21,7 +21,8 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
                           " WHERE id = ?1",
     [WRITER_INSERT_SPEC] = "INSERT INTO spec VALUES (?, ?)",
     [WRITER_SELECT_RUN] = "SELECT " STORE_RUN_COLUMNS " FROM run"
-                          " WHERE job_number = ? AND id = ?",
+                          /* By the job: the index by run id is random. */
+                          " WHERE job_number = ? AND +id = ?",
     [WRITER_INSERT_RUN] = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
                           " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     [WRITER_UPDATE_RUN] = "UPDATE run SET state = ?5, cluster = ?6,"
