@@ -217,6 +217,17 @@ static const struct setting fake_keys[] = {
 };
 static const struct settings fake_table = TABLE(fake_keys, config_fake, NULL);
 
+static const struct setting client_tls_keys[] = {
+    SETTING("ca", TEXT, config_tls, client_ca,
+            .about = "PEM file of the authority that the server's "
+                     "certificate is from; empty: the system's."),
+    SETTING("certificate", TEXT, config_tls, certificate,
+            .about = "PEM file of a certificate to show; empty: none."),
+    SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
+};
+static const struct settings client_tls_table =
+    TABLE(client_tls_keys, config_tls, NULL);
+
 static const struct setting executor_keys[] = {
     SETTING("enabled", BOOL, config_executor, is_enabled,
             .about = "Whether berthd --standalone runs jobs itself."),
@@ -230,6 +241,11 @@ static const struct setting executor_keys[] = {
                      "none."),
     SETTING("password", TEXT, config_executor, password,
             .about = "berth-executor: password for it."),
+    SETTING("forceNoTls", BOOL, config_executor, is_plain,
+            .about = "berth-executor: whether to do without TLS; to this "
+                     "machine it always does."),
+    SECTION("tls", config_executor, tls, client_tls_table,
+            "berth-executor: how to reach the server."),
     SETTING("runtime", TEXT, config_executor, runtime,
             .choices = "process fake",
             .about = "process: pods are processes of this machine; fake: "

@@ -119,7 +119,9 @@ struct config_executor {
     struct str pool;
     struct str server; /* berth-executor: host:port */
     struct str user_name, password;
-    struct str runtime; /* process, fake */
+    struct config_tls tls; /* client_ca is the authority to trust */
+    bool is_plain;         /* no TLS to the server */
+    struct str runtime;    /* process, fake */
     bool has_held_stream;
     int64_t lease_period_ms;
     struct config_process process;
