@@ -92,7 +92,7 @@ enum jobs_answer {
 struct jobs_change {
     uint32_t job; /* JOBS_NONE: none, or many (see jobs_take_dirty) */
     enum job_state before, after;
-    uint32_t run; /* index of the run that began or ended here, or NONE */
+    uint32_t run; /* index of the run that it has or had, or NONE */
 };
 
 struct jobs_counts {

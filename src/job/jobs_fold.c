@@ -405,14 +405,11 @@ static enum jobs_answer on_happening(struct jobs *jobs,
                               jobs_find_run(jobs, event->run) != JOBS_NONE)) {
         return late(jobs);
     }
-    *change = (struct jobs_change){job, before, after, JOBS_NONE};
+    *change = (struct jobs_change){job, before, after,
+                                   jobs->rows.items[job].run};
     if (job_state_is_ended(after)) {
-        change->run = jobs->rows.items[job].run;
         row_free(jobs, job);
         return JOBS_APPLIED;
-    }
-    if (happening == JOB_ON_REQUEUED) {
-        change->run = jobs->rows.items[job].run;
     }
     on_enter(jobs, job, happening, event);
     row_set_state(jobs, job, after);

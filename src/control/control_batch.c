@@ -1,0 +1,574 @@
+/* Forming the next batch, on the state after the last: commands, silence,
+ * what is owed, the scheduler's plan; in this order. */
+#include <stdio.h>
+
+#include "control/control_private.h"
+
+enum {
+    CHECKS_MAX = 64,   /* jobs asked about by sched_explain() in a batch */
+    SCANS_MAX = 16384, /* jobs looked at for that */
+    CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
+    US_PER_MS = 1000,
+};
+
+bool batch_is_touched(const struct batch *batch, uint32_t job)
+{
+    return job / 64 < batch->touched.count &&
+           (batch->touched.items[job / 64] >> (job % 64) & 1);
+}
+
+void batch_touch(struct batch *batch, uint32_t job)
+{
+    while (batch->touched.count <= job / 64) {
+        VEC_PUSH(&batch->touched, 0);
+    }
+    batch->touched.items[job / 64] |= (uint64_t)1 << (job % 64);
+    VEC_PUSH(&batch->touched_jobs, job);
+}
+
+void batch_clear(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->touched_jobs.count; i++) {
+        batch->touched.items[batch->touched_jobs.items[i] / 64] = 0;
+    }
+    batch->touched_jobs.count = 0;
+    batch->owed.count = 0;
+    batch->fresh.count = 0;
+    map_fini(&batch->fresh_by_key);
+    log_batch_clear(&batch->log);
+    arena_reset(&batch->arena);
+    batch->first = batch->last = NULL;
+    batch->decision_count = 0;
+    batch->submit_count = 0;
+    batch->is_in_flight = batch->is_told = batch->is_announcement = false;
+}
+
+static void add_decisions(struct batch *batch,
+                          const struct job_decisions *decisions)
+{
+    for (uint32_t i = 0; i < decisions->event_count; i++) {
+        log_batch_add(&batch->log, &decisions->scope, &decisions->events[i]);
+    }
+    batch->decision_count += decisions->event_count > 0;
+}
+
+/* Commands. */
+
+/* The job that an item repeats; false if it is new.  A negative code when
+ * that cannot be found out. */
+static int find_original(struct control *c, struct str queue,
+                         const struct submit_item *item, struct job_id *ret_job,
+                         bool *ret_is_fresh)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    struct key128 key = dedup_key(c->dedup, queue, item->client_id);
+    uint32_t fresh = map_find(&c->batch.fresh_by_key, key);
+    struct job_id job;
+    int found = 0;
+
+    *ret_is_fresh = fresh != MAP_NONE;
+    if (fresh != MAP_NONE) {
+        *ret_job = c->batch.fresh.items[fresh];
+        return 1;
+    }
+    if (dedup_find(c->dedup, key, &job)) {
+        found = 1;
+    } else if (dedup_has_forgotten(c->dedup) && hooks->find_client_id) {
+        found = hooks->find_client_id(hooks->ctx, queue, item->client_id, &job);
+    }
+    if (found <= 0) {
+        return found;
+    }
+    *ret_job = job;
+    return c->batch.time_ms - job_id_time_ms(job) < CLIENT_ID_AGE_MS_MAX;
+}
+
+/* Find the originals of all items; how many are new, or a negative code.
+ * Items of one request are not compared with each other. */
+static int find_originals(struct control *c, struct command *command,
+                          bool *ret_must_wait)
+{
+    int fresh_count = 0;
+
+    *ret_must_wait = false;
+    for (uint32_t i = 0; i < command->submit.item_count; i++) {
+        struct submit_item *item = &command->submit.items[i];
+        bool is_of_batch = false;
+        int found = 0;
+        item->ret_job = item->job;
+        if (item->client_id.byte_count) {
+            found = find_original(c, command->scope.queue, item, &item->ret_job,
+                                  &is_of_batch);
+        }
+        if (found < 0) {
+            return found;
+        }
+        if (!found) {
+            item->ret_job = item->job;
+        }
+        fresh_count += !found;
+        *ret_must_wait |= is_of_batch;
+    }
+    return fresh_count;
+}
+
+static bool is_new(const struct submit_item *item)
+{
+    return key128_compare(item->job.v, item->ret_job.v) == 0;
+}
+
+static void add_submission(struct control *c, struct command *command)
+{
+    for (uint32_t i = 0; i < command->submit.item_count; i++) {
+        const struct submit_item *item = &command->submit.items[i];
+        if (!is_new(item)) {
+            c->metrics.duplicate_count++;
+            continue;
+        }
+        log_batch_add_encoded(&c->batch.log, &command->scope, item->event);
+        c->batch.submit_count++;
+        if (item->client_id.byte_count) {
+            struct key128 key =
+                dedup_key(c->dedup, command->scope.queue, item->client_id);
+            map_put(&c->batch.fresh_by_key, key,
+                    (uint32_t)c->batch.fresh.count);
+            VEC_PUSH(&c->batch.fresh, item->job);
+        }
+    }
+}
+
+static void take_submit(struct control *c, struct command *command)
+{
+    uint32_t queue = queue_find(c, command->scope.queue);
+    bool must_wait;
+    char text[ERR_TEXT_BYTES_MAX];
+
+    if (queue == NAMES_NONE || !c->queues.items[queue].is_set) {
+        snprintf(text, sizeof(text), "could not find queue \"%.*s\"",
+                 STR_ARG(command->scope.queue));
+        command_answer(command, COMMAND_UNKNOWN_QUEUE, text);
+        return;
+    }
+    if (command->submit.item_count >
+        JOBS_MAX - jobs_count(c->jobs) - c->batch.submit_count) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many jobs as this server can hold");
+        return;
+    }
+    int fresh_count = find_originals(c, command, &must_wait);
+    if (fresh_count < 0) {
+        command_answer(command, COMMAND_UNAVAILABLE,
+                       "the client ids of older jobs cannot be read now");
+        return;
+    }
+    add_submission(c, command);
+    if (fresh_count > 0 || must_wait) {
+        batch_keep(&c->batch, command);
+    } else {
+        command_answer(command, COMMAND_OK, "");
+    }
+}
+
+static void take_command(struct control *c, struct command *command)
+{
+    switch (command->kind) {
+    case COMMAND_SUBMIT:
+        take_submit(c, command);
+        break;
+    case COMMAND_EVENTS:
+        if (batch_add_events(c, command)) {
+            batch_keep(&c->batch, command);
+        }
+        break;
+    case COMMAND_EXCHANGE:
+        if (exchange_take(c, command)) {
+            batch_keep(&c->batch, command);
+        }
+        break;
+    case COMMAND_SESSION_END:
+        session_end(c, command);
+        break;
+    case COMMAND_QUERY_REPORT:
+    case COMMAND_QUERY_QUEUES:
+    case COMMAND_EXPLAIN:
+        report_answer(c, command);
+        break;
+    }
+}
+
+/* Take what waits, as long as the batch has room; keep the order of what is
+ * left. */
+static void take_commands(struct control *c)
+{
+    struct command *command = c->waiting_first;
+
+    c->waiting_first = c->waiting_last = NULL;
+    while (command) {
+        struct command *next = command->next;
+        bool is_over = log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&
+                       (command->kind == COMMAND_SUBMIT ||
+                        command->kind == COMMAND_EVENTS);
+        command->next = NULL;
+        if (is_over || (command->kind == COMMAND_EXCHANGE &&
+                        exchange_must_wait(c, command))) {
+            if (c->waiting_last) {
+                c->waiting_last->next = command;
+            } else {
+                c->waiting_first = command;
+            }
+            c->waiting_last = command;
+        } else if (command->byte_count > CONTROL_BATCH_BYTES_MAX / 2) {
+            command_answer(command, COMMAND_OVERLOADED,
+                           "the request is larger than one record of the "
+                           "log may be");
+        } else {
+            take_command(c, command);
+        }
+        command = next;
+    }
+}
+
+/* What is owed to jobs. */
+
+static void add_owed(struct control *c)
+{
+    struct job_rules rules = {
+        .retries_max = c->policy->policy.retries_max,
+        .now_ms = c->batch.time_ms,
+    };
+    uint32_t count;
+    auto_mem uint32_t *dirty =
+        jobs_take_dirty(c->jobs, CONTROL_DECISIONS_MAX, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct job_decisions decisions;
+        /* A run that ends in this batch decides first; errors are long. */
+        if (batch_is_touched(&c->batch, dirty[i]) ||
+            log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
+            jobs_mark_dirty(c->jobs, dirty[i]);
+            continue;
+        }
+        job_owed(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
+        if (decisions.event_count == 0) {
+            continue;
+        }
+        add_decisions(&c->batch, &decisions);
+        VEC_PUSH(&c->batch.owed, dirty[i]);
+        if (decisions.events[decisions.event_count - 1].type !=
+            EVENT_REPRIORITISED) {
+            batch_touch(&c->batch, dirty[i]);
+        }
+    }
+}
+
+/* Jobs that can never run are rejected, once there are nodes to tell by. */
+
+static bool may_ever_fit(const struct sched_explanation *e)
+{
+    return e->wait != SCHED_WAIT_NEVER_FITS || e->nodes_total == 0 ||
+           e->nodes_excluded[SCHED_EXCLUDED_EXECUTOR] > 0 ||
+           e->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE] > 0;
+}
+
+static void check_job(struct control *c, uint32_t job)
+{
+    struct control_class *class_ =
+        &c->classes.items[c->links.items[job].class_index];
+    struct sched_explanation explanation;
+    struct job_decisions decisions;
+
+    sched_explain(c->sched, job, c->batch.time_ms, &explanation);
+    if (may_ever_fit(&explanation)) {
+        bool is_sure = explanation.nodes_fit > 0 ||
+                       explanation.nodes_excluded[SCHED_EXCLUDED_FULL] > 0;
+        class_->checked_generation = is_sure ? c->node_generation : 0;
+        return;
+    }
+    job_refuse(c->jobs, job, ERROR_REJECTED,
+               report_rejection(c, &explanation, &c->batch.arena),
+               c->batch.time_ms, &decisions);
+    add_decisions(&c->batch, &decisions);
+    batch_touch(&c->batch, job);
+    VEC_PUSH(&c->batch.owed, job);
+}
+
+/* Whether it is known that the job fits somewhere, or no longer matters. */
+static bool needs_no_check(const struct control *c, uint32_t job)
+{
+    return !jobs_is_live(c->jobs, job) ||
+           jobs_state(c->jobs, job) != JOB_QUEUED ||
+           c->classes.items[c->links.items[job].class_index].checked_generation;
+}
+
+static void add_rejections(struct control *c)
+{
+    size_t end = c->unchecked.count;
+    uint32_t check_count = 0;
+
+    if (c->metrics.node_count == 0) {
+        return;
+    }
+    for (uint32_t scanned = 0; c->unchecked_first < end &&
+                               scanned < SCANS_MAX && check_count < CHECKS_MAX;
+         scanned++) {
+        uint32_t job = c->unchecked.items[c->unchecked_first++];
+        if (needs_no_check(c, job)) {
+            continue;
+        }
+        if (!batch_is_touched(&c->batch, job)) {
+            check_count++;
+            check_job(c, job);
+        }
+        if (batch_is_touched(&c->batch, job)) {
+            VEC_PUSH(&c->unchecked, job); /* in case the append fails */
+        }
+    }
+    if (c->unchecked_first == c->unchecked.count) {
+        c->unchecked_first = c->unchecked.count = 0;
+    }
+}
+
+/* The plan. */
+
+static struct str preemption_text(struct control *c,
+                                  const struct sched_decision *decision)
+{
+    static const char *const how[] = {
+        [SCHED_PREEMPT_NONE] = "due to the job failing to reschedule",
+        [SCHED_PREEMPT_FAIR_SHARE] = "using fair share preemption",
+        [SCHED_PREEMPT_URGENCY] = "using urgency preemption",
+        [SCHED_PREEMPT_GANG] = "as its gang lost a member",
+    };
+    auto_strbuf text = {0};
+    struct job_view view;
+    char id[ID_TEXT_BYTES_MAX];
+
+    strbuf_addf(&text, "Preempted by scheduler %s", how[decision->preemption]);
+    if (decision->for_job != SCHED_NONE &&
+        jobs_is_live(c->jobs, decision->for_job)) {
+        jobs_get(c->jobs, decision->for_job, &view);
+        strbuf_addf(&text, " - preempting job %s", job_id_format(view.id, id));
+    }
+    return arena_str(&c->batch.arena, strbuf_str(&text));
+}
+
+static void add_lease(struct control *c, const struct sched_decision *decision)
+{
+    struct job_decisions decisions;
+    struct job_run run = {
+        .executor_id = sched_node_executor(c->sched, decision->node),
+        .node_name = sched_node_name(c->sched, decision->node),
+        .pool = sched_node_pool(c->sched, decision->node),
+        .priority = decision->priority,
+    };
+
+    job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
+    add_decisions(&c->batch, &decisions);
+    executor_get(c, run.executor_id)->in_batch_count++;
+}
+
+static void add_preemption(struct control *c,
+                           const struct sched_decision *decision)
+{
+    struct job_decisions decisions;
+    struct job_view preempting = {0};
+
+    if (decision->for_job != SCHED_NONE &&
+        jobs_is_live(c->jobs, decision->for_job)) {
+        jobs_get(c->jobs, decision->for_job, &preempting);
+    }
+    job_preempt(c->jobs, decision->job, preemption_text(c, decision),
+                preempting.id, c->batch.time_ms, &decisions);
+    add_decisions(&c->batch, &decisions);
+}
+
+static void add_gang_failure(struct control *c,
+                             const struct sched_decision *decision)
+{
+    struct job_decisions decisions;
+
+    job_refuse(c->jobs, decision->job, ERROR_GANG_UNSCHEDULABLE,
+               STR("the gang started with its minimum cardinality, without "
+                   "this member"),
+               c->batch.time_ms, &decisions);
+    add_decisions(&c->batch, &decisions);
+}
+
+/* Whether a decision still stands beside what is in the batch already. */
+static bool decision_stands(struct control *c,
+                            const struct sched_decision *decision)
+{
+    const struct policy *policy = &c->policy->policy;
+
+    if (!jobs_is_live(c->jobs, decision->job)) {
+        return false;
+    }
+    enum job_state state = jobs_state(c->jobs, decision->job);
+    bool is_touched = batch_is_touched(&c->batch, decision->job);
+    if (decision->action == SCHED_PREEMPT) {
+        /* A run that has ended, or ends in this batch, makes room too. */
+        return true;
+    }
+    if (decision->action == SCHED_LEASE) {
+        const struct control_executor *executor =
+            executor_get(c, sched_node_executor(c->sched, decision->node));
+        if (executor->unacknowledged_count + executor->in_batch_count >=
+            policy->unacknowledged_max) {
+            return false;
+        }
+    }
+    return state == JOB_QUEUED && !is_touched;
+}
+
+static void add_decision(struct control *c,
+                         const struct sched_decision *decision)
+{
+    bool is_moot = decision->action == SCHED_PREEMPT &&
+                   (!job_state_has_run(jobs_state(c->jobs, decision->job)) ||
+                    batch_is_touched(&c->batch, decision->job));
+
+    if (is_moot) {
+        return;
+    }
+    switch (decision->action) {
+    case SCHED_LEASE:
+        add_lease(c, decision);
+        break;
+    case SCHED_PREEMPT:
+        add_preemption(c, decision);
+        break;
+    case SCHED_FAIL:
+        add_gang_failure(c, decision);
+        break;
+    }
+    batch_touch(&c->batch, decision->job);
+}
+
+/* Add the groups in order, up to the first that no longer stands: those after
+ * it were planned on its effects.  False when there was one. */
+static bool add_groups(struct control *c, const struct sched_plan *plan)
+{
+    uint32_t begin = 0;
+
+    while (begin < plan->decision_count) {
+        uint32_t end = begin;
+        bool stands = true;
+        uint32_t group = plan->decisions[begin].group;
+        for (;
+             end < plan->decision_count && plan->decisions[end].group == group;
+             end++) {
+            stands &= decision_stands(c, &plan->decisions[end]);
+        }
+        if (!stands) {
+            return false;
+        }
+        for (; begin < end; begin++) {
+            add_decision(c, &plan->decisions[begin]);
+        }
+    }
+    return true;
+}
+
+static void reset_in_batch_counts(struct control *c)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            c->executors.items[i]->in_batch_count = 0;
+        }
+    }
+}
+
+static void add_round_done(struct control *c, enum round_kind kind)
+{
+    struct event_scope scope = {0};
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_ROUND_DONE;
+    event.created_ms = c->batch.time_ms;
+    event.round.kind = kind;
+    event.round.started_ms = c->batch.time_ms;
+    log_batch_add(&c->batch.log, &scope, &event);
+}
+
+/* Remember how long a round took, and when the next may begin: after fast
+ * rounds at least as much time goes to other things. */
+static void time_round(struct control *c, enum round_kind kind,
+                       uint64_t started_ns)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    uint64_t took_ns = now_ns - started_ns;
+    uint64_t pause_ns = took_ns < CONTROL_FAST_MS * (uint64_t)NS_PER_MS
+                            ? took_ns
+                            : CONTROL_FAST_MS * (uint64_t)NS_PER_MS;
+    int64_t period_ms = c->policy->policy.balance_period_ms;
+
+    c->fast_due_ns = now_ns + pause_ns;
+    if (kind == ROUND_BALANCE) {
+        c->balance_due_ns =
+            started_ns + (uint64_t)period_ms * (uint64_t)NS_PER_MS;
+        c->metrics.balance_round_count++;
+    } else {
+        c->metrics.fast_round_count++;
+    }
+    c->metrics.round_us_last = took_ns / US_PER_MS;
+    c->metrics.round_us_sum += c->metrics.round_us_last;
+    if (c->metrics.round_us_last > c->metrics.round_us_max) {
+        c->metrics.round_us_max = c->metrics.round_us_last;
+    }
+}
+
+static void plan_round(struct control *c, enum round_kind kind)
+{
+    uint64_t started_ns = control_mono_ns(c);
+    uint32_t owed_count = c->batch.decision_count;
+    uint32_t room = owed_count < CONTROL_DECISIONS_MAX
+                        ? CONTROL_DECISIONS_MAX - owed_count
+                        : 1;
+    struct sched_plan plan;
+
+    sched_plan(c->sched, c->batch.time_ms, kind, room, &plan);
+    reset_in_batch_counts(c);
+    bool is_whole = add_groups(c, &plan);
+    /* What this plan leaves undone, the next one does. */
+    bool is_cut = plan.is_cut || !is_whole;
+    c->is_plan_wanted = is_cut;
+    if (kind == ROUND_BALANCE) {
+        c->is_balance_wanted = is_cut || plan.decision_count > 0;
+    }
+    c->plan_wake_ms = plan.next_wake_ms;
+    if (c->batch.decision_count > owed_count) {
+        add_round_done(c, kind);
+    }
+    time_round(c, kind, started_ns);
+}
+
+static void add_plan(struct control *c)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    bool is_woken = c->plan_wake_ms <= c->batch.time_ms;
+
+    if ((c->is_balance_wanted || is_woken) && now_ns >= c->balance_due_ns) {
+        plan_round(c, ROUND_BALANCE);
+    } else if ((c->is_plan_wanted || is_woken) && now_ns >= c->fast_due_ns) {
+        plan_round(c, ROUND_FAST);
+    }
+}
+
+bool batch_form(struct control *c)
+{
+    struct batch *batch = &c->batch;
+    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
+
+    batch_clear(batch);
+    batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
+    batch->time_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
+    take_commands(c);
+    if (control_mono_ns(c) >= c->retry_ns) {
+        batch_add_silence(c);
+        add_owed(c);
+        add_rejections(c);
+        add_plan(c);
+    }
+    return batch->log.event_count > 0;
+}

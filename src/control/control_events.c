@@ -1,0 +1,176 @@
+/* Sequences that others made: requests of users, reports of executors. */
+#include "control/control_private.h"
+
+/* A command while its sequences are looked through. */
+struct looking {
+    struct control *c;
+    uint32_t event_count, late_count;
+    enum command_result result;
+    const char *text; /* NULL: nothing is wrong */
+    struct err err;
+};
+
+static bool is_report(enum event_type type)
+{
+    switch ((int)type) {
+    case EVENT_RUN_ASSIGNED:
+    case EVENT_RUN_RUNNING:
+    case EVENT_RUN_SUCCEEDED:
+    case EVENT_RUN_ERRORS:
+    case EVENT_RUN_PREEMPTED:
+    case EVENT_INGRESS_INFO:
+    case EVENT_UTILISATION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Reports arrive at least once and may come after the end: those that change
+ * nothing any more are not appended, so that no stream shows them. */
+static bool is_late(const struct control *c, const struct event *event)
+{
+    if (!is_report(event->type)) {
+        return false;
+    }
+    uint32_t job = jobs_find_run(c->jobs, event->run);
+    if (job == JOBS_NONE) {
+        return true;
+    }
+    enum job_happening happening = job_happening_of(event);
+    return happening != JOB_ON_OTHER &&
+           job_state_next(jobs_state(c->jobs, job), happening) == JOB_NONE;
+}
+
+/* A run that ends in this batch is not preempted in it as well. */
+static void touch_ended(struct control *c, const struct event *event)
+{
+    enum job_happening happening = job_happening_of(event);
+
+    if (happening >= JOB_ON_RUN_SUCCEEDED &&
+        happening <= JOB_ON_RUN_CANCELLED) {
+        uint32_t job = jobs_find_run(c->jobs, event->run);
+        if (job != JOBS_NONE) {
+            batch_touch(&c->batch, job);
+        }
+    }
+}
+
+static bool refuse(struct looking *l, enum command_result result,
+                   const char *text)
+{
+    l->result = result;
+    l->text = text;
+    return true;
+}
+
+/* What could not be applied is not appended. */
+static bool is_refused(struct looking *l, const struct event *event)
+{
+    if (event->type == EVENT_POLICY_SET) {
+        struct policy_box *box = policy_box_read(event->policy.text, &l->err);
+        if (!box) {
+            return refuse(l, COMMAND_INVALID, l->err.text);
+        }
+        policy_box_destroy(box);
+    }
+    if ((event->type == EVENT_QUEUE_SET &&
+         queue_table_count(l->c->config.queues) >= QUEUES_MAX) ||
+        (event->type == EVENT_RETRY_POLICY_SET &&
+         queue_table_count(l->c->config.retry_policies) >= QUEUES_MAX)) {
+        return refuse(l, COMMAND_OVERLOADED,
+                      "there are as many queues as this server can hold");
+    }
+    return false;
+}
+
+/* First all is judged: a command is appended whole or not at all. */
+static int judge(const struct log_item *item, void *ctx)
+{
+    struct looking *l = ctx;
+
+    l->event_count++;
+    if (is_late(l->c, &item->event)) {
+        l->late_count++;
+        return 0;
+    }
+    if (is_refused(l, &item->event)) {
+        return -ERR_INVALID;
+    }
+    /* If the command is refused after all, this delays a decision, no more. */
+    touch_ended(l->c, &item->event);
+    return 0;
+}
+
+static int add_if_not_late(const struct log_item *item, void *ctx)
+{
+    struct looking *l = ctx;
+
+    if (!is_late(l->c, &item->event)) {
+        log_batch_add_encoded(&l->c->batch.log, &item->scope, item->encoded);
+    }
+    return 0;
+}
+
+static int walk(struct looking *l, struct str bytes, log_item_fn *fn)
+{
+    arena_reset(&l->c->scratch);
+    return log_decode_sequence(bytes, &l->c->scratch, fn, l, &l->err);
+}
+
+/* How many events a sequence has, and how many of them are late. */
+struct judged {
+    uint32_t event_count, late_count;
+};
+
+static bool judge_all(struct looking *l, const struct command *command,
+                      struct judged *judged)
+{
+    for (uint32_t i = 0; i < command->events.sequence_count; i++) {
+        l->event_count = l->late_count = 0;
+        if (walk(l, command->events.sequences[i].bytes, judge) < 0) {
+            if (!l->text) {
+                refuse(l, COMMAND_INVALID, l->err.text);
+            }
+            return false;
+        }
+        judged[i] = (struct judged){l->event_count, l->late_count};
+    }
+    return true;
+}
+
+static void add_sequence(struct looking *l, struct str bytes,
+                         const struct judged *judged)
+{
+    l->c->metrics.late_count += judged->late_count;
+    if (judged->late_count == judged->event_count) {
+        return;
+    }
+    if (judged->late_count == 0) {
+        log_batch_add_sequence(&l->c->batch.log, bytes, judged->event_count);
+        return;
+    }
+    int rc = walk(l, bytes, add_if_not_late);
+    ASSERT(rc == 0); /* it was sound a moment ago */
+}
+
+bool batch_add_events(struct control *c, struct command *command)
+{
+    struct looking l = {.c = c};
+    uint32_t before = c->batch.log.event_count;
+    struct judged *judged = arena_alloc_array(
+        &c->batch.arena, command->events.sequence_count, sizeof(*judged));
+
+    if (!judge_all(&l, command, judged)) {
+        command_answer(command, l.result, l.text);
+        return false;
+    }
+    for (uint32_t i = 0; i < command->events.sequence_count; i++) {
+        add_sequence(&l, command->events.sequences[i].bytes, &judged[i]);
+    }
+    if (c->batch.log.event_count == before) {
+        command_answer(command, COMMAND_OK, ""); /* all of it was late */
+        return false;
+    }
+    return true;
+}

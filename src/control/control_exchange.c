@@ -1,0 +1,731 @@
+/* Executors: what they offer, what they are told, and their silence. */
+#include "control/control_private.h"
+
+/* The table. */
+
+struct control_executor *executor_find(const struct control *c, struct str id)
+{
+    uint32_t index = names_find(&c->executor_names, id);
+
+    return index == NAMES_NONE ? NULL : c->executors.items[index];
+}
+
+static uint32_t executor_index(const struct control *c,
+                               const struct control_executor *executor)
+{
+    return names_find(&c->executor_names, executor->id);
+}
+
+struct control_executor *executor_get(struct control *c, struct str id)
+{
+    struct control_executor *executor = executor_find(c, id);
+
+    if (executor) {
+        return executor;
+    }
+    uint32_t index = names_add(&c->executor_names, id);
+    while (c->executors.count <= index) {
+        VEC_PUSH(&c->executors, NULL);
+    }
+    executor = mem_alloc(sizeof(*executor));
+    executor->id = names_get(&c->executor_names, index);
+    executor->accepts = true; /* as the scheduler takes it */
+    executor->heard_ns = control_mono_ns(c);
+    c->executors.items[index] = executor;
+    return executor;
+}
+
+static void executor_clear_nodes(struct control *c,
+                                 struct control_executor *executor)
+{
+    for (size_t i = 0; i < executor->nodes.count; i++) {
+        struct control_node *node = &executor->nodes.items[i];
+        if (node->bytes) {
+            mem_free(node->bytes);
+            node->bytes = NULL;
+            sched_node_remove(c->sched, node->sched_node);
+        }
+    }
+    c->metrics.node_count -= executor->node_count;
+    executor->node_count = 0;
+}
+
+void executors_fini(struct control *c)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        struct control_executor *executor = c->executors.items[i];
+        if (!executor) {
+            continue;
+        }
+        for (size_t k = 0; k < executor->nodes.count; k++) {
+            mem_free(executor->nodes.items[k].bytes);
+        }
+        names_fini(&executor->node_names);
+        VEC_FREE(&executor->nodes);
+        VEC_FREE(&executor->unsent);
+        VEC_FREE(&executor->cancels);
+        mem_free(executor->cordon_reason);
+        mem_free(executor->pool);
+        mem_free(executor);
+    }
+    VEC_FREE(&c->executors);
+    names_fini(&c->executor_names);
+    c->metrics.node_count = 0;
+}
+
+void executor_sync(struct control *c, struct control_executor *executor)
+{
+    bool accepts =
+        executor->state == EXECUTOR_LIVE && !executor->is_cordoned &&
+        executor->unacknowledged_count < c->policy->policy.unacknowledged_max;
+
+    if (accepts != executor->accepts) {
+        executor->accepts = accepts;
+        sched_executor_set(c->sched, executor->id, accepts);
+        c->is_plan_wanted |= accepts;
+        c->is_balance_wanted |= accepts;
+    }
+}
+
+/* Folding. */
+
+static struct control_node *node_get(struct control_executor *executor,
+                                     struct str name)
+{
+    uint32_t index = names_find(&executor->node_names, name);
+
+    if (index == NAMES_NONE) {
+        index = names_add(&executor->node_names, name);
+        while (executor->nodes.count <= index) {
+            VEC_PUSH(&executor->nodes, (struct control_node){0});
+        }
+    }
+    return &executor->nodes.items[index];
+}
+
+/* The form that nodes are compared and kept in. */
+static void node_encode(struct strbuf *buf, struct str executor_id,
+                        struct str pool, const struct node_record *record)
+{
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_EXECUTOR_NODES;
+    event.nodes.executor_id = executor_id;
+    event.nodes.pool = record->pool.byte_count ? (struct str){0} : pool;
+    event.nodes.set = record;
+    event.nodes.set_count = 1;
+    strbuf_clear(buf);
+    log_encode_event(buf, &event);
+}
+
+static void fold_node(struct control *c, struct control_executor *executor,
+                      struct str pool, const struct node_record *record)
+{
+    auto_strbuf buf = {0};
+    struct control_node *node = node_get(executor, record->name);
+
+    node_encode(&buf, executor->id, pool, record);
+    if (!node->bytes) {
+        executor->node_count++;
+        c->metrics.node_count++;
+    }
+    mem_free(node->bytes);
+    node->bytes = mem_dup(buf.bytes, buf.byte_count);
+    node->byte_count = (uint32_t)buf.byte_count;
+    node->sched_node = sched_node_set(c->sched, executor->id, record, pool);
+    node->seen_no = c->exchange_no;
+}
+
+static void fold_node_removed(struct control *c,
+                              struct control_executor *executor,
+                              struct str name)
+{
+    uint32_t index = names_find(&executor->node_names, name);
+
+    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
+        return;
+    }
+    struct control_node *node = &executor->nodes.items[index];
+    mem_free(node->bytes);
+    node->bytes = NULL;
+    sched_node_remove(c->sched, node->sched_node);
+    executor->node_count--;
+    c->metrics.node_count--;
+}
+
+static void fold_nodes(struct control *c, const struct event *event)
+{
+    struct control_executor *executor =
+        executor_get(c, event->nodes.executor_id);
+
+    executor->is_known = true;
+    mem_free(executor->pool);
+    executor->pool = str_dup(event->nodes.pool);
+    if (event->nodes.is_full) {
+        executor_clear_nodes(c, executor);
+    }
+    for (uint32_t i = 0; i < event->nodes.set_count; i++) {
+        fold_node(c, executor, event->nodes.pool, &event->nodes.set[i]);
+    }
+    for (uint32_t i = 0; i < event->nodes.removed_count; i++) {
+        fold_node_removed(c, executor, event->nodes.removed[i]);
+    }
+    executor_sync(c, executor);
+    c->node_generation++;
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+static void fold_settings(struct control *c, const struct event *event)
+{
+    struct control_executor *executor = executor_get(c, event->settings.name);
+
+    executor->has_settings = !event->settings.is_deleted;
+    executor->is_cordoned =
+        executor->has_settings && event->settings.is_cordoned;
+    mem_free(executor->cordon_reason);
+    executor->cordon_reason = str_dup(event->settings.reason);
+    executor_sync(c, executor);
+}
+
+/* The record goes; its runs are left alone, and without a record nobody
+ * counts its silence.  It comes back with its next exchange. */
+static void fold_deleted(struct control *c, const struct event *event)
+{
+    struct control_executor *executor = executor_find(c, event->settings.name);
+
+    if (executor) {
+        executor_clear_nodes(c, executor);
+        executor->is_known = false;
+        executor->state = EXECUTOR_LIVE;
+        executor_sync(c, executor);
+    }
+}
+
+void executor_fold(struct control *c, const struct event *event)
+{
+    if (event->type == EVENT_EXECUTOR_NODES) {
+        fold_nodes(c, event);
+    } else if (event->type == EVENT_EXECUTOR_SETTINGS) {
+        fold_settings(c, event);
+    } else if (event->type == EVENT_EXECUTOR_DELETED) {
+        fold_deleted(c, event);
+    } else {
+        struct control_executor *executor =
+            executor_get(c, event->executor.name);
+        executor->state = event->executor.state;
+        executor_sync(c, executor);
+    }
+}
+
+/* Silence. */
+
+static void add_state(struct control *c,
+                      const struct control_executor *executor,
+                      enum executor_state state)
+{
+    struct event_scope scope = {0};
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_EXECUTOR_STATE;
+    event.created_ms = c->batch.time_ms;
+    event.executor.name = executor->id;
+    event.executor.state = state;
+    log_batch_add(&c->batch.log, &scope, &event);
+}
+
+static uint64_t ns_of_ms(int64_t ms)
+{
+    return (uint64_t)ms * NS_PER_MS;
+}
+
+/* When its state is next to change if it stays silent. */
+static uint64_t executor_due_ns(const struct control *c,
+                                const struct control_executor *executor)
+{
+    const struct policy *policy = &c->policy->policy;
+    uint64_t stale_ns =
+        executor->heard_ns + ns_of_ms(policy->executor_timeout_ms);
+    uint64_t lost_ns =
+        executor->heard_ns + ns_of_ms(policy->executor_lost_timeout_ms);
+
+    if (!executor->is_known || executor->state == EXECUTOR_LOST) {
+        return UINT64_MAX;
+    }
+    return executor->state == EXECUTOR_LIVE && stale_ns < lost_ns ? stale_ns
+                                                                  : lost_ns;
+}
+
+uint64_t executors_due_ns(const struct control *c)
+{
+    uint64_t due_ns = UINT64_MAX;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            uint64_t ns = executor_due_ns(c, c->executors.items[i]);
+            due_ns = ns < due_ns ? ns : due_ns;
+        }
+    }
+    return due_ns;
+}
+
+void batch_add_silence(struct control *c)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    int64_t lost_ms = c->policy->policy.executor_lost_timeout_ms;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        struct control_executor *executor = c->executors.items[i];
+        if (!executor || executor->is_in_batch ||
+            now_ns < executor_due_ns(c, executor)) {
+            continue;
+        }
+        bool is_lost = now_ns >= executor->heard_ns + ns_of_ms(lost_ms);
+        add_state(c, executor, is_lost ? EXECUTOR_LOST : EXECUTOR_STALE);
+    }
+}
+
+void executors_forgive(struct control *c, uint64_t pause_ns)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            c->executors.items[i]->heard_ns += pause_ns;
+        }
+    }
+}
+
+/* Exchanges: inventory. */
+
+static bool node_differs(struct control *c, struct control_executor *executor,
+                         struct str pool, const struct node_record *record,
+                         struct strbuf *buf)
+{
+    uint32_t index = names_find(&executor->node_names, record->name);
+
+    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
+        return true;
+    }
+    struct control_node *node = &executor->nodes.items[index];
+    node->seen_no = c->exchange_no;
+    node_encode(buf, executor->id, pool, record);
+    return buf->byte_count != node->byte_count ||
+           memcmp(buf->bytes, node->bytes, buf->byte_count) != 0;
+}
+
+/* Nodes of a whole inventory that were not seen in this exchange. */
+static uint32_t nodes_gone(struct control *c,
+                           const struct control_executor *executor,
+                           struct str *names)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < executor->nodes.count; i++) {
+        if (executor->nodes.items[i].bytes &&
+            executor->nodes.items[i].seen_no != c->exchange_no) {
+            names[count++] = names_get(&executor->node_names, i);
+        }
+    }
+    return count;
+}
+
+/* Add what changed in an inventory; false if nothing did. */
+static bool add_inventory(struct control *c, struct control_executor *executor,
+                          const struct exchange_request *request)
+{
+    auto_strbuf buf = {0};
+    struct event_scope scope = {0};
+    struct event event;
+    struct node_record *set =
+        arena_alloc_array(&c->batch.arena, request->node_count, sizeof(*set));
+    struct str *gone = arena_alloc_array(&c->batch.arena, executor->nodes.count,
+                                         sizeof(*gone));
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_EXECUTOR_NODES;
+    event.created_ms = c->batch.time_ms;
+    event.nodes.executor_id = executor->id;
+    event.nodes.pool = request->pool;
+    for (uint32_t i = 0; i < request->node_count; i++) {
+        if (request->nodes[i].name.byte_count &&
+            node_differs(c, executor, request->pool, &request->nodes[i],
+                         &buf)) {
+            set[event.nodes.set_count++] = request->nodes[i];
+        }
+    }
+    event.nodes.set = set;
+    if (request->is_full && request->has_nodes) {
+        event.nodes.removed = gone;
+        event.nodes.removed_count = nodes_gone(c, executor, gone);
+    }
+    if (executor->is_known && event.nodes.set_count == 0 &&
+        event.nodes.removed_count == 0) {
+        return false;
+    }
+    log_batch_add(&c->batch.log, &scope, &event);
+    return true;
+}
+
+bool exchange_must_wait(struct control *c, const struct command *command)
+{
+    const struct control_executor *executor =
+        executor_find(c, command->exchange.request.executor_id);
+
+    return executor && executor->is_in_batch;
+}
+
+bool exchange_take(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    bool is_logged = false;
+
+    if (request->executor_id.byte_count == 0) {
+        command_answer(command, COMMAND_INVALID, "the executor has no id");
+        return false;
+    }
+    if (!executor_find(c, request->executor_id) &&
+        c->executors.count >= EXECUTORS_MAX) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many executors as this server can hold");
+        return false;
+    }
+    if (request->node_count > NODES_MAX - c->metrics.node_count) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many nodes as this server can hold");
+        return false;
+    }
+    struct control_executor *executor = executor_get(c, request->executor_id);
+    executor->heard_ns = control_mono_ns(c);
+    c->exchange_no++;
+    if (!executor->is_known || request->has_nodes) {
+        is_logged = add_inventory(c, executor, request);
+    }
+    if (executor->state != EXECUTOR_LIVE) {
+        add_state(c, executor, EXECUTOR_LIVE);
+        is_logged = true;
+    }
+    if (!is_logged) {
+        exchange_answer(c, command);
+        return false;
+    }
+    executor->is_in_batch = true;
+    return true;
+}
+
+/* Exchanges: leases and cancels. */
+
+static struct str keep(struct arena *arena, struct str s)
+{
+    return arena_str(arena, s);
+}
+
+/* The value of a label on a node as it was last reported. */
+static struct str node_label(struct control *c,
+                             const struct control_executor *executor,
+                             struct str node_name, struct str key,
+                             struct arena *arena)
+{
+    uint32_t index = names_find(&executor->node_names, node_name);
+    struct event event;
+    struct err err;
+
+    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
+        return (struct str){0};
+    }
+    const struct control_node *node = &executor->nodes.items[index];
+    arena_reset(&c->scratch);
+    if (log_decode_event(str_make(node->bytes, node->byte_count), &c->scratch,
+                         &event, &err) < 0) {
+        return (struct str){0};
+    }
+    const struct label *label = label_find(event.nodes.set[0].labels,
+                                           event.nodes.set[0].label_count, key);
+    return label ? keep(arena, label->value) : (struct str){0};
+}
+
+static void fill_lease(struct control *c,
+                       const struct control_executor *executor, uint32_t job,
+                       struct arena *arena, struct exchange_lease *lease)
+{
+    struct job_view view;
+    struct job_digest digest;
+
+    jobs_get(c->jobs, job, &view);
+    jobs_digest(c->jobs, job, &digest);
+    *lease = (struct exchange_lease){
+        .job = view.id,
+        .run = view.run.id,
+        .queue = keep(arena, view.queue),
+        .job_set = keep(arena, view.job_set),
+        .user = keep(arena, view.user),
+        .node_name = keep(arena, view.run.node_name),
+        .pool = keep(arena, view.run.pool),
+        .is_preemptible = jobs_is_preemptible(c->jobs, job),
+    };
+    if (digest.gang_uniformity.byte_count) {
+        lease->gang_uniformity_label = keep(arena, digest.gang_uniformity);
+        lease->gang_uniformity_value =
+            node_label(c, executor, view.run.node_name,
+                       lease->gang_uniformity_label, arena);
+    }
+}
+
+/* Note what an executor says that it holds, and collect what it must stop:
+ * runs that are not known, or not of this executor. */
+static void note_held(struct control *c,
+                      const struct control_executor *executor,
+                      struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    struct exchange_response *response = &command->exchange.response;
+    uint32_t index = executor_index(c, executor);
+
+    response->cancels = arena_alloc_array(&command->arena, request->run_count,
+                                          sizeof(*response->cancels));
+    for (uint32_t i = 0; i < request->run_count; i++) {
+        struct job_view view;
+        uint32_t job = jobs_find_run(c->jobs, request->runs[i]);
+        if (job != JOBS_NONE) {
+            jobs_get(c->jobs, job, &view);
+        }
+        if (job == JOBS_NONE ||
+            c->notes.items[view.run.index].executor != index) {
+            response->cancels[response->cancel_count++] = request->runs[i];
+            continue;
+        }
+        c->notes.items[view.run.index].exchange_no = c->exchange_no;
+        c->notes.items[view.run.index].session_no = executor->session_no;
+    }
+    for (uint32_t i = 0; i < request->runs_gone_count; i++) {
+        struct job_view view;
+        uint32_t job = jobs_find_run(c->jobs, request->runs_gone[i]);
+        if (job != JOBS_NONE) {
+            jobs_get(c->jobs, job, &view);
+            c->notes.items[view.run.index].session_no = 0;
+        }
+    }
+}
+
+/* A whole exchange: lease what is not held, oldest first. */
+static void lease_full(struct control *c, struct control_executor *executor,
+                       struct command *command, bool is_session)
+{
+    struct exchange_response *response = &command->exchange.response;
+    uint32_t lease_max = command->exchange.request.lease_max;
+    VEC(struct exchange_lease) leases = {0};
+    uint32_t job = JOBS_NONE;
+
+    if (is_session) {
+        executor->unsent.count = executor->unsent_first = 0;
+    }
+    while ((job = jobs_next_on_executor(c->jobs, executor->id, job)) !=
+           JOBS_NONE) {
+        struct job_view view;
+        jobs_get(c->jobs, job, &view);
+        struct run_note *note = &c->notes.items[view.run.index];
+        if (note->exchange_no == c->exchange_no) {
+            continue;
+        }
+        if (leases.count < lease_max) {
+            VEC_PUSH(&leases, (struct exchange_lease){0});
+            fill_lease(c, executor, job, &command->arena,
+                       &leases.items[leases.count - 1]);
+            note->session_no = executor->session_no;
+        } else if (is_session) {
+            note->session_no = 0;
+            VEC_PUSH(&executor->unsent,
+                     (struct unsent_run){view.run.index, view.run.id});
+        } else {
+            break;
+        }
+    }
+    if (leases.count > 0) {
+        response->leases = arena_alloc_array(&command->arena, leases.count,
+                                             sizeof(*response->leases));
+        memcpy(response->leases, leases.items,
+               leases.count * sizeof(*leases.items));
+        response->lease_count = (uint32_t)leases.count;
+    }
+    if (is_session) {
+        executor->credit = lease_max - response->lease_count;
+    }
+    VEC_FREE(&leases);
+}
+
+/* Lease from the list of what the session does not know, within its credit;
+ * the number of leases. */
+static uint32_t lease_unsent(struct control *c,
+                             struct control_executor *executor,
+                             struct arena *arena,
+                             struct exchange_lease **ret_leases)
+{
+    size_t listed = executor->unsent.count - executor->unsent_first;
+    uint32_t room =
+        listed < executor->credit ? (uint32_t)listed : executor->credit;
+    struct exchange_lease *leases =
+        arena_alloc_array(arena, room, sizeof(*leases));
+    uint32_t count = 0;
+
+    while (count < room && executor->unsent_first < executor->unsent.count) {
+        struct unsent_run unsent =
+            executor->unsent.items[executor->unsent_first++];
+        uint32_t job = jobs_find_run(c->jobs, unsent.id);
+        if (job == JOBS_NONE || !job_state_has_run(jobs_state(c->jobs, job)) ||
+            c->notes.items[unsent.run].session_no == executor->session_no) {
+            continue; /* ended meanwhile, or known */
+        }
+        fill_lease(c, executor, job, arena, &leases[count++]);
+        c->notes.items[unsent.run].session_no = executor->session_no;
+    }
+    if (executor->unsent_first == executor->unsent.count) {
+        executor->unsent.count = executor->unsent_first = 0;
+    }
+    executor->credit -= count;
+    *ret_leases = leases;
+    return count;
+}
+
+static void session_detach(struct control_executor *executor,
+                           enum command_result result)
+{
+    struct exchange_session *session = executor->session;
+
+    executor->session = NULL;
+    executor->unsent.count = executor->unsent_first = 0;
+    executor->cancels.count = 0;
+    if (session) {
+        session->released(session, result);
+    }
+}
+
+static void session_attach(struct control *c, struct control_executor *executor,
+                           struct exchange_session *session)
+{
+    if (executor->session == session) {
+        return;
+    }
+    if (executor->session) {
+        c->metrics.session_count--;
+    }
+    session_detach(executor, COMMAND_INVALID);
+    executor->session = session;
+    executor->session_no = ++c->session_no;
+    c->metrics.session_count++;
+}
+
+void exchange_answer(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    struct exchange_response *response = &command->exchange.response;
+    struct control_executor *executor = executor_get(c, request->executor_id);
+
+    executor->is_in_batch = false;
+    executor->heard_ns = control_mono_ns(c);
+    c->exchange_no++;
+    if (request->session) {
+        session_attach(c, executor, request->session);
+    }
+    note_held(c, executor, command);
+    if (!request->session || request->is_full) {
+        lease_full(c, executor, command, request->session != NULL);
+    } else {
+        executor->credit = request->lease_max;
+        response->lease_count =
+            lease_unsent(c, executor, &command->arena, &response->leases);
+    }
+    command_answer(command, COMMAND_OK, "");
+}
+
+void session_end(struct control *c, struct command *command)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        struct control_executor *executor = c->executors.items[i];
+        if (executor && executor->session &&
+            executor->session == command->session_end.session) {
+            c->metrics.session_count--;
+            session_detach(executor, COMMAND_OK);
+        }
+    }
+    command_answer(command, COMMAND_OK, "");
+}
+
+void sessions_release(struct control *c)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            session_detach(c->executors.items[i], COMMAND_UNAVAILABLE);
+        }
+    }
+    c->metrics.session_count = 0;
+}
+
+/* What the fold tells of runs. */
+
+void note_run_began(struct control *c, uint32_t run, struct str executor_id,
+                    struct run_id id)
+{
+    struct control_executor *executor = executor_get(c, executor_id);
+
+    while (c->notes.count <= run) {
+        VEC_PUSH(&c->notes, (struct run_note){0});
+    }
+    c->notes.items[run] =
+        (struct run_note){.executor = executor_index(c, executor)};
+    executor->unacknowledged_count++;
+    executor_sync(c, executor);
+    if (executor->session) {
+        VEC_PUSH(&executor->unsent, (struct unsent_run){run, id});
+    }
+}
+
+void note_run_acknowledged(struct control *c, uint32_t run)
+{
+    struct control_executor *executor =
+        c->executors.items[c->notes.items[run].executor];
+
+    ASSERT(executor->unacknowledged_count > 0);
+    executor->unacknowledged_count--;
+    executor_sync(c, executor);
+}
+
+void note_run_unwanted(struct control *c, uint32_t run, struct run_id id)
+{
+    struct control_executor *executor =
+        c->executors.items[c->notes.items[run].executor];
+
+    if (executor->session &&
+        c->notes.items[run].session_no == executor->session_no) {
+        VEC_PUSH(&executor->cancels, id);
+    }
+}
+
+static void session_push(struct control *c, struct control_executor *executor)
+{
+    auto_arena arena = {0};
+    struct exchange_response response = {
+        .cancels = executor->cancels.items,
+        .cancel_count = (uint32_t)executor->cancels.count,
+    };
+
+    if (executor->credit > 0 &&
+        executor->unsent_first < executor->unsent.count) {
+        response.lease_count =
+            lease_unsent(c, executor, &arena, &response.leases);
+    }
+    if (response.lease_count > 0 || response.cancel_count > 0) {
+        executor->session->push(executor->session, &response);
+    }
+    executor->cancels.count = 0;
+}
+
+void sessions_push(struct control *c)
+{
+    if (c->metrics.session_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i] && c->executors.items[i]->session) {
+            session_push(c, c->executors.items[i]);
+        }
+    }
+}

@@ -1,0 +1,412 @@
+/* What each event does to the live state.  Live and replayed records come
+ * the same way. */
+#include "control/control_private.h"
+#include "wire/policy_codec.h"
+
+/* Policies. */
+
+struct policy_box *policy_box_read(struct str text, struct err *err)
+{
+    struct policy_box *box = mem_alloc(sizeof(*box));
+
+    box->text = str_dup(text);
+    if (policy_read(str_of(box->text), "policy", &box->arena, &box->policy,
+                    err) < 0) {
+        policy_box_destroy(box);
+        return NULL;
+    }
+    return box;
+}
+
+void policy_box_destroy(struct policy_box *box)
+{
+    if (box) {
+        arena_fini(&box->arena);
+        mem_free(box->text);
+        mem_free(box);
+    }
+}
+
+/* The state as a whole. */
+
+void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
+{
+    c->policy = policy;
+    c->jobs = jobs_create();
+    jobs_set_policy(c->jobs, &policy->policy);
+    c->sched = sched_create(&policy->policy);
+    c->dedup = dedup_create(seed);
+    c->plan_wake_ms = INT64_MAX;
+    c->node_generation = 1;
+}
+
+static void empty_tables(struct control *c)
+{
+    uint32_t count;
+    const struct queue_entry **list =
+        queue_table_list(c->config.queues, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        queue_table_remove(c->config.queues, list[i]->name);
+    }
+    queue_list_free(list, count);
+    list = queue_table_list(c->config.retry_policies, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        queue_table_remove(c->config.retry_policies, list[i]->name);
+    }
+    queue_list_free(list, count);
+}
+
+void state_fini(struct control *c)
+{
+    executors_fini(c);
+    empty_tables(c);
+    jobs_destroy(c->jobs);
+    sched_destroy(c->sched);
+    dedup_destroy(c->dedup);
+    policy_box_destroy(c->policy);
+    names_fini(&c->queue_names);
+    VEC_FREE(&c->queues);
+    VEC_FREE(&c->classes);
+    VEC_FREE(&c->links);
+    VEC_FREE(&c->marks);
+    VEC_FREE(&c->notes);
+    VEC_FREE(&c->unchecked);
+    c->jobs = NULL;
+    c->sched = NULL;
+    c->dedup = NULL;
+    c->policy = NULL;
+}
+
+/* Queues. */
+
+uint32_t queue_find(const struct control *c, struct str name)
+{
+    return names_find(&c->queue_names, name);
+}
+
+static struct control_queue *queue_get(struct control *c, struct str name,
+                                       uint32_t *ret_index)
+{
+    uint32_t index = names_find(&c->queue_names, name);
+
+    if (index == NAMES_NONE) {
+        index = names_add(&c->queue_names, name);
+        while (c->queues.count <= index) {
+            VEC_PUSH(&c->queues, (struct control_queue){0});
+        }
+        c->queues.items[index] = (struct control_queue){0};
+        /* Not set (yet): nothing of it starts. */
+        struct queue_record record = {.name = name,
+                                      .priority_factor_micro =
+                                          PRIORITY_FACTOR_ONE_MICRO,
+                                      .is_cordoned = true};
+        sched_queue_set(c->sched, index, &record);
+    }
+    *ret_index = index;
+    return &c->queues.items[index];
+}
+
+static void queue_drop_if_unused(struct control *c, uint32_t index)
+{
+    if (!c->queues.items[index].is_set &&
+        c->queues.items[index].job_count == 0) {
+        sched_queue_remove(c->sched, index);
+        names_unref(&c->queue_names, index);
+    }
+}
+
+void queue_apply(struct control *c, const struct queue_record *record,
+                 struct str encoded)
+{
+    uint32_t index;
+
+    if (queue_table_put(c->config.queues, record, encoded) < 0) {
+        return; /* QUEUES_MAX: batch_add_events() has refused it before */
+    }
+    queue_get(c, record->name, &index)->is_set = true;
+    sched_queue_set(c->sched, index, record);
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+static void on_queue_deleted(struct control *c, struct str name)
+{
+    uint32_t index = queue_find(c, name);
+
+    queue_table_remove(c->config.queues, name);
+    if (index == NAMES_NONE || !c->queues.items[index].is_set) {
+        return;
+    }
+    struct queue_record record = {.name = name,
+                                  .priority_factor_micro =
+                                      PRIORITY_FACTOR_ONE_MICRO,
+                                  .is_cordoned = true};
+    c->queues.items[index].is_set = false;
+    sched_queue_set(c->sched, index, &record);
+    queue_drop_if_unused(c, index);
+}
+
+/* Jobs, as the scheduler sees them. */
+
+static uint32_t class_join(struct control *c, uint32_t index,
+                           struct str class_key)
+{
+    auto_arena arena = {0};
+    struct requirement requirement = {0};
+
+    while (c->classes.count <= index) {
+        VEC_PUSH(&c->classes, (struct control_class){0});
+    }
+    struct control_class *class_ = &c->classes.items[index];
+    if (class_->job_count++ == 0) {
+        if (requirement_unpack(class_key, &arena, &requirement) < 0) {
+            /* A foreign log: it asks for what nobody has. */
+            struct resource_amount amount = {STR("berth.dev/unknown"), 1000};
+            requirement = (struct requirement){
+                .requests = {arena_alloc(&arena, sizeof(amount)), 1}};
+            requirement.requests.items[0] = amount;
+        }
+        class_->sched_class = sched_class_add(c->sched, &requirement);
+        class_->checked_generation = 0;
+    }
+    return class_->sched_class;
+}
+
+void link_job(struct control *c, uint32_t job, struct str queue)
+{
+    struct job_view view;
+    struct job_digest digest;
+    struct job_link link;
+
+    jobs_get(c->jobs, job, &view);
+    jobs_digest(c->jobs, job, &digest);
+    queue_get(c, queue, &link.queue)->job_count++;
+    link.class_index = view.class_index;
+    struct sched_job record = {
+        .queue = link.queue,
+        .class_index = class_join(c, view.class_index, view.class_key),
+        .priority = view.priority,
+        .submitted_ms = job_id_time_ms(view.id),
+        .id = view.id,
+        .pool = digest.pool,
+        .gang_id = digest.gang_id,
+        .gang_cardinality = digest.gang_cardinality,
+        .gang_minimum = digest.gang_minimum,
+        .gang_uniformity = digest.gang_uniformity,
+    };
+    while (c->links.count <= job) {
+        VEC_PUSH(&c->links, (struct job_link){0});
+    }
+    c->links.items[job] = link;
+    sched_job_add(c->sched, job, &record);
+}
+
+static void unlink_job(struct control *c, uint32_t job)
+{
+    struct job_link link = c->links.items[job];
+    struct control_class *class_ = &c->classes.items[link.class_index];
+
+    sched_job_remove(c->sched, job);
+    if (--class_->job_count == 0) {
+        sched_class_remove(c->sched, class_->sched_class);
+    }
+    c->queues.items[link.queue].job_count--;
+    queue_drop_if_unused(c, link.queue);
+}
+
+/* The node that a job which goes back to its queue must avoid. */
+static uint32_t node_to_avoid(struct control *c, uint32_t job,
+                              enum job_state before)
+{
+    struct job_tried tried[JOBS_TRIED_MAX];
+    uint32_t count =
+        before == JOB_RUN_RETURNED ? jobs_tried(c->jobs, job, tried) : 0;
+
+    if (count == 0) {
+        return SCHED_NONE;
+    }
+    uint32_t node = sched_node_index(c->sched, tried[count - 1].executor_id,
+                                     tried[count - 1].node_name);
+    return node == sched_job_node(c->sched, job) ? node : SCHED_NONE;
+}
+
+static void on_submitted(struct control *c, uint32_t job,
+                         const struct log_item *item, uint64_t seq)
+{
+    struct job_digest digest;
+
+    link_job(c, job, item->scope.queue);
+    VEC_PUSH(&c->unchecked, job);
+    c->metrics.submitted_count++;
+    if (digest_unpack(item->event.submit.digest, &digest) == 0 &&
+        digest.client_id.byte_count) {
+        struct key128 key =
+            dedup_key(c->dedup, item->scope.queue, digest.client_id);
+        dedup_put(c->dedup, key, item->event.job, seq);
+    }
+}
+
+static void on_leased(struct control *c, const struct jobs_change *change,
+                      const struct event *event)
+{
+    uint32_t node = sched_node_index(c->sched, event->leased.executor_id,
+                                     event->leased.node_name);
+
+    sched_job_lease(c->sched, change->job, node, event->leased.priority,
+                    event->created_ms, true);
+    note_run_began(c, change->run, event->leased.executor_id, event->run);
+    c->metrics.leased_count++;
+}
+
+static void on_ended(struct control *c, const struct jobs_change *change)
+{
+    c->metrics.succeeded_count += change->after == JOB_SUCCEEDED;
+    c->metrics.failed_count +=
+        change->after == JOB_FAILED || change->after == JOB_REJECTED;
+    c->metrics.cancelled_count += change->after == JOB_CANCELLED;
+    c->metrics.preempted_count += change->after == JOB_PREEMPTED;
+    unlink_job(c, change->job);
+}
+
+static void on_job_change(struct control *c, const struct jobs_change *change,
+                          const struct log_item *item, uint64_t seq)
+{
+    const struct event *event = &item->event;
+
+    if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
+        note_run_acknowledged(c, change->run);
+    }
+    if (change->after == JOB_RUN_CANCELLED ||
+        change->after == JOB_RUN_PREEMPTED ||
+        change->after == JOB_RUN_EXPIRED) {
+        note_run_unwanted(c, change->run, event->run);
+    }
+    if (job_state_is_ended(change->after)) {
+        on_ended(c, change);
+    } else if (event->type == EVENT_SUBMIT) {
+        on_submitted(c, change->job, item, seq);
+    } else if (event->type == EVENT_LEASED) {
+        on_leased(c, change, event);
+        return; /* a plan's own work wants no plan */
+    } else if (event->type == EVENT_REQUEUED) {
+        sched_job_requeue(c->sched, change->job,
+                          node_to_avoid(c, change->job, change->before));
+        c->metrics.requeued_count++;
+    } else if (event->type == EVENT_REPRIORITISED) {
+        sched_job_reprioritise(c->sched, change->job,
+                               event->reprioritise.priority);
+    } else {
+        return;
+    }
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+/* Everything else. */
+
+void policy_apply(struct control *c, struct str text)
+{
+    struct err err;
+    struct policy_box *fresh = policy_box_read(text, &err);
+
+    if (!fresh) {
+        return; /* refused before it was appended; a foreign log */
+    }
+    struct policy_box *old = c->policy;
+    c->policy = fresh;
+    c->is_policy_logged = true;
+    jobs_set_policy(c->jobs, &fresh->policy);
+    sched_policy_set(c->sched, &fresh->policy);
+    policy_box_destroy(old);
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            executor_sync(c, c->executors.items[i]);
+        }
+    }
+    c->node_generation++;
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+static void on_retry_policy(struct control *c, const struct event *event)
+{
+    struct queue_record record = {.name = event->retry_policy.name};
+
+    if (event->type == EVENT_RETRY_POLICY_SET) {
+        int rc = queue_table_put(c->config.retry_policies, &record,
+                                 event->retry_policy.encoded);
+        (void)rc; /* QUEUES_MAX: as with queues */
+    } else {
+        queue_table_remove(c->config.retry_policies, event->retry_policy.name);
+    }
+}
+
+static void fold_other(struct control *c, const struct event *event)
+{
+    switch ((int)event->type) {
+    case EVENT_QUEUE_SET:
+        queue_apply(c, &event->queue.record, event->queue.encoded);
+        break;
+    case EVENT_QUEUE_DELETED:
+        on_queue_deleted(c, event->queue.record.name);
+        break;
+    case EVENT_RETRY_POLICY_SET:
+    case EVENT_RETRY_POLICY_DELETED:
+        on_retry_policy(c, event);
+        break;
+    case EVENT_EXECUTOR_NODES:
+    case EVENT_EXECUTOR_SETTINGS:
+    case EVENT_EXECUTOR_DELETED:
+    case EVENT_EXECUTOR_STATE:
+        executor_fold(c, event);
+        break;
+    case EVENT_POLICY_SET:
+        policy_apply(c, event->policy.text);
+        break;
+    default:
+        break;
+    }
+}
+
+struct folding {
+    struct control *c;
+    uint64_t seq;
+};
+
+static int fold_item(const struct log_item *item, void *ctx)
+{
+    struct folding *folding = ctx;
+    struct control *c = folding->c;
+    struct jobs_change change;
+    enum jobs_answer answer =
+        jobs_apply(c->jobs, &item->scope, &item->event, &change);
+
+    c->metrics.event_count++;
+    c->events_since_checkpoint++;
+    if (answer == JOBS_LATE) {
+        c->metrics.late_count++;
+    } else if (answer == JOBS_APPLIED && change.job != JOBS_NONE) {
+        on_job_change(c, &change, item, folding->seq);
+    }
+    fold_other(c, &item->event);
+    return 0;
+}
+
+int fold_payload(struct control *c, struct str payload, uint64_t seq,
+                 int64_t time_ms, struct err *err)
+{
+    struct folding folding = {c, seq};
+
+    arena_reset(&c->scratch);
+    int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
+    if (rc < 0) {
+        return rc;
+    }
+    c->seq = seq;
+    if (time_ms > c->now_ms) {
+        c->now_ms = time_ms;
+    }
+    if (c->marks.count == 0 ||
+        c->now_ms - c->marks.items[c->marks.count - 1].time_ms >= 3600 * 1000) {
+        VEC_PUSH(&c->marks, (struct time_mark){seq, c->now_ms});
+    }
+    return 0;
+}

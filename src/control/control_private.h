@@ -1,0 +1,287 @@
+/*
+ * control_private - the leader's state and its parts; for src/control only.
+ *
+ *     control.c             create, step, answer
+ *     control_start.c       become the writer, read checkpoint and log
+ *     control_fold.c        what each event does to the live state
+ *     control_batch.c       form the next batch
+ *     control_events.c      sequences that others made: reports, requests
+ *     control_exchange.c    executors: inventory, leases, sessions, silence
+ *     control_checkpoint.c  the live state as bytes, and back
+ *     control_report.c      text for people
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "base/vec.h"
+#include "control/control.h"
+#include "control/dedup.h"
+#include "control/session.h"
+#include "job/job_action.h"
+#include "job/names.h"
+#include "sched/sched.h"
+#include "wire/log_codec.h"
+
+/* A queue that is set, or that still has jobs; its index is that of its name,
+ * and its handle in the scheduler. */
+struct control_queue {
+    uint32_t job_count;
+    bool is_set;
+};
+
+/* A scheduling class, by the job table's index of it. */
+struct control_class {
+    uint32_t sched_class;
+    uint32_t job_count;
+    uint64_t checked_generation; /* of nodes; it fitted then */
+};
+
+/* What the scheduler's side of a job is, by the job's index. */
+struct job_link {
+    uint32_t queue, class_index;
+};
+
+/* What an executor has been told of a run, by the run's index. */
+struct run_note {
+    uint32_t executor;    /* index */
+    uint32_t exchange_no; /* the last that listed it */
+    uint32_t session_no;  /* of the session that knows it */
+};
+
+/* A node, by the index of its name within the executor.  `bytes` is an event
+ * EXECUTOR_NODES that sets this node alone: the form of the log and of
+ * checkpoints, and what inventories are compared by. */
+struct control_node {
+    char *bytes; /* owned; NULL: not there */
+    uint32_t byte_count;
+    uint32_t sched_node;
+    uint32_t seen_no; /* the last exchange that listed it */
+};
+
+/* An executor, by the index of its name. */
+struct control_executor {
+    struct str id; /* borrowed from its name */
+    bool is_known; /* has a record: an inventory in the log */
+    bool is_cordoned, has_settings;
+    bool accepts; /* what the scheduler was told */
+    bool is_in_batch;
+    enum executor_state state;
+    char *cordon_reason; /* owned */
+    char *pool;          /* owned */
+    uint64_t heard_ns;
+    uint32_t unacknowledged_count; /* leased, not reported */
+    uint32_t in_batch_count;       /* leases in the batch being formed */
+    uint32_t node_count;
+    struct names node_names;
+    VEC(struct control_node) nodes;
+    struct exchange_session *session; /* or NULL */
+    uint32_t session_no, credit;
+    VEC(struct unsent_run {
+        uint32_t run;
+        struct run_id id;
+    })
+    unsent; /* of the session, oldest first */
+    size_t unsent_first;
+    VEC(struct run_id) cancels; /* of the session */
+};
+
+/* A policy and all that it points to. */
+struct policy_box {
+    struct arena arena;
+    struct policy policy;
+    char *text; /* owned */
+};
+
+/* The batch that is being formed or in flight. */
+struct batch {
+    struct log_batch log;
+    struct command *first, *last; /* answered when it is durable */
+    VEC(uint32_t) owed;           /* jobs; dirty again if it fails */
+    VEC(struct job_id) fresh;     /* jobs submitted in it with a client id */
+    struct map fresh_by_key;      /* to their place in `fresh` */
+    VEC(uint64_t) touched;        /* bits by job: decided in it, or ended */
+    VEC(uint32_t) touched_jobs;
+    struct arena arena;
+    uint64_t seq;
+    int64_t time_ms;
+    uint32_t decision_count;
+    uint32_t submit_count;
+    bool is_in_flight, is_told, is_announcement;
+    int result;
+    struct str payload; /* borrowed from `log` */
+};
+
+struct control {
+    struct control_config config;
+    enum control_state state;
+    struct elog_reader *reader;
+    struct err stop_text;
+    int stop_code;
+    char *wanted_policy; /* owned; the configuration's, if it is news */
+    uint64_t replay_began_ns;
+
+    /* The live state: what the log says up to `seq`. */
+    uint64_t seq, epoch, checkpoint_seq;
+    uint64_t events_since_checkpoint;
+    int64_t now_ms; /* of the last record, or later */
+    struct policy_box *policy;
+    bool is_policy_logged; /* it is the log's, not only the configuration's */
+    struct jobs *jobs;
+    struct sched *sched;
+    struct dedup *dedup;
+    struct names queue_names;
+    VEC(struct control_queue) queues;
+    VEC(struct control_class) classes;
+    VEC(struct job_link) links;
+    struct names executor_names;
+    VEC(struct control_executor *) executors; /* owned; NULL: none */
+    VEC(struct time_mark {
+        uint64_t seq;
+        int64_t time_ms;
+    })
+    marks;                    /* for retention, oldest first */
+    uint64_t node_generation; /* grows when more could fit */
+
+    /* What is known beside the log. */
+    VEC(struct run_note) notes;
+    VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
+    size_t unchecked_first;
+    uint64_t trim_seq;    /* records before it may go; 0: none */
+    uint64_t trimmed_seq; /* where the last trim stopped */
+    uint32_t exchange_no, session_no;
+    uint64_t stepped_ns;
+    uint64_t retry_ns; /* no decisions before, after a failed append */
+    bool is_plan_wanted, is_balance_wanted;
+    uint64_t fast_due_ns, balance_due_ns;
+    int64_t plan_wake_ms; /* wall time; INT64_MAX: none */
+    struct command *waiting_first, *waiting_last;
+    struct batch batch;
+    struct arena scratch;
+
+    pthread_mutex_t metrics_mutex;
+    struct control_metrics metrics; /* the leader's */
+    struct control_metrics published;
+};
+
+/* Nanoseconds of the clock that never goes back. */
+static inline uint64_t control_mono_ns(const struct control *c)
+{
+    return c->config.clock->mono_ns(c->config.clock);
+}
+
+enum { NS_PER_MS = 1000000 };
+
+/* control.c */
+
+/* Tell a command's poster how it ended; `text` is copied. */
+void command_answer(struct command *command, enum command_result result,
+                    const char *text);
+/* Put a command on the batch's list: answered with the batch. */
+void batch_keep(struct batch *batch, struct command *command);
+
+/* control_start.c */
+
+/* Become the writer and find where to begin; then read some records at each
+ * call: 1 when all are read. */
+int start_acquire(struct control *c, struct err *err) must_check;
+/* The like: 1 when all is read, 0 when there is more, or a negative code. */
+int start_replay(struct control *c, struct err *err) must_check;
+
+/* control_fold.c */
+
+/* Set up empty state under `policy`, which is taken. */
+void state_init(struct control *c, struct policy_box *policy, uint64_t seed);
+/* Free it. */
+void state_fini(struct control *c);
+/* Fold one record's payload. */
+int fold_payload(struct control *c, struct str payload, uint64_t seq,
+                 int64_t time_ms, struct err *err) must_check;
+/* Read a policy; NULL when the text is not one. */
+struct policy_box *policy_box_read(struct str text, struct err *err) must_check;
+/* NULL is fine. */
+void policy_box_destroy(struct policy_box *box);
+/* Go by another policy; what is no policy is passed over. */
+void policy_apply(struct control *c, struct str text);
+/* The index of a queue that is set or has jobs, or NAMES_NONE. */
+uint32_t queue_find(const struct control *c, struct str name);
+/* Give a job of the table to the scheduler. */
+void link_job(struct control *c, uint32_t job, struct str queue);
+/* Set a queue from its encoding, as the event does. */
+void queue_apply(struct control *c, const struct queue_record *record,
+                 struct str encoded);
+
+/* control_batch.c */
+
+/* Form the next batch; false if there is nothing to append. */
+bool batch_form(struct control *c);
+/* Forget all of the batch but its memory. */
+void batch_clear(struct batch *batch);
+/* Whether a job is decided or ended in the batch that is being formed. */
+bool batch_is_touched(const struct batch *batch, uint32_t job);
+/* Mark it so. */
+void batch_touch(struct batch *batch, uint32_t job);
+
+/* control_events.c */
+
+/* Add the sequences of a COMMAND_EVENTS: false when it was answered instead. */
+bool batch_add_events(struct control *c, struct command *command);
+
+/* control_exchange.c */
+
+/* The executor of that name, made if it is new. */
+struct control_executor *executor_get(struct control *c, struct str id);
+/* The one of that name, or NULL. */
+struct control_executor *executor_find(const struct control *c, struct str id);
+/* Tell the scheduler whether it gets new leases. */
+void executor_sync(struct control *c, struct control_executor *executor);
+/* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
+void executor_fold(struct control *c, const struct event *event);
+/* Free all executors. */
+void executors_fini(struct control *c);
+/* Take an exchange: true when its events are in the batch and it is to be
+ * answered with it; false when it was answered. */
+bool exchange_take(struct control *c, struct command *command);
+/* Whether it must wait for the batch after this one. */
+bool exchange_must_wait(struct control *c, const struct command *command);
+/* Answer an exchange on the state as it is now. */
+void exchange_answer(struct control *c, struct command *command);
+/* End a session. */
+void session_end(struct control *c, struct command *command);
+/* Release all sessions. */
+void sessions_release(struct control *c);
+/* A run began, was acknowledged, or was ended by us: note it. */
+void note_run_began(struct control *c, uint32_t run, struct str executor_id,
+                    struct run_id id);
+/* The like: its executor has reported it for the first time, or it ended. */
+void note_run_acknowledged(struct control *c, uint32_t run);
+/* The like: its executor must stop it. */
+void note_run_unwanted(struct control *c, uint32_t run, struct run_id id);
+/* Push what is new to the sessions. */
+void sessions_push(struct control *c);
+/* Add what silence and its end mean to the batch. */
+void batch_add_silence(struct control *c);
+/* Everybody was heard just now; at the start and after a pause of ours. */
+void executors_forgive(struct control *c, uint64_t pause_ns);
+/* When the next executor will have been silent too long; UINT64_MAX: never. */
+uint64_t executors_due_ns(const struct control *c);
+
+/* control_checkpoint.c */
+
+/* Append the live state; `is_whole` false leaves out what depends on where
+ * the reading of the log began. */
+void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole);
+/* Set the live state up from a checkpoint. */
+int checkpoint_decode(struct control *c, struct str bytes,
+                      struct err *err) must_check;
+/* Write one if it is due, and forget some old records. */
+void checkpoint_if_due(struct control *c);
+
+/* control_report.c */
+
+/* Fill in the answer of a query. */
+void report_answer(struct control *c, struct command *command);
+/* Why a job can never run, in the arena. */
+struct str report_rejection(struct control *c,
+                            const struct sched_explanation *explanation,
+                            struct arena *arena);

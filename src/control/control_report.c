@@ -1,0 +1,434 @@
+/* Text for people: why a job waits, how queues and pools stand. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "control/control_private.h"
+
+enum { MILLI = 1000, PPM = 1000000 };
+
+/* Amounts. */
+
+static const struct resource_schema *schema_of(const struct control *c)
+{
+    return &c->policy->policy.schema;
+}
+
+static void put_amount(struct strbuf *buf, const struct control *c, int column,
+                       int64_t amount)
+{
+    int64_t unit = schema_of(c)->columns[column].unit_milli;
+    struct str name = schema_of(c)->columns[column].name;
+
+    if (unit % MILLI == 0) {
+        strbuf_addf(buf, "%" PRId64 " %.*s", amount * (unit / MILLI),
+                    STR_ARG(name));
+    } else {
+        strbuf_addf(buf, "%.3f %.*s",
+                    (double)amount * (double)unit / (double)MILLI,
+                    STR_ARG(name));
+    }
+}
+
+static void put_vec(struct strbuf *buf, const struct control *c,
+                    const struct resource_vec *vec)
+{
+    bool is_first = true;
+
+    for (uint32_t r = 0; r < schema_of(c)->column_count; r++) {
+        if (vec->v[r] != 0) {
+            strbuf_add_text(buf, is_first ? "" : ", ");
+            put_amount(buf, c, (int)r, vec->v[r]);
+            is_first = false;
+        }
+    }
+    if (is_first) {
+        strbuf_add_text(buf, "nothing");
+    }
+}
+
+/* Why a job waits. */
+
+static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
+    [SCHED_EXCLUDED_POOL] = "are of another pool",
+    [SCHED_EXCLUDED_EXECUTOR] = "are of an executor that gets no new jobs",
+    [SCHED_EXCLUDED_UNSCHEDULABLE] = "are cordoned or gone",
+    [SCHED_EXCLUDED_TAINT] = "have a taint that the job does not tolerate",
+    [SCHED_EXCLUDED_SELECTOR] = "do not match the node selector",
+    [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
+    [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
+    [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
+    [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
+    [SCHED_EXCLUDED_FULL] = "have too little free",
+};
+
+static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
+    [SCHED_EXCLUDED_POOL] = "pool",
+    [SCHED_EXCLUDED_EXECUTOR] = "executor",
+    [SCHED_EXCLUDED_UNSCHEDULABLE] = "unschedulable",
+    [SCHED_EXCLUDED_TAINT] = "taint",
+    [SCHED_EXCLUDED_SELECTOR] = "selector",
+    [SCHED_EXCLUDED_AFFINITY] = "affinity",
+    [SCHED_EXCLUDED_AVOIDED] = "avoided",
+    [SCHED_EXCLUDED_UNIFORMITY] = "uniformity",
+    [SCHED_EXCLUDED_TOO_SMALL] = "tooSmall",
+    [SCHED_EXCLUDED_FULL] = "full",
+};
+
+static const char *const wait_names[] = {
+    [SCHED_WAIT_NOT] = "notWaiting",
+    [SCHED_WAIT_TURN] = "turn",
+    [SCHED_WAIT_GANG] = "gang",
+    [SCHED_WAIT_QUEUE_CORDONED] = "queueCordoned",
+    [SCHED_WAIT_NO_NODES] = "noNodes",
+    [SCHED_WAIT_NEVER_FITS] = "neverFits",
+    [SCHED_WAIT_CAPACITY] = "capacity",
+    [SCHED_WAIT_GANG_CAPACITY] = "gangCapacity",
+    [SCHED_WAIT_QUEUE_LIMIT] = "queueLimit",
+    [SCHED_WAIT_RATE] = "rate",
+    [SCHED_WAIT_QUEUE_RATE] = "queueRate",
+    [SCHED_WAIT_RESOURCE_RATE] = "resourceRate",
+    [SCHED_WAIT_LOOKBACK] = "lookback",
+};
+
+static const char *const wait_texts[] = {
+    [SCHED_WAIT_NOT] = "It has a node.",
+    [SCHED_WAIT_TURN] = "It fits; the next round looks at it.",
+    [SCHED_WAIT_GANG] = "Its gang is not complete.",
+    [SCHED_WAIT_QUEUE_CORDONED] = "Its queue is cordoned or was deleted.",
+    [SCHED_WAIT_NO_NODES] = "Its pools have no nodes.",
+    [SCHED_WAIT_NEVER_FITS] = "It does not fit on any node, even an empty one.",
+    [SCHED_WAIT_CAPACITY] = "It fits when others have ended.",
+    [SCHED_WAIT_GANG_CAPACITY] = "Not enough of its gang fits at once.",
+    [SCHED_WAIT_QUEUE_LIMIT] = "Its queue is at its limit for its priority "
+                               "class.",
+    [SCHED_WAIT_RATE] = "Jobs are starting as fast as the limit allows.",
+    [SCHED_WAIT_QUEUE_RATE] = "Jobs of its queue are starting as fast as the "
+                              "limit allows.",
+    [SCHED_WAIT_RESOURCE_RATE] = "Resources are being taken as fast as the "
+                                 "limit allows.",
+    [SCHED_WAIT_LOOKBACK] = "Too many jobs of its queue stand before it.",
+};
+
+static void put_exclusions(struct strbuf *buf,
+                           const struct sched_explanation *e)
+{
+    for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
+        if (e->nodes_excluded[i]) {
+            strbuf_addf(buf, "  %u of %u nodes %s\n", e->nodes_excluded[i],
+                        e->nodes_total, exclusion_texts[i]);
+        }
+    }
+}
+
+static void put_details(struct strbuf *buf, struct control *c,
+                        const struct sched_explanation *e)
+{
+    strbuf_add_text(buf, "It asks for ");
+    put_vec(buf, c, &e->needed);
+    strbuf_add_text(buf, ".\n");
+    if (e->wanted > 0) {
+        strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
+                    e->wanted,
+                    e->wait == SCHED_WAIT_GANG ? "are there" : "fit");
+    }
+    if (e->resource >= 0) {
+        strbuf_add_text(buf, "Used ");
+        put_amount(buf, c, e->resource, e->used);
+        strbuf_add_text(buf, " of ");
+        put_amount(buf, c, e->resource, e->limit);
+        strbuf_add_text(buf, ".\n");
+    }
+    if (e->nearest_node != SCHED_NONE) {
+        struct str name = sched_node_name(c->sched, e->nearest_node);
+        strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
+        put_vec(buf, c, &e->available);
+        strbuf_add_text(buf, ".\n");
+    }
+    if (e->nodes_fit > 0) {
+        strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
+                    e->nodes_total);
+    }
+    put_exclusions(buf, e);
+    strbuf_addf(buf, "%u waiting jobs of its queue stand before it.\n",
+                e->ahead);
+}
+
+static void put_waiting(struct strbuf *buf, struct control *c, uint32_t job)
+{
+    struct sched_explanation e;
+
+    sched_explain(c->sched, job, c->now_ms, &e);
+    strbuf_addf(buf, "%s\n", wait_texts[e.wait]);
+    put_details(buf, c, &e);
+}
+
+static void put_job(struct strbuf *buf, struct control *c, uint32_t job)
+{
+    struct job_view view;
+    char id[ID_TEXT_BYTES_MAX];
+
+    jobs_get(c->jobs, job, &view);
+    strbuf_addf(buf, "Job %s of queue %.*s is %s.\n",
+                job_id_format(view.id, id), STR_ARG(view.queue),
+                job_state_name(view.state));
+    if (view.has_run) {
+        strbuf_addf(buf, "Run %u is on node %.*s of executor %.*s.\n",
+                    view.run_count, STR_ARG(view.run.node_name),
+                    STR_ARG(view.run.executor_id));
+    } else {
+        put_waiting(buf, c, job);
+    }
+}
+
+/* Strings inside are names that we chose, or ids: nothing to escape but node
+ * names, which Kubernetes keeps plain. */
+static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
+{
+    struct sched_explanation e;
+    struct job_view view;
+    char id[ID_TEXT_BYTES_MAX];
+
+    jobs_get(c->jobs, job, &view);
+    strbuf_addf(buf, "{\"jobId\":\"%s\",\"state\":\"%s\"",
+                job_id_format(view.id, id), job_state_name(view.state));
+    if (!view.has_run) {
+        sched_explain(c->sched, job, c->now_ms, &e);
+        strbuf_addf(buf,
+                    ",\"reason\":\"%s\",\"nodesTotal\":%u,\"nodesFit\":%u,"
+                    "\"ahead\":%u,\"gangPresent\":%u,\"gangWanted\":%u,"
+                    "\"untilMs\":%" PRId64 ",\"nodesExcluded\":{",
+                    wait_names[e.wait], e.nodes_total, e.nodes_fit, e.ahead,
+                    e.present, e.wanted, e.until_ms);
+        const char *comma = "";
+        for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
+            if (e.nodes_excluded[i]) {
+                strbuf_addf(buf, "%s\"%s\":%u", comma, exclusion_names[i],
+                            e.nodes_excluded[i]);
+                comma = ",";
+            }
+        }
+        strbuf_add_char(buf, '}');
+    }
+    strbuf_add_char(buf, '}');
+}
+
+struct str report_rejection(struct control *c,
+                            const struct sched_explanation *explanation,
+                            struct arena *arena)
+{
+    auto_strbuf text = {0};
+
+    strbuf_add_text(&text, "The job does not fit on any node. It asks for ");
+    put_vec(&text, c, &explanation->needed);
+    strbuf_add_text(&text, ".\n");
+    put_exclusions(&text, explanation);
+    return arena_str(arena, strbuf_str(&text));
+}
+
+/* Reports. */
+
+static void put_queue_line(struct strbuf *buf, struct control *c,
+                           uint32_t queue, uint32_t pool)
+{
+    struct sched_queue_stats stats;
+    struct str name = names_get(&c->queue_names, queue);
+
+    sched_queue_stats(c->sched, queue, pool, &stats);
+    strbuf_addf(buf, "\t%.*s\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%u\t%u\n",
+                STR_ARG(name), stats.weight, stats.fair_share,
+                stats.adjusted_share, stats.actual_share, stats.demand_share,
+                stats.leased_count, stats.queued_count);
+}
+
+struct named_queue {
+    struct str name;
+    uint32_t index;
+};
+
+static int compare_queues(const void *a, const void *b)
+{
+    const struct named_queue *x = a;
+    const struct named_queue *y = b;
+
+    return str_compare(x->name, y->name);
+}
+
+/* The queues that are set or have jobs, by name; mem_free() it. */
+static struct named_queue *sorted_queues(const struct control *c,
+                                         uint32_t *ret_count)
+{
+    struct named_queue *queues =
+        mem_alloc_array((size_t)c->queue_names.live_count + 1, sizeof(*queues));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < c->queues.count; i++) {
+        if (c->queues.items[i].is_set || c->queues.items[i].job_count) {
+            queues[count++] =
+                (struct named_queue){names_get(&c->queue_names, i), i};
+        }
+    }
+    qsort(queues, count, sizeof(*queues), compare_queues);
+    *ret_count = count;
+    return queues;
+}
+
+static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
+                     struct str only_queue)
+{
+    struct sched_pool_stats stats;
+    struct str name = c->policy->policy.pools[pool].name;
+    uint32_t count;
+    auto_mem struct named_queue *queues = sorted_queues(c, &count);
+
+    sched_pool_stats(c->sched, pool, &stats);
+    strbuf_addf(buf, "Pool %.*s:\n", STR_ARG(name));
+    strbuf_addf(buf, "\tNodes:\t%u\n\tTotal:\t", stats.node_count);
+    put_vec(buf, c, &stats.total);
+    strbuf_add_text(buf, "\n\tAllocated:\t");
+    put_vec(buf, c, &stats.allocated);
+    strbuf_addf(buf, "\n\tActive queues:\t%u\n", stats.active_queue_count);
+    strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"
+                         "Demand\tLeased\tQueued\n");
+    for (uint32_t i = 0; i < count; i++) {
+        if (only_queue.byte_count == 0 ||
+            str_equal(only_queue, queues[i].name)) {
+            put_queue_line(buf, c, queues[i].index, pool);
+        }
+    }
+}
+
+static void answer_report(struct control *c, struct command *command)
+{
+    auto_strbuf text = {0};
+    struct job_id job = command->report.job;
+
+    if (!key128_is_none(job.v)) {
+        uint32_t index = jobs_find(c->jobs, job);
+        if (index == JOBS_NONE) {
+            strbuf_add_text(&text, "no report: the job is not queued, leased, "
+                                   "pending or running\n");
+        } else {
+            put_job(&text, c, index);
+        }
+    } else {
+        for (uint32_t i = 0; i < c->policy->policy.pool_count; i++) {
+            put_pool(&text, c, i, command->report.queue);
+        }
+    }
+    command->report.text = arena_str(&command->arena, strbuf_str(&text));
+    command_answer(command, COMMAND_OK, "");
+}
+
+static void answer_explain(struct control *c, struct command *command)
+{
+    auto_strbuf text = {0}, json = {0};
+    uint32_t job = jobs_find(c->jobs, command->explain.job);
+
+    if (job == JOBS_NONE) {
+        command_answer(command, COMMAND_NOT_FOUND,
+                       "the job is unknown, or has ended");
+        return;
+    }
+    put_job(&text, c, job);
+    put_job_json(&json, c, job);
+    command->explain.text = arena_str(&command->arena, strbuf_str(&text));
+    command->explain.json = arena_str(&command->arena, strbuf_str(&json));
+    command_answer(command, COMMAND_OK, "");
+}
+
+static int64_t ppm(double share)
+{
+    return (int64_t)(share * (double)PPM);
+}
+
+/* Runs by queue, pool and state. */
+static void count_runs(struct control *c, struct queue_share *shares,
+                       const uint32_t *row_of_queue, uint32_t pool_count)
+{
+    for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
+        struct job_view view;
+        if (!jobs_is_live(c->jobs, job) ||
+            jobs_state(c->jobs, job) == JOB_QUEUED) {
+            continue;
+        }
+        jobs_get(c->jobs, job, &view);
+        for (uint32_t p = 0; p < pool_count; p++) {
+            struct queue_share *share =
+                &shares[row_of_queue[c->links.items[job].queue] * pool_count +
+                        p];
+            if (str_equal(share->pool, view.run.pool)) {
+                share->leased_count += view.state == JOB_LEASED;
+                share->pending_count += view.state == JOB_PENDING;
+                share->running_count += view.state == JOB_RUNNING;
+            }
+        }
+    }
+}
+
+static void fill_share(struct control *c, struct command *command,
+                       const struct named_queue *queue, uint32_t pool,
+                       struct queue_share *share)
+{
+    struct sched_queue_stats stats;
+    const struct queue_entry *entry =
+        queue_table_find(c->config.queues, queue->name);
+
+    sched_queue_stats(c->sched, queue->index, pool, &stats);
+    *share = (struct queue_share){
+        .queue = arena_str(&command->arena, queue->name),
+        .pool = arena_str(&command->arena, c->policy->policy.pools[pool].name),
+        .weight_micro = (int64_t)(stats.weight * (double)PPM),
+        .fair_share_ppm = ppm(stats.fair_share),
+        .adjusted_share_ppm = ppm(stats.adjusted_share),
+        .actual_share_ppm = ppm(stats.actual_share),
+        .demand_share_ppm = ppm(stats.demand_share),
+        .queued_count = stats.queued_count,
+        .is_cordoned = !entry || entry->record.is_cordoned,
+    };
+    queue_entry_unref(entry);
+}
+
+static void answer_queues(struct control *c, struct command *command)
+{
+    uint32_t count, pool_count = c->policy->policy.pool_count;
+    auto_mem struct named_queue *queues = sorted_queues(c, &count);
+    auto_mem uint32_t *row_of_queue =
+        mem_alloc_array(c->queues.count + 1, sizeof(*row_of_queue));
+
+    command->queues.share_count = count * pool_count;
+    command->queues.shares =
+        arena_alloc_array(&command->arena, (size_t)count * pool_count,
+                          sizeof(*command->queues.shares));
+    for (uint32_t i = 0; i < count; i++) {
+        row_of_queue[queues[i].index] = i;
+        for (uint32_t p = 0; p < pool_count; p++) {
+            fill_share(c, command, &queues[i], p,
+                       &command->queues.shares[i * pool_count + p]);
+        }
+    }
+    count_runs(c, command->queues.shares, row_of_queue, pool_count);
+    command_answer(command, COMMAND_OK, "");
+}
+
+void report_answer(struct control *c, struct command *command)
+{
+    if (command->kind == COMMAND_QUERY_REPORT) {
+        answer_report(c, command);
+    } else if (command->kind == COMMAND_QUERY_QUEUES) {
+        answer_queues(c, command);
+    } else {
+        answer_explain(c, command);
+    }
+}
+
+void control_assert_valid(struct control *c)
+{
+    jobs_assert_valid(c->jobs);
+    ASSERT(sched_is_consistent(c->sched));
+    for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
+        if (jobs_is_live(c->jobs, job)) {
+            bool waits = jobs_state(c->jobs, job) == JOB_QUEUED;
+            ASSERT(waits == (sched_job_node(c->sched, job) == SCHED_NONE));
+        }
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * leader_stage - a leader over the log in memory, with a clock that stands
+ * until it is moved, and executors played by the test.
+ *
+ * The leader can be dropped and started again at any moment: what it had
+ * acknowledged is in the storage.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "control/control.h"
+#include "control/session.h"
+#include "elog/elog_memory.h"
+#include "wire/log_codec.h"
+
+struct stage {
+    struct clock clock; /* first member */
+    uint64_t mono_ns;
+    int64_t wall_ms;
+    struct rng rng;
+    struct elog_memory_storage *storage;
+    struct elog *log;
+    struct inbox *inbox;
+    struct queue_table *queues, *retry_policies;
+    struct control *control;
+    struct policy policy;
+    struct control_hooks hooks;
+    uint64_t checkpoint_events;
+    int64_t retention_ms;
+    uint32_t job_count; /* made so far */
+    int step_rc;        /* of the last step */
+    struct err err;
+    /* The last command that was answered, kept whole. */
+    struct command *answer;
+    uint32_t answer_count;
+};
+
+/* What a job to submit is like; zero is a preemptible job of 1 cpu. */
+struct stage_job {
+    const char *priority_class, *client_id, *gang;
+    uint32_t gang_cardinality, gang_minimum;
+    const char *gang_uniformity;
+    uint32_t priority;
+    int64_t cpu_milli; /* 0: 1000 */
+    bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
+    uint32_t class_salt; /* another class for each; 0: none */
+};
+
+/* A stage with an empty log and the default policy; not started. */
+void stage_init(struct stage *stage);
+/* Drop the leader and the storage. */
+void stage_fini(struct stage *stage);
+/* Start a leader and step until it leads. */
+void stage_start(struct stage *stage);
+/* Drop the leader as a crash would; what was durable stays. */
+void stage_crash(struct stage *stage);
+/* One step. */
+void stage_step(struct stage *stage);
+/* Step, moving the clock on as far as the leader asks (at most `ms` in all),
+ * until it wants to sleep longer than a balance period. */
+void stage_settle(struct stage *stage);
+/* Move the clock on, stepping at least every second of it. */
+void stage_pass(struct stage *stage, int64_t ms);
+
+/* Post a command that stage_fill()ed and step until it is answered; the
+ * answer is stage->answer, borrowed until the next. */
+void stage_do(struct stage *stage, struct command *command);
+/* Post without stepping. */
+void stage_post(struct stage *stage, struct command *command);
+/* Append one event in a sequence of that queue, set and user. */
+void stage_event(struct stage *stage, const char *queue, const char *job_set,
+                 const char *user, const struct event *event);
+/* A command that does the same. */
+struct command *stage_event_command(const char *queue, const char *job_set,
+                                    const char *user,
+                                    const struct event *event) must_check;
+/* A command that submits `count` jobs to queue/`set`, as anna. */
+struct command *stage_submit_command(struct stage *stage, const char *queue,
+                                     const struct stage_job *jobs,
+                                     uint32_t count) must_check;
+/* Make a queue of weight 1. */
+void stage_queue(struct stage *stage, const char *name);
+/* Submit one job to queue/`set` as anna: the id answered. */
+struct job_id stage_submit(struct stage *stage, const char *queue,
+                           struct stage_job job);
+
+/* A whole exchange of `executor`, which has `node_count` nodes n0, n1, ... of
+ * 10 cpu (0: says nothing about nodes) and holds `runs`. */
+struct command *stage_exchange_command(const char *executor,
+                                       uint32_t node_count,
+                                       const struct run_id *runs,
+                                       uint32_t run_count) must_check;
+/* Do it; the answer is stage->answer->exchange.response. */
+void stage_exchange(struct stage *stage, const char *executor,
+                    uint32_t node_count, const struct run_id *runs,
+                    uint32_t run_count);
+/* An executor reports an event about the newest run of a job. */
+void stage_report(struct stage *stage, struct job_id job, enum event_type type);
+/* An executor gives the newest run of a job back. */
+void stage_give_back(struct stage *stage, struct job_id job,
+                     bool is_run_attempted);
+/* An executor reports that a run failed. */
+void stage_fail(struct stage *stage, struct job_id job);
+
+/* The types of all events in the log about `job`, oldest first, as text:
+ * "submit leased assigned ...".  mem_free() it. */
+char *stage_history(struct stage *stage, struct job_id job) must_check;
+/* The newest run of a job that was leased; none if it never was. */
+struct run_id stage_run(struct stage *stage, struct job_id job);
+/* The message of the last failure of a job, or "".  mem_free() it. */
+char *stage_failure(struct stage *stage, struct job_id job) must_check;
+/* How many events of a type there are in the log. */
+uint32_t stage_count(struct stage *stage, enum event_type type);
+
+/* A zeroed event of a type. */
+struct event stage_event_make(enum event_type type);

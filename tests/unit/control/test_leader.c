@@ -1,0 +1,627 @@
+/* The event sequences of armada-api.md 2.5, as the leader's log has them, and
+ * the traps of its section 9 that are the leader's: 5, 6, 7, 13, 14. */
+#include "leader_stage.h"
+#include "unit.h"
+
+/* A stage with queue `q` and executor `e` of one node of 10 cpu. */
+static struct stage *begin(void)
+{
+    struct stage *s = mem_alloc(sizeof(*s));
+
+    stage_init(s);
+    stage_start(s);
+    stage_queue(s, "q");
+    stage_exchange(s, "e", 1, NULL, 0);
+    return s;
+}
+
+static void end(struct stage *s)
+{
+    stage_settle(s);
+    control_assert_valid(s->control);
+    stage_fini(s);
+    mem_free(s);
+}
+
+#define ASSERT_HISTORY(s, job, text)                         \
+    do {                                                     \
+        stage_settle(s);                                     \
+        auto_mem char *history_ = stage_history((s), (job)); \
+        assert_string_equal(history_, (text));               \
+    } while (0)
+
+static struct job_id leased(struct stage *s, struct stage_job job)
+{
+    struct job_id id = stage_submit(s, "q", job);
+
+    stage_settle(s);
+    return id;
+}
+
+static void a_job_runs_and_succeeds(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+
+    (void)state;
+    ASSERT_HISTORY(s, job, "submit leased");
+    stage_report(s, job, EVENT_RUN_ASSIGNED);
+    stage_report(s, job, EVENT_RUN_RUNNING);
+    stage_report(s, job, EVENT_RUN_SUCCEEDED);
+    ASSERT_HISTORY(s, job,
+                   "submit leased assigned running run-succeeded succeeded");
+    /* Trap 14: at least once, and late. */
+    stage_report(s, job, EVENT_RUN_SUCCEEDED);
+    stage_report(s, job, EVENT_RUN_RUNNING);
+    ASSERT_HISTORY(s, job,
+                   "submit leased assigned running run-succeeded succeeded");
+    end(s);
+}
+
+static void a_run_that_fails_fails_the_job(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+
+    (void)state;
+    stage_report(s, job, EVENT_RUN_RUNNING);
+    stage_fail(s, job);
+    ASSERT_HISTORY(s, job, "submit leased running run-errors failed");
+    auto_mem char *text = stage_failure(s, job);
+    assert_string_equal(text, "exit 1");
+    end(s);
+}
+
+static void a_job_that_fits_nowhere_is_rejected(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job =
+        stage_submit(s, "q", (struct stage_job){.cpu_milli = 11000});
+
+    (void)state;
+    ASSERT_HISTORY(s, job, "submit failed");
+    end(s);
+}
+
+static void cancel(struct stage *s, struct job_id job)
+{
+    struct event event = stage_event_make(EVENT_CANCEL);
+
+    event.job = job;
+    stage_event(s, "q", "set", "bob", &event);
+}
+
+static void cancelling_by_id(void **state)
+{
+    struct stage *s = begin();
+    struct job_id running = leased(s, (struct stage_job){.cpu_milli = 10000});
+    struct job_id queued = leased(s, (struct stage_job){.cpu_milli = 10000});
+
+    (void)state;
+    cancel(s, queued);
+    ASSERT_HISTORY(s, queued, "submit cancel cancelled");
+    stage_report(s, running, EVENT_RUN_ASSIGNED);
+    struct run_id run = stage_run(s, running);
+    cancel(s, running);
+    ASSERT_HISTORY(s, running,
+                   "submit leased assigned cancel run-cancelled cancelled");
+    /* The executor learns at its next exchange; no pod event follows. */
+    stage_report(s, running, EVENT_RUN_RUNNING);
+    stage_exchange(s, "e", 1, &run, 1);
+    assert_int_equal(s->answer->exchange.response.cancel_count, 1);
+    ASSERT_HISTORY(s, running,
+                   "submit leased assigned cancel run-cancelled cancelled");
+    /* Trap 5: commands are blind. */
+    cancel(s, running);
+    ASSERT_HISTORY(
+        s, running,
+        "submit leased assigned cancel run-cancelled cancelled cancel");
+    end(s);
+}
+
+static void cancelling_by_job_set(void **state)
+{
+    struct stage *s = begin();
+    struct job_id running = leased(s, (struct stage_job){.cpu_milli = 10000});
+    struct job_id queued = leased(s, (struct stage_job){.cpu_milli = 10000});
+    struct event event = stage_event_make(EVENT_CANCEL_SET);
+
+    (void)state;
+    event.cancel.states = STATE_SET_ALL;
+    stage_event(s, "q", "set", "bob", &event);
+    ASSERT_HISTORY(s, queued, "submit cancel cancelled");
+    ASSERT_HISTORY(s, running, "submit leased cancel run-cancelled cancelled");
+    end(s);
+}
+
+static void cancelling_on_an_executor(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+    struct event event = stage_event_make(EVENT_SELECTION);
+    struct str queue = STR("q");
+
+    (void)state;
+    event.selection.action = SELECTION_CANCEL;
+    event.selection.executor_id = STR("e");
+    event.selection.states = STATE_SET_ALL;
+    stage_event(s, "", "", "root", &event); /* trap 12: no queue, nothing */
+    ASSERT_HISTORY(s, job, "submit leased");
+    event.selection.queues = &queue;
+    event.selection.queue_count = 1;
+    stage_event(s, "", "", "root", &event);
+    ASSERT_HISTORY(s, job, "submit leased run-cancelled cancelled");
+    end(s);
+}
+
+static void preempt(struct stage *s, struct job_id job, const char *user,
+                    const char *reason)
+{
+    struct event event = stage_event_make(EVENT_PREEMPT);
+
+    event.job = job;
+    event.cancel.reason = str_of(reason);
+    stage_event(s, "q", "set", user, &event);
+}
+
+static void preempting_a_job(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+
+    (void)state;
+    preempt(s, job, "bob", "for fun");
+    ASSERT_HISTORY(s, job,
+                   "submit leased preempt run-preempted run-errors failed");
+    auto_mem char *text = stage_failure(s, job);
+    assert_string_equal(text, "Preempted by bob - for fun");
+    /* Trap 6. */
+    struct job_id firm =
+        leased(s, (struct stage_job){.priority_class = "armada-default",
+                                     .cpu_milli = 10000});
+    struct job_id queued = leased(s, (struct stage_job){.cpu_milli = 10000});
+    preempt(s, firm, "bob", "");
+    preempt(s, queued, "bob", "");
+    ASSERT_HISTORY(s, firm, "submit leased preempt");
+    ASSERT_HISTORY(s, queued, "submit preempt");
+    end(s);
+}
+
+static void preempting_a_gang_member(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job member = {.gang = "g", .gang_cardinality = 2};
+    struct job_id one = leased(s, member);
+
+    (void)state;
+    ASSERT_HISTORY(s, one, "submit");
+    struct job_id two = leased(s, member);
+    ASSERT_HISTORY(s, one, "submit leased");
+    preempt(s, two, "bob", "");
+    ASSERT_HISTORY(s, one, "submit leased run-preempted run-errors failed");
+    ASSERT_HISTORY(s, two,
+                   "submit leased preempt run-preempted run-errors failed");
+    end(s);
+}
+
+static void a_preempted_job_may_return_to_its_queue(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job =
+        leased(s, (struct stage_job){.is_requeue_preempted = true});
+
+    (void)state;
+    preempt(s, job, "bob", "");
+    ASSERT_HISTORY(
+        s, job,
+        "submit leased preempt run-preempted run-errors requeued leased");
+    end(s);
+}
+
+static void reprioritising(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){.priority = 5});
+    struct event event = stage_event_make(EVENT_REPRIORITISE);
+
+    (void)state;
+    event.job = job;
+    event.reprioritise.priority = 5;
+    stage_event(s, "q", "set", "bob", &event);
+    ASSERT_HISTORY(s, job, "submit leased reprioritise");
+    event = stage_event_make(EVENT_REPRIORITISE_SET);
+    event.reprioritise.priority = 6;
+    stage_event(s, "q", "set", "bob", &event);
+    ASSERT_HISTORY(s, job, "submit leased reprioritise reprioritised");
+    end(s);
+}
+
+/* Traps 7 and 14: no second submit or queued; another node each time. */
+static void a_returned_lease(void **state)
+{
+    struct stage *s = begin();
+
+    (void)state;
+    stage_exchange(s, "e", 5, NULL, 0);
+    struct job_id job = leased(s, (struct stage_job){0});
+    stage_give_back(s, job, true);
+    ASSERT_HISTORY(s, job, "submit leased run-errors requeued leased");
+    stage_give_back(s, job, true);
+    stage_settle(s);
+    stage_give_back(s, job, true);
+    stage_settle(s);
+    stage_give_back(s, job, true);
+    ASSERT_HISTORY(s, job,
+                   "submit leased run-errors requeued leased run-errors "
+                   "requeued leased run-errors requeued leased run-errors "
+                   "failed");
+    auto_mem char *text = stage_failure(s, job);
+    assert_string_equal(text,
+                        "Maximum number of attempts (4) reached - this job "
+                        "will no longer be retried\n\nFinal run error:\nno "
+                        "luck");
+    end(s);
+}
+
+static void a_fail_fast_job_is_given_back(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){.is_fail_fast = true});
+
+    (void)state;
+    stage_give_back(s, job, false);
+    ASSERT_HISTORY(s, job, "submit leased run-errors failed");
+    end(s);
+}
+
+/* 6.10 and LS-07: no new leases from the timeout on; lost runs end once; late
+ * reports of the old attempt are ignored. */
+static void ls_07_an_executor_falls_silent(void **state)
+{
+    struct stage *s = begin();
+    struct event late = stage_event_make(EVENT_RUN_SUCCEEDED);
+    struct job_id fails = leased(s, (struct stage_job){0});
+    struct job_id requeues =
+        leased(s, (struct stage_job){.is_requeue_lost = true});
+
+    (void)state;
+    late.job = requeues;
+    late.run = stage_run(s, requeues);
+    stage_pass(s, s->policy.executor_timeout_ms - 2000);
+    struct job_id before = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, before, "submit leased");
+    stage_pass(s, 4000);
+    struct job_id after = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, after, "submit");
+    stage_pass(s, s->policy.executor_lost_timeout_ms);
+    ASSERT_HISTORY(s, fails, "submit leased run-errors failed");
+    ASSERT_HISTORY(s, requeues, "submit leased run-errors requeued");
+    stage_event(s, "q", "set", "", &late);
+    stage_exchange(s, "e", 1, &late.run, 1);
+    assert_int_equal(s->answer->exchange.response.cancel_count, 1);
+    ASSERT_HISTORY(s, requeues, "submit leased run-errors requeued leased");
+    ASSERT_HISTORY(s, after, "submit leased");
+    stage_event(s, "q", "set", "", &late);
+    ASSERT_HISTORY(s, requeues, "submit leased run-errors requeued leased");
+    end(s);
+}
+
+/* design.md 6: an outage of the control plane ends no job. */
+static void our_own_absence_is_not_their_silence(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+
+    (void)state;
+    stage_pass(s, s->policy.executor_lost_timeout_ms - 10000);
+    stage_crash(s);
+    s->mono_ns += (uint64_t)1 << 50;
+    s->wall_ms += (int64_t)1 << 30;
+    stage_start(s);
+    stage_pass(s, 20000);
+    /* Nor is a leader that was stopped and goes on. */
+    s->mono_ns += (uint64_t)1 << 50;
+    stage_settle(s);
+    ASSERT_HISTORY(s, job, "submit leased");
+    assert_int_equal(stage_count(s, EVENT_EXECUTOR_STATE), 1); /* stale */
+    end(s);
+}
+
+/* Trap 13. */
+static void leases_are_sent_until_they_are_reported(void **state)
+{
+    struct stage *s = begin();
+    struct job_id job = leased(s, (struct stage_job){0});
+    struct run_id runs[2] = {stage_run(s, job), {{1, 2}}};
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        stage_exchange(s, "e", 1, NULL, 0);
+        assert_int_equal(s->answer->exchange.response.lease_count, 1);
+        struct exchange_lease *lease = s->answer->exchange.response.leases;
+        assert_true(str_equal(lease->node_name, STR("n0")));
+        assert_true(str_equal(lease->job_set, STR("set")));
+        assert_true(lease->is_preemptible);
+    }
+    stage_exchange(s, "e", 1, runs, 2);
+    assert_int_equal(s->answer->exchange.response.lease_count, 0);
+    assert_int_equal(s->answer->exchange.response.cancel_count, 1);
+    assert_memory_equal(s->answer->exchange.response.cancels, &runs[1],
+                        sizeof(runs[1]));
+    struct command *none = stage_exchange_command("e", 1, NULL, 0);
+    none->exchange.request.lease_max = 0;
+    stage_do(s, none);
+    assert_int_equal(s->answer->exchange.response.lease_count, 0);
+    end(s);
+}
+
+static void an_unchanged_inventory_is_not_logged(void **state)
+{
+    struct stage *s = begin();
+
+    (void)state;
+    assert_int_equal(stage_count(s, EVENT_EXECUTOR_NODES), 1);
+    stage_exchange(s, "e", 1, NULL, 0);
+    assert_int_equal(stage_count(s, EVENT_EXECUTOR_NODES), 1);
+    stage_exchange(s, "e", 3, NULL, 0);
+    stage_exchange(s, "e", 2, NULL, 0);
+    stage_exchange(s, "e", 2, NULL, 0);
+    assert_int_equal(stage_count(s, EVENT_EXECUTOR_NODES), 3);
+    end(s);
+}
+
+/* Trap 11. */
+static void a_client_id_names_one_job(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job twice[2] = {{.client_id = "x"}, {.client_id = "x"}};
+    struct job_id first = stage_submit(s, "q", twice[0]);
+
+    (void)state;
+    struct job_id again = stage_submit(s, "q", twice[0]);
+    assert_memory_equal(&first, &again, sizeof(first));
+    stage_queue(s, "other");
+    again = stage_submit(s, "other", twice[0]);
+    assert_memory_not_equal(&first, &again, sizeof(first));
+    stage_crash(s);
+    stage_start(s);
+    again = stage_submit(s, "q", twice[0]);
+    assert_memory_equal(&first, &again, sizeof(first));
+    /* Two commands of one batch. */
+    struct stage_job fresh = {.client_id = "y"};
+    stage_post(s, stage_submit_command(s, "q", &fresh, 1));
+    stage_do(s, stage_submit_command(s, "q", &fresh, 1));
+    stage_settle(s);
+    assert_int_equal(stage_count(s, EVENT_SUBMIT), 3);
+    /* Within one request both are new. */
+    twice[0].client_id = twice[1].client_id = "z";
+    stage_do(s, stage_submit_command(s, "q", twice, 2));
+    assert_int_equal(stage_count(s, EVENT_SUBMIT), 5);
+    end(s);
+}
+
+static void an_unknown_queue_is_said(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job job = {0};
+
+    (void)state;
+    stage_do(s, stage_submit_command(s, "nope", &job, 1));
+    assert_int_equal(s->answer->result, COMMAND_UNKNOWN_QUEUE);
+    assert_true(str_equal(s->answer->result_text,
+                          STR("could not find queue \"nope\"")));
+    struct event event = stage_event_make(EVENT_QUEUE_DELETED);
+    event.queue.record.name = STR("q");
+    stage_event(s, "", "", "root", &event);
+    stage_do(s, stage_submit_command(s, "q", &job, 1));
+    assert_int_equal(s->answer->result, COMMAND_UNKNOWN_QUEUE);
+    end(s);
+}
+
+/* A failed append changes nothing, and service goes on. */
+static void a_full_disk_is_said_and_survived(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job job = {.client_id = "x"};
+
+    (void)state;
+    stage_settle(s);
+    elog_memory_inject(s->storage, 1, ELOG_MEMORY_FULL);
+    stage_do(s, stage_submit_command(s, "q", &job, 1));
+    assert_int_equal(s->answer->result, COMMAND_LOG_FAILED);
+    assert_true(str_equal(s->answer->result_text,
+                          STR("the log has no space left on its disk")));
+    elog_memory_inject(s->storage, 2, ELOG_MEMORY_FULL);
+    struct job_id id = stage_submit(s, "q", job);
+    ASSERT_HISTORY(s, id, "submit leased");
+    elog_memory_inject(s->storage, 2, ELOG_MEMORY_FULL);
+    stage_report(s, id, EVENT_RUN_SUCCEEDED);
+    ASSERT_HISTORY(s, id, "submit leased run-succeeded succeeded");
+    end(s);
+}
+
+static void a_deposed_leader_stops(void **state)
+{
+    struct stage *s = begin();
+    struct elog *other = elog_memory_open(s->storage);
+    struct stage_job job = {0};
+    uint64_t epoch;
+
+    (void)state;
+    assert_int_equal(elog_acquire(other, &epoch, &s->err), 0);
+    stage_do(s, stage_submit_command(s, "q", &job, 1));
+    assert_int_equal(s->step_rc, -ERR_FENCED);
+    assert_int_equal(s->answer->result, COMMAND_LOG_FAILED);
+    stage_do(s, stage_submit_command(s, "q", &job, 1));
+    assert_int_equal(s->answer->result, COMMAND_UNAVAILABLE);
+    elog_close(other);
+    stage_fini(s);
+    mem_free(s);
+}
+
+/* Held streams. */
+struct listener {
+    struct exchange_session session;
+    uint32_t lease_count, cancel_count, released_count;
+    enum command_result result;
+};
+
+static void on_push(struct exchange_session *session,
+                    const struct exchange_response *response)
+{
+    struct listener *listener = session->ctx;
+
+    listener->lease_count += response->lease_count;
+    listener->cancel_count += response->cancel_count;
+}
+
+static void on_released(struct exchange_session *session,
+                        enum command_result result)
+{
+    struct listener *listener = session->ctx;
+
+    listener->released_count++;
+    listener->result = result;
+}
+
+static void listen(struct stage *s, struct listener *listener, uint32_t credit)
+{
+    struct command *command = stage_exchange_command("e", 1, NULL, 0);
+
+    *listener = (struct listener){
+        .session = {.push = on_push, .released = on_released}};
+    listener->session.ctx = listener;
+    command->exchange.request.session = &listener->session;
+    command->exchange.request.lease_max = credit;
+    stage_do(s, command);
+    listener->lease_count += s->answer->exchange.response.lease_count;
+}
+
+static void leases_are_pushed_when_they_are_durable(void **state)
+{
+    struct stage *s = begin();
+    struct listener one, two;
+
+    (void)state;
+    struct job_id before = leased(s, (struct stage_job){0});
+    listen(s, &one, 2);
+    assert_int_equal(one.lease_count, 1);
+    struct job_id job = leased(s, (struct stage_job){0});
+    leased(s, (struct stage_job){0});
+    assert_int_equal(one.lease_count, 2); /* the third waits for credit */
+    cancel(s, before);
+    cancel(s, job);
+    stage_settle(s);
+    assert_int_equal(one.cancel_count, 2);
+    struct command *delta = stage_exchange_command("e", 0, NULL, 0);
+    delta->exchange.request.is_full = false;
+    delta->exchange.request.session = &one.session;
+    stage_do(s, delta);
+    assert_int_equal(s->answer->exchange.response.lease_count, 1);
+    /* A newer session takes over, and is told all that it does not list. */
+    listen(s, &two, 100);
+    assert_int_equal(one.released_count, 1);
+    assert_int_equal(one.result, COMMAND_INVALID);
+    assert_int_equal(two.lease_count, 1);
+    struct command *over = command_create(COMMAND_SESSION_END);
+    over->session_end.session = &two.session;
+    stage_do(s, over);
+    assert_int_equal(two.released_count, 1);
+    assert_int_equal(two.result, COMMAND_OK);
+    leased(s, (struct stage_job){0});
+    assert_int_equal(two.lease_count, 1);
+    listen(s, &one, 100);
+    stage_crash(s);
+    assert_int_equal(one.released_count, 1);
+    assert_int_equal(one.result, COMMAND_UNAVAILABLE);
+    stage_start(s);
+    end(s);
+}
+
+static void a_cordoned_executor_gets_no_leases(void **state)
+{
+    struct stage *s = begin();
+    struct event event = stage_event_make(EVENT_EXECUTOR_SETTINGS);
+
+    (void)state;
+    event.settings.name = STR("e");
+    event.settings.is_cordoned = true;
+    event.settings.reason = STR("repairs");
+    stage_event(s, "", "", "root", &event);
+    struct job_id job = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, job, "submit");
+    event.settings.is_cordoned = false;
+    stage_event(s, "", "", "root", &event);
+    ASSERT_HISTORY(s, job, "submit leased");
+    end(s);
+}
+
+static void a_waiting_job_is_explained(void **state)
+{
+    struct stage *s = begin();
+
+    (void)state;
+    leased(s, (struct stage_job){.cpu_milli = 10000});
+    struct job_id job = leased(s, (struct stage_job){.cpu_milli = 10000});
+    struct command *why = command_create(COMMAND_EXPLAIN);
+    why->explain.job = job;
+    stage_do(s, why);
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    assert_non_null(strstr(s->answer->explain.text.p, "1 of 1 nodes"));
+    assert_non_null(strstr(s->answer->explain.json.p, "\"full\":1"));
+    struct command *report = command_create(COMMAND_QUERY_REPORT);
+    stage_do(s, report);
+    assert_non_null(strstr(s->answer->report.text.p, "Pool default:"));
+    struct command *queues = command_create(COMMAND_QUERY_QUEUES);
+    stage_do(s, queues);
+    assert_int_equal(s->answer->queues.share_count, 1);
+    assert_int_equal(s->answer->queues.shares[0].leased_count, 1);
+    assert_int_equal(s->answer->queues.shares[0].queued_count, 1);
+    end(s);
+}
+
+/* The wall clock may jump; the log's time does not run backwards. */
+static void time_never_runs_backwards(void **state)
+{
+    struct stage *s = begin();
+    struct control_metrics metrics;
+
+    (void)state;
+    s->wall_ms -= 1000000;
+    struct job_id job = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, job, "submit leased");
+    control_metrics(s->control, &metrics);
+    assert_int_equal(metrics.leased_count, 1);
+    end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_job_runs_and_succeeds),
+        TEST(a_run_that_fails_fails_the_job),
+        TEST(a_job_that_fits_nowhere_is_rejected),
+        TEST(cancelling_by_id),
+        TEST(cancelling_by_job_set),
+        TEST(cancelling_on_an_executor),
+        TEST(preempting_a_job),
+        TEST(preempting_a_gang_member),
+        TEST(a_preempted_job_may_return_to_its_queue),
+        TEST(reprioritising),
+        TEST(a_returned_lease),
+        TEST(a_fail_fast_job_is_given_back),
+        TEST(ls_07_an_executor_falls_silent),
+        TEST(our_own_absence_is_not_their_silence),
+        TEST(leases_are_sent_until_they_are_reported),
+        TEST(an_unchanged_inventory_is_not_logged),
+        TEST(a_client_id_names_one_job),
+        TEST(an_unknown_queue_is_said),
+        TEST(a_full_disk_is_said_and_survived),
+        TEST(a_deposed_leader_stops),
+        TEST(leases_are_pushed_when_they_are_durable),
+        TEST(a_cordoned_executor_gets_no_leases),
+        TEST(a_waiting_job_is_explained),
+        TEST(time_never_runs_backwards),
+    };
+    return RUN_TESTS(tests);
+}
