@@ -2,6 +2,7 @@
  * store: what queries answer, by example.  Each test is one sentence of
  * store.h or of armada-api.md 1.8.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -714,6 +715,50 @@ static void following_ends_at_the_head(void **state)
                      -ERR_NOT_FOUND);
 }
 
+enum { PAIR_COUNT = 150 };
+
+struct watcher {
+    struct store *store;
+    bool is_good;
+};
+
+/* Records hold two jobs each: an odd number is half a record. */
+static void *watch(void *ctx)
+{
+    struct watcher *watcher = (struct watcher *)ctx;
+    auto_ptr(store_reader) reader = NULL;
+    struct store_filter filter = {.count_max = STORE_LIST_MAX};
+    int count = 0;
+
+    watcher->is_good = store_reader_open(watcher->store, &reader, NULL) == 0;
+    while (watcher->is_good && count < 2 * PAIR_COUNT) {
+        auto_arena arena = {0};
+        struct stored_job *jobs;
+        int last_count = count;
+
+        count = store_list(reader, &filter, &arena, &jobs, NULL);
+        watcher->is_good = count >= last_count && count % 2 == 0;
+    }
+    return NULL;
+}
+
+static void a_reader_sees_whole_records(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    struct watcher watcher = {.store = world->store};
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+    for (int64_t n = 0; n < PAIR_COUNT; n++) {
+        submit(world, 2 * n);
+        submit(world, 2 * n + 1);
+        store_world_apply(world);
+    }
+    pthread_join(thread, NULL);
+
+    assert_true(watcher.is_good);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -740,6 +785,7 @@ int main(void)
         CASE(a_second_writer_is_refused_by_name),
         CASE(a_store_that_is_not_of_this_log_is_noticed),
         CASE(following_ends_at_the_head),
+        CASE(a_reader_sees_whole_records),
     };
     return RUN_TESTS(tests);
 }
