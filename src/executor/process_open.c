@@ -385,7 +385,7 @@ static void set_policy(struct process *process, struct err *ret_info)
         .cgroups = &process->cgroups,
     };
     (void)snprintf(ret_info->text, ERR_TEXT_BYTES_MAX,
-                   "%s; jobs run as user %" PRId64 " and volumes are %s%s",
+                   "%.250s; jobs run as user %" PRId64 " and volumes are %s%s",
                    how.text, process->policy.run_as_user,
                    process->policy.can_mount ? "mounted"
                                              : "named by BERTH_VOLUME_*",
