@@ -1,0 +1,175 @@
+/*
+ * fake: made-up nodes and pods.  What is drawn depends on seed and run alone.
+ */
+#include "executor/fake.h"
+#include "server.h"
+#include "support.h"
+#include "unit.h"
+
+enum { RUNS = 1000 };
+
+/* Create runs in the given order and note when each ended, and how. */
+static void play(const struct fake_options *options, bool is_reversed,
+                 int64_t *ret_ms, enum reconcile_phase *ret_phases)
+{
+    struct test_clock clock;
+    struct runtime *runtime;
+    struct err err;
+    struct job *jobs = mem_alloc_array(RUNS, sizeof(*jobs));
+    int ended = 0;
+
+    test_clock_init(&clock);
+    assert_int_equal(fake_open(options, &clock.clock, &runtime, &err), 0);
+    for (int n = 0; n < RUNS; n++) {
+        int i = is_reversed ? RUNS - 1 - n : n;
+        auto_strbuf warnings = {0};
+        job_make(&jobs[i], i, NULL);
+        assert_int_equal(
+            runtime->ops->create(runtime, &jobs[i].run, &warnings, &err), 0);
+    }
+    while (ended < RUNS) {
+        struct runtime_change change;
+        while (runtime->ops->poll(runtime, &change, 1) == 1) {
+            for (int i = 0; reconcile_is_ended(change.phase) && i < RUNS; i++) {
+                if (key128_compare(jobs[i].run.run.v, change.run.v) == 0) {
+                    ret_ms[i] = clock.now_ms - 1000000;
+                    ret_phases[i] = change.phase;
+                    ended++;
+                }
+            }
+        }
+        clock.now_ms = ended < RUNS ? runtime->ops->next_wake_ms(runtime) : 0;
+    }
+    runtime_close(runtime);
+    for (int i = 0; i < RUNS; i++) {
+        job_free(&jobs[i]);
+    }
+    mem_free(jobs);
+}
+
+static void what_happens_depends_on_seed_and_run_alone(void **state)
+{
+    (void)state;
+    static int64_t first_ms[RUNS], second_ms[RUNS];
+    static enum reconcile_phase first[RUNS], second[RUNS];
+    struct fake_options options;
+    fake_options_default(&options);
+    options.spread = FAKE_EXPONENTIAL;
+    options.run_a_ms = 1000;
+    options.failure_ppm = 100000;
+
+    play(&options, false, first_ms, first);
+    play(&options, true, second_ms, second);
+    assert_memory_equal(first_ms, second_ms, sizeof(first_ms));
+    assert_memory_equal(first, second, sizeof(first));
+    options.seed++;
+    play(&options, false, second_ms, second);
+    assert_memory_not_equal(first_ms, second_ms, sizeof(first_ms));
+}
+
+static void run_times_and_failures_are_spread_as_asked(void **state)
+{
+    (void)state;
+    static int64_t ms[RUNS];
+    static enum reconcile_phase phases[RUNS];
+    struct fake_options options;
+    int64_t sum = 0;
+    int failed = 0;
+    fake_options_default(&options);
+    options.spread = FAKE_EXPONENTIAL;
+    options.run_a_ms = 1000;
+    options.start_delay_ms = 100;
+    options.failure_ppm = 100000;
+
+    play(&options, false, ms, phases);
+    for (int i = 0; i < RUNS; i++) {
+        assert_true(ms[i] >= 100);
+        sum += ms[i] - 100;
+        failed += phases[i] == RECONCILE_FAILED;
+    }
+    assert_in_range((uint64_t)(sum / RUNS), 900, 1100);
+    assert_in_range((uint64_t)failed, 70, 130);
+
+    options.spread = FAKE_UNIFORM;
+    options.run_b_ms = 2000;
+    play(&options, false, ms, phases);
+    for (int i = 0; i < RUNS; i++) {
+        assert_in_range((uint64_t)ms[i], 1100, 2100);
+    }
+}
+
+static void annotations_decide_where_they_are(void **state)
+{
+    (void)state;
+    struct test_clock clock;
+    struct fake_options options;
+    struct runtime *runtime;
+    struct runtime_change change;
+    struct runtime_status status;
+    auto_strbuf warnings = {0};
+    struct job job;
+    struct err err;
+    test_clock_init(&clock);
+    fake_options_default(&options);
+    assert_int_equal(fake_open(&options, &clock.clock, &runtime, &err), 0);
+    job_make(&job, 1, NULL);
+    job_annotate(&job, "berth.dev/fakeRunMs", "7");
+    job_annotate(&job, "berth.dev/fakeExitCode", "3");
+
+    assert_int_equal(runtime->ops->create(runtime, &job.run, &warnings, &err),
+                     0);
+    assert_int_equal(runtime->ops->create(runtime, &job.run, &warnings, &err),
+                     -ERR_CONFLICT);
+    assert_int_equal(runtime->ops->poll(runtime, &change, 1), 1);
+    clock.now_ms += 6;
+    assert_int_equal(runtime->ops->poll(runtime, &change, 1), 0);
+    clock.now_ms += 1;
+    assert_int_equal(runtime->ops->poll(runtime, &change, 1), 1);
+
+    assert_int_equal(change.phase, RECONCILE_FAILED);
+    assert_true(
+        runtime->ops->status(runtime, job.run.run, &job.arena, &status));
+    assert_int_equal(status.ended[0].exit_code, 3);
+    runtime_close(runtime);
+    job_free(&job);
+}
+
+static void nodes_are_named_and_labelled(void **state)
+{
+    (void)state;
+    struct test_clock clock;
+    struct fake_options options;
+    struct runtime *runtime;
+    struct err err;
+    uint32_t count;
+    struct label labels[] = {{STR("a"), STR("1")}, {STR("zone"), STR("z")}};
+    struct fake_group group = {.name = STR("big"), .count = 3};
+    group.node.labels = labels;
+    group.node.label_count = 2;
+    test_clock_init(&clock);
+    fake_options_default(&options);
+    options.groups = &group;
+    assert_int_equal(fake_open(&options, &clock.clock, &runtime, &err), 0);
+
+    const struct node_record *nodes = runtime->ops->nodes(runtime, &count);
+
+    assert_int_equal(count, 3);
+    assert_true(str_equal(nodes[2].name, STR("fake-big-2")));
+    assert_int_equal(nodes[2].label_count, 3);
+    assert_true(str_equal(nodes[2].labels[1].value, nodes[2].name));
+    runtime_close(runtime);
+    options.groups = &(struct fake_group){.count = FAKE_NODES_MAX + 1};
+    assert_int_equal(fake_open(&options, &clock.clock, &runtime, &err),
+                     -ERR_LIMIT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_happens_depends_on_seed_and_run_alone),
+        TEST(run_times_and_failures_are_spread_as_asked),
+        TEST(annotations_decide_where_they_are),
+        TEST(nodes_are_named_and_labelled),
+    };
+    return RUN_TESTS(tests);
+}
