@@ -38,6 +38,19 @@ void core_begin(void)
     grpc_init();
 }
 
+void core_block_signals(sigset_t *ret_before)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, ret_before);
+}
+
+void core_unblock_signals(const sigset_t *before)
+{
+    pthread_sigmask(SIG_SETMASK, before, NULL);
+}
+
 void core_end(void)
 {
     grpc_shutdown();

@@ -10,6 +10,7 @@
 #include <grpc/grpc.h>
 #include <grpc/slice.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "base/strbuf.h"
@@ -27,6 +28,13 @@ void core_take_over(void *tag);
 /* Count one more user of the library, starting it for the first.  Silences
  * its own logging unless GRPC_VERBOSITY or GRPC_TRACE ask for it. */
 void core_begin(void);
+
+/* Block all signals for this thread until core_unblock_signals(), so that
+ * threads started meanwhile never take any. */
+void core_block_signals(sigset_t *ret_before);
+
+/* The other end of core_block_signals(). */
+void core_unblock_signals(const sigset_t *before);
 
 /* Count one user less. */
 void core_end(void);

@@ -3,6 +3,7 @@
 #include <microhttpd.h>
 #include <sys/socket.h>
 
+#include "rpc/core.h"
 #include "rpc/listen.h"
 
 struct http_server {
@@ -134,6 +135,7 @@ struct http_server *http_server_create(const struct http_options *options,
     unsigned connection_count_max = options->connection_count_max
                                         ? options->connection_count_max
                                         : HTTP_CONNECTIONS_DEFAULT_MAX;
+    sigset_t before;
     int fd = -1;
 
     ASSERT(options->route_count <= HTTP_ROUTES_MAX);
@@ -145,13 +147,15 @@ struct http_server *http_server_create(const struct http_options *options,
     server->route_count = options->route_count;
     server->routes = mem_dup(options->routes,
                              options->route_count * sizeof(*server->routes));
-    /* The daemon owns the socket from here on. */
+    /* The daemon owns the socket from here on; its thread takes no signals. */
+    core_block_signals(&before);
     server->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
         connection_count_max, MHD_OPTION_CONNECTION_TIMEOUT,
         (unsigned)HTTP_IDLE_MAX_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)HTTP_REQUEST_BYTES_MAX, MHD_OPTION_END);
+    core_unblock_signals(&before);
     if (!server->daemon) {
         err_set(err, -ERR_IO, "cannot start the HTTP server on %s",
                 options->address);

@@ -326,24 +326,30 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
                                      struct err *err)
 {
     struct rpc_server *server = make(options);
+    bool is_bound = false;
+    sigset_t before;
 
+    core_block_signals(&before);
     core_begin();
     server->core = make_core(server, options->buffer_bytes_max
                                          ? options->buffer_bytes_max
                                          : RPC_SERVER_BUFFER_BYTES_DEFAULT_MAX);
     server->queue = grpc_completion_queue_create_for_next(NULL);
     grpc_server_register_completion_queue(server->core, server->queue, NULL);
-    if (bind_all(server, options, err) < 0) {
-        /* One that was not started still has to be shut down. */
-        start_threads(server);
+    is_bound = bind_all(server, options, err) == 0;
+    if (is_bound) {
+        grpc_server_start(server->core);
+        for (int posted = 0; posted < POSTED_COUNT; posted++) {
+            call_post(server);
+        }
+    }
+    /* Also one that was not started has to be shut down by its threads. */
+    start_threads(server);
+    core_unblock_signals(&before);
+    if (!is_bound) {
         rpc_server_destroy(server);
         return NULL;
     }
-    grpc_server_start(server->core);
-    for (int posted = 0; posted < POSTED_COUNT; posted++) {
-        call_post(server);
-    }
-    start_threads(server);
     return server;
 }
 

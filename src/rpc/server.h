@@ -116,6 +116,20 @@ void call_post(struct rpc_server *server);
 /* Serve one event of the completion queue. */
 void call_event(struct tag *tag, bool is_ok);
 
+/* Ask to be told when the library is done with the call.  The call's lock is
+ * held by whoever calls this and the start_ functions below, and `core` is
+ * there. */
+void call_start_close(struct rpc_call *call);
+
+/* Ask for the client's next message. */
+void call_start_recv(struct rpc_call *call);
+
+/* Send a message of a stream. */
+void call_start_send(struct rpc_call *call, struct str message);
+
+/* Send the reply, if any, and the status. */
+void call_start_status(struct rpc_call *call);
+
 /* Cancel a live call from this side.  The server's lock is held. */
 void call_cancel(struct rpc_call *call, const char *message);
 
