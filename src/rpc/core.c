@@ -51,11 +51,6 @@ void core_unblock_signals(const sigset_t *before)
     pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-void core_end(void)
-{
-    grpc_shutdown();
-}
-
 grpc_byte_buffer *core_buffer(struct str bytes)
 {
     grpc_slice slice =

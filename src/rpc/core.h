@@ -25,8 +25,10 @@ void core_hand_over(void *tag);
 /* The other end of core_hand_over(). */
 void core_take_over(void *tag);
 
-/* Count one more user of the library, starting it for the first.  Silences
- * its own logging unless GRPC_VERBOSITY or GRPC_TRACE ask for it. */
+/* Start the library unless it runs; it then stays until the process ends,
+ * since stopping it can take 10 s (a helper thread of its own sleeps that long
+ * after a write that had to wait).  Silences its own logging unless
+ * GRPC_VERBOSITY or GRPC_TRACE ask for it. */
 void core_begin(void);
 
 /* Block all signals for this thread until core_unblock_signals(), so that
@@ -35,9 +37,6 @@ void core_block_signals(sigset_t *ret_before);
 
 /* The other end of core_block_signals(). */
 void core_unblock_signals(const sigset_t *before);
-
-/* Count one user less. */
-void core_end(void);
 
 /* A byte buffer with a copy of `bytes`; grpc_byte_buffer_destroy() it. */
 grpc_byte_buffer *core_buffer(struct str bytes) must_check;

@@ -8,7 +8,8 @@
  *
  * Never fork() in a process that has created a server or a channel: the
  * library's threads do not survive it.  posix_spawn() and clone3() followed
- * at once by exec are fine.  All threads started here have all signals
+ * at once by exec are fine.  The library starts with the first of them and
+ * stays to the end of the process.  All threads started here have all signals
  * blocked.
  */
 #pragma once

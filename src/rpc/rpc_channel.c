@@ -133,9 +133,6 @@ struct rpc_channel *rpc_channel_open(const struct rpc_channel_options *options,
     core_block_signals(&before);
     core_begin();
     channel = open_blocked(options, err);
-    if (!channel) {
-        core_end();
-    }
     core_unblock_signals(&before);
     return channel;
 }
@@ -157,7 +154,6 @@ void rpc_channel_close(struct rpc_channel *channel)
     pthread_join(channel->thread, NULL);
     grpc_completion_queue_destroy(channel->queue);
     grpc_channel_destroy(channel->core);
-    core_end();
     pthread_cond_destroy(&channel->changed);
     pthread_mutex_destroy(&channel->lock);
     mem_free(channel);

@@ -415,7 +415,6 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     grpc_completion_queue_destroy(server->queue);
     grpc_server_destroy(server->core);
     server->core = NULL;
-    core_end();
 }
 
 void rpc_server_destroy(struct rpc_server *server)

@@ -190,10 +190,16 @@ static void a_reader_that_leaves_is_seen_by_the_producer(void **state)
 static void echo_message(void *ctx, struct rpc_call *call,
                          enum rpc_received received, struct str message);
 
+static void end_echo(void *ctx, struct rpc_call *call, enum rpc_code code)
+{
+    rpc_call_finish(call, code, NULL, (struct str){0});
+    counter_add((struct counter *)ctx, 1);
+}
+
 static void ask_again(void *ctx, struct rpc_call *call, bool is_ok)
 {
     if (!is_ok || rpc_call_recv(call, echo_message, ctx) < 0) {
-        rpc_call_finish(call, RPC_ABORTED, "gone", (struct str){0});
+        end_echo(ctx, call, RPC_ABORTED);
     }
 }
 
@@ -201,15 +207,10 @@ static void echo_message(void *ctx, struct rpc_call *call,
                          enum rpc_received received, struct str message)
 {
     if (received != RPC_RECEIVED) {
-        rpc_call_finish(call,
-                        received == RPC_HALF_CLOSED ? RPC_OK : RPC_CANCELLED,
-                        NULL, (struct str){0});
-        counter_add((struct counter *)ctx, 1);
-        return;
-    }
-    if (rpc_call_send(call, message, ask_again, ctx) < 0) {
-        rpc_call_finish(call, RPC_ABORTED, "gone", (struct str){0});
-        counter_add((struct counter *)ctx, 1);
+        end_echo(ctx, call,
+                 received == RPC_HALF_CLOSED ? RPC_OK : RPC_CANCELLED);
+    } else if (rpc_call_send(call, message, ask_again, ctx) < 0) {
+        end_echo(ctx, call, RPC_ABORTED);
     }
 }
 
