@@ -3,7 +3,8 @@
 
 /* The table. */
 
-struct control_executor *executor_find(const struct control *c, struct str id)
+struct control_executor *control_find_executor(const struct control *c,
+                                               struct str id)
 {
     uint32_t index = names_find(&c->executor_names, id);
 
@@ -18,7 +19,7 @@ static uint32_t executor_index(const struct control *c,
 
 struct control_executor *executor_get(struct control *c, struct str id)
 {
-    struct control_executor *executor = executor_find(c, id);
+    struct control_executor *executor = control_find_executor(c, id);
 
     if (executor) {
         return executor;
@@ -192,7 +193,8 @@ static void fold_settings(struct control *c, const struct event *event)
  * counts its silence.  It comes back with its next exchange. */
 static void fold_deleted(struct control *c, const struct event *event)
 {
-    struct control_executor *executor = executor_find(c, event->settings.name);
+    struct control_executor *executor =
+        control_find_executor(c, event->settings.name);
 
     if (executor) {
         executor_clear_nodes(c, executor);
@@ -369,7 +371,7 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
 bool exchange_must_wait(struct control *c, const struct command *command)
 {
     const struct control_executor *executor =
-        executor_find(c, command->exchange.request.executor_id);
+        control_find_executor(c, command->exchange.request.executor_id);
 
     return executor && executor->is_in_batch;
 }
@@ -383,7 +385,7 @@ bool exchange_take(struct control *c, struct command *command)
         command_answer(command, COMMAND_INVALID, "the executor has no id");
         return false;
     }
-    if (!executor_find(c, request->executor_id) &&
+    if (!control_find_executor(c, request->executor_id) &&
         c->executors.count >= EXECUTORS_MAX) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many executors as this server can hold");

@@ -232,7 +232,8 @@ bool batch_add_events(struct control *c, struct command *command);
 /* The executor of that name, made if it is new. */
 struct control_executor *executor_get(struct control *c, struct str id);
 /* The one of that name, or NULL. */
-struct control_executor *executor_find(const struct control *c, struct str id);
+struct control_executor *control_find_executor(const struct control *c,
+                                               struct str id);
 /* Tell the scheduler whether it gets new leases. */
 void executor_sync(struct control *c, struct control_executor *executor);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
