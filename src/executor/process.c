@@ -79,7 +79,8 @@ static void kill_leftovers(struct process *process,
     char prefix[ID_TEXT_BYTES_MAX + 2];
 
     run_id_format(pod->run, prefix);
-    strcat(prefix, ".");
+    prefix[RUN_ID_TEXT_BYTES] = '.';
+    prefix[RUN_ID_TEXT_BYTES + 1] = '\0';
     cgroup_remove_all(&process->cgroups, prefix);
 }
 

@@ -59,16 +59,19 @@ struct process {
     struct node_record node;
 };
 
+/* The backend of a port. */
 static inline struct process *process_of(struct runtime *runtime)
 {
     return container_of(runtime, struct process, runtime);
 }
 
+/* Now, for waiting. */
 static inline int64_t process_now_ms(const struct process *process)
 {
     return (int64_t)(process->clock->mono_ns(process->clock) / 1000000);
 }
 
+/* Now, for telling. */
 static inline int64_t process_wall_ms(const struct process *process)
 {
     return process->clock->wall_ms(process->clock);

@@ -52,6 +52,7 @@ struct process_variable {
     const char *name, *value;
 };
 
+/* The environment of one container. */
 struct process_variables {
     struct process_variable items[PROCESS_VARIABLES_MAX];
     uint32_t count;

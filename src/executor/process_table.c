@@ -109,8 +109,9 @@ static void note_forgotten(struct process *process, struct run_id run)
                     O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
     if (fd >= 0) {
-        strcat(run_id_format(run, line), "\n");
-        (void)!write(fd, line, strlen(line));
+        run_id_format(run, line);
+        line[RUN_ID_TEXT_BYTES] = '\n';
+        (void)!write(fd, line, RUN_ID_TEXT_BYTES + 1);
         close(fd);
     }
 }
@@ -233,7 +234,7 @@ int process_gang_join(struct process *process, const struct runtime_run *run,
     (void)mkdirat(fd, members_name, 0755);
     int members_fd = openat(fd, members_name,
                             O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-    int count = cardinality ? atoi(cardinality) : 0;
+    int count = cardinality ? (int)strtol(cardinality, NULL, 10) : 0;
     if (members_fd >= 0) {
         *ret_index = take_place(
             process, members_fd,

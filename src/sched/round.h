@@ -125,6 +125,7 @@ struct search {
     const struct label_group *only; /* or NULL: the whole pool */
 };
 
+/* The class of an index. */
 static inline struct class *class_at(const struct round *round, uint32_t index)
 {
     return &round->sched->classes.items[index];

@@ -160,6 +160,7 @@ struct pool {
     bool is_stale;                             /* rebuild index and base */
 };
 
+/* One executor, as the scheduler knows it. */
 struct executor {
     struct str name;
     bool accepts;
