@@ -21,9 +21,20 @@ struct executor_thread {
     struct stopper stopper;
     pthread_mutex_t lock;
     struct executor_stats stats; /* guarded */
-    bool was_connected;
+    bool was_connected, has_spoken;
     pthread_t thread;
 };
+
+static void say_connection(const struct executor_stats *stats)
+{
+    if (stats->is_connected) {
+        say(SAY_INFO, "executor.connected", "held=%s",
+            stats->is_held ? "true" : "false");
+    } else {
+        say(SAY_WARN, "executor.disconnected", "error=\"%s\"",
+            stats->last_failure.text);
+    }
+}
 
 static void note_stats(struct executor_thread *thread)
 {
@@ -32,15 +43,12 @@ static void note_stats(struct executor_thread *thread)
     pthread_mutex_lock(&thread->lock);
     thread->stats = *stats;
     pthread_mutex_unlock(&thread->lock);
-    if (stats->is_connected != thread->was_connected) {
+    bool is_first = !thread->has_spoken &&
+                    (stats->is_connected || stats->exchange_failed_count > 0);
+    if (is_first || stats->is_connected != thread->was_connected) {
+        thread->has_spoken |= is_first;
+        say_connection(stats);
         thread->was_connected = stats->is_connected;
-        if (stats->is_connected) {
-            say(SAY_INFO, "executor.connected", "held=%s",
-                stats->is_held ? "true" : "false");
-        } else {
-            say(SAY_WARN, "executor.disconnected", "error=\"%s\"",
-                stats->last_failure.text);
-        }
     }
 }
 

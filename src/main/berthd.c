@@ -1,0 +1,128 @@
+/*
+ * berthd - the control plane, with an executor inside if --standalone.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "main/berthd_options.h"
+#include "main/say.h"
+#include "main/server.h"
+
+enum { EXIT_USAGE = 2 };
+
+/* Something cannot go on: stop as if asked to, but fail. */
+static volatile sig_atomic_t has_failed;
+
+static void on_failed(void *ctx)
+{
+    (void)ctx;
+    has_failed = 1;
+    (void)kill(getpid(), SIGTERM);
+}
+
+/* Signals are waited for by the first thread alone. */
+static void block_signals(sigset_t *ret_signals)
+{
+    (void)sigemptyset(ret_signals);
+    (void)sigaddset(ret_signals, SIGTERM);
+    (void)sigaddset(ret_signals, SIGINT);
+    (void)sigaddset(ret_signals, SIGHUP);
+    (void)sigprocmask(SIG_BLOCK, ret_signals, NULL);
+    (void)signal(SIGPIPE, SIG_IGN);
+}
+
+static void print_config(const struct config *config)
+{
+    auto_strbuf text = {0};
+
+    settings_print(&config_settings, config, true, &text);
+    fputs(strbuf_text(&text), stdout);
+}
+
+static void print_manual(void)
+{
+    auto_strbuf text = {0};
+
+    settings_print_manual(&config_settings, &text);
+    fputs(strbuf_text(&text), stdout);
+}
+
+static void reload(struct server *server, const struct berthd_options *options)
+{
+    auto_arena arena = {0};
+    struct config *config = NULL;
+    struct err err;
+
+    int rc = berthd_options_config(options, &arena, &config, &err);
+    if (rc == 0) {
+        rc = server_set_policy(server, config, &err);
+    }
+    if (rc < 0) {
+        say(SAY_ERROR, "config.refused", "error=\"%s\"", err.text);
+    }
+}
+
+/* Serve until told to stop. */
+static void serve(struct server *server, const struct berthd_options *options,
+                  const sigset_t *signals)
+{
+    int signal_number = 0;
+
+    printf("ready grpc=%s http=%s\n", server_grpc(server), server_http(server));
+    (void)fflush(stdout);
+    say(SAY_INFO, "server.ready", "grpc=%s http=%s version=%s",
+        server_grpc(server), server_http(server), BERTH_VERSION);
+    while (sigwait(signals, &signal_number) == 0 && signal_number == SIGHUP) {
+        reload(server, options);
+    }
+    say(SAY_INFO, "server.stopping", "signal=%d", signal_number);
+}
+
+static int run(const struct berthd_options *options, const sigset_t *signals)
+{
+    auto_arena arena = {0};
+    struct config *config = NULL;
+    struct err err;
+
+    if (berthd_options_config(options, &arena, &config, &err) < 0) {
+        fprintf(stderr, "berthd: %s\n", err.text);
+        return EXIT_USAGE;
+    }
+    if (options->prints_config) {
+        print_config(config);
+        return 0;
+    }
+    struct server_options server_options = {
+        .config = config,
+        .ends_jobs = options->ends_jobs,
+        .failed = on_failed,
+    };
+    struct server *server = server_start(&server_options, &err);
+    if (!server) {
+        fprintf(stderr, "berthd: %s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    serve(server, options, signals);
+    server_stop(server);
+    say(SAY_INFO, "server.stopped", "code=%d", has_failed ? EXIT_FAILURE : 0);
+    return has_failed ? EXIT_FAILURE : 0;
+}
+
+int main(int argument_count, char **arguments)
+{
+    struct berthd_options options;
+    sigset_t signals;
+
+    int rc = berthd_options_parse(argument_count, arguments, &options);
+    if (rc != 0) {
+        return rc < 0 ? EXIT_USAGE : 0;
+    }
+    if (options.prints_manual) {
+        print_manual();
+        return 0;
+    }
+    block_signals(&signals);
+    return run(&options, &signals);
+}

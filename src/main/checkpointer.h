@@ -1,0 +1,22 @@
+/*
+ * checkpointer - the thread that writes checkpoints, so that the leader goes
+ * on meanwhile.
+ *
+ * One at a time: a checkpoint that comes while another is being written is
+ * dropped, for the next one will hold all of it.
+ */
+#pragma once
+
+#include "elog/elog.h"
+
+struct checkpointer;
+
+/* Writes to `log`, borrowed until checkpointer_stop(). */
+struct checkpointer *checkpointer_start(struct elog *log) must_check;
+/* Finish the one under way, and free.  NULL is fine. */
+void checkpointer_stop(struct checkpointer *checkpointer);
+
+/* Take `bytes` (mem_free) and write them as the state after record `seq`.
+ * From one thread at a time. */
+void checkpointer_put(struct checkpointer *checkpointer, uint64_t seq,
+                      char *bytes, size_t byte_count);

@@ -1,0 +1,232 @@
+#include "main/pages.h"
+
+#include "main/shares.h"
+
+enum { SHARES_TIMEOUT_MS = 2000 };
+
+static void serve_health(void *ctx, const struct http_request *request,
+                         struct http_reply *reply)
+{
+    struct pages *pages = ctx;
+    struct control_metrics metrics;
+
+    (void)request;
+    leader_metrics(pages->leader, &metrics);
+    bool is_well = metrics.state == CONTROL_LEADING;
+    reply->status = is_well ? 200 : 503;
+    strbuf_add_text(&reply->body, is_well ? "ok\n" : "not serving\n");
+}
+
+/* One metric with its head. */
+static void put(struct strbuf *out, const char *name, const char *type,
+                const char *help, double value)
+{
+    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.12g\n", name, help, name,
+                type, name, value);
+}
+
+static void put_counters(struct strbuf *out, const struct control_metrics *m)
+{
+    static const char counter[] = "counter";
+
+    put(out, "berth_log_batches_total", counter, "Batches made durable.",
+        (double)m->batch_count);
+    put(out, "berth_log_batches_failed_total", counter,
+        "Appends that the log refused.", (double)m->batch_failed_count);
+    put(out, "berth_events_total", counter, "Events applied.",
+        (double)m->event_count);
+    put(out, "berth_jobs_submitted_total", counter, "Jobs accepted.",
+        (double)m->submitted_count);
+    put(out, "berth_jobs_duplicate_total", counter,
+        "Submissions that named a known client id.",
+        (double)m->duplicate_count);
+    put(out, "berth_jobs_leased_total", counter, "Leases decided.",
+        (double)m->leased_count);
+    put(out, "berth_jobs_succeeded_total", counter, "Jobs that succeeded.",
+        (double)m->succeeded_count);
+    put(out, "berth_jobs_failed_total", counter, "Jobs that failed.",
+        (double)m->failed_count);
+    put(out, "berth_jobs_cancelled_total", counter, "Jobs that were cancelled.",
+        (double)m->cancelled_count);
+    put(out, "berth_jobs_preempted_total", counter, "Jobs that were preempted.",
+        (double)m->preempted_count);
+    put(out, "berth_rounds_fast_total", counter, "Fast rounds.",
+        (double)m->fast_round_count);
+    put(out, "berth_rounds_balance_total", counter, "Balance rounds.",
+        (double)m->balance_round_count);
+    put(out, "berth_round_seconds_total", counter, "Time spent in rounds.",
+        (double)m->round_us_sum / 1e6);
+}
+
+static void put_gauges(struct strbuf *out, const struct control_metrics *m)
+{
+    static const char gauge[] = "gauge";
+    bool is_leading = m->state == CONTROL_LEADING;
+
+    strbuf_addf(out,
+                "# HELP armada_scheduler_leader_status Whether this leads.\n"
+                "# TYPE armada_scheduler_leader_status gauge\n"
+                "armada_scheduler_leader_status{name=\"berthd\"} %d\n",
+                is_leading);
+    put(out, "berth_log_seq", gauge, "Last record applied.", (double)m->seq);
+    strbuf_addf(out,
+                "# HELP berth_jobs Jobs that have not ended, by state.\n"
+                "# TYPE berth_jobs gauge\n"
+                "berth_jobs{state=\"queued\"} %u\n"
+                "berth_jobs{state=\"leased\"} %u\n"
+                "berth_jobs{state=\"pending\"} %u\n"
+                "berth_jobs{state=\"running\"} %u\n",
+                m->queued_count, m->leased_now_count, m->pending_count,
+                m->running_count);
+    put(out, "berth_queues", gauge, "Queues.", m->queue_count);
+    put(out, "berth_executors", gauge, "Executors known.", m->executor_count);
+    put(out, "berth_nodes", gauge, "Nodes known.", m->node_count);
+    put(out, "berth_round_seconds_last", gauge, "The last round's time.",
+        (double)m->round_us_last / 1e6);
+    put(out, "berth_round_seconds_max", gauge, "The longest round's time.",
+        (double)m->round_us_max / 1e6);
+}
+
+/* A label's value. */
+static void put_label(struct strbuf *out, struct str value)
+{
+    for (size_t i = 0; i < value.byte_count; i++) {
+        char c = value.p[i];
+        if (c == '\n') {
+            strbuf_add_text(out, "\\n");
+        } else {
+            if (c == '"' || c == '\\') {
+                strbuf_add_char(out, '\\');
+            }
+            strbuf_add_char(out, c);
+        }
+    }
+}
+
+/* How a share's member becomes a metric. */
+struct share_metric {
+    const char *name;
+    const char *help;
+    double (*value)(const struct queue_share *share);
+};
+
+static double fair(const struct queue_share *share)
+{
+    return (double)share->fair_share_ppm / 1e6;
+}
+
+static double adjusted(const struct queue_share *share)
+{
+    return (double)share->adjusted_share_ppm / 1e6;
+}
+
+static double actual(const struct queue_share *share)
+{
+    return (double)share->actual_share_ppm / 1e6;
+}
+
+static double demand(const struct queue_share *share)
+{
+    return (double)share->demand_share_ppm / 1e6;
+}
+
+static double weight(const struct queue_share *share)
+{
+    return (double)share->weight_micro / 1e6;
+}
+
+static const struct share_metric share_metrics[] = {
+    {"armada_scheduler_fair_share", "Share due by weight.", fair},
+    {"armada_scheduler_adjusted_fair_share",
+     "Share due where others leave some.", adjusted},
+    {"armada_scheduler_actual_share", "Share held.", actual},
+    {"armada_scheduler_demand", "Share wanted.", demand},
+    {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
+};
+
+static void put_shares(struct strbuf *out, const struct command *command)
+{
+    for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
+        const struct share_metric *metric = &share_metrics[m];
+        strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metric->name,
+                    metric->help, metric->name);
+        for (uint32_t i = 0; i < command->queues.share_count; i++) {
+            const struct queue_share *share = &command->queues.shares[i];
+            strbuf_addf(out, "%s{pool=\"", metric->name);
+            put_label(out, share->pool);
+            strbuf_add_text(out, "\",queue=\"");
+            put_label(out, share->queue);
+            strbuf_addf(out, "\"} %.12g\n", metric->value(share));
+        }
+    }
+    strbuf_add_text(out, "# HELP armada_queue_size Jobs that wait in a queue.\n"
+                         "# TYPE armada_queue_size gauge\n");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        const struct queue_share *share = &command->queues.shares[i];
+        /* This one has no label for the pool: tell of the first only. */
+        if (!str_equal(share->pool, command->queues.shares[0].pool)) {
+            continue;
+        }
+        strbuf_add_text(out, "armada_queue_size{queueName=\"");
+        put_label(out, share->queue);
+        strbuf_add_text(out, "\",queue=\"");
+        put_label(out, share->queue);
+        strbuf_addf(out, "\",state=\"validated\"} %u\n", share->queued_count);
+    }
+}
+
+static void put_executor(struct strbuf *out, struct executor_thread *thread)
+{
+    struct executor_stats stats = executor_thread_stats(thread);
+
+    put(out, "armada_executor_run_phase", "gauge", "Runs that it holds.",
+        stats.run_count);
+    put(out, "berth_executor_connected", "gauge",
+        "Whether the executor inside reaches the server.", stats.is_connected);
+    put(out, "berth_executor_events_total", "counter", "Events reported.",
+        (double)stats.event_count);
+}
+
+static void serve_metrics(void *ctx, const struct http_request *request,
+                          struct http_reply *reply)
+{
+    struct pages *pages = ctx;
+    struct control_metrics metrics;
+    struct strbuf *out = &reply->body;
+
+    (void)request;
+    reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    leader_metrics(pages->leader, &metrics);
+    put_gauges(out, &metrics);
+    put_counters(out, &metrics);
+    put(out, "berth_store_seq", "gauge", "Last record in the query store.",
+        (double)projector_seq(pages->projector));
+    put(out, "berth_grpc_calls", "gauge", "gRPC calls under way.",
+        rpc_server_call_count(pages->server));
+    put(out, "berth_event_streams", "gauge", "Event streams that are open.",
+        api_watcher_count(pages->api));
+    if (pages->executor) {
+        put_executor(out, pages->executor);
+    }
+    auto_ptr(command) shares =
+        shares_get(leader_inbox(pages->leader), SHARES_TIMEOUT_MS);
+    if (shares) {
+        put_shares(out, shares);
+    }
+}
+
+struct http_server *pages_serve(struct pages *pages, const char *address,
+                                struct err *err)
+{
+    struct http_route routes[] = {
+        {"/health", serve_health, pages},
+        {"/metrics", serve_metrics, pages},
+    };
+    struct http_options options = {
+        .routes = routes,
+        .route_count = ARRAY_COUNT(routes),
+        .address = address,
+    };
+
+    return http_server_create(&options, err);
+}

@@ -1,0 +1,23 @@
+/*
+ * pages - what the HTTP port serves: /health and /metrics.
+ */
+#pragma once
+
+#include "api/api.h"
+#include "main/executor_thread.h"
+#include "main/leader.h"
+#include "main/projector.h"
+#include "rpc/http.h"
+
+/* What the pages tell of; all borrowed. */
+struct pages {
+    struct leader *leader;
+    struct projector *projector;
+    struct rpc_server *server;
+    struct api *api;
+    struct executor_thread *executor; /* NULL: none inside */
+};
+
+/* Serve them at `address`. */
+struct http_server *pages_serve(struct pages *pages, const char *address,
+                                struct err *err) must_check;
