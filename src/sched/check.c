@@ -144,7 +144,7 @@ static bool are_gangs_right(const struct sched *sched)
         }
         bool is_ready =
             gang->waiting.count &&
-            (gang->was_started ||
+            (gang->started_count ||
              gang->waiting.count + gang->leased.count >= gang->cardinality);
         if (!same_vec(&sum, &gang->waiting_sum) ||
             is_ready != (gang->position != NONE)) {

@@ -221,7 +221,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
                              uint32_t index)
 {
     struct sched *sched = round->sched;
-    const struct gang *gang = &sched->gangs.items[index];
+    struct gang *gang = &sched->gangs.items[index];
     uint32_t wanted = gang->waiting.count, running = gang->leased.count;
     uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
     struct mark mark = mark_here(round);
@@ -250,6 +250,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         return GANG_CUT;
     }
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
+    gang->planned = sched->plan_count;
     round->group++;
     return GANG_PLACED;
 }

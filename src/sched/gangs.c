@@ -107,7 +107,7 @@ void gang_attach(struct sched *sched, uint32_t at)
     if (present == 0) {
         gang_free(sched, at);
     } else if (gang->waiting.count &&
-               (gang->was_started || present >= gang->cardinality)) {
+               (gang->started_count || present >= gang->cardinality)) {
         gang->position = seq_last(&gang->waiting);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
         list_refresh(sched, gang->list);

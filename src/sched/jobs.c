@@ -224,7 +224,6 @@ void run_link(struct sched *sched, uint32_t index)
     count_run(sched, index, 1);
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
-        gang->was_started = true;
         seq_insert(&gang->leased, run->job, job_less, sched);
     }
 }
@@ -248,6 +247,16 @@ static struct job *job_get(struct sched *sched, uint32_t index)
 
     ASSERT(job->list != LIST_NONE);
     return job;
+}
+
+/* Whether a job has had a run: its gang was complete once, then. */
+static void mark_leased(struct sched *sched, struct job *job, bool was_leased)
+{
+    if (job->gang != NONE) {
+        sched->gangs.items[job->gang].started_count +=
+            (uint32_t)was_leased - job->was_leased;
+    }
+    job->was_leased = was_leased;
 }
 
 void sched_job_add(struct sched *sched, uint32_t index,
@@ -284,8 +293,8 @@ void sched_job_add(struct sched *sched, uint32_t index,
         gang_detach(sched, job->gang);
     }
     job_wait(sched, index);
+    mark_leased(sched, job, record->was_leased);
     if (job->gang != NONE) {
-        sched->gangs.items[job->gang].was_started |= record->was_leased;
         gang_attach(sched, job->gang);
     }
 }
@@ -339,6 +348,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
     };
     job->run = run;
     run_link(sched, run);
+    mark_leased(sched, job, true);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
     }
@@ -440,6 +450,7 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     } else {
         job_unwait(sched, index);
     }
+    mark_leased(sched, job, false);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
     }

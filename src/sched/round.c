@@ -16,6 +16,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->requirement = NULL;
         class->victims = NULL;
         class->blocked_growth = 0;
+        class->lane_first = NONE;
     }
     return class;
 }
@@ -198,9 +199,7 @@ static bool is_planned(const struct round *round, const struct list *list,
     if (list->class_index != NONE) {
         return sched->jobs.items[item].is_planned;
     }
-    uint32_t first =
-        seq_get(&sched->gangs.items[item].waiting, (struct seq_cursor){0});
-    return sched->jobs.items[first].is_planned;
+    return sched->gangs.items[item].planned == sched->plan_count;
 }
 
 /* Move a head to an item that is still to be planned; false at the end. */
@@ -274,6 +273,37 @@ static bool is_hopeless(struct round *round, uint32_t class_index)
                              class->blocked_growth == round->growth_count;
 }
 
+/* Chain the lane to the class of its next new work (NONE: out of any). */
+static void lane_chain(struct round *round, struct lane *lane,
+                       uint32_t class_index)
+{
+    if (lane->class_index == class_index) {
+        return;
+    }
+    if (lane->class_index != NONE) {
+        if (lane->class_next != NONE) {
+            round->lanes[lane->class_next].class_previous =
+                lane->class_previous;
+        }
+        if (lane->class_previous != NONE) {
+            round->lanes[lane->class_previous].class_next = lane->class_next;
+        } else {
+            class_at(round, lane->class_index)->lane_first = lane->class_next;
+        }
+    }
+    lane->class_index = class_index;
+    if (class_index != NONE) {
+        struct class *class = class_round(round, class_index);
+        uint32_t self = (uint32_t)(lane - round->lanes);
+        lane->class_previous = NONE;
+        lane->class_next = class->lane_first;
+        if (class->lane_first != NONE) {
+            round->lanes[class->lane_first].class_previous = self;
+        }
+        class->lane_first = self;
+    }
+}
+
 /* Find the lane's next new work and put its stream in order. */
 static void lane_refresh_new(struct round *round, struct lane *lane)
 {
@@ -295,9 +325,11 @@ static void lane_refresh_new(struct round *round, struct lane *lane)
             lane->cost[STREAM_NEW] = cost_of(&round->pool->base, &lane->all,
                                              request, lane->factor_micro);
             heap_put(round, lane, STREAM_NEW);
+            lane_chain(round, lane, list->class_index);
             return;
         }
     }
+    lane_chain(round, lane, NONE);
     heap_drop(round, lane, STREAM_NEW);
 }
 
@@ -560,6 +592,14 @@ void lane_rewind(struct round *round, struct lane *lane)
     lane_refresh(round, lane);
 }
 
+/* Nothing of the class can be placed any more: no queue waits with it. */
+static void give_up(struct round *round, struct class *class)
+{
+    while (class->lane_first != NONE) {
+        lane_refresh_new(round, &round->lanes[class->lane_first]);
+    }
+}
+
 /* Decide about a single job at the lane's head. */
 static void step_job(struct round *round, struct lane *lane)
 {
@@ -589,7 +629,7 @@ static void step_job(struct round *round, struct lane *lane)
         if (has_avoided) {
             lane_skip(round, lane);
         } else {
-            lane_drop_list(round, lane);
+            give_up(round, class);
         }
         return;
     }
@@ -726,6 +766,7 @@ static struct lane *lane_add(struct round *round, uint32_t index)
         .rank = queue->rank,
         .factor_micro = queue->factor_micro,
         .heap_place = {NONE, NONE},
+        .class_index = NONE,
     };
     for (uint32_t at = queue->account_first; at != NONE;
          at = sched->accounts.items[at].next) {
@@ -904,6 +945,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
         *ret_plan = plan;
         return;
     }
+    sched->plan_count++;
     arena_reset(&sched->arena);
     nodes_sync(sched);
     queues_sync(sched);

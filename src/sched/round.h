@@ -43,6 +43,9 @@ struct lane {
     struct usage **usages; /* by priority class; NULL: none yet */
     bool is_over;
     bool is_touched; /* its work was preempted */
+    /* The lanes whose next new work is of one class are chained. */
+    uint32_t class_index; /* or NONE */
+    uint32_t class_next, class_previous;
 };
 
 /* Evicted work that stays or goes together: a job, or a gang. */

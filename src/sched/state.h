@@ -41,6 +41,7 @@ struct class
     bool is_blocked;     /* fits in no free space */
     bool is_blocked_all; /* not by preemption either */
     uint32_t stamp;
+    uint32_t lane_first;     /* lanes whose next new work is of it */
     uint64_t blocked_growth; /* the round's, when it was blocked */
     uint32_t cached_node;
     uint64_t cached_version;
@@ -53,14 +54,15 @@ struct job {
     struct job_id id;
     int64_t submitted_ms;
     uint32_t priority;
-    uint32_t list : 30; /* LIST_NONE: no such job */
+    uint32_t list : 29; /* LIST_NONE: no such job */
     uint32_t has_avoided : 1;
+    uint32_t was_leased : 1;
     uint32_t is_planned : 1; /* leased or failed by the plan in the making */
     uint32_t gang;           /* or NONE */
     uint32_t run;            /* or NONE: it waits */
 };
 
-enum { LIST_NONE = (1 << 30) - 1 };
+enum { LIST_NONE = (1 << 29) - 1 };
 
 /* Waiting jobs of one queue, class and pool; or waiting gangs of one queue,
  * level and pool. */
@@ -83,9 +85,10 @@ struct gang {
     uint32_t queue;
     uint32_t list;
     uint32_t cardinality, minimum;
-    uint32_t next;     /* with the same hash */
-    uint32_t position; /* the job it is listed by, or NONE: not listed */
-    bool was_started;
+    uint32_t next;          /* with the same hash */
+    uint32_t position;      /* the job it is listed by, or NONE: not listed */
+    uint32_t started_count; /* members that have had a run */
+    uint64_t planned; /* the last plan that starts it; see sched.plan_count */
     bool is_live;
 };
 
@@ -222,8 +225,9 @@ struct sched {
     uint64_t version;            /* of the state: any change counts it up */
     uint64_t settled_version[2]; /* by round_kind: nothing was left to do */
     int64_t settled_until_ms[2];
-    uint32_t stamp;     /* of the last round */
-    struct arena arena; /* of the round */
+    uint32_t stamp;      /* of the last round */
+    uint64_t plan_count; /* so far */
+    struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
     VEC(struct journal_entry) journal; /* see round.h */
 };

@@ -1,0 +1,26 @@
+/*
+ * oracle - the planner's rules once more, by looking at everything each time.
+ *
+ * No indexes, no caches, no order kept: a few loops over at most 40 jobs and
+ * 8 nodes.  Where the two differ, one of them is wrong.
+ */
+#pragma once
+
+#include "instance.h"
+
+enum { ORACLE_DECISIONS_MAX = 256 };
+
+struct oracle_decision {
+    enum sched_action action;
+    enum sched_preemption preemption;
+    int job, node, for_job;
+};
+
+struct oracle_plan {
+    struct oracle_decision decisions[ORACLE_DECISIONS_MAX];
+    int count;
+};
+
+/* What a round on the instance decides. */
+void oracle_plan(const struct instance *instance, enum round_kind kind,
+                 struct oracle_plan *ret_plan);
