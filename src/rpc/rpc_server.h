@@ -150,8 +150,8 @@ void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
 typedef void rpc_sent_fn(void *ctx, struct rpc_call *call, bool is_ok);
 
 /* Send one message (copied) of a stream.  None may be outstanding.
- * 0: `on_sent` will be called once.  -ERR_UNAVAILABLE: the call is over and it
- * will not.  Once the call is finished neither happens. */
+ * 0: `on_sent` will be called once, unless the call is finished before.
+ * -ERR_UNAVAILABLE: it will not; the call is over or finished. */
 int rpc_call_send(struct rpc_call *call, struct str message,
                   rpc_sent_fn *on_sent, void *ctx) must_check;
 
@@ -169,17 +169,19 @@ typedef void rpc_message_fn(void *ctx, struct rpc_call *call,
                             enum rpc_received received, struct str message);
 
 /* Ask for the client's next message (bidi only).  None may be outstanding.
- * 0: `on_message` will be called once.  -ERR_UNAVAILABLE: the call is over and
- * it will not.  Once the call is finished neither happens. */
+ * 0: `on_message` will be called once, unless the call is finished before.
+ * -ERR_UNAVAILABLE: it will not; the call is over, finished or half-closed. */
 int rpc_call_recv(struct rpc_call *call, rpc_message_fn *on_message,
                   void *ctx) must_check;
 
 /* Told that the call is over before it was finished: the client went away or
- * cancelled, its deadline passed, or the server stops. */
+ * cancelled, its deadline passed, or the server stops.  What was outstanding
+ * is told too (a send not ok, RPC_RECEIVE_CANCELLED), before or after, on any
+ * thread: decide which of them finishes the call. */
 typedef void rpc_cancelled_fn(void *ctx, struct rpc_call *call);
 
-/* Be told once of cancellation.  -ERR_UNAVAILABLE: it is cancelled already
- * and `on_cancelled` will not be called. */
+/* Be told once of cancellation.  -ERR_UNAVAILABLE: the call is cancelled (or
+ * finished) already and `on_cancelled` will not be called. */
 int rpc_call_on_cancelled(struct rpc_call *call, rpc_cancelled_fn *on_cancelled,
                           void *ctx);
 
