@@ -1,0 +1,171 @@
+#include "process_fixture.h"
+
+#include <poll.h>
+#include <stdio.h>
+
+#include "unit.h"
+
+void fixture_open(struct fixture *fixture)
+{
+    struct err err = {""};
+
+    int rc = process_open(&fixture->options, &machine_clock, &fixture->runtime,
+                          &fixture->info, &err);
+    if (rc < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+int fixture_set_up(void **state)
+{
+    struct fixture *fixture = mem_alloc(sizeof(*fixture));
+    const char *shim = getenv("BERTH_SHIM");
+
+    assert_non_null(shim);
+    fixture->dir = make_dir();
+    process_options_default(&fixture->options);
+    fixture->options.data_dir = fixture->dir;
+    fixture->options.shim_path = shim;
+    fixture_open(fixture);
+    *state = fixture;
+    return 0;
+}
+
+int fixture_tear_down(void **state)
+{
+    struct fixture *fixture = *state;
+
+    runtime_close(fixture->runtime);
+    remove_dir(fixture->dir);
+    mem_free(fixture);
+    return 0;
+}
+
+/* Create, and fail the test when that fails. */
+void fixture_create(struct fixture *fixture, struct job *job)
+{
+    auto_strbuf warnings = {0};
+    struct err err = {""};
+
+    int rc = fixture->runtime->ops->create(fixture->runtime, &job->run,
+                                           &warnings, &err);
+    if (rc < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
+/* Create, and give the text of the refusal. */
+struct err fixture_refuse(struct fixture *fixture, struct job *job)
+{
+    auto_strbuf warnings = {0};
+    struct err err = {""};
+
+    int rc = fixture->runtime->ops->create(fixture->runtime, &job->run,
+                                           &warnings, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    return err;
+}
+
+/* Wait until the run has come at least to `rank`; its phase. */
+enum reconcile_phase fixture_wait(struct fixture *fixture, struct run_id run,
+                                  int rank)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    struct pollfd fd = {fixture->runtime->wake_fd, POLLIN, 0};
+
+    while (machine_ms() < until_ms) {
+        struct runtime_change changes[16];
+        uint32_t count =
+            fixture->runtime->ops->poll(fixture->runtime, changes, 16);
+        for (uint32_t i = 0; i < count; i++) {
+            if (key128_compare(changes[i].run.v, run.v) == 0 &&
+                reconcile_rank(changes[i].phase) >= rank) {
+                return changes[i].phase;
+            }
+        }
+        (void)poll(&fd, 1, 100);
+    }
+    fail_msg("the run did not get on in time");
+    return RECONCILE_NEVER;
+}
+
+enum reconcile_phase fixture_wait_end(struct fixture *fixture,
+                                      const struct job *job)
+{
+    return fixture_wait(fixture, job->run.run,
+                        reconcile_rank(RECONCILE_SUCCEEDED));
+}
+
+struct runtime_status fixture_status(struct fixture *fixture, struct job *job)
+{
+    struct runtime_status status;
+
+    assert_true(fixture->runtime->ops->status(fixture->runtime, job->run.run,
+                                              &job->arena, &status));
+    return status;
+}
+
+/* The whole log, times cut off; the caller frees it. */
+char *fixture_log(struct fixture *fixture, struct job *job,
+                  const char *container)
+{
+    auto_strbuf raw = {0};
+    struct strbuf plain = {0};
+    struct err err = {""};
+    struct runtime_log_query query = {.job = job->run.job,
+                                      .container = str_of(container),
+                                      .line_count_max = -1,
+                                      .byte_count_max = RUNTIME_LOG_BYTES_MAX};
+
+    int rc = fixture->runtime->ops->logs(fixture->runtime, &query, &raw, &err);
+    if (rc < 0) {
+        fail_msg("%s", err.text);
+    }
+    char *rest = raw.bytes;
+    for (char *line; rest && (line = strsep(&rest, "\n"));) {
+        char *space = strchr(line, ' ');
+        if (space) {
+            strbuf_addf(&plain, "%s\n", space + 1);
+        }
+    }
+    return strbuf_steal(&plain);
+}
+
+/* Wait for a file, which the job writes when it has come so far. */
+void fixture_wait_file(const struct fixture *fixture, struct job *job,
+                       const char *name)
+{
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+
+    snprintf(path, sizeof(path), "%s/runs/%s/work/%s", fixture->dir,
+             run_id_format(job->run.run, id), name);
+    while (access(path, F_OK) < 0) {
+        assert_true(machine_ms() < until_ms);
+        (void)poll(NULL, 0, 5);
+    }
+}
+
+char *fixture_work_file(const struct fixture *fixture, struct job *job,
+                        const char *name)
+{
+    char id[ID_TEXT_BYTES_MAX];
+
+    return read_file("%s/runs/%s/work/%s", fixture->dir,
+                     run_id_format(job->run.run, id), name);
+}
+
+bool fixture_is_alive(const char *pid_text)
+{
+    char path[64], state = 'X';
+    int pid = atoi(pid_text);
+
+    snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    if (!file) {
+        return false;
+    }
+    (void)!fscanf(file, "%*d (%*[^)]) %c", &state);
+    fclose(file);
+    return state != 'Z' && state != 'X';
+}

@@ -1,0 +1,51 @@
+/*
+ * process_fixture - a process runtime in a directory of its own, and what the
+ * tests of it do all the time.  Whatever goes wrong fails the test.
+ */
+#pragma once
+
+#include "executor/process.h"
+#include "support.h"
+
+struct fixture {
+    char *dir;
+    struct runtime *runtime;
+    struct process_options options; /* changed before fixture_open() */
+    struct err info;
+};
+
+/* A list of arguments. */
+#define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* A test with a fixture. */
+#define PROCESS_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+/* Make the fixture, with its runtime open. */
+int fixture_set_up(void **state);
+/* Close and remove it. */
+int fixture_tear_down(void **state);
+/* Open the runtime, which must not be. */
+void fixture_open(struct fixture *fixture);
+/* Create a pod. */
+void fixture_create(struct fixture *fixture, struct job *job);
+/* Try to create what must be refused; the text of the refusal. */
+struct err fixture_refuse(struct fixture *fixture, struct job *job);
+/* Wait until the run has come at least to `rank`; its phase. */
+enum reconcile_phase fixture_wait(struct fixture *fixture, struct run_id run,
+                                  int rank);
+/* Wait for its end. */
+enum reconcile_phase fixture_wait_end(struct fixture *fixture,
+                                      const struct job *job);
+/* The pod's status, in the job's arena. */
+struct runtime_status fixture_status(struct fixture *fixture, struct job *job);
+/* The whole log, times cut off; the caller frees it. */
+char *fixture_log(struct fixture *fixture, struct job *job,
+                  const char *container);
+/* Wait for a file that the job writes when it has come so far. */
+void fixture_wait_file(const struct fixture *fixture, struct job *job,
+                       const char *name);
+/* A file of the job's work directory; the caller frees it. */
+char *fixture_work_file(const struct fixture *fixture, struct job *job,
+                        const char *name);
+/* Whether the process that a file names lives. */
+bool fixture_is_alive(const char *pid_text);

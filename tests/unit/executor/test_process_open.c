@@ -1,0 +1,209 @@
+/*
+ * process: what a crash leaves, and what the next start makes of it.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "executor/process.h"
+#include "executor/run_file.h"
+#include "process_fixture.h"
+#include "unit.h"
+
+/* --- crashes
+ * ----------------------------------------------------------------------------
+ */
+
+static struct runtime_pod listed;
+
+static void note_pod(void *ctx, const struct runtime_pod *pod)
+{
+    (*(int *)ctx)++;
+    listed = *pod;
+}
+
+/* As after a kill: nothing is said to anybody, and opened again. */
+static int reopen(struct fixture *fixture)
+{
+    int count = 0;
+
+    runtime_close(fixture->runtime);
+    fixture_open(fixture);
+    fixture->runtime->ops->list(fixture->runtime, note_pod, &count);
+    return count;
+}
+
+static void a_restart_takes_up_what_runs(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    job_make(&job, 60, ARGS("sh", "-c", "while :; do sleep 0.01; done"));
+
+    fixture_create(fixture, &job);
+    (void)fixture_wait(fixture, job.run.run, reconcile_rank(RECONCILE_RUNNING));
+    int count = reopen(fixture);
+
+    assert_int_equal(count, 1);
+    assert_int_equal(listed.phase, RECONCILE_RUNNING);
+    assert_int_equal(key128_compare(listed.job.v, job.run.job.v), 0);
+    fixture->runtime->ops->stop(fixture->runtime, job.run.run, 0);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_FAILED);
+    assert_int_equal(fixture_status(fixture, &job).cause,
+                     RUNTIME_CAUSE_STOPPED);
+    job_free(&job);
+}
+
+static void an_end_while_nobody_looked_is_not_lost(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    job_make(&job, 61, ARGS("sh", "-c", "exit 9"));
+
+    fixture_create(fixture, &job);
+    fixture->runtime->ops->ack(fixture->runtime, job.run.run,
+                               RECONCILE_PENDING);
+    runtime_close(fixture->runtime);
+    /* The shim goes on alone: wait for its last word. */
+    snprintf(path, sizeof(path), "%s/runs/%s", fixture->dir,
+             run_id_format(job.run.run, id));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    enum run_phase phase = RUN_PENDING;
+    while (phase != RUN_FAILED) {
+        struct run_state run_state;
+        struct err err;
+        assert_true(machine_ms() < until_ms);
+        (void)poll(NULL, 0, 5);
+        if (run_state_read(fd, &run_state, &err) == 0) {
+            phase = run_state.phase;
+            run_state_fini(&run_state);
+        }
+    }
+    close(fd);
+    fixture_open(fixture);
+    int count = 0;
+    fixture->runtime->ops->list(fixture->runtime, note_pod, &count);
+
+    assert_int_equal(count, 1);
+    assert_int_equal(listed.phase, RECONCILE_FAILED);
+    assert_int_equal(listed.acked, RECONCILE_PENDING);
+    assert_int_equal(fixture_status(fixture, &job).ended[0].exit_code, 9);
+    job_free(&job);
+}
+
+static int64_t shim_pid(struct fixture *fixture, struct job *job)
+{
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    struct run_state run_state;
+    struct err err;
+
+    snprintf(path, sizeof(path), "%s/runs/%s", fixture->dir,
+             run_id_format(job->run.run, id));
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_int_equal(run_state_read(fd, &run_state, &err), 0);
+    int64_t pid = run_state.pid;
+    run_state_fini(&run_state);
+    close(fd);
+    return pid;
+}
+
+static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    job_make(&job, 62,
+             ARGS("sh", "-c",
+                  "echo $$$$ > inner; touch up; "
+                  "exec sleep 1000"));
+
+    fixture_create(fixture, &job);
+    fixture_wait_file(fixture, &job, "up");
+    auto_mem char *inner = fixture_work_file(fixture, &job, "inner");
+    kill((pid_t)shim_pid(fixture, &job), SIGKILL);
+    enum reconcile_phase end = fixture_wait_end(fixture, &job);
+
+    assert_int_equal(end, RECONCILE_FAILED);
+    assert_int_equal(fixture_status(fixture, &job).cause, RUNTIME_CAUSE_LOST);
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    while (fixture_is_alive(inner)) {
+        assert_true(machine_ms() < until_ms);
+        (void)poll(NULL, 0, 5);
+    }
+    job_free(&job);
+}
+
+static void a_run_without_a_spec_never_started_and_may(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    job_make(&job, 63, ARGS("true"));
+    snprintf(path, sizeof(path), "%s/runs/%s", fixture->dir,
+             run_id_format(job.run.run, id));
+    assert_int_equal(mkdir(path, 0711), 0);
+
+    int count = reopen(fixture);
+
+    assert_int_equal(count, 0);
+    fixture_create(fixture, &job);
+    assert_int_equal(fixture_wait_end(fixture, &job), RECONCILE_SUCCEEDED);
+    job_free(&job);
+}
+
+static void a_data_directory_has_one_executor(void **state)
+{
+    struct fixture *fixture = *state;
+    struct runtime *second;
+    struct err info, err;
+
+    int rc =
+        process_open(&fixture->options, &machine_clock, &second, &info, &err);
+
+    assert_int_equal(rc, -ERR_CONFLICT);
+}
+
+static void what_is_forgotten_is_removed_in_time(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    char path[512], id[ID_TEXT_BYTES_MAX];
+    job_make(&job, 64, ARGS("true"));
+
+    fixture_create(fixture, &job);
+    (void)fixture_wait_end(fixture, &job);
+    fixture->runtime->ops->forget(fixture->runtime, job.run.run);
+    snprintf(path, sizeof(path), "%s/runs/%s", fixture->dir,
+             run_id_format(job.run.run, id));
+    assert_int_equal(access(path, F_OK), 0); /* kept for its logs */
+    runtime_close(fixture->runtime);
+    fixture->options.keep_ms = 1;
+    fixture_open(fixture);
+    int64_t until_ms = machine_ms() + WAIT_MS_MAX;
+    while (access(path, F_OK) == 0) {
+        struct runtime_change change;
+        assert_true(machine_ms() < until_ms);
+        (void)fixture->runtime->ops->poll(fixture->runtime, &change, 1);
+        (void)poll(NULL, 0, 5);
+    }
+    int count = reopen(fixture);
+
+    assert_int_equal(count, 1);
+    assert_int_equal(listed.phase, RECONCILE_FORGOTTEN);
+    job_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PROCESS_TEST(a_restart_takes_up_what_runs),
+        PROCESS_TEST(an_end_while_nobody_looked_is_not_lost),
+        PROCESS_TEST(a_killed_shim_is_a_failure_and_leaves_nothing),
+        PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
+        PROCESS_TEST(a_data_directory_has_one_executor),
+        PROCESS_TEST(what_is_forgotten_is_removed_in_time),
+    };
+    return RUN_TESTS(tests);
+}

@@ -1,0 +1,233 @@
+/*
+ * process: what a pod reads and writes, its volumes and its logs.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "executor/process.h"
+#include "executor/run_file.h"
+#include "process_fixture.h"
+#include "unit.h"
+
+/* --- logs
+ * ------------------------------------------------------------------------------
+ */
+
+static int query_log(struct fixture *fixture, struct job *job,
+                     const char *since, int64_t line_count_max,
+                     int64_t byte_count_max, struct strbuf *buf)
+{
+    struct err err;
+    struct runtime_log_query query = {.job = job->run.job,
+                                      .since = str_of(since),
+                                      .line_count_max = line_count_max,
+                                      .byte_count_max = byte_count_max};
+
+    strbuf_clear(buf);
+    return fixture->runtime->ops->logs(fixture->runtime, &query, buf, &err);
+}
+
+static int count_lines(const struct strbuf *buf)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < buf->byte_count; i++) {
+        count += buf->bytes[i] == '\n';
+    }
+    return count;
+}
+
+static void logs_are_cut_by_time_lines_and_bytes(void **state)
+{
+    struct fixture *fixture = *state;
+    auto_strbuf buf = {0};
+    struct job job;
+    job_make(&job, 40,
+             ARGS("sh", "-c",
+                  "for i in 1 2 3 4 5; do echo $i; "
+                  "sleep 0.01; done"));
+
+    fixture_create(fixture, &job);
+    (void)fixture_wait_end(fixture, &job);
+
+    assert_int_equal(query_log(fixture, &job, "", -1, 100000, &buf), 0);
+    assert_int_equal(count_lines(&buf), 5);
+    /* "2026-01-02T03:04:05.123456789Z" of the second line. */
+    char second[31] = "";
+    memcpy(second, strchr(buf.bytes, '\n') + 1, 30);
+    assert_int_equal(second[29], 'Z');
+    assert_int_equal(query_log(fixture, &job, second, -1, 100000, &buf), 0);
+    assert_int_equal(count_lines(&buf), 3);
+    assert_int_equal(query_log(fixture, &job, "", 2, 100000, &buf), 0);
+    assert_int_equal(count_lines(&buf), 2);
+    assert_non_null(strstr(buf.bytes, "Z 5\n"));
+    assert_int_equal(query_log(fixture, &job, "", -1, 70, &buf), 0);
+    assert_int_equal(count_lines(&buf), 2);
+    assert_int_equal(query_log(fixture, &job, "soon", -1, 70, &buf),
+                     -ERR_INVALID);
+    job.run.job.v.lo++;
+    assert_int_equal(query_log(fixture, &job, "", -1, 70, &buf),
+                     -ERR_NOT_FOUND);
+    job_free(&job);
+}
+
+static void a_log_stops_at_its_limit_and_the_program_goes_on(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    runtime_close(fixture->runtime);
+    fixture->options.log_byte_count_max = 1000;
+    fixture_open(fixture);
+    job_make(&job, 41, ARGS("sh", "-c", "seq 1 100000"));
+
+    fixture_create(fixture, &job);
+    enum reconcile_phase end = fixture_wait_end(fixture, &job);
+
+    auto_mem char *log = fixture_log(fixture, &job, "");
+    assert_int_equal(end, RECONCILE_SUCCEEDED);
+    assert_non_null(strstr(log, "the log is full (1000 bytes)"));
+    assert_true(strlen(log) < 1200);
+    job_free(&job);
+}
+
+/* --- volumes
+ * ---------------------------------------------------------------------------
+ */
+
+static void add_volume(struct job *job, const char *name, const char *path,
+                       K8s__Io__Api__Core__V1__VolumeSource *source)
+{
+    K8s__Io__Api__Core__V1__Volume *volume =
+        arena_alloc(&job->arena, sizeof(*volume));
+    K8s__Io__Api__Core__V1__VolumeMount *mount =
+        arena_alloc(&job->arena, sizeof(*mount));
+
+    k8s__io__api__core__v1__volume__init(volume);
+    k8s__io__api__core__v1__volume_mount__init(mount);
+    volume->name = mount->name = arena_strdup(&job->arena, str_of(name));
+    volume->volumesource = source;
+    mount->mountpath = arena_strdup(&job->arena, str_of(path));
+    job->pod->volumes = arena_alloc(&job->arena, sizeof(void *));
+    job->pod->volumes[0] = volume;
+    job->pod->n_volumes = 1;
+    job->pod->containers[0]->volumemounts =
+        arena_alloc(&job->arena, sizeof(void *));
+    job->pod->containers[0]->volumemounts[0] = mount;
+    job->pod->containers[0]->n_volumemounts = 1;
+}
+
+static void an_inline_config_map_is_a_directory(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__ConfigMap map =
+        K8S__IO__API__CORE__V1__CONFIG_MAP__INIT;
+    K8s__Io__Api__Core__V1__ConfigMap__DataEntry entry =
+        K8S__IO__API__CORE__V1__CONFIG_MAP__DATA_ENTRY__INIT;
+    K8s__Io__Api__Core__V1__ConfigMapVolumeSource from =
+        K8S__IO__API__CORE__V1__CONFIG_MAP_VOLUME_SOURCE__INIT;
+    K8s__Io__Api__Core__V1__LocalObjectReference name =
+        K8S__IO__API__CORE__V1__LOCAL_OBJECT_REFERENCE__INIT;
+    K8s__Io__Api__Core__V1__VolumeSource source =
+        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
+    Armadaevents__KubernetesObject object =
+        ARMADAEVENTS__KUBERNETES_OBJECT__INIT;
+    Armadaevents__KubernetesObject *objects[] = {&object};
+    Armadaevents__ObjectMeta meta = ARMADAEVENTS__OBJECT_META__INIT;
+    K8s__Io__Api__Core__V1__ConfigMap__DataEntry *entries[] = {&entry};
+    struct job job;
+    job_make(&job, 50,
+             ARGS("sh", "-c",
+                  "cat $BERTH_VOLUME_MY_CONF/greeting; "
+                  "echo x > $BERTH_VOLUME_MY_CONF/new "
+                  "&& echo written; true"));
+    entry.key = (char *)(uintptr_t) "greeting";
+    entry.value = (char *)(uintptr_t) "hello from a map\n";
+    map.n_data = 1;
+    map.data = entries;
+    meta.name = name.name = (char *)(uintptr_t) "conf";
+    object.objectmeta = &meta;
+    object.object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP;
+    object.configmap = &map;
+    job.submit->n_objects = 1;
+    job.submit->objects = objects;
+    from.localobjectreference = &name;
+    source.configmap = &from;
+    add_volume(&job, "my-conf", "/nowhere/.hidden/conf", &source);
+
+    fixture_create(fixture, &job);
+    enum reconcile_phase end = fixture_wait_end(fixture, &job);
+
+    auto_mem char *log = fixture_log(fixture, &job, "");
+    assert_int_equal(end, RECONCILE_SUCCEEDED);
+    if (geteuid() == 0) {
+        assert_non_null(strstr(log, "hello from a map\n"));
+        assert_null(strstr(log, "written"));
+    }
+    job_free(&job);
+}
+
+static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__EmptyDirVolumeSource empty =
+        K8S__IO__API__CORE__V1__EMPTY_DIR_VOLUME_SOURCE__INIT;
+    K8s__Io__Api__Core__V1__VolumeSource source =
+        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
+    struct job job;
+    if (!strstr(fixture->info.text, "are mounted")) {
+        print_message("skipped: %s\n", fixture->info.text);
+        skip();
+    }
+    job_make(&job, 51,
+             ARGS("sh", "-c", "echo kept > /mnt/file && cat /mnt/file"));
+    source.emptydir = &empty;
+    add_volume(&job, "scratch", "/mnt", &source);
+
+    fixture_create(fixture, &job);
+    enum reconcile_phase end = fixture_wait_end(fixture, &job);
+
+    auto_mem char *log = fixture_log(fixture, &job, "");
+    assert_int_equal(end, RECONCILE_SUCCEEDED);
+    assert_string_equal(log, "kept\n");
+    assert_int_equal(access("/mnt/file", F_OK), -1);
+    job_free(&job);
+}
+
+static void a_mounted_secret_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__SecretVolumeSource secret =
+        K8S__IO__API__CORE__V1__SECRET_VOLUME_SOURCE__INIT;
+    K8s__Io__Api__Core__V1__VolumeSource source =
+        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
+    auto_strbuf warnings = {0};
+    struct err err;
+    struct job job;
+    char id[ID_TEXT_BYTES_MAX];
+    job_make(&job, 52, ARGS("true"));
+    source.secret = &secret;
+    add_volume(&job, "secret", "/mnt", &source);
+
+    err = fixture_refuse(fixture, &job);
+
+    assert_non_null(strstr(err.text, "volume \"secret\""));
+    auto_mem char *spec = read_file("%s/runs/%s/spec", fixture->dir,
+                                    run_id_format(job.run.run, id));
+    assert_string_equal(spec, ""); /* nothing is left */
+    job_free(&job);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PROCESS_TEST(logs_are_cut_by_time_lines_and_bytes),
+        PROCESS_TEST(a_log_stops_at_its_limit_and_the_program_goes_on),
+        PROCESS_TEST(an_inline_config_map_is_a_directory),
+        PROCESS_TEST(an_empty_dir_is_mounted_for_its_pod_alone),
+        PROCESS_TEST(a_mounted_secret_is_refused),
+    };
+    return RUN_TESTS(tests);
+}
