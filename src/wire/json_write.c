@@ -242,6 +242,10 @@ static void write_field(const ProtobufCMessage *message,
     } else {
         value = write_value(field, member, flags);
     }
+    if (json_is_null(value)) { /* raw JSON that is none */
+        json_decref(value);
+        return;
+    }
     json_object_set_new(object, json_key_of(type, field, text), value);
 }
 
