@@ -102,7 +102,7 @@ void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
 
     sched_limits_pack(c->sched, &limits);
     pack_u64(buf, CONTROL_CHECKPOINT_VERSION);
-    pack_i64(buf, c->now_ms);
+    pack_i64(buf, is_whole ? c->now_ms : 0);
     pack_str(buf,
              c->is_policy_logged ? str_of(c->policy->text) : (struct str){0});
     put_table(c->config.queues, buf);

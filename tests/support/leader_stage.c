@@ -62,6 +62,12 @@ void stage_fini(struct stage *stage)
     elog_memory_storage_destroy(stage->storage);
 }
 
+static void move_clock(struct stage *stage, int64_t ms)
+{
+    stage->mono_ns += (uint64_t)ms * NS_PER_MS;
+    stage->wall_ms += ms;
+}
+
 void stage_start(struct stage *stage)
 {
     stage->log = elog_memory_open(stage->storage);
@@ -83,18 +89,13 @@ void stage_start(struct stage *stage)
         ASSERT(i < STEPS_MAX);
         stage_step(stage);
         ASSERT(stage->step_rc >= 0);
+        move_clock(stage, stage->step_rc);
     }
 }
 
 void stage_step(struct stage *stage)
 {
     stage->step_rc = control_step(stage->control, &stage->err);
-}
-
-static void move_clock(struct stage *stage, int64_t ms)
-{
-    stage->mono_ns += (uint64_t)ms * NS_PER_MS;
-    stage->wall_ms += ms;
 }
 
 void stage_settle(struct stage *stage)
@@ -125,9 +126,14 @@ static void on_done(struct command *command, void *ctx)
 {
     struct stage *stage = ctx;
 
+    stage->answer_count++;
+    if (command != stage->wanted) {
+        command_destroy(command);
+        return;
+    }
     command_destroy(stage->answer);
     stage->answer = command;
-    stage->answer_count++;
+    stage->wanted = NULL;
 }
 
 void stage_post(struct stage *stage, struct command *command)
@@ -140,13 +146,12 @@ void stage_post(struct stage *stage, struct command *command)
 
 void stage_do(struct stage *stage, struct command *command)
 {
-    uint32_t before = stage->answer_count;
-
+    stage->wanted = command;
     stage_post(stage, command);
-    for (int i = 0; stage->answer_count == before; i++) {
+    for (int i = 0; stage->wanted; i++) {
         ASSERT(i < STEPS_MAX);
         stage_step(stage);
-        if (stage->answer_count == before) {
+        if (stage->wanted) {
             move_clock(stage, stage->step_rc > 0 ? stage->step_rc : 1);
         }
     }
@@ -181,7 +186,7 @@ void stage_event(struct stage *stage, const char *queue, const char *job_set,
     ASSERT(stage->answer->result == COMMAND_OK);
 }
 
-void stage_queue(struct stage *stage, const char *name)
+struct command *stage_queue_command(const char *name)
 {
     struct event event = stage_event_make(EVENT_QUEUE_SET);
     auto_strbuf encoded = {0};
@@ -193,7 +198,13 @@ void stage_queue(struct stage *stage, const char *name)
     strbuf_add(&encoded, "\x11\0\0\0\0\0\0\xf0\x3f", 9);
     event.queue.record.name = str_of(name);
     event.queue.encoded = strbuf_str(&encoded);
-    stage_event(stage, "", "", "root", &event);
+    return stage_event_command("", "", "root", &event);
+}
+
+void stage_queue(struct stage *stage, const char *name)
+{
+    stage_do(stage, stage_queue_command(name));
+    ASSERT(stage->answer->result == COMMAND_OK);
 }
 
 static void pack_class(struct strbuf *key, const struct stage_job *job)

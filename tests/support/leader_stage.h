@@ -30,8 +30,9 @@ struct stage {
     uint32_t job_count; /* made so far */
     int step_rc;        /* of the last step */
     struct err err;
-    /* The last command that was answered, kept whole. */
+    /* The command of the last stage_do(), answered, kept whole. */
     struct command *answer;
+    struct command *wanted; /* the one that is waited for */
     uint32_t answer_count;
 };
 
@@ -78,7 +79,9 @@ struct command *stage_event_command(const char *queue, const char *job_set,
 struct command *stage_submit_command(struct stage *stage, const char *queue,
                                      const struct stage_job *jobs,
                                      uint32_t count) must_check;
-/* Make a queue of weight 1. */
+/* A command that makes a queue of weight 1. */
+struct command *stage_queue_command(const char *name) must_check;
+/* Do it. */
 void stage_queue(struct stage *stage, const char *name);
 /* Submit one job to queue/`set` as anna: the id answered. */
 struct job_id stage_submit(struct stage *stage, const char *queue,

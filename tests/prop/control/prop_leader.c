@@ -1,0 +1,461 @@
+/*
+ * The leader over random histories.
+ *
+ * Whatever users, executors and crashes do:
+ *   - fold(log) is the live state, byte for byte, wherever it is stopped
+ *   - the scheduler's incremental state is what a rebuild gives
+ *   - what was acknowledged is in the log after a crash
+ *   - an end is followed by no decision and no report, and each decision
+ *     follows from what stands before it
+ *   - no run id is leased twice
+ *   - repeating a report changes nothing
+ *   - left alone with an executor that works, every job comes to its end
+ */
+#include <stdio.h>
+
+#include "job/job_state.h"
+#include "leader_stage.h"
+#include "prop.h"
+
+enum {
+    JOBS = 24,
+    EXECUTORS = 2,
+    NODES = 2,
+    ACTS = 40,
+    ROUNDS = 200,
+};
+
+static const char *const queues[] = {"q", "r"};
+static const char *const executors[EXECUTORS] = {"e0", "e1"};
+
+struct world {
+    struct stage stage;
+    struct job_id jobs[JOBS];
+    uint32_t job_count;
+    bool is_bad; /* something did not hold */
+    const char *what;
+};
+
+/* What the log says of each job, told in order. */
+struct told {
+    const struct world *world;
+    bool is_ended[JOBS];
+    bool is_submitted[JOBS];
+    enum job_state state[JOBS];
+    struct run_id run[JOBS]; /* the newest */
+    struct run_id leased[JOBS * ACTS];
+    uint32_t leased_count;
+    char executor_text[JOBS][8];
+    bool is_bad;
+};
+
+static int job_number(const struct world *world, struct job_id id)
+{
+    for (uint32_t i = 0; i < world->job_count; i++) {
+        if (key128_compare(world->jobs[i].v, id.v) == 0) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static bool is_of_user(enum event_type type)
+{
+    return type == EVENT_CANCEL || type == EVENT_PREEMPT ||
+           type == EVENT_REPRIORITISE;
+}
+
+static bool is_decision(enum event_type type)
+{
+    return type == EVENT_LEASED || type == EVENT_RUN_PREEMPTED ||
+           type == EVENT_RUN_CANCELLED || type == EVENT_REQUEUED ||
+           type == EVENT_SUCCEEDED || type == EVENT_FAILED ||
+           type == EVENT_CANCELLED;
+}
+
+static void tell_lease(struct told *told, int n, const struct event *event)
+{
+    for (uint32_t i = 0; i < told->leased_count; i++) {
+        told->is_bad |= key128_compare(told->leased[i].v, event->run.v) == 0;
+    }
+    told->leased[told->leased_count++] = event->run;
+    told->run[n] = event->run;
+    snprintf(told->executor_text[n], sizeof(told->executor_text[n]), "%.*s",
+             STR_ARG(event->leased.executor_id));
+}
+
+static int tell(const struct log_item *item, void *ctx)
+{
+    struct told *told = ctx;
+    const struct event *event = &item->event;
+    int n =
+        key128_is_none(event->job.v) ? -1 : job_number(told->world, event->job);
+
+    if (n < 0) {
+        return 0;
+    }
+    enum job_happening happening = job_happening_of(event);
+    if (event->type == EVENT_SUBMIT) {
+        told->is_bad |= told->is_submitted[n];
+        told->is_submitted[n] = true;
+    } else if (told->is_ended[n] && !is_of_user(event->type)) {
+        told->is_bad = true;
+    }
+    if (event->type == EVENT_LEASED) {
+        tell_lease(told, n, event);
+    }
+    if (happening != JOB_ON_OTHER) {
+        enum job_state next = job_state_next(told->state[n], happening);
+        /* Two reports of the same in one batch may both be there; a decision
+         * always follows from what stands before it. */
+        if (next != JOB_NONE) {
+            told->state[n] = next;
+        } else if (is_decision(event->type)) {
+            told->is_bad = true;
+        }
+        told->is_ended[n] = job_state_is_ended(told->state[n]);
+    }
+    return 0;
+}
+
+static int tell_record(void *ctx, const struct elog_record *record)
+{
+    auto_arena arena = {0};
+    struct err err;
+
+    return log_decode(record->payload, &arena, tell, ctx, &err);
+}
+
+static struct told *read_log(struct world *world)
+{
+    struct told *told = mem_alloc(sizeof(*told));
+    struct elog_range range = {.from_seq = 1};
+    struct elog_reader *reader;
+    struct err err;
+    struct elog *log = elog_memory_open(world->stage.storage);
+
+    told->world = world;
+    if (elog_reader_open(log, &reader, &err) < 0 ||
+        elog_read(reader, &range, tell_record, told, &err) < 0) {
+        told->is_bad = true;
+    }
+    elog_reader_close(reader);
+    elog_close(log);
+    return told;
+}
+
+static bool fail(struct world *world, const char *what)
+{
+    if (!world->is_bad) {
+        world->what = what;
+        fprintf(stderr, "  %s\n", what);
+    }
+    world->is_bad = true;
+    return false;
+}
+
+/* Acts. */
+
+static void submit(struct world *world, struct tape *tape)
+{
+    static const char *const gangs[] = {NULL, NULL, NULL, "g", "h"};
+    static const char *const clients[] = {NULL, "x", "y"};
+    const char *queue = queues[draw(tape, 0, 1)];
+    struct stage_job job = {
+        .priority_class = draw(tape, 0, 2) ? NULL : "armada-default",
+        .client_id = clients[draw(tape, 0, 2)],
+        .gang = gangs[draw(tape, 0, 4)],
+        .priority = (uint32_t)draw(tape, 0, 3),
+        .cpu_milli = (int64_t)draw(tape, 1, 12) * 1000,
+        .is_fail_fast = draw(tape, 0, 3) == 1,
+        .is_requeue_preempted = draw(tape, 0, 1),
+        .is_requeue_lost = draw(tape, 0, 1),
+        .class_salt = (uint32_t)draw(tape, 0, 2),
+    };
+
+    if (job.gang) {
+        job.gang_cardinality = 2;
+        job.gang_minimum = (uint32_t)draw(tape, 1, 2);
+        job.client_id = NULL;
+    }
+    if (world->job_count == JOBS) {
+        return;
+    }
+    stage_do(&world->stage,
+             stage_submit_command(&world->stage, queue, &job, 1));
+    const struct submit_item *item = &world->stage.answer->submit.items[0];
+    if (world->stage.answer->result == COMMAND_OK &&
+        job_number(world, item->ret_job) < 0) {
+        world->jobs[world->job_count++] = item->ret_job;
+    }
+}
+
+static struct job_id any_job(struct world *world, struct tape *tape)
+{
+    struct job_id none = {{1, 1}};
+
+    return world->job_count ? world->jobs[draw(tape, 0, world->job_count - 1)]
+                            : none;
+}
+
+static void post_event(struct world *world, const char *queue,
+                       const struct event *event)
+{
+    stage_do(&world->stage, stage_event_command(queue, "set", "bob", event));
+}
+
+/* What an executor may say of a run at any time, in any order. */
+static void report(struct world *world, struct tape *tape)
+{
+    static const enum event_type types[] = {
+        EVENT_RUN_ASSIGNED, EVENT_RUN_RUNNING, EVENT_RUN_SUCCEEDED,
+        EVENT_RUN_ERRORS,   EVENT_RUN_ERRORS,
+    };
+    struct event event = stage_event_make(types[draw(tape, 0, 4)]);
+    auto_mem struct told *told = read_log(world);
+
+    event.job = any_job(world, tape);
+    event.created_ms = world->stage.wall_ms;
+    if (told->leased_count == 0) {
+        return;
+    }
+    int n = job_number(world, event.job);
+    event.run = draw(tape, 0, 4)
+                    ? told->run[n]
+                    : told->leased[draw(tape, 0, told->leased_count - 1)];
+    if (event.type == EVENT_RUN_ERRORS) {
+        event.error.is_terminal = true;
+        event.error.kind = draw(tape, 0, 2) ? ERROR_LEASE_RETURNED : ERROR_POD;
+        event.error.is_run_attempted = draw(tape, 0, 1);
+        event.error.message = STR("no luck");
+    }
+    /* Posted without a step, it shares a batch with what comes next. */
+    bool is_posted_only = draw(tape, 0, 1);
+    for (uint64_t times = draw(tape, 1, 2); times > 0; times--) {
+        if (is_posted_only) {
+            stage_post(&world->stage,
+                       stage_event_command("q", "set", "", &event));
+        } else {
+            post_event(world, "q", &event);
+        }
+    }
+}
+
+static void command(struct world *world, struct tape *tape)
+{
+    static const enum event_type types[] = {
+        EVENT_CANCEL,     EVENT_PREEMPT,          EVENT_REPRIORITISE,
+        EVENT_CANCEL_SET, EVENT_REPRIORITISE_SET, EVENT_SELECTION,
+    };
+    struct event event = stage_event_make(types[draw(tape, 0, 5)]);
+    struct str queue = str_of(queues[draw(tape, 0, 1)]);
+
+    event.job = any_job(world, tape);
+    if (event.type == EVENT_REPRIORITISE ||
+        event.type == EVENT_REPRIORITISE_SET) {
+        event.reprioritise.priority = (uint32_t)draw(tape, 0, 3);
+    } else if (event.type == EVENT_SELECTION) {
+        event.selection.action =
+            draw(tape, 0, 1) ? SELECTION_PREEMPT : SELECTION_CANCEL;
+        event.selection.executor_id = str_of(executors[draw(tape, 0, 1)]);
+        event.selection.queues = &queue;
+        event.selection.queue_count = 1;
+        event.selection.states = STATE_SET_ALL;
+    } else {
+        event.cancel.states = (enum state_set)draw(tape, 0, STATE_SET_ALL);
+        event.cancel.reason = STR("why not");
+    }
+    post_event(world, queues[draw(tape, 0, 1)], &event);
+}
+
+static void set_queue(struct world *world, const char *name)
+{
+    stage_do(&world->stage, stage_queue_command(name));
+}
+
+static void delete_queue(struct world *world, const char *name)
+{
+    struct event event = stage_event_make(EVENT_QUEUE_DELETED);
+
+    event.queue.record.name = str_of(name);
+    post_event(world, "", &event);
+}
+
+static void cordon(struct world *world, const char *executor, bool is_cordoned)
+{
+    struct event event = stage_event_make(EVENT_EXECUTOR_SETTINGS);
+
+    event.settings.name = str_of(executor);
+    event.settings.is_cordoned = is_cordoned;
+    event.settings.reason = STR("repairs");
+    post_event(world, "", &event);
+}
+
+/* An executor says truly which runs it should have. */
+static void exchange(struct world *world, const char *executor,
+                     uint32_t node_count)
+{
+    auto_mem struct told *told = read_log(world);
+    struct run_id runs[JOBS];
+    uint32_t run_count = 0;
+
+    for (uint32_t n = 0; n < world->job_count; n++) {
+        if (job_state_has_run(told->state[n]) &&
+            strcmp(told->executor_text[n], executor) == 0) {
+            runs[run_count++] = told->run[n];
+        }
+    }
+    stage_do(&world->stage,
+             stage_exchange_command(executor, node_count, runs, run_count));
+}
+
+/* fold(log) is the live state. */
+static void crash(struct world *world)
+{
+    auto_strbuf before = {0}, after = {0};
+
+    control_assert_valid(world->stage.control);
+    control_encode_state(world->stage.control, &before);
+    stage_crash(&world->stage);
+    stage_start(&world->stage);
+    control_encode_state(world->stage.control, &after);
+    control_assert_valid(world->stage.control);
+    if (before.byte_count != after.byte_count ||
+        memcmp(before.bytes, after.bytes, after.byte_count) != 0) {
+        fail(world, "a replay gives another state");
+    }
+}
+
+static void act(struct world *world, struct tape *tape)
+{
+    struct stage *stage = &world->stage;
+
+    switch (draw(tape, 0, 14)) {
+    case 0:
+    case 1:
+    case 2:
+        submit(world, tape);
+        break;
+    case 3:
+        stage_settle(stage);
+        break;
+    case 4:
+    case 5:
+        report(world, tape);
+        break;
+    case 6:
+        command(world, tape);
+        break;
+    case 7:
+        exchange(world, executors[draw(tape, 0, 1)],
+                 (uint32_t)draw(tape, 0, NODES));
+        break;
+    case 8:
+        cordon(world, executors[draw(tape, 0, 1)], draw(tape, 0, 1));
+        break;
+    case 9:
+        stage_pass(stage, (int64_t)draw(tape, 1, 8) * 500);
+        break;
+    case 10:
+        elog_memory_inject(stage->storage, (uint32_t)draw(tape, 1, 3),
+                           ELOG_MEMORY_FULL);
+        break;
+    case 11:
+        stage_step(stage);
+        break;
+    case 12:
+        delete_queue(world, queues[draw(tape, 0, 1)]);
+        break;
+    case 13:
+        set_queue(world, queues[draw(tape, 0, 1)]);
+        break;
+    default:
+        crash(world);
+        break;
+    }
+}
+
+/* Everything works from now on: all that can run runs, the rest is cancelled
+ * in the end. */
+static void live_happily(struct world *world)
+{
+    struct control_metrics metrics;
+    struct event cancel = stage_event_make(EVENT_CANCEL_SET);
+
+    elog_memory_inject(world->stage.storage, 0, ELOG_MEMORY_FULL);
+    cancel.cancel.states = STATE_SET_ALL;
+    for (int e = 0; e < EXECUTORS; e++) {
+        set_queue(world, queues[e]);
+        cordon(world, executors[e], false);
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int e = 0; e < EXECUTORS; e++) {
+            exchange(world, executors[e], NODES);
+        }
+        stage_settle(&world->stage);
+        auto_mem struct told *told = read_log(world);
+        for (uint32_t n = 0; n < world->job_count; n++) {
+            struct event event = stage_event_make(EVENT_RUN_SUCCEEDED);
+            event.job = world->jobs[n];
+            event.run = told->run[n];
+            if (job_state_has_run(told->state[n])) {
+                post_event(world, "q", &event);
+            }
+        }
+        if (round == JOBS) { /* what still waits waits for gang-mates */
+            post_event(world, "q", &cancel);
+            post_event(world, "r", &cancel);
+        }
+        stage_settle(&world->stage);
+        control_metrics(world->stage.control, &metrics);
+        if (metrics.job_count == 0) {
+            return;
+        }
+    }
+    fail(world, "a job never ends");
+}
+
+static bool histories(struct tape *tape)
+{
+    struct world world = {0};
+
+    stage_init(&world.stage);
+    world.stage.checkpoint_events = draw(tape, 0, 1) ? 10 : 0;
+    world.stage.policy.executor_timeout_ms = 3000;
+    world.stage.policy.executor_lost_timeout_ms = 5000;
+    stage_start(&world.stage);
+    for (int q = 0; q < 2; q++) {
+        stage_queue(&world.stage, queues[q]);
+    }
+    for (int e = 0; e < EXECUTORS; e++) {
+        stage_exchange(&world.stage, executors[e], NODES, NULL, 0);
+    }
+    for (uint64_t left = draw(tape, 0, ACTS); left > 0 && !world.is_bad;
+         left--) {
+        act(&world, tape);
+    }
+    if (!world.is_bad) {
+        live_happily(&world);
+        crash(&world);
+    }
+    auto_mem struct told *told = read_log(&world);
+    if (told->is_bad) {
+        fail(&world, "the log tells what cannot be");
+        for (uint32_t n = 0; n < world.job_count; n++) {
+            auto_mem char *history = stage_history(&world.stage, world.jobs[n]);
+            fprintf(stderr, "    job %u: %s\n", n, history);
+        }
+    }
+    for (uint32_t n = 0; n < world.job_count; n++) {
+        if (!told->is_submitted[n]) {
+            fail(&world, "what was acknowledged is lost");
+        }
+    }
+    stage_fini(&world.stage);
+    return !world.is_bad;
+}
+
+int main(void)
+{
+    return prop_check("histories", histories, 400, 0) ? 0 : 1;
+}
