@@ -1,5 +1,7 @@
 #include "api/api.h"
 
+#include <time.h>
+
 #include "api/handlers.h"
 #include "api/state.h"
 
@@ -69,6 +71,12 @@ static const struct method methods[] = {
     ON_QUEUE("api.Event/Watch", RPC_SERVER_STREAM, handle_watch,
              PERMISSION_WATCH_ALL_EVENTS, VERB_WATCH, RPC_PERMISSION_DENIED),
     UNARY("api.Event/Health", handle_get_health, PERMISSION_NONE),
+
+    UNARY("berth.api.Berth/ListJobs", handle_list_jobs, PERMISSION_NONE),
+    UNARY("berth.api.Berth/ExplainJob", handle_explain_job, PERMISSION_NONE),
+    UNARY("berth.api.Berth/GetQueueShares", handle_get_queue_shares,
+          PERMISSION_NONE),
+    STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
 };
 
 /* What the transport gives back with a call. */
@@ -130,6 +138,10 @@ void api_destroy(struct api *api)
 {
     if (!api) {
         return;
+    }
+    /* A backup has a thread of its own, which works on store and log. */
+    while (__atomic_load_n(&api->is_backup_running, __ATOMIC_ACQUIRE)) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     event_hub_destroy(api->hub);
     reader_pool_destroy(api->readers);

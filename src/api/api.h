@@ -43,6 +43,7 @@ struct api_config {
     /* Resource types that pods keep (supportedResourceTypes). */
     struct str resource_types[RULES_RESOURCES_MAX];
     uint32_t resource_type_count; /* 0: all */
+    struct str backup_dir;        /* copies are made here; "": no backups */
 };
 
 /* Armada's defaults, no authenticator and no grants. */

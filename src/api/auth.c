@@ -20,6 +20,7 @@ static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_CREATE_RETRY_POLICY] = "create_retry_policy",
     [PERMISSION_UPDATE_RETRY_POLICY] = "update_retry_policy",
     [PERMISSION_DELETE_RETRY_POLICY] = "delete_retry_policy",
+    [PERMISSION_BACKUP] = "backup",
 };
 
 static const char *const verb_names[VERB_COUNT] = {

@@ -91,6 +91,14 @@ api_call_handler_fn handle_get_job_report;
 api_call_handler_fn handle_get_logs;
 /* Binoculars.Cordon. */
 api_call_handler_fn handle_cordon_node;
+/* Berth.ListJobs (berth_service.c). */
+api_call_handler_fn handle_list_jobs;
+/* Berth.ExplainJob. */
+api_call_handler_fn handle_explain_job;
+/* Berth.GetQueueShares. */
+api_call_handler_fn handle_get_queue_shares;
+/* Berth.Backup (backup.c). */
+api_call_handler_fn handle_backup;
 /* Submit.Health and Event.Health (health.c). */
 api_call_handler_fn handle_get_health;
 /* grpc.health.v1 Check. */

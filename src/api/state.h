@@ -20,4 +20,5 @@ struct api {
     struct rpc_method *methods;  /* owned, [method_count] */
     struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;
+    bool is_backup_running; /* atomic */
 };

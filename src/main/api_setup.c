@@ -98,6 +98,7 @@ static void set_grants(const struct config_permissions *from,
     grant(auth, PERMISSION_CREATE_RETRY_POLICY, &from->create_retry_policy);
     grant(auth, PERMISSION_UPDATE_RETRY_POLICY, &from->update_retry_policy);
     grant(auth, PERMISSION_DELETE_RETRY_POLICY, &from->delete_retry_policy);
+    grant(auth, PERMISSION_BACKUP, &from->backup);
 }
 
 /* The group of the executor inside joins those that may execute jobs. */
@@ -136,7 +137,7 @@ static void set_users(const struct config_auth *from,
 
 struct api_config *api_setup(const struct config *config,
                              const struct api_local_user *local,
-                             struct arena *arena)
+                             const char *data_dir, struct arena *arena)
 {
     struct api_config *api = arena_alloc(arena, sizeof(*api));
 
@@ -146,6 +147,7 @@ struct api_config *api_setup(const struct config *config,
         .is_anonymous_allowed = config->auth.is_anonymous,
     };
     set_grants(&config->auth.permissions, &api->auth);
+    api->backup_dir = str_of(data_dir);
     set_users(&config->auth, local, &api->auth, arena);
     api->watchers_max = (uint32_t)config->server.stream_count_max;
     for (uint32_t i = 0; i < config->scheduling.resource_count; i++) {

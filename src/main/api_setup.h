@@ -17,7 +17,9 @@ void api_local_user_make(const struct rng *rng,
                          struct api_local_user *ret_user);
 
 /* The API's configuration; all lives in the arena or in `config`, and `local`
- * (borrowed; NULL: none) may execute jobs. */
+ * (borrowed; NULL: none) may execute jobs.  Backups are made in `data_dir`
+ * (borrowed). */
 struct api_config *api_setup(const struct config *config,
                              const struct api_local_user *local,
+                             const char *data_dir,
                              struct arena *arena) must_check;

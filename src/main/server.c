@@ -118,7 +118,7 @@ static void make_api(struct server *server)
     server->api = api_create(
         api_setup(config,
                   config->executor.is_enabled ? &server->local_user : NULL,
-                  &server->arena),
+                  server->dir.path, &server->arena),
         &ports);
 }
 

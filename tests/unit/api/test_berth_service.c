@@ -1,0 +1,169 @@
+/*
+ * berth_service and backup: what the API serves beyond Armada's services.
+ */
+#include <stdio.h>
+
+#include "api_fixture.h"
+#include "berth/api.pb-c.h"
+#include "sample.h"
+#include "unit.h"
+#include "wire/message.h"
+
+enum { JOBS = 5 };
+
+/* Five jobs of queue q in the store, oldest first. */
+static void make_jobs(struct fixture *f, char *ids[JOBS])
+{
+    Berth__Submission__Item *items[JOBS];
+    Api__JobSubmitResponse *response;
+
+    fixture_queue(f, "q");
+    for (int i = 0; i < JOBS; i++) {
+        items[i] = sample_item(&f->arena, sample_pod(&f->arena));
+    }
+    response = fixture_call(f, "/api.Submit/SubmitJobs",
+                            &sample_request_of(&f->arena, items, JOBS)->base,
+                            &api__job_submit_response__descriptor);
+    assert_non_null(response);
+    for (int i = 0; i < JOBS; i++) {
+        ids[i] = response->job_response_items[i]->job_id;
+    }
+    fixture_settle(f);
+}
+
+static Berth__Api__ListJobsResponse *
+list_jobs(struct fixture *f, const Berth__Api__ListJobsRequest *request)
+{
+    return fixture_call(f, "/berth.api.Berth/ListJobs", &request->base,
+                        &berth__api__list_jobs_response__descriptor);
+}
+
+static void jobs_are_listed_newest_first_in_pages(void **state)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+    Berth__Api__ListJobsResponse *response;
+    struct fixture f;
+    char *ids[JOBS];
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    make_jobs(&f, ids);
+    request.limit = 2;
+    int at = JOBS;
+    do {
+        response = list_jobs(&f, &request);
+        assert_non_null(response);
+        for (size_t i = 0; i < response->n_jobs; i++) {
+            assert_string_equal(response->jobs[i]->job_id, ids[--at]);
+            assert_string_equal(response->jobs[i]->queue, "q");
+            assert_int_equal(response->jobs[i]->state, API__JOB_STATE__QUEUED);
+        }
+        request.older_than_job_id = response->next_job_id;
+    } while (*response->next_job_id);
+    assert_int_equal(at, 0);
+    fixture_fini(&f);
+}
+
+static void jobs_are_found_by_id_queue_and_state(void **state)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+    Api__JobState failed = API__JOB_STATE__FAILED;
+    char unknown[] = "01h00000000000000000000000", other[] = "other";
+    struct fixture f;
+    char *ids[JOBS], *named[2];
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    make_jobs(&f, ids);
+    named[0] = unknown;
+    named[1] = ids[3];
+    request.job_ids = named;
+    request.n_job_ids = 2;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 1);
+    request.n_job_ids = 0;
+    request.queue = other;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 0);
+    request.queue = ids[0] + 26; /* the empty text */
+    request.states = &failed;
+    request.n_states = 1;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, 0);
+    failed = API__JOB_STATE__QUEUED;
+    assert_int_equal(list_jobs(&f, &request)->n_jobs, JOBS);
+    request.older_than_job_id = other;
+    assert_null(list_jobs(&f, &request));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    fixture_fini(&f);
+}
+
+static void
+job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
+{
+    Berth__Api__ExplainJobRequest request =
+        BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
+    char text[128], bad[] = "x", unknown[] = "01h00000000000000000000000";
+    struct fixture f;
+    char *ids[JOBS];
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    make_jobs(&f, ids);
+    f.trouble = (struct fixture_trouble){COMMAND_NOT_FOUND, STR("no")};
+    request.job_id = ids[1];
+    Berth__Api__ExplainJobResponse *response =
+        fixture_call(&f, "/berth.api.Berth/ExplainJob", &request.base,
+                     &berth__api__explain_job_response__descriptor);
+    assert_non_null(response);
+    (void)snprintf(text, sizeof(text), "Job %s is queued.", ids[1]);
+    assert_string_equal(response->text, text);
+    request.job_id = unknown;
+    assert_int_equal(
+        fixture_code(&f, "/berth.api.Berth/ExplainJob", &request.base),
+        RPC_NOT_FOUND);
+    request.job_id = bad;
+    assert_int_equal(
+        fixture_code(&f, "/berth.api.Berth/ExplainJob", &request.base),
+        RPC_INVALID_ARGUMENT);
+    f.trouble = (struct fixture_trouble){0};
+    fixture_fini(&f);
+}
+
+static void backup_needs_files_and_its_permission(void **state)
+{
+    Berth__Api__BackupRequest request = BERTH__API__BACKUP_REQUEST__INIT;
+    struct fixture f;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    struct rpc_stream *stream =
+        fixture_stream(&f, "/berth.api.Berth/Backup", &request.base);
+    assert_null(
+        fixture_next(&f, stream, &berth__api__backup_chunk__descriptor));
+    assert_int_equal(f.status.code, RPC_UNIMPLEMENTED);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+
+    fixture_init(&f);
+    f.config.auth.grants[PERMISSION_BACKUP] = (struct permission_grant){0};
+    fixture_start(&f);
+    stream = fixture_stream(&f, "/berth.api.Berth/Backup", &request.base);
+    assert_null(
+        fixture_next(&f, stream, &berth__api__backup_chunk__descriptor));
+    assert_int_equal(f.status.code, RPC_PERMISSION_DENIED);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(jobs_are_listed_newest_first_in_pages),
+        TEST(jobs_are_found_by_id_queue_and_state),
+        TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
+        TEST(backup_needs_files_and_its_permission),
+    };
+    return RUN_TESTS(tests);
+}
