@@ -1,8 +1,10 @@
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -15,7 +17,11 @@
 #include "executor/process_private.h"
 #include "executor/shim.h"
 
-enum { EVENTS_PER_WAIT = 64, NOTIFY_BYTES = 4096 };
+enum {
+    EVENTS_PER_WAIT = 64,
+    NOTIFY_BYTES = 4096,
+    ENVIRONMENT_BYTES_MAX = 4 << 20
+};
 
 static int open_pidfd(pid_t pid)
 {
@@ -72,16 +78,65 @@ static void push_change(struct process *process, uint32_t index)
     VEC_PUSH(&process->changes, (struct runtime_change){pod->run, pod->phase});
 }
 
+/* Whether a process was started with this variable. */
+static bool has_variable(int proc_fd, const char *pid, struct str variable)
+{
+    char path[300];
+    struct strbuf environment = strbuf_make(ENVIRONMENT_BYTES_MAX);
+    struct err err;
+
+    snprintf(path, sizeof(path), "%.255s/environ", pid);
+    bool is_found = file_read(proc_fd, path, &environment, &err) == 0 &&
+                    memmem(environment.bytes, environment.byte_count,
+                           variable.p, variable.byte_count) != NULL;
+    strbuf_fini(&environment);
+    return is_found;
+}
+
+/* Without control groups a run's processes are known by the variable that
+ * each was given.  One that has thrown it away gets away. */
+static void kill_by_variable(struct run_id run)
+{
+    char id[ID_TEXT_BYTES_MAX], variable[ID_TEXT_BYTES_MAX + 16];
+    int n = snprintf(variable, sizeof(variable), "BERTH_RUN_ID=%s",
+                     run_id_format(run, id));
+    DIR *dir = opendir("/proc");
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        long pid = strtol(entry->d_name, NULL, 10);
+        if (pid > 1 && has_variable(dirfd(dir), entry->d_name,
+                                    str_make(variable, (size_t)n))) {
+            (void)kill((pid_t)pid, SIGKILL);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
 /* Whatever a shim that died left behind dies too. */
 static void kill_leftovers(struct process *process,
                            const struct process_pod *pod)
 {
-    char prefix[ID_TEXT_BYTES_MAX + 2];
+    char id[ID_TEXT_BYTES_MAX], prefix[ID_TEXT_BYTES_MAX + 2];
 
-    run_id_format(pod->run, prefix);
-    prefix[RUN_ID_TEXT_BYTES] = '.';
-    prefix[RUN_ID_TEXT_BYTES + 1] = '\0';
+    if (process->cgroups.kind == CGROUP_NONE) {
+        kill_by_variable(pod->run);
+        return;
+    }
+    snprintf(prefix, sizeof(prefix), "%s.", run_id_format(pod->run, id));
     cgroup_remove_all(&process->cgroups, prefix);
+}
+
+/* Watch a shim of an earlier life.  That the number is still its own is
+ * checked with the descriptor in hand, which then cannot become another's. */
+static void watch_again(struct process *process, uint32_t index,
+                        const struct run_state *state)
+{
+    process_watch(process, index, (pid_t)state->pid, false);
+    if (run_pid_start(state->pid) != state->pid_start) {
+        process_unwatch(process, &process->pods.items[index]);
+    }
 }
 
 /* Look at a pod's state and say what has changed. */
@@ -101,9 +156,8 @@ void process_refresh(struct process *process, uint32_t index)
     enum reconcile_phase phase = pod->phase;
     if (rc == 0) {
         phase = (enum reconcile_phase)state.phase;
-        if (is_alive && pod->pidfd < 0 &&
-            run_pid_start(state.pid) == state.pid_start) {
-            process_watch(process, index, (pid_t)state.pid, false);
+        if (is_alive && pod->pidfd < 0) {
+            watch_again(process, index, &state);
         }
         run_state_fini(&state);
     }

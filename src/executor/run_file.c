@@ -8,11 +8,6 @@
 #include "executor/file.h"
 #include "executor/kv.h"
 
-static int corrupt(struct err *err, const char *what)
-{
-    return err_set(err, -ERR_CORRUPT, "%s does not decode", what);
-}
-
 /* Our strings point into bytes that we own, so writing through is ours. */
 static char *own(const char *value)
 {
@@ -158,7 +153,7 @@ static int check_version(struct kv_reader *reader, const char *key)
     return kv_int(reader) > RUN_FILE_VERSION ? -ERR_VERSION : 0;
 }
 
-static int spec_decode(struct run_spec *spec)
+static int decode_spec(struct run_spec *spec)
 {
     struct kv_reader reader = {.rest = strbuf_str(&spec->bytes)};
     int rc = check_version(&reader, "berth_spec");
@@ -180,7 +175,7 @@ static int spec_decode(struct run_spec *spec)
     return *spec->run_id && spec->containers.count > 0 ? 0 : -ERR_CORRUPT;
 }
 
-int run_spec_read(int dir_fd, struct run_spec *ret_spec, struct err *err)
+int run_spec_decode(struct str bytes, struct run_spec *ret_spec)
 {
     struct run_spec spec = {
         .bytes = strbuf_make(RUN_FILE_BYTES_MAX),
@@ -194,19 +189,26 @@ int run_spec_read(int dir_fd, struct run_spec *ret_spec, struct err *err)
         .notify_path = "",
     };
 
-    int rc = file_read(dir_fd, RUN_SPEC_NAME, &spec.bytes, err);
-    if (rc == 0) {
-        rc = spec_decode(&spec);
-        if (rc < 0) {
-            rc = corrupt(err, "the spec of a run");
-        }
-    }
+    strbuf_add_str(&spec.bytes, bytes);
+    int rc = spec.bytes.is_over ? -ERR_CORRUPT : decode_spec(&spec);
     if (rc < 0) {
         run_spec_fini(&spec);
         return rc;
     }
     *ret_spec = spec;
     return 0;
+}
+
+int run_spec_read(int dir_fd, struct run_spec *ret_spec, struct err *err)
+{
+    auto_strbuf bytes = strbuf_make(RUN_FILE_BYTES_MAX);
+
+    int rc = file_read(dir_fd, RUN_SPEC_NAME, &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = run_spec_decode(strbuf_str(&bytes), ret_spec);
+    return rc < 0 ? err_set(err, rc, "the spec of a run does not decode") : 0;
 }
 
 void run_spec_fini(struct run_spec *spec)
@@ -282,7 +284,7 @@ static void take_progress(struct run_state *state,
     }
 }
 
-static int state_decode(struct run_state *state)
+static int decode_state(struct run_state *state)
 {
     struct kv_reader reader = {.rest = strbuf_str(&state->bytes)};
     int rc = check_version(&reader, "berth_state");
@@ -309,23 +311,30 @@ static int state_decode(struct run_state *state)
                : -ERR_CORRUPT;
 }
 
-int run_state_read(int dir_fd, struct run_state *ret_state, struct err *err)
+int run_state_decode(struct str bytes, struct run_state *ret_state)
 {
     struct run_state state = {.bytes = strbuf_make(RUN_FILE_BYTES_MAX)};
 
-    int rc = file_read(dir_fd, RUN_STATE_NAME, &state.bytes, err);
-    if (rc == 0) {
-        rc = state_decode(&state);
-        if (rc < 0) {
-            rc = corrupt(err, "the state of a run");
-        }
-    }
+    strbuf_add_str(&state.bytes, bytes);
+    int rc = state.bytes.is_over ? -ERR_CORRUPT : decode_state(&state);
     if (rc < 0) {
         run_state_fini(&state);
         return rc;
     }
     *ret_state = state;
     return 0;
+}
+
+int run_state_read(int dir_fd, struct run_state *ret_state, struct err *err)
+{
+    auto_strbuf bytes = strbuf_make(RUN_FILE_BYTES_MAX);
+
+    int rc = file_read(dir_fd, RUN_STATE_NAME, &bytes, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = run_state_decode(strbuf_str(&bytes), ret_state);
+    return rc < 0 ? err_set(err, rc, "the state of a run does not decode") : 0;
 }
 
 void run_state_fini(struct run_state *state)

@@ -124,6 +124,8 @@ struct run_state {
 /* Read a run's spec.  -ERR_NOT_FOUND, -ERR_CORRUPT, -ERR_LIMIT, -ERR_IO. */
 int run_spec_read(int dir_fd, struct run_spec *ret_spec,
                   struct err *err) must_check;
+/* The same from bytes, which are copied.  -ERR_CORRUPT, -ERR_VERSION. */
+int run_spec_decode(struct str bytes, struct run_spec *ret_spec) must_check;
 /* Free what the spec owns. */
 void run_spec_fini(struct run_spec *spec);
 
@@ -133,6 +135,8 @@ int run_state_write(int dir_fd, const struct run_state *state,
 /* Read the state.  Errors as run_spec_read(). */
 int run_state_read(int dir_fd, struct run_state *ret_state,
                    struct err *err) must_check;
+/* The same from bytes, which are copied.  -ERR_CORRUPT, -ERR_VERSION. */
+int run_state_decode(struct str bytes, struct run_state *ret_state) must_check;
 /* Free what the state owns. */
 void run_state_fini(struct run_state *state);
 

@@ -23,6 +23,8 @@ enum {
     POLL_FDS_MAX = 1 + 2 * RUN_CONTAINERS_MAX,
     READ_BYTES = 65536,
     DRAIN_MS_MAX = 2000,
+    PUBLISH_TRIES_MAX = 3600,
+    PUBLISH_PAUSE_MS = 1000,
     CGROUP_NAME_BYTES = 64,
     EXIT_SIGNAL_BASE = 128,
 };
@@ -48,6 +50,7 @@ struct shim {
     int64_t deadline_at_ms;    /* on the monotonic clock; INT64_MAX: none */
     int64_t kill_at_ms;        /* the same */
     bool has_main_started;
+    bool has_lock_fd; /* SHIM_LOCK_FD was given to us */
 };
 
 static int64_t clock_ms(clockid_t id)
@@ -72,8 +75,6 @@ static void notify(const struct shim *shim)
     }
 }
 
-/* There is nobody to tell when this fails (a full disk): the executor learns
- * from the lock that the shim is gone, and reports the run as lost. */
 static int publish(struct shim *shim)
 {
     struct err err;
@@ -445,7 +446,14 @@ static int finish(struct shim *shim)
     state->cause = cause;
     state->phase = cause == RUN_CAUSE_NONE ? RUN_SUCCEEDED : RUN_FAILED;
     state->ended_ms = clock_ms(CLOCK_REALTIME);
-    return publish(shim) < 0 ? 1 : 0;
+    /* The exit code is worth waiting for room on the disk. */
+    int rc = publish(shim);
+    for (int i = 0; rc < 0 && rc != -ERR_NOT_FOUND && i < PUBLISH_TRIES_MAX;
+         i++) {
+        (void)poll(NULL, 0, PUBLISH_PAUSE_MS);
+        rc = publish(shim);
+    }
+    return rc < 0 ? 1 : 0;
 }
 
 static int run_pod(struct shim *shim)
@@ -485,14 +493,14 @@ static int open_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The lock comes with the descriptor; a second shim, or one started by hand,
- * has to get it first. */
-static bool take_lock(int dir_fd)
+/* The lock comes with the descriptor; a shim that was started by hand has to
+ * get it first. */
+static bool take_lock(const struct shim *shim)
 {
     int fd = SHIM_LOCK_FD;
 
-    if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0) {
-        fd = openat(dir_fd, RUN_LOCK_NAME,
+    if (!shim->has_lock_fd) {
+        fd = openat(shim->dir_fd, RUN_LOCK_NAME,
                     O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     }
     return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -526,7 +534,7 @@ static int open_shim(struct shim *shim, const char *run_dir, struct err *err)
     if (shim->dir_fd < 0) {
         return err_set(err, -ERR_IO, "%s: %s", run_dir, strerror(errno));
     }
-    if (!take_lock(shim->dir_fd)) {
+    if (!take_lock(shim)) {
         return err_set(err, -ERR_CONFLICT, "another shim has this run");
     }
     if (faccessat(shim->dir_fd, RUN_STATE_NAME, F_OK, 0) == 0) {
@@ -550,6 +558,8 @@ int shim_run(const char *run_dir)
     struct shim shim = {.kill_at_ms = INT64_MAX, .deadline_at_ms = INT64_MAX};
     struct err err = {""};
 
+    /* Before anything is opened, which could get that number. */
+    shim.has_lock_fd = fcntl(SHIM_LOCK_FD, F_SETFD, FD_CLOEXEC) == 0;
     (void)setsid();
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (open_shim(&shim, run_dir, &err) < 0) {

@@ -116,8 +116,9 @@ static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
     struct job job;
     job_make(&job, 62,
              ARGS("sh", "-c",
-                  "echo $$$$ > inner; touch up; "
-                  "exec sleep 1000"));
+                  "(setsid sh -c 'echo $$$$ > inner; exec sleep 1000' &) ; "
+                  "while [ ! -s inner ]; do sleep 0.01; done; "
+                  "touch up; exec sleep 1000"));
 
     fixture_create(fixture, &job);
     fixture_wait_file(fixture, &job, "up");
@@ -133,6 +134,16 @@ static void a_killed_shim_is_a_failure_and_leaves_nothing(void **state)
         (void)poll(NULL, 0, 5);
     }
     job_free(&job);
+}
+
+static void without_cgroups_a_killed_shim_leaves_nothing_either(void **state)
+{
+    struct fixture *fixture = *state;
+
+    runtime_close(fixture->runtime);
+    fixture->options.has_no_cgroups = true;
+    fixture_open(fixture);
+    a_killed_shim_is_a_failure_and_leaves_nothing(state);
 }
 
 static void a_run_without_a_spec_never_started_and_may(void **state)
@@ -201,6 +212,7 @@ int main(void)
         PROCESS_TEST(a_restart_takes_up_what_runs),
         PROCESS_TEST(an_end_while_nobody_looked_is_not_lost),
         PROCESS_TEST(a_killed_shim_is_a_failure_and_leaves_nothing),
+        PROCESS_TEST(without_cgroups_a_killed_shim_leaves_nothing_either),
         PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),

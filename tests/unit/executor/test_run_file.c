@@ -1,0 +1,153 @@
+/*
+ * run_file, kv and file: what is written is read again, and what does not
+ * decode says so.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "executor/file.h"
+#include "executor/kv.h"
+#include "executor/run_file.h"
+#include "support.h"
+#include "unit.h"
+
+static void records_are_read_as_written(void **state)
+{
+    (void)state;
+    auto_strbuf buf = {0};
+    struct kv_reader reader;
+
+    kv_add_text(&buf, "a", "x=y");
+    kv_add_int(&buf, "b", -7);
+    kv_add(&buf, "c", str_make("nul\0in", 6));
+    reader = (struct kv_reader){.rest = strbuf_str(&buf)};
+
+    assert_int_equal(kv_next(&reader), 1);
+    assert_true(kv_is(&reader, "a"));
+    assert_string_equal(reader.value, "x=y");
+    assert_int_equal(kv_next(&reader), 1);
+    assert_int_equal(kv_int(&reader), -7);
+    assert_int_equal(kv_next(&reader), 1);
+    assert_string_equal(reader.value, "nul?in");
+    assert_int_equal(kv_next(&reader), 0);
+}
+
+static void what_is_no_record_is_corrupt(void **state)
+{
+    (void)state;
+    struct kv_reader torn = {.rest = STR("a=b")};
+    struct kv_reader no_key = {.rest = str_make("ab", 3)};
+
+    assert_int_equal(kv_next(&torn), -ERR_CORRUPT);
+    assert_int_equal(kv_next(&no_key), -ERR_CORRUPT);
+}
+
+static void a_state_is_read_as_written(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct run_state before = {.phase = RUN_FAILED,
+                               .cause = RUN_CAUSE_OOM,
+                               .pid = 12,
+                               .pid_start = 34,
+                               .created_ms = 1,
+                               .started_ms = 2,
+                               .ended_ms = 3};
+    struct run_state after;
+    struct err err;
+    VEC_PUSH(&before.ended, (struct run_ended){.name = "main",
+                                               .exit_code = 137,
+                                               .signal = 9,
+                                               .is_oom = true,
+                                               .reason = "OOMKilled",
+                                               .message = "two\nlines"});
+
+    assert_int_equal(run_state_write(fd, &before, &err), 0);
+    assert_int_equal(run_state_read(fd, &after, &err), 0);
+
+    assert_int_equal(after.phase, RUN_FAILED);
+    assert_int_equal(after.cause, RUN_CAUSE_OOM);
+    assert_int_equal(after.pid_start, 34);
+    assert_int_equal(after.ended_ms, 3);
+    assert_int_equal(after.ended.count, 1);
+    assert_int_equal(after.ended.items[0].exit_code, 137);
+    assert_true(after.ended.items[0].is_oom);
+    assert_string_equal(after.ended.items[0].message, "two\nlines");
+    run_state_fini(&after);
+    VEC_FREE(&before.ended);
+    close(fd);
+    remove_dir(dir);
+}
+
+static void a_newer_version_is_said_to_be_newer(void **state)
+{
+    (void)state;
+    static const char newer[] = "berth_spec=2";
+    struct run_spec spec;
+
+    assert_int_equal(run_spec_decode(str_make(newer, sizeof(newer)), &spec),
+                     -ERR_VERSION);
+    assert_int_equal(run_spec_decode(STR(""), &spec), -ERR_CORRUPT);
+}
+
+static void a_process_is_told_from_another_of_its_number(void **state)
+{
+    (void)state;
+    assert_true(run_pid_start(getpid()) > 0);
+    assert_int_equal(run_pid_start(getpid()), run_pid_start(getpid()));
+    assert_int_equal(run_pid_start(1 << 30), 0);
+}
+
+static void a_tree_is_removed_without_following_links(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    struct err err;
+    assert_int_equal(mkdirat(fd, "kept", 0755), 0);
+    assert_int_equal(mkdirat(fd, "tree", 0755), 0);
+    assert_int_equal(mkdirat(fd, "tree/sub", 0755), 0);
+    assert_int_equal(symlinkat("../../kept", fd, "tree/sub/link"), 0);
+    assert_int_equal(file_replace(fd, "file", STR("x"), 0600, &err), 0);
+    assert_int_equal(renameat(fd, "file", fd, "tree/sub/file"), 0);
+    assert_int_equal(file_replace(fd, "file", STR("x"), 0600, &err), 0);
+    assert_int_equal(renameat(fd, "file", fd, "kept/file"), 0);
+
+    file_remove_tree(fd, "tree");
+
+    assert_int_equal(faccessat(fd, "tree", F_OK, 0), -1);
+    assert_int_equal(faccessat(fd, "kept/file", F_OK, 0), 0);
+    close(fd);
+    remove_dir(dir);
+}
+
+static void a_file_beyond_the_bound_is_too_big(void **state)
+{
+    (void)state;
+    char *dir = make_dir();
+    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    auto_strbuf small = strbuf_make(3);
+    struct err err;
+
+    assert_int_equal(file_replace(fd, "file", STR("four"), 0600, &err), 0);
+    assert_int_equal(file_read(fd, "file", &small, &err), -ERR_LIMIT);
+    assert_int_equal(file_read(fd, "none", &small, &err), -ERR_NOT_FOUND);
+    close(fd);
+    remove_dir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(records_are_read_as_written),
+        TEST(what_is_no_record_is_corrupt),
+        TEST(a_state_is_read_as_written),
+        TEST(a_newer_version_is_said_to_be_newer),
+        TEST(a_process_is_told_from_another_of_its_number),
+        TEST(a_tree_is_removed_without_following_links),
+        TEST(a_file_beyond_the_bound_is_too_big),
+    };
+    return RUN_TESTS(tests);
+}
