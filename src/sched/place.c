@@ -219,6 +219,8 @@ void place_rollback(struct round *round, size_t mark)
             charge(round, run, class, 1);
         }
         node_reindex(sched, entry.node);
+        /* What was learnt of the node meanwhile no longer holds. */
+        VEC_PUSH(&round->grown, entry.node);
     }
     round->version++;
 }

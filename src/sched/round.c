@@ -535,9 +535,10 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
            is_under_limits(round, lane) && !is_counting(round);
 }
 
-/* Lease the lane's head, and whatever follows it to the same node. */
+/* Lease the lane's head and, when the node is the best one for its whole
+ * class, whatever follows it to the same node. */
 static void lease_run(struct round *round, struct lane *lane,
-                      uint32_t class_index, uint32_t node)
+                      uint32_t class_index, uint32_t node, bool is_best)
 {
     struct sched *sched = round->sched;
     struct head *head = &lane->heads[0];
@@ -560,7 +561,7 @@ static void lease_run(struct round *round, struct lane *lane,
         round->counters->placements++;
         lane->looked_count++;
         seq_next(&sched->lists.items[head->list].seq, &head->at);
-    } while (goes_on(round, lane, node, class, second));
+    } while (is_best && goes_on(round, lane, node, class, second));
     if (head_settle(round, head)) {
         heads_down(round, lane, 0);
     } else {
@@ -616,6 +617,7 @@ static void step_job(struct round *round, struct lane *lane)
     if (!class->is_blocked || class->blocked_growth != round->growth_count) {
         node = place_find(&search);
     }
+    bool is_best = node != NONE && !has_avoided;
     if (node == NONE && !has_avoided) {
         class->is_blocked = true;
         class->blocked_growth = round->growth_count;
@@ -639,7 +641,7 @@ static void step_job(struct round *round, struct lane *lane)
         round->is_cut = true;
         return;
     }
-    lease_run(round, lane, class_index, node);
+    lease_run(round, lane, class_index, node, is_best);
 }
 
 static void step_gang(struct round *round, struct lane *lane)
