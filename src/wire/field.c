@@ -7,6 +7,11 @@ bool field_read_varint(struct field_cursor *cursor, uint64_t *ret_value)
     const uint8_t *p = cursor->p;
     uint64_t value = 0;
 
+    if (p < cursor->end && *p < 0x80) { /* most are this short */
+        *ret_value = *p;
+        cursor->p = p + 1;
+        return true;
+    }
     for (unsigned i = 0; i < VARINT_BYTES_MAX && p < cursor->end; i++) {
         uint8_t byte = *p++;
 

@@ -28,6 +28,7 @@ struct check {
 /* Which fields of one message have been seen, by index. */
 struct seen {
     uint64_t words[MESSAGE_FIELDS_MAX / 64];
+    unsigned last; /* the index of the latest */
 };
 
 static int check_message(struct check *check,
@@ -167,6 +168,21 @@ static int check_known(struct check *check,
     return 0;
 }
 
+/* The field with this number, or NULL.  Encoders write fields in the order of
+ * their numbers, so a look at the latest and at the next spares a search. */
+static const ProtobufCFieldDescriptor *
+find_field(const ProtobufCMessageDescriptor *type, const struct seen *seen,
+           uint32_t number)
+{
+    for (unsigned i = seen->last; i < type->n_fields && i <= seen->last + 1;
+         i++) {
+        if (type->fields[i].id == number) {
+            return &type->fields[i];
+        }
+    }
+    return protobuf_c_message_descriptor_get_field(type, number);
+}
+
 /* Remember the field; false when it may come once and has come before. */
 static bool is_first(struct seen *seen, const ProtobufCMessageDescriptor *type,
                      const ProtobufCFieldDescriptor *known)
@@ -176,6 +192,7 @@ static bool is_first(struct seen *seen, const ProtobufCMessageDescriptor *type,
     bool is_repeat = seen->words[index / 64] & bit;
 
     seen->words[index / 64] |= bit;
+    seen->last = (unsigned)index;
     return !is_repeat || known->type != PROTOBUF_C_TYPE_MESSAGE ||
            known->label == PROTOBUF_C_LABEL_REPEATED;
 }
@@ -186,7 +203,7 @@ static int check_field(struct check *check,
                        uint32_t depth)
 {
     const ProtobufCFieldDescriptor *known =
-        protobuf_c_message_descriptor_get_field(type, field->number);
+        find_field(type, seen, field->number);
     size_t byte_count =
         field->type == FIELD_BYTES ? field->bytes.byte_count : 0;
 
