@@ -3,7 +3,7 @@
 static const char alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void base64_encode(struct str bytes, struct strbuf *buf)
+void wire_base64_encode(struct str bytes, struct strbuf *buf)
 {
     const uint8_t *p = (const uint8_t *)bytes.p;
 
@@ -42,7 +42,7 @@ static size_t without_padding(struct str text)
     return count;
 }
 
-int base64_decode(struct str text, struct strbuf *buf)
+int wire_base64_decode(struct str text, struct strbuf *buf)
 {
     size_t count = without_padding(text);
     uint32_t word = 0;

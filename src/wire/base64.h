@@ -8,8 +8,8 @@
 #include "base/strbuf.h"
 
 /* Append the text of `bytes`. */
-void base64_encode(struct str bytes, struct strbuf *buf);
+void wire_base64_encode(struct str bytes, struct strbuf *buf);
 
 /* Append the bytes of `text`, which may leave the padding out and may use
  * either alphabet, but holds nothing else.  -ERR_INVALID. */
-int base64_decode(struct str text, struct strbuf *buf) must_check;
+int wire_base64_decode(struct str text, struct strbuf *buf) must_check;

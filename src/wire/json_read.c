@@ -190,7 +190,7 @@ static int read_bytes(struct reader *reader, const struct path *path,
     auto_strbuf buf = {0};
 
     if (!json_is_string(json) ||
-        base64_decode(
+        wire_base64_decode(
             str_make(json_string_value(json), json_string_length(json)), &buf) <
             0) {
         return refuse(reader, path, "must be base64");
@@ -528,7 +528,7 @@ static int read_moment(struct reader *reader, const struct path *path,
     int64_t nanos = 0;
 
     if (json_is_string(json)) {
-        int rc = rfc3339_parse(
+        int rc = wire_rfc3339_parse(
             str_make(json_string_value(json), json_string_length(json)),
             ret_seconds, ret_nanos);
         return rc < 0 ? refuse(reader, path, "is not a time (RFC 3339)") : 0;

@@ -28,9 +28,9 @@ static json_t *text_of(const char *text)
 
 static json_t *time_text(int64_t seconds, int32_t nanos, int digit_count)
 {
-    char text[RFC3339_TEXT_BYTES_MAX];
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
 
-    return text_of(rfc3339_format(seconds, nanos, digit_count, text));
+    return text_of(wire_rfc3339_format(seconds, nanos, digit_count, text));
 }
 
 /* -- Scalars ------------------------------------------------------------ */
@@ -62,7 +62,7 @@ static json_t *write_bytes(const ProtobufCBinaryData *data)
 {
     auto_strbuf buf = {0};
 
-    base64_encode(str_make(data->data, data->len), &buf);
+    wire_base64_encode(str_make(data->data, data->len), &buf);
     return text_of(strbuf_text(&buf));
 }
 

@@ -5,6 +5,9 @@
 
 enum { CREATED_FIELD = 18, SLOTS_MAX = 32 };
 
+/* A clock may say anything; what is beyond the year 9999 is cut to it. */
+#define TIME_S_MAX INT64_C(253402300799)
+
 static int corrupt(struct err *err, const char *what)
 {
     return err_set(err, -ERR_CORRUPT, "log record: %s", what);
@@ -68,9 +71,13 @@ static int add_states(enum state_set *states, const struct slot *slot,
     return 0;
 }
 
-static void read_number(void *member, enum slot_kind kind, uint64_t value)
+static void read_number(void *member, const struct slot *slot, uint64_t value)
 {
-    if (kind == SLOT_I64) {
+    enum slot_kind kind = slot->kind;
+
+    if (kind == SLOT_ENUM) {
+        *(int32_t *)member = value <= slot->other ? (int32_t)value : 0;
+    } else if (kind == SLOT_I64) {
         *(int64_t *)member = (int64_t)value;
     } else if (kind == SLOT_BOOL) {
         *(bool *)member = value != 0;
@@ -106,12 +113,13 @@ static int read_slot(const struct slot *slot, const struct field *field,
     switch ((enum slot_kind)slot->kind) {
     case SLOT_U32:
     case SLOT_I32:
+    case SLOT_ENUM:
     case SLOT_I64:
     case SLOT_BOOL:
         if (is_bytes) {
             return -ERR_CORRUPT;
         }
-        read_number(member, slot->kind, field->value);
+        read_number(member, slot, field->value);
         return 0;
     case SLOT_STR:
     case SLOT_JOB:
@@ -242,9 +250,9 @@ static int read_created(struct str timestamp, int64_t *ret_ms)
             nanos = (int32_t)field.value;
         }
     }
-    if (seconds > INT64_MAX / 2000 || seconds < INT64_MIN / 2000) {
-        return -ERR_CORRUPT;
-    }
+    seconds = seconds > TIME_S_MAX    ? TIME_S_MAX
+              : seconds < -TIME_S_MAX ? -TIME_S_MAX
+                                      : seconds;
     *ret_ms = seconds * 1000 + nanos / 1000000;
     return 0;
 }

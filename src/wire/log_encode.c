@@ -96,6 +96,7 @@ static void put_slot(struct strbuf *buf, const struct slot *slot,
         field_put_set_u64(buf, slot->number, *(const uint32_t *)member);
         break;
     case SLOT_I32:
+    case SLOT_ENUM:
         field_put_set_i64(buf, slot->number, *(const int32_t *)member);
         break;
     case SLOT_I64:

@@ -102,7 +102,7 @@ static const struct layout error_empty_layout = {NULL, 0};
 static const struct slot container_error_slots[] = {
     {2, SLOT_I32, AT(error.exit_code), 0, NULL},
     {3, SLOT_STR, AT(error.message), 0, NULL},
-    {9, SLOT_I32, AT(error.cause), 0, NULL},
+    {9, SLOT_ENUM, AT(error.cause), CAUSE_DEADLINE_EXCEEDED, NULL},
 };
 static const struct layout container_error_layout =
     LAYOUT(container_error_slots);
@@ -114,7 +114,7 @@ static const struct slot pod_error_slots[] = {
     {2, SLOT_STR, AT(error.message), 0, NULL},
     {3, SLOT_STR, AT(error.node_name), 0, NULL},
     {5, SLOT_MESSAGE, 0, 0, &exit_code_layout},
-    {6, SLOT_I32, AT(error.cause), 0, NULL},
+    {6, SLOT_ENUM, AT(error.cause), CAUSE_DEADLINE_EXCEEDED, NULL},
     {7, SLOT_STR, AT(error.debug_message), 0, NULL},
 };
 static const struct layout pod_error_layout = LAYOUT(pod_error_slots);
@@ -221,17 +221,17 @@ static const struct slot executor_deleted_slots[] = {
 };
 static const struct slot executor_state_slots[] = {
     {1, SLOT_STR, AT(executor.name), 0, NULL},
-    {2, SLOT_I32, AT(executor.state), 0, NULL},
+    {2, SLOT_ENUM, AT(executor.state), EXECUTOR_LOST, NULL},
 };
 static const struct slot round_slots[] = {
-    {1, SLOT_I32, AT(round.kind), 0, NULL},
+    {1, SLOT_ENUM, AT(round.kind), ROUND_BALANCE, NULL},
     {2, SLOT_I64, AT(round.started_ms), 0, NULL},
 };
 static const struct slot policy_slots[] = {
     {1, SLOT_STR, AT(policy.text), 0, NULL},
 };
 static const struct slot selection_slots[] = {
-    {1, SLOT_I32, AT(selection.action), 0, NULL},
+    {1, SLOT_ENUM, AT(selection.action), SELECTION_PREEMPT, NULL},
     {2, SLOT_STR, AT(selection.executor_id), 0, NULL},
     {3, SLOT_STR, AT(selection.node_name), 0, NULL},
     {4, SLOT_LIST, AT(selection.queues), AT(selection.queue_count), NULL},

@@ -15,7 +15,8 @@
 enum slot_kind {
     SLOT_STR,        /* struct str */
     SLOT_U32,        /* uint32_t */
-    SLOT_I32,        /* int32_t, or an enum */
+    SLOT_I32,        /* int32_t */
+    SLOT_ENUM,       /* an enum, 0..`other`; what is beyond reads as 0 */
     SLOT_I64,        /* int64_t */
     SLOT_BOOL,       /* bool */
     SLOT_TRUE,       /* no member: written as true, not read */

@@ -127,7 +127,8 @@ static bool take_offset(struct str *rest, int64_t *ret_seconds)
     return true;
 }
 
-int rfc3339_parse(struct str text, int64_t *ret_seconds, int32_t *ret_nanos)
+int wire_rfc3339_parse(struct str text, int64_t *ret_seconds,
+                       int32_t *ret_nanos)
 {
     struct str rest = text;
     int64_t days, seconds, offset;
@@ -161,8 +162,8 @@ static void date_of(int64_t days, int *ret_year, int *ret_month, int *ret_day)
     *ret_year = (int)(year_of_era + era * 400 + (*ret_month <= 2));
 }
 
-char *rfc3339_format(int64_t seconds, int32_t nanos, int digit_count,
-                     char text[RFC3339_TEXT_BYTES_MAX])
+char *wire_rfc3339_format(int64_t seconds, int32_t nanos, int digit_count,
+                          char text[WIRE_RFC3339_TEXT_BYTES_MAX])
 {
     int year, month, day;
 
@@ -175,15 +176,15 @@ char *rfc3339_format(int64_t seconds, int32_t nanos, int digit_count,
     int in_day = (int)(since_min % DAY_S);
     date_of(since_min / DAY_S + SECONDS_MIN / DAY_S, &year, &month, &day);
 
-    int at = snprintf(text, RFC3339_TEXT_BYTES_MAX,
+    int at = snprintf(text, WIRE_RFC3339_TEXT_BYTES_MAX,
                       "%04d-%02d-%02dT%02d:%02d:%02d", year, month, day,
                       in_day / 3600, in_day / 60 % 60, in_day % 60);
     if (digit_count) {
         for (int i = digit_count; i < 9; i++) {
             nanos /= 10;
         }
-        at += snprintf(text + at, RFC3339_TEXT_BYTES_MAX - (size_t)at, ".%0*d",
-                       digit_count, (int)nanos);
+        at += snprintf(text + at, WIRE_RFC3339_TEXT_BYTES_MAX - (size_t)at,
+                       ".%0*d", digit_count, (int)nanos);
     }
     text[at] = 'Z';
     text[at + 1] = '\0';

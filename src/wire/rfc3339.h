@@ -10,14 +10,14 @@
 
 #include "base/str.h"
 
-enum { RFC3339_TEXT_BYTES_MAX = 40 };
+enum { WIRE_RFC3339_TEXT_BYTES_MAX = 40 };
 
 /* Read a moment with its offset; -ERR_INVALID. */
-int rfc3339_parse(struct str text, int64_t *ret_seconds,
-                  int32_t *ret_nanos) must_check;
+int wire_rfc3339_parse(struct str text, int64_t *ret_seconds,
+                       int32_t *ret_nanos) must_check;
 
 /* Write a moment in UTC and a NUL, with 0, 3, 6 or 9 digits after the second
  * (0 drops a fraction); returns `text`.  Seconds are clamped to the years that
  * can be written. */
-char *rfc3339_format(int64_t seconds, int32_t nanos, int digit_count,
-                     char text[RFC3339_TEXT_BYTES_MAX]);
+char *wire_rfc3339_format(int64_t seconds, int32_t nanos, int digit_count,
+                          char text[WIRE_RFC3339_TEXT_BYTES_MAX]);

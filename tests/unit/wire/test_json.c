@@ -340,29 +340,30 @@ static void test_moments_read_and_write(void **state)
         "2026-01-02T00:00:00Zx",
         "0000-01-01T00:00:00Z",
     };
-    char text[RFC3339_TEXT_BYTES_MAX];
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
     int64_t seconds;
     int32_t nanos;
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(good); i++) {
-        assert_int_equal(rfc3339_parse(str_of(good[i].text), &seconds, &nanos),
-                         0);
+        assert_int_equal(
+            wire_rfc3339_parse(str_of(good[i].text), &seconds, &nanos), 0);
         assert_true(seconds == good[i].seconds);
         assert_int_equal(nanos, good[i].nanos);
     }
     for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
-        assert_int_equal(rfc3339_parse(str_of(bad[i]), &seconds, &nanos),
+        assert_int_equal(wire_rfc3339_parse(str_of(bad[i]), &seconds, &nanos),
                          -ERR_INVALID);
     }
-    assert_string_equal(rfc3339_format(951868799, 5000000, 3, text),
+    assert_string_equal(wire_rfc3339_format(951868799, 5000000, 3, text),
                         "2000-02-29T23:59:59.005Z");
-    assert_string_equal(rfc3339_format(INT64_MAX, 0, 0, text),
+    assert_string_equal(wire_rfc3339_format(INT64_MAX, 0, 0, text),
                         "9999-12-31T23:59:59Z");
     for (int64_t day = -800000; day < 800000; day += 97) {
-        rfc3339_format(day * 86400 + 1, 0, 0, text);
+        wire_rfc3339_format(day * 86400 + 1, 0, 0, text);
         if (day * 86400 > -62135596800) {
-            assert_int_equal(rfc3339_parse(str_of(text), &seconds, &nanos), 0);
+            assert_int_equal(wire_rfc3339_parse(str_of(text), &seconds, &nanos),
+                             0);
             assert_true(seconds == day * 86400 + 1);
         }
     }
@@ -373,14 +374,14 @@ static void test_base64_reads_both_alphabets_and_no_padding(void **state)
     auto_strbuf buf = {0}, text = {0};
 
     (void)state;
-    assert_int_equal(base64_decode(STR("-_8"), &buf), 0);
-    assert_int_equal(base64_decode(STR("+/8="), &buf), 0);
+    assert_int_equal(wire_base64_decode(STR("-_8"), &buf), 0);
+    assert_int_equal(wire_base64_decode(STR("+/8="), &buf), 0);
     assert_true(str_equal(strbuf_str(&buf), STR("\xfb\xff\xfb\xff")));
-    assert_int_equal(base64_decode(STR("A"), &buf), -ERR_INVALID);
-    assert_int_equal(base64_decode(STR("AA=A"), &buf), -ERR_INVALID);
-    assert_int_equal(base64_decode(STR("===="), &buf), -ERR_INVALID);
-    assert_int_equal(base64_decode(STR(""), &buf), 0);
-    base64_encode(STR("any carnal pleas"), &text);
+    assert_int_equal(wire_base64_decode(STR("A"), &buf), -ERR_INVALID);
+    assert_int_equal(wire_base64_decode(STR("AA=A"), &buf), -ERR_INVALID);
+    assert_int_equal(wire_base64_decode(STR("===="), &buf), -ERR_INVALID);
+    assert_int_equal(wire_base64_decode(STR(""), &buf), 0);
+    wire_base64_encode(STR("any carnal pleas"), &text);
     assert_string_equal(strbuf_text(&text), "YW55IGNhcm5hbCBwbGVhcw==");
 }
 

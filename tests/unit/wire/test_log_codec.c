@@ -129,6 +129,36 @@ static void test_times_before_the_epoch_survive(void **state)
     assert_int_equal(theirs->created->nanos, 999000000);
 }
 
+static void test_a_clock_beyond_reason_is_cut_short(void **state)
+{
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    struct event event;
+
+    (void)state;
+    size_t begin = field_begin(&buf, 18);
+    field_put_u64(&buf, 1, INT64_MAX);
+    field_end(&buf, begin);
+    assert_int_equal(log_decode_event(strbuf_str(&buf), &arena, &event, NULL),
+                     0);
+    assert_true(event.created_ms == INT64_C(253402300799000));
+}
+
+static void test_an_enum_of_a_newer_release_reads_as_zero(void **state)
+{
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    struct event event;
+
+    (void)state;
+    size_t begin = field_begin(&buf, EVENT_EXECUTOR_STATE);
+    field_put_u64(&buf, 2, 77);
+    field_end(&buf, begin);
+    assert_int_equal(log_decode_event(strbuf_str(&buf), &arena, &event, NULL),
+                     0);
+    assert_int_equal(event.executor.state, EXECUTOR_LIVE);
+}
+
 static void test_a_run_s_state_keeps_its_pod(void **state)
 {
     auto_arena arena = {0};
@@ -549,6 +579,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_a_lease_keeps_what_was_decided),
         TEST(test_times_before_the_epoch_survive),
+        TEST(test_a_clock_beyond_reason_is_cut_short),
+        TEST(test_an_enum_of_a_newer_release_reads_as_zero),
         TEST(test_a_run_s_state_keeps_its_pod),
         TEST(test_errors_keep_their_kind_and_text),
         TEST(test_an_error_without_contents_keeps_its_kind),
