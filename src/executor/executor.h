@@ -76,9 +76,10 @@ struct executor_options {
     struct str id;        /* of this executor; names its nodes at the server */
     struct str pool;      /* of nodes that name none */
     bool has_held_stream; /* ask for one */
-    int64_t lease_period_ms;  /* 5 s; also between tries */
+    int64_t lease_period_ms;  /* 5 s, polled */
+    int64_t lease_retry_ms;   /* 1 s, after an exchange that failed */
     int64_t lease_timeout_ms; /* 30 s, polled exchanges */
-    int64_t held_silence_ms;  /* 60 s without a message: open anew */
+    int64_t held_silence_ms;  /* 150 s without a message: open anew */
     uint32_t lease_max;       /* 100; credit of a held stream: 4096 */
     uint32_t held_lease_max;
     uint32_t create_max;        /* pods made per step */

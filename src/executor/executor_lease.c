@@ -159,11 +159,15 @@ void executor_exchange_ended(struct executor *executor,
         (void)snprintf(executor->stats.last_failure.text, ERR_TEXT_BYTES_MAX,
                        "%.*s", STR_ARG(arrival->text));
     }
-    executor->exchange_next_ms =
-        executor->exchange_started_ms + executor->options.lease_period_ms;
-    if (was_held) {
-        /* It lasted: the next may begin at once, then wait as usual. */
-        executor->exchange_next_ms = executor_now_ms(executor) + HELD_REOPEN_MS;
+    /* A stream that lasted is opened anew almost at once; one that did not,
+     * as any exchange that failed. */
+    int64_t period_ms = arrival->is_ok && !was_held
+                            ? executor->options.lease_period_ms
+                            : executor->options.lease_retry_ms;
+    int64_t soon_ms = executor_now_ms(executor) + HELD_REOPEN_MS;
+    executor->exchange_next_ms = executor->exchange_started_ms + period_ms;
+    if (executor->exchange_next_ms < soon_ms && was_held) {
+        executor->exchange_next_ms = soon_ms;
     }
 }
 

@@ -11,7 +11,7 @@
 static const char lease_path[] = "/executorapi.ExecutorApi/LeaseJobRuns";
 static const char report_path[] = "/executorapi.ExecutorApi/ReportEvents";
 
-enum { WAIT_MS = 1000, REQUESTS_MAX = 64 };
+enum { WAIT_MS = 1000, SEND_AGAIN_MS = 5, REQUESTS_MAX = 64 };
 
 /* Something that arrived, in the queue. */
 struct item {
@@ -106,43 +106,42 @@ static struct item *make_end(enum executor_arrival_kind kind,
 
 /* --- the exchange's thread ------------------------------------------------ */
 
-/* With the lock held: the next request to send, or none. */
-static bool take_request(struct transport *transport,
-                         struct pending *ret_request)
+/* With the lock held: the first request is on its way. */
+static void drop_request(struct transport *transport)
 {
-    if (transport->requests.count == 0) {
-        return false;
-    }
-    *ret_request = transport->requests.items[0];
+    mem_free(transport->requests.items[0].bytes);
     transport->requests.count--;
     memmove(transport->requests.items, transport->requests.items + 1,
             transport->requests.count * sizeof(*transport->requests.items));
-    return true;
 }
 
-/* Send what waits.  Answers false when the call is over. */
-static bool send_requests(struct transport *transport,
-                          struct rpc_stream *stream)
+/* Send what waits, as far as the transport takes it: waiting here, without
+ * reading, could be for a server that waits for us to read.  WAIT_TIMEOUT:
+ * something is left. */
+static enum rpc_wait send_requests(struct transport *transport,
+                                   struct rpc_stream *stream)
 {
-    struct pending request;
-    bool is_open = true;
+    enum rpc_wait wait = RPC_WAIT_READY;
 
-    for (;;) {
+    while (wait == RPC_WAIT_READY) {
         pthread_mutex_lock(&transport->lock);
-        bool has_one = take_request(transport, &request);
+        bool has_one = transport->requests.count > 0;
+        struct pending first =
+            has_one ? transport->requests.items[0] : (struct pending){NULL, 0};
         pthread_mutex_unlock(&transport->lock);
-        if (!has_one || !is_open) {
-            return is_open;
+        if (!has_one) {
+            return RPC_WAIT_READY;
         }
-        enum rpc_wait wait =
-            rpc_stream_send(stream, str_make(request.bytes, request.byte_count),
-                            TRANSPORT_SEND_TIMEOUT_MS);
-        mem_free(request.bytes);
-        if (wait == RPC_WAIT_TIMEOUT) {
-            rpc_stream_cancel(stream);
+        /* Only this thread takes requests out, so the bytes stay. */
+        wait =
+            rpc_stream_send(stream, str_make(first.bytes, first.byte_count), 0);
+        if (wait == RPC_WAIT_READY) {
+            pthread_mutex_lock(&transport->lock);
+            drop_request(transport);
+            pthread_mutex_unlock(&transport->lock);
         }
-        is_open = wait != RPC_WAIT_ENDED;
     }
+    return wait;
 }
 
 /* Wait while the executor has more to take than it should. */
@@ -163,14 +162,11 @@ static void run_stream(struct transport *transport, struct rpc_stream *stream)
 
     while (wait != RPC_WAIT_ENDED) {
         wait_for_room(transport);
-        if (send_requests(transport, stream)) {
-            wait = rpc_stream_next(stream, WAIT_MS, &message);
-        } else {
-            /* Whatever came before the end is still to be read. */
-            while ((wait = rpc_stream_next(stream, -1, &message)) ==
-                   RPC_WAIT_TIMEOUT) {
-            }
-        }
+        enum rpc_wait sent = send_requests(transport, stream);
+        /* Whatever came before the end is still to be read. */
+        wait = rpc_stream_next(
+            stream, sent == RPC_WAIT_TIMEOUT ? SEND_AGAIN_MS : WAIT_MS,
+            &message);
         if (wait == RPC_WAIT_READY) {
             struct item *item =
                 make_item(EXECUTOR_LEASE_MESSAGE, strbuf_str(&message));

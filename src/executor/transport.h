@@ -15,7 +15,6 @@
 enum {
     TRANSPORT_ARRIVALS_BYTES_MAX = 64 << 20, /* then reading waits */
     TRANSPORT_REPORT_TIMEOUT_MS = 30000,
-    TRANSPORT_SEND_TIMEOUT_MS = 30000,
 };
 
 struct transport_options {

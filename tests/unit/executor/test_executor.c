@@ -376,7 +376,7 @@ static void a_held_stream_that_ends_is_opened_anew_and_in_full(void **state)
     run_for(fixture, 500);
 
     server_hang_up(&fixture->server);
-    run_for(fixture, 200);
+    run_for(fixture, 600);
 
     assert_int_equal(fixture->server.open_count, 2);
     assert_int_equal(fixture->server.held_run_count, 1);
@@ -389,6 +389,8 @@ static void a_silent_held_stream_is_given_up(void **state)
 {
     struct fixture *fixture = *state;
     fixture->server.agrees_to_hold = true;
+    fixture->options.inventory_period_ms = 1000000000;
+    fixture->options.held_silence_ms = 60000;
     start(fixture);
 
     run_for(fixture, 130000);
