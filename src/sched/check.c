@@ -31,10 +31,10 @@ static bool are_nodes_right(struct sched *sched)
         for (uint32_t r = node->run_first; r != NONE;
              r = sched->runs.items[r].node_next) {
             const struct run *run = &sched->runs.items[r];
-            resource_add(&left, request_of(sched, run->job), -1);
+            amounts_subtract(&left, request_of(sched, run->job));
             if (run->is_preemptible) {
-                resource_add(&preemptible[run->level],
-                             request_of(sched, run->job), 1);
+                amounts_add(&preemptible[run->level],
+                            request_of(sched, run->job));
             }
             count++;
             if (run->node != i || run->state != RUN_STEADY ||
@@ -78,7 +78,7 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
                              (sched->ranks[node] > rank || count == 0));
             if (!is_after || block->keys[i] != sched->nodes.items[node].key ||
                 sched->nodes.items[node].pool != p ||
-                !resource_fits(&sched->free[node], &block->free_max)) {
+                !amounts_fit(&sched->free[node], &block->free_max)) {
                 return false;
             }
             key = block->keys[i];
@@ -88,7 +88,7 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
     }
     for (size_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].name && sched->nodes.items[i].pool == p) {
-            resource_add(&total, &sched->nodes.items[i].capacity, 1);
+            amounts_add(&total, &sched->nodes.items[i].capacity);
         }
     }
     return count == pool->indexed_count && same_vec(&total, &pool->total);
@@ -104,16 +104,16 @@ static bool are_accounts_right(const struct sched *sched, struct arena *arena)
         if (job->list == LIST_NONE) {
             continue;
         }
-        if (job->is_planned) {
+        if (sched->job_flags.items[i] & JOB_PLANNED) {
             return false;
         }
         if (job->run == NONE) {
             struct account *sum = &sums[sched->lists.items[job->list].account];
-            resource_add(&sum->queued, request_of(sched, i), 1);
+            amounts_add(&sum->queued, request_of(sched, i));
             sum->queued_count++;
         } else {
             struct account *sum = &sums[sched->runs.items[job->run].account];
-            resource_add(&sum->allocated, request_of(sched, i), 1);
+            amounts_add(&sum->allocated, request_of(sched, i));
             sum->leased_count++;
         }
     }
@@ -139,8 +139,7 @@ static bool are_gangs_right(const struct sched *sched)
         }
         for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
              seq_next(&gang->waiting, &at)) {
-            resource_add(&sum, request_of(sched, seq_get(&gang->waiting, at)),
-                         1);
+            amounts_add(&sum, request_of(sched, seq_get(&gang->waiting, at)));
         }
         bool is_ready =
             gang->waiting.count &&

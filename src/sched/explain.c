@@ -51,11 +51,11 @@ static enum sched_exclusion exclusion_of(const struct question *question,
         return SCHED_EXCLUDED_UNIFORMITY;
     }
     if (question->class->is_impossible ||
-        !resource_fits(request, &node->capacity)) {
+        !amounts_fit(request, &node->capacity)) {
         return SCHED_EXCLUDED_TOO_SMALL;
     }
-    return resource_fits(request, &sched->free[index]) ? SCHED_EXCLUSIONS
-                                                       : SCHED_EXCLUDED_FULL;
+    return amounts_fit(request, &sched->free[index]) ? SCHED_EXCLUSIONS
+                                                     : SCHED_EXCLUDED_FULL;
 }
 
 /* How much of a request is missing, in parts of itself. */

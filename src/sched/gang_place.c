@@ -1,4 +1,4 @@
-#include "sched/round.h"
+#include "sched/lanes.h"
 
 /* One try at placing a gang's waiting members. */
 struct attempt {
@@ -27,20 +27,22 @@ static struct mark mark_here(const struct round *round)
 static void back_to(struct round *round, struct mark mark)
 {
     struct sched *sched = round->sched;
-    bool has_preempted = false;
+    size_t count = sched->decisions.count;
 
-    for (size_t i = mark.decisions; i < sched->decisions.count; i++) {
-        const struct sched_decision *decision = &sched->decisions.items[i];
-        has_preempted |= decision->action == SCHED_PREEMPT;
-        sched->jobs.items[decision->job].is_planned = false;
+    for (size_t i = mark.decisions; i < count; i++) {
+        sched->job_flags.items[sched->decisions.items[i].job] &=
+            (uint8_t)~JOB_PLANNED;
     }
-    sched->decisions.count = mark.decisions;
     place_rollback(round, mark.journal);
-    if (has_preempted) {
-        for (uint32_t i = 0; i < round->lane_count; i++) {
-            lane_rewind(round, &round->lanes[i]);
+    for (size_t i = mark.decisions; i < count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        uint32_t list = sched->jobs.items[decision->job].list;
+        uint32_t lane = round->lane_of_queue[sched->lists.items[list].queue];
+        if (decision->action == SCHED_PREEMPT && lane != NONE) {
+            lane_rewind(round, &round->lanes[lane]);
         }
     }
+    sched->decisions.count = mark.decisions;
 }
 
 static uint32_t node_for(struct attempt *attempt, uint32_t job)
@@ -72,7 +74,7 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node)
                             .for_job = NONE,
                         });
     attempt->placed_count++;
-    resource_add(&attempt->placed_sum, &class->request, 1);
+    amounts_add(&attempt->placed_sum, &class->request);
 }
 
 /* Place as many members as fit; whether they are enough. */
@@ -87,7 +89,7 @@ static bool try_members(struct attempt *attempt)
          seq_next(&attempt->gang->waiting, &at)) {
         uint32_t job = seq_get(&attempt->gang->waiting, at);
         uint32_t class_index = class_of_job(sched, job);
-        bool has_avoided = sched->jobs.items[job].has_avoided;
+        bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
         uint32_t node = NONE;
         if (class_index != failed_class || has_avoided) {
             node = node_for(attempt, job);
@@ -206,7 +208,7 @@ static void fail_rest(struct attempt *attempt)
     for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
          seq_next(&attempt->gang->waiting, &at)) {
         uint32_t job = seq_get(&attempt->gang->waiting, at);
-        if (!sched->jobs.items[job].is_planned) {
+        if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
             round_decide(attempt->round, (struct sched_decision){
                                              .action = SCHED_FAIL,
                                              .job = job,

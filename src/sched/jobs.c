@@ -132,7 +132,7 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
     const struct list *list = &sched->lists.items[job->list];
     struct account *account = &sched->accounts.items[list->account];
 
-    resource_add(&account->queued, &class_of(sched, job)->request, sign);
+    amounts_add_times(&account->queued, &class_of(sched, job)->request, sign);
     account->queued_count += (uint32_t)sign;
     sched->queues.items[list->queue].waiting_count += (uint32_t)sign;
     queue_refresh(sched, list->queue);
@@ -145,7 +145,7 @@ void job_wait(struct sched *sched, uint32_t index)
     count_waiting(sched, job, 1);
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
-        resource_add(&gang->waiting_sum, &class_of(sched, job)->request, 1);
+        amounts_add(&gang->waiting_sum, &class_of(sched, job)->request);
         seq_insert(&gang->waiting, index, job_less, sched);
     } else {
         seq_insert(&sched->lists.items[job->list].seq, index, job_less, sched);
@@ -160,7 +160,7 @@ void job_unwait(struct sched *sched, uint32_t index)
     count_waiting(sched, job, -1);
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
-        resource_add(&gang->waiting_sum, &class_of(sched, job)->request, -1);
+        amounts_subtract(&gang->waiting_sum, &class_of(sched, job)->request);
         seq_remove(&gang->waiting, index, job_less, sched);
     } else {
         seq_remove(&sched->lists.items[job->list].seq, index, job_less, sched);
@@ -201,7 +201,8 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     const struct job *job = &sched->jobs.items[run->job];
     struct account *account = &sched->accounts.items[run->account];
 
-    resource_add(&account->allocated, &class_of(sched, job)->request, sign);
+    amounts_add_times(&account->allocated, &class_of(sched, job)->request,
+                      sign);
     account->leased_count += (uint32_t)sign;
     sched->queues.items[account->queue].leased_count += (uint32_t)sign;
     queue_refresh(sched, account->queue);
@@ -270,6 +271,9 @@ void sched_job_add(struct sched *sched, uint32_t index,
                                    .gang = NONE,
                                    .run = NONE,
                                });
+    }
+    while (sched->job_flags.count <= index) {
+        VEC_PUSH(&sched->job_flags, 0);
     }
     struct job *job = &sched->jobs.items[index];
     uint32_t pool =
@@ -369,9 +373,7 @@ static void drop_run(struct sched *sched, struct job *job)
 
 static void forget_avoided(struct sched *sched, uint32_t index)
 {
-    struct job *job = &sched->jobs.items[index];
-
-    if (!job->has_avoided) {
+    if (!(sched->job_flags.items[index] & JOB_AVOIDS)) {
         return;
     }
     uint32_t at = map_remove(&sched->avoid_map, key_of_u64(index));
@@ -381,17 +383,17 @@ static void forget_avoided(struct sched *sched, uint32_t index)
         node_touch(sched, avoid->nodes[i]);
     }
     VEC_PUSH(&sched->spare_avoids, at);
-    job->has_avoided = false;
+    sched->job_flags.items[index] &= (uint8_t)~JOB_AVOIDS;
 }
 
 void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
 {
-    struct job *job = job_get(sched, index);
     uint32_t at;
 
+    (void)job_get(sched, index);
     ASSERT(node < sched->nodes.count && sched->nodes.items[node].name);
     sched->version++;
-    if (!job->has_avoided) {
+    if (!(sched->job_flags.items[index] & JOB_AVOIDS)) {
         if (sched->spare_avoids.count) {
             at = sched->spare_avoids.items[--sched->spare_avoids.count];
         } else {
@@ -400,7 +402,7 @@ void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
         }
         sched->avoids.items[at] = (struct avoid_list){0};
         map_put(&sched->avoid_map, key_of_u64(index), at);
-        job->has_avoided = true;
+        sched->job_flags.items[index] |= JOB_AVOIDS;
     }
     if (job_avoids(sched, index, node)) {
         return;
@@ -513,6 +515,7 @@ void jobs_fini(struct sched *sched)
         mem_free(sched->gangs.items[i].uniformity);
     }
     VEC_FREE(&sched->jobs);
+    VEC_FREE(&sched->job_flags);
     VEC_FREE(&sched->lists);
     VEC_FREE(&sched->spare_lists);
     VEC_FREE(&sched->gangs);

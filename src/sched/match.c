@@ -92,6 +92,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
 
     class->is_impossible = !resource_request(
         &sched->policy->schema, &requirement->requests, &class->request);
+    amounts_clamp(&class->request);
     class->priority_class =
         (uint8_t)policy_class_index(sched->policy, requirement->priority_class);
     class->level = sched->class_level[class->priority_class];
@@ -146,7 +147,7 @@ void classes_fini(struct sched *sched)
 
 bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node)
 {
-    if (!sched->jobs.items[job].has_avoided) {
+    if (!(sched->job_flags.items[job] & JOB_AVOIDS)) {
         return false;
     }
     uint32_t at = map_find(&sched->avoid_map, key_of_u64(job));

@@ -225,13 +225,13 @@ uint32_t node_index_find(struct node_index *index,
     for (uint32_t at = find_block(index, key_min, 0); at < index->order_count;
          at++) {
         struct node_index_block *block = block_at(index, at);
-        if (!resource_fits(request, &block->free_max)) {
+        if (!amounts_fit(request, &block->free_max)) {
             continue;
         }
         bool has_room = false;
         for (uint32_t i = 0; i < block->count; i++) {
             uint32_t node = block->nodes[i];
-            if (!resource_fits(request, &index->free[node])) {
+            if (!amounts_fit(request, &index->free[node])) {
                 continue;
             }
             has_room = true;

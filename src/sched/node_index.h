@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "model/resource.h"
+#include "sched/amounts.h"
 
 enum { NODE_INDEX_BLOCK = 64, NODE_INDEX_NONE = UINT32_MAX };
 

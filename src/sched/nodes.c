@@ -269,7 +269,7 @@ static void pool_count(struct sched *sched, const struct node *node, int sign)
     struct pool *pool = &sched->pools.items[node->pool];
 
     pool->node_count += (uint32_t)sign;
-    resource_add(&pool->total, &node->capacity, sign);
+    amounts_add_times(&pool->total, &node->capacity, sign);
     pool->is_stale = true;
 }
 
@@ -285,6 +285,7 @@ static struct resource_vec capacity_of(const struct sched *sched,
         int64_t left = capacity.v[r] - foreign.v[r];
         capacity.v[r] = left > 0 ? left : 0;
     }
+    amounts_clamp(&capacity);
     return capacity;
 }
 
@@ -365,8 +366,8 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     mem_free(node->record);
     node->record = record_copy(record);
     node->has_taints = keeps_pods_away(record);
-    resource_add(&sched->free[index], &node->capacity, -1);
-    resource_add(&sched->free[index], &capacity, 1);
+    amounts_subtract(&sched->free[index], &node->capacity);
+    amounts_add(&sched->free[index], &capacity);
     node->capacity = capacity;
     pool_count(sched, node, 1);
     node_touch(sched, index);
@@ -384,7 +385,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
     }
     sched->version++;
     pool_count(sched, node, -1);
-    resource_add(&sched->free[index], &node->capacity, -1);
+    amounts_subtract(&sched->free[index], &node->capacity);
     node->capacity = (struct resource_vec){0};
     mem_free(node->record);
     node->record = NULL;
@@ -439,9 +440,9 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     uint32_t c = sched->lists.items[list].class_index;
     const struct resource_vec *request = &sched->classes.items[c].request;
 
-    resource_add(&sched->free[run->node], request, -sign);
+    amounts_add_times(&sched->free[run->node], request, -sign);
     if (run->is_preemptible) {
-        resource_add(
+        amounts_add_times(
             &sched->preemptible[(size_t)run->node * sched->level_count +
                                 run->level],
             request, sign);
@@ -639,8 +640,7 @@ void nodes_rebuild(struct sched *sched)
         struct node *node = &sched->nodes.items[i];
         if (node->name && node->record) {
             node->capacity = capacity_of(sched, node->record);
-            resource_add(&sched->pools.items[node->pool].total, &node->capacity,
-                         1);
+            amounts_add(&sched->pools.items[node->pool].total, &node->capacity);
             sched->free[i] = node->capacity;
         } else {
             sched->free[i] = (struct resource_vec){0};

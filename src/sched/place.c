@@ -1,4 +1,4 @@
-#include "sched/round.h"
+#include "sched/lanes.h"
 
 bool place_allows(const struct search *search, uint32_t index)
 {
@@ -40,7 +40,7 @@ static uint32_t find_in_group(const struct search *search)
     for (uint32_t i = 0; i < search->only->count; i++) {
         uint32_t node = search->only->nodes[i];
         round->counters->nodes_examined++;
-        if (!resource_fits(request, &sched->free[node]) ||
+        if (!amounts_fit(request, &sched->free[node]) ||
             !place_allows(search, node)) {
             continue;
         }
@@ -58,7 +58,7 @@ uint32_t place_find(const struct search *search)
 {
     struct round *round = search->round;
     struct class *class = class_round(round, search->class_index);
-    bool has_avoided = round->sched->jobs.items[search->job].has_avoided;
+    bool has_avoided = round->sched->job_flags.items[search->job] & JOB_AVOIDS;
 
     if (class->is_impossible) {
         return NONE;
@@ -68,8 +68,7 @@ uint32_t place_find(const struct search *search)
     }
     if (!has_avoided && class->cached_node != NONE &&
         class->cached_version == round->version &&
-        resource_fits(&class->request,
-                      &round->sched->free[class->cached_node])) {
+        amounts_fit(&class->request, &round->sched->free[class->cached_node])) {
         return class->cached_node;
     }
     place_flush(round);
@@ -108,11 +107,11 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     struct class *class = class_at(round, class_index);
     struct usage *usage = lane_usage(round, lane, class->priority_class);
 
-    resource_add(&sched->free[node], &class->request, -(int64_t)count);
-    resource_add(&lane->all, &class->request, count);
-    resource_add(&lane->placed, &class->request, count);
+    amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
+    amounts_add_times(&lane->all, &class->request, count);
+    amounts_add_times(&lane->placed, &class->request, count);
     if (usage) {
-        resource_add(&usage->used, &class->request, count);
+        amounts_add_times(&usage->used, &class->request, count);
     }
     note(sched, node, class_index, count, lane->queue);
     if (round->open_node != node) {
@@ -147,13 +146,13 @@ static void charge(struct round *round, const struct run *run,
     if (!lane) {
         return;
     }
-    resource_add(&lane->all, &class->request, sign);
+    amounts_add_times(&lane->all, &class->request, sign);
     if (run->state != RUN_EVICTED) {
-        resource_add(&lane->placed, &class->request, sign);
+        amounts_add_times(&lane->placed, &class->request, sign);
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        resource_add(&usage->used, &class->request, sign);
+        amounts_add_times(&usage->used, &class->request, sign);
     }
 }
 
@@ -161,9 +160,9 @@ static void charge(struct round *round, const struct run *run,
 static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
-    resource_add(&sched->free[run->node], &class->request, sign);
+    amounts_add_times(&sched->free[run->node], &class->request, sign);
     if (run->is_preemptible) {
-        resource_add(
+        amounts_add_times(
             &sched->preemptible[(size_t)run->node * sched->level_count +
                                 run->level],
             &class->request, -sign);
@@ -201,13 +200,13 @@ void place_rollback(struct round *round, size_t mark)
             const struct class *class = class_at(round, entry.class_index);
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];
             int64_t count = entry.count;
-            resource_add(&sched->free[entry.node], &class->request, count);
-            resource_add(&lane->all, &class->request, -count);
-            resource_add(&lane->placed, &class->request, -count);
+            amounts_add_times(&sched->free[entry.node], &class->request, count);
+            amounts_add_times(&lane->all, &class->request, -count);
+            amounts_add_times(&lane->placed, &class->request, -count);
             struct usage *usage =
                 lane_usage(round, lane, class->priority_class);
             if (usage) {
-                resource_add(&usage->used, &class->request, -count);
+                amounts_add_times(&usage->used, &class->request, -count);
             }
         } else {
             struct run *run =
@@ -230,9 +229,9 @@ void place_undo(struct sched *sched)
     for (size_t i = sched->journal.count; i > 0; i--) {
         struct journal_entry entry = sched->journal.items[i - 1];
         if (entry.count) {
-            resource_add(&sched->free[entry.node],
-                         &sched->classes.items[entry.class_index].request,
-                         entry.count);
+            amounts_add_times(&sched->free[entry.node],
+                              &sched->classes.items[entry.class_index].request,
+                              entry.count);
         } else {
             struct run *run =
                 &sched->runs.items[sched->jobs.items[entry.job].run];

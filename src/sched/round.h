@@ -13,6 +13,8 @@
 
 #include "sched/state.h"
 
+enum { ROUND_FACTORS_MAX = 64 };
+
 enum stream_kind { STREAM_EVICTED, STREAM_NEW, STREAM_KINDS };
 
 /* A list that a lane still draws from. */
@@ -29,6 +31,7 @@ struct usage {
 
 struct lane {
     uint32_t queue, rank;
+    uint32_t factor_id; /* lanes of one factor share it; 0: of no other */
     int64_t factor_micro;
     struct resource_vec all;    /* what it runs and was placed */
     struct resource_vec placed; /* `all` without what is evicted */
@@ -59,9 +62,12 @@ struct unit {
     uint32_t ordinal; /* in the order in which places are won back */
 };
 
+/* A stream in the heap; see heap.c for `like`. */
 struct heap_entry {
     double approx;
     uint32_t stream; /* lane x STREAM_KINDS + kind */
+    uint32_t rank;
+    uint32_t like; /* costs of equal `like` compare as their doubles; 0: no */
     uint32_t level;
 };
 
@@ -93,6 +99,8 @@ struct round {
     struct lane *lanes;
     uint32_t lane_count;
     uint32_t *lane_of_queue; /* or NONE */
+    int64_t factors[ROUND_FACTORS_MAX];
+    uint32_t factor_count;
     struct heap_entry *heap;
     uint32_t heap_count;
 
@@ -116,7 +124,8 @@ struct round {
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
-    VEC(uint32_t) grown; /* nodes that got room by preemption */
+    VEC(uint32_t) grown;   /* nodes that got room by preemption */
+    VEC(uint32_t) touched; /* lanes whose work was just preempted */
     struct label_index *labels;
 };
 
@@ -142,22 +151,13 @@ static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
 
 /* round.c */
 
-/* The round's part of a class, fresh in each round. */
-struct class *class_round(struct round *round, uint32_t class_index);
-/* Find a lane's next evicted work and put its stream in order. */
-void lane_refresh_evicted(struct round *round, struct lane *lane);
-/* Both streams of a lane, after its costs changed from outside. */
-void lane_refresh(struct round *round, struct lane *lane);
-/* Preemptions were undone: evicted work that was passed over counts again. */
-void lane_rewind(struct round *round, struct lane *lane);
+/* Append a decision to the present group. */
+void round_decide(struct round *round, struct sched_decision decision);
+/* Plan for the round's pool. */
+void round_plan(struct round *round);
 /* Count what a gang started against the rate limits. */
 void gang_started(struct round *round, const struct lane *lane, uint32_t count,
                   const struct resource_vec *request);
-/* The lane's sums of a priority class against its limits; NULL: no limits. */
-struct usage *lane_usage(struct round *round, struct lane *lane,
-                         uint32_t priority_class);
-/* Append a decision to the present group. */
-void round_decide(struct round *round, struct sched_decision decision);
 
 /* place.c */
 

@@ -343,6 +343,6 @@ void sched_pool_stats(struct sched *sched, uint32_t pool_index,
         .active_queue_count = count,
     };
     for (uint32_t i = 0; i < count; i++) {
-        resource_add(&ret_stats->allocated, &shares[i].allocated, 1);
+        amounts_add(&ret_stats->allocated, &shares[i].allocated);
     }
 }

@@ -9,10 +9,10 @@ static void add_demand(uint32_t pool, const struct account *account,
                        struct resource_vec *want)
 {
     if (account->pool == NONE || account->pool == pool) {
-        resource_add(&want[account->priority_class], &account->queued, 1);
+        amounts_add(&want[account->priority_class], &account->queued);
     }
     if (account->pool == pool) {
-        resource_add(&want[account->priority_class], &account->allocated, 1);
+        amounts_add(&want[account->priority_class], &account->allocated);
     }
 }
 
@@ -48,14 +48,14 @@ static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
         }
         bool is_here = account->pool == pool;
         if (is_here) {
-            resource_add(&share->allocated, &account->allocated, 1);
+            amounts_add(&share->allocated, &account->allocated);
             share->leased_count += account->leased_count;
             is_active |= account->leased_count > 0;
         }
         if (queue->is_cordoned) {
             if (is_here) {
-                resource_add(&want[account->priority_class],
-                             &account->allocated, 1);
+                amounts_add(&want[account->priority_class],
+                            &account->allocated);
             }
             continue;
         }
@@ -66,7 +66,7 @@ static bool measure(const struct sched *sched, uint32_t pool, uint32_t index,
     for (uint32_t c = 0; c < sched->policy->class_count; c++) {
         if (used >> c & 1) {
             cap_demand(sched, index, pool, c, &want[c]);
-            resource_add(&share->wanted, &want[c], 1);
+            amounts_add(&share->wanted, &want[c]);
         }
     }
     share->weight =

@@ -17,6 +17,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sched/amounts.h"
 #include "sched/bucket.h"
 #include "sched/cost.h"
 #include "sched/node_index.h"
@@ -55,11 +56,15 @@ struct job {
     int64_t submitted_ms;
     uint32_t priority;
     uint32_t list : 29; /* LIST_NONE: no such job */
-    uint32_t has_avoided : 1;
     uint32_t was_leased : 1;
-    uint32_t is_planned : 1; /* leased or failed by the plan in the making */
-    uint32_t gang;           /* or NONE */
-    uint32_t run;            /* or NONE: it waits */
+    uint32_t gang; /* or NONE */
+    uint32_t run;  /* or NONE: it waits */
+};
+
+/* Bits of sched.job_flags. */
+enum {
+    JOB_AVOIDS = 1,  /* it has an avoid list */
+    JOB_PLANNED = 2, /* leased or failed by the plan in the making */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -186,6 +191,7 @@ struct sched {
     VEC(struct class) classes;
     VEC(uint32_t) spare_classes;
     VEC(struct job) jobs;
+    VEC(uint8_t) job_flags; /* by job */
     VEC(struct list) lists;
     VEC(uint32_t) spare_lists;
     struct map list_map; /* see list_key() */

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "sched/round.h"
+#include "sched/lanes.h"
 
 enum { BOUND_ANY = UINT32_MAX };
 
@@ -49,7 +49,7 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index,
 
     round->members[(*member_count)++] = index;
     unit->member_count++;
-    resource_add(&unit->sum, &class->request, 1);
+    amounts_add(&unit->sum, &class->request);
     unit->level = run->level < unit->level ? run->level : unit->level;
     unit->leased_ms =
         run->leased_ms > unit->leased_ms ? run->leased_ms : unit->leased_ms;
@@ -179,7 +179,7 @@ static void evict_lane(struct round *round, uint32_t index,
             uint32_t run = round->members[unit->member_first + m];
             sched->runs.items[run].unit = i;
         }
-        resource_add(&lane->placed, &unit->sum, -1);
+        amounts_subtract(&lane->placed, &unit->sum);
     }
 }
 
@@ -199,12 +199,12 @@ static uint32_t *order_units(struct round *round)
         struct unit *unit = &round->units[lane->unit_next];
         unit->ordinal = count;
         order[count++] = lane->unit_next++;
-        resource_add(&lane->placed, &unit->sum, 1);
+        amounts_add(&lane->placed, &unit->sum);
         lane_refresh_evicted(round, lane);
     }
     for (uint32_t i = 0; i < round->unit_count; i++) {
         struct lane *lane = &round->lanes[round->units[i].lane];
-        resource_add(&lane->placed, &round->units[i].sum, -1);
+        amounts_subtract(&lane->placed, &round->units[i].sum);
         lane->unit_next = i < lane->unit_next ? i : lane->unit_next;
     }
     return order;
@@ -300,6 +300,7 @@ void victims_forget(struct round *round)
         }
     }
     VEC_FREE(&round->grown);
+    VEC_FREE(&round->touched);
 }
 
 /* Fair-share preemption. */
@@ -321,9 +322,9 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
         if (run->state != RUN_EVICTED || run->level > class->level) {
             continue;
         }
-        resource_add(
-            &free, &class_at(round, class_of_job(sched, run->job))->request, 1);
-        if (resource_fits(&class->request, &free)) {
+        amounts_add(&free,
+                    &class_at(round, class_of_job(sched, run->job))->request);
+        if (amounts_fit(&class->request, &free)) {
             return round->units[run->unit].ordinal + 1;
         }
     }
@@ -497,7 +498,7 @@ static void add_victim(const struct round *round, struct victim *victims,
 
     for (uint32_t i = 0; gang != NONE && i < *count; i++) {
         if (victims[i].gang == gang) {
-            resource_add(&victims[i].sum, &class->request, 1);
+            amounts_add(&victims[i].sum, &class->request);
             if (job_less(sched, victims[i].job, run->job)) {
                 victims[i].job = run->job;
             }
@@ -574,8 +575,9 @@ static void preempt(const struct search *search, uint32_t job,
                             .node = node,
                             .for_job = search->job,
                         });
-    if (lane != NONE) {
+    if (lane != NONE && !round->lanes[lane].is_touched) {
         round->lanes[lane].is_touched = true;
+        VEC_PUSH(&round->touched, lane);
     }
     if (why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
@@ -608,12 +610,14 @@ static void preempt_victim(const struct search *search,
 /* Lanes whose work was preempted stand elsewhere in the heap now. */
 static void refresh_touched(struct round *round)
 {
-    for (uint32_t i = 0; i < round->lane_count; i++) {
-        if (round->lanes[i].is_touched) {
-            round->lanes[i].is_touched = false;
-            lane_refresh(round, &round->lanes[i]);
+    for (size_t i = 0; i < round->touched.count; i++) {
+        struct lane *lane = &round->lanes[round->touched.items[i]];
+        if (lane->is_touched) {
+            lane->is_touched = false;
+            lane_refresh(round, lane);
         }
     }
+    round->touched.count = 0;
 }
 
 /* Take everything that is permitted in mind, give back what there is room
@@ -630,15 +634,15 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
     struct victim *victims = collect(search, node, cut, level_max, &count);
 
     for (uint32_t i = 0; i < count; i++) {
-        resource_add(&room, &victims[i].sum, 1);
+        amounts_add(&room, &victims[i].sum);
     }
-    resource_add(&room, &class->request, -1);
+    amounts_subtract(&room, &class->request);
     for (uint32_t i = count; i > 0; i--) {
         /* From the one that best keeps its place. */
         struct victim *victim = &victims[count - i];
         struct resource_vec none = {0}, rest = room;
-        resource_add(&rest, &victim->sum, -1);
-        if (resource_fits(&none, &rest)) {
+        amounts_subtract(&rest, &victim->sum);
+        if (amounts_fit(&none, &rest)) {
             room = rest;
             victim->job = NONE;
         }
@@ -649,8 +653,8 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
         }
     }
     struct resource_vec after = sched->free[node];
-    resource_add(&after, &class->request, -1);
-    if (!resource_fits(&after, &before)) {
+    amounts_subtract(&after, &class->request);
+    if (!amounts_fit(&after, &before)) {
         round->growth_count++;
         VEC_PUSH(&round->grown, node);
     }
@@ -671,7 +675,7 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
     struct resource_vec room = sched->free[index];
 
     for (uint32_t l = 0; l <= p; l++) {
-        resource_add(&room, &preemptible[l], 1);
+        amounts_add(&room, &preemptible[l]);
     }
     if (node->stamp != sched->stamp) {
         return room;
@@ -680,9 +684,9 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
         const struct run *run = &sched->runs.items[round->evicted_runs[i]];
         if (run->state == RUN_EVICTED && run->level > p &&
             run->level <= class->level) {
-            resource_add(
-                &room, &class_at(round, class_of_job(sched, run->job))->request,
-                1);
+            amounts_add(
+                &room,
+                &class_at(round, class_of_job(sched, run->job))->request);
         }
     }
     return room;
@@ -705,7 +709,7 @@ static uint32_t find_at_level(const struct search *search, uint32_t p)
             continue;
         }
         struct resource_vec room = room_at(round, node, class, p);
-        if (!resource_fits(&class->request, &room)) {
+        if (!amounts_fit(&class->request, &room)) {
             continue;
         }
         uint64_t key = pool_weigh(round->pool, &room);
@@ -753,7 +757,7 @@ uint32_t victims_find(const struct search *search)
         if (search->only) {
             node = scan_last(search, search->only->nodes, search->only->count,
                              &cut);
-        } else if (round->sched->jobs.items[search->job].has_avoided) {
+        } else if (round->sched->job_flags.items[search->job] & JOB_AVOIDS) {
             node = scan_last(search, round->evicted_nodes,
                              round->evicted_node_count, &cut);
         } else {

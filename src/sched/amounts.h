@@ -1,0 +1,62 @@
+/*
+ * amounts - arithmetic on resource vectors for inner loops.
+ *
+ * Sums of absurd requests wrap instead of being undefined, and unwrap when
+ * what was added is taken away again.  Pure.
+ */
+#pragma once
+
+#include "model/resource.h"
+
+/* What one job may ask for and one node may have; more is cut down to this,
+ * so that differences never overflow. */
+static const int64_t AMOUNT_ONE_MAX = (int64_t)1 << 56;
+
+/* Whether a[r] <= b[r] in every column, without branches. */
+static inline bool amounts_fit(const struct resource_vec *a,
+                               const struct resource_vec *b)
+{
+    uint64_t signs = 0;
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        signs |= (uint64_t)b->v[r] - (uint64_t)a->v[r];
+    }
+    return signs >> 63 == 0;
+}
+
+/* a += b. */
+static inline void amounts_add(struct resource_vec *a,
+                               const struct resource_vec *b)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        a->v[r] = (int64_t)((uint64_t)a->v[r] + (uint64_t)b->v[r]);
+    }
+}
+
+/* a -= b. */
+static inline void amounts_subtract(struct resource_vec *a,
+                                    const struct resource_vec *b)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        a->v[r] = (int64_t)((uint64_t)a->v[r] - (uint64_t)b->v[r]);
+    }
+}
+
+/* a += b * times. */
+static inline void amounts_add_times(struct resource_vec *a,
+                                     const struct resource_vec *b,
+                                     int64_t times)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        a->v[r] =
+            (int64_t)((uint64_t)a->v[r] + (uint64_t)b->v[r] * (uint64_t)times);
+    }
+}
+
+/* Cut what is beyond AMOUNT_ONE_MAX. */
+static inline void amounts_clamp(struct resource_vec *a)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        a->v[r] = a->v[r] < AMOUNT_ONE_MAX ? a->v[r] : AMOUNT_ONE_MAX;
+    }
+}

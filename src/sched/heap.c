@@ -1,0 +1,136 @@
+#include "sched/heap.h"
+
+static bool entry_less_exact(const struct round *round,
+                             const struct heap_entry *a,
+                             const struct heap_entry *b, bool *ret_equal)
+{
+    const struct cost *x =
+        &round->lanes[a->stream / STREAM_KINDS].cost[a->stream % STREAM_KINDS];
+    const struct cost *y =
+        &round->lanes[b->stream / STREAM_KINDS].cost[b->stream % STREAM_KINDS];
+    int c = cost_compare(&round->pool->base, x, y);
+
+    *ret_equal = c == 0;
+    return c < 0;
+}
+
+bool heap_less(const struct round *round, const struct heap_entry *a,
+               const struct heap_entry *b)
+{
+    bool is_equal = false;
+
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->like == b->like && a->like != 0) {
+        if (a->approx != b->approx) {
+            return a->approx < b->approx;
+        }
+    } else if (entry_less_exact(round, a, b, &is_equal)) {
+        return true;
+    } else if (!is_equal) {
+        return false;
+    }
+    /* What runs goes before what would take its place. */
+    uint32_t a_kind = a->stream % STREAM_KINDS;
+    uint32_t b_kind = b->stream % STREAM_KINDS;
+    return a_kind != b_kind ? a_kind < b_kind : a->rank < b->rank;
+}
+
+static void heap_set(struct round *round, uint32_t at, struct heap_entry entry)
+{
+    struct lane *lane = &round->lanes[entry.stream / STREAM_KINDS];
+
+    round->heap[at] = entry;
+    lane->heap_place[entry.stream % STREAM_KINDS] = at;
+}
+
+static void heap_up(struct round *round, uint32_t at, struct heap_entry entry)
+{
+    while (at > 0) {
+        uint32_t parent = (at - 1) / 2;
+        if (!heap_less(round, &entry, &round->heap[parent])) {
+            break;
+        }
+        heap_set(round, at, round->heap[parent]);
+        at = parent;
+    }
+    heap_set(round, at, entry);
+}
+
+/* Put an entry at or below the hole `at`.  What comes back from the top has
+ * mostly become the last: so the hole sinks to the bottom first. */
+static void heap_sink(struct round *round, uint32_t at, struct heap_entry entry)
+{
+    const struct heap_entry *heap = round->heap;
+    uint32_t count = round->heap_count;
+
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= count) {
+            break;
+        }
+        if (child + 1 < count) {
+            child += heap_less(round, &heap[child + 1], &heap[child]);
+        }
+        heap_set(round, at, heap[child]);
+        at = child;
+    }
+    heap_up(round, at, entry);
+}
+
+struct heap_entry heap_entry_of(const struct round *round,
+                                const struct lane *lane, enum stream_kind kind)
+{
+    /* Amounts below 2^48 of one column and factor differ in their doubles
+     * too, so that those can be trusted. */
+    const struct cost *cost = &lane->cost[kind];
+    bool is_plain = cost->amount < (int64_t)1 << 48 && lane->factor_id;
+
+    return (struct heap_entry){
+        .approx = cost->approx,
+        .stream = (uint32_t)(lane - round->lanes) * STREAM_KINDS + kind,
+        .rank = lane->rank,
+        .like = is_plain ? lane->factor_id * RESOURCE_COLUMNS_MAX + cost->column
+                         : 0,
+        .level = lane->level[kind],
+    };
+}
+
+void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
+{
+    struct heap_entry entry = heap_entry_of(round, lane, kind);
+    uint32_t at = lane->heap_place[kind];
+
+    if (at == NONE) {
+        heap_up(round, round->heap_count++, entry);
+    } else {
+        heap_sink(round, at, entry);
+    }
+}
+
+void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
+{
+    uint32_t at = lane->heap_place[kind];
+
+    if (at == NONE) {
+        return;
+    }
+    lane->heap_place[kind] = NONE;
+    struct heap_entry last = round->heap[--round->heap_count];
+    if (at < round->heap_count) {
+        heap_sink(round, at, last);
+    }
+}
+
+const struct heap_entry *heap_second(const struct round *round)
+{
+    const struct heap_entry *heap = round->heap;
+
+    if (round->heap_count < 2) {
+        return NULL;
+    }
+    return round->heap_count == 2 || heap_less(round, &heap[1], &heap[2])
+               ? &heap[1]
+               : &heap[2];
+}

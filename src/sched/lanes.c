@@ -1,0 +1,385 @@
+#include "sched/lanes.h"
+
+#include "sched/heap.h"
+
+struct class *class_round(struct round *round, uint32_t class_index)
+{
+    struct class *class = class_at(round, class_index);
+
+    if (class->stamp != round->sched->stamp) {
+        class->stamp = round->sched->stamp;
+        class->is_blocked = false;
+        class->is_blocked_all = false;
+        class->cached_node = NONE;
+        class->requirement = NULL;
+        class->victims = NULL;
+        class->blocked_growth = 0;
+        class->lane_first = NONE;
+    }
+    return class;
+}
+
+/* The heap of a lane's lists. */
+
+static uint32_t job_of_head(const struct round *round, const struct head *head)
+{
+    const struct sched *sched = round->sched;
+
+    return sched->lists.items[head->list].class_index == NONE
+               ? sched->gangs.items[head->item].position
+               : head->item;
+}
+
+static bool head_less(const struct round *round, const struct head *a,
+                      const struct head *b)
+{
+    const struct sched *sched = round->sched;
+    uint32_t a_level = sched->lists.items[a->list].level;
+    uint32_t b_level = sched->lists.items[b->list].level;
+
+    if (a_level != b_level) {
+        return a_level > b_level;
+    }
+    return job_less(sched, job_of_head(round, a), job_of_head(round, b));
+}
+
+static void heads_down(const struct round *round, struct lane *lane,
+                       uint32_t at)
+{
+    struct head head = lane->heads[at];
+
+    for (;;) {
+        uint32_t child = at * 2 + 1;
+        if (child >= lane->head_count) {
+            break;
+        }
+        if (child + 1 < lane->head_count &&
+            head_less(round, &lane->heads[child + 1], &lane->heads[child])) {
+            child++;
+        }
+        if (!head_less(round, &lane->heads[child], &head)) {
+            break;
+        }
+        lane->heads[at] = lane->heads[child];
+        at = child;
+    }
+    lane->heads[at] = head;
+}
+
+/* Whether an item was already dealt with by this plan. */
+static bool is_planned(const struct round *round, const struct list *list,
+                       uint32_t item)
+{
+    const struct sched *sched = round->sched;
+
+    if (list->class_index != NONE) {
+        return sched->job_flags.items[item] & JOB_PLANNED;
+    }
+    return sched->gangs.items[item].planned == sched->plan_count;
+}
+
+/* Move a head to an item that is still to be planned; false at the end. */
+static bool head_settle(const struct round *round, struct head *head)
+{
+    const struct list *list = &round->sched->lists.items[head->list];
+
+    while (!seq_is_end(&list->seq, head->at)) {
+        head->item = seq_get(&list->seq, head->at);
+        if (!is_planned(round, list, head->item)) {
+            return true;
+        }
+        seq_next(&list->seq, &head->at);
+    }
+    return false;
+}
+
+void lane_drop_list(struct round *round, struct lane *lane)
+{
+    lane->heads[0] = lane->heads[--lane->head_count];
+    if (lane->head_count) {
+        heads_down(round, lane, 0);
+    }
+}
+
+void lane_settle(struct round *round, struct lane *lane)
+{
+    if (!head_settle(round, &lane->heads[0])) {
+        lane_drop_list(round, lane);
+    } else if (lane->head_count > 1) {
+        heads_down(round, lane, 0);
+    }
+}
+
+void lane_skip(struct round *round, struct lane *lane)
+{
+    struct head *head = &lane->heads[0];
+
+    seq_next(&round->sched->lists.items[head->list].seq, &head->at);
+    lane_settle(round, lane);
+}
+
+bool lane_goes_on(const struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    struct head *head = &lane->heads[0];
+    const struct seq *seq = &sched->lists.items[head->list].seq;
+
+    if (seq_is_end(seq, head->at)) {
+        return false;
+    }
+    head->item = seq_get(seq, head->at);
+    if (sched->job_flags.items[head->item]) {
+        return false;
+    }
+    for (uint32_t i = 1; i <= 2 && i < lane->head_count; i++) {
+        if (head_less(round, &lane->heads[i], head)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_held(const struct round *round, const struct resource_vec *v)
+{
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if ((round->held_columns >> r & 1) && v->v[r] > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct resource_vec *request_of_head(const struct round *round,
+                                                  const struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    const struct list *list = &sched->lists.items[lane->heads[0].list];
+
+    return list->class_index == NONE
+               ? &sched->gangs.items[lane->heads[0].item].waiting_sum
+               : &sched->classes.items[list->class_index].request;
+}
+
+/* Whether nothing of the class can be placed any more in this round. */
+static bool is_hopeless(struct round *round, uint32_t class_index)
+{
+    if (class_index == NONE) {
+        return false;
+    }
+    const struct class *class = class_round(round, class_index);
+    bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;
+
+    return may_preempt ? class->is_blocked_all
+                       : class->is_blocked &&
+                             class->blocked_growth == round->growth_count;
+}
+
+/* Chain the lane to the class of its next new work (NONE: out of any). */
+static void lane_chain(struct round *round, struct lane *lane,
+                       uint32_t class_index)
+{
+    if (lane->class_index == class_index) {
+        return;
+    }
+    if (lane->class_index != NONE) {
+        if (lane->class_next != NONE) {
+            round->lanes[lane->class_next].class_previous =
+                lane->class_previous;
+        }
+        if (lane->class_previous != NONE) {
+            round->lanes[lane->class_previous].class_next = lane->class_next;
+        } else {
+            class_at(round, lane->class_index)->lane_first = lane->class_next;
+        }
+    }
+    lane->class_index = class_index;
+    if (class_index != NONE) {
+        struct class *class = class_round(round, class_index);
+        uint32_t self = (uint32_t)(lane - round->lanes);
+        lane->class_previous = NONE;
+        lane->class_next = class->lane_first;
+        if (class->lane_first != NONE) {
+            round->lanes[class->lane_first].class_previous = self;
+        }
+        class->lane_first = self;
+    }
+}
+
+/* Find the lane's next new work and put its stream in order. */
+void lane_refresh_new(struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+
+    while (lane->head_count) {
+        const struct list *list = &sched->lists.items[lane->heads[0].list];
+        const struct resource_vec *request = request_of_head(round, lane);
+        bool is_gang = list->class_index == NONE;
+        bool is_out = is_hopeless(round, list->class_index) ||
+                      (round->held_columns && is_held(round, request));
+        if (is_out && is_gang) {
+            lane_skip(round, lane);
+        } else if (is_out) {
+            lane_drop_list(round, lane);
+        } else {
+            lane->request = request;
+            lane->level[STREAM_NEW] = list->level;
+            lane->cost[STREAM_NEW] = cost_of(&round->pool->base, &lane->all,
+                                             request, lane->factor_micro);
+            heap_put(round, lane, STREAM_NEW);
+            lane_chain(round, lane, list->class_index);
+            return;
+        }
+    }
+    lane_chain(round, lane, NONE);
+    heap_drop(round, lane, STREAM_NEW);
+}
+
+void lane_refresh_evicted(struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+
+    while (lane->unit_next < lane->unit_end) {
+        const struct unit *unit = &round->units[lane->unit_next];
+        uint32_t run = round->members[unit->member_first];
+        if (sched->runs.items[run].state == RUN_EVICTED) {
+            lane->level[STREAM_EVICTED] = unit->level;
+            lane->cost[STREAM_EVICTED] =
+                cost_of(&round->pool->base, &lane->placed, &unit->sum,
+                        lane->factor_micro);
+            heap_put(round, lane, STREAM_EVICTED);
+            return;
+        }
+        lane->unit_next++;
+    }
+    heap_drop(round, lane, STREAM_EVICTED);
+}
+
+void lane_refresh(struct round *round, struct lane *lane)
+{
+    lane_refresh_evicted(round, lane);
+    lane_refresh_new(round, lane);
+}
+
+struct usage *lane_usage(struct round *round, struct lane *lane,
+                         uint32_t priority_class)
+{
+    struct sched *sched = round->sched;
+
+    if (!queue_has_limits(sched, lane->queue, priority_class)) {
+        return NULL;
+    }
+    if (!lane->usages) {
+        lane->usages = arena_alloc_array(
+            round->arena, sched->policy->class_count, sizeof(*lane->usages));
+    }
+    struct usage *usage = lane->usages[priority_class];
+    if (usage) {
+        return usage;
+    }
+    lane->usages[priority_class] = usage =
+        arena_alloc(round->arena, sizeof(*usage));
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        usage->limit.v[r] = r < sched->policy->schema.column_count
+                                ? queue_limit_of(sched, lane->queue, round->p,
+                                                 priority_class, r)
+                                : INT64_MAX;
+    }
+    for (uint32_t at = sched->queues.items[lane->queue].account_first;
+         at != NONE; at = sched->accounts.items[at].next) {
+        const struct account *account = &sched->accounts.items[at];
+        if (account->pool == round->p &&
+            account->priority_class == priority_class) {
+            usage->used = account->allocated;
+        }
+    }
+    return usage;
+}
+
+void lane_rewind(struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+
+    while (lane->unit_next > lane->unit_first) {
+        const struct unit *unit = &round->units[lane->unit_next - 1];
+        uint32_t run = round->members[unit->member_first];
+        if (sched->runs.items[run].state == RUN_RETURNED) {
+            break;
+        }
+        lane->unit_next--;
+    }
+    lane_refresh(round, lane);
+}
+
+static bool is_for_pool(const struct round *round, const struct list *list)
+{
+    return list->pool == NONE || list->pool == round->p;
+}
+
+/* Gather the lists that a lane may draw from. */
+void lane_fill(struct round *round, struct lane *lane)
+{
+    struct sched *sched = round->sched;
+    const struct queue *queue = &sched->queues.items[lane->queue];
+
+    lane->head_count = 0;
+    lane->looked_count = 0;
+    if (queue->is_cordoned || queue->lists.count == 0) {
+        return;
+    }
+    if (!lane->heads) {
+        lane->heads = arena_alloc_array(round->arena, queue->lists.count,
+                                        sizeof(*lane->heads));
+    }
+    for (size_t i = 0; i < queue->lists.count; i++) {
+        const struct list *list = &sched->lists.items[queue->lists.items[i]];
+        struct head head = {.list = queue->lists.items[i]};
+        if (is_for_pool(round, list) && head_settle(round, &head)) {
+            lane->heads[lane->head_count++] = head;
+        }
+    }
+    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
+        heads_down(round, lane, i - 1);
+    }
+}
+
+/* A small number for a factor, the same for equal ones; 0 when there are too
+ * many. */
+static uint32_t factor_id(struct round *round, int64_t factor_micro)
+{
+    for (uint32_t i = 0; i < round->factor_count; i++) {
+        if (round->factors[i] == factor_micro) {
+            return i + 1;
+        }
+    }
+    if (round->factor_count == ROUND_FACTORS_MAX) {
+        return 0;
+    }
+    round->factors[round->factor_count++] = factor_micro;
+    return round->factor_count;
+}
+
+struct lane *lane_add(struct round *round, uint32_t index)
+{
+    struct sched *sched = round->sched;
+    const struct queue *queue = &sched->queues.items[index];
+    struct lane *lane = &round->lanes[round->lane_count];
+
+    *lane = (struct lane){
+        .queue = index,
+        .rank = queue->rank,
+        .factor_id = factor_id(round, queue->factor_micro),
+        .factor_micro = queue->factor_micro,
+        .heap_place = {NONE, NONE},
+        .class_index = NONE,
+    };
+    for (uint32_t at = queue->account_first; at != NONE;
+         at = sched->accounts.items[at].next) {
+        const struct account *account = &sched->accounts.items[at];
+        if (account->pool == round->p) {
+            amounts_add(&lane->all, &account->allocated);
+        }
+    }
+    lane->placed = lane->all;
+    round->lane_of_queue[index] = round->lane_count++;
+    return lane;
+}

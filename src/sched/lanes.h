@@ -1,0 +1,35 @@
+/*
+ * lanes - what each queue would do next in a round.
+ *
+ * Private to src/sched.  The types are in round.h.
+ */
+#pragma once
+
+#include "sched/round.h"
+
+/* The round's part of a class, fresh in each round. */
+struct class *class_round(struct round *round, uint32_t class_index);
+/* Add the lane of an active queue. */
+struct lane *lane_add(struct round *round, uint32_t queue);
+/* Gather the lists that a lane may draw from. */
+void lane_fill(struct round *round, struct lane *lane);
+/* Find a lane's next new work and put its stream in order. */
+void lane_refresh_new(struct round *round, struct lane *lane);
+/* Find a lane's next evicted work and put its stream in order. */
+void lane_refresh_evicted(struct round *round, struct lane *lane);
+/* Both streams of a lane, after its costs changed from outside. */
+void lane_refresh(struct round *round, struct lane *lane);
+/* Preemptions were undone: evicted work that was passed over counts again. */
+void lane_rewind(struct round *round, struct lane *lane);
+/* The lane's sums of a priority class against its limits; NULL: no limits. */
+struct usage *lane_usage(struct round *round, struct lane *lane,
+                         uint32_t priority_class);
+/* Whether the lane's first list goes on with the item at its cursor, which is
+ * then its first new work; false changes nothing but `item`. */
+bool lane_goes_on(const struct round *round, struct lane *lane);
+/* The cursor of the first list moved: put the lists in order again. */
+void lane_settle(struct round *round, struct lane *lane);
+/* Go past the item at the lane's head. */
+void lane_skip(struct round *round, struct lane *lane);
+/* Pass over the rest of the lane's first list. */
+void lane_drop_list(struct round *round, struct lane *lane);
