@@ -64,6 +64,21 @@ static const struct method methods[] = {
           PERMISSION_CORDON_QUEUE),
     UNARY("api.QueueService/UncordonQueue", handle_uncordon_queue,
           PERMISSION_CORDON_QUEUE),
+    UNARY("api.QueueService/CancelOnQueue", handle_cancel_on_queue,
+          PERMISSION_CANCEL_ANY_JOBS),
+    UNARY("api.QueueService/PreemptOnQueue", handle_preempt_on_queue,
+          PERMISSION_PREEMPT_ANY_JOBS),
+
+    UNARY("api.RetryPolicyService/CreateRetryPolicy",
+          handle_create_retry_policy, PERMISSION_CREATE_RETRY_POLICY),
+    UNARY("api.RetryPolicyService/UpdateRetryPolicy",
+          handle_update_retry_policy, PERMISSION_UPDATE_RETRY_POLICY),
+    UNARY("api.RetryPolicyService/DeleteRetryPolicy",
+          handle_delete_retry_policy, PERMISSION_DELETE_RETRY_POLICY),
+    UNARY("api.RetryPolicyService/GetRetryPolicy", handle_get_retry_policy,
+          PERMISSION_NONE),
+    UNARY("api.RetryPolicyService/GetRetryPolicies", handle_get_retry_policies,
+          PERMISSION_NONE),
 
     ON_QUEUE("api.Event/GetJobSetEvents", RPC_SERVER_STREAM,
              handle_get_job_set_events, PERMISSION_WATCH_ALL_EVENTS, VERB_WATCH,
@@ -77,6 +92,57 @@ static const struct method methods[] = {
     UNARY("berth.api.Berth/GetQueueShares", handle_get_queue_shares,
           PERMISSION_NONE),
     STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
+
+    UNARY("api.Jobs/GetJobStatus", handle_get_job_status, PERMISSION_NONE),
+    UNARY("api.Jobs/GetJobStatusUsingExternalJobUri",
+          handle_get_job_status_by_uri, PERMISSION_NONE),
+    UNARY("api.Jobs/GetJobDetails", handle_get_job_details, PERMISSION_NONE),
+    UNARY("api.Jobs/GetJobErrors", handle_get_job_errors, PERMISSION_NONE),
+    UNARY("api.Jobs/GetJobRunDetails", handle_get_job_run_details,
+          PERMISSION_NONE),
+    UNARY("api.Jobs/GetActiveQueues", handle_get_active_queues,
+          PERMISSION_NONE),
+
+    UNARY("api.Executor/UpsertExecutorSettings",
+          handle_upsert_executor_settings, PERMISSION_UPDATE_EXECUTOR_SETTINGS),
+    UNARY("api.Executor/DeleteExecutorSettings",
+          handle_delete_executor_settings, PERMISSION_UPDATE_EXECUTOR_SETTINGS),
+    UNARY("api.Executor/DeleteExecutor", handle_delete_executor,
+          PERMISSION_UPDATE_EXECUTOR_SETTINGS),
+    UNARY("api.Executor/CancelOnExecutor", handle_cancel_on_executor,
+          PERMISSION_CANCEL_ANY_JOBS),
+    UNARY("api.Executor/PreemptOnExecutor", handle_preempt_on_executor,
+          PERMISSION_PREEMPT_ANY_JOBS),
+    UNARY("api.Node/CancelOnNode", handle_cancel_on_node,
+          PERMISSION_CANCEL_ANY_JOBS),
+    UNARY("api.Node/PreemptOnNode", handle_preempt_on_node,
+          PERMISSION_PREEMPT_ANY_JOBS),
+
+    UNARY("schedulerobjects.SchedulerReporting/GetSchedulingReport",
+          handle_get_scheduling_report, PERMISSION_NONE),
+    UNARY("schedulerobjects.SchedulerReporting/GetQueueReport",
+          handle_get_queue_report, PERMISSION_NONE),
+    UNARY("schedulerobjects.SchedulerReporting/GetJobReport",
+          handle_get_job_report, PERMISSION_NONE),
+
+    UNARY("binoculars.Binoculars/Logs", handle_get_logs, PERMISSION_NONE),
+    UNARY("binoculars.Binoculars/Cordon", handle_cordon_node,
+          PERMISSION_CORDON_NODES),
+
+    UNARY("grpc.health.v1.Health/Check", handle_check_health, PERMISSION_NONE),
+
+    {.path = "/executorapi.ExecutorApi/LeaseJobRuns",
+     .kind = RPC_BIDI,
+     .handle = handle_lease_job_runs,
+     .permission = PERMISSION_EXECUTE_JOBS,
+     .denied = RPC_PERMISSION_DENIED,
+     .is_large = true},
+    {.path = "/executorapi.ExecutorApi/ReportEvents",
+     .kind = RPC_UNARY,
+     .handle = handle_report_events,
+     .permission = PERMISSION_EXECUTE_JOBS,
+     .denied = RPC_PERMISSION_DENIED,
+     .is_large = true},
 };
 
 /* What the transport gives back with a call. */
@@ -99,6 +165,7 @@ void api_config_defaults(struct api_config *ret_config)
         .watchers_max = WATCHERS_DEFAULT_MAX,
         .lease_receive_bytes_max = LEASE_RECEIVE_BYTES_DEFAULT_MAX,
         .node_id_label = STR("kubernetes.io/hostname"),
+        .priority_class_override = STR("armada-default"),
     };
     submit_rules_defaults(&ret_config->submit);
 }
@@ -116,6 +183,8 @@ static void bind_methods(struct api *api)
             .kind = methods[i].kind,
             .handle = dispatch,
             .ctx = &api->bound[i],
+            .receive_bytes_max =
+                methods[i].is_large ? api->config->lease_receive_bytes_max : 0,
         };
     }
 }
@@ -130,6 +199,7 @@ struct api *api_create(const struct api_config *config,
     auth_init(&api->auth, &config->auth);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->hub = event_hub_create(config->watchers_max);
+    api->lease_hub = event_hub_create(EXECUTORS_MAX);
     bind_methods(api);
     return api;
 }
@@ -144,6 +214,7 @@ void api_destroy(struct api *api)
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     event_hub_destroy(api->hub);
+    event_hub_destroy(api->lease_hub);
     reader_pool_destroy(api->readers);
     mem_free(api->methods);
     mem_free(api->bound);
@@ -163,6 +234,9 @@ void api_on_changed(void *ctx, struct str queue, struct str job_set,
 
     (void)seq;
     event_hub_notify(api->hub, queue, job_set);
+    if (atomic_load(&api->behind_count) > 0) {
+        event_hub_notify(api->lease_hub, STR(""), STR(""));
+    }
 }
 
 uint32_t api_watcher_count(struct api *api)

@@ -36,6 +36,7 @@ struct method {
     enum queue_verb verb;       /* or the queue's own grant */
     /* Of one who may not: PERMISSION_DENIED as it is, UNKNOWN wrapped. */
     enum rpc_code denied;
+    bool is_large; /* takes messages as long as an executor's */
 };
 
 struct api_call {

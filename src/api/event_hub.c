@@ -182,6 +182,15 @@ void event_hub_notify(struct event_hub *hub, struct str queue,
     pthread_mutex_unlock(&hub->mutex);
 }
 
+void event_hub_wake(struct event_hub *hub, struct hub_watcher *watcher)
+{
+    pthread_mutex_lock(&hub->mutex);
+    if (watcher->link) {
+        make_ready(hub, watcher);
+    }
+    pthread_mutex_unlock(&hub->mutex);
+}
+
 uint32_t event_hub_count(struct event_hub *hub)
 {
     pthread_mutex_lock(&hub->mutex);

@@ -57,5 +57,9 @@ bool event_hub_cancel(struct event_hub *hub,
 void event_hub_notify(struct event_hub *hub, struct str queue,
                       struct str job_set);
 
+/* One watcher has something to do, whatever its job set; does nothing once it
+ * was removed. */
+void event_hub_wake(struct event_hub *hub, struct hub_watcher *watcher);
+
 /* How many watchers there are. */
 uint32_t event_hub_count(struct event_hub *hub);

@@ -3,6 +3,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "api/api.h"
 #include "api/event_hub.h"
 #include "api/reader_pool.h"
@@ -16,7 +18,9 @@ struct api {
     struct api_ports ports;
     struct auth auth;
     struct reader_pool *readers; /* owned */
-    struct event_hub *hub;       /* owned */
+    struct event_hub *hub;       /* owned; of event streams */
+    struct event_hub *lease_hub; /* owned; of lease streams */
+    _Atomic int behind_count;    /* lease streams that await the projector */
     struct rpc_method *methods;  /* owned, [method_count] */
     struct bound_method *bound;  /* owned, [method_count] */
     uint32_t method_count;

@@ -1,0 +1,125 @@
+/* binoculars.Binoculars (armada-api.md 1.11). */
+#include "api/handlers.h"
+#include "api/message.h"
+#include "api/rfc3339.h"
+#include "api/state.h"
+#include "armada/binoculars.pb-c.h"
+
+enum { NS_PER_MS = 1000000, MS_PER_S = 1000 };
+
+static void reply_lines(struct api_call *call, const struct log_line *lines,
+                        uint32_t count)
+{
+    Binoculars__LogResponse response = BINOCULARS__LOG_RESPONSE__INIT;
+
+    response.log =
+        arena_alloc_array(&call->arena, count, sizeof(response.log[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        Binoculars__LogLine *line =
+            message_new(&call->arena, &binoculars__log_line__descriptor);
+        char time[RFC3339_TEXT_BYTES_MAX];
+        line->timestamp = message_copy(
+            &call->arena, str_of(rfc3339_format(lines[i].time_ns, time)));
+        line->line = message_copy(&call->arena, lines[i].text);
+        response.log[response.n_log++] = line;
+    }
+    api_call_reply(call, &response.base);
+}
+
+/* From when on: the request's own time, or one of the options'. */
+static int read_since(const struct api_call *call,
+                      const Binoculars__LogRequest *message,
+                      int64_t *ret_since_ms)
+{
+    const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
+    const struct clock *clock = call->api->ports.clock;
+    int64_t ns;
+
+    *ret_since_ms = INT64_MIN;
+    if (*message->since_time) {
+        if (rfc3339_parse(str_of(message->since_time), &ns) < 0) {
+            return -ERR_INVALID;
+        }
+        *ret_since_ms = ns / NS_PER_MS;
+    } else if (options->sincetime && options->sincetime->has_seconds) {
+        *ret_since_ms = options->sincetime->seconds * MS_PER_S;
+    } else if (options->has_sinceseconds) {
+        *ret_since_ms =
+            clock->wall_ms(clock) - options->sinceseconds * MS_PER_S;
+    }
+    return 0;
+}
+
+static void read_logs(struct api_call *call, const struct log_query *query)
+{
+    const struct log_source *source = call->api->ports.logs;
+    struct log_line *lines;
+    struct err err;
+
+    if (!source) {
+        api_call_fail(call, RPC_NOT_FOUND,
+                      "no pods run inside this server; ask the executor that "
+                      "runs the job for its logs");
+        return;
+    }
+    int count = source->read(source, query, &call->arena, &lines, &err);
+    if (count >= 0) {
+        reply_lines(call, lines, (uint32_t)count);
+        return;
+    }
+    api_call_fail(call,
+                  count == -ERR_NOT_FOUND ? RPC_NOT_FOUND : RPC_UNAVAILABLE,
+                  "%s", err.text);
+}
+
+void handle_get_logs(struct api_call *call, struct str request)
+{
+    Binoculars__LogRequest *message;
+    struct log_query query = {.tail_lines = -1,
+                              .byte_count_max = LOG_BYTES_MAX};
+
+    if (!api_call_decode(call, &binoculars__log_request__descriptor, request,
+                         &message)) {
+        return;
+    }
+    const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
+    if (!options) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "log_options must be given");
+        return;
+    }
+    if (job_id_parse(str_of(message->job_id), &query.job) < 0 ||
+        message->pod_number != 0) {
+        api_call_fail(call, RPC_NOT_FOUND, "pods \"armada-%s-%d\" not found",
+                      message->job_id, message->pod_number);
+        return;
+    }
+    if (read_since(call, message, &query.since_ms) < 0) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "since_time \"%s\" is no RFC 3339 time",
+                      message->since_time);
+        return;
+    }
+    query.container = str_of(options->container);
+    query.is_previous = options->previous;
+    if (options->has_taillines && options->taillines >= 0) {
+        query.tail_lines = options->taillines;
+    }
+    if (options->has_limitbytes && options->limitbytes > 0 &&
+        options->limitbytes < LOG_BYTES_MAX) {
+        query.byte_count_max = (size_t)options->limitbytes;
+    }
+    read_logs(call, &query);
+}
+
+void handle_cordon_node(struct api_call *call, struct str request)
+{
+    Binoculars__CordonRequest *message;
+
+    if (api_call_decode(call, &binoculars__cordon_request__descriptor, request,
+                        &message)) {
+        api_call_fail(call, RPC_UNIMPLEMENTED,
+                      "this server does not cordon single nodes; cordon node "
+                      "%s in its cluster, or its executor here",
+                      message->node_name);
+    }
+}
