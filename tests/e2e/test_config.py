@@ -1,0 +1,110 @@
+"""Programs and their configuration: what is refused, and with which words."""
+
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+
+def run(name, *arguments, seconds=20):
+    return subprocess.run([harness.program(name), *arguments],
+                          capture_output=True, text=True, timeout=seconds,
+                          check=False)
+
+
+class Config(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-e2e-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def refused(self, text, *arguments):
+        """What berthd says to a configuration that it must refuse."""
+        path = self.folder / "berth.yaml"
+        path.write_text(text)
+        done = run("berthd", "--config", str(path), "--data",
+                   str(self.folder / "data"), *arguments)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertFalse((self.folder / "data").exists())
+        return done.stderr.replace(str(path), "FILE").strip()
+
+    def test_unknown_key_is_refused_with_the_nearest_one(self):
+        self.assertEqual(
+            self.refused("server:\n  grcp: 127.0.0.1:0\n"),
+            "berthd: FILE:2: server.grcp: unknown key; did you mean grpc?")
+
+    def test_wrong_value_is_refused_with_what_is_allowed(self):
+        self.assertEqual(
+            self.refused("store: {retention: soon}"),
+            'berthd: FILE:1: store.retention: "soon" is not a duration such '
+            "as 90s, 5m or 1h30m from 1h to 175680h")
+
+    def test_broken_yaml_names_its_line(self):
+        self.assertRegex(self.refused("a: [1\nb: }\n"), r"^berthd: FILE:2: ")
+
+    def test_missing_file_is_refused(self):
+        done = run("berthd", "--config", "/nowhere/berth.yaml")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("cannot open /nowhere/berth.yaml", done.stderr)
+
+    def test_listening_beyond_this_machine_is_refused(self):
+        self.assertIn("that needs server.tls, or server.allowInsecureListen",
+                      self.refused("", "--grpc", "0.0.0.0:0"))
+
+    def test_unknown_option_is_a_usage_error(self):
+        self.assertEqual(run("berthd", "--stand-alone").returncode, 2)
+        self.assertEqual(run("berthd", "here").returncode, 2)
+        self.assertEqual(run("berth-executor", "--runtime", "x").returncode, 2)
+
+    def test_printed_configuration_is_a_configuration(self):
+        printed = run("berthd", "--print-config")
+        self.assertEqual(printed.returncode, 0)
+        path = self.folder / "berth.yaml"
+        path.write_text(printed.stdout)
+        again = run("berthd", "--print-config", "--config", str(path))
+        self.assertEqual(again.stdout, printed.stdout)
+
+    def test_manual_page_is_what_the_program_says(self):
+        page = (harness.ROOT / "docs/guide/config.md").read_text()
+        self.assertIn(run("berthd", "--print-manual").stdout, page)
+
+
+class Data(unittest.TestCase):
+    def test_directory_in_use_is_refused(self):
+        with harness.Berth() as berth:
+            done = run("berthd", "--data", str(berth.data), "--grpc",
+                       "127.0.0.1:0", "--http", "127.0.0.1:0")
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"berthd: .*\b\d+\b")
+
+    def test_address_in_use_is_refused(self):
+        with harness.Berth() as berth:
+            folder = tempfile.mkdtemp(prefix="berth-e2e-")
+            self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+            done = run("berthd", "--data", folder, "--grpc", "127.0.0.1:0",
+                       "--http", berth.http)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("berthd: ", done.stderr)
+
+
+class Policy(unittest.TestCase):
+    def test_policy_is_read_again_on_sighup(self):
+        with harness.Berth() as berth:
+            berth.config_path.write_text(
+                "scheduling: {pools: [{name: default}, {name: spare}]}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+            harness.wait_for("the policy is set",
+                             lambda: "policy.set" in berth.program.log())
+            berth.config_path.write_text("scheduling: {pools: 3}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+            harness.wait_for("the next is refused", lambda:
+                             "config.refused" in berth.program.log())
+            berth.ctl("create", "queue", "q")  # it goes on
+
+
+if __name__ == "__main__":
+    unittest.main()
