@@ -128,6 +128,13 @@ static void kill_leftovers(struct process *process,
     cgroup_remove_all(&process->cgroups, prefix);
 }
 
+static void send_stop(const struct process_pod *pod)
+{
+    if (pod->pidfd >= 0) {
+        (void)syscall(SYS_pidfd_send_signal, pod->pidfd, SIGTERM, NULL, 0);
+    }
+}
+
 /* Watch a shim of an earlier life.  That the number is still its own is
  * checked with the descriptor in hand, which then cannot become another's. */
 static void watch_again(struct process *process, uint32_t index,
@@ -136,6 +143,9 @@ static void watch_again(struct process *process, uint32_t index,
     process_watch(process, index, (pid_t)state->pid, false);
     if (run_pid_start(state->pid) != state->pid_start) {
         process_unwatch(process, &process->pods.items[index]);
+    } else if (process->pods.items[index].is_stopping) {
+        /* It was told when there was no way to reach it. */
+        send_stop(&process->pods.items[index]);
     }
 }
 
@@ -478,9 +488,8 @@ void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms)
         (void)!file_replace(fd, RUN_STOP_NAME, strbuf_str(&wish), 0600, &err);
         close(fd);
     }
-    if (pod->pidfd >= 0) {
-        (void)syscall(SYS_pidfd_send_signal, pod->pidfd, SIGTERM, NULL, 0);
-    }
+    pod->is_stopping = true;
+    send_stop(pod);
 }
 
 void process_ack(struct runtime *runtime, struct run_id run,

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -305,11 +306,25 @@ static int open_notify(struct process *process, struct err *err)
     return 0;
 }
 
+/* Nothing below the data directory is reached through a link. */
+static int resolve_data(struct process *process, struct err *err)
+{
+    char real[PATH_MAX];
+
+    if (!realpath(process->data_dir, real)) {
+        return err_set(err, -ERR_IO, "%s: %s", process->data_dir,
+                       strerror(errno));
+    }
+    process->data_dir = arena_strdup(&process->arena, str_of(real));
+    return 0;
+}
+
 static int open_dirs(struct process *process, struct err *err)
 {
     int rc =
         open_dir(AT_FDCWD, process->data_dir, 0711, &process->data_fd, err);
 
+    rc = rc < 0 ? rc : resolve_data(process, err);
     rc = rc < 0 ? rc : lock_data(process, err);
     rc = rc < 0
              ? rc

@@ -23,10 +23,11 @@ struct process_pod {
     char *texts; /* owned */
     struct str queue, job_set, namespace_, node_name, gang_dir;
     enum reconcile_phase phase, acked;
-    pid_t pid;     /* of the shim, when pidfd is open or is_child */
-    int pidfd;     /* owned; -1: none */
-    bool is_child; /* of this process, so ours to reap */
-    bool is_lost;  /* the shim is gone and left no end */
+    pid_t pid;        /* of the shim, when pidfd is open or is_child */
+    int pidfd;        /* owned; -1: none */
+    bool is_child;    /* of this process, so ours to reap */
+    bool is_lost;     /* the shim is gone and left no end */
+    bool is_stopping; /* it was told to end */
     bool is_used;
     uint32_t next_free;
 };

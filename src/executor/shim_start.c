@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -67,6 +69,37 @@ static void enter_limits(const struct shim_start *start, int fd)
     }
 }
 
+/* The source of a mount, opened without following any link: an init container
+ * may have put one where a sub-path was, and we are root here. */
+static int open_source(const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve =
+                               RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+static void mount_bind(const struct run_bind *bind, int fd)
+{
+    char source[64];
+    int source_fd = open_source(bind->source);
+
+    if (source_fd < 0) {
+        give_up(fd, "open what is mounted at", bind->target);
+    }
+    snprintf(source, sizeof(source), "/proc/self/fd/%d", source_fd);
+    if (mount(source, bind->target, NULL, MS_BIND, NULL) < 0) {
+        give_up(fd, "mount", bind->target);
+    }
+    close(source_fd);
+    if (bind->is_read_only &&
+        mount(NULL, bind->target, NULL,
+              MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID, NULL) < 0) {
+        give_up(fd, "mount read-only", bind->target);
+    }
+}
+
 static void mount_binds(const struct run_container *container, int fd)
 {
     if (container->binds.count == 0) {
@@ -77,15 +110,7 @@ static void mount_binds(const struct run_container *container, int fd)
         give_up(fd, "make a", "mount namespace");
     }
     for (size_t i = 0; i < container->binds.count; i++) {
-        const struct run_bind *bind = &container->binds.items[i];
-        if (mount(bind->source, bind->target, NULL, MS_BIND, NULL) < 0) {
-            give_up(fd, "mount", bind->target);
-        }
-        if (bind->is_read_only &&
-            mount(NULL, bind->target, NULL,
-                  MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID, NULL) < 0) {
-            give_up(fd, "mount read-only", bind->target);
-        }
+        mount_bind(&container->binds.items[i], fd);
     }
 }
 

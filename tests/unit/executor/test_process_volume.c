@@ -196,6 +196,44 @@ static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
     job_free(&job);
 }
 
+static void a_sub_path_that_became_a_link_is_not_followed(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__EmptyDirVolumeSource empty =
+        K8S__IO__API__CORE__V1__EMPTY_DIR_VOLUME_SOURCE__INIT;
+    K8s__Io__Api__Core__V1__VolumeSource source =
+        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
+    struct job job;
+    if (!strstr(fixture->info.text, "are mounted")) {
+        print_message("skipped: %s\n", fixture->info.text);
+        skip();
+    }
+    job_make(&job, 53, ARGS("ls", "/mnt"));
+    source.emptydir = &empty;
+    add_volume(&job, "scratch", "/mnt", &source);
+    job.pod->containers[0]->volumemounts[0]->subpath =
+        (char *)(uintptr_t) "sub";
+    K8s__Io__Api__Core__V1__Container *first = job_container(
+        &job, true,
+        ARGS("sh", "-c",
+             "cd $BERTH_VOLUME_SCRATCH && rmdir sub && ln -s /root sub"));
+    K8s__Io__Api__Core__V1__VolumeMount whole =
+        K8S__IO__API__CORE__V1__VOLUME_MOUNT__INIT;
+    K8s__Io__Api__Core__V1__VolumeMount *mounts[] = {&whole};
+    whole.name = (char *)(uintptr_t) "scratch";
+    whole.mountpath = (char *)(uintptr_t) "/mnt";
+    first->volumemounts = mounts;
+    first->n_volumemounts = 1;
+
+    fixture_create(fixture, &job);
+    enum reconcile_phase end = fixture_wait_end(fixture, &job);
+
+    struct runtime_status status = fixture_status(fixture, &job);
+    assert_int_equal(end, RECONCILE_FAILED);
+    assert_int_equal(status.cause, RUNTIME_CAUSE_START);
+    job_free(&job);
+}
+
 static void a_mounted_secret_is_refused(void **state)
 {
     struct fixture *fixture = *state;
@@ -227,6 +265,7 @@ int main(void)
         PROCESS_TEST(a_log_stops_at_its_limit_and_the_program_goes_on),
         PROCESS_TEST(an_inline_config_map_is_a_directory),
         PROCESS_TEST(an_empty_dir_is_mounted_for_its_pod_alone),
+        PROCESS_TEST(a_sub_path_that_became_a_link_is_not_followed),
         PROCESS_TEST(a_mounted_secret_is_refused),
     };
     return RUN_TESTS(tests);
