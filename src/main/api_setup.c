@@ -13,7 +13,7 @@ void api_local_user_make(const struct rng *rng, struct api_local_user *ret_user)
 
     rng->fill(rng, random, sizeof(random));
     (void)snprintf(ret_user->name, sizeof(ret_user->name),
-                   "berth:local-executor");
+                   "berth-local-executor");
     for (size_t i = 0; i < sizeof(random); i++) {
         (void)snprintf(ret_user->password + 2 * i, 3, "%02x", random[i]);
     }
