@@ -20,6 +20,7 @@
 
 #include "base/vec.h"
 #include "control/control.h"
+#include "control/session.h"
 #include "elog/elog_sqlite.h"
 #include "main/machine.h"
 #include "wire/log_codec.h"
@@ -31,11 +32,15 @@ enum {
     SETS_PER_QUEUE = 10,
     CLASSES = 100,
     POD_BYTES = 500,
+    FLOW_NODES = 1000,
+    FLOW_JOBS = 200000,
     NS_PER_S = 1000000000,
 };
 
 struct leader {
     uint64_t seq; /* of the last durable record */
+    uint64_t checkpoint_seq;
+    struct str checkpoint; /* to be written; owned */
     struct elog *log;
     struct inbox *inbox;
     struct queue_table *queues, *retry_policies;
@@ -91,6 +96,30 @@ static int find_client_id(void *ctx, struct str queue, struct str client_id,
     return 0;
 }
 
+static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
+                            size_t byte_count)
+{
+    struct leader *leader = ctx;
+
+    leader->checkpoint_seq = seq;
+    leader->checkpoint = str_make(bytes, byte_count);
+}
+
+/* What berthd does in a thread of its own. */
+static void write_checkpoint(struct leader *leader)
+{
+    struct err err;
+
+    if (leader->checkpoint.p &&
+        elog_checkpoint_put(leader->log, leader->checkpoint_seq,
+                            CONTROL_CHECKPOINT_VERSION, leader->checkpoint,
+                            &err) < 0) {
+        die("checkpoint", &err);
+    }
+    mem_free((void *)(uintptr_t)leader->checkpoint.p);
+    leader->checkpoint = (struct str){0};
+}
+
 static void start(struct leader *leader, const char *path)
 {
     struct policy policy;
@@ -114,7 +143,8 @@ static void start(struct leader *leader, const char *path)
         .hooks = {.ctx = leader,
                   .durable = on_durable,
                   .stored_seq = stored_seq,
-                  .find_client_id = find_client_id},
+                  .find_client_id = find_client_id,
+                  .checkpoint = keep_checkpoint},
     };
     leader->control = control_create(&config);
     while (control_state(leader->control) != CONTROL_LEADING) {
@@ -133,25 +163,41 @@ static void post(struct leader *leader, struct command *command)
     }
     while (leader->answered == before) {
         step(leader);
+        write_checkpoint(leader);
     }
+}
+
+/* A command that appends the sequences of a payload. */
+static struct command *sequences_command(struct str payload)
+{
+    struct command *command = command_create(COMMAND_EVENTS);
+    struct pack_reader reader = {.rest = payload};
+    VEC(struct event_sequence) sequences = {0};
+
+    while (reader.rest.byte_count > 0) {
+        unpack_u64(&reader); /* the tag */
+        struct event_sequence sequence = {
+            arena_str(&command->arena, unpack_str(&reader))};
+        VEC_PUSH(&sequences, sequence);
+    }
+    command->events.sequence_count = (uint32_t)sequences.count;
+    command->events.sequences = arena_alloc_array(
+        &command->arena, sequences.count, sizeof(*command->events.sequences));
+    if (sequences.count) {
+        memcpy(command->events.sequences, sequences.items,
+               sequences.count * sizeof(*sequences.items));
+    }
+    VEC_FREE(&sequences);
+    return command;
 }
 
 static void post_event(struct leader *leader, const struct event *event)
 {
-    struct command *command = command_create(COMMAND_EVENTS);
     struct event_scope scope = {0};
     struct log_batch batch = {0};
 
     log_batch_add(&batch, &scope, event);
-    struct str payload = log_batch_finish(&batch);
-    size_t at = 1;
-    while ((uint8_t)payload.p[at++] & 0x80) {
-    }
-    command->events.sequences =
-        arena_alloc(&command->arena, sizeof(*command->events.sequences));
-    command->events.sequence_count = 1;
-    command->events.sequences[0].bytes = arena_str(
-        &command->arena, str_make(payload.p + at, payload.byte_count - at));
+    struct command *command = sequences_command(log_batch_finish(&batch));
     log_batch_fini(&batch);
     post(leader, command);
 }
@@ -266,18 +312,6 @@ static struct command *make_submission(uint32_t first, uint32_t count)
     return command;
 }
 
-static uint64_t resident_bytes(void)
-{
-    unsigned long long size, resident;
-    FILE *file = fopen("/proc/self/statm", "r");
-
-    if (!file || fscanf(file, "%llu %llu", &size, &resident) != 2) {
-        abort();
-    }
-    fclose(file);
-    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static double seconds_since(uint64_t began_ns)
 {
     return (double)(machine_clock.mono_ns(&machine_clock) - began_ns) /
@@ -289,6 +323,163 @@ static void figure(const char *name, double value, const char *unit)
     printf("{\"name\": \"%s\", \"value\": %.3f, \"unit\": \"%s\"}\n", name,
            value, unit);
     fflush(stdout);
+}
+
+/* An executor of FLOW_NODES nodes that runs whatever it is leased. */
+struct flow {
+    struct exchange_session session;
+    struct leader *leader;
+    struct log_batch reports; /* of what was leased since the last step */
+    struct {
+        struct exchange_lease *items;
+        size_t count, capacity;
+    } fresh;
+    struct arena arena;
+    uint32_t ended_count;
+};
+
+static void on_push(struct exchange_session *session,
+                    const struct exchange_response *response)
+{
+    struct flow *flow = session->ctx;
+
+    for (uint32_t i = 0; i < response->lease_count; i++) {
+        VEC_PUSH(&flow->fresh, response->leases[i]);
+        struct exchange_lease *lease =
+            &flow->fresh.items[flow->fresh.count - 1];
+        lease->queue = arena_str(&flow->arena, lease->queue);
+        lease->job_set = arena_str(&flow->arena, lease->job_set);
+    }
+}
+
+static void on_released(struct exchange_session *session,
+                        enum command_result result)
+{
+    (void)session;
+    (void)result;
+}
+
+static void flow_exchange(struct flow *flow, bool is_first)
+{
+    struct command *command = command_create(COMMAND_EXCHANGE);
+    struct exchange_request *request = &command->exchange.request;
+    struct resource_amount *total =
+        arena_alloc_array(&command->arena, 3, sizeof(*total));
+    struct node_record *nodes =
+        arena_alloc_array(&command->arena, FLOW_NODES, sizeof(*nodes));
+
+    total[0] = (struct resource_amount){STR("cpu"), 64000};
+    total[1] =
+        (struct resource_amount){STR("ephemeral-storage"), (int64_t)8 << 50};
+    total[2] = (struct resource_amount){STR("memory"), (int64_t)4 << 50};
+    for (uint32_t i = 0; i < FLOW_NODES; i++) {
+        auto_strbuf name = {0};
+        strbuf_addf(&name, "node-%u", i);
+        nodes[i] = (struct node_record){
+            .name = arena_str(&command->arena, strbuf_str(&name)),
+            .pool = STR("default"),
+            .total = {total, 3}};
+    }
+    request->session = &flow->session;
+    request->executor_id = STR("flow");
+    request->pool = STR("default");
+    request->is_full = request->has_nodes = is_first;
+    request->nodes = nodes;
+    request->node_count = is_first ? FLOW_NODES : 0;
+    request->lease_max = 1000000;
+    post(flow->leader, command);
+}
+
+static void flow_report(struct flow *flow, const struct exchange_lease *lease,
+                        enum event_type type)
+{
+    struct event_scope scope = {lease->queue, lease->job_set, {0}};
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = type;
+    event.created_ms = machine_clock.wall_ms(&machine_clock);
+    event.job = lease->job;
+    event.run = lease->run;
+    event.pod.executor_id = STR("flow");
+    log_batch_add(&flow->reports, &scope, &event);
+}
+
+/* Everything that was leased runs and succeeds at once. */
+static void flow_run(struct flow *flow)
+{
+    struct command *command;
+
+    for (size_t i = 0; i < flow->fresh.count; i++) {
+        flow_report(flow, &flow->fresh.items[i], EVENT_RUN_ASSIGNED);
+        flow_report(flow, &flow->fresh.items[i], EVENT_RUN_RUNNING);
+        flow_report(flow, &flow->fresh.items[i], EVENT_RUN_SUCCEEDED);
+    }
+    flow->ended_count += (uint32_t)flow->fresh.count;
+    flow->fresh.count = 0;
+    command = sequences_command(log_batch_finish(&flow->reports));
+    log_batch_clear(&flow->reports);
+    arena_reset(&flow->arena);
+    if (command->events.sequence_count) {
+        post(flow->leader, command);
+    } else {
+        command_destroy(command);
+        step(flow->leader);
+    }
+}
+
+/* Submit `job_count` jobs, a request at a time, and run them. */
+static void flow(const char *path, uint32_t job_count)
+{
+    struct leader leader = {0};
+    struct flow flow = {.session = {.push = on_push, .released = on_released},
+                        .leader = &leader};
+    uint32_t submitted = 0;
+
+    start(&leader, path);
+    flow.session.ctx = &flow;
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        make_queue(&leader, i);
+    }
+    flow_exchange(&flow, true);
+    uint64_t began_ns = machine_clock.mono_ns(&machine_clock);
+    while (flow.ended_count < job_count) {
+        if (submitted < job_count) {
+            post(&leader, make_submission(submitted, BATCH));
+            submitted += BATCH;
+        }
+        flow_run(&flow);
+    }
+    figure("leader.flow_jobs_per_s", job_count / seconds_since(began_ns),
+           "jobs/s");
+    struct control_metrics metrics;
+    control_metrics(leader.control, &metrics);
+    fprintf(stderr,
+            "batches %" PRIu64 " rounds %" PRIu64 "+%" PRIu64
+            " round ms %.1f max %.1f late %" PRIu64 "\n",
+            metrics.batch_count, metrics.fast_round_count,
+            metrics.balance_round_count, (double)metrics.round_us_sum / 1000.0,
+            (double)metrics.round_us_max / 1000.0, metrics.late_count);
+    control_destroy(leader.control);
+    elog_close(leader.log);
+    inbox_destroy(leader.inbox);
+    queue_table_destroy(leader.queues);
+    queue_table_destroy(leader.retry_policies);
+    log_batch_fini(&flow.reports);
+    VEC_FREE(&flow.fresh);
+    arena_fini(&flow.arena);
+}
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long long size, resident;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    if (!file || fscanf(file, "%llu %llu", &size, &resident) != 2) {
+        abort();
+    }
+    fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
 /* What the first leader lives through, up to the moment it is killed. */
@@ -357,5 +548,7 @@ int main(int argc, char **argv)
     inbox_destroy(leader.inbox);
     queue_table_destroy(leader.queues);
     queue_table_destroy(leader.retry_policies);
+    strbuf_add_text(&path, "-flow");
+    flow(strbuf_text(&path), FLOW_JOBS);
     return 0;
 }

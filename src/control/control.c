@@ -234,7 +234,8 @@ static int batch_durable(struct control *c, struct err *err)
     if (c->config.hooks.durable) {
         c->config.hooks.durable(c->config.hooks.ctx, c->seq);
     }
-    if (c->config.hooks.stored_seq) {
+    if (c->config.hooks.stored_seq &&
+        dedup_count(c->dedup) > DEDUP_RECENT_COUNT + DEDUP_RECENT_COUNT / 64) {
         dedup_forget(c->dedup, c->config.hooks.stored_seq(c->config.hooks.ctx));
     }
     checkpoint_if_due(c);
