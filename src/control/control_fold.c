@@ -276,9 +276,10 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }
-    if (change->after == JOB_RUN_CANCELLED ||
-        change->after == JOB_RUN_PREEMPTED ||
-        change->after == JOB_RUN_EXPIRED) {
+    if (change->before != change->after &&
+        (change->after == JOB_RUN_CANCELLED ||
+         change->after == JOB_RUN_PREEMPTED ||
+         change->after == JOB_RUN_EXPIRED)) {
         note_run_unwanted(c, change->run, event->run);
     }
     if (job_state_is_ended(change->after)) {
