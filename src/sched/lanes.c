@@ -214,8 +214,10 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         const struct list *list = &sched->lists.items[lane->heads[0].list];
         const struct resource_vec *request = request_of_head(round, lane);
         bool is_gang = list->class_index == NONE;
-        bool is_out = is_hopeless(round, list->class_index) ||
-                      (round->held_columns && is_held(round, request));
+        bool is_out =
+            (is_gang && is_planned(round, list, lane->heads[0].item)) ||
+            is_hopeless(round, list->class_index) ||
+            (round->held_columns && is_held(round, request));
         if (is_out && is_gang) {
             lane_skip(round, lane);
         } else if (is_out) {

@@ -12,6 +12,27 @@ void round_decide(struct round *round, struct sched_decision decision)
     }
 }
 
+/* The decisions from `first` on stand: what is left of gangs that they
+ * preempt does not start in the same plan. */
+static void settle_gangs(struct round *round, size_t first)
+{
+    struct sched *sched = round->sched;
+
+    for (size_t i = first; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        const struct job *job = &sched->jobs.items[decision->job];
+        if (decision->action != SCHED_PREEMPT || job->gang == NONE) {
+            continue;
+        }
+        struct gang *gang = &sched->gangs.items[job->gang];
+        uint32_t lane = round->lane_of_queue[gang->queue];
+        gang->planned = sched->plan_count;
+        if (lane != NONE) {
+            lane_refresh_new(round, &round->lanes[lane]);
+        }
+    }
+}
+
 static void hold_until(struct round *round, int64_t when_ms)
 {
     round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
@@ -215,15 +236,21 @@ static void step_job(struct round *round, struct lane *lane)
         return;
     }
     lease_run(round, lane, class_index, node, is_best);
+    if (!is_best) {
+        settle_gangs(round, decision_mark);
+    }
 }
 
 static void step_gang(struct round *round, struct lane *lane)
 {
+    size_t mark = round->sched->decisions.count;
+
     lane->looked_count++;
     switch (gang_place(round, lane, lane->heads[0].item)) {
     case GANG_PLACED:
     case GANG_WAITS:
         lane_skip(round, lane);
+        settle_gangs(round, mark);
         break;
     case GANG_CUT:
         round->is_cut = true;

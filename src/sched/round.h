@@ -189,6 +189,8 @@ void victims_evict(struct round *round, const struct share *shares,
 uint32_t victims_find(const struct search *search);
 /* A unit has its place again. */
 void victims_return(struct round *round, uint32_t unit);
+/* Likewise what runs of a gang that is joined by more of its members. */
+void victims_return_gang(struct round *round, const struct gang *gang);
 
 /* What was evicted is steady again. */
 void victims_forget(struct round *round);

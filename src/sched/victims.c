@@ -285,6 +285,22 @@ void victims_return(struct round *round, uint32_t index)
     }
 }
 
+void victims_return_gang(struct round *round, const struct gang *gang)
+{
+    struct sched *sched = round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+        if (run->state == RUN_EVICTED) {
+            const struct unit *unit = &round->units[run->unit];
+            amounts_add(&round->lanes[unit->lane].placed, &unit->sum);
+            victims_return(round, run->unit);
+        }
+    }
+}
+
 void victims_forget(struct round *round)
 {
     for (uint32_t i = 0; i < round->unit_count; i++) {

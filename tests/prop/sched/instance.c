@@ -166,8 +166,8 @@ static void make_policy(const struct instance *instance, struct policy *policy)
     }
 }
 
-static void build_node(const struct instance *instance, struct built *built,
-                       int index)
+void built_set_node(struct built *built, const struct instance *instance,
+                    int index)
 {
     const struct instance_node *node = &instance->nodes[index];
     char name[8];
@@ -192,8 +192,8 @@ static void build_node(const struct instance *instance, struct built *built,
         sched_node_set(built->sched, STR("e"), &record, STR("default"));
 }
 
-static void build_queue(const struct instance *instance, struct built *built,
-                        int index)
+void built_set_queue(struct built *built, const struct instance *instance,
+                     int index)
 {
     char name[8];
     struct queue_record record = {
@@ -302,11 +302,11 @@ void instance_build(const struct instance *instance, uint64_t shuffle,
     memset(built->classes, 0xff, sizeof(built->classes));
     shuffle_numbers(order, instance->node_count, &shuffle);
     for (int i = 0; i < instance->node_count; i++) {
-        build_node(instance, built, order[i]);
+        built_set_node(built, instance, order[i]);
     }
     shuffle_numbers(order, instance->queue_count, &shuffle);
     for (int i = 0; i < instance->queue_count; i++) {
-        build_queue(instance, built, order[i]);
+        built_set_queue(built, instance, order[i]);
     }
     shuffle_numbers(order, instance->job_count, &shuffle);
     for (int i = 0; i < instance->job_count; i++) {

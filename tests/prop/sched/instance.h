@@ -81,6 +81,12 @@ void instance_draw(struct tape *tape, struct instance *instance);
  * numbered). */
 void instance_build(const struct instance *instance, uint64_t shuffle,
                     struct built *ret_built);
+/* Tell the planner of a node as it now is. */
+void built_set_node(struct built *built, const struct instance *instance,
+                    int node);
+/* Tell the planner of a queue as it now is. */
+void built_set_queue(struct built *built, const struct instance *instance,
+                     int queue);
 /* Free the planner. */
 void built_fini(struct built *built);
 /* The number of a node by the planner's index. */

@@ -388,6 +388,10 @@ static void preempt(struct oracle *o, int victim, int job)
                                     : SCHED_PREEMPT_URGENCY;
 
     o->status[victim] = PREEMPTED;
+    for (int j = 0; j < o->in->job_count; j++) {
+        /* A gang does not start and end in one plan. */
+        o->is_settled[j] |= same_gang(o, victim, j);
+    }
     decide(o, SCHED_PREEMPT, why, victim, o->node[victim], job);
     for (;;) {
         int next = -1;
@@ -627,6 +631,11 @@ static void place_gang(struct oracle *o, int gang)
     for (int j = 0; j < o->in->job_count; j++) {
         if (!is_done && same_gang(o, gang, j)) {
             o->is_passed_over[j] = true;
+        }
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (is_done && same_gang(o, gang, j) && o->status[j] == EVICTED) {
+            o->status[j] = RETURNED;
         }
     }
     for (; is_done && running == 0;) {
