@@ -4,8 +4,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <unistd.h>
+
+#include "base/lock.h"
 
 static int code_of(int rc)
 {
@@ -247,7 +248,7 @@ int sq_lock(const char *path, struct err *err)
     if (fd < 0) {
         return err_set(err, -ERR_IO, "%s: %s", name, strerrordesc_np(errno));
     }
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    if (lock_exclusive(fd) < 0) {
         int rc = fail_locked(fd, path, err);
         close(fd);
         return rc;

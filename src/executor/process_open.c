@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/lock.h"
 #include "executor/file.h"
 #include "executor/process_private.h"
 
@@ -277,7 +277,7 @@ static int lock_data(struct process *process, struct err *err)
         return err_set(err, -ERR_IO, "%s/lock: %s", process->data_dir,
                        strerror(errno));
     }
-    if (flock(process->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+    if (lock_exclusive(process->lock_fd) < 0) {
         return err_set(err, -ERR_CONFLICT,
                        "another executor uses the directory %s",
                        process->data_dir);

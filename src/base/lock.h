@@ -1,0 +1,17 @@
+/*
+ * lock - a file lock that says "this directory is mine", by flock(2).
+ *
+ * A child that is between clone and exec holds its parent's descriptors, and
+ * with them the lock, for a moment longer than a parent that was killed just
+ * then: so a lock that is taken is asked for again for LOCK_WAIT_MS before it
+ * counts as somebody's.
+ */
+#pragma once
+
+#include "base/base.h"
+
+enum { LOCK_WAIT_MS = 1000 };
+
+/* Lock the file behind `fd` for this open description alone.
+ * -ERR_CONFLICT: another holds it; -ERR_IO: errno says how. */
+int lock_exclusive(int fd) must_check;
