@@ -197,8 +197,12 @@ static bool is_spent(const struct reconcile_row *row)
  * of `create_max` stay touched. */
 static void plan_once(struct executor *executor)
 {
+    uint32_t runtime_max = executor->runtime->create_max;
     uint32_t creates_left = executor->options.create_max;
 
+    if (runtime_max > 0 && runtime_max < creates_left) {
+        creates_left = runtime_max;
+    }
     executor->plan_rows.count = executor->plan_indexes.count = 0;
     for (size_t i = 0; i < executor->dirty.count; i++) {
         uint32_t index = executor->dirty.items[i];

@@ -508,7 +508,7 @@ int fake_open(const struct fake_options *options, const struct clock *clock,
                        "run times, delay or failure rate out of range");
     }
     struct fake *fake = mem_alloc(sizeof(*fake));
-    fake->runtime = (struct runtime){&fake_ops, -1};
+    fake->runtime = (struct runtime){&fake_ops, -1, 0};
     fake->clock = clock;
     fake->options = *options;
     fake->options.executor_id = arena_str(&fake->arena, options->executor_id);

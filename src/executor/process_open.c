@@ -16,7 +16,11 @@
 #include "executor/file.h"
 #include "executor/process_private.h"
 
-enum { LINE_BYTES = RUN_ID_TEXT_BYTES + 1, CAP_SYS_ADMIN_BIT = 21 };
+enum {
+    LINE_BYTES = RUN_ID_TEXT_BYTES + 1,
+    CAP_SYS_ADMIN_BIT = 21,
+    CREATE_MAX = 4, /* each takes some 5 ms of syncing and spawning */
+};
 
 void process_options_default(struct process_options *ret_options)
 {
@@ -517,7 +521,7 @@ static struct process *make_process(const struct process_options *options,
 {
     struct process *process = mem_alloc(sizeof(*process));
 
-    process->runtime = (struct runtime){&process_ops, -1};
+    process->runtime = (struct runtime){&process_ops, -1, CREATE_MAX};
     process->clock = clock;
     process->options = *options;
     process->free_head = UINT32_MAX;

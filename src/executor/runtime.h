@@ -135,7 +135,8 @@ struct runtime_ops {
 /* What the backends have in common. */
 struct runtime {
     const struct runtime_ops *ops;
-    int wake_fd; /* readable when poll has something; -1: never */
+    int wake_fd;         /* readable when poll has something; -1: never */
+    uint32_t create_max; /* pods to make between two looks around; 0: any */
 };
 
 /* Close a runtime; NULL is fine. */
