@@ -199,15 +199,15 @@ void handle_list_jobs(struct api_call *call, struct str request)
 static const char *state_word(enum stored_job_state state)
 {
     static const char *const words[] = {
-        [STORED_JOB_QUEUED] = "is queued",
-        [STORED_JOB_PENDING] = "is pending",
-        [STORED_JOB_RUNNING] = "is running",
-        [STORED_JOB_SUCCEEDED] = "has succeeded",
-        [STORED_JOB_FAILED] = "has failed",
-        [STORED_JOB_CANCELLED] = "was cancelled",
-        [STORED_JOB_PREEMPTED] = "was preempted",
-        [STORED_JOB_LEASED] = "is leased",
-        [STORED_JOB_REJECTED] = "was rejected",
+        [STORED_JOB_QUEUED] = "queued",
+        [STORED_JOB_PENDING] = "pending",
+        [STORED_JOB_RUNNING] = "running",
+        [STORED_JOB_SUCCEEDED] = "succeeded",
+        [STORED_JOB_FAILED] = "failed",
+        [STORED_JOB_CANCELLED] = "cancelled",
+        [STORED_JOB_PREEMPTED] = "preempted",
+        [STORED_JOB_LEASED] = "leased",
+        [STORED_JOB_REJECTED] = "rejected",
     };
 
     return words[state];
@@ -248,7 +248,7 @@ static void explain_ended(struct api_call *call, const struct stored_job *job)
     put_json_text(&json, "reason", why);
     strbuf_addf(&json, ",\"runs\":%u}", job->run_count);
     response.text = message_format(
-        &call->arena, "Job %s %s%s%.*s", id, state_word(job->state),
+        &call->arena, "Job %s: %s%s%.*s", id, state_word(job->state),
         why.byte_count > 0 ? ": " : ".", STR_ARG(why));
     response.json = message_copy(&call->arena, strbuf_str(&json));
     api_call_reply(call, &response.base);

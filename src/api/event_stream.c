@@ -1,5 +1,7 @@
 #include "api/event_stream.h"
 
+#include <time.h>
+
 #include "api/event_convert.h"
 #include "api/event_id.h"
 #include "api/state.h"
@@ -12,6 +14,9 @@ enum {
     STREAM_MESSAGE_MESSAGE = 2,
     LENGTH_BYTES = 4, /* before each message of the buffer */
     STOP = 1,         /* a walk ends early: the buffer is full */
+    /* How long a job set that is not in the store yet is waited for. */
+    STORE_WAITS_MAX = 200,
+    STORE_WAIT_NS = 1000000,
 };
 
 struct event_stream {
@@ -296,6 +301,45 @@ static void on_cancelled(void *ctx, struct rpc_call *rpc)
     }
 }
 
+/* Whether the store has yet to see what was in the log when it was asked
+ * first; waits a moment if so. */
+static bool is_store_behind(struct readers *readers, uint64_t *log_seq)
+{
+    struct elog_bounds bounds;
+    uint64_t store_seq = 0;
+    struct err err;
+
+    if (*log_seq == 0 && elog_bounds(readers->log, &bounds, &err) == 0) {
+        *log_seq = bounds.head_seq;
+    }
+    if (store_reader_seq(readers->store, &store_seq, &err) < 0 ||
+        store_seq >= *log_seq) {
+        return false;
+    }
+    (void)nanosleep(&(struct timespec){.tv_nsec = STORE_WAIT_NS}, NULL);
+    return true;
+}
+
+/* Look up the job set.  One that was made a moment ago is found, though the
+ * store follows the log with a little delay: who submits and then watches
+ * must not be told that there is nothing. */
+static int find_job_set(struct event_stream *stream, struct readers *readers,
+                        struct err *err)
+{
+    uint64_t log_seq = 0;
+    int rc = 0;
+
+    for (int i = 0; i < STORE_WAITS_MAX && rc == 0; i++) {
+        rc = store_job_set(readers->store, stream->watcher.queue,
+                           stream->watcher.job_set, &stream->key, err);
+        if (rc == 0 && !is_store_behind(readers, &log_seq)) {
+            break;
+        }
+    }
+    stream->key = rc > 0 ? stream->key : 0;
+    return rc;
+}
+
 /* Where the stream begins and ends; 1 when the job set has events. */
 static int find_bounds(struct event_stream *stream, const struct event_id *from,
                        struct err *err)
@@ -310,9 +354,7 @@ static int find_bounds(struct event_stream *stream, const struct event_id *from,
     }
     rc = store_reader_seq(readers->store, &head_seq, err);
     if (rc >= 0) {
-        rc = store_job_set(readers->store, stream->watcher.queue,
-                           stream->watcher.job_set, &stream->key, err);
-        stream->key = rc > 0 ? stream->key : 0;
+        rc = find_job_set(stream, readers, err);
     }
     reader_pool_give_back(pool, readers);
     stream->end_seq = stream->is_watch ? UINT64_MAX : head_seq;

@@ -116,7 +116,7 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
         fixture_call(&f, "/berth.api.Berth/ExplainJob", &request.base,
                      &berth__api__explain_job_response__descriptor);
     assert_non_null(response);
-    (void)snprintf(text, sizeof(text), "Job %s is queued.", ids[1]);
+    (void)snprintf(text, sizeof(text), "Job %s: queued.", ids[1]);
     assert_string_equal(response->text, text);
     request.job_id = unknown;
     assert_int_equal(
