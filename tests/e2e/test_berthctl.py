@@ -1,0 +1,271 @@
+"""Transcripts of berthctl against the real server."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+
+CONFIG = """
+auth:
+  basicAuthUsers:
+    - {name: anna, password: secret, groups: [staff]}
+  permissionGroupMapping:
+    delete_queue: [staff]
+executor:
+  process:
+    resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
+"""
+
+
+def job_file(queue, job_set, *commands, extra=""):
+    """A job file in armadactl's format."""
+    jobs = [{
+        "priority": 0, "namespace": "default",
+        "podSpec": {
+            "restartPolicy": "Never", "terminationGracePeriodSeconds": 0,
+            "priorityClassName": "armada-preemptible",
+            "containers": [{
+                "name": "main", "image": "none",
+                "command": ["sh", "-c", command],
+                "resources": {
+                    kind: {"cpu": "100m", "memory": "16Mi",
+                           "ephemeral-storage": "16Mi"}
+                    for kind in ("requests", "limits")}}]}}
+            for command in commands]
+    return json.dumps({"queue": queue, "jobSetId": job_set, "jobs": jobs})
+
+
+class Berthctl(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.berth = harness.Berth(CONFIG, arguments=["--stop-jobs"]).start()
+        cls.addClassCleanup(cls.berth.close)
+
+    def setUp(self):
+        self.queue = "q-" + self.id().rsplit(".", 1)[1].replace("_", "-")
+        self.ctl("create", "queue", self.queue)
+
+    def ctl(self, *arguments, **options):
+        return self.berth.ctl(*arguments, **options).stdout
+
+    def fails(self, code, *arguments, **options):
+        """What is said on standard error by a command that must fail."""
+        done = self.berth.ctl(*arguments, check=False, **options)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stderr
+
+    def submit(self, *commands, job_set="s"):
+        out = self.ctl("submit", "-",
+                       input_text=job_file(self.queue, job_set, *commands))
+        lines = out.splitlines()
+        self.assertEqual(len(lines), len(commands))
+        for line in lines:
+            self.assertRegex(line, r"^Submitted job with id [0-9a-z]{26} to "
+                                   rf"job set {job_set}$")
+        return [line.split()[4] for line in lines]
+
+    def job(self, job_id):
+        return json.loads(self.ctl("get", "jobs", job_id, "-o", "json"))[0]
+
+    def wait_state(self, job_id, state):
+        harness.wait_for(f"{job_id} is {state}", lambda: self.job(job_id)
+                         .get("state", "QUEUED") == state)
+
+    def test_queue_is_made_shown_changed_and_deleted(self):
+        name = self.queue + "-own"
+        self.assertEqual(
+            self.ctl("create", "queue", name, "--priority-factor", "2",
+                     "--owners", "anna", "-l", "team=x"),
+            f"Created queue {name}\n")
+        self.assertEqual(self.ctl("get", "queue", name), f"""\
+apiVersion: armadaproject.io/v1beta1
+kind: Queue
+name: {name}
+priorityFactor: 2
+permissions:
+- subjects:
+  - kind: User
+    name: anna
+  verbs:
+  - submit
+  - cancel
+  - preempt
+  - reprioritize
+  - watch
+labels:
+  team: x
+""")
+        self.assertEqual(self.ctl("update", "queue", name, "--cordon"),
+                         f"Updated queue {name}\n")
+        listed = json.loads(self.ctl("get", "queues", "--only-cordoned", "-o",
+                                     "json"))
+        self.assertEqual([queue["name"] for queue in listed], [name])
+        self.assertEqual(self.ctl("uncordon", "queue", name),
+                         f"Uncordoned queue {name}\n")
+        self.assertIn("PERMISSION_DENIED",
+                      self.fails(4, "delete", "queue", name))
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "ctl.yaml"
+            config.write_text("""
+currentContext: anna
+contexts:
+  anna: {basicAuth: {username: anna, password: secret}, forceNoTls: true}
+  bad: {basicAuth: {username: anna, password: wrong}, forceNoTls: true}
+""")
+            self.assertIn("UNAUTHENTICATED", self.fails(
+                4, "get", "queues", "--config", str(config), "-c", "bad"))
+            self.assertEqual(
+                self.ctl("delete", "queue", name, "--config", str(config)),
+                f"Deleted queue {name} (or it did not exist)\n")
+            self.assertEqual(
+                self.ctl("config", "get-contexts", "--config", str(config)),
+                "anna (current)\nbad\n")
+            self.assertEqual(
+                self.ctl("config", "use-context", "bad", "--config",
+                         str(config)), "Current context set to bad\n")
+            self.assertEqual(
+                self.ctl("config", "current-context", "--config",
+                         str(config)), "bad\n")
+        self.assertIn("NOT_FOUND", self.fails(3, "get", "queue", name))
+
+    def test_job_runs_and_is_watched_to_its_end(self):
+        job_id, = self.submit("echo hello; echo oops >&2")
+        out = self.ctl("watch", self.queue, "s", "--exit-if-inactive")
+        lines = out.splitlines()
+        for event in ("JobSubmittedEvent", "JobQueuedEvent", "JobLeasedEvent",
+                      "JobPendingEvent", "JobRunningEvent",
+                      "JobSucceededEvent"):
+            self.assertRegex(out, rf"\| {event}, job id: {job_id}")
+        self.assertRegex(
+            lines[-1], r"^[A-Z][a-z]{2} [ 0-9]\d \d\d:\d\d:\d\d \| Queued: 0, "
+            r"Leased: 0, Pending: 0, Running: 0, Succeeded: 1, Failed: 0, "
+            r"Cancelled: 0 \| JobSucceededEvent, job id: ")
+        self.wait_state(job_id, "SUCCEEDED")
+        self.assertEqual(sorted(self.ctl("logs", job_id).splitlines()),
+                         ["hello", "oops"])
+        self.assertIn(": succeeded.", self.ctl("explain", job_id))
+
+    def test_failed_job_shows_why(self):
+        job_id, = self.submit("echo the reason >&2; exit 3")
+        out = self.ctl("watch", self.queue, "s", "--exit-if-inactive")
+        self.assertIn("\nJob failed: ", out)
+        self.wait_state(job_id, "FAILED")
+        job = self.job(job_id)
+        self.assertEqual(job["exitCode"], 3)
+        self.assertIn("the reason", job["reason"])
+
+    def test_cancel_preempt_and_reprioritize(self):
+        first, second = self.submit("sleep 100", "sleep 100")
+        self.wait_state(first, "RUNNING")
+        self.wait_state(second, "RUNNING")
+        self.assertEqual(
+            self.ctl("reprioritize", "job", self.queue, "s", first, "3"),
+            f"Reprioritized jobs with ID:\n{first}\n")
+        self.assertEqual(
+            self.ctl("cancel", "job", self.queue, "s", first),
+            f"Requesting cancellation of jobs matching queue: {self.queue}, "
+            f"job set: s, and job ID: {first}\n"
+            f"Requested cancellation for jobs {first}\n")
+        self.wait_state(first, "CANCELLED")
+        self.assertEqual(
+            self.ctl("preempt", "job", self.queue, "s", second, "why"),
+            f"Requested preemption for job {second}\n")
+        self.wait_state(second, "PREEMPTED")
+        third, = self.submit("sleep 100")
+        self.wait_state(third, "RUNNING")
+        self.assertEqual(self.ctl("cancel", "job-set", self.queue, "s"),
+                         "Requested cancellation for job set s\n")
+        self.wait_state(third, "CANCELLED")
+
+    def test_operators_cancel_by_executor_and_queue(self):
+        first, = self.submit("sleep 100")
+        self.wait_state(first, "RUNNING")
+        self.assertEqual(
+            self.ctl("cancel", "executor", "local", "-a", "-q", self.queue),
+            "Requested cancellation of jobs on executor local\n")
+        self.wait_state(first, "CANCELLED")
+        second, = self.submit("sleep 100")
+        self.wait_state(second, "RUNNING")
+        self.assertEqual(
+            self.ctl("cancel", "queue", self.queue, "-s",
+                     "queued,leased,pending,running", "-a"),
+            f"Requested cancellation of jobs of queue {self.queue}\n")
+        self.wait_state(second, "CANCELLED")
+
+    def test_waiting_job_is_explained(self):
+        self.ctl("cordon", "queue", self.queue)
+        job_id, = self.submit("true")
+        harness.wait_for("the job is explained", lambda: "cordoned" in
+                         self.ctl("explain", job_id).lower())
+        self.assertEqual(json.loads(self.ctl("explain", job_id, "-o", "json"))
+                         ["jobId"], job_id)
+        self.assertTrue(self.ctl("get", "job-report", job_id))
+        self.assertTrue(self.ctl("get", "queue-report", self.queue))
+        self.assertTrue(self.ctl("get", "scheduling-report", "-v"))
+        self.ctl("uncordon", "queue", self.queue)
+        self.wait_state(job_id, "SUCCEEDED")
+
+    def test_jobs_are_listed_and_filtered(self):
+        ids = self.submit("true", "true")
+        for job_id in ids:
+            self.wait_state(job_id, "SUCCEEDED")
+        table = self.ctl("get", "jobs", "-q", self.queue).splitlines()
+        self.assertEqual(table[0].split()[:4],
+                         ["JOB", "QUEUE", "JOBSET", "STATE"])
+        self.assertEqual([line.split()[0] for line in table[1:]],
+                         sorted(ids, reverse=True))
+        self.assertEqual(len(self.ctl("get", "jobs", "-q", self.queue, "-s",
+                                      "running").splitlines()), 1)
+        self.assertEqual(len(self.ctl("get", "jobs", "-q", self.queue, "-n",
+                                      "1").splitlines()), 2)
+        shares = self.ctl("get", "shares").splitlines()
+        self.assertEqual(shares[0].split()[:4],
+                         ["QUEUE", "POOL", "WEIGHT", "FAIR"])
+
+    def test_retry_policies(self):
+        policy = ("apiVersion: armadaproject.io/v1beta1\nkind: RetryPolicy\n"
+                  "name: twice\nretryLimit: 2\n"
+                  "defaultAction: RETRY_ACTION_FAIL\n")
+        self.assertEqual(self.ctl("create", "retry-policy", "-f", "-",
+                                  input_text=policy),
+                         "Created retry policy twice\n")
+        self.assertIn("name: twice\nretryLimit: 2\n",
+                      self.ctl("get", "retry-policy", "twice"))
+        self.assertIn("twice", self.ctl("get", "retry-policies"))
+        self.ctl("delete", "retry-policy", "twice")
+        self.fails(3, "get", "retry-policy", "twice")
+
+    def test_what_cannot_be_is_told_apart_by_exit_codes(self):
+        self.assertIn("could not find queue",
+                      self.fails(4, "submit", "-",
+                                 input_text=job_file("nobody", "s", "true")))
+        self.fails(3, "watch", self.queue, "never")
+        self.fails(3, "explain", "01h00000000000000000000000")
+        self.fails(6, "explain", "x")
+        self.fails(2, "watch")
+        self.fails(5, "get", "queues", "--berthUrl", "127.0.0.1:1")
+
+    def test_backup_is_a_data_directory(self):
+        job_id, = self.submit("true")
+        self.wait_state(job_id, "SUCCEEDED")
+        with tempfile.TemporaryDirectory(prefix="berth-e2e-") as folder:
+            copy = pathlib.Path(folder) / "copy"
+            self.assertRegex(self.ctl("backup", str(copy)),
+                             r"^Copied 2 files, \d+ bytes, to ")
+            self.assertEqual(sorted(path.name for path in copy.iterdir()),
+                             ["log.db", "store.db"])
+            other = harness.Berth(folder=folder, standalone=False)
+            other.data = copy
+            other.start()
+            try:
+                jobs = json.loads(other.ctl("get", "jobs", job_id, "-o",
+                                            "json").stdout)
+                self.assertEqual(jobs[0]["state"], "SUCCEEDED")
+            finally:
+                other.close()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,84 @@
+"""Two executors at once: the one inside berthd, and a berth-executor."""
+
+import collections
+import json
+import unittest
+
+import harness
+from test_berthctl import job_file
+
+SERVER = """
+executor:
+  process:
+    resources: {cpu: 2, memory: 1Gi, ephemeral-storage: 4Gi}
+"""
+FAKE = """
+executor:
+  fake:
+    runTime: 50ms
+    nodes:
+      - name: n
+        count: 4
+        resources: {cpu: 2, memory: 4Gi, ephemeral-storage: 16Gi}
+        labels: [tier=fake]
+"""
+
+
+class TwoExecutors(unittest.TestCase):
+    def setUp(self):
+        self.berth = harness.Berth(SERVER, arguments=["--stop-jobs"]).start()
+        self.addCleanup(self.berth.close)
+        self.executor = harness.Executor(
+            self.berth.grpc, "second", self.berth.folder / "second",
+            FAKE).start()
+        self.addCleanup(self.executor.stop)
+        self.berth.ctl("create", "queue", "q")
+
+    def jobs(self):
+        return json.loads(self.berth.ctl("get", "jobs", "-n", "0", "-o",
+                                         "json").stdout)
+
+    def nodes(self):
+        report = self.berth.ctl("get", "scheduling-report", "-v").stdout
+        return report
+
+    def wait_all(self, count, state):
+        return harness.wait_for(
+            f"{count} jobs are {state}",
+            lambda: len([job for job in self.jobs()
+                         if job.get("state", "QUEUED") == state]) == count
+            and self.jobs(), 60)
+
+    def test_both_get_work(self):
+        commands = ["sleep 0.3"] * 120
+        self.berth.ctl("submit", "-", input_text=job_file("q", "s", *commands))
+        jobs = self.wait_all(120, "SUCCEEDED")
+        where = collections.Counter(job["executor"] for job in jobs)
+        self.assertEqual(set(where), {"local", "second"})
+        self.assertTrue(all(job["runCount"] == 1 for job in jobs))
+
+    def test_cordoned_executor_gets_nothing_new(self):
+        self.assertEqual(
+            self.berth.ctl("cordon", "executor", "local", "repair").stdout,
+            "Cordoned executor local\n")
+        self.berth.ctl("submit", "-",
+                       input_text=job_file("q", "s", *["true"] * 40))
+        jobs = self.wait_all(40, "SUCCEEDED")
+        self.assertEqual({job["executor"] for job in jobs}, {"second"})
+
+    def test_second_goes_away_and_comes_back(self):
+        self.executor.kill()
+        self.berth.ctl("submit", "-",
+                       input_text=job_file("q", "s", *["sleep 0.1"] * 30))
+        self.executor.start()
+        self.berth.ctl("submit", "-",
+                       input_text=job_file("q", "t", *["sleep 0.1"] * 30))
+        # The fake runtime remembers nothing: what it held is lost, and says
+        # so; the rest succeeds.
+        harness.wait_for("all have ended", lambda: all(
+            job.get("state", "QUEUED") in ("SUCCEEDED", "FAILED")
+            for job in self.jobs()), 60)
+
+
+if __name__ == "__main__":
+    unittest.main()
