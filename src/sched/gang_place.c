@@ -252,7 +252,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         return GANG_CUT;
     }
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
-    victims_return_gang(round, gang);
+    evict_return_gang(round, gang);
     lane_refresh_evicted(round, lane);
     gang->planned = sched->plan_count;
     round->group++;

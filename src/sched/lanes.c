@@ -246,7 +246,7 @@ void lane_refresh_evicted(struct round *round, struct lane *lane)
         if (sched->runs.items[run].state == RUN_EVICTED) {
             lane->level[STREAM_EVICTED] = unit->level;
             lane->cost[STREAM_EVICTED] =
-                cost_of(&round->pool->base, &lane->placed, &unit->sum,
+                cost_of(&round->pool->base, &lane->placed, unit->sum,
                         lane->factor_micro);
             heap_put(round, lane, STREAM_EVICTED);
             return;

@@ -297,13 +297,13 @@ static void step_new(struct round *round, struct lane *lane)
 static void step_evicted(struct round *round, struct lane *lane)
 {
     const struct unit *unit = &round->units[lane->unit_next];
-    struct cost now = cost_of(&round->pool->base, &lane->placed, &unit->sum,
+    struct cost now = cost_of(&round->pool->base, &lane->placed, unit->sum,
                               lane->factor_micro);
 
     if (cost_compare(&round->pool->base, &now, &lane->cost[STREAM_EVICTED]) ==
         0) {
-        victims_return(round, lane->unit_next);
-        amounts_add(&lane->placed, &unit->sum);
+        evict_return(round, lane->unit_next);
+        amounts_add(&lane->placed, unit->sum);
         lane->unit_next++;
     }
     lane_refresh_evicted(round, lane);
@@ -359,7 +359,7 @@ static void evict(struct round *round)
     }
     const struct share *shares =
         shares_of(sched, round->p, round->arena, &count);
-    victims_evict(round, shares, count);
+    evict_over_share(round, shares, count);
 }
 
 void round_plan(struct round *round)
@@ -396,5 +396,5 @@ void round_plan(struct round *round)
         run_heap(round);
     }
     place_flush(round);
-    victims_forget(round);
+    evict_forget(round);
 }

@@ -53,13 +53,15 @@ struct lane {
 
 /* Evicted work that stays or goes together: a job, or a gang. */
 struct unit {
+    const struct resource_vec *sum;
+    int64_t leased_ms;    /* of its youngest run */
+    int64_t submitted_ms; /* of `last` */
     uint32_t lane;
     uint32_t member_first, member_count; /* in round.members */
     uint32_t last;                       /* the job it is ordered by */
+    uint32_t priority;                   /* of that job */
+    uint32_t ordinal;                    /* in which places are won back */
     uint8_t level;
-    int64_t leased_ms; /* of its youngest run */
-    struct resource_vec sum;
-    uint32_t ordinal; /* in the order in which places are won back */
 };
 
 /* A stream in the heap; see heap.c for `like`. */
@@ -120,12 +122,14 @@ struct round {
 
     struct unit *units;
     uint32_t unit_count;
-    uint32_t *members;       /* runs, by unit */
+    uint32_t *members; /* runs, by unit */
+    uint32_t member_count;
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
-    VEC(uint32_t) grown;   /* nodes that got room by preemption */
-    VEC(uint32_t) touched; /* lanes whose work was just preempted */
+    VEC(struct victim) victims; /* scratch of victims.c */
+    VEC(uint32_t) grown;        /* nodes that got room by preemption */
+    VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels;
 };
 
@@ -179,21 +183,23 @@ void place_flush(struct round *round);
 /* The groups of nodes by the values of a label, in order of values. */
 const struct label_index *place_labels(struct round *round, struct str key);
 
-/* victims.c */
+/* evict.c */
 
 /* Evict what may be taken from queues that are over their share. */
-void victims_evict(struct round *round, const struct share *shares,
-                   uint32_t share_count);
-/* Make room for a job by preemption: decides the victims and returns the node
- * that has room now, or NONE.  `lane` is the job's. */
-uint32_t victims_find(const struct search *search);
+void evict_over_share(struct round *round, const struct share *shares,
+                      uint32_t share_count);
 /* A unit has its place again. */
-void victims_return(struct round *round, uint32_t unit);
+void evict_return(struct round *round, uint32_t unit);
 /* Likewise what runs of a gang that is joined by more of its members. */
-void victims_return_gang(struct round *round, const struct gang *gang);
+void evict_return_gang(struct round *round, const struct gang *gang);
+/* What was evicted is steady again; the round is over. */
+void evict_forget(struct round *round);
 
-/* What was evicted is steady again. */
-void victims_forget(struct round *round);
+/* victims.c */
+
+/* Make room for a job by preemption: decides the victims and returns the node
+ * that has room now, or NONE. */
+uint32_t victims_find(const struct search *search);
 
 /* gang_place.c */
 

@@ -435,7 +435,9 @@ static bool rounds_settle(struct trial *trial)
     struct sched_decision first[INSTANCE_JOBS_MAX * 2];
     uint32_t count = trial->plan.decision_count;
 
-    memcpy(first, trial->plan.decisions, count * sizeof(*first));
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = trial->plan.decisions[i];
+    }
     act(trial);
     for (uint32_t i = 0; i < count; i++) {
         if (first[i].action == SCHED_PREEMPT) {

@@ -1,0 +1,304 @@
+#include <string.h>
+
+#include "sched/heap.h"
+#include "sched/lanes.h"
+
+static bool may_evict(const struct round *round, const struct run *run)
+{
+    const struct sched *sched = round->sched;
+
+    return run->is_preemptible && run->state == RUN_STEADY &&
+           sched->accounts.items[run->account].pool == round->p;
+}
+
+static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
+{
+    struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+
+    round->members[round->member_count++] = index;
+    unit->member_count++;
+    unit->level = run->level < unit->level ? run->level : unit->level;
+    unit->leased_ms =
+        run->leased_ms > unit->leased_ms ? run->leased_ms : unit->leased_ms;
+    unit->last = run->job;
+    unit->priority = job->priority;
+    unit->submitted_ms = job->submitted_ms;
+    run->state = RUN_EVICTED;
+    run->unit = round->unit_count;
+}
+
+static const struct resource_vec *request_of(const struct round *round,
+                                             uint32_t job)
+{
+    return &class_at(round, class_of_job(round->sched, job))->request;
+}
+
+/* All members of a gang that run. */
+static void unit_add_gang(struct round *round, struct unit *unit,
+                          const struct gang *gang)
+{
+    struct resource_vec *sum = arena_alloc(round->arena, sizeof(*sum));
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        unit_add_run(round, unit, round->sched->jobs.items[job].run);
+        amounts_add(sum, request_of(round, job));
+    }
+    unit->sum = sum;
+}
+
+/* Whether all of a gang that runs may be evicted. */
+static bool is_gang_evictable(const struct round *round,
+                              const struct gang *gang)
+{
+    const struct sched *sched = round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        if (!may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void evict_run(struct round *round, uint32_t lane, uint32_t index)
+{
+    struct sched *sched = round->sched;
+    const struct run *run = &sched->runs.items[index];
+    uint32_t g = sched->jobs.items[run->job].gang;
+    struct unit *unit = &round->units[round->unit_count];
+
+    if (!may_evict(round, run) ||
+        (g != NONE && !is_gang_evictable(round, &sched->gangs.items[g]))) {
+        return;
+    }
+    *unit = (struct unit){
+        .lane = lane,
+        .member_first = round->member_count,
+        .level = UINT8_MAX,
+        .leased_ms = INT64_MIN,
+        .sum = request_of(round, run->job),
+    };
+    if (g == NONE) {
+        unit_add_run(round, unit, index);
+    } else {
+        unit_add_gang(round, unit, &sched->gangs.items[g]);
+    }
+    round->unit_count++;
+}
+
+/* Order in which a queue's running work wins its place back: as its jobs are
+ * ordered, the longest running first among equals. */
+static bool unit_less(const struct round *round, const struct unit *a,
+                      const struct unit *b)
+{
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->leased_ms != b->leased_ms) {
+        return a->leased_ms < b->leased_ms;
+    }
+    return a->submitted_ms != b->submitted_ms
+               ? a->submitted_ms < b->submitted_ms
+               : job_less(round->sched, a->last, b->last);
+}
+
+static void sort_units(struct round *round, uint32_t first, uint32_t count)
+{
+    struct unit *items = round->units + first;
+    struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
+
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            uint32_t middle = low + width < count ? low + width : count;
+            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
+            uint32_t a = low, b = middle;
+            for (uint32_t to = low; to < high; to++) {
+                bool is_left =
+                    b >= high ||
+                    (a < middle && !unit_less(round, &items[b], &items[a]));
+                spare[to] = is_left ? items[a++] : items[b++];
+            }
+        }
+        struct unit *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    if (items != round->units + first) {
+        memcpy(round->units + first, items, count * sizeof(*items));
+    }
+}
+
+static void evict_lane(struct round *round, uint32_t index)
+{
+    struct sched *sched = round->sched;
+    struct lane *lane = &round->lanes[index];
+    uint32_t first = round->unit_count;
+
+    for (uint32_t at = sched->queues.items[lane->queue].account_first;
+         at != NONE; at = sched->accounts.items[at].next) {
+        if (sched->accounts.items[at].pool != round->p) {
+            continue;
+        }
+        for (uint32_t run = sched->accounts.items[at].run_first; run != NONE;
+             run = sched->runs.items[run].account_next) {
+            evict_run(round, index, run);
+        }
+    }
+    lane->unit_first = lane->unit_next = first;
+    lane->unit_end = round->unit_count;
+    lane->is_over = true;
+    sort_units(round, first, round->unit_count - first);
+    for (uint32_t i = first; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[i];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            uint32_t run = round->members[unit->member_first + m];
+            sched->runs.items[run].unit = i;
+        }
+        amounts_subtract(&lane->placed, unit->sum);
+    }
+}
+
+/* The order in which all queues' evicted work would win its places back if
+ * there were nothing else. */
+static uint32_t *order_units(struct round *round)
+{
+    uint32_t *order =
+        arena_alloc_array(round->arena, round->unit_count, sizeof(*order));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_refresh_evicted(round, &round->lanes[i]);
+    }
+    while (round->heap_count) {
+        struct lane *lane = &round->lanes[round->heap[0].stream / STREAM_KINDS];
+        struct unit *unit = &round->units[lane->unit_next];
+        unit->ordinal = count;
+        order[count++] = lane->unit_next++;
+        amounts_add(&lane->placed, unit->sum);
+        lane_refresh_evicted(round, lane);
+    }
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        struct lane *lane = &round->lanes[round->units[i].lane];
+        amounts_subtract(&lane->placed, round->units[i].sum);
+        lane->unit_next = i < lane->unit_next ? i : lane->unit_next;
+    }
+    return order;
+}
+
+/* Give each node its evicted runs, in the order of `order`. */
+static void index_nodes(struct round *round, const uint32_t *order)
+{
+    struct sched *sched = round->sched;
+    uint32_t member_count = round->member_count;
+    uint32_t total = 0;
+
+    round->evicted_runs = arena_alloc_array(round->arena, member_count,
+                                            sizeof(*round->evicted_runs));
+    round->evicted_nodes = arena_alloc_array(round->arena, member_count,
+                                             sizeof(*round->evicted_nodes));
+    for (uint32_t m = 0; m < member_count; m++) {
+        uint32_t index = sched->runs.items[round->members[m]].node;
+        struct node *node = &sched->nodes.items[index];
+        if (node->stamp != sched->stamp) {
+            node->stamp = sched->stamp;
+            node->evicted_end = 0;
+            round->evicted_nodes[round->evicted_node_count++] = index;
+        }
+        node->evicted_end++;
+    }
+    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
+        struct node *node = &sched->nodes.items[round->evicted_nodes[i]];
+        uint32_t count = node->evicted_end;
+        node->evicted_first = node->evicted_end = total;
+        total += count;
+    }
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[order[i]];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            uint32_t run = round->members[unit->member_first + m];
+            struct node *node =
+                &sched->nodes.items[sched->runs.items[run].node];
+            round->evicted_runs[node->evicted_end++] = run;
+        }
+    }
+}
+
+void evict_over_share(struct round *round, const struct share *shares,
+                      uint32_t share_count)
+{
+    uint32_t run_count = 0;
+
+    for (uint32_t i = 0; i < share_count; i++) {
+        run_count += share_is_over(round->sched, round->p, &shares[i])
+                         ? shares[i].leased_count
+                         : 0;
+    }
+    if (run_count == 0) {
+        return;
+    }
+    round->units =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->units));
+    round->members =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->members));
+    for (uint32_t i = 0; i < share_count; i++) {
+        if (share_is_over(round->sched, round->p, &shares[i])) {
+            evict_lane(round, round->lane_of_queue[shares[i].queue]);
+        }
+    }
+    round->counters->evicted += round->member_count;
+    index_nodes(round, order_units(round));
+}
+
+void evict_return(struct round *round, uint32_t index)
+{
+    const struct unit *unit = &round->units[index];
+
+    for (uint32_t m = 0; m < unit->member_count; m++) {
+        uint32_t run = round->members[unit->member_first + m];
+        round->sched->runs.items[run].state = RUN_RETURNED;
+    }
+}
+
+void evict_return_gang(struct round *round, const struct gang *gang)
+{
+    struct sched *sched = round->sched;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+        if (run->state == RUN_EVICTED) {
+            const struct unit *unit = &round->units[run->unit];
+            amounts_add(&round->lanes[unit->lane].placed, unit->sum);
+            evict_return(round, run->unit);
+        }
+    }
+}
+
+void evict_forget(struct round *round)
+{
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[i];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            struct run *run =
+                &round->sched->runs
+                     .items[round->members[unit->member_first + m]];
+            run->unit = NONE;
+            if (run->state != RUN_PREEMPTED) {
+                run->state = RUN_STEADY;
+            }
+        }
+    }
+    VEC_FREE(&round->grown);
+    VEC_FREE(&round->touched);
+    VEC_FREE(&round->victims);
+}
