@@ -1,0 +1,273 @@
+/* Why a job waits, and what holds in several pools and over time. */
+#include "unit.h"
+#include "world.h"
+
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+
+    world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    world_fini(*state);
+    mem_free(*state);
+    return 0;
+}
+
+static struct sched_explanation why(struct world *w, uint32_t job)
+{
+    struct sched_explanation explanation;
+
+    sched_explain(w->sched, job, 0, &explanation);
+    return explanation;
+}
+
+static void without_nodes_it_says_so(void **state)
+{
+    struct world *w = *state;
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "A"});
+
+    assert_int_equal(why(w, job).wait, SCHED_WAIT_NO_NODES);
+}
+
+/* Each node counts once, under the first reason that excludes it. */
+static void it_counts_nodes_by_reason(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"a", .cores = 8, .taint = "gpu"});
+    world_node(w, &(struct world_node){"b", .cores = 8});
+    world_node(w, &(struct world_node){"c", .cores = 1, .label_key = "zone",
+                                       .label_value = "z"});
+    world_node(w, &(struct world_node){"d", .cores = 8, .pool = "other"});
+    world_node(w,
+               &(struct world_node){"e", .cores = 8, .is_unschedulable = true});
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "A",
+                                                       .cores = 4,
+                                                       .selector_key = "zone",
+                                                       .selector_value = "z"});
+    struct sched_explanation e = why(w, job);
+    assert_int_equal(e.nodes_total, 5);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_TAINT], 1);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_SELECTOR], 1);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_TOO_SMALL], 1);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_POOL], 1);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE], 1);
+}
+
+/* The nearest miss is the node that lacks least. */
+static void it_names_the_nearest_miss(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 6});
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 8});
+    struct sched_explanation e = why(w, job);
+    assert_int_equal(e.wait, SCHED_WAIT_NEVER_FITS);
+    assert_int_equal(e.nearest_node, b);
+    assert_int_equal(e.available.v[CPU], 6000);
+    assert_int_equal(e.needed.v[CPU], 8000);
+}
+
+/* A full cluster is a wait for capacity; a turn is a turn. */
+static void it_tells_capacity_from_turn(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A", .cores = 2}, 2);
+    assert_int_equal(why(w, first).wait, SCHED_WAIT_TURN);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(why(w, first).wait, SCHED_WAIT_NOT);
+    assert_int_equal(why(w, first + 1).wait, SCHED_WAIT_CAPACITY);
+    world_end(w, first);
+    world_round(w, ROUND_FAST, 1);
+    assert_int_equal(w->leased_count, 1);
+}
+
+/* A class's limit per queue holds, and is the reason. */
+static void it_names_the_limit(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.classes[0].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), 500000};
+    w->policy.classes[0].queue_limit_count = 1;
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 10});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 8);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 5);
+    struct sched_explanation e = why(w, first + 7);
+    assert_int_equal(e.wait, SCHED_WAIT_QUEUE_LIMIT);
+    assert_int_equal(e.resource, CPU);
+    assert_int_equal(e.limit, 5000);
+    assert_int_equal(e.used, 5000);
+}
+
+/* Nothing of a cordoned queue starts. */
+static void a_cordoned_queue_waits(void **state)
+{
+    struct world *w = *state;
+    struct queue_record record = {.name = STR("A"), .is_cordoned = true};
+
+    uint32_t queue = world_queue(w, "A", 1);
+    sched_queue_set(w->sched, queue, &record);
+    world_node(w, &(struct world_node){"a", .cores = 10});
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_int_equal(why(w, job).wait, SCHED_WAIT_QUEUE_CORDONED);
+}
+
+/* An executor that gets no new leases keeps what it has. */
+static void a_closed_executor_gets_nothing(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"a", .cores = 10});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 1);
+    world_round(w, ROUND_FAST, 0);
+    sched_executor_set(w->sched, STR("e"), false);
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_string_equal(world_node_of(w, first), "a");
+    assert_int_equal(why(w, job).nodes_excluded[SCHED_EXCLUDED_EXECUTOR], 1);
+    sched_executor_set(w->sched, STR("e"), true);
+    world_round(w, ROUND_FAST, 2);
+    assert_int_equal(w->leased_count, 1);
+}
+
+/* A returned job goes to another node, if there is one. */
+static void a_returned_job_avoids_the_node(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"a", .cores = 1});
+    world_node(w, &(struct world_node){"b", .cores = 1});
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, job), "a");
+    sched_job_requeue(w->sched, job, w->node_of[job]);
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, job), "b");
+    sched_job_requeue(w->sched, job, w->node_of[job]);
+    world_round(w, ROUND_FAST, 2);
+    assert_int_equal(w->leased_count, 0);
+    assert_int_equal(why(w, job).nodes_excluded[SCHED_EXCLUDED_AVOIDED], 2);
+}
+
+static void make_two_pools(struct world *w)
+{
+    w->policy.pools[1] = (struct pool_policy){
+        .name = STR("second"),
+        .protected_fraction_ppm = FRACTION_ONE_PPM,
+    };
+    w->policy.pool_count = 2;
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    world_node(w, &(struct world_node){"b", .cores = 2, .pool = "second"});
+}
+
+/* A job without a pool goes to the first that has room, and only once. */
+static void pools_are_tried_in_order(void **state)
+{
+    struct world *w = *state;
+
+    make_two_pools(w);
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 4);
+    assert_string_equal(world_node_of(w, first + 1), "a");
+    assert_string_equal(world_node_of(w, first + 2), "b");
+    assert_string_equal(world_node_of(w, first + 4), "");
+    assert_true(sched_is_consistent(w->sched));
+}
+
+/* A job that asks for a pool stays in it. */
+static void a_pool_asked_for_is_kept(void **state)
+{
+    struct world *w = *state;
+
+    make_two_pools(w);
+    uint32_t first = world_submit_many(
+        w, &(struct world_job){.queue = "A", .pool = "second"}, 3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 2);
+    assert_string_equal(world_node_of(w, first), "b");
+    assert_int_equal(why(w, first + 2).wait, SCHED_WAIT_CAPACITY);
+}
+
+/* A plan that is not acted on is made again; a settled one costs nothing. */
+static void plans_repeat(void **state)
+{
+    struct world *w = *state;
+    struct sched_plan again;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 3);
+    sched_plan(w->sched, 0, ROUND_FAST, 100, &w->plan);
+    assert_int_equal(w->plan.decision_count, 2);
+    sched_plan(w->sched, 0, ROUND_FAST, 100, &again);
+    assert_int_equal(again.decision_count, 2);
+    world_round(w, ROUND_FAST, 1);
+    world_round(w, ROUND_BALANCE, 2);
+    world_round(w, ROUND_FAST, 3);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_int_equal(w->plan.counters.queues_considered, 0);
+}
+
+/* Rate limits survive a checkpoint. */
+static void limits_are_packed(void **state)
+{
+    struct world *w = *state;
+    auto_strbuf buf = {0};
+
+    w->policy.rate_per_queue = (struct rate_limit){1000, 2};
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 9});
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 2);
+    sched_limits_pack(w->sched, &buf);
+    world_restart(w);
+    world_queue(w, "A", 1);
+    assert_int_equal(sched_limits_unpack(w->sched, strbuf_str(&buf)), 0);
+    world_node(w, &(struct world_node){"a", .cores = 9});
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
+    world_round(w, ROUND_FAST, 500);
+    assert_int_equal(w->leased_count, 0);
+    assert_int_equal(w->plan.next_wake_ms, 1000);
+    buf.byte_count--;
+    assert_int_equal(sched_limits_unpack(w->sched, strbuf_str(&buf)),
+                     -ERR_CORRUPT);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(without_nodes_it_says_so),
+        CASE(it_counts_nodes_by_reason),
+        CASE(it_names_the_nearest_miss),
+        CASE(it_tells_capacity_from_turn),
+        CASE(it_names_the_limit),
+        CASE(a_cordoned_queue_waits),
+        CASE(a_closed_executor_gets_nothing),
+        CASE(a_returned_job_avoids_the_node),
+        CASE(pools_are_tried_in_order),
+        CASE(a_pool_asked_for_is_kept),
+        CASE(plans_repeat),
+        CASE(limits_are_packed),
+    };
+
+    return RUN_TESTS(tests);
+}
