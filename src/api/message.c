@@ -19,6 +19,7 @@ char *message_vformat(struct arena *arena, const char *format, va_list args)
 {
     va_list again;
 
+    ASSERT(format);
     va_copy(again, args);
     int byte_count = vsnprintf(NULL, 0, format, again);
     va_end(again);

@@ -27,7 +27,8 @@ char *message_format(struct arena *arena, const char *format, ...)
     printf_like(2, 3);
 
 /* The same with the arguments of another such function. */
-char *message_vformat(struct arena *arena, const char *format, va_list args);
+char *message_vformat(struct arena *arena, const char *format, va_list args)
+    printf_like(2, 0);
 
 /* A time. */
 Google__Protobuf__Timestamp *message_time(struct arena *arena,
