@@ -261,6 +261,7 @@ void fixture_start(struct fixture *fixture)
         .retry_policies = fixture->retry_policies,
         .store = fixture->store,
         .log = fixture->log,
+        .logs = fixture->logs,
     };
     fixture->api = api_create(&fixture->config, &ports);
     assert_int_equal(

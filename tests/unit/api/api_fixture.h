@@ -32,6 +32,7 @@ struct fixture {
     /* Answers exchanges; NULL: nothing to lease. */
     void (*on_exchange)(struct fixture *fixture, struct command *command);
     void *exchange_ctx;
+    const struct log_source *logs; /* NULL: none */
     struct fixture_trouble trouble;
     struct rpc_status status; /* of the last call */
     struct arena arena;       /* replies; until the fixture ends */

@@ -1,0 +1,459 @@
+/*
+ * Queues, retry policies, selections and executors' settings (armada-api.md
+ * 1.5, 1.6, 1.9; traps 3, 4, 12).
+ */
+#include "api/queue_convert.h"
+#include "api/retry_validate.h"
+#include "api_fixture.h"
+#include "armada/services.pb-c.h"
+#include "unit.h"
+#include "wire/message.h"
+
+static char *field(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+static Api__Queue queue_of(const char *name, double factor)
+{
+    Api__Queue queue = API__QUEUE__INIT;
+
+    queue.name = field(name);
+    queue.priority_factor = factor;
+    return queue;
+}
+
+static Api__Queue *get(struct fixture *f, const char *name)
+{
+    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
+
+    request.name = field(name);
+    return fixture_call(f, "/api.Submit/GetQueue", &request.base,
+                        &api__queue__descriptor);
+}
+
+/* TRAP-03: owners become one entry, placed first, and read back empty. */
+static void test_trap_03_owners_become_permissions(void **state)
+{
+    static const char *const verbs[] = {"submit", "cancel", "preempt",
+                                        "reprioritize", "watch"};
+    struct fixture f;
+    Api__Queue queue = queue_of("q", 2);
+    Api__Queue__Permissions entry = API__QUEUE__PERMISSIONS__INIT;
+    Api__Queue__Permissions__Subject subject =
+        API__QUEUE__PERMISSIONS__SUBJECT__INIT;
+    Api__Queue__Permissions *entries[] = {&entry};
+    Api__Queue__Permissions__Subject *subjects[] = {&subject};
+    char *users[] = {field("amy")}, *groups[] = {field("staff")};
+    char *any_verb[] = {field("dance")};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    subject.kind = field("User");
+    subject.name = field("bob");
+    entry.subjects = subjects;
+    entry.n_subjects = 1;
+    entry.verbs = any_verb;
+    entry.n_verbs = 1;
+    queue.permissions = entries;
+    queue.n_permissions = 1;
+    queue.user_owners = users;
+    queue.n_user_owners = 1;
+    queue.group_owners = groups;
+    queue.n_group_owners = 1;
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CreateQueue", &queue.base), RPC_OK);
+    Api__Queue *stored = get(&f, "q");
+    assert_non_null(stored);
+    assert_int_equal(stored->n_user_owners, 0);
+    assert_int_equal(stored->n_group_owners, 0);
+    assert_int_equal(stored->n_permissions, 2);
+    assert_int_equal(stored->permissions[0]->n_subjects, 2);
+    assert_string_equal(stored->permissions[0]->subjects[0]->kind, "User");
+    assert_string_equal(stored->permissions[0]->subjects[0]->name, "amy");
+    assert_string_equal(stored->permissions[0]->subjects[1]->kind, "Group");
+    assert_int_equal(stored->permissions[0]->n_verbs, ARRAY_COUNT(verbs));
+    for (size_t i = 0; i < ARRAY_COUNT(verbs); i++) {
+        assert_string_equal(stored->permissions[0]->verbs[i], verbs[i]);
+    }
+    assert_string_equal(stored->permissions[1]->verbs[0], "dance");
+    fixture_fini(&f);
+}
+
+/* TRAP-03: create makes the caller the owner, update does not and replaces
+ * all; both put what is not there, and delete of what is not there is fine. */
+static void test_trap_03_upserts(void **state)
+{
+    struct fixture f;
+    Api__Queue queue = queue_of("q", 3);
+    Api__QueueDeleteRequest delete = API__QUEUE_DELETE_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            fixture_code(&f, "/api.Submit/CreateQueue", &queue.base), RPC_OK);
+    }
+    Api__Queue *stored = get(&f, "q");
+    assert_int_equal(stored->n_permissions, 1);
+    assert_string_equal(stored->permissions[0]->subjects[0]->name, "anonymous");
+    queue.priority_factor = 2;
+    assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),
+                     RPC_OK);
+    stored = get(&f, "q");
+    assert_int_equal(stored->n_permissions, 0);
+    assert_true(stored->priority_factor == 2.0);
+    delete.name = field("q");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            fixture_code(&f, "/api.Submit/DeleteQueue", &delete.base), RPC_OK);
+    }
+    assert_null(get(&f, "q"));
+    assert_int_equal(f.status.code, RPC_NOT_FOUND);
+    fixture_fini(&f);
+}
+
+static void test_queue_validation(void **state)
+{
+    struct fixture f;
+    Api__Queue queue = queue_of("q", 0.5);
+    Api__Queue__LabelsEntry label = API__QUEUE__LABELS_ENTRY__INIT;
+    Api__Queue__LabelsEntry *labels[] = {&label};
+    char *policies[] = {field("none")};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: priority factor cannot be "
+                        "lower than 1.0");
+    assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error: priority factor cannot be lower than 1.0");
+    queue.priority_factor = 1;
+    queue.retry_policies = policies;
+    queue.n_retry_policies = 1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    queue.n_retry_policies = 0;
+    label.key = field("k");
+    queue.labels = labels;
+    queue.n_labels = 1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    label.value = field("v");
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_OK);
+    fixture_fini(&f);
+}
+
+static void test_batches_fail_item_by_item(void **state)
+{
+    struct fixture f;
+    Api__Queue good = queue_of("good", 1), bad = queue_of("bad", 0);
+    Api__Queue *queues[] = {&good, &bad};
+    Api__QueueList list = API__QUEUE_LIST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    list.queues = queues;
+    list.n_queues = 2;
+    Api__BatchQueueUpdateResponse *response =
+        fixture_call(&f, "/api.Submit/UpdateQueues", &list.base,
+                     &api__batch_queue_update_response__descriptor);
+    assert_non_null(response);
+    assert_int_equal(response->n_failed_queues, 1);
+    assert_string_equal(response->failed_queues[0]->queue->name, "bad");
+    assert_string_equal(response->failed_queues[0]->error,
+                        "rpc error: code = InvalidArgument desc = error: "
+                        "priority factor cannot be lower than 1.0");
+    assert_non_null(get(&f, "good"));
+    fixture_fini(&f);
+}
+
+/* TRAP-04: queues by name, as many as asked for, then one end, then OK. */
+static void test_trap_04_listing_ends_with_end(void **state)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    struct fixture f;
+    Api__StreamingQueueGetRequest request =
+        API__STREAMING_QUEUE_GET_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "c");
+    fixture_queue(&f, "a");
+    fixture_queue(&f, "b");
+    for (uint32_t num = 0; num < 5; num++) {
+        request.num = num;
+        struct rpc_stream *stream =
+            fixture_stream(&f, "/api.QueueService/GetQueues", &request.base);
+        uint32_t count = num == 0 || num > 3 ? 3 : num;
+        for (uint32_t i = 0; i < count; i++) {
+            Api__StreamingQueueMessage *message = fixture_next(
+                &f, stream, &api__streaming_queue_message__descriptor);
+            assert_int_equal(message->event_case,
+                             API__STREAMING_QUEUE_MESSAGE__EVENT_QUEUE);
+            assert_string_equal(message->queue->name, names[i]);
+        }
+        Api__StreamingQueueMessage *message =
+            fixture_next(&f, stream, &api__streaming_queue_message__descriptor);
+        assert_int_equal(message->event_case,
+                         API__STREAMING_QUEUE_MESSAGE__EVENT_END);
+        assert_null(fixture_next(&f, stream,
+                                 &api__streaming_queue_message__descriptor));
+        assert_int_equal(f.status.code, RPC_OK);
+        rpc_stream_close(stream);
+    }
+    fixture_fini(&f);
+}
+
+static void test_cordon(void **state)
+{
+    struct fixture f;
+    Api__QueueCordonRequest cordon = API__QUEUE_CORDON_REQUEST__INIT;
+    Api__QueueUncordonRequest uncordon = API__QUEUE_UNCORDON_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CordonQueue", &cordon.base),
+        RPC_UNKNOWN);
+    cordon.name = uncordon.name = field("none");
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CordonQueue", &cordon.base),
+        RPC_UNKNOWN);
+    cordon.name = uncordon.name = field("q");
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CordonQueue", &cordon.base),
+        RPC_OK);
+    assert_true(get(&f, "q")->cordoned);
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/UncordonQueue", &uncordon.base),
+        RPC_OK);
+    assert_false(get(&f, "q")->cordoned);
+    fixture_fini(&f);
+}
+
+/* TRAP-12: what an empty list means depends on the list. */
+static void test_trap_12_selections(void **state)
+{
+    struct fixture f;
+    Api__QueueCancelRequest queue = API__QUEUE_CANCEL_REQUEST__INIT;
+    Api__ExecutorCancelRequest executor = API__EXECUTOR_CANCEL_REQUEST__INIT;
+    Api__NodePreemptRequest node = API__NODE_PREEMPT_REQUEST__INIT;
+    Api__JobState states[] = {API__JOB_STATE__LEASED};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    uint32_t before = queue_table_count(f.queues);
+    queue.name = field("q");
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_OK);
+    queue.jobstates = states;
+    queue.n_jobstates = 1;
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_OK);
+    states[0] = API__JOB_STATE__SUCCEEDED;
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_UNKNOWN);
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
+        RPC_UNKNOWN);
+    executor.name = field("cluster");
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
+        RPC_OK);
+    node.name = field("n");
+    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
+                     RPC_UNKNOWN);
+    node.executor = field("cluster");
+    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
+                     RPC_OK);
+    assert_int_equal(queue_table_count(f.queues), before);
+    fixture_fini(&f);
+}
+
+static void test_executor_settings(void **state)
+{
+    struct fixture f;
+    Api__ExecutorSettingsUpsertRequest upsert =
+        API__EXECUTOR_SETTINGS_UPSERT_REQUEST__INIT;
+    Api__ExecutorDeleteRequest delete = API__EXECUTOR_DELETE_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    static const char *const path = "/api.Executor/UpsertExecutorSettings";
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
+    upsert.name = delete.name = field("cluster");
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    upsert.cordoned = true;
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
+    upsert.cordonreason = field("repair");
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/DeleteExecutor", &delete.base), RPC_OK);
+    f.config.auth.grants[PERMISSION_UPDATE_EXECUTOR_SETTINGS] =
+        (struct permission_grant){NULL, 0};
+    assert_int_equal(fixture_code(&f, path, &upsert.base),
+                     RPC_PERMISSION_DENIED);
+    assert_string_equal(f.status.message, "anonymous lacks permission "
+                                          "update_executor_settings");
+    fixture_fini(&f);
+}
+
+/* A policy that keeps all rules, to be bent. */
+struct policy_case {
+    Api__RetryPolicy policy;
+    Api__RetryRule rule;
+    Api__RetryRule *rules[1];
+    Api__RetryMutation mutate;
+    Api__RetryResourceMutation resources;
+    Api__RetryResourceBump memory;
+};
+
+static void policy_init(struct policy_case *c)
+{
+    c->policy = (Api__RetryPolicy)API__RETRY_POLICY__INIT;
+    c->rule = (Api__RetryRule)API__RETRY_RULE__INIT;
+    c->mutate = (Api__RetryMutation)API__RETRY_MUTATION__INIT;
+    c->resources =
+        (Api__RetryResourceMutation)API__RETRY_RESOURCE_MUTATION__INIT;
+    c->memory = (Api__RetryResourceBump)API__RETRY_RESOURCE_BUMP__INIT;
+    c->policy.name = field("p");
+    c->policy.default_action = API__RETRY_ACTION__RETRY_ACTION_FAIL;
+    c->rules[0] = &c->rule;
+    c->policy.rules = c->rules;
+    c->policy.n_rules = 1;
+    c->rule.action = API__RETRY_ACTION__RETRY_ACTION_RETRY;
+    c->rule.on_category = field("oom");
+    c->rule.mutate = &c->mutate;
+    c->mutate.resources = &c->resources;
+    c->resources.memory = &c->memory;
+    c->memory.factor = 1.5;
+}
+
+static bool is_valid(const struct policy_case *c)
+{
+    struct refusal refusal;
+
+    return retry_policy_validate(&c->policy, &refusal) == 0;
+}
+
+static void test_retry_policy_rules(void **state)
+{
+    struct policy_case c;
+
+    (void)state;
+    policy_init(&c);
+    assert_true(is_valid(&c));
+    c.policy.name = field("Upper");
+    assert_false(is_valid(&c));
+    policy_init(&c);
+    c.policy.default_action = API__RETRY_ACTION__RETRY_ACTION_UNSPECIFIED;
+    assert_false(is_valid(&c));
+    policy_init(&c);
+    c.rule.action = API__RETRY_ACTION__RETRY_ACTION_UNSPECIFIED;
+    assert_false(is_valid(&c));
+    policy_init(&c);
+    c.rule.on_category = field("");
+    assert_false(is_valid(&c));
+    policy_init(&c);
+    c.rule.action = API__RETRY_ACTION__RETRY_ACTION_FAIL;
+    assert_false(is_valid(&c));
+    policy_init(&c);
+    c.memory.factor = 1.0;
+    assert_false(is_valid(&c));
+    c.memory.factor = 0;
+    assert_false(is_valid(&c));
+    c.memory.static_ = field("1Gi");
+    assert_true(is_valid(&c));
+    c.memory.static_ = field("-1Gi");
+    assert_false(is_valid(&c));
+    c.memory.static_ = field("1Gi");
+    c.memory.factor = 2;
+    assert_false(is_valid(&c));
+}
+
+static void test_retry_policies(void **state)
+{
+    struct fixture f;
+    struct policy_case c;
+    Api__RetryPolicyGetRequest get_request =
+        API__RETRY_POLICY_GET_REQUEST__INIT;
+    Api__RetryPolicyDeleteRequest delete =
+        API__RETRY_POLICY_DELETE_REQUEST__INIT;
+    Api__RetryPolicyListRequest list = API__RETRY_POLICY_LIST_REQUEST__INIT;
+    Api__Queue queue = queue_of("q", 1);
+    char *policies[] = {field("p")};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    policy_init(&c);
+    assert_int_equal(fixture_code(&f,
+                                  "/api.RetryPolicyService/UpdateRetryPolicy",
+                                  &c.policy.base),
+                     RPC_NOT_FOUND);
+    assert_int_equal(fixture_code(&f,
+                                  "/api.RetryPolicyService/CreateRetryPolicy",
+                                  &c.policy.base),
+                     RPC_OK);
+    Api__RetryPolicyList *all =
+        fixture_call(&f, "/api.RetryPolicyService/GetRetryPolicies", &list.base,
+                     &api__retry_policy_list__descriptor);
+    assert_int_equal(all->n_retry_policies, 1);
+    assert_int_equal(fixture_code(&f, "/api.RetryPolicyService/GetRetryPolicy",
+                                  &get_request.base),
+                     RPC_INVALID_ARGUMENT);
+    queue.retry_policies = policies;
+    queue.n_retry_policies = 1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),
+                     RPC_OK);
+    /* Deleting it takes its name out of queues; twice is fine. */
+    delete.name = get_request.name = field("p");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            fixture_code(&f, "/api.RetryPolicyService/DeleteRetryPolicy",
+                         &delete.base),
+            RPC_OK);
+    }
+    assert_int_equal(get(&f, "q")->n_retry_policies, 0);
+    assert_int_equal(fixture_code(&f, "/api.RetryPolicyService/GetRetryPolicy",
+                                  &get_request.base),
+                     RPC_NOT_FOUND);
+    fixture_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_trap_03_owners_become_permissions),
+        TEST(test_trap_03_upserts),
+        TEST(test_queue_validation),
+        TEST(test_batches_fail_item_by_item),
+        TEST(test_trap_04_listing_ends_with_end),
+        TEST(test_cordon),
+        TEST(test_trap_12_selections),
+        TEST(test_executor_settings),
+        TEST(test_retry_policy_rules),
+        TEST(test_retry_policies),
+    };
+
+    return RUN_TESTS(tests);
+}
