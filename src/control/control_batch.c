@@ -261,13 +261,33 @@ static void add_owed(struct control *c)
     }
 }
 
-/* Jobs that can never run are rejected, once there are nodes to tell by. */
+/* Jobs that can never run, or no more, are ended, once there are nodes to
+ * tell by. */
 
-static bool may_ever_fit(const struct sched_explanation *e)
+/* Nodes that are only closed may open again. */
+static bool has_closed_nodes(const struct sched_explanation *e)
 {
-    return e->wait != SCHED_WAIT_NEVER_FITS || e->nodes_total == 0 ||
-           e->nodes_excluded[SCHED_EXCLUDED_EXECUTOR] > 0 ||
+    return e->nodes_excluded[SCHED_EXCLUDED_EXECUTOR] > 0 ||
            e->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE] > 0;
+}
+
+static bool never_fits(const struct sched_explanation *e)
+{
+    return e->wait == SCHED_WAIT_NEVER_FITS && e->nodes_total > 0 &&
+           !has_closed_nodes(e);
+}
+
+/* Every node that it could run on has had it. */
+static bool is_exhausted(const struct sched_explanation *e)
+{
+    return e->nodes_excluded[SCHED_EXCLUDED_AVOIDED] > 0 &&
+           e->nodes_excluded[SCHED_EXCLUDED_FULL] == 0 && e->nodes_fit == 0 &&
+           !has_closed_nodes(e);
+}
+
+static bool fits_somewhere(const struct sched_explanation *e)
+{
+    return e->nodes_fit > 0 || e->nodes_excluded[SCHED_EXCLUDED_FULL] > 0;
 }
 
 static void check_job(struct control *c, uint32_t job)
@@ -278,26 +298,37 @@ static void check_job(struct control *c, uint32_t job)
     struct job_decisions decisions;
 
     sched_explain(c->sched, job, c->batch.time_ms, &explanation);
-    if (may_ever_fit(&explanation)) {
-        bool is_sure = explanation.nodes_fit > 0 ||
-                       explanation.nodes_excluded[SCHED_EXCLUDED_FULL] > 0;
-        class_->checked_generation = is_sure ? c->node_generation : 0;
+    if (fits_somewhere(&explanation)) {
+        class_->checked_generation = c->node_generation;
         return;
     }
-    job_refuse(c->jobs, job, ERROR_REJECTED,
-               report_rejection(c, &explanation, &c->batch.arena),
-               c->batch.time_ms, &decisions);
+    if (is_exhausted(&explanation)) {
+        job_give_up(c->jobs, job, c->batch.time_ms, &c->batch.arena,
+                    &decisions);
+    } else if (never_fits(&explanation)) {
+        job_refuse(c->jobs, job, ERROR_REJECTED,
+                   report_rejection(c, &explanation, &c->batch.arena),
+                   c->batch.time_ms, &decisions);
+    } else {
+        return;
+    }
     add_decisions(&c->batch, &decisions);
     batch_touch(&c->batch, job);
     VEC_PUSH(&c->batch.owed, job);
 }
 
-/* Whether it is known that the job fits somewhere, or no longer matters. */
+/* Whether it is known that the job fits somewhere, or no longer matters; one
+ * that was tried in vain may fit less than its class. */
 static bool needs_no_check(const struct control *c, uint32_t job)
 {
-    return !jobs_is_live(c->jobs, job) ||
-           jobs_state(c->jobs, job) != JOB_QUEUED ||
-           c->classes.items[c->links.items[job].class_index].checked_generation;
+    struct job_tried tried[JOBS_TRIED_MAX];
+
+    if (!jobs_is_live(c->jobs, job) || jobs_state(c->jobs, job) != JOB_QUEUED) {
+        return true;
+    }
+    return c->classes.items[c->links.items[job].class_index]
+               .checked_generation &&
+           jobs_tried(c->jobs, job, tried) == 0;
 }
 
 static void add_rejections(struct control *c)

@@ -88,6 +88,19 @@ void executor_sync(struct control *c, struct control_executor *executor)
     }
 }
 
+static void session_detach(struct control_executor *executor,
+                           enum command_result result)
+{
+    struct exchange_session *session = executor->session;
+
+    executor->session = NULL;
+    executor->unsent.count = executor->unsent_first = 0;
+    executor->cancels.count = 0;
+    if (session) {
+        session->released(session, result);
+    }
+}
+
 /* Folding. */
 
 static struct control_node *node_get(struct control_executor *executor,
@@ -198,6 +211,11 @@ static void fold_deleted(struct control *c, const struct event *event)
 
     if (executor) {
         executor_clear_nodes(c, executor);
+        if (executor->session) {
+            /* It begins anew, and says all that it has. */
+            c->metrics.session_count--;
+            session_detach(executor, COMMAND_NOT_FOUND);
+        }
         executor->is_known = false;
         executor->state = EXECUTOR_LIVE;
         executor_sync(c, executor);
@@ -585,19 +603,6 @@ static uint32_t lease_unsent(struct control *c,
     executor->credit -= count;
     *ret_leases = leases;
     return count;
-}
-
-static void session_detach(struct control_executor *executor,
-                           enum command_result result)
-{
-    struct exchange_session *session = executor->session;
-
-    executor->session = NULL;
-    executor->unsent.count = executor->unsent_first = 0;
-    executor->cancels.count = 0;
-    if (session) {
-        session->released(session, result);
-    }
 }
 
 static void session_attach(struct control *c, struct control_executor *executor,

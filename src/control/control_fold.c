@@ -292,6 +292,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
     } else if (event->type == EVENT_REQUEUED) {
         sched_job_requeue(c->sched, change->job,
                           node_to_avoid(c, change->job, change->before));
+        VEC_PUSH(&c->unchecked, change->job);
         c->metrics.requeued_count++;
     } else if (event->type == EVENT_REPRIORITISED) {
         sched_job_reprioritise(c->sched, change->job,

@@ -34,7 +34,8 @@ struct exchange_session {
                  const struct exchange_response *response);
     /* The leader has let go, `result` says why: COMMAND_OK after a
      * COMMAND_SESSION_END, COMMAND_INVALID when another session of the same
-     * executor took its place, COMMAND_UNAVAILABLE when the leader stops. */
+     * executor took its place, COMMAND_NOT_FOUND when the executor was deleted
+     * (begin anew), COMMAND_UNAVAILABLE when the leader stops. */
     void (*released)(struct exchange_session *session,
                      enum command_result result);
     void *ctx; /* the API's */

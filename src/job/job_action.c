@@ -111,22 +111,32 @@ static bool has_tries(const struct owing *o, uint32_t attempted_count)
     return attempted_count <= o->rules->retries_max;
 }
 
-static void owe_max_runs(struct owing *o, struct str last)
+static void owe_max_runs(struct owing *o, const struct strbuf *why,
+                         struct str last)
 {
     auto_strbuf text = {0};
 
-    if (o->view.flags & JOB_FLAG_FAIL_FAST) {
-        strbuf_add_text(&text, "Job has fail fast flag set" TEXT_RETRY_ENDS);
-    } else {
-        strbuf_addf(&text, "Maximum number of attempts (%u) reached%s",
-                    o->rules->retries_max + 1, TEXT_RETRY_ENDS);
-    }
+    strbuf_add_str(&text, strbuf_str(why));
+    strbuf_add_text(&text, TEXT_RETRY_ENDS);
     if (last.byte_count) {
         strbuf_addf(&text, "\n\nFinal run error:\n%.*s", STR_ARG(last));
     }
     owe_failure(o, ERROR_MAX_RUNS_EXCEEDED,
                 arena_str(o->arena, strbuf_str(&text)),
                 STR("max-runs-exceeded"));
+}
+
+static void owe_no_more_runs(struct owing *o, struct str last)
+{
+    auto_strbuf why = {0};
+
+    if (o->view.flags & JOB_FLAG_FAIL_FAST) {
+        strbuf_add_text(&why, "Job has fail fast flag set");
+    } else {
+        strbuf_addf(&why, "Maximum number of attempts (%u) reached",
+                    o->rules->retries_max + 1);
+    }
+    owe_max_runs(o, &why, last);
 }
 
 static void owe_after_return(struct owing *o)
@@ -136,7 +146,7 @@ static void owe_after_return(struct owing *o)
     if (!is_fail_fast && has_tries(o, o->view.attempted_count)) {
         add_requeued(o->out, &o->view, o->rules->now_ms);
     } else {
-        owe_max_runs(o, text_of(o, o->extra->error_message));
+        owe_no_more_runs(o, text_of(o, o->extra->error_message));
     }
 }
 
@@ -149,7 +159,7 @@ static void owe_after_loss(struct owing *o, uint32_t attempted_count)
     } else if (has_tries(o, attempted_count)) {
         add_requeued(o->out, &o->view, o->rules->now_ms);
     } else {
-        owe_max_runs(o, STR("Lease expired"));
+        owe_no_more_runs(o, STR("Lease expired"));
     }
 }
 
@@ -259,17 +269,23 @@ static void owe_fate(struct owing *o)
     }
 }
 
+static void ask(struct owing *o, uint32_t job)
+{
+    uint32_t extra = o->jobs->rows.items[job].extra;
+
+    jobs_get(o->jobs, job, &o->view);
+    o->extra = extra == JOBS_NONE ? NULL : &o->jobs->extras.items[extra];
+    begin(o->out, &o->view);
+}
+
 void job_owed(const struct jobs *jobs, uint32_t job,
               const struct job_rules *rules, struct arena *arena,
               struct job_decisions *ret_decisions)
 {
     struct owing o = {
         .jobs = jobs, .rules = rules, .arena = arena, .out = ret_decisions};
-    uint32_t extra = jobs->rows.items[job].extra;
 
-    jobs_get(jobs, job, &o.view);
-    o.extra = extra == JOBS_NONE ? NULL : &jobs->extras.items[extra];
-    begin(ret_decisions, &o.view);
+    ask(&o, job);
     if (o.view.flags & JOB_FLAG_PRIORITY) {
         owe_priority(&o);
     }
@@ -326,4 +342,23 @@ void job_refuse(const struct jobs *jobs, uint32_t job, enum error_kind kind,
         event->error.category = STR("internal");
         event->error.subcategory = STR("job-rejected");
     }
+}
+
+void job_give_up(const struct jobs *jobs, uint32_t job, int64_t now_ms,
+                 struct arena *arena, struct job_decisions *ret_decisions)
+{
+    struct job_rules rules = {.now_ms = now_ms};
+    struct owing o = {
+        .jobs = jobs, .rules = &rules, .arena = arena, .out = ret_decisions};
+    auto_strbuf why = {0};
+
+    ask(&o, job);
+    ASSERT(o.view.state == JOB_QUEUED);
+    strbuf_addf(&why,
+                "Job was attempted %u times, and has been tried once on all "
+                "nodes it can run on",
+                o.view.attempted_count);
+    owe_max_runs(&o, &why,
+                 o.extra ? text_of(&o, o.extra->error_message)
+                         : (struct str){0});
 }

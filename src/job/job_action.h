@@ -53,3 +53,8 @@ void job_preempt(const struct jobs *jobs, uint32_t job, struct str reason,
 void job_refuse(const struct jobs *jobs, uint32_t job, enum error_kind kind,
                 struct str message, int64_t now_ms,
                 struct job_decisions *ret_decisions);
+
+/* The end of a queued job that has been tried in vain on every node that it
+ * could run on. */
+void job_give_up(const struct jobs *jobs, uint32_t job, int64_t now_ms,
+                 struct arena *arena, struct job_decisions *ret_decisions);

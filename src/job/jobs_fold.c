@@ -405,8 +405,8 @@ static enum jobs_answer on_happening(struct jobs *jobs,
                               jobs_find_run(jobs, event->run) != JOBS_NONE)) {
         return late(jobs);
     }
-    *change = (struct jobs_change){job, before, after,
-                                   jobs->rows.items[job].run};
+    *change =
+        (struct jobs_change){job, before, after, jobs->rows.items[job].run};
     if (job_state_is_ended(after)) {
         row_free(jobs, job);
         return JOBS_APPLIED;

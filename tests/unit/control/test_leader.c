@@ -263,6 +263,121 @@ static void a_returned_lease(void **state)
     end(s);
 }
 
+/* Held streams. */
+struct listener {
+    struct exchange_session session;
+    uint32_t lease_count, cancel_count, released_count;
+    enum command_result result;
+};
+
+static void on_push(struct exchange_session *session,
+                    const struct exchange_response *response)
+{
+    struct listener *listener = session->ctx;
+
+    listener->lease_count += response->lease_count;
+    listener->cancel_count += response->cancel_count;
+}
+
+static void on_released(struct exchange_session *session,
+                        enum command_result result)
+{
+    struct listener *listener = session->ctx;
+
+    listener->released_count++;
+    listener->result = result;
+}
+
+static void listen(struct stage *s, struct listener *listener, uint32_t credit)
+{
+    struct command *command = stage_exchange_command("e", 1, NULL, 0);
+
+    *listener = (struct listener){
+        .session = {.push = on_push, .released = on_released}};
+    listener->session.ctx = listener;
+    command->exchange.request.session = &listener->session;
+    command->exchange.request.lease_max = credit;
+    stage_do(s, command);
+    listener->lease_count += s->answer->exchange.response.lease_count;
+}
+
+static void a_job_is_tried_once_on_each_node(void **state)
+{
+    struct stage *s = begin();
+
+    (void)state;
+    stage_exchange(s, "e", 2, NULL, 0);
+    struct job_id job = leased(s, (struct stage_job){0});
+    stage_give_back(s, job, true);
+    ASSERT_HISTORY(s, job, "submit leased run-errors requeued leased");
+    stage_give_back(s, job, true);
+    ASSERT_HISTORY(s, job,
+                   "submit leased run-errors requeued leased run-errors "
+                   "requeued failed");
+    auto_mem char *text = stage_failure(s, job);
+    assert_string_equal(text,
+                        "Job was attempted 2 times, and has been tried once "
+                        "on all nodes it can run on - this job will no longer "
+                        "be retried\n\nFinal run error:\nno luck");
+    end(s);
+}
+
+static void a_deleted_executor_comes_back(void **state)
+{
+    struct stage *s = begin();
+    struct listener listener;
+    struct event event = stage_event_make(EVENT_EXECUTOR_DELETED);
+
+    (void)state;
+    listen(s, &listener, 10);
+    struct job_id job = leased(s, (struct stage_job){0});
+    event.settings.name = STR("e");
+    stage_event(s, "", "", "root", &event);
+    assert_int_equal(listener.released_count, 1);
+    assert_int_equal(listener.result, COMMAND_NOT_FOUND);
+    stage_pass(s, 2 * s->policy.executor_lost_timeout_ms);
+    ASSERT_HISTORY(s, job, "submit leased"); /* it never expires */
+    listen(s, &listener, 10);
+    assert_int_equal(listener.lease_count, 1);
+    job = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, job, "submit leased");
+    end(s);
+}
+
+/* While the log takes its time nothing is told and nothing is decided. */
+static void a_batch_in_flight_is_waited_for(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job job = {0};
+
+    (void)state;
+    stage_settle(s);
+    elog_memory_hold(s->storage, true);
+    uint32_t before = s->answer_count;
+    stage_post(s, stage_submit_command(s, "q", &job, 1));
+    for (int i = 0; i < 3; i++) {
+        stage_step(s);
+        assert_int_equal(s->step_rc, 1);
+    }
+    stage_post(s, stage_submit_command(s, "q", &job, 1));
+    stage_step(s);
+    assert_int_equal(s->answer_count, before);
+    elog_memory_hold(s->storage, false);
+    stage_settle(s);
+    assert_int_equal(s->answer_count, before + 2);
+    assert_int_equal(stage_count(s, EVENT_LEASED), 2);
+    /* Stopped in flight: answered, and nothing is there that was not. */
+    elog_memory_hold(s->storage, true);
+    stage_post(s, stage_submit_command(s, "q", &job, 1));
+    stage_step(s);
+    elog_memory_hold(s->storage, false);
+    stage_crash(s);
+    assert_int_equal(s->answer_count, before + 3);
+    stage_start(s);
+    assert_int_equal(stage_count(s, EVENT_SUBMIT), 2);
+    end(s);
+}
+
 static void a_fail_fast_job_is_given_back(void **state)
 {
     struct stage *s = begin();
@@ -459,44 +574,6 @@ static void a_deposed_leader_stops(void **state)
     mem_free(s);
 }
 
-/* Held streams. */
-struct listener {
-    struct exchange_session session;
-    uint32_t lease_count, cancel_count, released_count;
-    enum command_result result;
-};
-
-static void on_push(struct exchange_session *session,
-                    const struct exchange_response *response)
-{
-    struct listener *listener = session->ctx;
-
-    listener->lease_count += response->lease_count;
-    listener->cancel_count += response->cancel_count;
-}
-
-static void on_released(struct exchange_session *session,
-                        enum command_result result)
-{
-    struct listener *listener = session->ctx;
-
-    listener->released_count++;
-    listener->result = result;
-}
-
-static void listen(struct stage *s, struct listener *listener, uint32_t credit)
-{
-    struct command *command = stage_exchange_command("e", 1, NULL, 0);
-
-    *listener = (struct listener){
-        .session = {.push = on_push, .released = on_released}};
-    listener->session.ctx = listener;
-    command->exchange.request.session = &listener->session;
-    command->exchange.request.lease_max = credit;
-    stage_do(s, command);
-    listener->lease_count += s->answer->exchange.response.lease_count;
-}
-
 static void leases_are_pushed_when_they_are_durable(void **state)
 {
     struct stage *s = begin();
@@ -609,6 +686,9 @@ int main(void)
         TEST(a_preempted_job_may_return_to_its_queue),
         TEST(reprioritising),
         TEST(a_returned_lease),
+        TEST(a_job_is_tried_once_on_each_node),
+        TEST(a_deleted_executor_comes_back),
+        TEST(a_batch_in_flight_is_waited_for),
         TEST(a_fail_fast_job_is_given_back),
         TEST(ls_07_an_executor_falls_silent),
         TEST(our_own_absence_is_not_their_silence),
