@@ -314,6 +314,13 @@ static void crash(struct world *world)
 {
     auto_strbuf before = {0}, after = {0};
 
+    if (control_state(world->stage.control) == CONTROL_STOPPED) {
+        /* The log broke: what was in flight is there, or is not. */
+        stage_crash(&world->stage);
+        stage_start(&world->stage);
+        control_assert_valid(world->stage.control);
+        return;
+    }
     control_assert_valid(world->stage.control);
     control_encode_state(world->stage.control, &before);
     stage_crash(&world->stage);
@@ -358,7 +365,8 @@ static void act(struct world *world, struct tape *tape)
         break;
     case 10:
         elog_memory_inject(stage->storage, (uint32_t)draw(tape, 1, 3),
-                           ELOG_MEMORY_FULL);
+                           (enum elog_memory_fault)draw(tape, ELOG_MEMORY_FULL,
+                                                        ELOG_MEMORY_DROP_ACK));
         break;
     case 11:
         stage_step(stage);
@@ -370,6 +378,8 @@ static void act(struct world *world, struct tape *tape)
         set_queue(world, queues[draw(tape, 0, 1)]);
         break;
     default:
+        /* A fault that is still to come would break the start. */
+        elog_memory_inject(stage->storage, 0, ELOG_MEMORY_FULL);
         crash(world);
         break;
     }
@@ -384,6 +394,7 @@ static void live_happily(struct world *world)
 
     elog_memory_inject(world->stage.storage, 0, ELOG_MEMORY_FULL);
     cancel.cancel.states = STATE_SET_ALL;
+    crash(world);
     for (int e = 0; e < EXECUTORS; e++) {
         set_queue(world, queues[e]);
         cordon(world, executors[e], false);
