@@ -78,6 +78,24 @@ static struct policy_box *policy_box_copy(const struct policy *policy)
     return box;
 }
 
+static void flight_destroy(struct flight *flight)
+{
+    log_batch_fini(&flight->log);
+    mem_free(flight);
+}
+
+/* The leader goes; a record in flight stays until the log has told of it. */
+static void flight_leave(struct control *c)
+{
+    if (!c->batch.is_in_flight || c->batch.is_told) {
+        flight_destroy(c->flight);
+        return;
+    }
+    c->flight->control = NULL;
+    c->flight->log = c->batch.log;
+    memset(&c->batch.log, 0, sizeof(c->batch.log));
+}
+
 struct control *control_create(const struct control_config *config)
 {
     struct control *c = mem_alloc(sizeof(*c));
@@ -91,6 +109,8 @@ struct control *control_create(const struct control_config *config)
     state_init(c, policy_box_copy(config->policy), seed);
     c->config.policy = NULL;
     c->stepped_ns = control_mono_ns(c);
+    c->flight = mem_alloc(sizeof(*c->flight));
+    c->flight->control = c;
     pthread_mutex_init(&c->metrics_mutex, NULL);
     return c;
 }
@@ -103,6 +123,7 @@ void control_destroy(struct control *c)
     take_inbox(c);
     refuse_waiting(c, "the server is stopping");
     answer_all(c->batch.first, COMMAND_UNAVAILABLE, "the server is stopping");
+    flight_leave(c);
     batch_clear(&c->batch);
     sessions_release(c);
     elog_reader_close(c->reader);
@@ -123,8 +144,13 @@ void control_destroy(struct control *c)
 
 static void on_told(void *ctx, int result, uint64_t seq)
 {
-    struct control *c = ctx;
+    struct flight *flight = ctx;
+    struct control *c = flight->control;
 
+    if (!c) {
+        flight_destroy(flight);
+        return;
+    }
     ASSERT(seq == c->batch.seq);
     c->batch.is_told = true;
     c->batch.result = result;
@@ -147,7 +173,7 @@ static int batch_submit(struct control *c)
     if (batch->log.buf.is_over) {
         return -ERR_LIMIT;
     }
-    int rc = elog_submit(c->config.log, &record, on_told, c);
+    int rc = elog_submit(c->config.log, &record, on_told, c->flight);
     batch->is_in_flight = rc == 0;
     return rc;
 }

@@ -104,7 +104,8 @@ struct control;
 
 /* A leader that has not started yet; step it.  Never fails. */
 struct control *control_create(const struct control_config *config) must_check;
-/* Answers everything UNAVAILABLE, releases all sessions.  NULL is fine. */
+/* Answers everything UNAVAILABLE, releases all sessions.  A record in flight
+ * is the log's until it is closed, which must be after this.  NULL is fine. */
 void control_destroy(struct control *control);
 DEFINE_AUTO(control, control_destroy)
 

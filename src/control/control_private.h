@@ -93,6 +93,13 @@ struct policy_box {
     char *text; /* owned */
 };
 
+/* A record in flight may outlive the leader: the log tells of it, and lets go
+ * of its payload, when it is closed. */
+struct flight {
+    struct control *control; /* NULL: the leader is gone */
+    struct log_batch log;    /* then the payload's, owned */
+};
+
 /* The batch that is being formed or in flight. */
 struct batch {
     struct log_batch log;
@@ -157,6 +164,7 @@ struct control {
     int64_t plan_wake_ms; /* wall time; INT64_MAX: none */
     struct command *waiting_first, *waiting_last;
     struct batch batch;
+    struct flight *flight; /* owned, or by the log at the end */
     struct arena scratch;
 
     pthread_mutex_t metrics_mutex;
