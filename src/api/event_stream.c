@@ -30,6 +30,9 @@ struct event_stream {
     uint64_t done_seq;
     uint64_t part_seq; /* the record that is shown in part; 0: none */
     uint32_t done_count;
+    /* Of that record, the facts that were shown in whole and the events that
+     * they made: it is not converted anew for each buffer. */
+    uint32_t done_item_count, done_item_event_count;
     uint64_t seqs[EVENT_STREAM_SEQS_MAX]; /* next records */
     uint32_t seq_count, seq_at;
     struct strbuf out; /* messages, each after its length */
@@ -44,9 +47,12 @@ struct filling {
     struct err *err;
     int64_t time_ms;
     uint64_t seq;
-    uint32_t count;      /* events of the job set so far */
-    uint32_t skip_count; /* that were shown before */
-    struct strbuf held;  /* the last one, until it is known to be the last */
+    uint32_t count;            /* events of the job set so far */
+    uint32_t skip_count;       /* that were shown before */
+    uint32_t item_count;       /* facts of the record so far */
+    uint32_t item_skip_count;  /* that were shown before */
+    uint32_t item_event_count; /* `count` before the present one */
+    struct strbuf held; /* the last one, until it is known to be the last */
     bool has_held;
 };
 
@@ -103,10 +109,12 @@ static int take_item(const struct log_item *item, void *ctx)
     struct filling *filling = ctx;
     const struct hub_watcher *watcher = &filling->stream->watcher;
 
-    if (!str_equal(item->scope.queue, watcher->queue) ||
+    if (filling->item_count++ < filling->item_skip_count ||
+        !str_equal(item->scope.queue, watcher->queue) ||
         !str_equal(item->scope.job_set, watcher->job_set)) {
         return 0;
     }
+    filling->item_event_count = filling->count;
     arena_reset(&filling->event_arena);
     int rc = event_convert(item->encoded, &item->scope, &filling->event_arena,
                            take_event, filling, filling->err);
@@ -123,8 +131,11 @@ static int take_record(void *ctx, const struct elog_record *record)
 
     filling->seq = record->seq;
     filling->time_ms = record->time_ms;
-    filling->skip_count =
-        record->seq == stream->part_seq ? stream->done_count : 0;
+    if (record->seq == stream->part_seq) {
+        filling->skip_count = stream->done_count;
+        filling->item_skip_count = stream->done_item_count;
+        filling->count = stream->done_item_event_count;
+    }
     int rc = log_decode(record->payload, &filling->arena, take_item, filling,
                         filling->err);
     if (rc < 0) {
@@ -133,6 +144,8 @@ static int take_record(void *ctx, const struct elog_record *record)
     if (rc == STOP) {
         stream->part_seq = record->seq;
         stream->done_count = filling->count;
+        stream->done_item_count = filling->item_count - 1;
+        stream->done_item_event_count = filling->item_event_count;
         return 1;
     }
     if (filling->has_held) {
@@ -140,6 +153,7 @@ static int take_record(void *ctx, const struct elog_record *record)
     }
     stream->done_seq = record->seq;
     stream->part_seq = 0;
+    stream->done_item_count = stream->done_item_event_count = 0;
     return 1;
 }
 
@@ -159,6 +173,7 @@ static int fill_from(struct event_stream *stream, struct readers *readers,
         /* Trimmed away: what it said is beyond retention. */
         stream->done_seq = seq;
         stream->part_seq = 0;
+        stream->done_item_count = stream->done_item_event_count = 0;
         rc = 0;
     }
     stream->seq_at += stream->done_seq >= seq;
