@@ -462,10 +462,14 @@ void handle_get_active_queues(struct api_call *call, struct str request)
 {
     Api__GetActiveQueuesResponse response =
         API__GET_ACTIVE_QUEUES_RESPONSE__INIT;
+    Api__GetActiveQueuesRequest *message;
     struct stored_active_queue *pairs;
     struct query query;
 
-    (void)request;
+    if (!api_call_decode(call, &api__get_active_queues_request__descriptor,
+                         request, &message)) {
+        return;
+    }
     if (!query_begin(&query, call, 0)) {
         return;
     }

@@ -154,12 +154,16 @@ void handle_get_retry_policy(struct api_call *call, struct str request)
 void handle_get_retry_policies(struct api_call *call, struct str request)
 {
     enum { LIST_RETRY_POLICIES = 1 };
+    Api__RetryPolicyListRequest *message;
     auto_strbuf reply = strbuf_make(0);
     uint32_t count;
+
+    if (!api_call_decode(call, &api__retry_policy_list_request__descriptor,
+                         request, &message)) {
+        return;
+    }
     const struct queue_entry **entries =
         queue_table_list(call->api->ports.retry_policies, &count);
-
-    (void)request;
     for (uint32_t i = 0; i < count; i++) {
         field_put_bytes(&reply, LIST_RETRY_POLICIES, entries[i]->encoded);
     }
