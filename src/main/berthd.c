@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "main/berthd_options.h"
+#include "main/machine.h"
 #include "main/say.h"
 #include "main/server.h"
 
@@ -124,5 +125,6 @@ int main(int argument_count, char **arguments)
         return 0;
     }
     block_signals(&signals);
+    machine_raise_file_limit();
     return run(&options, &signals);
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 
 static uint64_t mono_ns(const struct clock *clock)
@@ -40,3 +41,18 @@ static void fill(const struct rng *rng, void *bytes, size_t byte_count)
 
 const struct clock machine_clock = {mono_ns, wall_ms};
 const struct rng machine_rng = {fill};
+
+void machine_raise_file_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) {
+        return;
+    }
+    rlim_t wanted =
+        limit.rlim_max < MACHINE_FILES_MAX ? limit.rlim_max : MACHINE_FILES_MAX;
+    if (limit.rlim_cur < wanted) {
+        limit.rlim_cur = wanted;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
