@@ -13,8 +13,8 @@ static void serve_health(void *ctx, const struct http_request *request,
     (void)request;
     leader_metrics(pages->leader, &metrics);
     bool is_well = metrics.state == CONTROL_LEADING;
-    reply->status = is_well ? 200 : 503;
-    strbuf_add_text(&reply->body, is_well ? "ok\n" : "not serving\n");
+    reply->status = is_well ? 204 : 503; /* as Armada says it */
+    strbuf_add_text(&reply->body, is_well ? "" : "not serving\n");
 }
 
 /* One metric with its head. */
