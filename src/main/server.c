@@ -60,6 +60,15 @@ static int open_store(struct server *server, struct err *err)
     if (rc == 0) {
         rc = store_check(server->store, reader, err);
     }
+    if (rc == -ERR_CORRUPT) {
+        /* Not done unasked: of what the log has no more, the store may hold
+         * the only copy. */
+        struct err reason = *err;
+        return err_set(err, rc,
+                       "%s; the query store is made anew from the log if you "
+                       "move that file away",
+                       reason.text);
+    }
     if (rc != -ERR_CONFLICT || !server->store) {
         return rc;
     }
