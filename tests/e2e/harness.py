@@ -82,13 +82,19 @@ class Program:
         with open(self.log_path, encoding="utf-8", errors="replace") as file:
             return file.read()[-8000:]
 
+    def end(self, seconds=STOP_SECONDS_MAX):
+        """Wait for an end that is due, and give the exit code."""
+        code = self.process.wait(seconds)
+        self.reader.join(STOP_SECONDS_MAX)
+        if not self.reader.is_alive():
+            self.process.stdout.close()
+        return code
+
     def stop(self, signal_number=signal.SIGTERM):
         """Send the signal, wait for the end, and give the exit code."""
         if self.process.poll() is None:
             self.process.send_signal(signal_number)
-        code = self.process.wait(STOP_SECONDS_MAX)
-        self.reader.join(STOP_SECONDS_MAX)
-        return code
+        return self.end()
 
 
 class Berth:
