@@ -22,10 +22,14 @@ struct leader_says {
     uint32_t job_count;
     struct run_id cancel; /* none: no cancels */
     struct exchange_request heard;
-    uint32_t exchange_count, run_count;
+    _Atomic uint32_t exchange_count; /* the test waits for these */
+    uint32_t run_count;
     struct exchange_session *session;
-    uint32_t session_end_count;
+    _Atomic uint32_t session_end_count;
     enum command_result result;
+    /* What it does when the test next waits for it (fixture_settle). */
+    struct job_id to_push;
+    bool is_to_release;
 };
 
 static struct exchange_lease lease_of(struct job_id job)
@@ -57,6 +61,22 @@ static void fill_response(struct leader_says *says, struct command *command)
     }
 }
 
+/* What the leader does of its own accord. */
+static void do_unasked(struct leader_says *says)
+{
+    struct exchange_lease lease = lease_of(says->to_push);
+    struct exchange_response response = {.leases = &lease, .lease_count = 1};
+
+    if (!key128_is_none(says->to_push.v)) {
+        says->session->push(says->session, &response);
+        says->to_push = (struct job_id){0};
+    }
+    if (says->is_to_release) {
+        says->is_to_release = false;
+        says->session->released(says->session, COMMAND_INVALID);
+    }
+}
+
 /* On the leader's thread. */
 static void on_exchange(struct fixture *f, struct command *command)
 {
@@ -69,6 +89,7 @@ static void on_exchange(struct fixture *f, struct command *command)
         return;
     }
     if (command->kind != COMMAND_EXCHANGE) {
+        do_unasked(says);
         return;
     }
     says->heard = command->exchange.request;
@@ -85,15 +106,6 @@ static void on_exchange(struct fixture *f, struct command *command)
     if (command->exchange.request.session) {
         says->session = command->exchange.request.session;
     }
-}
-
-/* Push a lease, as the leader does when it has decided. */
-static void push_lease(struct leader_says *says, struct job_id job)
-{
-    struct exchange_lease lease = lease_of(job);
-    struct exchange_response response = {.leases = &lease, .lease_count = 1};
-
-    says->session->push(says->session, &response);
 }
 
 static void begin(struct fixture *f, struct leader_says *says)
@@ -133,6 +145,8 @@ static struct rpc_stream *ask(struct fixture *f,
         f->channel, "/executorapi.ExecutorApi/LeaseJobRuns", &options);
     auto_strbuf bytes = strbuf_make(0);
 
+    /* The leader sees what the test has told it to say. */
+    fixture_settle(f);
     wire_encode(&request->base, &bytes);
     assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
                      RPC_WAIT_READY);
@@ -205,6 +219,7 @@ static void test_trap_13_one_request_conversation(void **state)
     assert_null(next(&f, stream));
     assert_int_equal(f.status.code, RPC_OK);
     rpc_stream_close(stream);
+    fixture_settle(&f);
     assert_true(says.heard.is_full);
     assert_true(says.heard.has_nodes);
     assert_int_equal(says.heard.lease_max, 100);
@@ -269,9 +284,9 @@ static void test_lease_waits_for_the_projector(void **state)
     says.jobs[says.job_count++] = job;
     request.executor_id = field("cluster");
     struct rpc_stream *stream = ask(&f, &request);
-    while (says.exchange_count == 0) {
+    do {
         fixture_settle(&f);
-    }
+    } while (says.exchange_count == 0);
     struct event event = {.type = EVENT_SUBMIT, .created_ms = 1, .job = job};
     char id[ID_TEXT_BYTES_MAX];
     Armadaevents__SubmitJob submit_job = ARMADAEVENTS__SUBMIT_JOB__INIT;
@@ -311,7 +326,8 @@ static void test_held_stream(void **state)
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
     assert_int_equal(message->heartbeat->request_count, 1);
 
-    push_lease(&says, second);
+    says.to_push = second;
+    fixture_settle(&f);
     message = next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
@@ -328,13 +344,14 @@ static void test_held_stream(void **state)
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
     assert_int_equal(message->heartbeat->request_count, 2);
+    fixture_settle(&f);
     assert_false(says.heard.is_full);
     assert_false(says.heard.has_nodes);
     assert_int_equal(says.run_count, 1);
     rpc_stream_close(stream);
-    while (says.session_end_count == 0) {
+    do {
         fixture_settle(&f);
-    }
+    } while (says.session_end_count == 0);
     fixture_fini(&f);
 }
 
@@ -351,10 +368,12 @@ static void test_held_stream_released_by_the_leader(void **state)
     request.held_stream = true;
     struct rpc_stream *stream = ask(&f, &request);
     assert_non_null(next(&f, stream));
-    says.session->released(says.session, COMMAND_INVALID);
+    says.is_to_release = true;
+    fixture_settle(&f);
     assert_null(next(&f, stream));
     assert_int_equal(f.status.code, RPC_ABORTED);
     rpc_stream_close(stream);
+    fixture_settle(&f);
     assert_int_equal(says.session_end_count, 0);
     fixture_fini(&f);
 }
