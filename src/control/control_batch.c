@@ -443,8 +443,9 @@ static bool decision_stands(struct control *c,
     if (decision->action == SCHED_LEASE) {
         const struct control_executor *executor =
             executor_get(c, sched_node_executor(c->sched, decision->node));
-        if (executor->unacknowledged_count + executor->in_batch_count >=
-            policy->unacknowledged_max) {
+        if (policy->unacknowledged_max > 0 &&
+            executor->unacknowledged_count + executor->in_batch_count >=
+                policy->unacknowledged_max) {
             return false;
         }
     }

@@ -6,7 +6,8 @@
  *     control_fold.c        what each event does to the live state
  *     control_batch.c       form the next batch
  *     control_events.c      sequences that others made: reports, requests
- *     control_exchange.c    executors: inventory, leases, sessions, silence
+ *     control_executors.c   executors: inventory, settings, silence
+ *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_report.c      text for people
  */
@@ -235,7 +236,7 @@ void batch_touch(struct batch *batch, uint32_t job);
 /* Add the sequences of a COMMAND_EVENTS: false when it was answered instead. */
 bool batch_add_events(struct control *c, struct command *command);
 
-/* control_exchange.c */
+/* control_executors.c */
 
 /* The executor of that name, made if it is new. */
 struct control_executor *executor_get(struct control *c, struct str id);
@@ -248,6 +249,28 @@ void executor_sync(struct control *c, struct control_executor *executor);
 void executor_fold(struct control *c, const struct event *event);
 /* Free all executors. */
 void executors_fini(struct control *c);
+/* The index of an executor: that of its name. */
+uint32_t executor_index(const struct control *c,
+                        const struct control_executor *executor);
+/* Write a node in the form that nodes are compared and kept in. */
+void node_encode(struct strbuf *buf, struct str executor_id, struct str pool,
+                 const struct node_record *record);
+/* Add to the batch what an executor is from now on. */
+void batch_add_state(struct control *c, const struct control_executor *executor,
+                     enum executor_state state);
+
+/* Add what silence and its end mean to the batch. */
+void batch_add_silence(struct control *c);
+/* Everybody was heard just now; at the start and after a pause of ours. */
+void executors_forgive(struct control *c, uint64_t pause_ns);
+/* When the next executor will have been silent too long; UINT64_MAX: never. */
+uint64_t executors_due_ns(const struct control *c);
+
+/* control_exchange.c */
+
+/* Release an executor's session, if it has one. */
+void session_detach(struct control_executor *executor,
+                    enum command_result result);
 /* Take an exchange: true when its events are in the batch and it is to be
  * answered with it; false when it was answered. */
 bool exchange_take(struct control *c, struct command *command);
@@ -268,13 +291,6 @@ void note_run_acknowledged(struct control *c, uint32_t run);
 void note_run_unwanted(struct control *c, uint32_t run, struct run_id id);
 /* Push what is new to the sessions. */
 void sessions_push(struct control *c);
-/* Add what silence and its end mean to the batch. */
-void batch_add_silence(struct control *c);
-/* Everybody was heard just now; at the start and after a pause of ours. */
-void executors_forgive(struct control *c, uint64_t pause_ns);
-/* When the next executor will have been silent too long; UINT64_MAX: never. */
-uint64_t executors_due_ns(const struct control *c);
-
 /* control_checkpoint.c */
 
 /* Append the live state; `is_whole` false leaves out what depends on where

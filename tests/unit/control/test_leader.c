@@ -633,6 +633,30 @@ static void a_cordoned_executor_gets_no_leases(void **state)
     end(s);
 }
 
+/* armada-api.md 6.2: leased and not yet reported, per executor. */
+static void unacknowledged_leases_are_limited(void **state)
+{
+    struct stage *s = mem_alloc(sizeof(*s));
+    struct job_id jobs[6];
+
+    (void)state;
+    stage_init(s);
+    s->policy.unacknowledged_max = 4;
+    stage_start(s);
+    stage_queue(s, "q");
+    stage_exchange(s, "e", 1, NULL, 0);
+    for (int i = 0; i < 6; i++) {
+        jobs[i] = stage_submit(s, "q", (struct stage_job){0});
+    }
+    stage_settle(s);
+    assert_int_equal(stage_count(s, EVENT_LEASED), 4);
+    stage_report(s, jobs[0], EVENT_RUN_ASSIGNED);
+    stage_report(s, jobs[1], EVENT_RUN_ASSIGNED);
+    stage_settle(s);
+    assert_int_equal(stage_count(s, EVENT_LEASED), 6);
+    end(s);
+}
+
 static void a_waiting_job_is_explained(void **state)
 {
     struct stage *s = begin();
@@ -700,6 +724,7 @@ int main(void)
         TEST(a_deposed_leader_stops),
         TEST(leases_are_pushed_when_they_are_durable),
         TEST(a_cordoned_executor_gets_no_leases),
+        TEST(unacknowledged_leases_are_limited),
         TEST(a_waiting_job_is_explained),
         TEST(time_never_runs_backwards),
     };
