@@ -633,6 +633,60 @@ static void a_cordoned_executor_gets_no_leases(void **state)
     end(s);
 }
 
+/* AR-04, the leader's half: preempted, then failed, in the scheduler's words;
+ * in one batch with the leases that it serves. */
+static void a_queue_over_its_share_is_preempted(void **state)
+{
+    struct stage *s = begin();
+    struct job_id jobs[10];
+    int preempted_count = 0;
+
+    (void)state;
+    stage_queue(s, "r");
+    for (int i = 0; i < 10; i++) {
+        jobs[i] = leased(s, (struct stage_job){0});
+    }
+    for (int i = 0; i < 5; i++) {
+        struct job_id job = stage_submit(s, "r", (struct stage_job){0});
+        stage_pass(s, 2 * s->policy.balance_period_ms);
+        ASSERT_HISTORY(s, job, "submit leased");
+    }
+    for (int i = 0; i < 10; i++) {
+        auto_mem char *text = stage_failure(s, jobs[i]);
+        if (text[0]) {
+            preempted_count++;
+            assert_int_equal(strncmp(text,
+                                     "Preempted by scheduler using fair share "
+                                     "preemption - preempting job ",
+                                     66),
+                             0);
+            ASSERT_HISTORY(s, jobs[i],
+                           "submit leased run-preempted run-errors failed");
+        }
+    }
+    assert_int_equal(preempted_count, 5);
+    end(s);
+}
+
+/* AR-09, the leader's half. */
+static void ar_09_a_gang_starts_with_its_minimum(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job member = {.gang = "g",
+                               .gang_cardinality = 8,
+                               .gang_minimum = 5,
+                               .cpu_milli = 1500}; /* room for six */
+
+    (void)state;
+    for (int i = 0; i < 8; i++) {
+        stage_submit(s, "q", member);
+    }
+    stage_settle(s);
+    assert_int_equal(stage_count(s, EVENT_LEASED), 6);
+    assert_int_equal(stage_count(s, EVENT_FAILED), 2);
+    end(s);
+}
+
 /* armada-api.md 6.2: leased and not yet reported, per executor. */
 static void unacknowledged_leases_are_limited(void **state)
 {
@@ -724,6 +778,8 @@ int main(void)
         TEST(a_deposed_leader_stops),
         TEST(leases_are_pushed_when_they_are_durable),
         TEST(a_cordoned_executor_gets_no_leases),
+        TEST(a_queue_over_its_share_is_preempted),
+        TEST(ar_09_a_gang_starts_with_its_minimum),
         TEST(unacknowledged_leases_are_limited),
         TEST(a_waiting_job_is_explained),
         TEST(time_never_runs_backwards),
