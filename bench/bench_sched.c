@@ -379,17 +379,112 @@ static void many_classes(void)
     cluster_free(&cluster);
 }
 
+/* The generator of the mixed workload (armada-scheduler.md 5.14). */
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+enum { SHAPES = 4, MIXED_CLASSES = 256 };
+
+static void mixed_nodes(struct cluster *cluster, uint32_t count)
+{
+    static const int64_t cores[SHAPES] = {32, 64, 96, 128};
+    static const int64_t gi[SHAPES] = {256, 512, 1024, 2048};
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t shape = i % SHAPES;
+        char name[32];
+        struct resource_amount amounts[] = {
+            {STR("cpu"), cores[shape] * 1000},
+            {STR("memory"), gi[shape] * GI_MILLI},
+            {STR("nvidia.com/gpu"), 8000},
+        };
+        struct taint taint = {STR("gpu"), STR("true"), TAINT_NO_SCHEDULE};
+        bool has_gpu = shape == SHAPES - 1;
+        snprintf(name, sizeof(name), "mixed-%06u", i);
+        struct node_record record = {
+            .name = str_of(name),
+            .pool = STR("default"),
+            .total = {amounts, has_gpu ? 3 : 2},
+            .taints = &taint,
+            .taint_count = has_gpu,
+        };
+        (void)sched_node_set(cluster->sched, STR("bench"), &record, STR(""));
+    }
+}
+
+static uint32_t mixed_class(struct cluster *cluster, uint32_t index,
+                            uint64_t *random)
+{
+    bool has_gpu = index % 16 == 0;
+    struct resource_amount amounts[] = {
+        {STR("cpu"), (int64_t)(1 + next_random(random) % 16) * 500},
+        {STR("memory"), (int64_t)(2 + next_random(random) % 89) * GI_MILLI},
+        {STR("nvidia.com/gpu"), (int64_t)(1 + next_random(random) % 4) * 1000},
+    };
+    struct toleration toleration = {.key = STR("gpu"), .is_exists = true};
+    struct requirement requirement = {
+        .priority_class = STR("armada-preemptible"),
+        .requests = {amounts, has_gpu ? 3 : 2},
+        .tolerations = &toleration,
+        .toleration_count = has_gpu,
+    };
+
+    return sched_class_add(cluster->sched, &requirement);
+}
+
+/* 50,000 nodes of four shapes, a million jobs of 256 classes in 1,000 queues
+ * of four weights: more than fits. */
+static void mixed(void)
+{
+    struct cluster cluster;
+    struct sched_plan plan;
+    uint32_t classes[MIXED_CLASSES];
+    uint64_t random = 88172645463325252u;
+
+    cluster_make(&cluster, 1);
+    mixed_nodes(&cluster, 50000);
+    for (uint32_t i = 0; i < MIXED_CLASSES; i++) {
+        classes[i] = mixed_class(&cluster, i, &random);
+    }
+    add_queues(&cluster, 1000);
+    for (uint32_t i = 0; i < 1000000; i++) {
+        cluster.class_index = classes[next_random(&random) % MIXED_CLASSES];
+        add_jobs(&cluster, (uint32_t)(next_random(&random) % 1000), 1, 1, 1);
+    }
+    double seconds = time_plan(&cluster, 1, ROUND_BALANCE, &plan);
+    print(&(struct figure){"sched.mixed_50k_s", "s", 0}, seconds);
+    print(&(struct figure){"sched.mixed_ns_per_placement", "ns", 0},
+          seconds * 1e9 / plan.decision_count);
+    print(&(struct figure){"sched.mixed_placed", "jobs", 0},
+          plan.decision_count);
+    apply(&cluster, &plan, 1);
+    print(&(struct figure){"sched.mixed_second_s", "s", 0},
+          time_plan(&cluster, 2, ROUND_BALANCE, &plan));
+    cluster_free(&cluster);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"first_1k", first_1k},     {"first_5k", first_5k},
-        {"first_50k", first_50k},   {"unchanged", unchanged},
-        {"preempt_5k", preempt_5k}, {"gang_32k", gang_32k},
-        {"nodes_10k", nodes_10k},   {"incremental", incremental},
-        {"memory", memory},         {"many_classes", many_classes},
+        {"first_1k", first_1k},
+        {"first_5k", first_5k},
+        {"first_50k", first_50k},
+        {"unchanged", unchanged},
+        {"preempt_5k", preempt_5k},
+        {"gang_32k", gang_32k},
+        {"nodes_10k", nodes_10k},
+        {"incremental", incremental},
+        {"memory", memory},
+        {"mixed", mixed},
+        {"many_classes", many_classes},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {

@@ -300,5 +300,6 @@ void evict_forget(struct round *round)
     }
     VEC_FREE(&round->grown);
     VEC_FREE(&round->touched);
+    VEC_FREE(&round->moved);
     VEC_FREE(&round->victims);
 }

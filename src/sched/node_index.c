@@ -219,11 +219,11 @@ void node_index_fill(struct node_index *index, const uint32_t *nodes,
 
 uint32_t node_index_find(struct node_index *index,
                          const struct resource_vec *request, uint64_t key_min,
-                         node_match_fn *match, void *context,
+                         uint32_t rank_min, node_match_fn *match, void *context,
                          uint64_t *examined)
 {
-    for (uint32_t at = find_block(index, key_min, 0); at < index->order_count;
-         at++) {
+    for (uint32_t at = find_block(index, key_min, rank_min);
+         at < index->order_count; at++) {
         struct node_index_block *block = block_at(index, at);
         if (!amounts_fit(request, &block->free_max)) {
             continue;

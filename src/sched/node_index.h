@@ -47,10 +47,10 @@ void node_index_fill(struct node_index *index, const uint32_t *nodes,
                      const uint64_t *keys, uint32_t count);
 /* What a node has free has grown while its key stayed. */
 void node_index_widen(struct node_index *index, uint32_t node, uint64_t key);
-/* The first node with a key of at least `key_min` that has room for `request`
- * and matches, or NODE_INDEX_NONE.  Adds to `examined` the nodes that were
- * asked about. */
+/* The first node that has room for `request` and matches, or NODE_INDEX_NONE;
+ * nodes before (key_min, rank_min) are known not to, and may be skipped.  Adds
+ * to `examined` the nodes that were asked about. */
 uint32_t node_index_find(struct node_index *index,
                          const struct resource_vec *request, uint64_t key_min,
-                         node_match_fn *match, void *context,
+                         uint32_t rank_min, node_match_fn *match, void *context,
                          uint64_t *examined);

@@ -1,5 +1,8 @@
 #include "sched/lanes.h"
 
+/* A class that was not asked for longer searches afresh. */
+enum { MOVED_MAX = 2048 };
+
 bool place_allows(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
@@ -54,11 +57,72 @@ static uint32_t find_in_group(const struct search *search)
     return best;
 }
 
+/* Whether node `a` goes before the place (key, rank) of the index. */
+static bool is_before(const struct sched *sched, uint32_t a, uint64_t key,
+                      uint32_t rank)
+{
+    uint64_t a_key = sched->nodes.items[a].key;
+
+    return a_key != key ? a_key < key : sched->ranks[a] < rank;
+}
+
+/* The best of the nodes that moved before the class's cursor since its last
+ * search, or NONE. */
+static uint32_t find_moved(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    uint64_t key = class->cursor_key;
+    uint32_t rank = class->cursor_rank, best = NONE;
+
+    for (size_t i = class->moved_seen; i < round->moved.count; i++) {
+        uint32_t node = round->moved.items[i];
+        if (amounts_fit(&class->request, &sched->free[node]) &&
+            is_before(sched, node, key, rank) && place_allows(search, node)) {
+            best = node;
+            key = sched->nodes.items[node].key;
+            rank = sched->ranks[node];
+        }
+    }
+    return best;
+}
+
+/* Search the index, from the cursor on if it still holds. */
+static uint32_t find_indexed(const struct search *search, bool has_cursor)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    struct search context = *search;
+    uint64_t key = has_cursor ? class->cursor_key
+                              : pool_weigh(round->pool, &class->request);
+
+    return node_index_find(&round->pool->index, &class->request, key,
+                           has_cursor ? class->cursor_rank : 0, is_match,
+                           &context, &round->counters->nodes_examined);
+}
+
+static void set_cursor(const struct round *round, struct class *class,
+                       uint32_t node)
+{
+    class->cached_node = node;
+    class->cached_version = round->version;
+    class->cursor_epoch = round->epoch;
+    class->moved_seen = (uint32_t)round->moved.count;
+    class->cursor_key = UINT64_MAX;
+    class->cursor_rank = UINT32_MAX;
+    if (node != NONE) {
+        class->cursor_key = round->sched->nodes.items[node].key;
+        class->cursor_rank = round->sched->ranks[node];
+    }
+}
+
 uint32_t place_find(const struct search *search)
 {
     struct round *round = search->round;
     struct class *class = class_round(round, search->class_index);
     bool has_avoided = round->sched->job_flags.items[search->job] & JOB_AVOIDS;
+    uint32_t node = NONE;
 
     if (class->is_impossible) {
         return NONE;
@@ -72,23 +136,32 @@ uint32_t place_find(const struct search *search)
         return class->cached_node;
     }
     place_flush(round);
-    uint64_t key_min = pool_weigh(round->pool, &class->request);
-    uint32_t node = node_index_find(
-        &round->pool->index, &class->request, key_min, is_match,
-        &(struct search){round, search->class_index, search->job, NULL},
-        &round->counters->nodes_examined);
+    bool has_cursor = !has_avoided && class->cursor_epoch == round->epoch &&
+                      round->moved.count - class->moved_seen < MOVED_MAX;
+    if (has_cursor) {
+        node = find_moved(search);
+    }
+    if (node == NONE) {
+        node = find_indexed(search, has_cursor);
+    }
     if (!has_avoided) {
-        class->cached_node = node;
-        class->cached_version = round->version;
+        set_cursor(round, class, node);
     }
     round->counters->failed_searches += node == NONE;
     return node;
 }
 
+/* The node's place in the index follows what it has free. */
+static void move_node(struct round *round, uint32_t node)
+{
+    node_reindex(round->sched, node);
+    VEC_PUSH(&round->moved, node);
+}
+
 void place_flush(struct round *round)
 {
     if (round->open_node != NONE) {
-        node_reindex(round->sched, round->open_node);
+        move_node(round, round->open_node);
         round->open_node = NONE;
     }
 }
@@ -184,7 +257,7 @@ void place_preempt(struct round *round, uint32_t job)
     if (round->open_node == run->node) {
         round->open_node = NONE;
     }
-    node_reindex(sched, run->node);
+    move_node(round, run->node);
     round->version++;
 }
 
@@ -222,6 +295,7 @@ void place_rollback(struct round *round, size_t mark)
         VEC_PUSH(&round->grown, entry.node);
     }
     round->version++;
+    round->epoch++;
 }
 
 void place_undo(struct sched *sched)

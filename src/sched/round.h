@@ -116,6 +116,7 @@ struct round {
     uint32_t group;        /* of the next decision */
     uint64_t version;      /* of the nodes' free amounts */
     uint64_t growth_count; /* times that free amounts grew */
+    uint64_t epoch;        /* 1 + times that anything learnt became void */
     uint32_t open_node;    /* its index entry is stale; or NONE */
     bool is_cut;
     bool is_filling; /* the pass after preemptions: no further ones */
@@ -128,6 +129,7 @@ struct round {
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
     VEC(struct victim) victims; /* scratch of victims.c */
+    VEC(uint32_t) moved;        /* nodes whose place in the index changed */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels;

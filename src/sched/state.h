@@ -44,6 +44,11 @@ struct class
     uint32_t stamp;
     uint32_t lane_first;     /* lanes whose next new work is of it */
     uint64_t blocked_growth; /* the round's, when it was blocked */
+    /* What a search taught: of the nodes before this place of the index none
+     * will do, but for those that moved since. */
+    uint64_t cursor_key, cursor_epoch;
+    uint32_t cursor_rank;
+    uint32_t moved_seen; /* of round.moved */
     uint32_t cached_node;
     uint64_t cached_version;
     struct requirement *requirement; /* decoded, in the round's arena */

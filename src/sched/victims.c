@@ -309,6 +309,7 @@ static void preempt(const struct search *search, uint32_t job,
     }
     if (why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
+        round->epoch++;
         VEC_PUSH(&round->grown, node);
     }
 }
@@ -384,6 +385,7 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
     amounts_subtract(&after, &class->request);
     if (!amounts_fit(&after, &before)) {
         round->growth_count++;
+        round->epoch++;
         VEC_PUSH(&round->grown, node);
     }
     refresh_touched(round);

@@ -94,8 +94,8 @@ static void node_index_finds_the_first(void **state)
                 want = i;
             }
         }
-        uint32_t got =
-            node_index_find(&index, &ask, key_min, any, &not_this, &examined);
+        uint32_t got = node_index_find(&index, &ask, key_min, 0, any, &not_this,
+                                       &examined);
         assert_int_equal(got, want);
         /* Move some node: it fills up, or is emptied. */
         uint32_t node = (uint32_t)(random >> 20) % NODES;
