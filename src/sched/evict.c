@@ -26,6 +26,7 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->priority = job->priority;
     unit->submitted_ms = job->submitted_ms;
     run->state = RUN_EVICTED;
+    round->evicted_count++;
     run->unit = round->unit_count;
 }
 
@@ -265,6 +266,7 @@ void evict_return(struct round *round, uint32_t index)
     for (uint32_t m = 0; m < unit->member_count; m++) {
         uint32_t run = round->members[unit->member_first + m];
         round->sched->runs.items[run].state = RUN_RETURNED;
+        round->evicted_count--;
     }
 }
 

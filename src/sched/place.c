@@ -253,6 +253,7 @@ void place_preempt(struct round *round, uint32_t job)
     note(sched, run->node, run->state, 0, job);
     charge(round, run, class, -1);
     vacate(sched, run, class, 1);
+    round->evicted_count -= run->state == RUN_EVICTED;
     run->state = RUN_PREEMPTED;
     if (round->open_node == run->node) {
         round->open_node = NONE;
@@ -288,6 +289,7 @@ void place_rollback(struct round *round, size_t mark)
                 class_at(round, class_of_job(sched, entry.job));
             vacate(sched, run, class, -1);
             run->state = (uint8_t)entry.class_index;
+            round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
         }
         node_reindex(sched, entry.node);

@@ -123,7 +123,8 @@ struct round {
 
     struct unit *units;
     uint32_t unit_count;
-    uint32_t *members; /* runs, by unit */
+    uint32_t evicted_count; /* runs that are out of their places now */
+    uint32_t *members;      /* runs, by unit */
     uint32_t member_count;
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */

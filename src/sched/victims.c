@@ -38,11 +38,17 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
                        const struct class *class)
 {
     const struct sched *sched = round->sched;
-    const struct node *node = &sched->nodes.items[index];
+    struct node *node = &sched->nodes.items[index];
     struct resource_vec free = sched->free[index];
 
     if (node->stamp != sched->stamp) {
         return 0;
+    }
+    /* What has returned does not leave again in this round. */
+    while (node->evicted_first < node->evicted_end &&
+           sched->runs.items[round->evicted_runs[node->evicted_first]].state ==
+               RUN_RETURNED) {
+        node->evicted_first++;
     }
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
@@ -110,6 +116,27 @@ static void bounds_push(struct round *round, struct victims *victims,
     victims->heap[at] = item;
 }
 
+/* At first a node's bound is its last evicted run's place, whatever fits. */
+static void victims_start(struct round *round, struct victims *victims)
+{
+    const struct sched *sched = round->sched;
+    uint32_t count = round->evicted_node_count;
+
+    victims->heap =
+        arena_alloc_array(round->arena, count, sizeof(*victims->heap));
+    victims->count = victims->capacity = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t node = round->evicted_nodes[i];
+        uint32_t last = sched->nodes.items[node].evicted_end - 1;
+        const struct run *run = &sched->runs.items[round->evicted_runs[last]];
+        victims->heap[i] =
+            (struct bound){round->units[run->unit].ordinal + 1, node};
+    }
+    for (uint32_t i = count / 2; i > 0; i--) {
+        bounds_down(round, victims, i - 1);
+    }
+}
+
 static struct victims *victims_of(struct round *round,
                                   const struct search *search)
 {
@@ -118,20 +145,12 @@ static struct victims *victims_of(struct round *round,
 
     if (!victims) {
         victims = class->victims = arena_alloc(round->arena, sizeof(*victims));
-        for (uint32_t i = 0; i < round->evicted_node_count; i++) {
-            struct bound item = {BOUND_ANY, round->evicted_nodes[i]};
-            item.bound = cut_of(round, item.node, class);
-            if (item.bound && place_allows(search, item.node)) {
-                bounds_push(round, victims, item);
-            }
-        }
+        victims_start(round, victims);
         victims->grown_seen = round->grown.count;
     }
     for (; victims->grown_seen < round->grown.count; victims->grown_seen++) {
         uint32_t node = round->grown.items[victims->grown_seen];
-        if (place_allows(search, node)) {
-            bounds_push(round, victims, (struct bound){BOUND_ANY, node});
-        }
+        bounds_push(round, victims, (struct bound){BOUND_ANY, node});
     }
     return victims;
 }
@@ -146,11 +165,13 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
     while (victims->count) {
         struct bound *top = &victims->heap[0];
         uint32_t cut = cut_of(round, top->node, class);
-        if (cut && cut == top->bound) {
+        bool is_exact = cut && cut == top->bound;
+        bool is_allowed = !is_exact || place_allows(search, top->node);
+        if (is_exact && is_allowed) {
             *ret_cut = cut;
             return top->node;
         }
-        if (cut) {
+        if (cut && is_allowed) {
             top->bound = cut;
         } else {
             *top = victims->heap[--victims->count];
@@ -483,7 +504,7 @@ uint32_t victims_find(const struct search *search)
     if (class->is_impossible) {
         return NONE;
     }
-    if (round->unit_count) {
+    if (round->evicted_count) {
         if (search->only) {
             node = scan_last(search, search->only->nodes, search->only->count,
                              &cut);
