@@ -11,7 +11,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->is_blocked = false;
         class->is_blocked_all = false;
         class->cached_node = NONE;
-        class->cursor_epoch = 0;
+        class->has_cursor = false;
         class->requirement = NULL;
         class->victims = NULL;
         class->blocked_growth = 0;

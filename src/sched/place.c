@@ -107,7 +107,7 @@ static void set_cursor(const struct round *round, struct class *class,
 {
     class->cached_node = node;
     class->cached_version = round->version;
-    class->cursor_epoch = round->epoch;
+    class->has_cursor = true;
     class->moved_seen = (uint32_t)round->moved.count;
     class->cursor_key = UINT64_MAX;
     class->cursor_rank = UINT32_MAX;
@@ -136,7 +136,7 @@ uint32_t place_find(const struct search *search)
         return class->cached_node;
     }
     place_flush(round);
-    bool has_cursor = !has_avoided && class->cursor_epoch == round->epoch &&
+    bool has_cursor = !has_avoided && class->has_cursor &&
                       round->moved.count - class->moved_seen < MOVED_MAX;
     if (has_cursor) {
         node = find_moved(search);
@@ -292,12 +292,11 @@ void place_rollback(struct round *round, size_t mark)
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
         }
-        node_reindex(sched, entry.node);
+        move_node(round, entry.node);
         /* What was learnt of the node meanwhile no longer holds. */
         VEC_PUSH(&round->grown, entry.node);
     }
     round->version++;
-    round->epoch++;
 }
 
 void place_undo(struct sched *sched)

@@ -369,7 +369,6 @@ void round_plan(struct round *round)
 
     sched->stamp++;
     round->open_node = NONE;
-    round->epoch = 1;
     round->lanes = arena_alloc_array(round->arena, n, sizeof(*round->lanes));
     round->heap = arena_alloc_array(round->arena, (size_t)n * STREAM_KINDS,
                                     sizeof(*round->heap));

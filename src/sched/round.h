@@ -116,7 +116,6 @@ struct round {
     uint32_t group;        /* of the next decision */
     uint64_t version;      /* of the nodes' free amounts */
     uint64_t growth_count; /* times that free amounts grew */
-    uint64_t epoch;        /* 1 + times that anything learnt became void */
     uint32_t open_node;    /* its index entry is stale; or NONE */
     bool is_cut;
     bool is_filling; /* the pass after preemptions: no further ones */

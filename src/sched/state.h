@@ -46,7 +46,8 @@ struct class
     uint64_t blocked_growth; /* the round's, when it was blocked */
     /* What a search taught: of the nodes before this place of the index none
      * will do, but for those that moved since. */
-    uint64_t cursor_key, cursor_epoch;
+    bool has_cursor;
+    uint64_t cursor_key;
     uint32_t cursor_rank;
     uint32_t moved_seen; /* of round.moved */
     uint32_t cached_node;

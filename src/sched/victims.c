@@ -32,6 +32,18 @@ struct victim {
 
 /* Fair-share preemption. */
 
+/* What has returned does not leave again in this round. */
+static void trim(const struct round *round, struct node *node)
+{
+    const struct run *runs = round->sched->runs.items;
+
+    while (node->evicted_first < node->evicted_end &&
+           runs[round->evicted_runs[node->evicted_first]].state ==
+               RUN_RETURNED) {
+        node->evicted_first++;
+    }
+}
+
 /* 1 + the largest ordinal down to which the node's evicted work, taken from
  * the end, must go for `request` to fit; 0: not even all of it. */
 static uint32_t cut_of(const struct round *round, uint32_t index,
@@ -44,12 +56,7 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
     if (node->stamp != sched->stamp) {
         return 0;
     }
-    /* What has returned does not leave again in this round. */
-    while (node->evicted_first < node->evicted_end &&
-           sched->runs.items[round->evicted_runs[node->evicted_first]].state ==
-               RUN_RETURNED) {
-        node->evicted_first++;
-    }
+    trim(round, node);
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
         if (run->state != RUN_EVICTED || run->level > class->level) {
@@ -124,15 +131,19 @@ static void victims_start(struct round *round, struct victims *victims)
 
     victims->heap =
         arena_alloc_array(round->arena, count, sizeof(*victims->heap));
-    victims->count = victims->capacity = count;
+    victims->capacity = count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = round->evicted_nodes[i];
-        uint32_t last = sched->nodes.items[node].evicted_end - 1;
-        const struct run *run = &sched->runs.items[round->evicted_runs[last]];
-        victims->heap[i] =
-            (struct bound){round->units[run->unit].ordinal + 1, node};
+        uint32_t index = round->evicted_nodes[i];
+        struct node *node = &sched->nodes.items[index];
+        trim(round, node);
+        if (node->evicted_first < node->evicted_end) {
+            uint32_t last = round->evicted_runs[node->evicted_end - 1];
+            uint32_t unit = sched->runs.items[last].unit;
+            victims->heap[victims->count++] =
+                (struct bound){round->units[unit].ordinal + 1, index};
+        }
     }
-    for (uint32_t i = count / 2; i > 0; i--) {
+    for (uint32_t i = victims->count / 2; i > 0; i--) {
         bounds_down(round, victims, i - 1);
     }
 }
@@ -330,7 +341,6 @@ static void preempt(const struct search *search, uint32_t job,
     }
     if (why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
-        round->epoch++;
         VEC_PUSH(&round->grown, node);
     }
 }
@@ -406,7 +416,6 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
     amounts_subtract(&after, &class->request);
     if (!amounts_fit(&after, &before)) {
         round->growth_count++;
-        round->epoch++;
         VEC_PUSH(&round->grown, node);
     }
     refresh_touched(round);
