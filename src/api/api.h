@@ -9,8 +9,9 @@
  * answer what was posted (also at shutdown) before that.
  *
  * Threads: handlers run on the server's threads, answers of the leader on the
- * leader's, and one thread of the API's own feeds event streams that were
- * waiting.  api_on_changed() is for the projector's thread.
+ * leader's, and two threads of the API's own feed streams that were waiting:
+ * one those of events, one those of leases.  api_on_changed() is for the
+ * projector's thread.
  */
 #pragma once
 

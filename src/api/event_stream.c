@@ -294,8 +294,13 @@ static void stream_run(struct event_stream *stream)
             stream_finish(stream, RPC_OK, NULL);
             return;
         }
-        if (rc == 0 && event_hub_wait(hub, &stream->watcher)) {
-            return;
+        if (rc == 0) {
+            /* It may wait for long: hold nothing meanwhile. */
+            strbuf_fini(&stream->out);
+            stream->out_at = 0;
+            if (event_hub_wait(hub, &stream->watcher)) {
+                return;
+            }
         }
     }
     stream_finish(stream, RPC_CANCELLED, NULL);

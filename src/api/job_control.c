@@ -44,6 +44,12 @@ static bool check_target(struct api_call *call, const struct target *target)
         api_call_fail_field(call, "JobSetId", "", "jobset cannot be empty");
         return false;
     }
+    if (strlen(target->job_set) > JOB_SET_ID_BYTES_MAX) {
+        api_call_fail_wrapped(call, RPC_INVALID_ARGUMENT,
+                              "jobset cannot be longer than %d bytes",
+                              JOB_SET_ID_BYTES_MAX);
+        return false;
+    }
     return api_call_authorize_queue(call, str_of(target->queue));
 }
 

@@ -2,6 +2,7 @@
 
 #include "api/auth.h"
 #include "api/message.h"
+#include "model/queue.h"
 
 static int check_subject(const Api__Queue__Permissions__Subject *subject,
                          struct refusal *refusal)
@@ -18,6 +19,10 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
 {
     if (!*queue->name) {
         return refusal_set(refusal, "queue name cannot be empty");
+    }
+    if (strlen(queue->name) > QUEUE_NAME_BYTES_MAX) {
+        return refusal_set(refusal, "queue name cannot be longer than %d bytes",
+                           QUEUE_NAME_BYTES_MAX);
     }
     if (!(queue->priority_factor >= 1.0)) {
         return refusal_set(refusal, "priority factor cannot be lower than 1.0");

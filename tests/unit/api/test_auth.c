@@ -1,0 +1,147 @@
+/*
+ * Who calls, and what they may do (armada-api.md 4).
+ */
+#include "api/auth.h"
+#include "api/base64.h"
+#include "unit.h"
+
+static const struct str staff[] = {{"staff", 5}};
+static const struct basic_user users[] = {
+    {{"amy", 3}, {"secret", 6}, staff, 1},
+    {{"bob", 3}, {"a:b", 3}, NULL, 0},
+};
+
+/* The name that credentials give, NULL when they are refused. */
+static const char *name_of(const struct auth_config *config,
+                           const char *authorization, struct arena *arena)
+{
+    struct principal principal;
+    struct auth auth;
+    struct err err;
+
+    auth_init(&auth, config);
+    if (auth_authenticate(&auth, str_of(authorization), arena, &principal,
+                          &err) < 0) {
+        assert_true(err.text[0] != '\0');
+        return NULL;
+    }
+    return arena_strdup(arena, principal.name);
+}
+
+static void test_base64(void **state)
+{
+    static const struct {
+        const char *text, *bytes;
+    } cases[] = {
+        {"", ""},        {"Zg==", "f"},      {"Zm8=", "fo"},
+        {"Zm9v", "foo"}, {"Zm9vYg", "foob"}, {"Zm9vYmFy", "foobar"},
+        {"Zg=", "f"},    {"Z", NULL},        {"Zm9v!", NULL},
+        {"Zm 9v", NULL}, {"Zm9vZ", NULL},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        struct str bytes;
+        int rc = base64_decode(str_of(cases[i].text), &arena, &bytes);
+        assert_int_equal(rc == 0, cases[i].bytes != NULL);
+        assert_true(rc < 0 || str_equal(bytes, str_of(cases[i].bytes)));
+    }
+}
+
+static void test_basic(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {.users = users, .user_count = 2};
+
+    (void)state;
+    assert_string_equal(name_of(&config, "Basic YW15OnNlY3JldA==", &arena),
+                        "amy");
+    assert_string_equal(name_of(&config, "bAsIc   YW15OnNlY3JldA", &arena),
+                        "amy");
+    /* Only the first colon parts name and password. */
+    assert_string_equal(name_of(&config, "basic Ym9iOmE6Yg==", &arena), "bob");
+    assert_null(name_of(&config, "basic YW15OnNlY3JldHM=", &arena));
+    assert_null(name_of(&config, "basic YW15OnNlY3Jl", &arena));
+    assert_null(name_of(&config, "basic YW15", &arena));
+    assert_null(name_of(&config, "basic !", &arena));
+    assert_null(name_of(&config, "Bearer x", &arena));
+    assert_null(name_of(&config, NULL, &arena));
+}
+
+/* Credentials of a kind that is served but wrong end it: nobody becomes
+ * anonymous by mistyping a password. */
+static void test_anonymous_is_last(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {
+        .users = users, .user_count = 2, .is_anonymous_allowed = true};
+
+    (void)state;
+    assert_string_equal(name_of(&config, NULL, &arena), "anonymous");
+    assert_string_equal(name_of(&config, "Bearer x", &arena), "anonymous");
+    assert_string_equal(name_of(&config, "basic YW15OnNlY3JldA==", &arena),
+                        "amy");
+    assert_null(name_of(&config, "basic YW15OnNlY3Jl", &arena));
+}
+
+static void test_no_method(void **state)
+{
+    auto_arena arena = {0};
+    struct auth_config config = {0};
+    struct auth auth;
+
+    (void)state;
+    auth_init(&auth, &config);
+    assert_false(auth_has_method(&auth));
+    assert_null(name_of(&config, NULL, &arena));
+}
+
+/* Everybody is in group `everyone`, also those with groups of their own. */
+static void test_permissions_by_group(void **state)
+{
+    static const struct str everyone[] = {{"everyone", 8}};
+    struct auth_config config = {0};
+    struct auth auth;
+    struct str groups[] = {STR("staff"), STR("everyone")};
+    struct principal amy = {STR("amy"), groups, 2};
+    struct principal nobody = {STR("x"), NULL, 0};
+
+    (void)state;
+    config.grants[PERMISSION_CREATE_QUEUE] =
+        (struct permission_grant){staff, 1};
+    config.grants[PERMISSION_CANCEL_ANY_JOBS] =
+        (struct permission_grant){everyone, 1};
+    auth_init(&auth, &config);
+    assert_true(auth_has_permission(&auth, &amy, PERMISSION_CREATE_QUEUE));
+    assert_true(auth_has_permission(&auth, &amy, PERMISSION_CANCEL_ANY_JOBS));
+    assert_false(auth_has_permission(&auth, &amy, PERMISSION_DELETE_QUEUE));
+    assert_false(auth_has_permission(&auth, &nobody, PERMISSION_CREATE_QUEUE));
+    assert_true(auth_has_permission(&auth, &nobody, PERMISSION_NONE));
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    for (int i = PERMISSION_NONE + 1; i < PERMISSION_COUNT; i++) {
+        const char *name = permission_name((enum permission)i);
+        assert_non_null(name);
+        assert_int_equal(permission_of_name(str_of(name)), i);
+    }
+    assert_int_equal(permission_of_name(STR("fly")), PERMISSION_COUNT);
+    assert_int_equal(permission_of_name(STR("")), PERMISSION_COUNT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_base64),
+        TEST(test_basic),
+        TEST(test_anonymous_is_last),
+        TEST(test_no_method),
+        TEST(test_permissions_by_group),
+        TEST(test_names),
+    };
+
+    return RUN_TESTS(tests);
+}
