@@ -1,0 +1,113 @@
+/*
+ * machine, stopper, data_dir, say: what programs have of the outside.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "main/data_dir.h"
+#include "main/machine.h"
+#include "main/say.h"
+#include "main/stopper.h"
+#include "unit.h"
+
+static void clocks_go_on(void **state)
+{
+    (void)state;
+    uint64_t before_ns = machine_clock.mono_ns(&machine_clock);
+
+    assert_true(machine_clock.mono_ns(&machine_clock) >= before_ns);
+    assert_true(machine_clock.wall_ms(&machine_clock) > 1700000000000);
+}
+
+static void randomness_differs(void **state)
+{
+    (void)state;
+    uint8_t a[16] = {0}, b[16] = {0};
+
+    machine_rng.fill(&machine_rng, a, sizeof(a));
+    machine_rng.fill(&machine_rng, b, sizeof(b));
+
+    assert_memory_not_equal(a, b, sizeof(a));
+}
+
+static void stopper_is_seen_by_everybody_from_then_on(void **state)
+{
+    (void)state;
+    struct stopper stopper;
+    struct err err;
+
+    assert_int_equal(stopper_open(&stopper, &err), 0);
+    assert_false(stopper_is_stopped(&stopper));
+    assert_false(stopper_wait(&stopper, 1));
+    stopper_stop(&stopper);
+    stopper_stop(&stopper);
+    assert_true(stopper_is_stopped(&stopper));
+    assert_true(stopper_wait(&stopper, 10000));
+    stopper_close(&stopper);
+}
+
+static void data_directory_is_made_and_named_absolutely(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/berth-test-XXXXXX", path[64];
+    auto_arena arena = {0};
+    struct data_dir dir;
+    struct stat about;
+    struct err err;
+
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof(path), "%s/data", folder);
+    assert_int_equal(data_dir_open(path, &arena, &dir, &err), 0);
+    assert_int_equal(data_dir_open(path, &arena, &dir, &err), 0);
+
+    assert_string_equal(dir.path, path);
+    assert_int_equal(strncmp(dir.log, path, strlen(path)), 0);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 077, 011);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(data_dir_open("/proc/nowhere", &arena, &dir, &err),
+                     -ERR_IO);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+/* What say() writes to standard error. */
+static void read_line(char line[SAY_LINE_BYTES_MAX + 64])
+{
+    int ends[2], old = dup(STDERR_FILENO);
+
+    assert_int_equal(pipe(ends), 0);
+    assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+    say(SAY_WARN, "disk.full", "path=%s\nleft=%d", "/x", 3);
+    assert_true(dup2(old, STDERR_FILENO) >= 0);
+    ssize_t length = read(ends[0], line, SAY_LINE_BYTES_MAX);
+    assert_true(length > 0);
+    line[length] = '\0';
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    (void)close(old);
+}
+
+static void event_is_one_line(void **state)
+{
+    (void)state;
+    char line[SAY_LINE_BYTES_MAX + 64];
+
+    read_line(line);
+
+    assert_string_equal(line, "warn disk.full path=/x left=3\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(clocks_go_on),
+        TEST(randomness_differs),
+        TEST(stopper_is_seen_by_everybody_from_then_on),
+        TEST(data_directory_is_made_and_named_absolutely),
+        TEST(event_is_one_line),
+    };
+    return RUN_TESTS(tests);
+}
