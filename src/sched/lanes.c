@@ -12,6 +12,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->is_blocked_all = false;
         class->cached_node = NONE;
         class->has_cursor = false;
+        class->taints_known = class->taints_allowed = 0;
         class->requirement = NULL;
         class->victims = NULL;
         class->blocked_growth = 0;

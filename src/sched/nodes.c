@@ -289,14 +289,21 @@ static struct resource_vec capacity_of(const struct sched *sched,
     return capacity;
 }
 
-static bool keeps_pods_away(const struct node_record *record)
+/* The taints that keep pods away, as a number; 0 for none.  A plain class
+ * asks about each of these sets once a round, not about each node. */
+static uint32_t taint_set_of(struct sched *sched,
+                             const struct node_record *record)
 {
+    auto_strbuf buf = {0};
+
     for (uint32_t i = 0; i < record->taint_count; i++) {
         if (record->taints[i].effect != TAINT_PREFER_NO_SCHEDULE) {
-            return true;
+            pack_u64(&buf, record->taints[i].effect);
+            pack_str(&buf, record->taints[i].key);
+            pack_str(&buf, record->taints[i].value);
         }
     }
-    return false;
+    return intern_add(sched->taint_sets, strbuf_str(&buf));
 }
 
 static void refresh_accepting(struct sched *sched, uint32_t index)
@@ -365,7 +372,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     mem_free(node->record);
     node->record = record_copy(record);
-    node->has_taints = keeps_pods_away(record);
+    node->taint_set = taint_set_of(sched, record);
     amounts_subtract(&sched->free[index], &node->capacity);
     amounts_add(&sched->free[index], &capacity);
     node->capacity = capacity;
@@ -670,4 +677,5 @@ void nodes_fini(struct sched *sched)
     mem_free(sched->ranks);
     intern_destroy(sched->pool_names);
     intern_destroy(sched->executor_names);
+    intern_destroy(sched->taint_sets);
 }

@@ -3,27 +3,51 @@
 /* A class that was not asked for longer searches afresh. */
 enum { MOVED_MAX = 2048 };
 
+/* Ask about labels and taints themselves. */
+static bool is_static_match(const struct search *search, uint32_t index)
+{
+    struct round *round = search->round;
+    struct class *class = class_at(round, search->class_index);
+
+    if (!class->requirement) {
+        class->requirement =
+            class_decode(round->sched, search->class_index, round->arena);
+    }
+    return match_static(round->sched, class->requirement, index) ==
+           SCHED_EXCLUSIONS;
+}
+
+/* For a class that asks nothing of labels, nodes of one taint set are alike. */
+static bool is_tolerated(const struct search *search, uint32_t index)
+{
+    struct class *class = class_at(search->round, search->class_index);
+    uint32_t set = search->round->sched->nodes.items[index].taint_set;
+
+    if (set >= 64) {
+        return is_static_match(search, index);
+    }
+    uint64_t bit = (uint64_t)1 << set;
+    if (!(class->taints_known & bit)) {
+        class->taints_known |= bit;
+        class->taints_allowed |= is_static_match(search, index) ? bit : 0;
+    }
+    return class->taints_allowed & bit;
+}
+
 bool place_allows(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
-    const struct sched *sched = round->sched;
-    const struct node *node = &sched->nodes.items[index];
-    struct class *class = class_at(round, search->class_index);
+    const struct node *node = &round->sched->nodes.items[index];
+    const struct class *class = class_at(round, search->class_index);
 
     if (!node->is_accepting || node->pool != round->p) {
         return false;
     }
-    if (node->has_taints || !class->is_plain) {
-        if (!class->requirement) {
-            class->requirement =
-                class_decode(sched, search->class_index, round->arena);
-        }
-        if (match_static(sched, class->requirement, index) !=
-            SCHED_EXCLUSIONS) {
-            return false;
-        }
+    if (!class->is_plain ? !is_static_match(search, index)
+                         : node->taint_set && !is_tolerated(search, index)) {
+        return false;
     }
-    return !job_avoids(sched, search->job, index);
+    return !job_avoids(round->sched, search->job, index);
 }
 
 static bool is_match(void *context, uint32_t node)

@@ -60,6 +60,8 @@ struct sched *sched_create(const struct policy *policy)
     sched->policy = policy;
     sched->pool_names = intern_create();
     sched->executor_names = intern_create();
+    sched->taint_sets = intern_create();
+    (void)intern_add(sched->taint_sets, STR(""));
     sched->version = 1;
     set_levels(sched);
     set_pools(sched);

@@ -46,6 +46,7 @@ struct class
     uint64_t blocked_growth; /* the round's, when it was blocked */
     /* What a search taught: of the nodes before this place of the index none
      * will do, but for those that moved since. */
+    uint64_t taints_known, taints_allowed; /* by taint set below 64 */
     bool has_cursor;
     uint64_t cursor_key;
     uint32_t cursor_rank;
@@ -157,9 +158,9 @@ struct node {
     uint32_t avoid_count;
     bool is_accepting; /* new leases */
     bool is_indexed;
-    bool is_dirty;                       /* in sched.dirty */
-    bool has_taints;                     /* that keep pods away */
-    uint64_t key;                        /* in the index */
+    bool is_dirty;      /* in sched.dirty */
+    uint32_t taint_set; /* that keep pods away, interned; 0: none */
+    uint64_t key;       /* in the index */
     uint32_t evicted_first, evicted_end; /* of the round: see victims.h */
     uint32_t stamp;
 };
@@ -215,6 +216,7 @@ struct sched {
     bool are_queue_ranks_stale;
 
     struct intern *executor_names;
+    struct intern *taint_sets; /* 0: the empty one */
     VEC(struct executor) executors;
     VEC(struct node) nodes;
     VEC(uint32_t) spare_nodes;
