@@ -50,6 +50,7 @@ static struct node_index_block *add_block(struct node_index *index, uint32_t at)
     index->order_count++;
     struct node_index_block *block = &index->blocks[fresh];
     block->count = 0;
+    block->is_loose = false;
     block->free_max = (struct resource_vec){0};
     return block;
 }
@@ -84,6 +85,7 @@ static void tighten(const struct node_index *index,
         raise_max(&max, &index->free[block->nodes[i]]);
     }
     block->free_max = max;
+    block->is_loose = false;
 }
 
 /* Whether (key, rank) of the item at `i` of a block is before the given. */
@@ -145,6 +147,7 @@ static void split(struct node_index *index, uint32_t at)
            upper->count * sizeof(*upper->keys));
     lower->count = half;
     upper->free_max = lower->free_max;
+    upper->is_loose = lower->is_loose = true;
 }
 
 void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
@@ -183,6 +186,7 @@ void node_index_remove(struct node_index *index, uint32_t node, uint64_t key)
     uint32_t place = find_place(index, block, key, index->ranks[node]);
     ASSERT(place < block->count && block->nodes[place] == node);
     block->count--;
+    block->is_loose = true;
     memmove(&block->nodes[place], &block->nodes[place + 1],
             (block->count - place) * sizeof(*block->nodes));
     memmove(&block->keys[place], &block->keys[place + 1],
@@ -240,7 +244,7 @@ uint32_t node_index_find(struct node_index *index,
                 return node;
             }
         }
-        if (!has_room) {
+        if (!has_room && block->is_loose) {
             tighten(index, block);
         }
     }

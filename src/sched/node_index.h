@@ -18,6 +18,7 @@ enum { NODE_INDEX_BLOCK = 64, NODE_INDEX_NONE = UINT32_MAX };
 struct node_index_block {
     struct resource_vec free_max; /* an upper bound, tightened by searches */
     uint32_t count;
+    bool is_loose; /* free_max may be more than what the nodes have */
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
 };
