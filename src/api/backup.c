@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/handlers.h"
@@ -129,9 +130,13 @@ static struct backup *make(struct api_call *call)
     backup->call = call;
     backup->fd = -1;
     for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        (void)snprintf(backup->paths[i], PATH_BYTES_MAX, "%.*s/backup-%s",
+        (void)snprintf(backup->paths[i], PATH_BYTES_MAX, "%.*s/backup/%s",
                        STR_ARG(folder), names[i]);
     }
+    /* The copies are for us alone, whatever the umask. */
+    char path[PATH_BYTES_MAX];
+    (void)snprintf(path, sizeof(path), "%.*s/backup", STR_ARG(folder));
+    (void)mkdir(path, 0700);
     call->data = backup;
     call->destroy_data = backup_destroy;
     return backup;

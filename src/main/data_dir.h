@@ -4,7 +4,7 @@
  *     log.db      the log (elog_sqlite); its lock is the directory's lock
  *     store.db    the query store; rebuilt from the log if it is missing
  *     jobs/       runs of the process runtime
- *     backup-*    copies under way; left ones are removed at the start
+ *     backup/     copies under way
  */
 #pragma once
 

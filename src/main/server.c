@@ -1,6 +1,7 @@
 #include "main/server.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "elog/elog_sqlite.h"
 #include "main/api_setup.h"
@@ -78,6 +79,21 @@ static int open_store(struct server *server, struct err *err)
     rc = store_sqlite_remove(server->dir.store, err);
     return rc < 0 ? rc
                   : store_sqlite_open(server->dir.store, &server->store, err);
+}
+
+/* Log and store hold what jobs are given to run with: for us alone, while the
+ * directory lets jobs of other users through to their own folders.  What
+ * SQLite makes beside a file later has the file's mode. */
+static int open_files(struct server *server, struct err *err)
+{
+    mode_t mask = umask(077);
+    int rc = open_log(server, err);
+
+    if (rc == 0) {
+        rc = open_store(server, err);
+    }
+    (void)umask(mask);
+    return rc;
 }
 
 static int start_leader(struct server *server, struct err *err)
@@ -269,8 +285,8 @@ static int wait_ready(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_log,        open_store, start_leader,   wait_ready,
-        start_projector, serve_grpc, start_executor, serve_http,
+        open_files, start_leader,   wait_ready, start_projector,
+        serve_grpc, start_executor, serve_http,
     };
 
     server->queues = queue_table_create();
