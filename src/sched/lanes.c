@@ -35,14 +35,27 @@ static uint32_t job_of_head(const struct round *round, const struct head *head)
 static bool head_less(const struct round *round, const struct head *a,
                       const struct head *b)
 {
-    const struct sched *sched = round->sched;
-    uint32_t a_level = sched->lists.items[a->list].level;
-    uint32_t b_level = sched->lists.items[b->list].level;
-
-    if (a_level != b_level) {
-        return a_level > b_level;
+    if (a->level != b->level) {
+        return a->level > b->level;
     }
-    return job_less(sched, job_of_head(round, a), job_of_head(round, b));
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->submitted_ms != b->submitted_ms) {
+        return a->submitted_ms < b->submitted_ms;
+    }
+    return job_less(round->sched, job_of_head(round, a), job_of_head(round, b));
+}
+
+/* Note what the item at the cursor is ordered by. */
+static void head_order(const struct round *round, struct head *head)
+{
+    const struct sched *sched = round->sched;
+    const struct job *job = &sched->jobs.items[job_of_head(round, head)];
+
+    head->level = sched->lists.items[head->list].level;
+    head->priority = job->priority;
+    head->submitted_ms = job->submitted_ms;
 }
 
 static void heads_down(const struct round *round, struct lane *lane,
@@ -108,6 +121,7 @@ void lane_settle(struct round *round, struct lane *lane)
     if (!head_settle(round, &lane->heads[0])) {
         lane_drop_list(round, lane);
     } else if (lane->head_count > 1) {
+        head_order(round, &lane->heads[0]);
         heads_down(round, lane, 0);
     }
 }
@@ -132,6 +146,9 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
     head->item = seq_get(seq, head->at);
     if (sched->job_flags.items[head->item]) {
         return false;
+    }
+    if (lane->head_count > 1) {
+        head_order(round, head);
     }
     for (uint32_t i = 1; i <= 2 && i < lane->head_count; i++) {
         if (head_less(round, &lane->heads[i], head)) {
@@ -338,6 +355,7 @@ void lane_fill(struct round *round, struct lane *lane)
         const struct list *list = &sched->lists.items[queue->lists.items[i]];
         struct head head = {.list = queue->lists.items[i]};
         if (is_for_pool(round, list) && head_settle(round, &head)) {
+            head_order(round, &head);
             lane->heads[lane->head_count++] = head;
         }
     }

@@ -21,6 +21,9 @@ enum stream_kind { STREAM_EVICTED, STREAM_NEW, STREAM_KINDS };
 struct head {
     uint32_t list;
     uint32_t item; /* the job or gang at the cursor */
+    /* What the item is ordered by, while the lane has several lists. */
+    uint32_t level, priority;
+    int64_t submitted_ms;
     struct seq_cursor at;
 };
 
