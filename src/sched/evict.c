@@ -156,7 +156,6 @@ static void evict_lane(struct round *round, uint32_t index)
     }
     lane->unit_first = lane->unit_next = first;
     lane->unit_end = round->unit_count;
-    lane->is_over = true;
     sort_units(round, first, round->unit_count - first);
     for (uint32_t i = first; i < round->unit_count; i++) {
         const struct unit *unit = &round->units[i];

@@ -362,8 +362,12 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     struct node *node = &sched->nodes.items[index];
     struct resource_vec capacity = capacity_of(sched, record);
 
+    /* Most reports repeat what is known, and shares and keys with it. */
+    bool is_same = node->record && node->pool == p &&
+                   memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
+
     sched->version++;
-    if (node->record) {
+    if (node->record && !is_same) {
         pool_count(sched, node, -1);
     }
     if (node->pool != p) {
@@ -376,7 +380,9 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     amounts_subtract(&sched->free[index], &node->capacity);
     amounts_add(&sched->free[index], &capacity);
     node->capacity = capacity;
-    pool_count(sched, node, 1);
+    if (!is_same) {
+        pool_count(sched, node, 1);
+    }
     node_touch(sched, index);
     refresh_accepting(sched, index);
     return index;

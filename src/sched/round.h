@@ -47,8 +47,7 @@ struct lane {
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
     struct usage **usages; /* by priority class; NULL: none yet */
-    bool is_over;
-    bool is_touched; /* its work was preempted */
+    bool is_touched;       /* its work was preempted */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
