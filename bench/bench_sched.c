@@ -494,7 +494,6 @@ int main(int argc, char **argv)
         {"gang_32k", gang_32k},
         {"nodes_10k", nodes_10k},
         {"incremental", incremental},
-        {"memory", memory},
         {"mixed", mixed},
         {"many_classes", many_classes},
     };
