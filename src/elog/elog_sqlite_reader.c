@@ -30,7 +30,8 @@ static int fail_damaged(struct reader *reader, uint64_t seq, struct err *err)
                    (unsigned long long)seq);
 }
 
-/* What reading nothing at `from_seq` means. */
+/* What reading nothing at `from_seq` means: 0 if it is not written yet, 1 if
+ * it should be there. */
 static int explain_none(struct reader *reader, uint64_t from_seq,
                         struct err *err)
 {
@@ -46,7 +47,7 @@ static int explain_none(struct reader *reader, uint64_t from_seq,
                        (unsigned long long)from_seq,
                        (unsigned long long)head.first_seq);
     }
-    return from_seq < head.next_seq ? fail_damaged(reader, from_seq, err) : 0;
+    return from_seq < head.next_seq;
 }
 
 /* Show the rows of `select_records` as far as the range goes. */
@@ -94,14 +95,23 @@ static int sqlite_read(struct elog_reader *base, const struct elog_range *range,
                        elog_each_fn *each, void *ctx, struct err *err)
 {
     struct reader *reader = container_of(base, struct reader, reader);
+    int rc = 1;
 
     if (range->from_seq > INT64_MAX) {
         return 0;
     }
-    sq_bind_int(reader->select_records, 1, (int64_t)range->from_seq);
-    int rc = show(reader, range, each, ctx, err);
-    sqlite3_reset(reader->select_records);
-    return rc == 0 ? explain_none(reader, range->from_seq, err) : rc;
+    /* The record may have been written after its row was looked for and before
+     * the head was; what is missing when looked for again is missing. */
+    for (int i = 0; rc == 1 && i < 2; i++) {
+        sq_bind_int(reader->select_records, 1, (int64_t)range->from_seq);
+        int count = show(reader, range, each, ctx, err);
+        sqlite3_reset(reader->select_records);
+        if (count != 0) {
+            return count;
+        }
+        rc = explain_none(reader, range->from_seq, err);
+    }
+    return rc == 1 ? fail_damaged(reader, range->from_seq, err) : rc;
 }
 
 static int has_more(void *ctx)

@@ -451,6 +451,52 @@ static void a_backup_is_a_log_and_does_not_stop_appends(void **state)
     assert_true(read_all(copy, &count, &err) >= 50);
 }
 
+enum { CHASED_RECORDS = 2000 };
+
+struct chase {
+    struct elog_reader *reader;
+    uint64_t next_seq;
+    int code;
+    struct err err;
+};
+
+static int take_chased(void *ctx, const struct elog_record *record)
+{
+    struct chase *c = ctx;
+
+    c->next_seq = record->seq + 1;
+    return 0;
+}
+
+/* Read at the end of the log, again and again, until all is there. */
+static void *chase(void *ctx)
+{
+    struct chase *c = ctx;
+
+    while (c->code >= 0 && c->next_seq <= CHASED_RECORDS) {
+        struct elog_range range = {.from_seq = c->next_seq};
+        c->code = elog_read(c->reader, &range, take_chased, c, &c->err);
+    }
+    return NULL;
+}
+
+/* What is written between two looks of a reader is not missing. */
+static void a_reader_at_the_end_is_not_surprised_by_appends(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    struct chase c = {.next_seq = 1};
+    pthread_t thread;
+
+    assert_int_equal(elog_reader_open(f->log, &c.reader, NULL), 0);
+    assert_int_equal(pthread_create(&thread, NULL, chase, &c), 0);
+    append(f, CHASED_RECORDS);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    if (c.code < 0) {
+        fail_msg("%s", c.err.text);
+    }
+    elog_reader_close(c.reader);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -471,6 +517,7 @@ int main(void)
         CASE(old_checkpoints_are_forgotten),
         CASE(big_records_are_trimmed_a_few_at_a_time),
         CASE(a_reader_of_another_process_follows),
+        CASE(a_reader_at_the_end_is_not_surprised_by_appends),
         CASE(a_reader_makes_no_log),
         CASE(a_backup_is_a_log_and_does_not_stop_appends),
     };
