@@ -42,6 +42,7 @@ struct lease_stream {
     struct hub_watcher watcher; /* first: the hub gives it back */
     struct exchange_session session;
     struct api_call *call;
+    struct str executor_id; /* whose stream it is, in the call's arena */
     bool is_held;
 
     pthread_mutex_t mutex; /* of what follows, up to the owner's part */
@@ -311,6 +312,14 @@ static void on_message(void *ctx, struct rpc_call *rpc,
         add_failure(stream, COMMAND_INVALID, err.text);
         return;
     }
+    if (!str_equal(command->exchange.request.executor_id,
+                   stream->executor_id)) {
+        /* A session is one executor's: the leader would hold it twice. */
+        command_destroy(command);
+        add_failure(stream, COMMAND_INVALID,
+                    "a lease stream is for one executor");
+        return;
+    }
     if (!post_exchange(stream, command)) {
         add_failure(stream, COMMAND_UNAVAILABLE,
                     "the scheduler takes no requests now");
@@ -558,6 +567,8 @@ void handle_lease_job_runs(struct api_call *call, struct str request)
         return;
     }
     struct lease_stream *stream = stream_create(call, wishes.is_held);
+    stream->executor_id =
+        arena_str(&call->arena, command->exchange.request.executor_id);
     if (event_hub_add(hub, &stream->watcher) < 0) {
         command_destroy(command);
         api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "too many lease streams");

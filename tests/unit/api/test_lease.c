@@ -378,6 +378,35 @@ static void test_held_stream_released_by_the_leader(void **state)
     fixture_fini(&f);
 }
 
+/* A stream that goes on under the name of another executor is ended: the
+ * leader knows a session by one executor. */
+static void test_held_stream_is_one_executors(void **state)
+{
+    struct leader_says says = {0};
+    struct fixture f;
+    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+    auto_strbuf bytes = strbuf_make(0);
+
+    (void)state;
+    begin(&f, &says);
+    request.executor_id = field("cluster");
+    request.held_stream = true;
+    struct rpc_stream *stream = ask(&f, &request);
+    assert_non_null(next(&f, stream));
+    request.executor_id = field("another");
+    wire_encode(&request.base, &bytes);
+    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
+                     RPC_WAIT_READY);
+    assert_null(next(&f, stream));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    rpc_stream_close(stream);
+    do {
+        fixture_settle(&f);
+    } while (says.session_end_count == 0);
+    assert_int_equal(says.exchange_count, 1);
+    fixture_fini(&f);
+}
+
 static void test_refused_exchange(void **state)
 {
     struct leader_says says = {.result = COMMAND_UNAVAILABLE};
@@ -507,6 +536,7 @@ int main(void)
         TEST(test_lease_waits_for_the_projector),
         TEST(test_held_stream),
         TEST(test_held_stream_released_by_the_leader),
+        TEST(test_held_stream_is_one_executors),
         TEST(test_refused_exchange),
         TEST(test_reports_speak_only_of_runs),
         TEST(test_reports_with_bad_text),
