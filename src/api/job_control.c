@@ -4,8 +4,6 @@
  * They are blind: what is asked is logged and answered, whether or not there
  * are such jobs; what comes of it shows as events.
  */
-#include <math.h>
-#include <stdio.h>
 
 #include "api/defaults.h"
 #include "api/handlers.h"
