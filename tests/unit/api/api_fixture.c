@@ -138,8 +138,10 @@ static void take(struct fixture_leader *leader, struct command *command)
 {
     struct fixture *fixture = leader->fixture;
 
+    pthread_mutex_lock(&leader->mutex);
     command->result = fixture->trouble.result;
     command->result_text = fixture->trouble.text;
+    pthread_mutex_unlock(&leader->mutex);
     if (command->result == COMMAND_OK) {
         switch ((int)command->kind) {
         case COMMAND_SUBMIT:
@@ -297,6 +299,14 @@ static void remove_directory(const struct fixture *fixture)
         unlink(path);
     }
     rmdir(fixture->directory);
+}
+
+void fixture_trouble(struct fixture *fixture, enum command_result result,
+                     struct str text)
+{
+    pthread_mutex_lock(&fixture->leader->mutex);
+    fixture->trouble = (struct fixture_trouble){result, text};
+    pthread_mutex_unlock(&fixture->leader->mutex);
 }
 
 void fixture_fini(struct fixture *fixture)

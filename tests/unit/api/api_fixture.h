@@ -43,6 +43,9 @@ struct fixture {
 void fixture_init(struct fixture *fixture);
 /* Start serving. */
 void fixture_start(struct fixture *fixture);
+/* From now on the leader answers so; COMMAND_OK: as usual again. */
+void fixture_trouble(struct fixture *fixture, enum command_result result,
+                     struct str text);
 /* Stop and free all. */
 void fixture_fini(struct fixture *fixture);
 

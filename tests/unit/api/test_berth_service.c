@@ -110,7 +110,7 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
     fixture_init(&f);
     fixture_start(&f);
     make_jobs(&f, ids);
-    f.trouble = (struct fixture_trouble){COMMAND_NOT_FOUND, STR("no")};
+    fixture_trouble(&f, COMMAND_NOT_FOUND, STR("no"));
     request.job_id = ids[1];
     Berth__Api__ExplainJobResponse *response =
         fixture_call(&f, "/berth.api.Berth/ExplainJob", &request.base,
@@ -126,7 +126,7 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
     assert_int_equal(
         fixture_code(&f, "/berth.api.Berth/ExplainJob", &request.base),
         RPC_INVALID_ARGUMENT);
-    f.trouble = (struct fixture_trouble){0};
+    fixture_trouble(&f, COMMAND_OK, STR(""));
     fixture_fini(&f);
 }
 

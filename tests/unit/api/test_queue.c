@@ -308,8 +308,12 @@ static void test_executor_settings(void **state)
     assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
     assert_int_equal(
         fixture_code(&f, "/api.Executor/DeleteExecutor", &delete.base), RPC_OK);
+    fixture_fini(&f);
+
+    fixture_init(&f);
     f.config.auth.grants[PERMISSION_UPDATE_EXECUTOR_SETTINGS] =
         (struct permission_grant){NULL, 0};
+    fixture_start(&f);
     assert_int_equal(fixture_code(&f, path, &upsert.base),
                      RPC_PERMISSION_DENIED);
     assert_string_equal(f.status.message, "anonymous lacks permission "

@@ -299,7 +299,7 @@ static void test_leader_s_refusals(void **state)
     Berth__Submission__Item *item = sample_item(&f.arena, sample_pod(&f.arena));
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         fixture_settle(&f);
-        f.trouble = (struct fixture_trouble){cases[i].result, STR("no space")};
+        fixture_trouble(&f, cases[i].result, STR("no space"));
         fixture_settle(&f);
         assert_null(submit(&f, &item, 1));
         assert_int_equal(f.status.code, cases[i].code);
