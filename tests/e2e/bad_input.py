@@ -19,9 +19,7 @@ try:
 except ImportError:  # main() starts again with a Python that has it
     grpc = None
 
-# Under a sanitizer all is slower, and memory stays taken for a while.
-SLACK = 6 if os.environ.get("BERTH_SANITIZED") else 1
-CALL_SECONDS_MAX = 20 * SLACK
+CALL_SECONDS_MAX = 20 * harness.SLACK
 SKIPPED = 77  # what Meson takes for "skipped"
 MIB = 1 << 20
 
@@ -275,8 +273,8 @@ class Case(unittest.TestCase):
 
     @staticmethod
     def bound(amount):
-        """The amount, of bytes or seconds, as far as it binds here."""
-        return amount * SLACK
+        """A bound on bytes or seconds; a sanitizer keeps memory a while."""
+        return amount * harness.SLACK
 
     def pid(self):
         return self.berth.program.process.pid

@@ -100,7 +100,7 @@ class Garbage(bad_input.Case):
                             submission("big", "s", [item(containers)]),
                             "a million containers")
         self.assertLess(bad_input.resident_bytes(self.pid()) - before,
-                        512 * MIB)
+                        self.bound(512 * MIB))
 
 
 class Sizes(bad_input.Case):
@@ -120,7 +120,8 @@ class Sizes(bad_input.Case):
         code, text = self.oversize(200 * MIB, True)
         self.assertEqual(code, "RESOURCE_EXHAUSTED", text)
         self.assertLess(
-            bad_input.resident_bytes(self.pid(), "VmHWM") - before, 64 * MIB)
+            bad_input.resident_bytes(self.pid(), "VmHWM") - before,
+            self.bound(64 * MIB))
 
     def test_a_request_just_under_4_mib_is_read(self):
         code, text = self.oversize(4 * MIB - 100, False)
@@ -138,7 +139,8 @@ class Sizes(bad_input.Case):
                 client.channel.close()
         self.assertIsNone(pulse.error)
         self.assertEqual(codes, {"RESOURCE_EXHAUSTED"})
-        self.assertLess(bad_input.resident_bytes(self.pid()), 700 * MIB)
+        self.assertLess(bad_input.resident_bytes(self.pid()),
+                        self.bound(700 * MIB))
 
 
 def frame(kind, flags, stream, payload):

@@ -5,8 +5,8 @@ holds or its deadline has passed.  Programs listen on free loopback ports, keep
 their data in a temporary folder, and are ended by their process ids.
 
 The build folder comes from $BERTH_BUILD (default: build).  Python's
-armada-client is put into a virtual environment in the build folder when it is
-first wanted.
+armada-client is put into a virtual environment in the build folder (or
+$BERTH_VENV) when it is first wanted.
 """
 
 import os
@@ -21,8 +21,10 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("BERTH_BUILD", ROOT / "build")).resolve()
-READY_SECONDS_MAX = 30
-STOP_SECONDS_MAX = 15
+# Under a sanitizer all is slower.
+SLACK = 6 if os.environ.get("BERTH_SANITIZED") else 1
+READY_SECONDS_MAX = 30 * SLACK
+STOP_SECONDS_MAX = 15 * SLACK
 
 
 def program(name):
@@ -32,6 +34,7 @@ def program(name):
 
 def wait_for(what, condition, seconds=30.0):
     """Ask `condition` until it gives something true; that is returned."""
+    seconds *= SLACK
     deadline = time.monotonic() + seconds
     pause = 0.002
     while True:
@@ -194,7 +197,8 @@ class Executor:
 
 def armada_python():
     """The Python of a virtual environment that has armada-client."""
-    folder = BUILD / "armada-client-venv"
+    folder = pathlib.Path(os.environ.get(
+        "BERTH_VENV", BUILD / "armada-client-venv"))
     python = folder / "bin" / "python"
     marker = folder / "installed"
     if not marker.exists():
