@@ -3,7 +3,7 @@ BUILD ?= build
 MESON_FLAGS ?= --buildtype=release -Db_lto=true
 PREFIX ?= /usr/local
 
-.PHONY: all deps build run check bench fuzz install clean
+.PHONY: all deps build run check sanitize bench fuzz install clean
 
 all: build
 
@@ -20,6 +20,9 @@ run: build
 
 check: build
 	@tools/check $(BUILD)
+
+sanitize: build
+	@tools/check $(BUILD) --sanitize
 
 bench: build
 	@tools/bench $(BUILD)
