@@ -6,7 +6,9 @@ jobs are submitted and run, and see that
   * no run id starts twice,
   * every job reaches its end, and that end is `succeeded`.
 
-    crash.py [--kills N] [--seed N]       (with the Python of armada-client)
+    crash.py [--kills N] [--seed N] [--standalone]
+
+(with the Python of armada-client; standalone: the executor is in berthd)
 
 Each job writes its run id to a file when it starts, so that the starts are
 counted by the jobs themselves and not by the programs under test.
@@ -17,6 +19,7 @@ import collections
 import os
 import pathlib
 import random
+import shutil
 import sys
 import tempfile
 import threading
@@ -145,7 +148,9 @@ class Watch:
 
 
 def crash(rng, berth, executor):
-    victims = rng.choice([[berth], [executor], [berth, executor]])
+    choices = [[berth], [executor], [berth, executor]] if executor \
+        else [[berth]]
+    victims = rng.choice(choices)
     for victim in victims:
         victim.kill()
     rng.shuffle(victims)
@@ -180,6 +185,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--standalone", action="store_true")
     options = parser.parse_args()
     rng = random.Random(options.seed)
     folder = pathlib.Path(tempfile.mkdtemp(prefix="berth-crash-"))
@@ -188,9 +194,13 @@ def main():
     starts_path.touch()
     os.chmod(starts_path, 0o666)
     (folder / "server").mkdir()
-    berth = Berth(standalone=False, folder=folder / "server").start()
-    executor = Executor(berth.grpc, "worker", folder / "executor", CONFIG,
-                        "process").start()
+    berth = Berth(CONFIG if options.standalone else "",
+                  standalone=options.standalone,
+                  folder=folder / "server").start()
+    executor = None
+    if not options.standalone:
+        executor = Executor(berth.grpc, "worker", folder / "executor", CONFIG,
+                            "process").start()
     client = ArmadaClient(grpc.insecure_channel(
         berth.grpc, options=[("grpc.max_reconnect_backoff_ms", 200)]))
     client.create_queue(client.create_queue_request(
@@ -214,8 +224,10 @@ def main():
     count = check_end(client, submitter, starts_path)
     print(f"ok: seed {options.seed}, {options.kills} kills, {count} jobs, "
           f"{time.monotonic() - begun:.0f} s")
-    executor.stop()
+    if executor:
+        executor.stop()
     berth.close()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ armada-client is put into a virtual environment in the build folder (or
 $BERTH_VENV) when it is first wanted.
 """
 
+import fcntl
 import os
 import pathlib
 import shutil
@@ -201,11 +202,20 @@ def armada_python():
         "BERTH_VENV", BUILD / "armada-client-venv"))
     python = folder / "bin" / "python"
     marker = folder / "installed"
-    if not marker.exists():
-        base = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") \
-            else sys.executable
-        subprocess.run([base, "-m", "venv", str(folder)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet",
-                        "armada-client"], check=True)
-        marker.touch()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(BUILD / "armada-client-venv.lock", "w",
+              encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        if not marker.exists():
+            install(folder, python)
+            marker.touch()
     return str(python)
+
+
+def install(folder, python):
+    """Make the virtual environment."""
+    base = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") \
+        else sys.executable
+    subprocess.run([base, "-m", "venv", str(folder)], check=True)
+    subprocess.run([str(python), "-m", "pip", "install", "--quiet",
+                    "armada-client"], check=True)
