@@ -105,9 +105,7 @@ static size_t report(struct cli *cli, struct submission *submission,
 static void show_progress(struct cli *cli, size_t done, size_t all)
 {
     if (cli->ports->is_terminal && all > JOBS_PER_REQUEST) {
-        fprintf(cli->ports->err, "\r%zu of %zu jobs submitted%s", done, all,
-                done == all ? "\n" : "");
-        (void)fflush(cli->ports->err);
+        fprintf(cli->ports->err, "%zu of %zu jobs submitted\n", done, all);
     }
 }
 

@@ -224,6 +224,9 @@ static const struct setting client_tls_keys[] = {
     SETTING("certificate", TEXT, config_tls, certificate,
             .about = "PEM file of a certificate to show; empty: none."),
     SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
+    SETTING("serverName", TEXT, config_tls, server_name,
+            .about = "Name in the server's certificate, where that is not "
+                     "its address."),
 };
 static const struct settings client_tls_table =
     TABLE(client_tls_keys, config_tls, NULL);
@@ -245,7 +248,7 @@ static const struct setting executor_keys[] = {
             .about = "berth-executor: whether to do without TLS; to this "
                      "machine it always does."),
     SECTION("tls", config_executor, tls, client_tls_table,
-            "berth-executor: how to reach the server."),
+            "How to reach a server with TLS."),
     SETTING("runtime", TEXT, config_executor, runtime,
             .choices = "process fake",
             .about = "process: pods are processes of this machine; fake: "

@@ -21,6 +21,7 @@ enum {
 /* PEM files; "" is none. */
 struct config_tls {
     struct str certificate, key, client_ca;
+    struct str server_name; /* of a client: expected in the certificate */
 };
 
 struct config_server {

@@ -137,6 +137,7 @@ runtime_setup_channel(const struct executor_thread_options *options,
         tls.ca_file = text_of(options->tls->client_ca, arena);
         tls.certificate_file = text_of(options->tls->certificate, arena);
         tls.key_file = text_of(options->tls->key, arena);
+        tls.server_name = text_of(options->tls->server_name, arena);
         channel.tls = &tls;
     }
     return rpc_channel_open(&channel, err);

@@ -230,14 +230,19 @@ static int serve_grpc(struct server *server, struct err *err)
 static int start_executor(struct server *server, struct err *err)
 {
     const struct config *config = server->options.config;
-    /* The server's own certificate is what the executor inside trusts. */
-    struct config_tls tls = {
-        .client_ca = config->server.tls.certificate,
-        .certificate = config->server.tls.client_ca.byte_count > 0
-                           ? config->server.tls.certificate
-                           : (struct str){0},
-        .key = config->server.tls.key,
-    };
+    const struct config_tls *mine = &config->server.tls;
+    struct config_tls tls = config->executor.tls;
+    bool shows_own = mine->client_ca.byte_count > 0;
+
+    /* Unless told otherwise the executor inside trusts the server's own
+     * certificate, and shows it where one must be shown. */
+    if (tls.client_ca.byte_count == 0) {
+        tls.client_ca = mine->certificate;
+    }
+    if (tls.certificate.byte_count == 0 && shows_own) {
+        tls.certificate = mine->certificate;
+        tls.key = mine->key;
+    }
     struct executor_thread_options options = {
         .config = &config->executor,
         .tls = config->server.tls.certificate.byte_count > 0 ? &tls : NULL,

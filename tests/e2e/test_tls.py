@@ -1,0 +1,73 @@
+"""TLS and passwords: the server, the executor inside, and berthctl."""
+
+import pathlib
+import subprocess
+import unittest
+
+import harness
+from test_berthctl import job_file
+
+
+def make_certificate(folder):
+    """A certificate for the name berth.test that signs itself."""
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days",
+         "2", "-subj", "/CN=berth.test", "-addext",
+         "subjectAltName=DNS:berth.test,DNS:localhost", "-keyout",
+         str(folder / "tls.key"), "-out", str(folder / "tls.crt")],
+        check=True, capture_output=True)
+
+
+class Tls(unittest.TestCase):
+    def setUp(self):
+        self.berth = harness.Berth(arguments=["--stop-jobs"])
+        self.addCleanup(self.berth.close)
+        folder = pathlib.Path(self.berth.folder)
+        make_certificate(folder)
+        self.berth.config_path.write_text(f"""
+server:
+  tls: {{certificate: {folder}/tls.crt, key: {folder}/tls.key}}
+auth:
+  anonymousAuth: false
+  basicAuthUsers: [{{name: anna, password: secret, groups: []}}]
+executor:
+  tls: {{serverName: berth.test}}
+""")
+        self.berth.start()
+        self.contexts = folder / "ctl.yaml"
+        port = self.berth.grpc.rsplit(":", 1)[1]
+        self.contexts.write_text(f"""
+currentContext: good
+contexts:
+  good: &good
+    berthUrl: localhost:{port}
+    tls: true
+    tlsCaFile: {folder}/tls.crt
+    basicAuth: {{username: anna, password: secret}}
+  nobody: {{berthUrl: "localhost:{port}", tls: true,
+           tlsCaFile: {folder}/tls.crt}}
+  plain: {{berthUrl: "localhost:{port}"}}
+""")
+
+    def ctl(self, *arguments, **options):
+        return subprocess.run(
+            [harness.program("berthctl"), "--config", str(self.contexts),
+             *arguments], capture_output=True, text=True, timeout=90,
+            check=False, **options)
+
+    def test_job_runs_over_tls_with_passwords(self):
+        self.assertEqual(self.ctl("create", "queue", "q").stdout,
+                         "Created queue q\n")
+        out = self.ctl("submit", "-", input=job_file("q", "s", "true"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        out = self.ctl("watch", "q", "s", "--exit-if-inactive")
+        self.assertIn("JobSucceededEvent", out.stdout, self.berth.program.log())
+        nobody = self.ctl("get", "queues", "-c", "nobody")
+        self.assertEqual(nobody.returncode, 4, nobody.stderr)
+        self.assertIn("UNAUTHENTICATED", nobody.stderr)
+        plain = self.ctl("get", "queues", "-c", "plain")
+        self.assertEqual(plain.returncode, 5, plain.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
