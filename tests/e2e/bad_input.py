@@ -32,7 +32,7 @@ def main():
         except Exception as error:  # no network, no venv: say so
             print(f"skipped: no Python with grpcio: {error}")
             sys.exit(SKIPPED)
-        os.execv(python, [python, *sys.argv])
+        os.execv(python, [python, *sys.orig_argv[1:]])
     unittest.main(verbosity=2)
 
 

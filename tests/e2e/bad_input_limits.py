@@ -17,7 +17,7 @@ FULL = "--full" in sys.argv
 if FULL:
     sys.argv.remove("--full")
 CLASSES = 1000000 if FULL else 20000
-CLASSES_PER_REQUEST = 2000
+CLASSES_PER_REQUEST = 10000 if FULL else 2000
 QUEUES = 100000
 QUEUES_PER_REQUEST = 10000
 SUBMIT = "/api.Submit/SubmitJobs"
