@@ -68,7 +68,14 @@ int elog_checkpoint_put_pieces(struct elog *log, uint64_t seq,
     struct elog_checkpoint about = {.seq = seq,
                                     .format_version = format_version};
 
-    return log->ops->checkpoint_put(log, &about, next, ctx, err);
+    /* Two at once would take each other's pieces for leftovers. */
+    if (atomic_exchange(&log->is_putting, true)) {
+        return err_set(err, -ERR_UNAVAILABLE,
+                       "another checkpoint is being written");
+    }
+    int rc = log->ops->checkpoint_put(log, &about, next, ctx, err);
+    atomic_store(&log->is_putting, false);
+    return rc;
 }
 
 int elog_trim(struct elog *log, uint64_t before_seq, uint64_t *ret_first_seq,

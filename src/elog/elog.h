@@ -89,8 +89,8 @@ uint32_t elog_in_flight_count(const struct elog *log);
 /* Store a checkpoint: `bytes` as the state after record `seq`, which must be
  * durable and newer than the newest checkpoint (else -ERR_INVALID).  It
  * counts once it is complete; one that breaks off is never seen.  All but the
- * newest ELOG_CHECKPOINT_COUNT_MAX are then forgotten.  One at a time, from
- * any thread; appends go on meanwhile. */
+ * newest ELOG_CHECKPOINT_COUNT_MAX are then forgotten.  From any thread;
+ * appends go on meanwhile.  -ERR_UNAVAILABLE while another is being put. */
 int elog_checkpoint_put(struct elog *log, uint64_t seq, uint32_t format_version,
                         struct str bytes, struct err *err) must_check;
 

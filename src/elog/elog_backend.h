@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "elog/elog.h"
 
 /* One operation per function of elog.h, with its contract. */
@@ -27,6 +29,7 @@ struct elog_ops {
 struct elog {
     const struct elog_ops *ops;
     uint32_t in_flight_count; /* kept by the backend */
+    atomic_bool is_putting;   /* a checkpoint; kept by elog.c */
     char note[ERR_TEXT_BYTES_MAX];
 };
 

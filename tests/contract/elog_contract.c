@@ -705,6 +705,34 @@ static void a_checkpoint_that_breaks_off_is_never_seen(void **state)
     assert_newest_checkpoint(f, 2, "two");
 }
 
+/* Another checkpoint is asked for while this one is being put. */
+static int piece_and_intruder(void *ctx, struct str *ret_piece)
+{
+    struct fixture *f = ctx;
+    static uint32_t count; /* odd: the piece is out */
+
+    if (count++ % 2 == 1) {
+        return 0;
+    }
+    assert_int_equal(put(f, 3, "intruder"), -ERR_UNAVAILABLE);
+    *ret_piece = STR("whole");
+    return 1;
+}
+
+static void a_second_checkpoint_at_once_is_refused(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+
+    append(f->log, f->epoch, 1, 3);
+    assert_int_equal(
+        elog_checkpoint_put_pieces(f->log, 2, 3, piece_and_intruder, f, NULL),
+        0);
+
+    assert_newest_checkpoint(f, 2, "whole");
+    assert_int_equal(put(f, 3, "three"), 0);
+    assert_newest_checkpoint(f, 3, "three");
+}
+
 static uint64_t trim(struct fixture *f, uint64_t before_seq)
 {
     uint64_t first;
@@ -838,6 +866,7 @@ int elog_contract_run(const struct elog_contract *contract)
         CASE(a_spoiled_checkpoint_is_passed_over),
         CASE(a_big_checkpoint_goes_in_pieces),
         CASE(a_checkpoint_that_breaks_off_is_never_seen),
+        CASE(a_second_checkpoint_at_once_is_refused),
         CASE(nothing_is_trimmed_without_a_checkpoint),
         CASE(trimming_stops_at_the_newest_checkpoint),
         CASE(a_log_trimmed_to_its_end_goes_on),
