@@ -8,9 +8,10 @@
 
 struct leader {
     struct leader_options options;
-    struct inbox *inbox;               /* owned */
-    struct control *control;           /* owned */
-    struct checkpointer *checkpointer; /* owned */
+    struct inbox *inbox;     /* owned */
+    struct control *control; /* owned; its metrics are asked for until the
+                                thread is joined, also when it has failed */
+    struct checkpointer *checkpointer; /* owned; stopped by the thread */
     struct store_reader *reader;       /* owned; the leader's thread's */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* of what follows */
@@ -98,13 +99,18 @@ static void *run(void *ctx)
         note_state(leader);
         goes_on = rest(leader, pause_ms);
     }
+    /* One checkpoint at a time: what it still writes comes first. */
+    checkpointer_stop(steal_ptr(leader->checkpointer));
     if (!leader->has_failed &&
         control_state(leader->control) == CONTROL_LEADING &&
         control_checkpoint(leader->control, &err) < 0) {
         say(SAY_WARN, "leader.checkpoint", "error=\"%s\"", err.text);
     }
     inbox_close(leader->inbox);
-    control_destroy(leader->control);
+    if (leader->has_failed) {
+        /* Answer what was posted up to now; the rest is refused. */
+        (void)!control_step(leader->control, &err);
+    }
     return NULL;
 }
 
@@ -227,6 +233,8 @@ void leader_stop(struct leader *leader)
     pthread_mutex_unlock(&leader->lock);
     (void)pthread_join(leader->thread, NULL);
     leader->is_joined = true;
+    control_destroy(leader->control);
+    leader->control = NULL;
 }
 
 void leader_destroy(struct leader *leader)
