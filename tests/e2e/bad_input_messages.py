@@ -103,6 +103,34 @@ class Garbage(bad_input.Case):
                         self.bound(512 * MIB))
 
 
+class Credentials(bad_input.Case):
+    config = """
+auth:
+  basicAuthUsers: [{name: amy, password: secret}]
+"""
+
+    def code(self, *metadata):
+        try:
+            self.client.channel.unary_unary("/api.Submit/GetQueue")(
+                field(1, "none"), metadata=metadata, timeout=10)
+        except bad_input.grpc.RpcError as error:
+            return error.code().name
+        return "OK"
+
+    def test_credentials_that_make_no_sense_give_no_rights(self):
+        # Who shows none that count is refused, or is anonymous.
+        for text in ("Basic", "Basic ", "Basic !!!!", "Basic YTpi" * 500,
+                     "Basic Og==", "Basic " + "A" * 15000, "Bearer x",
+                     "basic YTpi", "Basic YTpi YTpi"):
+            self.assertIn(self.code(("authorization", text)),
+                          {"UNAUTHENTICATED", "RESOURCE_EXHAUSTED",
+                           "NOT_FOUND"}, text[:40])
+
+    def test_a_request_id_may_be_anything(self):
+        for text in ("", "%s%n", "x" * 10000, '"quoted"', "~" * 300):
+            self.assertEqual(self.code(("x-request-id", text)), "NOT_FOUND")
+
+
 class Sizes(bad_input.Case):
     def oversize(self, byte_count, gzip):
         with Client(self.berth.grpc, gzip) as client:
