@@ -5,7 +5,9 @@
  * What the leader has to say (answers and pushes) comes on its thread and is
  * put into a list; the stream's owner, some thread at a time, looks up each
  * leased job, edits and sends it.  A job that the query store does not have
- * yet is waited for: the projector is a moment behind the leader.
+ * yet is waited for: the projector is a moment behind the leader.  One that
+ * the store will never have (it was made anew from a log that no longer goes
+ * back so far) fails, so that it holds up no other.
  *
  * References.  The call lives until it is finished and nobody holds it: each
  * exchange under way holds it until its answer, and an attached session until
@@ -16,6 +18,7 @@
 #include "api/handlers.h"
 #include "api/lease_message.h"
 #include "api/lease_request.h"
+#include "api/sequence.h"
 #include "api/state.h"
 #include "control/session.h"
 
@@ -53,7 +56,8 @@ struct lease_stream {
     /* The owner's. */
     struct work *work; /* being passed on */
     uint64_t answer_count;
-    bool is_behind; /* waits for the projector */
+    bool is_behind;      /* waits for the projector */
+    uint64_t behind_seq; /* of the log, when the lease at hand was missed */
 };
 
 static void stream_run(struct lease_stream *stream);
@@ -206,7 +210,7 @@ static void on_released(struct exchange_session *session,
     rpc_call_unref(rpc);
 }
 
-static void on_session_ended(struct command *command, void *ctx)
+static void on_told(struct command *command, void *ctx)
 {
     (void)ctx;
     command_destroy(command);
@@ -219,7 +223,7 @@ static void end_session(struct lease_stream *stream)
     struct command *command = command_create(COMMAND_SESSION_END);
 
     command->session_end.session = &stream->session;
-    command->done = on_session_ended;
+    command->done = on_told;
     if (inbox_post(stream->call->api->ports.inbox, command) < 0) {
         command_destroy(command);
     }
@@ -326,7 +330,36 @@ static void on_message(void *ctx, struct rpc_call *rpc,
     }
 }
 
-/* Append a lease to `buf`: 1, or 0 when the store does not have its job yet. */
+/* What the store has of a leased job. */
+enum spec_answer { SPEC_BEHIND, SPEC_FOUND, SPEC_LOST };
+
+/* Look up a leased job's spec: an answer, or a code.  A lease is pushed when
+ * it is durable, so what the log has by now includes the submission. */
+static int find_spec(struct lease_stream *stream, struct readers *readers,
+                     struct job_id job, struct arena *arena, struct str *spec,
+                     struct err *err)
+{
+    struct elog_bounds bounds;
+    uint64_t store_seq;
+    int rc = 0;
+
+    if (stream->behind_seq == 0) {
+        rc = elog_bounds(readers->log, &bounds, err);
+        stream->behind_seq = rc < 0 ? 0 : bounds.head_seq;
+    }
+    if (rc == 0) {
+        rc = store_reader_seq(readers->store, &store_seq, err);
+    }
+    if (rc == 0) {
+        rc = store_spec(readers->store, job, arena, spec, err);
+    }
+    if (rc != 0) {
+        return rc < 0 ? rc : SPEC_FOUND;
+    }
+    return store_seq < stream->behind_seq ? SPEC_BEHIND : SPEC_LOST;
+}
+
+/* Append a lease to `buf`, if its job can be found. */
 static int put_lease(struct lease_stream *stream,
                      const struct exchange_lease *lease, struct strbuf *buf,
                      struct err *err)
@@ -340,9 +373,9 @@ static int put_lease(struct lease_stream *stream,
     if (rc < 0) {
         return rc;
     }
-    rc = store_spec(readers->store, lease->job, &arena, &spec, err);
+    rc = find_spec(stream, readers, lease->job, &arena, &spec, err);
     reader_pool_give_back(api->readers, readers);
-    if (rc <= 0) {
+    if (rc != SPEC_FOUND) {
         return rc;
     }
     struct lease_edits edits = {
@@ -352,12 +385,41 @@ static int put_lease(struct lease_stream *stream,
         .resource_type_count = api->config->resource_type_count,
     };
     rc = lease_message_put(buf, lease, spec, &edits, err);
-    return rc < 0 ? rc : 1;
+    return rc == -ERR_CORRUPT ? SPEC_LOST : rc < 0 ? rc : SPEC_FOUND;
+}
+
+/* End a run whose job cannot be sent.  If the leader takes nothing now, the
+ * lease comes again with a later exchange. */
+static void fail_run(struct lease_stream *stream,
+                     const struct exchange_lease *lease)
+{
+    const struct clock *clock = stream->call->api->ports.clock;
+    struct event_scope scope = {lease->queue, lease->job_set, lease->user};
+    struct sequence sequence = {0};
+    struct event event = {
+        .type = EVENT_RUN_ERRORS,
+        .created_ms = clock->wall_ms(clock),
+        .job = lease->job,
+        .run = lease->run,
+        .error = {.kind = ERROR_POD,
+                  .is_terminal = true,
+                  .message = STR("the query store has lost this job's spec"),
+                  .category = STR("internal")},
+    };
+
+    sequence_begin(&sequence, &scope);
+    sequence_add(&sequence, &event);
+    struct command *command = sequence_command(&sequence, &scope);
+    command->done = on_told;
+    if (inbox_post(stream->call->api->ports.inbox, command) < 0) {
+        command_destroy(command);
+    }
 }
 
 /* What comes of the work at hand. */
 enum step {
     STEP_SEND,   /* there is a message in the buffer */
+    STEP_SKIP,   /* there is none, but more to do */
     STEP_DONE,   /* nothing is left of it */
     STEP_WAIT,   /* the projector is behind */
     STEP_END,    /* the conversation is over, well */
@@ -370,17 +432,21 @@ static enum step step_lease(struct lease_stream *stream, struct work *work,
     const struct exchange_lease *lease = &work->response.leases[work->lease_at];
 
     int rc = put_lease(stream, lease, buf, err);
-    if (rc == 0 && !stream->is_behind) {
+    if (rc == SPEC_BEHIND && !stream->is_behind) {
         /* Look again now that news of the projector cannot be missed. */
         set_behind(stream, true);
         rc = put_lease(stream, lease, buf, err);
     }
-    if (rc == 0) {
+    if (rc == SPEC_BEHIND) {
         return STEP_WAIT;
     }
+    if (rc == SPEC_LOST) {
+        fail_run(stream, lease);
+    }
     work->lease_at++;
+    stream->behind_seq = 0;
     set_behind(stream, false);
-    return rc < 0 ? STEP_FAILED : STEP_SEND;
+    return rc < 0 ? STEP_FAILED : rc == SPEC_LOST ? STEP_SKIP : STEP_SEND;
 }
 
 /* After the last message of an answer. */
@@ -485,6 +551,8 @@ static bool run_step(struct lease_stream *stream)
             stream_finish(stream, RPC_CANCELLED, STR(""));
         }
         return false;
+    case STEP_SKIP:
+        return true;
     case STEP_DONE:
         if (!finish_work(stream)) {
             stream_finish(stream, RPC_CANCELLED, STR(""));

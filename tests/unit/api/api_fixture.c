@@ -85,6 +85,23 @@ static void on_appended(void *ctx, int result, uint64_t seq)
     assert_int_equal(result, 0);
 }
 
+/* Bring the store up to the log, unless it is to stay behind. */
+static void project(struct fixture *fixture)
+{
+    auto_ptr(elog_reader) reader = NULL;
+    struct err err;
+    int count = 1;
+
+    assert_int_equal(elog_reader_open(fixture->log, &reader, &err), 0);
+    while (count > 0 && !fixture->is_store_held) {
+        count = store_follow(fixture->store, reader, api_on_changed,
+                             fixture->api, &err);
+    }
+    if (count < 0) {
+        fail_msg("%s", err.text);
+    }
+}
+
 /* Make a batch durable, fold it and project it. */
 static void append(struct fixture_leader *leader, struct log_batch *batch)
 {
@@ -106,10 +123,7 @@ static void append(struct fixture_leader *leader, struct log_batch *batch)
     }
     assert_int_equal(log_decode(record.payload, &arena, fold, fixture, &err),
                      0);
-    if (store_apply(fixture->store, &record, 1, api_on_changed, fixture->api,
-                    &err) < 0) {
-        fail_msg("%s", err.text);
-    }
+    project(fixture);
 }
 
 static void take_submit(struct fixture_leader *leader, struct command *command)

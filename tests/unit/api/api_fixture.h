@@ -33,6 +33,7 @@ struct fixture {
     void (*on_exchange)(struct fixture *fixture, struct command *command);
     void *exchange_ctx;
     const struct log_source *logs; /* NULL: none */
+    _Atomic bool is_store_held;    /* the store stays behind the log */
     struct fixture_trouble trouble;
     struct rpc_status status; /* of the last call */
     struct arena arena;       /* replies; until the fixture ends */

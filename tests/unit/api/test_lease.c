@@ -9,6 +9,7 @@
 #include "control/session.h"
 #include "sample.h"
 #include "unit.h"
+#include "wire/log_codec.h"
 #include "wire/message.h"
 
 static char *field(const char *text)
@@ -281,23 +282,75 @@ static void test_lease_waits_for_the_projector(void **state)
     begin(&f, &says);
     uint8_t random[10] = {0};
     struct job_id job = job_id_make(1, random);
-    says.jobs[says.job_count++] = job;
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
-    do {
-        fixture_settle(&f);
-    } while (says.exchange_count == 0);
     struct event event = {.type = EVENT_SUBMIT, .created_ms = 1, .job = job};
     char id[ID_TEXT_BYTES_MAX];
     Armadaevents__SubmitJob submit_job = ARMADAEVENTS__SUBMIT_JOB__INIT;
     submit_job.job_id = job_id_format(job, id);
     event.submit.encoded = wire_encode_arena(&submit_job.base, &f.arena);
     struct event_scope scope = {STR("q"), STR("s"), STR("amy")};
+    f.is_store_held = true;
     fixture_log(&f, &scope, &event);
+    says.jobs[says.job_count++] = job;
+    request.executor_id = field("cluster");
+    struct rpc_stream *stream = ask(&f, &request);
+    do {
+        fixture_settle(&f);
+    } while (says.exchange_count == 0);
+    f.is_store_held = false;
+    submit(&f);
     Executorapi__LeaseStreamMessage *message = next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
     assert_string_equal(message->lease->job->job_id, id);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+/* Counts the runs that were reported to have failed. */
+static int count_failed(const struct log_item *item, void *ctx)
+{
+    *(uint32_t *)ctx +=
+        item->event.type == EVENT_RUN_ERRORS && item->event.error.is_terminal;
+    return 0;
+}
+
+static int decode_record(void *ctx, const struct elog_record *record)
+{
+    auto_arena arena = {0};
+    struct err err;
+
+    return log_decode(record->payload, &arena, count_failed, ctx, &err);
+}
+
+/* A job that the store will never have fails, and holds up no other. */
+static void test_lease_of_a_lost_job_fails_its_run(void **state)
+{
+    auto_ptr(elog_reader) reader = NULL;
+    struct elog_range range = {.from_seq = 1};
+    struct leader_says says = {0};
+    struct fixture f;
+    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+    uint8_t random[10] = {0};
+    uint32_t failed_count = 0;
+    struct err err;
+
+    (void)state;
+    begin(&f, &says);
+    says.jobs[says.job_count++] = job_id_make(1, random);
+    says.jobs[says.job_count++] = submit(&f);
+    request.executor_id = field("cluster");
+    struct rpc_stream *stream = ask(&f, &request);
+    char id[ID_TEXT_BYTES_MAX];
+    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    assert_int_equal(message->event_case,
+                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
+    assert_string_equal(message->lease->job->job_id,
+                        job_id_format(says.jobs[1], id));
+    fixture_settle(&f);
+    assert_int_equal(elog_reader_open(f.log, &reader, &err), 0);
+    assert_true(elog_read(reader, &range, decode_record, &failed_count, &err) >
+                0);
+    assert_int_equal(failed_count, 1);
     rpc_stream_close(stream);
     fixture_fini(&f);
 }
@@ -534,6 +587,7 @@ int main(void)
         TEST(test_trap_13_one_request_conversation),
         TEST(test_edits_of_a_lease),
         TEST(test_lease_waits_for_the_projector),
+        TEST(test_lease_of_a_lost_job_fails_its_run),
         TEST(test_held_stream),
         TEST(test_held_stream_released_by_the_leader),
         TEST(test_held_stream_is_one_executors),
