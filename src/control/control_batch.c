@@ -41,6 +41,7 @@ void batch_clear(struct batch *batch)
     batch->decision_count = 0;
     batch->submit_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
+    batch->deletes_a_queue = false;
 }
 
 static void add_decisions(struct batch *batch,
@@ -196,6 +197,20 @@ static void take_command(struct control *c, struct command *command)
     }
 }
 
+/* Whether a command is for the batch after this one: for want of room, or
+ * since what is in this one decides how it is to be answered. */
+static bool belongs_to_next(struct control *c, const struct command *command)
+{
+    if (command->kind == COMMAND_EXCHANGE) {
+        return exchange_must_wait(c, command);
+    }
+    if (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) {
+        return true;
+    }
+    return log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&
+           (command->kind == COMMAND_SUBMIT || command->kind == COMMAND_EVENTS);
+}
+
 /* Take what waits, as long as the batch has room; keep the order of what is
  * left. */
 static void take_commands(struct control *c)
@@ -205,12 +220,8 @@ static void take_commands(struct control *c)
     c->waiting_first = c->waiting_last = NULL;
     while (command) {
         struct command *next = command->next;
-        bool is_over = log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&
-                       (command->kind == COMMAND_SUBMIT ||
-                        command->kind == COMMAND_EVENTS);
         command->next = NULL;
-        if (is_over || (command->kind == COMMAND_EXCHANGE &&
-                        exchange_must_wait(c, command))) {
+        if (belongs_to_next(c, command)) {
             if (c->waiting_last) {
                 c->waiting_last->next = command;
             } else {

@@ -97,8 +97,9 @@ static int judge(const struct log_item *item, void *ctx)
     if (is_refused(l, &item->event)) {
         return -ERR_INVALID;
     }
-    /* If the command is refused after all, this delays a decision, no more. */
+    /* If the command is refused after all, these delay something, no more. */
     touch_ended(l->c, &item->event);
+    l->c->batch.deletes_a_queue |= item->event.type == EVENT_QUEUE_DELETED;
     return 0;
 }
 

@@ -116,6 +116,7 @@ struct batch {
     uint32_t decision_count;
     uint32_t submit_count;
     bool is_in_flight, is_told, is_announcement;
+    bool deletes_a_queue; /* submissions wait for the batch after it */
     int result;
     struct str payload; /* borrowed from `log` */
 };

@@ -515,6 +515,23 @@ static void a_client_id_names_one_job(void **state)
     end(s);
 }
 
+/* Nobody is told that a job was taken into a queue that is gone. */
+static void
+a_submission_right_after_the_queue_was_deleted_is_refused(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job job = {0};
+    struct event event = stage_event_make(EVENT_QUEUE_DELETED);
+
+    (void)state;
+    event.queue.record.name = STR("q");
+    stage_post(s, stage_event_command("", "", "root", &event));
+    stage_do(s, stage_submit_command(s, "q", &job, 1));
+    assert_int_equal(s->answer->result, COMMAND_UNKNOWN_QUEUE);
+    assert_int_equal(stage_count(s, EVENT_SUBMIT), 0);
+    end(s);
+}
+
 static void an_unknown_queue_is_said(void **state)
 {
     struct stage *s = begin();
@@ -773,6 +790,7 @@ int main(void)
         TEST(leases_are_sent_until_they_are_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(a_client_id_names_one_job),
+        TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
         TEST(an_unknown_queue_is_said),
         TEST(a_full_disk_is_said_and_survived),
         TEST(a_deposed_leader_stops),
