@@ -1,3 +1,4 @@
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 
@@ -50,9 +51,17 @@ int config_read_file(const char *path, struct arena *arena,
 
 bool config_is_loopback(struct str address)
 {
-    return str_starts_with(address, STR("127.")) ||
-           str_starts_with(address, STR("localhost:")) ||
-           str_starts_with(address, STR("[::1]:"));
+    auto_mem char *host = str_dup(address);
+    char *colon = strrchr(host, ':');
+    struct in_addr parsed;
+
+    if (colon) {
+        *colon = '\0';
+    }
+    /* Not by its first letters: 127.example.org is a name like any other. */
+    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
+           (strncmp(host, "127.", 4) == 0 &&
+            inet_pton(AF_INET, host, &parsed) == 1);
 }
 
 static int check_address(const char *key, struct str address, struct err *err)
@@ -118,6 +127,10 @@ static int check_auth(const struct config_auth *auth, struct err *err)
         if (auth->users[i].name.byte_count == 0) {
             return err_set(err, -ERR_INVALID,
                            "auth.basicAuthUsers[%u].name: empty", i);
+        }
+        if (auth->users[i].password.byte_count == 0) {
+            return err_set(err, -ERR_INVALID,
+                           "auth.basicAuthUsers[%u].password: empty", i);
         }
         for (uint32_t j = 0; j < i; j++) {
             if (str_equal(auth->users[i].name, auth->users[j].name)) {

@@ -86,6 +86,13 @@ static void listening_beyond_this_machine_needs_auth_and_tls(void **state)
               "       basicAuthUsers: [{name: a, password: b}]}\n",
               "");
     check_one("server: {grpc: '0.0.0.0:1', allowInsecureListen: true}", "");
+    check_one("server: {grpc: '127.example.org:1'}",
+              "server.grpc: 127.example.org:1 can be reached from other "
+              "machines; that needs server.tls, or "
+              "server.allowInsecureListen: true");
+    check_one("server: {grpc: '127.8.9.10:1'}", "");
+    check_one("auth: {basicAuthUsers: [{name: a, password: ''}]}",
+              "auth.basicAuthUsers[0].password: empty");
     check_one("server: {http: '[::]:1'}",
               "server.http: [::]:1 can be reached from other machines and has "
               "no authentication; that needs server.allowInsecureListen: "
