@@ -12,7 +12,10 @@
 typedef K8s__Io__Api__Core__V1__Container container_t;
 typedef K8s__Io__Api__Core__V1__PodSpec pod_t;
 
-enum { GRACE_S_DEFAULT = 30 };
+enum {
+    GRACE_S_DEFAULT = 30,
+    ORDINARY_ID_MIN = 1000, /* smaller ones are the system's, as in Debian */
+};
 
 static const char *or_empty(const char *text)
 {
@@ -49,17 +52,34 @@ static const pod_t *pod_of(const struct runtime_run *run)
 /* --- users ------------------------------------------------------------------
  */
 
+/* Users and groups of the system may be as good as root: who is in `disk`
+ * reads every file, who is in `docker` starts what he likes. */
+static int check_system_id(const struct process_job *job, const char *name,
+                           bool is_user, int64_t id, struct err *err)
+{
+    const struct process_policy *policy = job->policy;
+    int64_t usual = is_user ? policy->run_as_user : policy->run_as_group;
+
+    if (policy->allows_root_jobs || id >= ORDINARY_ID_MIN ||
+        (id == usual && id != 0)) {
+        return 0;
+    }
+    return err_set(err, -ERR_INVALID,
+                   "container %s would run as %s %lld of the system, which "
+                   "this executor does not allow (allowRootJobs)",
+                   name, is_user ? "user" : "group", (long long)id);
+}
+
 static int check_root(const struct process_job *job,
                       const container_t *container, int64_t uid, int64_t gid,
                       struct err *err)
 {
     const char *name = or_empty(container->name);
 
-    if ((uid == 0 || gid == 0) && !job->policy->allows_root_jobs) {
-        return err_set(err, -ERR_INVALID,
-                       "container %s would run as %s 0, which this executor "
-                       "does not allow (allow_root_jobs)",
-                       name, uid == 0 ? "user" : "group");
+    int rc = check_system_id(job, name, true, uid, err);
+    rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
+    if (rc < 0) {
+        return rc;
     }
     bool is_non_root = container->securitycontext &&
                                container->securitycontext->has_runasnonroot

@@ -384,7 +384,27 @@ static void a_job_that_would_be_root_is_refused(void **state)
 
     struct err err = fixture_refuse(fixture, &job);
 
-    assert_non_null(strstr(err.text, geteuid() == 0 ? "allow_root_jobs"
+    assert_non_null(
+        strstr(err.text, geteuid() == 0 ? "allowRootJobs" : "not run as root"));
+    job_free(&job);
+}
+
+/* Such as disk (6) and shadow (42), which are as good as root. */
+static void
+a_job_that_would_be_in_a_group_of_the_system_is_refused(void **state)
+{
+    struct fixture *fixture = *state;
+    K8s__Io__Api__Core__V1__PodSecurityContext security =
+        K8S__IO__API__CORE__V1__POD_SECURITY_CONTEXT__INIT;
+    struct job job;
+    job_make(&job, 32, ARGS("true"));
+    security.has_runasgroup = true;
+    security.runasgroup = 6;
+    job.pod->securitycontext = &security;
+
+    struct err err = fixture_refuse(fixture, &job);
+
+    assert_non_null(strstr(err.text, geteuid() == 0 ? "group 6 of the system"
                                                     : "not run as root"));
     job_free(&job);
 }
@@ -452,6 +472,7 @@ int main(void)
         PROCESS_TEST(members_of_a_gang_share_a_directory),
         PROCESS_TEST(jobs_run_as_nobody_when_we_are_root),
         PROCESS_TEST(a_job_that_would_be_root_is_refused),
+        PROCESS_TEST(a_job_that_would_be_in_a_group_of_the_system_is_refused),
         PROCESS_TEST(the_memory_limit_kills_and_says_so),
         PROCESS_TEST(without_cgroups_memory_is_limited_by_rlimits),
     };
