@@ -23,7 +23,7 @@ from armada_client.k8s.io.apimachinery.pkg.api.resource import (
 
 import harness
 
-SECONDS_MAX = 60 * bad_input.SLACK
+SECONDS_MAX = 60 * harness.SLACK
 TERMINAL = {"succeeded", "cancelled", "failed"}
 CONFIG = """
 executor:
