@@ -64,6 +64,18 @@ static bool refuse(struct looking *l, enum command_result result,
     return true;
 }
 
+/* Whether a table takes an entry of that name: one that is full takes changes
+ * of those that it has. */
+static bool has_room(struct queue_table *table, struct str name)
+{
+    if (queue_table_count(table) < QUEUES_MAX) {
+        return true;
+    }
+    const struct queue_entry *entry = queue_table_find(table, name);
+    queue_entry_unref(entry);
+    return entry != NULL;
+}
+
 /* What could not be applied is not appended. */
 static bool is_refused(struct looking *l, const struct event *event)
 {
@@ -75,9 +87,9 @@ static bool is_refused(struct looking *l, const struct event *event)
         policy_box_destroy(box);
     }
     if ((event->type == EVENT_QUEUE_SET &&
-         queue_table_count(l->c->config.queues) >= QUEUES_MAX) ||
+         !has_room(l->c->config.queues, event->queue.record.name)) ||
         (event->type == EVENT_RETRY_POLICY_SET &&
-         queue_table_count(l->c->config.retry_policies) >= QUEUES_MAX)) {
+         !has_room(l->c->config.retry_policies, event->retry_policy.name))) {
         return refuse(l, COMMAND_OVERLOADED,
                       "there are as many queues as this server can hold");
     }
