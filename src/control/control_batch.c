@@ -40,6 +40,7 @@ void batch_clear(struct batch *batch)
     batch->first = batch->last = NULL;
     batch->decision_count = 0;
     batch->submit_count = 0;
+    batch->fresh_node_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
     batch->deletes_a_queue = false;
 }

@@ -72,6 +72,35 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
     return true;
 }
 
+/* How many of the nodes are not in the table yet. */
+static uint32_t count_fresh(const struct control_executor *executor,
+                            const struct exchange_request *request)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < request->node_count; i++) {
+        count += !executor || names_find(&executor->node_names,
+                                         request->nodes[i].name) == NAMES_NONE;
+    }
+    return count;
+}
+
+/* Whether the table has room for all nodes, with those of this batch. */
+static bool has_room_for_nodes(struct control *c,
+                               const struct control_executor *executor,
+                               const struct exchange_request *request)
+{
+    uint32_t fresh_count = count_fresh(executor, request);
+    uint64_t total = (uint64_t)c->metrics.node_count +
+                     c->batch.fresh_node_count + fresh_count;
+
+    if (fresh_count > 0 && total > NODES_MAX) {
+        return false;
+    }
+    c->batch.fresh_node_count += fresh_count;
+    return true;
+}
+
 bool exchange_must_wait(struct control *c, const struct command *command)
 {
     const struct control_executor *executor =
@@ -89,18 +118,19 @@ bool exchange_take(struct control *c, struct command *command)
         command_answer(command, COMMAND_INVALID, "the executor has no id");
         return false;
     }
-    if (!control_find_executor(c, request->executor_id) &&
-        c->executors.count >= EXECUTORS_MAX) {
+    struct control_executor *executor =
+        control_find_executor(c, request->executor_id);
+    if (!executor && c->executors.count >= EXECUTORS_MAX) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many executors as this server can hold");
         return false;
     }
-    if (request->node_count > NODES_MAX - c->metrics.node_count) {
+    if (!has_room_for_nodes(c, executor, request)) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many nodes as this server can hold");
         return false;
     }
-    struct control_executor *executor = executor_get(c, request->executor_id);
+    executor = executor_get(c, request->executor_id);
     executor->heard_ns = control_mono_ns(c);
     c->exchange_no++;
     if (!executor->is_known || request->has_nodes) {

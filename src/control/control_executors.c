@@ -36,19 +36,29 @@ struct control_executor *executor_get(struct control *c, struct str id)
     return executor;
 }
 
+/* A node goes, and its name with it: names of nodes that come and go would
+ * add up. */
+static void node_drop(struct control *c, struct control_executor *executor,
+                      uint32_t index)
+{
+    struct control_node *node = &executor->nodes.items[index];
+
+    mem_free(node->bytes);
+    node->bytes = NULL;
+    sched_node_remove(c->sched, node->sched_node);
+    names_unref(&executor->node_names, index);
+    executor->node_count--;
+    c->metrics.node_count--;
+}
+
 static void executor_clear_nodes(struct control *c,
                                  struct control_executor *executor)
 {
-    for (size_t i = 0; i < executor->nodes.count; i++) {
-        struct control_node *node = &executor->nodes.items[i];
-        if (node->bytes) {
-            mem_free(node->bytes);
-            node->bytes = NULL;
-            sched_node_remove(c->sched, node->sched_node);
+    for (uint32_t i = 0; i < executor->nodes.count; i++) {
+        if (executor->nodes.items[i].bytes) {
+            node_drop(c, executor, i);
         }
     }
-    c->metrics.node_count -= executor->node_count;
-    executor->node_count = 0;
 }
 
 void executors_fini(struct control *c)
@@ -154,15 +164,9 @@ static void fold_node_removed(struct control *c,
 {
     uint32_t index = names_find(&executor->node_names, name);
 
-    if (index == NAMES_NONE || !executor->nodes.items[index].bytes) {
-        return;
+    if (index != NAMES_NONE) {
+        node_drop(c, executor, index);
     }
-    struct control_node *node = &executor->nodes.items[index];
-    mem_free(node->bytes);
-    node->bytes = NULL;
-    sched_node_remove(c->sched, node->sched_node);
-    executor->node_count--;
-    c->metrics.node_count--;
 }
 
 static void fold_nodes(struct control *c, const struct event *event)

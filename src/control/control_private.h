@@ -115,6 +115,7 @@ struct batch {
     int64_t time_ms;
     uint32_t decision_count;
     uint32_t submit_count;
+    uint32_t fresh_node_count; /* of inventories; at least */
     bool is_in_flight, is_told, is_announcement;
     bool deletes_a_queue; /* submissions wait for the batch after it */
     int result;

@@ -515,6 +515,28 @@ static void a_client_id_names_one_job(void **state)
     end(s);
 }
 
+/* Nodes that come and go leave nothing behind. */
+static void nodes_that_come_and_go_leave_the_state_as_it_was(void **state)
+{
+    struct stage *s = begin();
+    auto_strbuf before = {0};
+    auto_strbuf after = {0};
+
+    (void)state;
+    stage_exchange(s, "east", 7, NULL, 0);
+    stage_settle(s);
+    control_encode_state(s->control, &before);
+    stage_exchange(s, "east", 2, NULL, 0);
+    stage_settle(s);
+    stage_exchange(s, "east", 7, NULL, 0);
+    stage_settle(s);
+    control_assert_valid(s->control);
+    control_encode_state(s->control, &after);
+    assert_int_equal(before.byte_count, after.byte_count);
+    assert_memory_equal(before.bytes, after.bytes, after.byte_count);
+    end(s);
+}
+
 /* Nobody is told that a job was taken into a queue that is gone. */
 static void
 a_submission_right_after_the_queue_was_deleted_is_refused(void **state)
@@ -790,6 +812,7 @@ int main(void)
         TEST(leases_are_sent_until_they_are_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(a_client_id_names_one_job),
+        TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
         TEST(an_unknown_queue_is_said),
         TEST(a_full_disk_is_said_and_survived),
