@@ -248,7 +248,7 @@ class Jobs(Case):
                                   priority_class="armada-preemptible"))
         self.events(EventType.running)
         self.client.preempt_jobs(self.queue, self.job_set, job_id)
-        # Preempted, and then failed: the trap of armada-api.md 9.6.
+        # Preempted, and then failed: TRAP-06.
         types = [event.type for event in self.events(EventType.failed)]
         self.assertLess(types.index(EventType.preempted),
                         types.index(EventType.failed))

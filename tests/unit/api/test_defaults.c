@@ -145,8 +145,8 @@ static void test_step_6_resources(void **state)
     assert_int_equal(pod->containers[0]->resources->n_limits, 3);
 }
 
-/* Defaults come after the rules: an init container gets a whole core though
- * it may not ask for one. */
+/* TRAP-10: defaults come after the rules: an init container gets a whole core
+ * though it may not ask for one. */
 static void test_trap_10_init_container_gets_a_whole_core(void **state)
 {
     auto_arena arena = {0};
@@ -195,6 +195,7 @@ static void test_ar07_step_8_grace_period(void **state)
     assert_int_equal(pod->terminationgraceperiodseconds, 7);
 }
 
+/* TRAP-15. */
 static void test_trap_15_step_9_priority(void **state)
 {
     (void)state;

@@ -229,7 +229,7 @@ static void test_i3_size_as_it_came(void **state)
     assert_string_equal(shape_text(item, &arena), expected);
 }
 
-/* Ours is below the limit, Go's above it. */
+/* TRAP-15: ours is below the limit, Go's above it. */
 static void test_trap_15_i3_counts_as_go_encodes(void **state)
 {
     auto_arena arena = {0};
@@ -352,7 +352,7 @@ static void test_i8_names_match(void **state)
         "container main defines a.io/x for requests but not limits");
 }
 
-/* Also of extended resources, also in init containers. */
+/* TRAP-10: also of extended resources, also in init containers. */
 static void test_trap_10_limits_equal_requests(void **state)
 {
     auto_arena arena = {0};

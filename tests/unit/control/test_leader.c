@@ -50,7 +50,7 @@ static void a_job_runs_and_succeeds(void **state)
     stage_report(s, job, EVENT_RUN_SUCCEEDED);
     ASSERT_HISTORY(s, job,
                    "submit leased assigned running run-succeeded succeeded");
-    /* Trap 14: at least once, and late. */
+    /* TRAP-14: at least once, and late. */
     stage_report(s, job, EVENT_RUN_SUCCEEDED);
     stage_report(s, job, EVENT_RUN_RUNNING);
     ASSERT_HISTORY(s, job,
@@ -111,7 +111,7 @@ static void cancelling_by_id(void **state)
     assert_int_equal(s->answer->exchange.response.cancel_count, 1);
     ASSERT_HISTORY(s, running,
                    "submit leased assigned cancel run-cancelled cancelled");
-    /* Trap 5: commands are blind. */
+    /* TRAP-05: commands are blind. */
     cancel(s, running);
     ASSERT_HISTORY(
         s, running,
@@ -145,7 +145,7 @@ static void cancelling_on_an_executor(void **state)
     event.selection.action = SELECTION_CANCEL;
     event.selection.executor_id = STR("e");
     event.selection.states = STATE_SET_ALL;
-    stage_event(s, "", "", "root", &event); /* trap 12: no queue, nothing */
+    stage_event(s, "", "", "root", &event); /* TRAP-12: no queue, nothing */
     ASSERT_HISTORY(s, job, "submit leased");
     event.selection.queues = &queue;
     event.selection.queue_count = 1;
@@ -175,7 +175,7 @@ static void preempting_a_job(void **state)
                    "submit leased preempt run-preempted run-errors failed");
     auto_mem char *text = stage_failure(s, job);
     assert_string_equal(text, "Preempted by bob - for fun");
-    /* Trap 6. */
+    /* TRAP-06. */
     struct job_id firm =
         leased(s, (struct stage_job){.priority_class = "armada-default",
                                      .cpu_milli = 10000});
@@ -442,7 +442,7 @@ static void our_own_absence_is_not_their_silence(void **state)
     end(s);
 }
 
-/* Trap 13. */
+/* TRAP-13. */
 static void leases_are_sent_until_they_are_reported(void **state)
 {
     struct stage *s = begin();
@@ -485,7 +485,7 @@ static void an_unchanged_inventory_is_not_logged(void **state)
     end(s);
 }
 
-/* Trap 11. */
+/* TRAP-11. */
 static void a_client_id_names_one_job(void **state)
 {
     struct stage *s = begin();

@@ -67,7 +67,7 @@ static void a_word_of_the_shell_is_no_program(void **state)
 {
     struct fixture *fixture = *state;
     struct job job;
-    job_make(&job, 4, ARGS("exit", "0")); /* armada-api.md trap 16 */
+    job_make(&job, 4, ARGS("exit", "0")); /* TRAP-16 */
 
     fixture_create(fixture, &job);
     enum reconcile_phase end = fixture_wait_end(fixture, &job);

@@ -192,7 +192,7 @@ static void a_run_that_succeeds_makes_the_job_succeed(void **state)
     scene_end(&s);
 }
 
-/* Trap 14: attempts count only if the run was tried. */
+/* TRAP-14: attempts count only if the run was tried. */
 static void a_returned_lease_is_tried_four_times(void **state)
 {
     struct scene s = scene_make();
@@ -271,7 +271,7 @@ static void a_command_for_another_queue_does_nothing(void **state)
     scene_end(&s);
 }
 
-/* Trap 5: `cancelling` comes from the leader; states filter. */
+/* TRAP-05: `cancelling` comes from the leader; states filter. */
 static void a_job_set_is_cancelled_by_state(void **state)
 {
     struct scene s = scene_make();
@@ -315,7 +315,7 @@ static void reprioritised_is_said_only_of_a_change(void **state)
     scene_end(&s);
 }
 
-/* Trap 6. */
+/* TRAP-06. */
 static void only_a_preemptible_run_is_preempted(void **state)
 {
     struct scene s = scene_make();

@@ -348,6 +348,7 @@ static void answer_bytes(void *ctx, struct rpc_call *call, struct str request)
     mem_free(bytes);
 }
 
+/* TRAP-01. */
 static void compressed_requests_and_replies_are_inflated(void **state)
 {
     enum { BYTES = 1 << 20 };
