@@ -458,9 +458,13 @@ static int finish(struct shim *shim)
 
 static int run_pod(struct shim *shim)
 {
+    struct err err;
+
     shim->state.phase = RUN_PENDING;
-    if (publish(shim) < 0) {
-        return 1; /* not a process was started: another may try */
+    /* The name has to be on the disk as well before anything starts: by it the
+     * next life knows, also after a power cut, that this run has begun. */
+    if (publish(shim) < 0 || file_sync_dir(shim->dir_fd, &err) < 0) {
+        return 1; /* not a process was started */
     }
     if (faccessat(shim->dir_fd, RUN_STOP_NAME, F_OK, 0) == 0) {
         begin_stop(shim, RUN_CAUSE_STOPPED);
