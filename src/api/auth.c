@@ -2,7 +2,7 @@
 
 #include <strings.h>
 
-#include "api/base64.h"
+#include "wire/base64.h"
 
 static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_NONE] = "",
@@ -121,15 +121,16 @@ authenticate_basic(const struct authenticator *authenticator,
 {
     const struct auth_config *config = authenticator->ctx;
     struct str token = after_scheme(authorization, "basic");
-    struct str pair;
+    auto_strbuf buf = {0};
 
     if (!token.p) {
         return AUTH_NOT_MINE;
     }
-    if (base64_decode(token, arena, &pair) < 0) {
+    if (wire_base64_decode(token, &buf) < 0) {
         err_set(err, -ERR_INVALID, "basic credentials are not base64");
         return AUTH_BAD;
     }
+    struct str pair = strbuf_str(&buf);
     const char *colon =
         pair.byte_count ? memchr(pair.p, ':', pair.byte_count) : NULL;
     if (!colon) {

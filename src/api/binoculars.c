@@ -1,11 +1,21 @@
 /* binoculars.Binoculars (armada-api.md 1.11). */
 #include "api/handlers.h"
 #include "api/message.h"
-#include "api/rfc3339.h"
 #include "api/state.h"
 #include "armada/binoculars.pb-c.h"
+#include "wire/rfc3339.h"
 
-enum { NS_PER_MS = 1000000, MS_PER_S = 1000 };
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, MS_PER_S = 1000 };
+
+static char *time_text(int64_t time_ns, struct arena *arena)
+{
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+    int64_t rest_ns = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+
+    wire_rfc3339_format((time_ns - rest_ns) / NS_PER_S, (int32_t)rest_ns, 9,
+                        text);
+    return message_copy(arena, str_of(text));
+}
 
 static void reply_lines(struct api_call *call, const struct log_line *lines,
                         uint32_t count)
@@ -17,9 +27,7 @@ static void reply_lines(struct api_call *call, const struct log_line *lines,
     for (uint32_t i = 0; i < count; i++) {
         Binoculars__LogLine *line =
             message_new(&call->arena, &binoculars__log_line__descriptor);
-        char time[RFC3339_TEXT_BYTES_MAX];
-        line->timestamp = message_copy(
-            &call->arena, str_of(rfc3339_format(lines[i].time_ns, time)));
+        line->timestamp = time_text(lines[i].time_ns, &call->arena);
         line->line = message_copy(&call->arena, lines[i].text);
         response.log[response.n_log++] = line;
     }
@@ -33,14 +41,16 @@ static int read_since(const struct api_call *call,
 {
     const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
     const struct clock *clock = call->api->ports.clock;
-    int64_t ns;
+    int64_t seconds;
+    int32_t nanos;
 
     *ret_since_ms = INT64_MIN;
     if (*message->since_time) {
-        if (rfc3339_parse(str_of(message->since_time), &ns) < 0) {
+        if (wire_rfc3339_parse(str_of(message->since_time), &seconds, &nanos) <
+            0) {
             return -ERR_INVALID;
         }
-        *ret_since_ms = ns / NS_PER_MS;
+        *ret_since_ms = seconds * MS_PER_S + nanos / NS_PER_MS;
     } else if (options->sincetime && options->sincetime->has_seconds) {
         *ret_since_ms = options->sincetime->seconds * MS_PER_S;
     } else if (options->has_sinceseconds) {

@@ -2,7 +2,6 @@
  * Who calls, and what they may do (armada-api.md 4).
  */
 #include "api/auth.h"
-#include "api/base64.h"
 #include "unit.h"
 
 static const struct str staff[] = {{"staff", 5}};
@@ -26,27 +25,6 @@ static const char *name_of(const struct auth_config *config,
         return NULL;
     }
     return arena_strdup(arena, principal.name);
-}
-
-static void test_base64(void **state)
-{
-    static const struct {
-        const char *text, *bytes;
-    } cases[] = {
-        {"", ""},        {"Zg==", "f"},      {"Zm8=", "fo"},
-        {"Zm9v", "foo"}, {"Zm9vYg", "foob"}, {"Zm9vYmFy", "foobar"},
-        {"Zg=", "f"},    {"Z", NULL},        {"Zm9v!", NULL},
-        {"Zm 9v", NULL}, {"Zm9vZ", NULL},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        auto_arena arena = {0};
-        struct str bytes;
-        int rc = base64_decode(str_of(cases[i].text), &arena, &bytes);
-        assert_int_equal(rc == 0, cases[i].bytes != NULL);
-        assert_true(rc < 0 || str_equal(bytes, str_of(cases[i].bytes)));
-    }
 }
 
 static void test_basic(void **state)
@@ -135,7 +113,6 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_base64),
         TEST(test_basic),
         TEST(test_anonymous_is_last),
         TEST(test_no_method),

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "api/event_convert.h"
-#include "api/rfc3339.h"
 #include "api_fixture.h"
 #include "armada/binoculars.pb-c.h"
 #include "armada/scheduler_reporting.pb-c.h"
@@ -296,33 +295,6 @@ static void test_health(void **state)
     fixture_fini(&f);
 }
 
-static void test_times(void **state)
-{
-    static const struct {
-        const char *text;
-        bool is_good;
-        int64_t time_ns;
-    } cases[] = {
-        {"1970-01-01T00:00:00Z", true, 0},
-        {"2026-11-21T20:57:49.123456789Z", true, 1795294669123456789},
-        {"2026-11-21t20:57:49.1z", true, 1795294669100000000},
-        {"1970-01-01T00:00:00-00:01", true, 60000000000},
-        {"", false, 0},
-        {"1970-01-01", false, 0},
-        {"1970-01-01T00:00:00", false, 0},
-        {"1970-01-01T00:00:00.Z", false, 0},
-        {"1970-01-01T00:00:00Zz", false, 0},
-    };
-
-    (void)state;
-    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        int64_t time_ns = -1;
-        int rc = rfc3339_parse(str_of(cases[i].text), &time_ns);
-        assert_int_equal(rc == 0, cases[i].is_good);
-        assert_true(rc < 0 || time_ns == cases[i].time_ns);
-    }
-}
-
 /* The `failed` events of one errors fact. */
 struct failed {
     Api__JobFailedEvent event;
@@ -476,7 +448,6 @@ int main(void)
         TEST(test_reports),
         TEST(test_logs),
         TEST(test_health),
-        TEST(test_times),
         TEST(test_trap_06_failed_contents),
         TEST(test_trap_07_silent_facts),
     };
