@@ -120,7 +120,7 @@ bool exchange_take(struct control *c, struct command *command)
     }
     struct control_executor *executor =
         control_find_executor(c, request->executor_id);
-    if (!executor && c->executors.count >= EXECUTORS_MAX) {
+    if (!executor && c->executor_names.live_count >= EXECUTORS_MAX) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many executors as this server can hold");
         return false;

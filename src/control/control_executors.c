@@ -61,23 +61,43 @@ static void executor_clear_nodes(struct control *c,
     }
 }
 
+static void executor_free(struct control_executor *executor)
+{
+    for (size_t k = 0; k < executor->nodes.count; k++) {
+        mem_free(executor->nodes.items[k].bytes);
+    }
+    names_fini(&executor->node_names);
+    VEC_FREE(&executor->nodes);
+    VEC_FREE(&executor->unsent);
+    VEC_FREE(&executor->cancels);
+    mem_free(executor->cordon_reason);
+    mem_free(executor->pool);
+    mem_free(executor);
+}
+
+/* Make room in the table, if nothing speaks of it any more. */
+static void executor_drop_if_unused(struct control *c,
+                                    struct control_executor *executor)
+{
+    uint32_t index = executor_index(c, executor);
+
+    if (executor->is_known || executor->has_settings || executor->is_in_batch ||
+        executor->session || executor->unacknowledged_count > 0 ||
+        !executor->accepts ||
+        jobs_next_on_executor(c->jobs, executor->id, JOBS_NONE) != JOBS_NONE) {
+        return;
+    }
+    executor_free(executor);
+    c->executors.items[index] = NULL;
+    names_unref(&c->executor_names, index);
+}
+
 void executors_fini(struct control *c)
 {
     for (size_t i = 0; i < c->executors.count; i++) {
-        struct control_executor *executor = c->executors.items[i];
-        if (!executor) {
-            continue;
+        if (c->executors.items[i]) {
+            executor_free(c->executors.items[i]);
         }
-        for (size_t k = 0; k < executor->nodes.count; k++) {
-            mem_free(executor->nodes.items[k].bytes);
-        }
-        names_fini(&executor->node_names);
-        VEC_FREE(&executor->nodes);
-        VEC_FREE(&executor->unsent);
-        VEC_FREE(&executor->cancels);
-        mem_free(executor->cordon_reason);
-        mem_free(executor->pool);
-        mem_free(executor);
     }
     VEC_FREE(&c->executors);
     names_fini(&c->executor_names);
@@ -220,6 +240,7 @@ static void fold_deleted(struct control *c, const struct event *event)
         executor->is_known = false;
         executor->state = EXECUTOR_LIVE;
         executor_sync(c, executor);
+        executor_drop_if_unused(c, executor);
     }
 }
 

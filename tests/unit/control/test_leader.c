@@ -1,5 +1,7 @@
 /* The event sequences of armada-api.md 2.5, as the leader's log has them, and
  * the traps of its section 9 that are the leader's: 5, 6, 7, 13, 14. */
+#include <stdio.h>
+
 #include "leader_stage.h"
 #include "unit.h"
 
@@ -537,6 +539,35 @@ static void nodes_that_come_and_go_leave_the_state_as_it_was(void **state)
     end(s);
 }
 
+/* A table that is full says so, and has room again for each that is
+ * deleted. */
+static void an_executor_that_is_deleted_makes_room(void **state)
+{
+    struct stage *s = begin();
+    struct event event = stage_event_make(EVENT_EXECUTOR_DELETED);
+    struct control_metrics metrics;
+    char name[32] = "";
+
+    (void)state;
+    control_metrics(s->control, &metrics);
+    for (uint32_t i = metrics.executor_count; i < EXECUTORS_MAX; i++) {
+        (void)snprintf(name, sizeof(name), "executor-%u", i);
+        stage_post(s, stage_exchange_command(name, 0, NULL, 0));
+    }
+    stage_settle(s);
+    stage_do(s, stage_exchange_command("one-more", 0, NULL, 0));
+    assert_int_equal(s->answer->result, COMMAND_OVERLOADED);
+
+    event.settings.name = str_of(name);
+    stage_event(s, "", "", "root", &event);
+    stage_do(s, stage_exchange_command("one-more", 1, NULL, 0));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    stage_do(s, stage_exchange_command(name, 0, NULL, 0));
+    assert_int_equal(s->answer->result, COMMAND_OVERLOADED);
+    control_assert_valid(s->control);
+    end(s);
+}
+
 /* Nobody is told that a job was taken into a queue that is gone. */
 static void
 a_submission_right_after_the_queue_was_deleted_is_refused(void **state)
@@ -812,6 +843,7 @@ int main(void)
         TEST(leases_are_sent_until_they_are_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(a_client_id_names_one_job),
+        TEST(an_executor_that_is_deleted_makes_room),
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
         TEST(an_unknown_queue_is_said),
