@@ -42,14 +42,13 @@ struct event_stream {
 /* One record on its way into the buffer. */
 struct filling {
     struct event_stream *stream;
-    struct arena arena;       /* of the walk over the record */
-    struct arena event_arena; /* of one fact's conversion */
+    struct arena arena; /* of one fact's conversion */
     struct err *err;
     int64_t time_ms;
     uint64_t seq;
     uint32_t count;            /* events of the job set so far */
     uint32_t skip_count;       /* that were shown before */
-    uint32_t item_count;       /* facts of the record so far */
+    uint32_t item_count;       /* facts of the job set so far */
     uint32_t item_skip_count;  /* that were shown before */
     uint32_t item_event_count; /* `count` before the present one */
     struct strbuf held; /* the last one, until it is known to be the last */
@@ -103,21 +102,19 @@ static int take_event(void *ctx, const Api__EventMessage *message)
     return 0;
 }
 
-/* Takes one fact of the record. */
-static int take_item(const struct log_item *item, void *ctx)
+/* Takes one fact of the job set. */
+static int take_item(const struct event_scope *scope, struct str encoded,
+                     void *ctx)
 {
     struct filling *filling = ctx;
-    const struct hub_watcher *watcher = &filling->stream->watcher;
 
-    if (filling->item_count++ < filling->item_skip_count ||
-        !str_equal(item->scope.queue, watcher->queue) ||
-        !str_equal(item->scope.job_set, watcher->job_set)) {
+    if (filling->item_count++ < filling->item_skip_count) {
         return 0;
     }
     filling->item_event_count = filling->count;
-    arena_reset(&filling->event_arena);
-    int rc = event_convert(item->encoded, &item->scope, &filling->event_arena,
-                           take_event, filling, filling->err);
+    arena_reset(&filling->arena);
+    int rc = event_convert(encoded, scope, &filling->arena, take_event, filling,
+                           filling->err);
     /* What does not convert is passed over: it would end the stream of
      * everybody else for ever. */
     return rc == -ERR_CORRUPT ? 0 : rc;
@@ -136,8 +133,9 @@ static int take_record(void *ctx, const struct elog_record *record)
         filling->item_skip_count = stream->done_item_count;
         filling->count = stream->done_item_event_count;
     }
-    int rc = log_decode(record->payload, &filling->arena, take_item, filling,
-                        filling->err);
+    int rc = log_walk_job_set(record->payload, stream->watcher.queue,
+                              stream->watcher.job_set, take_item, filling,
+                              filling->err);
     if (rc < 0) {
         return rc;
     }
@@ -167,7 +165,6 @@ static int fill_from(struct event_stream *stream, struct readers *readers,
     int rc = elog_read(readers->log, &range, take_record, &filling, err);
 
     arena_fini(&filling.arena);
-    arena_fini(&filling.event_arena);
     strbuf_fini(&filling.held);
     if (rc == -ERR_NOT_FOUND) {
         /* Trimmed away: what it said is beyond retention. */

@@ -40,7 +40,18 @@ typedef int log_item_fn(const struct log_item *item, void *ctx);
 int log_decode(struct str payload, struct arena *arena, log_item_fn *fn,
                void *ctx, struct err *err) must_check;
 
-/* The same for one encoded armadaevents.EventSequence. */
+/* Takes one event of a job set, encoded: an EventSequence.Event.  Non-zero
+ * ends the walk. */
+typedef int log_encoded_fn(const struct event_scope *scope, struct str encoded,
+                           void *ctx);
+
+/* Hand over the events of one job set, in order and not decoded: what other
+ * job sets have in the record costs next to nothing.  Returns as log_decode()
+ * does. */
+int log_walk_job_set(struct str payload, struct str queue, struct str job_set,
+                     log_encoded_fn *fn, void *ctx, struct err *err) must_check;
+
+/* As log_decode(), for one encoded armadaevents.EventSequence. */
 int log_decode_sequence(struct str sequence, struct arena *arena,
                         log_item_fn *fn, void *ctx, struct err *err) must_check;
 

@@ -398,3 +398,45 @@ int log_decode(struct str payload, struct arena *arena, log_item_fn *fn,
     }
     return rc ? rc : hand_over(&walk, true);
 }
+
+static int walk_encoded(struct str sequence, const struct event_scope *scope,
+                        log_encoded_fn *fn, void *ctx, struct err *err)
+{
+    struct field_cursor cursor = field_cursor_make(sequence);
+    int rc = 0;
+
+    while (rc == 0 && !field_cursor_is_done(&cursor)) {
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(err, "a sequence is malformed");
+        }
+        if (field.number == 5 && field.type == FIELD_BYTES) {
+            rc = fn(scope, field.bytes, ctx);
+        }
+    }
+    return rc;
+}
+
+int log_walk_job_set(struct str payload, struct str queue, struct str job_set,
+                     log_encoded_fn *fn, void *ctx, struct err *err)
+{
+    struct field_cursor cursor = field_cursor_make(payload);
+    int rc = 0;
+
+    while (rc == 0 && !field_cursor_is_done(&cursor)) {
+        struct event_scope scope;
+        struct field field;
+        if (!field_read(&cursor, &field)) {
+            return corrupt(err, "a batch is malformed");
+        }
+        if (field.number != 1 || field.type != FIELD_BYTES) {
+            continue;
+        }
+        rc = read_scope(field.bytes, &scope, err);
+        if (rc == 0 && str_equal(scope.queue, queue) &&
+            str_equal(scope.job_set, job_set)) {
+            rc = walk_encoded(field.bytes, &scope, fn, ctx, err);
+        }
+    }
+    return rc;
+}

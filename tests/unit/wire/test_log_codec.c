@@ -574,6 +574,60 @@ test_equal_scopes_share_a_sequence_and_a_batch_is_reusable(void **state)
     }
 }
 
+struct encoded_seen {
+    struct str events[SEEN_MAX];
+    uint32_t count, count_max;
+};
+
+static int remember_encoded(const struct event_scope *of, struct str encoded,
+                            void *ctx)
+{
+    struct encoded_seen *seen = ctx;
+
+    assert_true(str_equal(of->user, scope.user));
+    if (seen->count == seen->count_max) {
+        return 1;
+    }
+    seen->events[seen->count++] = encoded;
+    return 0;
+}
+
+static void test_a_job_set_is_walked_without_the_others(void **state)
+{
+    auto_arena arena = {0};
+    auto_log_batch batch = {0};
+    struct seen all = {.count = 0};
+    struct encoded_seen seen = {.count_max = 2};
+    struct event event = {.type = EVENT_SUCCEEDED, .job = job()};
+    struct event_scope other_set = scope;
+    struct event_scope other_queue = scope;
+
+    (void)state;
+    other_set.job_set = STR("another");
+    other_queue.queue = STR("r");
+    log_batch_add(&batch, &other_set, &event);
+    log_batch_add(&batch, &scope, &event);
+    log_batch_add(&batch, &other_queue, &event);
+    event.created_ms = 5;
+    log_batch_add(&batch, &scope, &event);
+    struct str payload = log_batch_finish(&batch);
+    assert_int_equal(log_decode(payload, &arena, remember, &all, NULL), 0);
+    assert_int_equal(log_walk_job_set(payload, scope.queue, scope.job_set,
+                                      remember_encoded, &seen, NULL),
+                     0);
+    assert_int_equal(seen.count, 2);
+    assert_true(str_equal(seen.events[0], all.items[1].encoded));
+    assert_true(str_equal(seen.events[1], all.items[3].encoded));
+    seen = (struct encoded_seen){.count_max = 1};
+    assert_int_equal(log_walk_job_set(payload, scope.queue, scope.job_set,
+                                      remember_encoded, &seen, NULL),
+                     1);
+    assert_int_equal(log_walk_job_set(str_make(payload.p, 1), scope.queue,
+                                      scope.job_set, remember_encoded, &seen,
+                                      NULL),
+                     -ERR_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -595,6 +649,7 @@ int main(void)
         TEST(test_the_callback_can_end_the_walk),
         TEST(test_a_torn_payload_is_corrupt),
         TEST(test_equal_scopes_share_a_sequence_and_a_batch_is_reusable),
+        TEST(test_a_job_set_is_walked_without_the_others),
     };
     return RUN_TESTS(tests);
 }
