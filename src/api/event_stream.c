@@ -263,9 +263,11 @@ static int send_next(struct event_stream *stream)
 
     memcpy(&byte_count, at, LENGTH_BYTES);
     stream->out_at += LENGTH_BYTES + byte_count;
-    return rpc_call_send(stream->call->rpc,
-                         str_make(at + LENGTH_BYTES, byte_count), on_sent,
-                         stream);
+    struct str message = str_make(at + LENGTH_BYTES, byte_count);
+    struct rpc_call *rpc = stream->call->rpc;
+    return stream->out_at < stream->out.byte_count
+               ? rpc_call_send_more(rpc, message, on_sent, stream)
+               : rpc_call_send(rpc, message, on_sent, stream);
 }
 
 /* Go on until a message is on its way, there is nothing to do, or it ends.

@@ -47,8 +47,6 @@ static size_t add_head(struct rpc_call *call, grpc_op *ops)
     return 1;
 }
 
-/* No write hint: the library would hold the message back until another one
- * comes, and the next one is made when this one was taken. */
 static void add_message(struct rpc_call *call, grpc_op *op,
                         grpc_byte_buffer *message)
 {
@@ -75,7 +73,10 @@ void call_start_status(struct rpc_call *call)
     start_batch(call, ops, count + 1, TAG_STATUS);
 }
 
-void call_start_send(struct rpc_call *call, struct str message)
+/* With the hint the library takes messages into its write buffer (64 KiB) and
+ * says so at once; it writes them with the first that comes without.  Not the
+ * one beside the initial metadata: those are done when they are written. */
+void call_start_send(struct rpc_call *call, struct str message, bool has_more)
 {
     grpc_op ops[2] = {{0}};
     size_t count = add_head(call, ops);
@@ -83,6 +84,7 @@ void call_start_send(struct rpc_call *call, struct str message)
     call->sent = core_buffer(message);
     call->is_sending = true;
     add_message(call, &ops[count], call->sent);
+    ops[count].flags |= has_more && count == 0 ? GRPC_WRITE_BUFFER_HINT : 0;
     start_batch(call, ops, count + 1, TAG_SEND);
 }
 

@@ -59,8 +59,8 @@ void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
     rpc_call_unref(call);
 }
 
-int rpc_call_send(struct rpc_call *call, struct str message,
-                  rpc_sent_fn *on_sent, void *ctx)
+static int send_message(struct rpc_call *call, struct str message,
+                        bool has_more, rpc_sent_fn *on_sent, void *ctx)
 {
     int rc = -ERR_UNAVAILABLE;
 
@@ -70,11 +70,23 @@ int rpc_call_send(struct rpc_call *call, struct str message,
     if (call->core && !call->is_closed && !call->is_finished) {
         call->on_sent = on_sent;
         call->on_sent_ctx = ctx;
-        call_start_send(call, message);
+        call_start_send(call, message, has_more);
         rc = 0;
     }
     pthread_mutex_unlock(&call->lock);
     return rc;
+}
+
+int rpc_call_send(struct rpc_call *call, struct str message,
+                  rpc_sent_fn *on_sent, void *ctx)
+{
+    return send_message(call, message, false, on_sent, ctx);
+}
+
+int rpc_call_send_more(struct rpc_call *call, struct str message,
+                       rpc_sent_fn *on_sent, void *ctx)
+{
+    return send_message(call, message, true, on_sent, ctx);
 }
 
 int rpc_call_recv(struct rpc_call *call, rpc_message_fn *on_message, void *ctx)

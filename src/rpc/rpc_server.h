@@ -155,6 +155,12 @@ typedef void rpc_sent_fn(void *ctx, struct rpc_call *call, bool is_ok);
 int rpc_call_send(struct rpc_call *call, struct str message,
                   rpc_sent_fn *on_sent, void *ctx) must_check;
 
+/* As rpc_call_send(), for a message that another one follows at once: the
+ * transport may hold such messages back, up to 64 KiB, and writes them together
+ * with the next that is sent without more, or with the status. */
+int rpc_call_send_more(struct rpc_call *call, struct str message,
+                       rpc_sent_fn *on_sent, void *ctx) must_check;
+
 /* What rpc_call_recv() brought. */
 enum rpc_received {
     RPC_RECEIVED,          /* a message */

@@ -124,8 +124,8 @@ void call_start_close(struct rpc_call *call);
 /* Ask for the client's next message. */
 void call_start_recv(struct rpc_call *call);
 
-/* Send a message of a stream. */
-void call_start_send(struct rpc_call *call, struct str message);
+/* Send a message of a stream; `has_more`: the transport may hold it back. */
+void call_start_send(struct rpc_call *call, struct str message, bool has_more);
 
 /* Send the reply, if any, and the status. */
 void call_start_status(struct rpc_call *call);

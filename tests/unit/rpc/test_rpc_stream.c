@@ -15,6 +15,7 @@ enum { MESSAGE_BYTES = 16 << 10 };
 struct producer {
     struct counter arrived, sent, cancelled, freed;
     int count;
+    int together; /* messages that travel together; 0: each alone */
 };
 
 struct production {
@@ -39,10 +40,13 @@ static void send_next(void *ctx, struct rpc_call *call, bool is_ok)
         counter_add(&p->producer->sent, 1);
     }
     if (is_ok && p->next < p->producer->count) {
+        struct str message = str_make(p->message, sizeof(p->message));
         memcpy(p->message, &p->next, sizeof(p->next));
         p->next++;
-        if (rpc_call_send(call, str_make(p->message, sizeof(p->message)),
-                          send_next, p) == 0) {
+        bool has_more =
+            p->producer->together > 0 && p->next % p->producer->together != 0;
+        if ((has_more ? rpc_call_send_more(call, message, send_next, p)
+                      : rpc_call_send(call, message, send_next, p)) == 0) {
             return;
         }
         is_ok = false;
@@ -65,9 +69,10 @@ static void produce(void *ctx, struct rpc_call *call, struct str request)
     send_next(p, call, true);
 }
 
-#define PRODUCER(n)                                                 \
-    {                                                               \
-        COUNTER_INIT, COUNTER_INIT, COUNTER_INIT, COUNTER_INIT, (n) \
+#define PRODUCER(n, together)                                        \
+    {                                                                \
+        COUNTER_INIT, COUNTER_INIT, COUNTER_INIT, COUNTER_INIT, (n), \
+            (together)                                               \
     }
 
 static struct rpc_stream *open_stream(struct fixture *f)
@@ -79,14 +84,13 @@ static struct rpc_stream *open_stream(struct fixture *f)
     return stream;
 }
 
-static void a_server_stream_brings_all_messages_in_order(void **state)
+static void check_all_come_in_order(int together)
 {
-    struct producer producer = PRODUCER(2000);
+    struct producer producer = PRODUCER(2000, together);
     struct fixture f;
     auto_strbuf message = strbuf_make(0);
     struct rpc_stream *stream = NULL;
 
-    (void)state;
     fixture_start_one(&f, RPC_SERVER_STREAM, produce, &producer);
     stream = open_stream(&f);
     rpc_stream_close_send(stream);
@@ -107,17 +111,31 @@ static void a_server_stream_brings_all_messages_in_order(void **state)
     fixture_stop(&f);
 }
 
+static void a_server_stream_brings_all_messages_in_order(void **state)
+{
+    (void)state;
+    check_all_come_in_order(0);
+}
+
+/* Also the first, which travels with the headers, and also when the last one
+ * says that more follows: the status comes after it. */
+static void messages_that_travel_together_come_in_order(void **state)
+{
+    (void)state;
+    check_all_come_in_order(10);
+    check_all_come_in_order(3000);
+}
+
 /* With 16 KiB messages the windows hold some dozens; 1,000 are offered.  The
  * kernel's socket buffers are no part of it: flow control comes first. */
-static void a_slow_reader_holds_the_producer_back(void **state)
+static void check_slow_reader(int together)
 {
     enum { BUFFERED_MAX = 100 };
-    struct producer producer = PRODUCER(1000);
+    struct producer producer = PRODUCER(1000, together);
     struct fixture f;
     auto_strbuf message = strbuf_make(0);
     struct rpc_stream *stream = NULL;
 
-    (void)state;
     fixture_start_one(&f, RPC_SERVER_STREAM, produce, &producer);
     stream = open_stream(&f);
     for (int taken = 0; taken < producer.count; taken++) {
@@ -133,10 +151,17 @@ static void a_slow_reader_holds_the_producer_back(void **state)
     fixture_stop(&f);
 }
 
+static void a_slow_reader_holds_the_producer_back(void **state)
+{
+    (void)state;
+    check_slow_reader(0);
+    check_slow_reader(1000);
+}
+
 static void a_reader_that_never_reads_stops_nobody_else(void **state)
 {
     enum { STREAMS = 50 };
-    struct producer producer = PRODUCER(1000);
+    struct producer producer = PRODUCER(1000, 0);
     struct rpc_stream *streams[STREAMS];
     struct fixture f;
     auto_strbuf message = strbuf_make(0);
@@ -163,7 +188,7 @@ static void a_reader_that_never_reads_stops_nobody_else(void **state)
 
 static void a_reader_that_leaves_is_seen_by_the_producer(void **state)
 {
-    struct producer producer = PRODUCER(1 << 30);
+    struct producer producer = PRODUCER(1 << 30, 0);
     struct fixture f;
     auto_strbuf message = strbuf_make(0);
     struct rpc_stream *stream = NULL;
@@ -418,6 +443,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_server_stream_brings_all_messages_in_order),
+        TEST(messages_that_travel_together_come_in_order),
         TEST(a_slow_reader_holds_the_producer_back),
         TEST(a_reader_that_never_reads_stops_nobody_else),
         TEST(a_reader_that_leaves_is_seen_by_the_producer),
