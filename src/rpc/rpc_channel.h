@@ -106,7 +106,9 @@ enum rpc_wait rpc_stream_send(struct rpc_stream *stream, struct str message,
 void rpc_stream_close_send(struct rpc_stream *stream);
 
 /* Wait up to `timeout_ms` (<0: for ever, 0: only look) for the next message
- * and replace the contents of `ret_message` by it. */
+ * and replace the contents of `ret_message` by it.  Up to 64 messages or 64
+ * KiB (and the one that exceeds it) are taken from the transport ahead of the
+ * reader. */
 enum rpc_wait rpc_stream_next(struct rpc_stream *stream, int64_t timeout_ms,
                               struct strbuf *ret_message);
 

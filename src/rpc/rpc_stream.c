@@ -12,6 +12,10 @@ enum stream_batch {
     BATCH_COUNT,
 };
 
+/* Messages are taken ahead of the reader until one of these is reached: who
+ * reads many small ones is woken once for all that came meanwhile. */
+enum { AHEAD_MAX = 64, AHEAD_BYTES_MAX = 64 << 10 };
+
 /*
  * Owned by its user and by its batches.  The library's half (call.core) goes
  * with the last batch after the status; whichever is last, that or the user's
@@ -28,9 +32,45 @@ struct rpc_stream {
     bool is_receiving, is_receive_over;
     bool is_status_known;
     bool is_woken;
-    grpc_byte_buffer *sent, *received, *ready;
+    grpc_byte_buffer *sent, *received;
+    grpc_byte_buffer *ready[AHEAD_MAX]; /* a ring, oldest at `ready_at` */
+    uint32_t ready_at, ready_count;
+    size_t ready_byte_count;
     struct rpc_status status;
 };
+
+/* The oldest message, or NULL.  Locked. */
+static grpc_byte_buffer *pop_ready(struct rpc_stream *stream)
+{
+    grpc_byte_buffer *oldest = stream->ready[stream->ready_at];
+
+    if (stream->ready_count == 0) {
+        return NULL;
+    }
+    stream->ready_at = (stream->ready_at + 1) % AHEAD_MAX;
+    stream->ready_count--;
+    stream->ready_byte_count -= grpc_byte_buffer_length(oldest);
+    return oldest;
+}
+
+/* Locked. */
+static void push_ready(struct rpc_stream *stream, grpc_byte_buffer *newest)
+{
+    ASSERT(stream->ready_count < AHEAD_MAX);
+    stream->ready[(stream->ready_at + stream->ready_count++) % AHEAD_MAX] =
+        newest;
+    stream->ready_byte_count += grpc_byte_buffer_length(newest);
+}
+
+/* Locked, or the last owner's. */
+static void drop_ready(struct rpc_stream *stream)
+{
+    grpc_byte_buffer *unread;
+
+    while ((unread = pop_ready(stream))) {
+        grpc_byte_buffer_destroy(unread);
+    }
+}
 
 static void destroy(struct rpc_stream *stream)
 {
@@ -40,9 +80,7 @@ static void destroy(struct rpc_stream *stream)
     if (stream->received) {
         grpc_byte_buffer_destroy(stream->received);
     }
-    if (stream->ready) {
-        grpc_byte_buffer_destroy(stream->ready);
-    }
+    drop_ready(stream);
     pthread_cond_destroy(&stream->changed);
     pthread_mutex_destroy(&stream->lock);
     mem_free(stream);
@@ -56,11 +94,17 @@ static void start(struct rpc_stream *stream, const grpc_op *ops,
     stream->batch_count++;
 }
 
-/* Locked. */
+/* Ask for the next message if there may be one and there is room.  Locked. */
 static void start_recv(struct rpc_stream *stream)
 {
     grpc_op op = {.op = GRPC_OP_RECV_MESSAGE};
 
+    if (stream->is_receiving || stream->is_receive_over ||
+        stream->is_status_known || stream->is_closed ||
+        stream->ready_count == AHEAD_MAX ||
+        stream->ready_byte_count >= AHEAD_BYTES_MAX) {
+        return;
+    }
     stream->is_receiving = true;
     op.data.recv_message.recv_message = &stream->received;
     start(stream, &op, 1, BATCH_RECV);
@@ -124,10 +168,15 @@ static void on_received(void *owner, bool is_ok)
 
     (void)is_ok;
     pthread_mutex_lock(&stream->lock);
-    ASSERT(!stream->ready);
     stream->is_receiving = false;
-    stream->ready = steal_ptr(stream->received);
-    stream->is_receive_over = !stream->ready;
+    if (stream->received && !stream->is_receive_over) {
+        push_ready(stream, steal_ptr(stream->received));
+        start_recv(stream);
+    } else if (stream->received) {
+        grpc_byte_buffer_destroy(steal_ptr(stream->received));
+    } else {
+        stream->is_receive_over = true;
+    }
     batch_done(stream);
 }
 
@@ -227,9 +276,9 @@ void rpc_stream_close_send(struct rpc_stream *stream)
 /* Take what was received and ask for the next.  Locked. */
 static grpc_byte_buffer *take_ready(struct rpc_stream *stream)
 {
-    grpc_byte_buffer *ready = steal_ptr(stream->ready);
+    grpc_byte_buffer *ready = pop_ready(stream);
 
-    if (ready && !stream->is_status_known) {
+    if (ready) {
         start_recv(stream);
     }
     return ready;
@@ -289,6 +338,8 @@ enum rpc_wait rpc_stream_next(struct rpc_stream *stream, int64_t timeout_ms,
     pthread_mutex_unlock(&stream->lock);
     if (buffer && !read_message(stream, buffer, ret_message)) {
         pthread_mutex_lock(&stream->lock);
+        drop_ready(stream); /* nothing is shown past a gap */
+        stream->is_receive_over = true;
         cancel(stream, GRPC_STATUS_RESOURCE_EXHAUSTED,
                "received message larger than max, or not decompressible");
         pthread_mutex_unlock(&stream->lock);
