@@ -86,6 +86,26 @@ static int read_nodes(const Executorapi__LeaseRequest *message,
     return 0;
 }
 
+/* The nodes that a delta says are gone. */
+static int read_nodes_gone(const Executorapi__LeaseRequest *message,
+                           struct arena *arena,
+                           struct exchange_request *request, struct err *err)
+{
+    size_t count = message->n_node_names_removed;
+
+    if (count > NODES_MAX) {
+        return err_set(err, -ERR_LIMIT, "more than %d nodes", NODES_MAX);
+    }
+    struct str *names = arena_alloc_array(arena, count, sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = str_of(message->node_names_removed[i]);
+    }
+    request->nodes_gone = names;
+    request->nodes_gone_count = (uint32_t)count;
+    request->has_nodes |= count > 0;
+    return 0;
+}
+
 /* The runs that a delta adds and removes. */
 static int read_delta(const Executorapi__LeaseRequest *message,
                       struct arena *arena, struct exchange_request *request,
@@ -99,8 +119,11 @@ static int read_delta(const Executorapi__LeaseRequest *message,
                                                  sizeof(struct run_id)),
                                0};
 
-    int rc =
-        add_runs(&added, message->run_ids_added, message->n_run_ids_added, err);
+    int rc = read_nodes_gone(message, arena, request, err);
+    if (rc == 0) {
+        rc = add_runs(&added, message->run_ids_added, message->n_run_ids_added,
+                      err);
+    }
     if (rc == 0) {
         rc = add_runs(&removed, message->run_ids_removed,
                       message->n_run_ids_removed, err);

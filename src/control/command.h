@@ -76,6 +76,8 @@ struct exchange_request {
     struct str pool;
     const struct node_record *nodes;
     uint32_t node_count;
+    const struct str *nodes_gone; /* delta: names of nodes that are gone */
+    uint32_t nodes_gone_count;
     bool has_nodes; /* false: unchanged since the last exchange */
     bool is_full;   /* nodes not listed are gone; runs not listed too */
     const struct run_id *runs; /* held (full) or newly held (delta) */

@@ -35,6 +35,28 @@ static uint32_t nodes_gone(struct control *c,
     return count;
 }
 
+/* Nodes that a delta says are gone, each once; one that it lists as well is
+ * there. */
+static uint32_t nodes_said_gone(struct control *c,
+                                struct control_executor *executor,
+                                const struct exchange_request *request,
+                                struct str *names)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < request->nodes_gone_count; i++) {
+        uint32_t index =
+            names_find(&executor->node_names, request->nodes_gone[i]);
+        struct control_node *node =
+            index == NAMES_NONE ? NULL : &executor->nodes.items[index];
+        if (node && node->bytes && node->seen_no != c->exchange_no) {
+            node->seen_no = c->exchange_no;
+            names[count++] = names_get(&executor->node_names, index);
+        }
+    }
+    return count;
+}
+
 /* Add what changed in an inventory; false if nothing did. */
 static bool add_inventory(struct control *c, struct control_executor *executor,
                           const struct exchange_request *request)
@@ -61,9 +83,11 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
     }
     event.nodes.set = set;
     if (request->is_full && request->has_nodes) {
-        event.nodes.removed = gone;
         event.nodes.removed_count = nodes_gone(c, executor, gone);
+    } else {
+        event.nodes.removed_count = nodes_said_gone(c, executor, request, gone);
     }
+    event.nodes.removed = gone;
     if (executor->is_known && event.nodes.set_count == 0 &&
         event.nodes.removed_count == 0) {
         return false;

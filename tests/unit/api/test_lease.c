@@ -363,7 +363,7 @@ static void test_held_stream(void **state)
     struct fixture f;
     Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
     char run[ID_TEXT_BYTES_MAX];
-    char *added[] = {run};
+    char *added[] = {run}, *gone[] = {field("node-9")};
 
     (void)state;
     begin(&f, &says);
@@ -390,6 +390,8 @@ static void test_held_stream(void **state)
     request.is_delta = true;
     request.run_ids_added = added;
     request.n_run_ids_added = 1;
+    request.node_names_removed = gone;
+    request.n_node_names_removed = 1;
     wire_encode(&request.base, &bytes);
     assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
                      RPC_WAIT_READY);
@@ -399,7 +401,8 @@ static void test_held_stream(void **state)
     assert_int_equal(message->heartbeat->request_count, 2);
     fixture_settle(&f);
     assert_false(says.heard.is_full);
-    assert_false(says.heard.has_nodes);
+    assert_true(says.heard.has_nodes);
+    assert_int_equal(says.heard.nodes_gone_count, 1);
     assert_int_equal(says.run_count, 1);
     rpc_stream_close(stream);
     do {

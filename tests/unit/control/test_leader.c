@@ -685,6 +685,40 @@ static void leases_are_pushed_when_they_are_durable(void **state)
     end(s);
 }
 
+static uint32_t node_count(struct stage *s)
+{
+    struct control_metrics metrics;
+
+    control_metrics(s->control, &metrics);
+    return metrics.node_count;
+}
+
+/* Once each, and not those that it lists as there. */
+static void a_delta_names_the_nodes_that_are_gone(void **state)
+{
+    const struct str gone[] = {STR("n1"), STR("n0"), STR("n1"), STR("never")};
+    struct stage *s = begin();
+
+    (void)state;
+    stage_exchange(s, "e", 3, NULL, 0);
+    int count = stage_count(s, EVENT_EXECUTOR_NODES);
+    for (int i = 0; i < 2; i++) {
+        struct command *delta = stage_exchange_command("e", 1, NULL, 0);
+        delta->exchange.request.is_full = false;
+        delta->exchange.request.nodes_gone = gone;
+        delta->exchange.request.nodes_gone_count = ARRAY_COUNT(gone);
+        stage_do(s, delta);
+        assert_int_equal(s->answer->result, COMMAND_OK);
+        /* n0 and n2 are left; to say it again is no news. */
+        assert_int_equal(node_count(s), 2);
+        assert_int_equal(stage_count(s, EVENT_EXECUTOR_NODES), count + 1);
+    }
+    stage_crash(s);
+    stage_start(s);
+    assert_int_equal(node_count(s), 2);
+    end(s);
+}
+
 static void a_cordoned_executor_gets_no_leases(void **state)
 {
     struct stage *s = begin();
@@ -850,6 +884,7 @@ int main(void)
         TEST(a_full_disk_is_said_and_survived),
         TEST(a_deposed_leader_stops),
         TEST(leases_are_pushed_when_they_are_durable),
+        TEST(a_delta_names_the_nodes_that_are_gone),
         TEST(a_cordoned_executor_gets_no_leases),
         TEST(a_queue_over_its_share_is_preempted),
         TEST(ar_09_a_gang_starts_with_its_minimum),
