@@ -59,6 +59,9 @@ struct executor_transport {
     /* Begin an exchange with this LeaseRequest (copied).  There is at most
      * one; its end arrives as EXECUTOR_LEASE_ENDED. */
     void (*lease_open)(struct executor_transport *, struct str request);
+    /* Whether lease_send() would take a request now, or the last ones are
+     * still to be sent. */
+    bool (*lease_has_room)(struct executor_transport *);
     /* A further request on the open exchange (copied); false: it cannot be
      * taken now. */
     bool (*lease_send)(struct executor_transport *, struct str request);

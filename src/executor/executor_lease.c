@@ -239,15 +239,23 @@ static int64_t delta_due_ms(const struct executor *executor)
     bool is_low = executor->credit <= options->held_lease_max / 2 &&
                   executor->credit < lease_credit(executor, true);
 
+    int64_t gap_ms = executor->request_sent_ms + HELD_REQUEST_GAP_MS;
+    int64_t nodes_ms = executor->nodes_sent_ms + options->inventory_period_ms;
+
     if (executor->added.count > 0 || executor->removed.count > 0 || is_low) {
-        return executor->request_sent_ms + HELD_REQUEST_GAP_MS;
+        return gap_ms;
     }
-    return executor->nodes_sent_ms + options->inventory_period_ms;
+    return nodes_ms > gap_ms ? nodes_ms : gap_ms;
 }
 
 static void send_delta(struct executor *executor)
 {
     int64_t now = executor_now_ms(executor);
+
+    executor->request_sent_ms = now; /* or was tried */
+    if (!executor->transport->lease_has_room(executor->transport)) {
+        return; /* the delta grows meanwhile */
+    }
     struct lease_request request = {
         .executor_id = executor->options.id,
         .pool = executor->options.pool,
@@ -268,7 +276,6 @@ static void send_delta(struct executor *executor)
     }
     strbuf_clear(&executor->out);
     lease_request_encode(&request, &executor->arena, &executor->out);
-    executor->request_sent_ms = now;
     if (executor->transport->lease_send(executor->transport,
                                         strbuf_str(&executor->out))) {
         executor->added.count = executor->removed.count = 0;

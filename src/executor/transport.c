@@ -11,7 +11,8 @@
 static const char lease_path[] = "/executorapi.ExecutorApi/LeaseJobRuns";
 static const char report_path[] = "/executorapi.ExecutorApi/ReportEvents";
 
-enum { WAIT_MS = 1000, SEND_AGAIN_MS = 5, REQUESTS_MAX = 64 };
+/* One on its way and one that waits: the next is a delta that grows. */
+enum { WAIT_MS = 1000, SEND_AGAIN_MS = 5, REQUESTS_MAX = 2 };
 
 /* Something that arrived, in the queue. */
 struct item {
@@ -75,12 +76,13 @@ static void push(struct transport *transport, struct item *item)
     if (transport->last) {
         transport->last->next = item;
     } else {
+        /* Who takes them goes on until there are none. */
         transport->first = item;
+        (void)!write(transport->wake_fd, &one, sizeof(one));
     }
     transport->last = item;
     transport->queued_byte_count +=
         item->arrival.bytes.byte_count + sizeof(*item);
-    (void)!write(transport->wake_fd, &one, sizeof(one));
 }
 
 static struct item *make_item(enum executor_arrival_kind kind, struct str bytes)
@@ -251,14 +253,30 @@ static void lease_open(struct executor_transport *port, struct str request)
     pthread_mutex_unlock(&transport->lock);
 }
 
+/* With the lock held. */
+static bool has_room(const struct transport *transport)
+{
+    return transport->stream != NULL && !transport->is_cancelled &&
+           transport->requests.count < REQUESTS_MAX;
+}
+
+static bool lease_has_room(struct executor_transport *port)
+{
+    struct transport *transport = of(port);
+
+    pthread_mutex_lock(&transport->lock);
+    bool is_so = has_room(transport);
+    pthread_mutex_unlock(&transport->lock);
+    return is_so;
+}
+
 static bool lease_send(struct executor_transport *port, struct str request)
 {
     struct transport *transport = of(port);
     bool is_taken;
 
     pthread_mutex_lock(&transport->lock);
-    is_taken = transport->stream != NULL && !transport->is_cancelled &&
-               transport->requests.count < REQUESTS_MAX;
+    is_taken = has_room(transport);
     if (is_taken) {
         add_request(transport, request);
         rpc_stream_wake(transport->stream);
@@ -359,6 +377,7 @@ struct transport *transport_create(struct rpc_channel *channel,
 
     transport->port = (struct executor_transport){
         .lease_open = lease_open,
+        .lease_has_room = lease_has_room,
         .lease_send = lease_send,
         .lease_cancel = lease_cancel,
         .report = report,

@@ -230,12 +230,18 @@ static void lease_open(struct executor_transport *port, struct str bytes)
     push_end(server, true);
 }
 
+static bool lease_has_room(struct executor_transport *port)
+{
+    return !of(port)->is_full;
+}
+
 static bool lease_send(struct executor_transport *port, struct str bytes)
 {
     struct server *server = of(port);
     auto_arena arena = {0};
 
     ASSERT(server->is_open);
+    ASSERT(!server->is_full);
     const Executorapi__LeaseRequest *request = decode(bytes, &arena);
     ASSERT(request->is_delta);
     server->delta_count++;
@@ -376,7 +382,8 @@ static bool next(struct executor_transport *port, struct executor_arrival *ret)
 void server_init(struct server *server, struct test_clock *clock)
 {
     *server = (struct server){
-        .port = {lease_open, lease_send, lease_cancel, report, next},
+        .port = {lease_open, lease_has_room, lease_send, lease_cancel, report,
+                 next},
         .clock = clock,
     };
 }

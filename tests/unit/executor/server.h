@@ -44,6 +44,7 @@ struct server {
     char *handed; /* owned: bytes of the last arrival */
     bool is_away; /* every call fails */
     bool is_deaf; /* reports are not answered at all */
+    bool is_full; /* deltas are not taken now */
     bool agrees_to_hold;
     bool is_open; /* a held exchange */
     int open_count, delta_count, report_count, cancel_count;

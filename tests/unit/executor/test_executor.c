@@ -333,6 +333,29 @@ static void a_held_stream_is_opened_once_and_fed_with_deltas(void **state)
     assert_true(executor_stats(fixture->executor)->is_held);
 }
 
+static void a_delta_waits_for_room_and_then_says_all(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->server.agrees_to_hold = true;
+    start(fixture);
+    run_for(fixture, 1000);
+    int delta_count = fixture->server.delta_count;
+
+    fixture->server.is_full = true;
+    uint32_t first = server_offer(&fixture->server, 1);
+    uint32_t second = server_offer(&fixture->server, 2);
+    server_push(&fixture->server);
+    run_for(fixture, 500);
+    assert_int_equal(fixture->server.delta_count, delta_count);
+
+    fixture->server.is_full = false;
+    run_for(fixture, 100);
+    assert_int_equal(fixture->server.delta_count, delta_count + 1);
+    run_for(fixture, 3000);
+    assert_string_equal(events_of(fixture, first), "ars");
+    assert_string_equal(events_of(fixture, second), "ars");
+}
+
 static void reports_of_a_held_stream_go_out_within_10_ms(void **state)
 {
     struct fixture *fixture = *state;
@@ -445,6 +468,7 @@ int main(void)
         EXECUTOR_TEST(while_the_server_is_away_nothing_is_lost),
         EXECUTOR_TEST(acknowledged_phases_are_remembered_by_the_runtime),
         EXECUTOR_TEST(a_held_stream_is_opened_once_and_fed_with_deltas),
+        EXECUTOR_TEST(a_delta_waits_for_room_and_then_says_all),
         EXECUTOR_TEST(reports_of_a_held_stream_go_out_within_10_ms),
         EXECUTOR_TEST(credit_bounds_what_is_pushed),
         EXECUTOR_TEST(a_held_stream_that_ends_is_opened_anew_and_in_full),
