@@ -3,9 +3,10 @@
  * server with its log on disk, a `fake` executor as a process of its own over
  * gRPC, and this client, all sharing the same cores.
  *
- *     bench_e2e BERTHD BERTH_EXECUTOR DIR
+ *     bench_e2e BERTHD BERTH_EXECUTOR DIR [PHASE]
  *
- * DIR is made and must not exist.  One JSON line per figure:
+ * DIR is made and must not exist; PHASE is accept, throughput or latency, or
+ * all run.  One JSON line per figure:
  *     accept.jobs_per_s            durable acknowledgements, 100 jobs a request
  *     e2e.jobs_per_s               submit -> succeeded is seen by a watcher
  *     e2e.submit_to_leased_p99_ms  at 1,667 jobs a second, seen by a watcher
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -78,10 +80,17 @@ static pid_t start(char *const argv[], FILE **ret_out)
     return pid;
 }
 
-static void stop(pid_t pid)
+/* End a program; how much of a processor it has used, in microseconds. */
+static double stop(pid_t pid)
 {
+    struct rusage usage;
+
     kill(pid, SIGTERM);
-    waitpid(pid, NULL, 0);
+    if (wait4(pid, NULL, 0, &usage) != pid) {
+        fail("wait4");
+    }
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
 /* Read the line "ready grpc=ADDR http=ADDR". */
@@ -298,10 +307,28 @@ static struct rpc_channel *open_channel(const char *address)
     return channel;
 }
 
+struct phase {
+    const char *name;
+    void (*run)(struct bench *);
+    uint32_t job_count;
+    bool has_executor;
+};
+
+/* What a job has cost a program, start and end included. */
+static void print_cost(const struct phase *phase, const char *program,
+                       double used_us)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "e2e.%s_%s_cpu_us_per_job", phase->name,
+             program);
+    print_figure(name, used_us / phase->job_count, "us");
+}
+
 /* A server (and an executor, if the phase wants one) of its own for a phase,
  * so that no phase works off what another left. */
 static void run_phase(char *const programs[2], const char *dir,
-                      void (*phase)(struct bench *), bool has_executor)
+                      const struct phase *phase)
 {
     char data[512], executor_data[512], config[512], address[128] = "";
     struct bench bench = {0};
@@ -328,7 +355,7 @@ static void run_phase(char *const programs[2], const char *dir,
         snprintf(bench.queues[i], sizeof(bench.queues[i]), "bench-%d", i);
         load_create_queue(bench.channel, bench.queues[i]);
     }
-    if (has_executor) {
+    if (phase->has_executor) {
         char *executor_argv[] = {programs[1], arg_server, address,
                                  arg_id,      id,         arg_runtime,
                                  id,          arg_data,   executor_data,
@@ -336,37 +363,36 @@ static void run_phase(char *const programs[2], const char *dir,
         executor = start(executor_argv, &executor_out);
         await_ready(executor_out, NULL, 0);
     }
-    phase(&bench);
-    if (has_executor) {
-        stop(executor);
+    phase->run(&bench);
+    if (phase->has_executor) {
+        print_cost(phase, "executor", stop(executor));
         fclose(executor_out);
     }
     rpc_channel_close(bench.channel);
-    stop(server);
+    print_cost(phase, "server", stop(server));
     fclose(out);
 }
 
 int main(int argc, char **argv)
 {
-    static const struct {
-        const char *name;
-        void (*run)(struct bench *);
-        bool has_executor;
-    } phases[] = {
-        {"accept", bench_accept, false},
-        {"throughput", bench_throughput, true},
-        {"latency", bench_latency, true},
+    static const struct phase phases[] = {
+        {"accept", bench_accept, ACCEPT_JOBS, false},
+        {"throughput", bench_throughput, E2E_JOBS, true},
+        {"latency", bench_latency, LATENCY_JOBS, true},
     };
     char dir[400];
 
-    if (argc != 4 || mkdir(argv[3], 0755) < 0) {
-        fprintf(stderr,
-                "usage: bench_e2e BERTHD BERTH_EXECUTOR NEW_DIRECTORY\n");
+    if (argc < 4 || argc > 5 || mkdir(argv[3], 0755) < 0) {
+        fprintf(stderr, "usage: bench_e2e BERTHD BERTH_EXECUTOR NEW_DIRECTORY "
+                        "[PHASE]\n");
         return 2;
     }
     for (size_t i = 0; i < ARRAY_COUNT(phases); i++) {
+        if (argc == 5 && strcmp(argv[4], phases[i].name) != 0) {
+            continue;
+        }
         snprintf(dir, sizeof(dir), "%s/%s", argv[3], phases[i].name);
-        run_phase(&argv[1], dir, phases[i].run, phases[i].has_executor);
+        run_phase(&argv[1], dir, &phases[i]);
     }
     return 0;
 }
