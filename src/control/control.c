@@ -38,11 +38,14 @@ static void answer_all(struct command *command, enum command_result result,
     }
 }
 
-/* Take what has been posted to the end of what waits. */
+/* Take what has been posted to the end of what waits.  While that is enough
+ * for a batch the rest stays in the inbox, whose bounds tell those who post. */
 static void take_inbox(struct control *c)
 {
+    if (c->waiting_byte_count > CONTROL_BATCH_BYTES) {
+        return;
+    }
     struct command *command = inbox_take(c->config.inbox);
-
     if (!command) {
         return;
     }
@@ -51,8 +54,10 @@ static void take_inbox(struct control *c)
     } else {
         c->waiting_first = command;
     }
+    c->waiting_byte_count += command->byte_count;
     while (command->next) {
         command = command->next;
+        c->waiting_byte_count += command->byte_count;
     }
     c->waiting_last = command;
 }
@@ -62,6 +67,7 @@ static void refuse_waiting(struct control *c, const char *text)
     struct command *first = c->waiting_first;
 
     c->waiting_first = c->waiting_last = NULL;
+    c->waiting_byte_count = 0;
     answer_all(first, COMMAND_UNAVAILABLE, text);
 }
 
@@ -120,6 +126,7 @@ void control_destroy(struct control *c)
     if (!c) {
         return;
     }
+    refuse_waiting(c, "the server is stopping");
     take_inbox(c);
     refuse_waiting(c, "the server is stopping");
     answer_all(c->batch.first, COMMAND_UNAVAILABLE, "the server is stopping");

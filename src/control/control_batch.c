@@ -219,6 +219,7 @@ static void take_commands(struct control *c)
     struct command *command = c->waiting_first;
 
     c->waiting_first = c->waiting_last = NULL;
+    c->waiting_byte_count = 0;
     while (command) {
         struct command *next = command->next;
         command->next = NULL;
@@ -229,6 +230,7 @@ static void take_commands(struct control *c)
                 c->waiting_first = command;
             }
             c->waiting_last = command;
+            c->waiting_byte_count += command->byte_count;
         } else if (command->byte_count > CONTROL_BATCH_BYTES_MAX / 2) {
             command_answer(command, COMMAND_OVERLOADED,
                            "the request is larger than one record of the "

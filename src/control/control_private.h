@@ -166,6 +166,7 @@ struct control {
     uint64_t fast_due_ns, balance_due_ns;
     int64_t plan_wake_ms; /* wall time; INT64_MAX: none */
     struct command *waiting_first, *waiting_last;
+    size_t waiting_byte_count; /* of them */
     struct batch batch;
     struct flight *flight; /* owned, or by the log at the end */
     struct arena scratch;

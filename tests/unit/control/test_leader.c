@@ -603,6 +603,43 @@ static void an_unknown_queue_is_said(void **state)
     end(s);
 }
 
+static void count_and_destroy(struct command *command, void *ctx)
+{
+    *(uint32_t *)ctx += 1;
+    command_destroy(command);
+}
+
+/* What is posted while the log is slow is bounded, and who posts is told. */
+static void a_slow_log_fills_the_inbox_and_no_more(void **state)
+{
+    enum { POSTS_MAX = 200000 };
+    struct stage *s = begin();
+    struct stage_job job = {0};
+    uint32_t posted_count = 0, answered_count = 0;
+    int rc = 0;
+
+    (void)state;
+    stage_settle(s);
+    elog_memory_hold(s->storage, true);
+    while (rc == 0 && posted_count < POSTS_MAX) {
+        struct command *command = stage_submit_command(s, "q", &job, 1);
+        command->done = count_and_destroy;
+        command->ctx = &answered_count;
+        rc = inbox_post(s->inbox, command);
+        if (rc == 0) {
+            posted_count++;
+            stage_step(s);
+        } else {
+            command_destroy(command);
+        }
+    }
+    assert_int_equal(rc, -ERR_LIMIT);
+    elog_memory_hold(s->storage, false);
+    stage_settle(s);
+    assert_int_equal(answered_count, posted_count);
+    end(s);
+}
+
 /* A failed append changes nothing, and service goes on. */
 static void a_full_disk_is_said_and_survived(void **state)
 {
@@ -881,6 +918,7 @@ int main(void)
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
         TEST(an_unknown_queue_is_said),
+        TEST(a_slow_log_fills_the_inbox_and_no_more),
         TEST(a_full_disk_is_said_and_survived),
         TEST(a_deposed_leader_stops),
         TEST(leases_are_pushed_when_they_are_durable),
