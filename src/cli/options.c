@@ -7,16 +7,34 @@ enum { CODE_LONG = 256 };
 
 static const char program[] = "berthctl";
 
+/* The commands whose first word is `word` ("": all), a line each, to `out`
+ * unless it is NULL.  Returns their number. */
+static uint32_t print_commands_of(FILE *out, const char *word)
+{
+    size_t length = strlen(word);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < command_count; i++) {
+        const struct command_spec *command = &command_table[i];
+        if (length > 0 && (strncmp(command->path, word, length) != 0 ||
+                           command->path[length] != ' ')) {
+            continue;
+        }
+        count++;
+        if (out) {
+            fprintf(out, "  %-24s %s\n", command->path, command->about);
+        }
+    }
+    return count;
+}
+
 void options_print_commands(FILE *out)
 {
     fprintf(out,
             "berthctl - work with a Berth (or Armada) server\n\n"
             "usage: %s COMMAND [ARGUMENTS] [OPTIONS]\n\ncommands:\n",
             program);
-    for (uint32_t i = 0; i < command_count; i++) {
-        fprintf(out, "  %-24s %s\n", command_table[i].path,
-                command_table[i].about);
-    }
+    (void)print_commands_of(out, "");
     fprintf(out, "\n%s COMMAND --help tells more of one command.\n", program);
 }
 
@@ -230,6 +248,34 @@ static enum cli_exit take_output(struct cli *cli)
     return CLI_OK;
 }
 
+/* Answer words that name no command.  Where the first of them begins the
+ * names of commands ("get"), those are what the user looks for. */
+static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
+                                       bool *ret_is_done)
+{
+    bool has_second = count > 1 && *words[1] != '-';
+    bool is_help_asked = count == 2 && (strcmp(words[1], "--help") == 0 ||
+                                        strcmp(words[1], "-h") == 0);
+
+    if (print_commands_of(NULL, words[0]) == 0) {
+        return usage(cli, "no such command: %s", words[0]);
+    }
+    if (is_help_asked) {
+        (void)print_commands_of(cli->ports->out, words[0]);
+        *ret_is_done = true;
+        return CLI_OK;
+    }
+    if (has_second) {
+        fprintf(cli->ports->err, "%s: no such command: %s %s; there are:\n",
+                program, words[0], words[1]);
+    } else {
+        fprintf(cli->ports->err, "%s: %s wants another word:\n", program,
+                words[0]);
+    }
+    (void)print_commands_of(cli->ports->err, words[0]);
+    return CLI_USAGE;
+}
+
 /* Parse what stands in front of the command and find it. */
 static enum cli_exit parse_command(struct cli *cli, int argument_count,
                                    char **arguments, int *ret_used,
@@ -250,7 +296,7 @@ static enum cli_exit parse_command(struct cli *cli, int argument_count,
     }
     cli->command = find_command(left, arguments + optind, &words);
     if (!cli->command) {
-        return usage(cli, "no such command: %s", arguments[optind]);
+        return answer_no_command(cli, left, arguments + optind, ret_is_done);
     }
     /* getopt begins after the first item: leave the last word before it. */
     *ret_used = optind + words - 1;

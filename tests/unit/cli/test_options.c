@@ -67,6 +67,17 @@ static void unknown_words_are_usage_errors(void **state)
           "preempt queues wants -p CLASS or -a for every class");
 }
 
+static void first_word_of_commands_leads_to_them(void **state)
+{
+    (void)state;
+    check(RUN("", "get"), CLI_USAGE, "",
+          "get wants another word:\n  get jobs ");
+    check(RUN("", "get", "jbos"), CLI_USAGE, "",
+          "no such command: get jbos; there are:\n  get jobs ");
+    check(RUN("", "cancel", "--help"), CLI_OK, "  cancel job-set ", "");
+    check(RUN("", "cance", "--help"), CLI_USAGE, "", "no such command: cance");
+}
+
 static void common_options_stand_before_or_after_the_command(void **state)
 {
     (void)state;
@@ -111,6 +122,7 @@ int main(void)
         TEST(help_is_asked_for_and_succeeds),
         TEST(every_command_has_help),
         TEST(unknown_words_are_usage_errors),
+        TEST(first_word_of_commands_leads_to_them),
         TEST(common_options_stand_before_or_after_the_command),
         TEST(file_that_is_missing_or_wrong_is_refused),
         TEST(dry_run_reads_the_file_and_sends_nothing),
