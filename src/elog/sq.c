@@ -36,6 +36,13 @@ int sq_fail(sqlite3 *db, const char *what, struct err *err)
                    system_errno ? strerrordesc_np(system_errno) : "");
 }
 
+void sq_start(void)
+{
+    int rc = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+
+    ASSERT(rc == SQLITE_OK); /* else a connection was there before */
+}
+
 int sq_open(const struct sq_open *how, sqlite3 **ret_db, struct err *err)
 {
     sqlite3 *db = NULL;

@@ -17,6 +17,11 @@ enum { SQ_BUSY_TIMEOUT_MS = 10000 };
  * or -ERR_IO. */
 int sq_fail(sqlite3 *db, const char *what, struct err *err);
 
+/* Have the library keep no account of its memory, which all threads would
+ * share a lock for.  By a program's main, before anything else here; not
+ * calling it costs time only. */
+void sq_start(void);
+
 /* What to open and how. */
 struct sq_open {
     const char *path;

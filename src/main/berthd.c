@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "elog/sq.h"
 #include "main/berthd_options.h"
 #include "main/machine.h"
 #include "main/say.h"
@@ -126,5 +127,6 @@ int main(int argument_count, char **arguments)
     }
     block_signals(&signals);
     machine_raise_file_limit();
+    sq_start();
     return run(&options, &signals);
 }
