@@ -202,14 +202,14 @@ static void take_command(struct control *c, struct command *command)
  * since what is in this one decides how it is to be answered. */
 static bool belongs_to_next(struct control *c, const struct command *command)
 {
-    if (command->kind == COMMAND_EXCHANGE) {
-        return exchange_must_wait(c, command);
-    }
-    if (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) {
+    if ((command->kind == COMMAND_EXCHANGE && exchange_must_wait(c, command)) ||
+        (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue)) {
         return true;
     }
     return log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&
-           (command->kind == COMMAND_SUBMIT || command->kind == COMMAND_EVENTS);
+           (command->kind == COMMAND_SUBMIT ||
+            command->kind == COMMAND_EVENTS ||
+            command->kind == COMMAND_EXCHANGE);
 }
 
 /* Take what waits, as long as the batch has room; keep the order of what is
@@ -231,7 +231,9 @@ static void take_commands(struct control *c)
             }
             c->waiting_last = command;
             c->waiting_byte_count += command->byte_count;
-        } else if (command->byte_count > CONTROL_BATCH_BYTES_MAX / 2) {
+        } else if (command->kind != COMMAND_EXCHANGE &&
+                   command->byte_count > CONTROL_BATCH_BYTES_MAX / 2) {
+            /* Of an exchange only what is news gets into the record. */
             command_answer(command, COMMAND_OVERLOADED,
                            "the request is larger than one record of the "
                            "log may be");

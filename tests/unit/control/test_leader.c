@@ -539,6 +539,19 @@ static void nodes_that_come_and_go_leave_the_state_as_it_was(void **state)
     end(s);
 }
 
+/* What an exchange takes in memory says nothing of what is logged. */
+static void a_big_exchange_is_taken(void **state)
+{
+    struct stage *s = begin();
+    struct command *command = stage_exchange_command("big", 3, NULL, 0);
+
+    (void)state;
+    (void)!arena_alloc(&command->arena, CONTROL_BATCH_BYTES_MAX / 2 + 1);
+    stage_do(s, command);
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    end(s);
+}
+
 /* A table that is full says so, and has room again for each that is
  * deleted. */
 static void an_executor_that_is_deleted_makes_room(void **state)
@@ -914,6 +927,7 @@ int main(void)
         TEST(leases_are_sent_until_they_are_reported),
         TEST(an_unchanged_inventory_is_not_logged),
         TEST(a_client_id_names_one_job),
+        TEST(a_big_exchange_is_taken),
         TEST(an_executor_that_is_deleted_makes_room),
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_submission_right_after_the_queue_was_deleted_is_refused),
