@@ -197,6 +197,21 @@ static Google__Protobuf__Timestamp *time_or_none(struct query *query,
     return time_ms ? message_time(query->arena, time_ms) : NULL;
 }
 
+/* An executor may have told nonsense: then there are none. */
+static void add_ingress(struct query *query, const struct stored_run *run,
+                        Api__JobRunDetails *details)
+{
+    ProtobufCMessage *message;
+
+    if (wire_decode(&api__job_run_details__descriptor, run->ingress,
+                    &wire_request_limits, query->arena, &message, NULL) < 0) {
+        return;
+    }
+    const Api__JobRunDetails *kept = (const Api__JobRunDetails *)message;
+    details->ingress_addresses = kept->ingress_addresses;
+    details->n_ingress_addresses = kept->n_ingress_addresses;
+}
+
 static Api__JobRunDetails *make_run(struct query *query,
                                     const struct stored_run *run)
 {
@@ -215,6 +230,7 @@ static Api__JobRunDetails *make_run(struct query *query,
     details->pending_ts = time_or_none(query, run->pending_ms);
     details->started_ts = time_or_none(query, run->started_ms);
     details->finished_ts = time_or_none(query, run->finished_ms);
+    add_ingress(query, run, details);
     return details;
 }
 

@@ -172,6 +172,11 @@ struct event {
         } pod;                    /* RUN_ASSIGNED, RUN_RUNNING, RUN_SUCCEEDED */
         struct event_error error; /* RUN_ERRORS, FAILED, DEBUG_INFO */
         struct {
+            const struct str *addresses; /* each an entry of the map from
+                                          * ports to addresses, encoded */
+            uint32_t address_count;
+        } ingress; /* INGRESS_INFO */
+        struct {
             struct str reason;
             struct job_id preempting_job; /* or none */
             struct str requestor;

@@ -410,6 +410,24 @@ static void on_run_errors(struct run_row *run, const struct event *event)
     end_run(run, run_state_of(error->kind), event->created_ms);
 }
 
+/* Kept as the field of api.JobRunDetails, where they are asked for; what
+ * there is no room for is left out. */
+static void on_ingress(struct projection *projection, struct run_row *run,
+                       const struct event *event)
+{
+    enum { INGRESS_ADDRESSES = 11 };
+    auto_strbuf buf = {0};
+
+    for (uint32_t i = 0; i < event->ingress.address_count; i++) {
+        struct str address = event->ingress.addresses[i];
+        if (buf.byte_count + address.byte_count < STORE_TEXT_BYTES_MAX) {
+            field_put_bytes(&buf, INGRESS_ADDRESSES, address);
+        }
+    }
+    run->run.ingress = arena_str(&projection->arena, strbuf_str(&buf));
+    run->is_changed = true;
+}
+
 static void on_run_event(struct job_row *job, struct run_row *run,
                          const struct event *event)
 {
@@ -491,7 +509,11 @@ static int add_run_event(struct projection *projection,
     if (rc <= 0) {
         return rc;
     }
-    on_run_event(job, run, event);
+    if (event->type == EVENT_INGRESS_INFO) {
+        on_ingress(projection, run, event);
+    } else {
+        on_run_event(job, run, event);
+    }
     return 0;
 }
 
@@ -517,6 +539,7 @@ static int add_event(struct projection *projection,
     case EVENT_RUN_PREEMPTED:
     case EVENT_RUN_CANCELLED:
     case EVENT_DEBUG_INFO:
+    case EVENT_INGRESS_INFO:
         return add_run_event(projection, event);
     /* Requests whose results follow as events of their own, and facts about
      * queues and executors: not in the tables. */
@@ -526,7 +549,6 @@ static int add_event(struct projection *projection,
     case EVENT_CANCEL_SET:
     case EVENT_PREEMPT:
     case EVENT_VALIDATED:
-    case EVENT_INGRESS_INFO:
     case EVENT_UTILISATION:
     case EVENT_QUEUE_SET:
     case EVENT_QUEUE_DELETED:

@@ -84,6 +84,8 @@ struct stored_run {
     int32_t exit_code;
     struct str error; /* text for people; "" if none */
     struct str debug;
+    struct str ingress; /* an encoded api.JobRunDetails that holds nothing but
+                         * ingress_addresses; "" if none */
 };
 
 /* Which jobs to list, newest first.  An empty string or 0 stands for any. */

@@ -55,6 +55,7 @@ static const char schema[] =
     " exit_code INTEGER NOT NULL,"
     " error TEXT NOT NULL,"
     " debug TEXT NOT NULL,"
+    " ingress BLOB NOT NULL DEFAULT x'',"
     " PRIMARY KEY (job_number, run_index)) WITHOUT ROWID;"
     "CREATE INDEX run_by_id ON run (id);"
     "CREATE TABLE set_record ("
@@ -73,6 +74,22 @@ static const char schema[] =
     " queue TEXT NOT NULL,"
     " job_count INTEGER NOT NULL,"
     " PRIMARY KEY (pool, queue)) WITHOUT ROWID;";
+
+/* Bring a file of format 1, without `run.ingress`, up to date. */
+static int upgrade(sqlite3 *db, struct err *err)
+{
+    int rc = sq_exec(db,
+                     "BEGIN IMMEDIATE;"
+                     "ALTER TABLE run"
+                     " ADD COLUMN ingress BLOB NOT NULL DEFAULT x'';"
+                     "PRAGMA user_version = 2",
+                     err);
+    if (rc < 0) {
+        sq_rollback(db);
+        return rc;
+    }
+    return sq_commit(db, err);
+}
 
 static int check_version(sqlite3 *db, struct err *err)
 {
@@ -100,7 +117,7 @@ static int check_version(sqlite3 *db, struct err *err)
                        "another data directory",
                        path, (long long)version, (int)STORE_SQLITE_VERSION);
     }
-    return 0;
+    return version < STORE_SQLITE_VERSION ? upgrade(db, err) : 0;
 }
 
 static int create_tables(sqlite3 *db, struct err *err)

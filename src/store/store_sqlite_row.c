@@ -52,6 +52,7 @@ struct run_row store_run_row(sqlite3_stmt *row, struct arena *arena)
                 .exit_code = sqlite3_column_int(row, 12),
                 .error = text(row, 13, arena),
                 .debug = text(row, 14, arena),
+                .ingress = text(row, 15, arena),
             },
         .job_number = sqlite3_column_int64(row, 0),
         .index = (uint32_t)sqlite3_column_int64(row, 1),

@@ -18,7 +18,8 @@
 /* The columns of a run. */
 #define STORE_RUN_COLUMNS                                                    \
     "job_number, run_index, id, job, state, cluster, node, pool, leased_ms," \
-    " pending_ms, started_ms, finished_ms, exit_code, error, debug"
+    " pending_ms, started_ms, finished_ms, exit_code, error, debug,"         \
+    " ingress"
 
 /* The job in the row that a statement stands on; texts go to the arena. */
 struct job_row store_job_row(sqlite3_stmt *row, struct arena *arena) must_check;

@@ -23,13 +23,14 @@ static const char *const sql[WRITER_STATEMENT_COUNT] = {
     [WRITER_SELECT_RUN] = "SELECT " STORE_RUN_COLUMNS " FROM run"
                           /* By the job: the index by run id is random. */
                           " WHERE job_number = ? AND +id = ?",
-    [WRITER_INSERT_RUN] = "INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
-                          " ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    [WRITER_INSERT_RUN] = "INSERT INTO run (" STORE_RUN_COLUMNS ") VALUES (?1,"
+                          " ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,"
+                          " ?13, ?14, ?15, ?16)",
     [WRITER_UPDATE_RUN] = "UPDATE run SET state = ?5, cluster = ?6,"
                           " node = ?7, pool = ?8, leased_ms = ?9,"
                           " pending_ms = ?10, started_ms = ?11,"
                           " finished_ms = ?12, exit_code = ?13, error = ?14,"
-                          " debug = ?15 WHERE job_number = ?1"
+                          " debug = ?15, ingress = ?16 WHERE job_number = ?1"
                           " AND run_index = ?2",
     [WRITER_INSERT_SET_RECORD] = "INSERT INTO set_record VALUES (?, ?)",
     /* The later one wins: a second job under a client id means that the
@@ -206,6 +207,7 @@ static int write_run(struct store_writer *writer, const struct run_row *row,
     sq_bind_int(stmt, 13, run->exit_code);
     sq_bind_text(stmt, 14, run->error);
     sq_bind_text(stmt, 15, run->debug);
+    sq_bind_blob(stmt, 16, run->ingress);
     return sq_run(stmt, err);
 }
 

@@ -176,6 +176,7 @@ static const struct slot requeued_slots[] = {
 };
 
 static const struct slot ingress_info_slots[] = {
+    {4, SLOT_LIST, AT(ingress.addresses), AT(ingress.address_count), NULL},
     {9, SLOT_JOB, AT(job), 0, NULL},
     {10, SLOT_RUN, AT(run), 0, NULL},
 };

@@ -144,6 +144,11 @@ static void test_details(void **state)
                                       .node_name = STR("node"),
                                       .pool = STR("default")}};
     log_event(&f, ids[0], &leased);
+    const struct str address = STR("\x08\x50\x12\x03"
+                                   "a:1"); /* port 80 */
+    struct event ingress = {.type = EVENT_INGRESS_INFO,
+                            .ingress = {&address, 1}};
+    log_event(&f, ids[0], &ingress);
     request.job_ids = ids;
     request.n_job_ids = 2;
     request.expand_job_run = request.expand_job_spec = true;
@@ -161,6 +166,10 @@ static void test_details(void **state)
     assert_non_null(details->job_spec->pod_spec);
     assert_int_equal(details->n_job_runs, 1);
     assert_string_equal(details->job_runs[0]->cluster, "cluster");
+    assert_int_equal(details->job_runs[0]->n_ingress_addresses, 1);
+    assert_int_equal(details->job_runs[0]->ingress_addresses[0]->key, 80);
+    assert_string_equal(details->job_runs[0]->ingress_addresses[0]->value,
+                        "a:1");
     assert_int_equal(details->job_runs[0]->state,
                      API__JOB_RUN_STATE__RUN_STATE_LEASED);
     assert_string_equal(details->latest_run_id, details->job_runs[0]->run_id);

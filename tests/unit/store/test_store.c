@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "elog/elog_memory.h"
+#include "elog/sq.h"
 #include "store_world.h"
 #include "unit.h"
 
@@ -223,6 +224,70 @@ static void a_returned_lease_is_followed_by_another_run(void **state)
     assert_int_equal(runs[1].state, STORED_RUN_LEASE_RETURNED);
     assert_str(runs[1].error, "no room");
     assert_str(runs[1].debug, "debug");
+}
+
+static void a_run_keeps_its_ingress_addresses(void **state)
+{
+    /* Port 80 is at "a:1", port 81 at "b:2". */
+    const struct str addresses[] = {STR("\x08\x50\x12\x03"
+                                        "a:1"),
+                                    STR("\x08\x51\x12\x03"
+                                        "b:2")};
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_run run;
+    struct event told = about(EVENT_INGRESS_INFO, 1, T0 + 20);
+
+    told.ingress.addresses = addresses;
+    told.ingress.address_count = ARRAY_COUNT(addresses);
+    submit(world, 1);
+    lease(world, 1, 0, T0 + 10);
+    add(world, told);
+    store_world_apply(world);
+    assert_int_equal(store_run(world->reader, told.run, &arena, &run, NULL), 1);
+    assert_str(run.ingress, "\x5a\x07\x08\x50\x12\x03"
+                            "a:1"
+                            "\x5a\x07\x08\x51\x12\x03"
+                            "b:2");
+    assert_int_equal(run.state, STORED_RUN_LEASED);
+}
+
+/* A copy is made what format 1 was: without the addresses. */
+static void a_store_of_format_1_is_brought_up_to_date(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    char path[TMPDIR_PATH_BYTES_MAX];
+    struct stored_run run;
+    struct store *copy = NULL;
+    struct store_reader *reader = NULL;
+    struct err err;
+    sqlite3 *db;
+
+    submit(world, 1);
+    lease(world, 1, 0, T0 + 10);
+    store_world_apply(world);
+    tmpdir_path(&world->dir, "old", path);
+    assert_int_equal(store_backup(world->store, path, &err), 0);
+    assert_int_equal(sq_open(&(struct sq_open){.path = path}, &db, &err), 0);
+    assert_int_equal(sq_exec(db,
+                             "ALTER TABLE run DROP COLUMN ingress;"
+                             "PRAGMA user_version = 1",
+                             &err),
+                     0);
+    sq_close(db);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(store_sqlite_open(path, &copy, &err), 0);
+        assert_int_equal(store_reader_open(copy, &reader, &err), 0);
+        assert_int_equal(
+            store_run(reader, run_id_make(job_at(1), 0), &arena, &run, NULL),
+            1);
+        assert_int_equal(run.ingress.byte_count, 0);
+        store_reader_close(reader);
+        store_close(copy);
+        reader = NULL;
+        copy = NULL;
+    }
 }
 
 static void fail_with(struct store_world *world, int64_t n,
@@ -767,6 +832,8 @@ int main(void)
         CASE(an_unknown_job_is_none),
         CASE(a_job_runs_to_its_end),
         CASE(a_returned_lease_is_followed_by_another_run),
+        CASE(a_run_keeps_its_ingress_addresses),
+        CASE(a_store_of_format_1_is_brought_up_to_date),
         CASE(a_failure_says_how_by_its_kind),
         CASE(a_cancelled_job_keeps_reason_and_user),
         CASE(a_long_error_text_is_cut_between_characters),
