@@ -1,7 +1,7 @@
 /*
  * bench_rpc - what src/rpc carries on this machine, client and server in one
  * process: unary calls a second, messages a second of one stream and of
- * eight, and of a bidi echo.  One line per figure: name, value, unit.
+ * eight, and of a bidi echo.  One JSON line per figure.
  *
  *     bench_rpc [seconds per figure, default 2]
  */
@@ -136,7 +136,8 @@ static struct rpc_channel *open_channel(const struct bench *bench)
 
 static void print_rate(const char *name, long count, int64_t begun_ms)
 {
-    printf("%-28s %10ld /s\n", name, count * 1000 / (now_ms() - begun_ms));
+    printf("{\"name\": \"%s_per_s\", \"value\": %ld, \"unit\": \"/s\"}\n", name,
+           count * 1000 / (now_ms() - begun_ms));
 }
 
 static void bench_unary(struct bench *bench, const char *name, int channels,
