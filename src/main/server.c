@@ -1,5 +1,6 @@
 #include "main/server.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -49,6 +50,23 @@ static int open_log(struct server *server, struct err *err)
     return rc;
 }
 
+/* A new store beside a log whose beginning is gone knows nothing of the jobs
+ * that ended before: the operator hears of it. */
+static int warn_of_partial_store(struct server *server,
+                                 struct elog_reader *reader, struct err *err)
+{
+    struct elog_bounds bounds;
+
+    int rc = elog_bounds(reader, &bounds, err);
+    if (rc == 0 && store_seq(server->store) == 0 && bounds.first_seq > 1) {
+        say(SAY_WARN, "store.partial",
+            "first_record=%" PRIu64 " advice=\"the store is made from what the "
+            "log still holds; older jobs and client ids are only in a backup\"",
+            bounds.first_seq);
+    }
+    return rc;
+}
+
 /* Open the store; one that does not continue the log is made anew from it. */
 static int open_store(struct server *server, struct err *err)
 {
@@ -70,6 +88,9 @@ static int open_store(struct server *server, struct err *err)
                        "move that file away",
                        reason.text);
     }
+    if (rc == 0) {
+        return warn_of_partial_store(server, reader, err);
+    }
     if (rc != -ERR_CONFLICT || !server->store) {
         return rc;
     }
@@ -77,8 +98,10 @@ static int open_store(struct server *server, struct err *err)
     store_close(server->store);
     server->store = NULL;
     rc = store_sqlite_remove(server->dir.store, err);
-    return rc < 0 ? rc
-                  : store_sqlite_open(server->dir.store, &server->store, err);
+    if (rc == 0) {
+        rc = store_sqlite_open(server->dir.store, &server->store, err);
+    }
+    return rc < 0 ? rc : warn_of_partial_store(server, reader, err);
 }
 
 /* Log and store hold what jobs are given to run with: for us alone, while the
