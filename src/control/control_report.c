@@ -13,13 +13,35 @@ static const struct resource_schema *schema_of(const struct control *c)
     return &c->policy->policy.schema;
 }
 
+/* Bytes for a person: exact where that is short ("64Mi"), else to a tenth
+ * ("23.4Gi"). */
+static void put_bytes(struct strbuf *buf, int64_t bytes)
+{
+    static const char suffixes[][3] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+    double amount = (double)bytes;
+    size_t power = 0;
+
+    while ((amount >= 1024 || amount <= -1024) &&
+           power + 1 < ARRAY_COUNT(suffixes)) {
+        amount /= 1024;
+        power++;
+    }
+    bool is_whole = amount == (double)(int64_t)amount;
+    strbuf_addf(buf, "%.*f%s", is_whole ? 0 : 1, amount, suffixes[power]);
+}
+
 static void put_amount(struct strbuf *buf, const struct control *c, int column,
                        int64_t amount)
 {
     int64_t unit = schema_of(c)->columns[column].unit_milli;
     struct str name = schema_of(c)->columns[column].name;
+    bool is_bytes = str_equal(name, STR("memory")) ||
+                    str_equal(name, STR("ephemeral-storage"));
 
-    if (unit % MILLI == 0) {
+    if (is_bytes && unit % MILLI == 0) {
+        put_bytes(buf, amount * (unit / MILLI));
+        strbuf_addf(buf, " %.*s", STR_ARG(name));
+    } else if (unit % MILLI == 0) {
         strbuf_addf(buf, "%" PRId64 " %.*s", amount * (unit / MILLI),
                     STR_ARG(name));
     } else {

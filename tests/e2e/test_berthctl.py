@@ -199,6 +199,8 @@ contexts:
         job_id, = self.submit("true")
         harness.wait_for("the job is explained", lambda: "cordoned" in
                          self.ctl("explain", job_id).lower())
+        self.assertRegex(self.ctl("explain", job_id),
+                         r"asks for .*\b[0-9.]+[KMG]i memory")
         self.assertEqual(json.loads(self.ctl("explain", job_id, "-o", "json"))
                          ["jobId"], job_id)
         self.assertTrue(self.ctl("get", "job-report", job_id))
