@@ -60,6 +60,13 @@ class Config(unittest.TestCase):
         self.assertEqual(run("berthd", "here").returncode, 2)
         self.assertEqual(run("berth-executor", "--runtime", "x").returncode, 2)
 
+    def test_help_names_the_defaults(self):
+        text = run("berthd", "--help").stdout
+        manual = run("berthd", "--print-manual").stdout
+        for value in ("berth-data", "127.0.0.1:50051", "127.0.0.1:8081"):
+            self.assertIn(f"({value})", text)
+            self.assertRegex(manual, rf'`"?{value}"?`')
+
     def test_printed_configuration_is_a_configuration(self):
         printed = run("berthd", "--print-config")
         self.assertEqual(printed.returncode, 0)
