@@ -87,6 +87,8 @@ static const struct method methods[] = {
              PERMISSION_WATCH_ALL_EVENTS, VERB_WATCH, RPC_PERMISSION_DENIED),
     UNARY("api.Event/Health", handle_get_health, PERMISSION_NONE),
 
+    UNARY("berth.api.Berth/UncordonNode", handle_uncordon_node,
+          PERMISSION_CORDON_NODES),
     UNARY("berth.api.Berth/ListJobs", handle_list_jobs, PERMISSION_NONE),
     UNARY("berth.api.Berth/ExplainJob", handle_explain_job, PERMISSION_NONE),
     UNARY("berth.api.Berth/GetQueueShares", handle_get_queue_shares,

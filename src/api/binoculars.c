@@ -3,6 +3,7 @@
 #include "api/message.h"
 #include "api/state.h"
 #include "armada/binoculars.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "wire/rfc3339.h"
 
 enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, MS_PER_S = 1000 };
@@ -121,15 +122,38 @@ void handle_get_logs(struct api_call *call, struct str request)
     read_logs(call, &query);
 }
 
+/* Whichever executors have the node: in Armada each cluster has a Binoculars
+ * of its own, here one serves them all. */
+static void set_cordon(struct api_call *call, const char *node_name,
+                       bool is_cordoned)
+{
+    struct event event = {.type = EVENT_EXECUTOR_SETTINGS};
+
+    if (!*node_name) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "node_name must be given");
+        return;
+    }
+    event.settings.node_name = str_of(node_name);
+    event.settings.is_cordoned = is_cordoned;
+    executor_settings_post(call, &event);
+}
+
 void handle_cordon_node(struct api_call *call, struct str request)
 {
     Binoculars__CordonRequest *message;
 
     if (api_call_decode(call, &binoculars__cordon_request__descriptor, request,
                         &message)) {
-        api_call_fail(call, RPC_UNIMPLEMENTED,
-                      "this server does not cordon single nodes; cordon node "
-                      "%s in its cluster, or its executor here",
-                      message->node_name);
+        set_cordon(call, message->node_name, true);
+    }
+}
+
+void handle_uncordon_node(struct api_call *call, struct str request)
+{
+    Berth__Api__UncordonNodeRequest *message;
+
+    if (api_call_decode(call, &berth__api__uncordon_node_request__descriptor,
+                        request, &message)) {
+        set_cordon(call, message->node_name, false);
     }
 }

@@ -75,6 +75,10 @@ api_call_handler_fn handle_get_job_errors;
 api_call_handler_fn handle_get_job_run_details;
 /* Jobs.GetActiveQueues. */
 api_call_handler_fn handle_get_active_queues;
+/* Append one event about executors or nodes in the caller's name, stamped
+ * with the time; the call is answered when it is durable
+ * (executor_service.c). */
+void executor_settings_post(struct api_call *call, struct event *event);
 /* Executor.UpsertExecutorSettings (executor_service.c). */
 api_call_handler_fn handle_upsert_executor_settings;
 /* Executor.DeleteExecutorSettings. */
@@ -91,6 +95,8 @@ api_call_handler_fn handle_get_job_report;
 api_call_handler_fn handle_get_logs;
 /* Binoculars.Cordon. */
 api_call_handler_fn handle_cordon_node;
+/* berth.api.Berth.UncordonNode. */
+api_call_handler_fn handle_uncordon_node;
 /* Berth.ListJobs (berth_service.c). */
 api_call_handler_fn handle_list_jobs;
 /* Berth.ExplainJob. */

@@ -2,6 +2,8 @@
  * cancel and preempt of the jobs on an executor, on a node, of queues; and
  * what else is done to executors.
  */
+#include "armada/binoculars.pb-c.h"
+#include "berth/api.pb-c.h"
 #include "cli/queues.h"
 #include "cli/states.h"
 
@@ -242,6 +244,33 @@ enum cli_exit cmd_uncordon_executor(struct cli *cli)
     char none[] = "";
 
     return set_executor(cli, false, none);
+}
+
+enum cli_exit cmd_cordon_node(struct cli *cli)
+{
+    Binoculars__CordonRequest request = BINOCULARS__CORDON_REQUEST__INIT;
+
+    request.node_name = cli_argument(cli, 0);
+    enum cli_exit rc =
+        cli_call_empty(cli, "/binoculars.Binoculars/Cordon", &request.base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "Cordoned node %s", request.node_name);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_uncordon_node(struct cli *cli)
+{
+    Berth__Api__UncordonNodeRequest request =
+        BERTH__API__UNCORDON_NODE_REQUEST__INIT;
+
+    request.node_name = cli_argument(cli, 0);
+    enum cli_exit rc =
+        cli_call_empty(cli, "/berth.api.Berth/UncordonNode", &request.base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "Uncordoned node %s", request.node_name);
+    }
+    return rc;
 }
 
 enum cli_exit cmd_delete_executor(struct cli *cli)

@@ -200,6 +200,8 @@ enum cli_exit cmd_cordon_queues(struct cli *cli);
 enum cli_exit cmd_uncordon_queues(struct cli *cli);
 enum cli_exit cmd_cordon_executor(struct cli *cli);
 enum cli_exit cmd_uncordon_executor(struct cli *cli);
+enum cli_exit cmd_cordon_node(struct cli *cli);
+enum cli_exit cmd_uncordon_node(struct cli *cli);
 enum cli_exit cmd_delete_executor(struct cli *cli);
 enum cli_exit cmd_create_retry_policy(struct cli *cli);
 enum cli_exit cmd_update_retry_policy(struct cli *cli);

@@ -57,6 +57,7 @@ static void put_nodes(const struct control_executor *executor,
         const struct control_node *node =
             &executor->nodes.items[named[i].index];
         pack_str(buf, str_make(node->bytes, node->byte_count));
+        pack_u64(buf, node->is_cordoned);
     }
 }
 
@@ -154,7 +155,8 @@ static void get_retry_policies(struct control *c, struct pack_reader *reader)
     }
 }
 
-static void get_nodes(struct control *c, struct pack_reader *reader)
+static void get_nodes(struct control *c, struct control_executor *executor,
+                      struct pack_reader *reader, uint64_t version)
 {
     uint32_t count = unpack_count(reader, NODES_MAX);
 
@@ -169,10 +171,15 @@ static void get_nodes(struct control *c, struct pack_reader *reader)
             return;
         }
         executor_fold(c, &event);
+        if (version >= 2 && unpack_count(reader, 1) == 1 &&
+            event.nodes.set_count == 1) {
+            node_cordon(c, executor, event.nodes.set[0].name, true);
+        }
     }
 }
 
-static void get_executors(struct control *c, struct pack_reader *reader)
+static void get_executors(struct control *c, struct pack_reader *reader,
+                          uint64_t version)
 {
     uint32_t count = unpack_count(reader, EXECUTORS_MAX);
 
@@ -185,7 +192,7 @@ static void get_executors(struct control *c, struct pack_reader *reader)
         executor->cordon_reason = str_dup(unpack_str(reader));
         struct str pool = unpack_str(reader);
         executor->state = unpack_count(reader, EXECUTOR_LOST);
-        get_nodes(c, reader);
+        get_nodes(c, executor, reader, version);
         mem_free(executor->pool);
         executor->pool = str_dup(pool);
         executor->is_known = is_known;
@@ -257,7 +264,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     }
     get_queues(c, &reader);
     get_retry_policies(c, &reader);
-    get_executors(c, &reader);
+    get_executors(c, &reader, version);
     get_marks(c, &reader);
     struct dedup *dedup = reader.is_bad ? NULL : dedup_unpack(&reader);
     if (dedup) {

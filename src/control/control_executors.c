@@ -45,6 +45,7 @@ static void node_drop(struct control *c, struct control_executor *executor,
 
     mem_free(node->bytes);
     node->bytes = NULL;
+    node->is_cordoned = false;
     sched_node_remove(c->sched, node->sched_node);
     names_unref(&executor->node_names, index);
     executor->node_count--;
@@ -174,8 +175,38 @@ static void fold_node(struct control *c, struct control_executor *executor,
     mem_free(node->bytes);
     node->bytes = mem_dup(buf.bytes, buf.byte_count);
     node->byte_count = (uint32_t)buf.byte_count;
-    node->sched_node = sched_node_set(c->sched, executor->id, record, pool);
+    struct node_record known = *record;
+    known.is_unschedulable |= node->is_cordoned;
+    node->sched_node = sched_node_set(c->sched, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
+}
+
+/* Fold a node's own bytes again, now that its cordon is another. */
+static void fold_node_again(struct control *c,
+                            struct control_executor *executor,
+                            struct control_node *node)
+{
+    auto_arena arena = {0};
+    struct event event;
+    auto_mem char *bytes = mem_dup(node->bytes, node->byte_count);
+
+    int rc = log_decode_event(str_make(bytes, node->byte_count), &arena, &event,
+                              NULL);
+    ASSERT(rc == 0); /* we encoded them */
+    fold_node(c, executor, event.nodes.pool, &event.nodes.set[0]);
+    c->node_generation++;
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+void node_cordon(struct control *c, struct control_executor *executor,
+                 struct str name, bool is_cordoned)
+{
+    uint32_t index = names_find(&executor->node_names, name);
+
+    if (index != NAMES_NONE && executor->nodes.items[index].bytes) {
+        executor->nodes.items[index].is_cordoned = is_cordoned;
+        fold_node_again(c, executor, &executor->nodes.items[index]);
+    }
 }
 
 static void fold_node_removed(struct control *c,
@@ -211,8 +242,26 @@ static void fold_nodes(struct control *c, const struct event *event)
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
+static void fold_node_settings(struct control *c, const struct event *event)
+{
+    bool is_cordoned =
+        event->settings.is_cordoned && !event->settings.is_deleted;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        struct control_executor *executor = c->executors.items[i];
+        if (executor && (event->settings.name.byte_count == 0 ||
+                         str_equal(executor->id, event->settings.name))) {
+            node_cordon(c, executor, event->settings.node_name, is_cordoned);
+        }
+    }
+}
+
 static void fold_settings(struct control *c, const struct event *event)
 {
+    if (event->settings.node_name.byte_count) {
+        fold_node_settings(c, event);
+        return;
+    }
     struct control_executor *executor = executor_get(c, event->settings.name);
 
     executor->has_settings = !event->settings.is_deleted;

@@ -58,6 +58,7 @@ struct control_node {
     uint32_t byte_count;
     uint32_t sched_node;
     uint32_t seen_no; /* the last exchange that listed it */
+    bool is_cordoned; /* by an operator, here; goes with the node */
 };
 
 /* An executor, by the index of its name. */
@@ -248,6 +249,9 @@ struct control_executor *control_find_executor(const struct control *c,
                                                struct str id);
 /* Tell the scheduler whether it gets new leases. */
 void executor_sync(struct control *c, struct control_executor *executor);
+/* Cordon a node, or take it up again; one that is not there is passed over. */
+void node_cordon(struct control *c, struct control_executor *executor,
+                 struct str name, bool is_cordoned);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
 void executor_fold(struct control *c, const struct event *event);
 /* Free all executors. */

@@ -202,10 +202,11 @@ struct event {
             bool is_full; /* nodes not in `set` are gone */
         } nodes;
         struct {
-            struct str name;
+            struct str name; /* "" with a node: whichever executors have it */
             bool is_cordoned;
             bool is_deleted; /* the settings are forgotten */
             struct str reason;
+            struct str node_name; /* "": the executor as a whole */
         } settings; /* EXECUTOR_SETTINGS; EXECUTOR_DELETED has the name */
         struct {
             struct str name;

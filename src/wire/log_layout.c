@@ -216,6 +216,7 @@ static const struct slot settings_slots[] = {
     {2, SLOT_BOOL, AT(settings.is_cordoned), 0, NULL},
     {3, SLOT_STR, AT(settings.reason), 0, NULL},
     {4, SLOT_BOOL, AT(settings.is_deleted), 0, NULL},
+    {5, SLOT_STR, AT(settings.node_name), 0, NULL},
 };
 static const struct slot executor_deleted_slots[] = {
     {1, SLOT_STR, AT(settings.name), 0, NULL},

@@ -66,6 +66,27 @@ class TwoExecutors(unittest.TestCase):
         jobs = self.wait_all(40, "SUCCEEDED")
         self.assertEqual({job["executor"] for job in jobs}, {"second"})
 
+    def test_cordoned_nodes_get_nothing_new_until_uncordoned(self):
+        def where(job_set, count):
+            self.berth.ctl("submit", "-", input_text=job_file(
+                "q", job_set, *["true"] * count))
+            jobs = harness.wait_for(job_set, lambda: [
+                job for job in self.jobs() if job["jobSet"] == job_set
+                and job.get("state") == "SUCCEEDED"][count - 1:] and [
+                job for job in self.jobs() if job["jobSet"] == job_set], 60)
+            return {job["node"] for job in jobs}
+
+        self.berth.ctl("cordon", "executor", "local", "not in this test")
+        for index in (0, 1, 2):
+            name = f"second-n-{index}"
+            self.assertEqual(self.berth.ctl("cordon", "node", name).stdout,
+                             f"Cordoned node {name}\n")
+        self.assertEqual(where("cordoned", 20), {"second-n-3"})
+        self.berth.ctl("cordon", "node", "second-n-3")
+        self.assertEqual(self.berth.ctl("uncordon", "node", "second-n-1")
+                         .stdout, "Uncordoned node second-n-1\n")
+        self.assertEqual(where("uncordoned", 20), {"second-n-1"})
+
     def test_second_goes_away_and_comes_back(self):
         self.executor.kill()
         self.berth.ctl("submit", "-",

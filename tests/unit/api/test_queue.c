@@ -5,6 +5,7 @@
 #include "api/queue_convert.h"
 #include "api/retry_validate.h"
 #include "api_fixture.h"
+#include "armada/binoculars.pb-c.h"
 #include "armada/services.pb-c.h"
 #include "unit.h"
 #include "wire/message.h"
@@ -321,6 +322,30 @@ static void test_executor_settings(void **state)
     fixture_fini(&f);
 }
 
+static void test_cordon_of_a_node(void **state)
+{
+    struct fixture f;
+    Binoculars__CordonRequest cordon = BINOCULARS__CORDON_REQUEST__INIT;
+    static const char *const path = "/binoculars.Binoculars/Cordon";
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, path, &cordon.base),
+                     RPC_INVALID_ARGUMENT);
+    cordon.node_name = field("n1");
+    assert_int_equal(fixture_code(&f, path, &cordon.base), RPC_OK);
+    fixture_fini(&f);
+
+    fixture_init(&f);
+    f.config.auth.grants[PERMISSION_CORDON_NODES] =
+        (struct permission_grant){NULL, 0};
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, path, &cordon.base),
+                     RPC_PERMISSION_DENIED);
+    fixture_fini(&f);
+}
+
 /* A policy that keeps all rules, to be bent. */
 struct policy_case {
     Api__RetryPolicy policy;
@@ -455,6 +480,7 @@ int main(void)
         TEST(test_cordon),
         TEST(test_trap_12_selections),
         TEST(test_executor_settings),
+        TEST(test_cordon_of_a_node),
         TEST(test_retry_policy_rules),
         TEST(test_retry_policies),
     };

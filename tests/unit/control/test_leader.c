@@ -787,6 +787,28 @@ static void a_cordoned_executor_gets_no_leases(void **state)
     end(s);
 }
 
+static void a_cordoned_node_gets_no_leases_also_after_a_restart(void **state)
+{
+    struct stage *s = begin();
+    struct event event = stage_event_make(EVENT_EXECUTOR_SETTINGS);
+
+    (void)state;
+    event.settings.node_name = STR("n0");
+    event.settings.is_cordoned = true;
+    stage_event(s, "", "", "root", &event);
+    struct job_id job = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, job, "submit");
+    assert_int_equal(control_checkpoint(s->control, NULL), 0);
+    stage_crash(s);
+    stage_start(s);
+    stage_settle(s);
+    ASSERT_HISTORY(s, job, "submit");
+    event.settings.is_cordoned = false;
+    stage_event(s, "", "", "root", &event);
+    ASSERT_HISTORY(s, job, "submit leased");
+    end(s);
+}
+
 /* AR-04, the leader's half: preempted, then failed, in the scheduler's words;
  * in one batch with the leases that it serves. */
 static void a_queue_over_its_share_is_preempted(void **state)
@@ -938,6 +960,7 @@ int main(void)
         TEST(leases_are_pushed_when_they_are_durable),
         TEST(a_delta_names_the_nodes_that_are_gone),
         TEST(a_cordoned_executor_gets_no_leases),
+        TEST(a_cordoned_node_gets_no_leases_also_after_a_restart),
         TEST(a_queue_over_its_share_is_preempted),
         TEST(ar_09_a_gang_starts_with_its_minimum),
         TEST(unacknowledged_leases_are_limited),
