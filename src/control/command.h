@@ -117,6 +117,7 @@ struct queue_share {
     int64_t demand_share_ppm;   /* of all it has queued and leased */
     uint32_t queued_count, leased_count, pending_count, running_count;
     bool is_cordoned;
+    struct resource_list allocated; /* to what is leased; no zeros */
 };
 
 struct command;

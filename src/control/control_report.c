@@ -387,6 +387,29 @@ static void count_runs(struct control *c, struct queue_share *shares,
     }
 }
 
+/* What is not 0 of a vector, as amounts with names. */
+static struct resource_list name_amounts(struct control *c,
+                                         const struct resource_vec *vec,
+                                         struct arena *arena)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    struct resource_list list = {
+        .items = arena_alloc_array(arena, schema->column_count,
+                                   sizeof(struct resource_amount)),
+    };
+
+    for (uint32_t i = 0; i < schema->column_count; i++) {
+        if (vec->v[i] == 0) {
+            continue;
+        }
+        struct str name = arena_str(arena, schema->columns[i].name);
+        int rc = resource_list_add(&list, name,
+                                   vec->v[i] * schema->columns[i].unit_milli);
+        ASSERT(rc == 0); /* each column's name is another */
+    }
+    return list;
+}
+
 static void fill_share(struct control *c, struct command *command,
                        const struct named_queue *queue, uint32_t pool,
                        struct queue_share *share)
@@ -406,6 +429,7 @@ static void fill_share(struct control *c, struct command *command,
         .demand_share_ppm = ppm(stats.demand_share),
         .queued_count = stats.queued_count,
         .is_cordoned = !entry || entry->record.is_cordoned,
+        .allocated = name_amounts(c, &stats.allocated, &command->arena),
     };
     queue_entry_unref(entry);
 }

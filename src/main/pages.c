@@ -144,6 +144,22 @@ static const struct share_metric share_metrics[] = {
     {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
 };
 
+static void put_allocated(struct strbuf *out, const struct queue_share *share)
+{
+    for (uint32_t i = 0; i < share->allocated.count; i++) {
+        const struct resource_amount *amount = &share->allocated.items[i];
+        strbuf_add_text(out, "armada_queue_resource_allocated{pool=\"");
+        put_label(out, share->pool);
+        strbuf_add_text(out, "\",queueName=\"");
+        put_label(out, share->queue);
+        strbuf_add_text(out, "\",queue=\"");
+        put_label(out, share->queue);
+        strbuf_add_text(out, "\",resourceType=\"");
+        put_label(out, amount->name);
+        strbuf_addf(out, "\"} %.15g\n", (double)amount->milli / 1e3);
+    }
+}
+
 static void put_shares(struct strbuf *out, const struct command *command)
 {
     for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
@@ -158,6 +174,13 @@ static void put_shares(struct strbuf *out, const struct command *command)
             put_label(out, share->queue);
             strbuf_addf(out, "\"} %.12g\n", metric->value(share));
         }
+    }
+    strbuf_add_text(out,
+                    "# HELP armada_queue_resource_allocated What a queue's "
+                    "leased jobs ask for, in the resource's own unit.\n"
+                    "# TYPE armada_queue_resource_allocated gauge\n");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        put_allocated(out, &command->queues.shares[i]);
     }
     strbuf_add_text(out, "# HELP armada_queue_size Jobs that wait in a queue.\n"
                          "# TYPE armada_queue_size gauge\n");

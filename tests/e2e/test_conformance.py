@@ -3,7 +3,7 @@ traps of its section 9 that are about clients.
 
 Rows 3, 7, 8 and 9 are test_testsuite.py as well, row 14 is
 test_armada_client.py.  Not there yet: row 12, the REST gateway, and row 15's
-`considered_jobs` and `queue_resource_allocated`.
+`considered_jobs`.
 """
 
 import os
@@ -185,7 +185,10 @@ class Conformance(kit.Case):
                        *(f'armada_scheduler_{name}{{pool="default",{labels}}}'
                          for name in ("fair_share", "adjusted_fair_share",
                                       "actual_share", "demand",
-                                      "queue_weight"))):
+                                      "queue_weight")),
+                       'armada_queue_resource_allocated{pool="default",'
+                       f'queueName="{self.queue}",{labels},'
+                       'resourceType="memory"} '):
             self.assertIn("\n" + series, text)
         self.cancel_all()
 
