@@ -135,7 +135,7 @@ static void set_cordon(struct api_call *call, const char *node_name,
     }
     event.settings.node_name = str_of(node_name);
     event.settings.is_cordoned = is_cordoned;
-    executor_settings_post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_cordon_node(struct api_call *call, struct str request)

@@ -4,7 +4,7 @@
 #include "api/state.h"
 #include "armada/services.pb-c.h"
 
-void executor_settings_post(struct api_call *call, struct event *event)
+void event_post(struct api_call *call, struct event *event)
 {
     struct event_scope scope = {.user = call->principal.name};
     const struct clock *clock = call->api->ports.clock;
@@ -45,7 +45,7 @@ void handle_upsert_executor_settings(struct api_call *call, struct str request)
     event.settings.name = str_of(message->name);
     event.settings.is_cordoned = message->cordoned;
     event.settings.reason = str_of(message->cordonreason);
-    executor_settings_post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_delete_executor_settings(struct api_call *call, struct str request)
@@ -61,7 +61,7 @@ void handle_delete_executor_settings(struct api_call *call, struct str request)
     struct event event = {.type = EVENT_EXECUTOR_SETTINGS};
     event.settings.name = str_of(message->name);
     event.settings.is_deleted = true;
-    executor_settings_post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_delete_executor(struct api_call *call, struct str request)
@@ -75,5 +75,5 @@ void handle_delete_executor(struct api_call *call, struct str request)
     }
     struct event event = {.type = EVENT_EXECUTOR_DELETED};
     event.settings.name = str_of(message->name);
-    executor_settings_post(call, &event);
+    event_post(call, &event);
 }

@@ -75,10 +75,10 @@ api_call_handler_fn handle_get_job_errors;
 api_call_handler_fn handle_get_job_run_details;
 /* Jobs.GetActiveQueues. */
 api_call_handler_fn handle_get_active_queues;
-/* Append one event about executors or nodes in the caller's name, stamped
+/* Append one event that stands in no queue in the caller's name, stamped
  * with the time; the call is answered when it is durable
  * (executor_service.c). */
-void executor_settings_post(struct api_call *call, struct event *event);
+void event_post(struct api_call *call, struct event *event);
 /* Executor.UpsertExecutorSettings (executor_service.c). */
 api_call_handler_fn handle_upsert_executor_settings;
 /* Executor.DeleteExecutorSettings. */

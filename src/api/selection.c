@@ -3,7 +3,6 @@
  * (armada-api.md 1.5, 1.9; trap 12).
  */
 #include "api/handlers.h"
-#include "api/sequence.h"
 #include "api/state.h"
 #include "armada/services.pb-c.h"
 
@@ -19,12 +18,9 @@ static const struct str *texts(struct api_call *call, char **items,
     return list;
 }
 
-static struct event selection_now(const struct api_call *call,
-                                  enum selection_action action)
+static struct event selection_of(enum selection_action action)
 {
-    const struct clock *clock = call->api->ports.clock;
-    struct event event = {.type = EVENT_SELECTION,
-                          .created_ms = clock->wall_ms(clock)};
+    struct event event = {.type = EVENT_SELECTION};
 
     event.selection.action = action;
     event.selection.states = STATE_SET_ALL;
@@ -55,17 +51,6 @@ static bool set_queues(struct api_call *call, struct event *event,
         api_call_reply_empty(call);
     }
     return count > 0;
-}
-
-static void post(struct api_call *call, const struct event *event)
-{
-    struct event_scope scope = {.user = call->principal.name};
-    struct sequence sequence = {0};
-
-    sequence_begin(&sequence, &scope);
-    sequence_add(&sequence, event);
-    api_call_post(call, sequence_command(&sequence, &scope),
-                  api_call_done_empty);
 }
 
 static bool check_name(struct api_call *call, const char *what,
@@ -143,13 +128,13 @@ void handle_cancel_on_queue(struct api_call *call, struct str request)
         api_call_reply_empty(call);
         return;
     }
-    struct event event = selection_now(call, SELECTION_CANCEL);
+    struct event event = selection_of(SELECTION_CANCEL);
     set_queues(call, &event, &message->name, 1);
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
     set_pools(call, &event, message->pools, message->n_pools);
     event.selection.states = (enum state_set)states;
-    post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_preempt_on_queue(struct api_call *call, struct str request)
@@ -161,17 +146,17 @@ void handle_preempt_on_queue(struct api_call *call, struct str request)
         !check_queue(call, message->name)) {
         return;
     }
-    struct event event = selection_now(call, SELECTION_PREEMPT);
+    struct event event = selection_of(SELECTION_PREEMPT);
     set_queues(call, &event, &message->name, 1);
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
     set_pools(call, &event, message->pools, message->n_pools);
-    post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_cancel_on_executor(struct api_call *call, struct str request)
 {
-    struct event event = selection_now(call, SELECTION_CANCEL);
+    struct event event = selection_of(SELECTION_CANCEL);
     Api__ExecutorCancelRequest *message;
 
     if (!api_call_decode(call, &api__executor_cancel_request__descriptor,
@@ -184,12 +169,12 @@ void handle_cancel_on_executor(struct api_call *call, struct str request)
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
     set_pools(call, &event, message->pools, message->n_pools);
-    post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_preempt_on_executor(struct api_call *call, struct str request)
 {
-    struct event event = selection_now(call, SELECTION_PREEMPT);
+    struct event event = selection_of(SELECTION_PREEMPT);
     Api__ExecutorPreemptRequest *message;
 
     if (!api_call_decode(call, &api__executor_preempt_request__descriptor,
@@ -202,12 +187,12 @@ void handle_preempt_on_executor(struct api_call *call, struct str request)
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
     set_pools(call, &event, message->pools, message->n_pools);
-    post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_cancel_on_node(struct api_call *call, struct str request)
 {
-    struct event event = selection_now(call, SELECTION_CANCEL);
+    struct event event = selection_of(SELECTION_CANCEL);
     Api__NodeCancelRequest *message;
 
     if (!api_call_decode(call, &api__node_cancel_request__descriptor, request,
@@ -221,12 +206,12 @@ void handle_cancel_on_node(struct api_call *call, struct str request)
     event.selection.executor_id = str_of(message->executor);
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
-    post(call, &event);
+    event_post(call, &event);
 }
 
 void handle_preempt_on_node(struct api_call *call, struct str request)
 {
-    struct event event = selection_now(call, SELECTION_PREEMPT);
+    struct event event = selection_of(SELECTION_PREEMPT);
     Api__NodePreemptRequest *message;
 
     if (!api_call_decode(call, &api__node_preempt_request__descriptor, request,
@@ -240,5 +225,5 @@ void handle_preempt_on_node(struct api_call *call, struct str request)
     event.selection.executor_id = str_of(message->executor);
     set_classes(call, &event, message->priorityclasses,
                 message->n_priorityclasses);
-    post(call, &event);
+    event_post(call, &event);
 }
