@@ -1,9 +1,9 @@
 /*
- * instance - a small cluster as plain data: drawn from a tape, built into a
- * planner in any order, solved by the oracle, and changed by plans.
+ * instance - a small cluster as plain data: drawn from a tape, told to a
+ * planner (built.h), decided by the oracle, and changed by plans.
  *
- * Amounts are whole cores and GB; one pool.  Job, queue and node numbers are
- * indexes here; `handles` gives a planner's node index for a number.
+ * Amounts are whole cores and GB; one pool.  Jobs, queues and nodes are
+ * numbered by their place here.
  */
 #pragma once
 
@@ -67,38 +67,18 @@ struct instance_class {
 enum { CLASS_COUNT = 4 };
 extern const struct instance_class CLASSES[CLASS_COUNT];
 
-/* A planner that was told an instance. */
-struct built {
-    struct policy policy;
-    struct sched *sched;
-    uint32_t handles[INSTANCE_NODES_MAX];
-    uint32_t classes[INSTANCE_JOBS_MAX]; /* by the first job that is of it */
-};
-
 /* Draw an instance; some of its jobs run. */
 void instance_draw(struct tape *tape, struct instance *instance);
-/* Tell a fresh planner all of it, in an order that `shuffle` decides (0: as
- * numbered). */
-void instance_build(const struct instance *instance, uint64_t shuffle,
-                    struct built *ret_built);
-/* Tell the planner of a node as it now is. */
-void built_set_node(struct built *built, const struct instance *instance,
-                    int node);
-/* Tell the planner of a queue as it now is. */
-void built_set_queue(struct built *built, const struct instance *instance,
-                     int queue);
-/* Free the planner. */
-void built_fini(struct built *built);
-/* The number of a node by the planner's index. */
-int built_node(const struct built *built, uint32_t handle);
-/* Tell the planner of one more job, and where it runs. */
-void built_add_job(struct built *built, const struct instance *instance,
-                   int job);
-/* Let a decision happen in the instance; preempted and failed jobs are gone. */
-void instance_apply(struct instance *instance, const struct built *built,
-                    const struct sched_decision *decision, int now);
-/* The same in the planner. */
-void built_apply(struct built *built, const struct sched_decision *decision,
-                 int now);
+/* Make it a workload of one-core jobs of one class on nodes alike. */
+void instance_make_uniform(struct instance *instance);
+/* Let a decision happen; `node` is where a lease goes.  Preempted and failed
+ * jobs are gone. */
+void instance_apply(struct instance *instance,
+                    const struct sched_decision *decision, int node, int now);
 /* Capacity of a node that nothing which runs uses; may be negative. */
 int instance_free(const struct instance *instance, int node, int kind);
+/* Whether the job may be on the node at all, and would fit `room`. */
+bool instance_is_place(const struct instance *instance, int job, int node,
+                       const int room[INSTANCE_KINDS]);
+/* Whether the limit on its class keeps the job from starting. */
+bool instance_is_limited(const struct instance *instance, int job);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "built.h"
 #include "oracle.h"
 
 static bool same(const struct built *built, const struct sched_plan *plan,
@@ -92,11 +93,12 @@ static bool agrees_with_the_oracle(struct tape *tape)
 
     instance_draw(tape, &instance);
     enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
-    instance_build(&instance, 0, &built);
+    built_init(&built, &instance, 0);
     bool holds = plan_is_oracles(&instance, &built, kind, &plan);
     for (uint32_t i = 0; holds && i < plan.decision_count; i++) {
         struct sched_decision decision = plan.decisions[i];
-        instance_apply(&instance, &built, &decision, 5);
+        instance_apply(&instance, &decision, built_node(&built, decision.node),
+                       5);
         built_apply(&built, &decision, 5);
     }
     holds = holds && sched_is_consistent(built.sched) &&

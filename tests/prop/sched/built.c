@@ -1,0 +1,204 @@
+#include "built.h"
+
+#include <stdio.h>
+
+static const char *const RACKS[] = {"", "r1", "r2"};
+
+static void make_policy(const struct instance *instance, struct policy *policy)
+{
+    policy_defaults(policy);
+    policy->class_count = CLASS_COUNT;
+    policy->lookback_max = 0;
+    policy->is_fair_share_preemption_off = instance->is_fair_share_off;
+    policy->is_urgency_preemption_off = instance->is_urgency_off;
+    policy->pools[0].protected_fraction_ppm =
+        instance->protected_percent * 10000;
+    for (int c = 0; c < CLASS_COUNT; c++) {
+        policy->classes[c] = (struct priority_class){
+            .name = str_of(CLASSES[c].name),
+            .priority = CLASSES[c].priority,
+            .is_preemptible = CLASSES[c].is_preemptible,
+        };
+    }
+    if (instance->limit_percent) {
+        policy->classes[0].queue_limits[0] = (struct resource_fraction){
+            STR("cpu"), instance->limit_percent * 10000};
+        policy->classes[0].queue_limit_count = 1;
+    }
+}
+
+void built_set_node(struct built *built, const struct instance *instance,
+                    int index)
+{
+    const struct instance_node *node = &instance->nodes[index];
+    char name[8];
+    struct resource_amount amounts[] = {
+        {STR("cpu"), node->capacity[0] * (int64_t)1000},
+        {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
+    };
+    struct label label = {STR("rack"), str_of(RACKS[node->rack])};
+    struct taint taint = {STR("t"), STR(""), TAINT_NO_SCHEDULE};
+    struct node_record record = {
+        .labels = &label,
+        .label_count = node->rack != 0,
+        .taints = &taint,
+        .taint_count = node->is_tainted,
+        .total = {amounts, 2},
+        .is_unschedulable = node->is_unschedulable,
+    };
+
+    snprintf(name, sizeof(name), "n%d", index);
+    record.name = str_of(name);
+    built->handles[index] =
+        sched_node_set(built->sched, STR("e"), &record, STR("default"));
+}
+
+void built_set_queue(struct built *built, const struct instance *instance,
+                     int index)
+{
+    char name[8];
+    struct queue_record record = {
+        .priority_factor_micro = instance->queues[index].factor_halves *
+                                 (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
+        .is_cordoned = instance->queues[index].is_cordoned,
+    };
+
+    snprintf(name, sizeof(name), "q%d", index);
+    record.name = str_of(name);
+    sched_queue_set(built->sched, (uint32_t)index, &record);
+}
+
+static bool is_same_class(const struct instance_job *a,
+                          const struct instance_job *b)
+{
+    return a->priority_class == b->priority_class &&
+           a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
+           a->rack == b->rack && a->is_tolerant == b->is_tolerant;
+}
+
+/* Classes are interned by the caller: the first like job's number names it. */
+static uint32_t class_of(struct built *built, const struct instance *instance,
+                         int index)
+{
+    const struct instance_job *job = &instance->jobs[index];
+    int first = 0;
+
+    while (!is_same_class(&instance->jobs[first], job)) {
+        first++;
+    }
+    struct label selector = {STR("rack"), str_of(RACKS[job->rack])};
+    struct toleration toleration = {.key = STR("t"), .is_exists = true};
+    struct resource_amount amounts[] = {
+        {STR("cpu"), job->request[0] * (int64_t)1000},
+        {STR("memory"), job->request[1] * (int64_t)1000000000000},
+    };
+    struct requirement requirement = {
+        .priority_class = str_of(CLASSES[job->priority_class].name),
+        .requests = {amounts, 2},
+        .selector = &selector,
+        .selector_count = job->rack != 0,
+        .tolerations = &toleration,
+        .toleration_count = job->is_tolerant,
+    };
+    if (built->classes[first] == SCHED_NONE) {
+        built->classes[first] = sched_class_add(built->sched, &requirement);
+    }
+    return built->classes[first];
+}
+
+void built_add_job(struct built *built, const struct instance *instance,
+                   int index)
+{
+    const struct instance_job *job = &instance->jobs[index];
+    char gang[8];
+
+    snprintf(gang, sizeof(gang), "g%d", job->gang);
+    struct sched_job record = {
+        .queue = (uint32_t)job->queue,
+        .class_index = class_of(built, instance, index),
+        .priority = (uint32_t)job->priority,
+        .submitted_ms = job->submitted,
+        .id = {{1, (uint64_t)index}},
+        .gang_id = job->gang ? str_of(gang) : STR(""),
+        .gang_cardinality = (uint32_t)job->cardinality,
+        .gang_minimum = (uint32_t)job->minimum,
+        .gang_uniformity = job->is_uniform ? STR("rack") : STR(""),
+        .was_leased = job->was_leased,
+    };
+    sched_job_add(built->sched, (uint32_t)index, &record);
+    for (int n = 0; n < instance->node_count; n++) {
+        if (job->avoided >> n & 1) {
+            sched_job_avoid(built->sched, (uint32_t)index, built->handles[n]);
+        }
+    }
+    if (job->node != NO_NODE) {
+        sched_job_lease(
+            built->sched, (uint32_t)index, built->handles[job->node],
+            CLASSES[job->priority_class].priority, job->leased, false);
+    }
+}
+
+static void shuffle_numbers(int *numbers, int count, uint64_t *state)
+{
+    for (int i = 0; i < count; i++) {
+        numbers[i] = i;
+    }
+    for (int i = count - 1; *state && i > 0; i--) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        int k = (int)((*state >> 33) % (uint64_t)(i + 1));
+        int swap = numbers[i];
+        numbers[i] = numbers[k];
+        numbers[k] = swap;
+    }
+}
+
+void built_init(struct built *built, const struct instance *instance,
+                uint64_t shuffle)
+{
+    int order[INSTANCE_JOBS_MAX];
+
+    *built = (struct built){0};
+    make_policy(instance, &built->policy);
+    built->sched = sched_create(&built->policy);
+    memset(built->classes, 0xff, sizeof(built->classes));
+    shuffle_numbers(order, instance->node_count, &shuffle);
+    for (int i = 0; i < instance->node_count; i++) {
+        built_set_node(built, instance, order[i]);
+    }
+    shuffle_numbers(order, instance->queue_count, &shuffle);
+    for (int i = 0; i < instance->queue_count; i++) {
+        built_set_queue(built, instance, order[i]);
+    }
+    shuffle_numbers(order, instance->job_count, &shuffle);
+    for (int i = 0; i < instance->job_count; i++) {
+        if (instance->jobs[order[i]].is_there) {
+            built_add_job(built, instance, order[i]);
+        }
+    }
+}
+
+void built_fini(struct built *built)
+{
+    sched_destroy(built->sched);
+}
+
+int built_node(const struct built *built, uint32_t handle)
+{
+    for (int i = 0; i < INSTANCE_NODES_MAX; i++) {
+        if (handle != SCHED_NONE && built->handles[i] == handle) {
+            return i;
+        }
+    }
+    return NO_NODE;
+}
+
+void built_apply(struct built *built, const struct sched_decision *decision,
+                 int now)
+{
+    if (decision->action == SCHED_LEASE) {
+        sched_job_lease(built->sched, decision->job, decision->node,
+                        decision->priority, now, true);
+    } else {
+        sched_job_remove(built->sched, decision->job);
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * built - a planner that was told an instance.
+ *
+ * Queues and jobs have the instance's numbers as their indexes; `handles`
+ * gives the planner's index of a node.
+ */
+#pragma once
+
+#include "instance.h"
+
+/* A planner that was told an instance. */
+struct built {
+    struct policy policy;
+    struct sched *sched;
+    uint32_t handles[INSTANCE_NODES_MAX];
+    uint32_t classes[INSTANCE_JOBS_MAX]; /* by the first job that is of it */
+};
+
+/* Tell a fresh planner all of it, in an order that `shuffle` decides (0: as
+ * numbered). */
+void built_init(struct built *built, const struct instance *instance,
+                uint64_t shuffle);
+/* Free the planner. */
+void built_fini(struct built *built);
+/* The number of a node by the planner's index, or NO_NODE. */
+int built_node(const struct built *built, uint32_t handle);
+/* Tell the planner of a node as it now is. */
+void built_set_node(struct built *built, const struct instance *instance,
+                    int node);
+/* Tell the planner of a queue as it now is. */
+void built_set_queue(struct built *built, const struct instance *instance,
+                     int queue);
+/* Tell the planner of one more job, and where it runs. */
+void built_add_job(struct built *built, const struct instance *instance,
+                   int job);
+/* Let a decision happen in the planner. */
+void built_apply(struct built *built, const struct sched_decision *decision,
+                 int now);

@@ -1,0 +1,146 @@
+#include "instance.h"
+
+static int pick(struct tape *tape, int low, int high)
+{
+    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
+}
+
+/* True once in `n` times; false is the simpler case. */
+static bool once_in(struct tape *tape, int n)
+{
+    return pick(tape, 0, n - 1) == n - 1;
+}
+
+static void draw_job(struct tape *tape, struct instance *instance, int index)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    *job = (struct instance_job){
+        .is_there = true,
+        .queue = pick(tape, 0, instance->queue_count - 1),
+        .priority_class = once_in(tape, 2) ? pick(tape, 0, CLASS_COUNT - 1) : 0,
+        .request = {pick(tape, 1, 4), pick(tape, 0, 3)},
+        .rack = once_in(tape, 8) ? pick(tape, 1, 2) : 0,
+        .is_tolerant = once_in(tape, 4),
+        .priority = once_in(tape, 4) ? pick(tape, 0, 2) : 0,
+        .submitted = pick(tape, 0, 5),
+        .cardinality = 1,
+        .minimum = 1,
+        .node = NO_NODE,
+    };
+    if (once_in(tape, 12)) {
+        job->avoided = 1u << pick(tape, 0, instance->node_count - 1);
+    }
+}
+
+/* The next few jobs as one gang; the number of its members. */
+static int draw_gang(struct tape *tape, struct instance *instance, int first)
+{
+    int cardinality = pick(tape, 2, 5);
+    int minimum = once_in(tape, 2) ? pick(tape, 1, cardinality) : cardinality;
+    bool is_uniform = once_in(tape, 3);
+    /* A member may be missing, or there may be one too many. */
+    int count = cardinality + (once_in(tape, 8) ? pick(tape, -1, 1) : 0);
+    bool is_mixed = once_in(tape, 4);
+
+    for (int i = 0; i < count && first + i < INSTANCE_JOBS_MAX; i++) {
+        struct instance_job *job = &instance->jobs[first + i];
+        struct instance_job *head = &instance->jobs[first];
+        draw_job(tape, instance, first + i);
+        if (!is_mixed) {
+            job->request[0] = head->request[0];
+            job->request[1] = head->request[1];
+            job->rack = head->rack;
+            job->is_tolerant = head->is_tolerant;
+        }
+        job->queue = head->queue;
+        job->priority_class = head->priority_class;
+        job->gang = first + 1;
+        job->cardinality = cardinality;
+        job->minimum = minimum;
+        job->is_uniform = is_uniform;
+        instance->job_count = first + i + 1;
+    }
+    return instance->job_count - first;
+}
+
+static void place_some(struct tape *tape, struct instance *instance)
+{
+    for (int i = 0; i < instance->job_count; i++) {
+        struct instance_job *job = &instance->jobs[i];
+        int node = pick(tape, 0, instance->node_count);
+        if (node == instance->node_count || once_in(tape, 4)) {
+            continue;
+        }
+        if (job->request[0] <= instance_free(instance, node, 0) &&
+            job->request[1] <= instance_free(instance, node, 1)) {
+            job->node = node;
+            job->leased = pick(tape, 0, 3);
+            job->was_leased = true;
+        }
+    }
+}
+
+void instance_draw(struct tape *tape, struct instance *instance)
+{
+    *instance = (struct instance){
+        .node_count = pick(tape, 1, INSTANCE_NODES_MAX),
+        .queue_count = pick(tape, 1, INSTANCE_QUEUES_MAX),
+        .protected_percent = once_in(tape, 3) ? pick(tape, 0, 100) : 100,
+        .limit_percent = once_in(tape, 4) ? pick(tape, 20, 100) : 0,
+        .is_fair_share_off = once_in(tape, 16),
+        .is_urgency_off = once_in(tape, 16),
+    };
+    for (int i = 0; i < instance->node_count; i++) {
+        instance->nodes[i] = (struct instance_node){
+            .capacity = {pick(tape, 1, 8), pick(tape, 1, 8)},
+            .rack = pick(tape, 0, 2),
+            .is_tainted = once_in(tape, 8),
+            .is_unschedulable = once_in(tape, 16),
+        };
+    }
+    for (int i = 0; i < instance->queue_count; i++) {
+        instance->queues[i] = (struct instance_queue){
+            .factor_halves = once_in(tape, 2) ? pick(tape, 2, 6) : 2,
+            .is_cordoned = once_in(tape, 16),
+        };
+    }
+    int wanted = pick(tape, 0, INSTANCE_JOBS_MAX);
+    while (instance->job_count < wanted) {
+        if (once_in(tape, 8)) {
+            draw_gang(tape, instance, instance->job_count);
+        } else {
+            draw_job(tape, instance, instance->job_count);
+            instance->job_count++;
+        }
+    }
+    place_some(tape, instance);
+    if (once_in(tape, 10)) {
+        /* A node that shrank under its jobs. */
+        instance->nodes[0].capacity[pick(tape, 0, 1)] = 1;
+    }
+}
+
+void instance_make_uniform(struct instance *instance)
+{
+    instance->limit_percent = 0;
+    for (int n = 0; n < instance->node_count; n++) {
+        instance->nodes[n] = (struct instance_node){.capacity = {4, 8}};
+    }
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        *job = (struct instance_job){
+            .is_there = true,
+            .queue = job->queue,
+            .request = {1, 1},
+            .cardinality = 1,
+            .minimum = 1,
+            .submitted = job->submitted,
+            .node = job->node,
+            .leased = job->leased,
+        };
+        if (job->node != NO_NODE && instance_free(instance, job->node, 0) < 0) {
+            job->node = NO_NODE;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+/* Gangs: their minimum at least, or nothing. */
+#include "oracle_private.h"
+
+/* Place a gang's members; 0 when fewer than `needed` fit. */
+static int try_members(struct oracle *o, int gang, int rack, int needed,
+                       int preempt_until)
+{
+    int members[INSTANCE_JOBS_MAX], count = 0, placed = 0, failed = -1;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->status[j] == WAITING && oracle_same_gang(o, gang, j)) {
+            int at = count++;
+            for (; at > 0 && oracle_job_before(o, j, members[at - 1]); at--) {
+                members[at] = members[at - 1];
+            }
+            members[at] = j;
+        }
+    }
+    for (int i = 0; i < count && placed + count - i >= needed; i++) {
+        int job = members[i], node = NO_NODE;
+        const struct instance_job *record = &o->in->jobs[job];
+        if (failed < 0 || record->avoided ||
+            !oracle_is_like(record, &o->in->jobs[failed])) {
+            node = oracle_find_free(o, job, rack);
+            if (node == NO_NODE && placed < preempt_until) {
+                node = oracle_find_with_victims(o, job, rack);
+            }
+        }
+        if (node != NO_NODE) {
+            oracle_lease(o, job, node);
+            placed++;
+        } else if (!record->avoided) {
+            failed = job;
+        }
+    }
+    return placed >= needed ? placed : 0;
+}
+
+static int running_rack(const struct oracle *o, int gang)
+{
+    int first = -1;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_same_gang(o, gang, j) && o->in->jobs[j].is_there &&
+            o->in->jobs[j].node != NO_NODE && o->status[j] != PREEMPTED &&
+            o->in->nodes[o->in->jobs[j].node].rack &&
+            (first < 0 || oracle_job_before(o, j, first))) {
+            first = j;
+        }
+    }
+    return first < 0 ? 0 : o->in->nodes[o->in->jobs[first].node].rack;
+}
+
+static bool rack_exists(const struct oracle *o, int rack)
+{
+    for (int n = 0; n < o->in->node_count; n++) {
+        if (o->in->nodes[n].rack == rack && !o->in->nodes[n].is_unschedulable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
+                     int preempt_until)
+{
+    const struct oracle saved = *o;
+    const struct oracle_plan saved_plan = *o->plan;
+    int best_rack = 0, best_placed = 0, best_victims = 0;
+    bool had_growth = o->has_growth;
+
+    if (!o->in->jobs[gang].is_uniform) {
+        bool is_done = try_members(o, gang, 0, needed, preempt_until) > 0;
+        had_growth = o->has_growth;
+        if (!is_done) {
+            *o = saved;
+            *o->plan = saved_plan;
+            o->has_growth = had_growth;
+        }
+        return is_done;
+    }
+    for (int rack = 1; rack <= 2; rack++) {
+        int only = running_rack(o, gang);
+        if ((only && only != rack) || !rack_exists(o, rack)) {
+            continue;
+        }
+        int placed = try_members(o, gang, rack, needed, preempt_until);
+        int victims = o->plan->count - saved_plan.count - placed;
+        if (placed == wanted && victims == 0) {
+            return true;
+        }
+        bool is_better =
+            placed > 0 &&
+            (!best_rack || ((victims == 0) != (best_victims == 0) ? victims == 0
+                            : placed != best_placed ? placed > best_placed
+                                                    : victims < best_victims));
+        if (is_better) {
+            best_rack = rack;
+            best_placed = placed;
+            best_victims = victims;
+        }
+        had_growth = o->has_growth;
+        *o = saved;
+        *o->plan = saved_plan;
+        o->has_growth = had_growth;
+    }
+    return best_rack &&
+           try_members(o, gang, best_rack, needed, preempt_until) > 0;
+}
+
+void oracle_place_gang(struct oracle *o, int gang)
+{
+    int wanted = oracle_gang_count(o, gang, WAITING);
+    int running = oracle_gang_running(o, gang);
+    int minimum = o->in->jobs[gang].minimum;
+    int needed = minimum > running ? minimum - running : 1;
+
+    needed = needed < wanted ? needed : wanted;
+    bool is_done = try_gang(o, gang, wanted, needed, 0);
+    if (!is_done && o->kind == ROUND_BALANCE && !o->is_filling) {
+        is_done = try_gang(o, gang, wanted, needed, needed);
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (!is_done && oracle_same_gang(o, gang, j)) {
+            o->is_passed_over[j] = true;
+        }
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (is_done && oracle_same_gang(o, gang, j) &&
+            o->status[j] == EVICTED) {
+            o->status[j] = RETURNED;
+        }
+    }
+    for (; is_done && running == 0;) {
+        int next = -1;
+        for (int j = 0; j < o->in->job_count; j++) {
+            if (oracle_same_gang(o, gang, j) && o->status[j] == WAITING &&
+                (next < 0 || oracle_job_before(o, j, next))) {
+                next = j;
+            }
+        }
+        if (next < 0) {
+            return;
+        }
+        o->status[next] = FAILED;
+        oracle_decide(o, SCHED_FAIL, SCHED_PREEMPT_NONE, next, NO_NODE,
+                      NO_NODE);
+    }
+    if (is_done) {
+        /* What is left of a gang that runs waits for another round. */
+        for (int j = 0; j < o->in->job_count; j++) {
+            o->is_settled[j] |= oracle_same_gang(o, gang, j);
+        }
+    }
+}

@@ -1,0 +1,62 @@
+/* Where there is room. */
+#include "oracle_private.h"
+
+int oracle_free(const struct oracle *o, int node, int kind)
+{
+    int left = o->in->nodes[node].capacity[kind];
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->node[j] == node) {
+            left -= o->in->jobs[j].request[kind];
+        }
+    }
+    return left;
+}
+
+bool oracle_allows(const struct oracle *o, int job, int node)
+{
+    const struct instance_job *j = &o->in->jobs[job];
+    const struct instance_node *n = &o->in->nodes[node];
+
+    return !n->is_unschedulable && (!n->is_tainted || j->is_tolerant) &&
+           (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);
+}
+
+uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS])
+{
+    static const int64_t UNIT[INSTANCE_KINDS] = {1000, 1000000000};
+    uint64_t sum = 0;
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        int64_t all = oracle_total(o, k) * UNIT[k];
+        uint64_t weight =
+            all ? ((uint64_t)1 << 62) / RESOURCE_COLUMNS_MAX / (uint64_t)all
+                : 0;
+        sum += room[k] > 0 ? weight * (uint64_t)(room[k] * UNIT[k]) : 0;
+    }
+    return sum;
+}
+
+bool oracle_fits(const struct oracle *o, int job, const int room[])
+{
+    return o->in->jobs[job].request[0] <= room[0] &&
+           o->in->jobs[job].request[1] <= room[1];
+}
+
+int oracle_find_free(const struct oracle *o, int job, int rack)
+{
+    int best = NO_NODE;
+    uint64_t best_key = 0;
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
+        uint64_t key = oracle_weigh(o, room);
+        if (oracle_allows(o, job, n) && oracle_fits(o, job, room) &&
+            (!rack || o->in->nodes[n].rack == rack) &&
+            (best == NO_NODE || key < best_key)) {
+            best = n;
+            best_key = key;
+        }
+    }
+    return best;
+}

@@ -1,0 +1,79 @@
+/* What is decided next. */
+#include "oracle_private.h"
+
+bool oracle_is_candidate(const struct oracle *o, int job)
+{
+    if (o->status[job] == EVICTED) {
+        return oracle_is_head(o, job);
+    }
+    return o->status[job] == WAITING && !o->is_passed_over[job] &&
+           !o->is_settled[job] &&
+           !o->in->queues[o->in->jobs[job].queue].is_cordoned &&
+           oracle_is_head(o, job) &&
+           (!o->in->jobs[job].gang || oracle_gang_is_complete(o, job));
+}
+
+/* Order within a queue among evicted, or among new, work. */
+static bool unit_before(const struct oracle *o, int a, int b)
+{
+    if (oracle_level(o, a) != oracle_level(o, b)) {
+        return oracle_level(o, a) > oracle_level(o, b);
+    }
+    if (o->status[a] == EVICTED &&
+        o->in->jobs[a].priority == o->in->jobs[b].priority &&
+        oracle_unit_leased(o, a) != oracle_unit_leased(o, b)) {
+        return oracle_unit_leased(o, a) < oracle_unit_leased(o, b);
+    }
+    return oracle_job_before(o, a, b);
+}
+
+static struct fraction unit_cost(const struct oracle *o, int unit)
+{
+    int amounts[INSTANCE_KINDS];
+    int queue = o->in->jobs[unit].queue;
+
+    oracle_usage(o, queue, o->status[unit] == EVICTED, amounts);
+    oracle_unit_sum(o, unit, amounts);
+    return oracle_cost(o, queue, amounts);
+}
+
+/* Whether `a` of one stream is decided before `b` of another. */
+static bool goes_before(const struct oracle *o, int a, int b)
+{
+    int c = oracle_compare(unit_cost(o, a), unit_cost(o, b));
+
+    if (oracle_level(o, a) != oracle_level(o, b)) {
+        return oracle_level(o, a) > oracle_level(o, b);
+    }
+    if (c) {
+        return c < 0;
+    }
+    if (o->status[a] != o->status[b]) {
+        return o->status[a] == EVICTED;
+    }
+    return o->in->jobs[a].queue < o->in->jobs[b].queue;
+}
+
+int oracle_next_unit(const struct oracle *o, bool is_evicted_only)
+{
+    int best = -1;
+
+    for (int q = 0; q < o->in->queue_count; q++) {
+        for (int kind = 0; kind < 2; kind++) {
+            enum status status = kind ? WAITING : EVICTED;
+            int first = -1;
+            for (int j = 0; j < o->in->job_count; j++) {
+                if (o->status[j] == status && o->in->jobs[j].queue == q &&
+                    oracle_is_candidate(o, j) &&
+                    (first < 0 || unit_before(o, j, first))) {
+                    first = j;
+                }
+            }
+            if (first >= 0 && !(is_evicted_only && status == WAITING) &&
+                (best < 0 || goes_before(o, first, best))) {
+                best = first;
+            }
+        }
+    }
+    return best;
+}

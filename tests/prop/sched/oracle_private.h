@@ -1,0 +1,129 @@
+/*
+ * oracle_private - what the oracle's files share.
+ *
+ * A *unit* is a job, or the members of a gang that have the same status; the
+ * last of them in the order of their queue stands for it.
+ */
+#pragma once
+
+#include "oracle.h"
+
+enum status {
+    GONE,
+    WAITING,
+    STEADY,   /* runs */
+    EVICTED,  /* runs, and must win its place again */
+    RETURNED, /* has won it */
+    PREEMPTED,
+    PLACED,
+    FAILED,
+};
+
+/* A plan in the making. */
+struct oracle {
+    const struct instance *in;
+    enum round_kind kind;
+    bool is_filling;
+    bool has_growth;
+    enum status status[INSTANCE_JOBS_MAX];
+    int node[INSTANCE_JOBS_MAX];
+    int ordinal[INSTANCE_JOBS_MAX];
+    bool is_passed_over[INSTANCE_JOBS_MAX]; /* until the filling pass */
+    bool is_settled[INSTANCE_JOBS_MAX];     /* for the whole plan */
+    struct oracle_plan *plan;
+};
+
+/* An exact number. */
+struct fraction {
+    i128 up, down;
+};
+
+/* oracle_units.c */
+
+/* Whether the job holds its place, or is to win it again. */
+bool oracle_runs(const struct oracle *o, int job);
+/* The priority of the job's class. */
+int oracle_level(const struct oracle *o, int job);
+/* Whether its class says that it may lose its place. */
+bool oracle_is_preemptible(const struct oracle *o, int job);
+/* Order of jobs within a queue and class priority. */
+bool oracle_job_before(const struct oracle *o, int a, int b);
+/* Whether two jobs ask for the same. */
+bool oracle_is_like(const struct instance_job *a, const struct instance_job *b);
+/* Whether `job` is of the unit that `unit` is of. */
+bool oracle_is_member(const struct oracle *o, int unit, int job);
+/* Whether both are of one gang. */
+bool oracle_same_gang(const struct oracle *o, int a, int b);
+/* Whether the job stands for its unit: the last member does. */
+bool oracle_is_head(const struct oracle *o, int job);
+/* Add what all members ask for. */
+void oracle_unit_sum(const struct oracle *o, int unit,
+                     int amounts[INSTANCE_KINDS]);
+/* When the youngest member was leased. */
+int oracle_unit_leased(const struct oracle *o, int unit);
+/* Give all members a status, and an ordinal unless that is -1. */
+void oracle_mark_unit(struct oracle *o, int unit, enum status status,
+                      int ordinal);
+/* Members of a gang by status. */
+int oracle_gang_count(const struct oracle *o, int job, enum status status);
+/* Members that ran when the plan began. */
+int oracle_gang_running(const struct oracle *o, int job);
+/* Whether enough members are there, or once were. */
+bool oracle_gang_is_complete(const struct oracle *o, int job);
+
+/* oracle_shares.c */
+
+/* What all nodes have. */
+int oracle_total(const struct oracle *o, int kind);
+/* Below 0, 0 or above 0, exactly. */
+int oracle_compare(struct fraction a, struct fraction b);
+/* A fraction of the pool times the queue's factor. */
+struct fraction oracle_cost(const struct oracle *o, int queue,
+                            const int amounts[INSTANCE_KINDS]);
+/* What a queue runs; `is_placed`: without what is evicted. */
+void oracle_usage(const struct oracle *o, int queue, bool is_placed,
+                  int amounts[INSTANCE_KINDS]);
+/* Whether the limit on a queue's use of a class lets a unit start. */
+bool oracle_is_within_limit(const struct oracle *o, int job,
+                            const int request[INSTANCE_KINDS]);
+/* Take what may go off its place, in mind, where a queue is over its share. */
+void oracle_evict(struct oracle *o);
+
+/* oracle_nodes.c */
+
+/* What is free on a node; evicted work counts as if it were there. */
+int oracle_free(const struct oracle *o, int node, int kind);
+/* Whether labels, taints and what it avoids let the job go there. */
+bool oracle_allows(const struct oracle *o, int job, int node);
+/* The weighted amount, each column by its share of the pool, rounded as the
+ * planner rounds it. */
+uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS]);
+/* Whether the room holds the job. */
+bool oracle_fits(const struct oracle *o, int job, const int room[]);
+/* Best fit in free space, or NO_NODE; `rack` 0: anywhere. */
+int oracle_find_free(const struct oracle *o, int job, int rack);
+
+/* oracle_victims.c */
+
+/* Make room for the job and return the node, or NO_NODE. */
+int oracle_find_with_victims(struct oracle *o, int job, int rack);
+
+/* oracle_gangs.c */
+
+/* Start a gang, or nothing of it. */
+void oracle_place_gang(struct oracle *o, int gang);
+
+/* oracle_order.c */
+
+/* Whether the job stands for a unit that may be decided now. */
+bool oracle_is_candidate(const struct oracle *o, int job);
+/* What is decided next, or -1. */
+int oracle_next_unit(const struct oracle *o, bool is_evicted_only);
+
+/* oracle.c */
+
+/* Append a decision. */
+void oracle_decide(struct oracle *o, enum sched_action action,
+                   enum sched_preemption why, int job, int node, int for_job);
+/* The job starts. */
+void oracle_lease(struct oracle *o, int job, int node);

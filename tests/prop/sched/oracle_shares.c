@@ -1,0 +1,171 @@
+/* What a queue has, what it is due, and who is evicted for it. */
+#include "oracle_private.h"
+
+int oracle_total(const struct oracle *o, int kind)
+{
+    int sum = 0;
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        sum += o->in->nodes[n].capacity[kind];
+    }
+    return sum;
+}
+
+int oracle_compare(struct fraction a, struct fraction b)
+{
+    i128 gap = a.up * b.down - b.up * a.down;
+
+    return (gap > 0) - (gap < 0);
+}
+
+struct fraction oracle_cost(const struct oracle *o, int queue,
+                            const int amounts[INSTANCE_KINDS])
+{
+    struct fraction best = {0, 1};
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        struct fraction part = {amounts[k], oracle_total(o, k)};
+        if (part.down > 0 && oracle_compare(part, best) > 0) {
+            best = part;
+        }
+    }
+    best.up *= o->in->queues[queue].factor_halves;
+    return best;
+}
+
+void oracle_usage(const struct oracle *o, int queue, bool is_placed,
+                  int amounts[INSTANCE_KINDS])
+{
+    amounts[0] = amounts[1] = 0;
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->in->jobs[j].queue == queue &&
+            !(is_placed && o->status[j] == EVICTED)) {
+            amounts[0] += o->in->jobs[j].request[0];
+            amounts[1] += o->in->jobs[j].request[1];
+        }
+    }
+}
+
+bool oracle_is_within_limit(const struct oracle *o, int job,
+                            const int request[INSTANCE_KINDS])
+{
+    int used = 0;
+
+    if (!o->in->limit_percent || o->in->jobs[job].priority_class != 0) {
+        return true;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->in->jobs[j].priority_class == 0 &&
+            o->in->jobs[j].queue == o->in->jobs[job].queue) {
+            used += o->in->jobs[j].request[0];
+        }
+    }
+    return (used + request[0]) * 100 <=
+           o->in->limit_percent * oracle_total(o, 0);
+}
+
+struct share {
+    double weight, demand, actual, adjusted;
+    bool is_active, is_settled;
+};
+
+static double part(const struct oracle *o, const int amounts[INSTANCE_KINDS])
+{
+    double best = 0;
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        double share =
+            oracle_total(o, k) ? (double)amounts[k] / oracle_total(o, k) : 0;
+        best = share > best ? share : best;
+    }
+    return best;
+}
+
+static void measure(const struct oracle *o, int queue, struct share *share)
+{
+    int used[INSTANCE_KINDS] = {0}, wanted[INSTANCE_KINDS] = {0};
+    int limited = 0;
+
+    *share = (struct share){.weight = 2.0 / o->in->queues[queue].factor_halves};
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct instance_job *job = &o->in->jobs[j];
+        if (!job->is_there || job->queue != queue ||
+            (job->node == NO_NODE && o->in->queues[queue].is_cordoned)) {
+            continue;
+        }
+        share->is_active = true;
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            used[k] += job->node != NO_NODE ? job->request[k] : 0;
+            bool is_limited =
+                k == 0 && o->in->limit_percent && job->priority_class == 0;
+            limited += is_limited ? job->request[k] * 1000 : 0;
+            wanted[k] += is_limited ? 0 : job->request[k] * 1000;
+        }
+    }
+    int limit = oracle_total(o, 0) * o->in->limit_percent * 10;
+    wanted[0] += limited < limit ? limited : limit;
+    share->actual = part(o, used);
+    share->demand = part(o, wanted) / 1000;
+}
+
+/* Pour the pool over the queues until each is full or the pool is empty. */
+static void pour(struct share *shares, int count)
+{
+    for (;;) {
+        double rest = 1, weight = 0;
+        bool has_settled = false;
+        for (int i = 0; i < count; i++) {
+            if (shares[i].is_active && shares[i].is_settled) {
+                rest -= shares[i].demand;
+            } else if (shares[i].is_active) {
+                weight += shares[i].weight;
+            }
+        }
+        for (int i = 0; i < count; i++) {
+            struct share *share = &shares[i];
+            if (!share->is_active || share->is_settled) {
+                continue;
+            }
+            share->adjusted = rest * share->weight / weight;
+            if (share->demand <= share->adjusted * (1 + 1e-12)) {
+                share->adjusted = share->demand;
+                share->is_settled = true;
+                has_settled = true;
+                break;
+            }
+        }
+        if (!has_settled) {
+            return;
+        }
+    }
+}
+
+void oracle_evict(struct oracle *o)
+{
+    struct share shares[INSTANCE_QUEUES_MAX];
+    double weight = 0;
+    int count = o->in->queue_count;
+
+    for (int q = 0; q < count; q++) {
+        measure(o, q, &shares[q]);
+        weight += shares[q].is_active ? shares[q].weight : 0;
+    }
+    pour(shares, count);
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct share *share = &shares[o->in->jobs[j].queue];
+        double fair = share->weight / weight;
+        double due = fair > share->adjusted ? fair : share->adjusted;
+        if (o->status[j] == STEADY && oracle_is_preemptible(o, j) &&
+            share->actual >
+                due * o->in->protected_percent / 100.0 * (1 + 1e-9)) {
+            o->status[j] = EVICTED;
+        }
+    }
+    /* In which order would they win their places back, new work aside? */
+    struct oracle dry = *o;
+    int ordinal = 0;
+    for (int unit; (unit = oracle_next_unit(&dry, true)) >= 0; ordinal++) {
+        oracle_mark_unit(&dry, unit, RETURNED, ordinal);
+    }
+    memcpy(o->ordinal, dry.ordinal, sizeof(o->ordinal));
+}

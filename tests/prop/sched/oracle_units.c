@@ -1,0 +1,141 @@
+/* What is decided as one: a job, or the members of a gang of one status. */
+#include "oracle_private.h"
+
+bool oracle_runs(const struct oracle *o, int job)
+{
+    return o->status[job] == STEADY || o->status[job] == EVICTED ||
+           o->status[job] == RETURNED || o->status[job] == PLACED;
+}
+
+int oracle_level(const struct oracle *o, int job)
+{
+    return CLASSES[o->in->jobs[job].priority_class].priority;
+}
+
+bool oracle_is_preemptible(const struct oracle *o, int job)
+{
+    return CLASSES[o->in->jobs[job].priority_class].is_preemptible;
+}
+
+bool oracle_job_before(const struct oracle *o, int a, int b)
+{
+    const struct instance_job *x = &o->in->jobs[a], *y = &o->in->jobs[b];
+
+    if (x->priority != y->priority) {
+        return x->priority < y->priority;
+    }
+    return x->submitted != y->submitted ? x->submitted < y->submitted : a < b;
+}
+
+bool oracle_is_like(const struct instance_job *a, const struct instance_job *b)
+{
+    return a->priority_class == b->priority_class &&
+           a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
+           a->rack == b->rack && a->is_tolerant == b->is_tolerant;
+}
+
+bool oracle_is_member(const struct oracle *o, int unit, int job)
+{
+    const struct instance_job *a = &o->in->jobs[unit], *b = &o->in->jobs[job];
+
+    return unit == job ||
+           (a->gang && a->gang == b->gang && a->queue == b->queue &&
+            o->status[unit] == o->status[job]);
+}
+
+bool oracle_same_gang(const struct oracle *o, int a, int b)
+{
+    return o->in->jobs[a].gang && o->in->jobs[a].gang == o->in->jobs[b].gang;
+}
+
+bool oracle_is_head(const struct oracle *o, int job)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (j != job && oracle_is_member(o, job, j) &&
+            oracle_job_before(o, job, j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void oracle_unit_sum(const struct oracle *o, int unit,
+                     int amounts[INSTANCE_KINDS])
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_is_member(o, unit, j)) {
+            amounts[0] += o->in->jobs[j].request[0];
+            amounts[1] += o->in->jobs[j].request[1];
+        }
+    }
+}
+
+int oracle_unit_leased(const struct oracle *o, int unit)
+{
+    int latest = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_is_member(o, unit, j) && o->in->jobs[j].leased > latest) {
+            latest = o->in->jobs[j].leased;
+        }
+    }
+    return latest;
+}
+
+void oracle_mark_unit(struct oracle *o, int unit, enum status status,
+                      int ordinal)
+{
+    bool is_of[INSTANCE_JOBS_MAX];
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        is_of[j] = oracle_is_member(o, unit, j);
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (is_of[j]) {
+            o->status[j] = status;
+            o->ordinal[j] = ordinal >= 0 ? ordinal : o->ordinal[j];
+        }
+    }
+}
+
+int oracle_gang_count(const struct oracle *o, int job, enum status status)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->status[j] == status && oracle_same_gang(o, job, j);
+    }
+    return count;
+}
+
+static bool gang_ran(const struct oracle *o, int job)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->in->jobs[j].is_there && oracle_same_gang(o, job, j) &&
+            o->in->jobs[j].was_leased) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int oracle_gang_running(const struct oracle *o, int job)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->in->jobs[j].is_there && oracle_same_gang(o, job, j) &&
+                 o->in->jobs[j].node != NO_NODE;
+    }
+    return count;
+}
+
+bool oracle_gang_is_complete(const struct oracle *o, int job)
+{
+    int there = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        there += o->in->jobs[j].is_there && oracle_same_gang(o, job, j);
+    }
+    return gang_ran(o, job) || there >= o->in->jobs[job].cardinality;
+}

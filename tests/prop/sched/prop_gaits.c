@@ -1,0 +1,180 @@
+/* The gaits of planning agree with each other, and come to rest. */
+#include <string.h>
+
+#include "trial.h"
+
+/* 19. The order in which the state was told does not matter. */
+static bool order_does_not_matter(struct trial *trial)
+{
+    struct trial other = *trial;
+
+    built_init(&other.built, &trial->instance, 88172645463325252u);
+    trial_plan(&other, trial->kind);
+    bool holds = trial_same_plan(trial, &other);
+    built_fini(&other.built);
+    return holds;
+}
+
+/* A batch takes whole groups, and what it takes is how the plan begins. */
+static bool a_cut_plan_is_a_prefix(struct trial *trial)
+{
+    struct sched_decision whole[INSTANCE_JOBS_MAX * 2];
+    uint32_t count = trial->plan.decision_count;
+    struct sched_plan cut;
+
+    if (count == 0) {
+        return true;
+    }
+    memcpy(whole, trial->plan.decisions, count * sizeof(*whole));
+    sched_plan(trial->built.sched, TRIAL_NOW, trial->kind, 3, &cut);
+    uint32_t n = cut.decision_count;
+    return n > 0 && n <= count && cut.is_cut == (n < count) &&
+           memcmp(whole, cut.decisions, n * sizeof(*whole)) == 0 &&
+           (n == count || whole[n].group != whole[n - 1].group) &&
+           (n <= 3 || whole[n - 1].group == 0) &&
+           sched_is_consistent(trial->built.sched);
+}
+
+/* 15. A second round changes nothing, also when the preempted come again. */
+static bool rounds_settle(struct trial *trial)
+{
+    struct sched_decision first[INSTANCE_JOBS_MAX * 2];
+    uint32_t count = trial->plan.decision_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        first[i] = trial->plan.decisions[i];
+    }
+    trial_act(trial);
+    for (uint32_t i = 0; i < count; i++) {
+        if (first[i].action == SCHED_PREEMPT) {
+            struct instance_job *job = &trial->instance.jobs[first[i].job];
+            job->is_there = true;
+            built_add_job(&trial->built, &trial->instance, (int)first[i].job);
+        }
+    }
+    trial_plan(trial, ROUND_BALANCE);
+    return trial->plan.decision_count == 0;
+}
+
+/* 21. One more empty node never means fewer jobs running. */
+static bool a_node_more_does_not_hurt(struct trial *trial)
+{
+    struct trial other = *trial;
+    int running[2] = {0};
+
+    if (trial->instance.node_count == INSTANCE_NODES_MAX) {
+        return true;
+    }
+    other.instance.nodes[other.instance.node_count++] =
+        (struct instance_node){.capacity = {4, 8}};
+    built_init(&other.built, &other.instance, 0);
+    trial_plan(&other, ROUND_BALANCE);
+    trial_act(trial);
+    trial_act(&other);
+    for (int j = 0; j < trial->instance.job_count; j++) {
+        running[0] += trial->instance.jobs[j].node != NO_NODE;
+        running[1] += other.instance.jobs[j].node != NO_NODE;
+    }
+    built_fini(&other.built);
+    return running[1] >= running[0];
+}
+
+/* One random event, in the instance and in its planner. */
+static void happen(struct tape *tape, struct trial *trial)
+{
+    struct instance *in = &trial->instance;
+    uint32_t index = (uint32_t)draw(tape, 0, (uint64_t)in->job_count - 1);
+    struct instance_job *job = &in->jobs[index];
+    struct sched *sched = trial->built.sched;
+
+    switch (draw(tape, 0, 6)) {
+    case 0:
+        if (job->is_there) {
+            sched_job_remove(sched, index);
+            job->is_there = false;
+            job->node = NO_NODE;
+        } else {
+            job->is_there = true;
+            job->was_leased = false;
+            built_add_job(&trial->built, in, (int)index);
+        }
+        break;
+    case 1:
+        if (job->is_there && job->node != NO_NODE) {
+            sched_job_requeue(sched, index, trial->built.handles[job->node]);
+            job->avoided |= 1u << job->node;
+            job->node = NO_NODE;
+        }
+        break;
+    case 2:
+        job->priority = (int)draw(tape, 0, 3);
+        if (job->is_there) {
+            sched_job_reprioritise(sched, index, (uint32_t)job->priority);
+        }
+        break;
+    case 3:
+        in->nodes[0].capacity[0] = (int)draw(tape, 1, 8);
+        in->nodes[0].is_unschedulable = draw(tape, 0, 3) == 3;
+        built_set_node(&trial->built, in, 0);
+        break;
+    case 4:
+        in->queues[0].is_cordoned = draw(tape, 0, 1);
+        in->queues[0].factor_halves = (int)draw(tape, 2, 5);
+        built_set_queue(&trial->built, in, 0);
+        break;
+    case 5:
+        sched_executor_set(sched, STR("e"), draw(tape, 0, 3) > 0);
+        sched_executor_set(sched, STR("e"), true);
+        break;
+    default:
+        sched_policy_set(sched, &trial->built.policy);
+        break;
+    }
+}
+
+/* 3, 19. A state kept up to date by deltas plans like one built anew. */
+static bool deltas_equal_a_rebuild(struct tape *tape)
+{
+    struct trial trial, fresh;
+    bool holds = true;
+
+    instance_draw(tape, &trial.instance);
+    built_init(&trial.built, &trial.instance, 0);
+    uint64_t rounds = draw(tape, 1, 4);
+    for (uint64_t i = 0; i < rounds && holds; i++) {
+        uint64_t events = draw(tape, 0, 8);
+        for (; events > 0 && trial.instance.job_count > 0; events--) {
+            happen(tape, &trial);
+        }
+        fresh = trial;
+        built_init(&fresh.built, &trial.instance, 0);
+        enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
+        trial_plan(&trial, kind);
+        trial_plan(&fresh, kind);
+        holds = trial_same_plan(&trial, &fresh) &&
+                sched_is_consistent(trial.built.sched);
+        built_fini(&fresh.built);
+        trial_act(&trial);
+    }
+    built_fini(&trial.built);
+    return holds;
+}
+
+OF_PLANS(order_does_not_matter)
+OF_PLANS(a_cut_plan_is_a_prefix)
+OF_UNIFORM_PLANS(rounds_settle)
+OF_UNIFORM_PLANS(a_node_more_does_not_hurt)
+
+int main(void)
+{
+    static const struct property properties[] = {
+        PLAN_PROPERTY(order_does_not_matter),
+        PLAN_PROPERTY(a_cut_plan_is_a_prefix),
+        PLAN_PROPERTY(rounds_settle),
+        PLAN_PROPERTY(a_node_more_does_not_hurt),
+        PROPERTY(deltas_equal_a_rebuild),
+    };
+
+    return trial_check_all(properties, sizeof(properties) / sizeof(*properties),
+                           500);
+}

@@ -1,0 +1,77 @@
+#include "trial.h"
+
+int trial_level(const struct trial *trial, uint32_t job)
+{
+    return CLASSES[trial->instance.jobs[job].priority_class].priority;
+}
+
+void trial_act(struct trial *trial)
+{
+    for (uint32_t i = 0; i < trial->plan.decision_count; i++) {
+        struct sched_decision decision = trial->plan.decisions[i];
+        instance_apply(&trial->instance, &decision,
+                       built_node(&trial->built, decision.node), TRIAL_NOW);
+        built_apply(&trial->built, &decision, TRIAL_NOW);
+    }
+}
+
+void trial_plan(struct trial *trial, enum round_kind kind)
+{
+    trial->kind = kind;
+    sched_plan(trial->built.sched, TRIAL_NOW, kind, SCHED_DECISIONS_MAX,
+               &trial->plan);
+}
+
+bool trial_holds(struct tape *tape, check_fn *check)
+{
+    struct trial trial;
+
+    instance_draw(tape, &trial.instance);
+    trial.kind = (enum round_kind)draw(tape, 0, 1);
+    built_init(&trial.built, &trial.instance, 0);
+    trial_plan(&trial, trial.kind);
+    bool holds = check(&trial);
+    built_fini(&trial.built);
+    return holds;
+}
+
+bool trial_holds_uniform(struct tape *tape, check_fn *check)
+{
+    struct trial trial = {.kind = ROUND_BALANCE};
+
+    instance_draw(tape, &trial.instance);
+    instance_make_uniform(&trial.instance);
+    built_init(&trial.built, &trial.instance, 0);
+    trial_plan(&trial, ROUND_BALANCE);
+    bool holds = check(&trial);
+    built_fini(&trial.built);
+    return holds;
+}
+
+bool trial_same_plan(const struct trial *a, const struct trial *b)
+{
+    for (uint32_t i = 0; i < a->plan.decision_count &&
+                         a->plan.decision_count == b->plan.decision_count;
+         i++) {
+        const struct sched_decision *x = &a->plan.decisions[i];
+        const struct sched_decision *y = &b->plan.decisions[i];
+        if (x->action != y->action || x->job != y->job ||
+            x->for_job != y->for_job || x->group != y->group ||
+            built_node(&a->built, x->node) != built_node(&b->built, y->node)) {
+            return false;
+        }
+    }
+    return a->plan.decision_count == b->plan.decision_count;
+}
+
+int trial_check_all(const struct property *properties, size_t count,
+                    unsigned run_count)
+{
+    int failures = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        failures +=
+            !prop_check(properties[i].name, properties[i].holds, run_count, 0);
+    }
+    return failures;
+}
