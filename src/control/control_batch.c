@@ -5,8 +5,11 @@
 #include "control/control_private.h"
 
 enum {
-    CHECKS_MAX = 64,   /* jobs asked about by sched_explain() in a batch */
-    SCANS_MAX = 16384, /* jobs looked at for that */
+    /* Of jobs that may fit nowhere, in one batch: jobs passed by, jobs asked
+     * about, and nodes looked at for them (but one job always). */
+    SCANS_MAX = 16384,
+    CHECKS_MAX = 1024,
+    LOOKS_MAX = 50000,
     CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
     US_PER_MS = 1000,
 };
@@ -301,23 +304,21 @@ static bool is_exhausted(const struct sched_explanation *e)
            !has_closed_nodes(e);
 }
 
-static bool fits_somewhere(const struct sched_explanation *e)
-{
-    return e->nodes_fit > 0 || e->nodes_excluded[SCHED_EXCLUDED_FULL] > 0;
-}
-
-static void check_job(struct control *c, uint32_t job)
+/* End a job that no node can hold; nodes looked at are added to
+ * `ret_looks`. */
+static void check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct control_class *class_ =
         &c->classes.items[c->links.items[job].class_index];
     struct sched_explanation explanation;
     struct job_decisions decisions;
 
-    sched_explain(c->sched, job, c->batch.time_ms, &explanation);
-    if (fits_somewhere(&explanation)) {
+    if (sched_has_place(c->sched, job, ret_looks)) {
         class_->checked_generation = c->node_generation;
         return;
     }
+    sched_explain_nodes(c->sched, job, &explanation);
+    *ret_looks += explanation.nodes_total;
     if (is_exhausted(&explanation)) {
         job_give_up(c->jobs, job, c->batch.time_ms, &c->batch.arena,
                     &decisions);
@@ -350,13 +351,14 @@ static bool needs_no_check(const struct control *c, uint32_t job)
 static void add_rejections(struct control *c)
 {
     size_t end = c->unchecked.count;
-    uint32_t check_count = 0;
+    uint32_t check_count = 0, look_count = 0;
 
     if (c->metrics.node_count == 0) {
         return;
     }
-    for (uint32_t scanned = 0; c->unchecked_first < end &&
-                               scanned < SCANS_MAX && check_count < CHECKS_MAX;
+    for (uint32_t scanned = 0;
+         c->unchecked_first < end && scanned < SCANS_MAX &&
+         check_count < CHECKS_MAX && look_count < LOOKS_MAX;
          scanned++) {
         uint32_t job = c->unchecked.items[c->unchecked_first++];
         if (needs_no_check(c, job)) {
@@ -364,7 +366,7 @@ static void add_rejections(struct control *c)
         }
         if (!batch_is_touched(&c->batch, job)) {
             check_count++;
-            check_job(c, job);
+            check_job(c, job, &look_count);
         }
         if (batch_is_touched(&c->batch, job)) {
             VEC_PUSH(&c->unchecked, job); /* in case the append fails */

@@ -325,33 +325,75 @@ static void answer_waiting(const struct question *question)
     }
 }
 
-void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
-                   struct sched_explanation *ret_explanation)
+/* Ask about a job; what the question points to lives in `arena`. */
+static void ask(struct sched *sched, uint32_t job,
+                struct sched_explanation *answer, struct arena *arena,
+                struct question *ret_question)
 {
-    auto_arena arena = {0};
-    struct sched_explanation answer = {.nearest_node = NONE, .resource = -1};
-
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
     nodes_sync(sched);
     const struct job *record = &sched->jobs.items[job];
     const struct list *list = &sched->lists.items[record->list];
-    struct question question = {
+
+    *ret_question = (struct question){
         .sched = sched,
         .job = job,
         .record = record,
         .list = list,
         .class = &sched->classes.items[list->class_index],
-        .requirement = class_decode(sched, list->class_index, &arena),
-        .now_ms = now_ms,
-        .answer = &answer,
+        .requirement = class_decode(sched, list->class_index, arena),
+        .answer = answer,
     };
     if (record->gang != NONE) {
-        question.uniformity =
+        ret_question->uniformity =
             str_of(sched->gangs.items[record->gang].uniformity);
     }
-    answer.needed = question.class->request;
-    if (record->run == NONE) {
+    *answer = (struct sched_explanation){
+        .nearest_node = NONE,
+        .resource = -1,
+        .needed = ret_question->class->request,
+    };
+}
+
+void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
+                   struct sched_explanation *ret_explanation)
+{
+    auto_arena arena = {0};
+    struct question question;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    question.now_ms = now_ms;
+    if (question.record->run == NONE) {
         answer_waiting(&question);
     }
-    *ret_explanation = answer;
+}
+
+void sched_explain_nodes(struct sched *sched, uint32_t job,
+                         struct sched_explanation *ret_explanation)
+{
+    auto_arena arena = {0};
+    struct question question;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    look_at_nodes(&question);
+    ret_explanation->wait = capacity_of(&question);
+}
+
+bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question question;
+
+    ask(sched, job, &answer, &arena, &question);
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        (*ret_looks)++;
+        if (sched->nodes.items[i].record) {
+            enum sched_exclusion why = exclusion_of(&question, i);
+            if (why == SCHED_EXCLUSIONS || why == SCHED_EXCLUDED_FULL) {
+                return true;
+            }
+        }
+    }
+    return false;
 }

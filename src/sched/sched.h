@@ -225,11 +225,19 @@ struct sched_explanation {
     uint32_t ahead; /* waiting jobs of its queue that go before it */
 };
 
-/* Why `job` waits; looks at every node, so not for inner loops.  A job not
- * yet leased and never looked at is answered like any other.  It also serves
- * to validate a submission: reject on SCHED_WAIT_NEVER_FITS. */
+/* Why `job` waits; looks at every node and at all that waits in its queue, so
+ * not for inner loops.  A job not yet leased and never looked at is answered
+ * like any other. */
 void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *ret_explanation);
+/* Only what the nodes say: `wait` is TURN, CAPACITY, NEVER_FITS or NO_NODES,
+ * as if the job stood alone.  It serves to reject what can never run. */
+void sched_explain_nodes(struct sched *sched, uint32_t job,
+                         struct sched_explanation *ret_explanation);
+/* Whether some node is or could become free enough for `job` alone.  It ends
+ * at the first such node, and adds the nodes it has looked at to `ret_looks`,
+ * so that whoever asks about many jobs can keep within a bound. */
+bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks);
 
 /* A queue in a pool; shares are fractions of the pool. */
 struct sched_queue_stats {

@@ -1,4 +1,6 @@
 /* Why a job waits, and what holds in several pools and over time. */
+#include <stdio.h>
+
 #include "unit.h"
 #include "world.h"
 
@@ -90,6 +92,49 @@ static void it_tells_capacity_from_turn(void **state)
     world_end(w, first);
     world_round(w, ROUND_FAST, 1);
     assert_int_equal(w->leased_count, 1);
+}
+
+/* Nodes alone say whether a job could ever run, whatever waits before it and
+ * whichever limit it is at; the search ends at the first good node. */
+static void a_place_is_looked_for_no_longer_than_needed(void **state)
+{
+    struct world *w = *state;
+    uint32_t looks = 0;
+
+    for (int i = 0; i < 50; i++) {
+        char name[8];
+        snprintf(name, sizeof(name), "n%d", i);
+        world_node(w, &(struct world_node){name, .cores = 4});
+    }
+    uint32_t fits =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 4});
+    assert_true(sched_has_place(w->sched, fits, &looks));
+    assert_int_equal(looks, 1);
+    uint32_t big =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 5});
+    assert_false(sched_has_place(w->sched, big, &looks));
+    assert_int_equal(looks, 51);
+}
+
+static void nodes_answer_for_the_job_alone(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A", .cores = 2}, 2);
+    sched_explain_nodes(w->sched, first + 1, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_TURN);
+    assert_int_equal(e.ahead, 0);
+    world_round(w, ROUND_FAST, 0);
+    sched_explain_nodes(w->sched, first + 1, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    uint32_t big =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    sched_explain_nodes(w->sched, big, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_NEVER_FITS);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_TOO_SMALL], 1);
 }
 
 /* A class's limit per queue holds, and is the reason. */
@@ -259,6 +304,8 @@ int main(void)
         CASE(it_counts_nodes_by_reason),
         CASE(it_names_the_nearest_miss),
         CASE(it_tells_capacity_from_turn),
+        CASE(a_place_is_looked_for_no_longer_than_needed),
+        CASE(nodes_answer_for_the_job_alone),
         CASE(it_names_the_limit),
         CASE(a_cordoned_queue_waits),
         CASE(a_closed_executor_gets_nothing),
