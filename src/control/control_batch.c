@@ -596,11 +596,15 @@ static void plan_round(struct control *c, enum round_kind kind)
 static void add_plan(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
-    bool is_woken = c->plan_wake_ms <= c->batch.time_ms;
 
-    if ((c->is_balance_wanted || is_woken) && now_ns >= c->balance_due_ns) {
+    if (c->plan_wake_ms <= c->batch.time_ms) {
+        /* Only the balance round does all that a wake may be for. */
+        c->plan_wake_ms = INT64_MAX;
+        c->is_plan_wanted = c->is_balance_wanted = true;
+    }
+    if (c->is_balance_wanted && now_ns >= c->balance_due_ns) {
         plan_round(c, ROUND_BALANCE);
-    } else if ((c->is_plan_wanted || is_woken) && now_ns >= c->fast_due_ns) {
+    } else if (c->is_plan_wanted && now_ns >= c->fast_due_ns) {
         plan_round(c, ROUND_FAST);
     }
 }

@@ -844,6 +844,36 @@ static void a_queue_over_its_share_is_preempted(void **state)
     end(s);
 }
 
+/* A plan's wake is answered by the balance round, which does all of it, also
+ * when a fast one came before it was due. */
+static void a_wake_is_followed_by_a_balance_round(void **state)
+{
+    struct stage *s = begin();
+    struct control_metrics before, after;
+    int64_t wake_ms = 10000, period_ms = 6000;
+
+    (void)state;
+    s->policy.balance_period_ms = period_ms;
+    s->policy.rate_global = (struct rate_limit){1000000 / wake_ms, 1};
+    stage_crash(s);
+    stage_start(s);
+    stage_exchange(s, "e", 1, NULL, 0);
+    struct job_id job = leased(s, (struct stage_job){0});
+    ASSERT_HISTORY(s, job, "submit leased");
+    job = stage_submit(s, "q", (struct stage_job){0});
+    stage_pass(s, period_ms + 1000);
+    ASSERT_HISTORY(s, job, "submit");
+    control_metrics(s->control, &before);
+    stage_pass(s, wake_ms - period_ms);
+    control_metrics(s->control, &after);
+    ASSERT_HISTORY(s, job, "submit leased");
+    assert_true(after.fast_round_count > before.fast_round_count);
+    stage_pass(s, period_ms);
+    control_metrics(s->control, &after);
+    assert_true(after.balance_round_count > before.balance_round_count);
+    end(s);
+}
+
 /* AR-09, the leader's half. */
 static void ar_09_a_gang_starts_with_its_minimum(void **state)
 {
@@ -962,6 +992,7 @@ int main(void)
         TEST(a_cordoned_executor_gets_no_leases),
         TEST(a_cordoned_node_gets_no_leases_also_after_a_restart),
         TEST(a_queue_over_its_share_is_preempted),
+        TEST(a_wake_is_followed_by_a_balance_round),
         TEST(ar_09_a_gang_starts_with_its_minimum),
         TEST(unacknowledged_leases_are_limited),
         TEST(a_waiting_job_is_explained),
