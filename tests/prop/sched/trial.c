@@ -1,5 +1,7 @@
 #include "trial.h"
 
+#include <string.h>
+
 int trial_level(const struct trial *trial, uint32_t job)
 {
     return CLASSES[trial->instance.jobs[job].priority_class].priority;
@@ -10,21 +12,44 @@ void trial_act(struct trial *trial)
     for (uint32_t i = 0; i < trial->plan.decision_count; i++) {
         struct sched_decision decision = trial->plan.decisions[i];
         instance_apply(&trial->instance, &decision,
-                       built_node(&trial->built, decision.node), TRIAL_NOW);
-        built_apply(&trial->built, &decision, TRIAL_NOW);
+                       built_node(&trial->built, decision.node), trial->now);
+        built_apply(&trial->built, &decision, trial->now);
     }
+}
+
+void trial_act_again(struct trial *trial)
+{
+    struct sched_decision decisions[INSTANCE_JOBS_MAX * 2];
+    uint32_t count = trial->plan.decision_count;
+
+    if (count > 0) {
+        memcpy(decisions, trial->plan.decisions, count * sizeof(*decisions));
+    }
+    trial_act(trial);
+    for (uint32_t i = 0; i < count; i++) {
+        if (decisions[i].action == SCHED_PREEMPT) {
+            int job = (int)decisions[i].job;
+            trial->instance.jobs[job].is_there = true;
+            built_add_job(&trial->built, &trial->instance, job);
+        }
+    }
+}
+
+void trial_force(struct trial *trial)
+{
+    sched_policy_set(trial->built.sched, &trial->built.policy);
 }
 
 void trial_plan(struct trial *trial, enum round_kind kind)
 {
     trial->kind = kind;
-    sched_plan(trial->built.sched, TRIAL_NOW, kind, SCHED_DECISIONS_MAX,
+    sched_plan(trial->built.sched, trial->now, kind, SCHED_DECISIONS_MAX,
                &trial->plan);
 }
 
 bool trial_holds(struct tape *tape, check_fn *check)
 {
-    struct trial trial;
+    struct trial trial = {.now = TRIAL_NOW};
 
     instance_draw(tape, &trial.instance);
     trial.kind = (enum round_kind)draw(tape, 0, 1);
@@ -37,7 +62,7 @@ bool trial_holds(struct tape *tape, check_fn *check)
 
 bool trial_holds_uniform(struct tape *tape, check_fn *check)
 {
-    struct trial trial = {.kind = ROUND_BALANCE};
+    struct trial trial = {.kind = ROUND_BALANCE, .now = TRIAL_NOW};
 
     instance_draw(tape, &trial.instance);
     instance_make_uniform(&trial.instance);

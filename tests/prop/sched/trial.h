@@ -13,6 +13,7 @@ struct trial {
     struct built built;
     struct sched_plan plan;
     enum round_kind kind;
+    int now; /* ms */
 };
 
 /* What is to hold of a trial. */
@@ -31,6 +32,10 @@ int trial_check_all(const struct property *properties, size_t count,
 void trial_plan(struct trial *trial, enum round_kind kind);
 /* Let all decisions of the plan happen. */
 void trial_act(struct trial *trial);
+/* Likewise, and all that were preempted ask again at once. */
+void trial_act_again(struct trial *trial);
+/* Make the planner forget that it had nothing left to do. */
+void trial_force(struct trial *trial);
 /* Whether two plans decide the same; nodes are compared by number. */
 bool trial_same_plan(const struct trial *a, const struct trial *b);
 /* The priority of a job's class. */
