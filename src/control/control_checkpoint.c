@@ -99,9 +99,9 @@ static void put_marks(const struct control *c, struct strbuf *buf)
 
 void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
 {
-    auto_strbuf limits = {0};
+    auto_strbuf history = {0};
 
-    sched_limits_pack(c->sched, &limits);
+    sched_history_pack(c->sched, &history);
     pack_u64(buf, CONTROL_CHECKPOINT_VERSION);
     pack_i64(buf, is_whole ? c->now_ms : 0);
     pack_str(buf,
@@ -113,7 +113,7 @@ void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
         put_marks(c, buf);
         dedup_pack(c->dedup, buf);
     }
-    pack_str(buf, strbuf_str(&limits));
+    pack_str(buf, strbuf_str(&history));
     jobs_encode(c->jobs, buf);
 }
 
@@ -258,6 +258,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
                        "the checkpoint was written by a newer release");
     }
     c->now_ms = unpack_i64(&reader);
+    sched_set_time(c->sched, c->now_ms);
     struct str policy = unpack_str(&reader);
     if (policy.byte_count) {
         policy_apply(c, policy);
@@ -271,7 +272,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
         dedup_destroy(c->dedup);
         c->dedup = dedup;
     }
-    struct str limits = unpack_str(&reader);
+    struct str history = unpack_str(&reader);
     if (reader.is_bad) {
         return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");
     }
@@ -280,8 +281,8 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
         return rc;
     }
     restore_jobs(c);
-    rc = sched_limits_unpack(c->sched, limits);
-    return rc < 0 ? err_set(err, rc, "the checkpoint's limits do not decode")
+    rc = sched_history_unpack(c->sched, history);
+    return rc < 0 ? err_set(err, rc, "the checkpoint's history does not decode")
                   : 0;
 }
 

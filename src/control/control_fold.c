@@ -398,6 +398,7 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     struct folding folding = {c, seq};
 
     arena_reset(&c->scratch);
+    sched_set_time(c->sched, time_ms);
     int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
     if (rc < 0) {
         return rc;

@@ -1,3 +1,4 @@
+#include "sched/rates.h"
 #include "sched/state.h"
 
 /* What is asked: a job, and where nodes are counted. */

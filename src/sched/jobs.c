@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/rates.h"
 #include "sched/state.h"
 
 bool job_less(const void *context, uint32_t a, uint32_t b)

@@ -2,6 +2,7 @@
 
 #include "sched/heap.h"
 #include "sched/lanes.h"
+#include "sched/rates.h"
 
 void round_decide(struct round *round, struct sched_decision decision)
 {

@@ -115,11 +115,17 @@ uint32_t sched_job_node(const struct sched *sched, uint32_t job);
 /* The resources that a job asks for, in columns of the policy's schema. */
 struct resource_vec sched_job_request(const struct sched *sched, uint32_t job);
 
-/* Append the state of the rate limits, packed, for a checkpoint. */
-void sched_limits_pack(const struct sched *sched, struct strbuf *buf);
-/* Take it back, once all queues and nodes are there.
- * -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
-int sched_limits_unpack(struct sched *sched, struct str bytes) must_check;
+/* The leader's logged time; called once per record, before what the record
+ * says.  What depends on how long things stayed as they were goes by it.  A
+ * time before one that was told is taken for that one. */
+void sched_set_time(struct sched *sched, int64_t now_ms);
+
+/* Append what of the state is history, for a checkpoint: what does not follow
+ * from queues, nodes and jobs, such as the state of the rate limits. */
+void sched_history_pack(const struct sched *sched, struct strbuf *buf);
+/* Take it back, once all queues, nodes, jobs and leases are there, and the
+ * time.  -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
+int sched_history_unpack(struct sched *sched, struct str bytes) must_check;
 
 /* What a decision is. */
 enum sched_action {

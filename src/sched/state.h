@@ -237,6 +237,8 @@ struct sched {
 
     struct bucket bucket; /* all starts */
 
+    int64_t now_ms; /* see sched_set_time() */
+
     uint64_t version;            /* of the state: any change counts it up */
     uint64_t settled_version[2]; /* by round_kind: nothing was left to do */
     int64_t settled_until_ms[2];
@@ -312,12 +314,6 @@ bool job_avoids(const struct sched *sched, uint32_t job, uint32_t node);
 void class_resolve(struct sched *sched, uint32_t class_index);
 /* Free all classes. */
 void classes_fini(struct sched *sched);
-
-/* A job rate limit as a bucket's rule. */
-struct bucket_rule rate_rule(const struct rate_limit *limit);
-/* What a pool may start of a column (AR-11). */
-struct bucket_rule start_rule(const struct sched *sched, uint32_t pool,
-                              uint32_t column);
 
 /* Jobs (jobs.c, gangs.c). */
 

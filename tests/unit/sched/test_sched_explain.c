@@ -282,18 +282,54 @@ static void limits_are_packed(void **state)
     world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
     world_round(w, ROUND_FAST, 0);
     assert_int_equal(w->leased_count, 2);
-    sched_limits_pack(w->sched, &buf);
+    sched_history_pack(w->sched, &buf);
     world_restart(w);
     world_queue(w, "A", 1);
-    assert_int_equal(sched_limits_unpack(w->sched, strbuf_str(&buf)), 0);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&buf)), 0);
     world_node(w, &(struct world_node){"a", .cores = 9});
     world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
     world_round(w, ROUND_FAST, 500);
     assert_int_equal(w->leased_count, 0);
     assert_int_equal(w->plan.next_wake_ms, 1000);
     buf.byte_count--;
-    assert_int_equal(sched_limits_unpack(w->sched, strbuf_str(&buf)),
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&buf)),
                      -ERR_CORRUPT);
+}
+
+/* Checkpoints from before there were sections are read, what this release
+ * does not know is refused. */
+static void history_of_other_releases(void **state)
+{
+    struct world *w = *state;
+    auto_strbuf now = {0};
+    auto_strbuf old = {0};
+    auto_strbuf newer = {0};
+    auto_strbuf again = {0};
+
+    w->policy.rate_per_queue = (struct rate_limit){1000, 2};
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 9});
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
+    world_round(w, ROUND_FAST, 0);
+    sched_history_pack(w->sched, &now);
+    struct pack_reader reader = {.rest = strbuf_str(&now)};
+    assert_int_equal(unpack_u64(&reader), 2);
+    assert_true(str_equal(unpack_str(&reader), STR("rates")));
+    assert_int_equal(unpack_u64(&reader), 1);
+    struct str rates = unpack_str(&reader);
+    pack_u64(&old, 1);
+    strbuf_add_str(&old, rates);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&old)), 0);
+    sched_history_pack(w->sched, &again);
+    assert_true(str_equal(strbuf_str(&again), strbuf_str(&now)));
+    pack_str(&now, STR("augury"));
+    pack_u64(&now, 1);
+    pack_str(&now, STR("?"));
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&now)),
+                     -ERR_VERSION);
+    pack_u64(&newer, 3);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&newer)),
+                     -ERR_VERSION);
 }
 
 int main(void)
@@ -314,6 +350,7 @@ int main(void)
         CASE(a_pool_asked_for_is_kept),
         CASE(plans_repeat),
         CASE(limits_are_packed),
+        CASE(history_of_other_releases),
     };
 
     return RUN_TESTS(tests);

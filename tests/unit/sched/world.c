@@ -201,6 +201,7 @@ static int32_t priority_of(const struct world *world, uint32_t job)
 void world_lease(struct world *world, uint32_t job, uint32_t node,
                  int64_t now_ms)
 {
+    sched_set_time(world->sched, now_ms);
     sched_job_lease(world->sched, job, node, priority_of(world, job), now_ms,
                     false);
     world->node_of[job] = node;
@@ -209,6 +210,7 @@ void world_lease(struct world *world, uint32_t job, uint32_t node,
 void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
 {
     world->leased_count = world->preempted_count = world->failed_count = 0;
+    sched_set_time(world->sched, now_ms);
     sched_plan(world->sched, now_ms, kind, SCHED_DECISIONS_MAX, &world->plan);
     for (uint32_t i = 0; i < world->plan.decision_count; i++) {
         const struct sched_decision *decision = &world->plan.decisions[i];

@@ -1,0 +1,101 @@
+#include "sched/history.h"
+
+#include "sched/rates.h"
+
+enum {
+    HISTORY_VERSION = 2, /* 1: the rates alone, without sections */
+    SECTIONS_MAX = 64,
+};
+
+/* In the order in which they are written. */
+static const struct history_section SECTIONS[] = {
+    {"rates", 1, rates_pack, rates_unpack},
+};
+
+void sched_history_pack(const struct sched *sched, struct strbuf *buf)
+{
+    pack_u64(buf, HISTORY_VERSION);
+    for (size_t i = 0; i < ARRAY_COUNT(SECTIONS); i++) {
+        auto_strbuf bytes = {0};
+        SECTIONS[i].pack(sched, &bytes);
+        if (bytes.byte_count) {
+            pack_str(buf, str_of(SECTIONS[i].name));
+            pack_u64(buf, SECTIONS[i].version);
+            pack_str(buf, strbuf_str(&bytes));
+        }
+    }
+}
+
+uint32_t history_job(const struct sched *sched, struct history_reader *reader,
+                     struct job_id id)
+{
+    if (reader->jobs->count == 0) {
+        for (uint32_t i = 0; i < sched->jobs.count; i++) {
+            if (sched->jobs.items[i].list != LIST_NONE) {
+                map_put(reader->jobs, sched->jobs.items[i].id.v, i);
+            }
+        }
+    }
+    uint32_t job = map_find(reader->jobs, id.v);
+    return job == MAP_NONE ? NONE : job;
+}
+
+static const struct history_section *find_section(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(SECTIONS); i++) {
+        if (str_equal(str_of(SECTIONS[i].name), name)) {
+            return &SECTIONS[i];
+        }
+    }
+    return NULL;
+}
+
+static int unpack_section(struct sched *sched, struct pack_reader *reader,
+                          struct map *jobs)
+{
+    const struct history_section *section = find_section(unpack_str(reader));
+    struct history_reader part = {.jobs = jobs};
+
+    part.version = unpack_u64(reader);
+    part.pack.rest = unpack_str(reader);
+    if (reader->is_bad) {
+        return -ERR_CORRUPT;
+    }
+    if (!section || part.version > section->version) {
+        return -ERR_VERSION;
+    }
+    section->unpack(sched, &part);
+    return part.pack.is_bad || part.pack.rest.byte_count ? -ERR_CORRUPT : 0;
+}
+
+static int unpack_sections(struct sched *sched, struct pack_reader *reader)
+{
+    struct map jobs = {0};
+    int rc = 0;
+
+    for (uint32_t n = 0; reader->rest.byte_count && rc == 0; n++) {
+        rc = n < SECTIONS_MAX ? unpack_section(sched, reader, &jobs)
+                              : -ERR_CORRUPT;
+    }
+    map_fini(&jobs);
+    return rc;
+}
+
+int sched_history_unpack(struct sched *sched, struct str bytes)
+{
+    struct history_reader reader = {.pack = {.rest = bytes}, .version = 1};
+    uint64_t version = unpack_u64(&reader.pack);
+
+    if (reader.pack.is_bad) {
+        return -ERR_CORRUPT;
+    }
+    if (version > HISTORY_VERSION) {
+        return -ERR_VERSION;
+    }
+    sched->version++;
+    if (version >= 2) {
+        return unpack_sections(sched, &reader.pack);
+    }
+    rates_unpack(sched, &reader);
+    return reader.pack.is_bad ? -ERR_CORRUPT : 0;
+}
