@@ -223,8 +223,8 @@ static void restart(const struct trial *trial, struct trial *ret_fresh)
     built_init(&ret_fresh->built, &trial->instance, 0);
     ret_fresh->built.policy = trial->built.policy;
     trial_force(ret_fresh);
-    sched_limits_pack(trial->built.sched, &buf);
-    int rc = sched_limits_unpack(ret_fresh->built.sched, strbuf_str(&buf));
+    sched_history_pack(trial->built.sched, &buf);
+    int rc = sched_history_unpack(ret_fresh->built.sched, strbuf_str(&buf));
     ASSERT(rc == 0);
 }
 
