@@ -253,6 +253,7 @@ static void pack_class(struct strbuf *key, uint32_t n)
          TAINT_NO_SCHEDULE, false},
     };
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = STR("armada-preemptible"),
         .requests = {requests, 3},
         .tolerations = tolerations,

@@ -91,6 +91,7 @@ static void cluster_make(struct cluster *cluster, uint32_t node_count)
         {STR("memory"), 4 * GI_MILLI},
     };
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = STR("armada-preemptible"),
         .requests = {amounts, 2},
     };
@@ -374,6 +375,7 @@ static void many_classes(void)
             {STR("memory"), GI_MILLI + (int64_t)i * 1000},
         };
         struct requirement requirement = {
+            .lifetime_ms = LIFETIME_BY_CLASS,
             .priority_class = STR("armada-preemptible"),
             .requests = {amounts, 2},
         };
@@ -438,6 +440,7 @@ static uint32_t mixed_class(struct cluster *cluster, uint32_t index,
     };
     struct toleration toleration = {.key = STR("gpu"), .is_exists = true};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = STR("armada-preemptible"),
         .requests = {amounts, has_gpu ? 3 : 2},
         .tolerations = &toleration,

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "model/quantity.h"
+
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
 {
     /* From the end: of equal keys the last counts. */
@@ -136,12 +138,57 @@ static int check_loss(const Berth__Submission__Item *item, const char *key,
     return 0;
 }
 
+/* A number of seconds with up to three decimals, or `infinite`; false when it
+ * is neither, or longer than LIFETIME_S_MAX. */
+static bool read_lifetime(struct str text, int64_t *ret_ms)
+{
+    int64_t ms;
+
+    if (str_equal(text, STR("infinite"))) {
+        *ret_ms = LIFETIME_INFINITE;
+        return true;
+    }
+    if (quantity_parse(text, &ms) < 0 || ms < 0 ||
+        ms > LIFETIME_S_MAX * INT64_C(1000)) {
+        return false;
+    }
+    *ret_ms = ms;
+    return true;
+}
+
+static int check_lifetime(const Berth__Submission__Item *item,
+                          struct refusal *refusal)
+{
+    struct str value = annotation_find(item, ANNOTATION_LIFETIME);
+    int64_t ms;
+
+    if (value.p && !read_lifetime(value, &ms)) {
+        return refusal_set(refusal,
+                           "annotation %s must be seconds from 0 to %d or "
+                           "infinite, not %.*s",
+                           ANNOTATION_LIFETIME, LIFETIME_S_MAX, STR_ARG(value));
+    }
+    return 0;
+}
+
+int64_t annotations_lifetime_ms(const Berth__Submission__Item *item)
+{
+    struct str value = annotation_find(item, ANNOTATION_LIFETIME);
+    int64_t ms = LIFETIME_BY_CLASS;
+
+    if (value.p && !read_lifetime(value, &ms)) {
+        return LIFETIME_BY_CLASS;
+    }
+    return ms;
+}
+
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
     int rc = check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
 
-    return rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
+    rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
+    return rc < 0 ? rc : check_lifetime(item, refusal);
 }
 
 static enum on_loss loss_of(const Berth__Submission__Item *item,
@@ -150,6 +197,28 @@ static enum on_loss loss_of(const Berth__Submission__Item *item,
     return str_equal(annotation_find(item, key), STR("requeue"))
                ? ON_LOSS_REQUEUE
                : ON_LOSS_FAIL;
+}
+
+static struct str label_text(const Berth__Submission__Item *item,
+                             const char *key)
+{
+    for (size_t i = item->n_labels; i > 0; i--) {
+        if (strcmp(item->labels[i - 1]->key, key) == 0) {
+            return str_of(item->labels[i - 1]->value);
+        }
+    }
+    return STR("");
+}
+
+/* The application that a job says it is of; "": none (model.md 3.2). */
+static struct str application_of(const Berth__Submission__Item *item)
+{
+    struct str id = annotation_find(item, ANNOTATION_APP_ID);
+
+    if (id.byte_count == 0) {
+        id = label_text(item, LABEL_APP_ID);
+    }
+    return id.byte_count ? id : label_text(item, LABEL_SPARK_APP);
 }
 
 void annotations_digest(const Berth__Submission__Item *item,
@@ -167,4 +236,7 @@ void annotations_digest(const Berth__Submission__Item *item,
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
     digest->on_preemption = loss_of(item, ANNOTATION_ON_PREEMPTION);
     digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);
+    digest->application_id = application_of(item);
+    digest->has_stateaware_off =
+        str_equal(annotation_find(item, TAG_STATEAWARE_OFF), STR("true"));
 }

@@ -20,6 +20,14 @@
 #define ANNOTATION_POOL "armadaproject.io/pool"
 #define ANNOTATION_ON_PREEMPTION "berth.dev/onPreemption"
 #define ANNOTATION_ON_EXECUTOR_LOST "berth.dev/onExecutorLost"
+#define ANNOTATION_LIFETIME "berth.dev/lifetimeSeconds"
+/* Of YuniKorn and Spark (model.md 3.2). */
+#define ANNOTATION_APP_ID "yunikorn.apache.org/app-id"
+#define LABEL_APP_ID "applicationId"
+#define LABEL_SPARK_APP "spark-app-selector"
+#define TAG_STATEAWARE_OFF "application.stateaware.disable"
+
+enum { LIFETIME_S_MAX = 366 * 86400 };
 
 /* A job's gang as it says itself. */
 struct gang {
@@ -42,6 +50,10 @@ int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
  * the words known. */
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal) must_check;
+
+/* The lifetime that a job asks for, in ms or a LIFETIME_; the annotation has
+ * passed annotations_check_own(). */
+int64_t annotations_lifetime_ms(const Berth__Submission__Item *item);
 
 /* Fill in what of a digest comes from annotations that passed the checks. */
 void annotations_digest(const Berth__Submission__Item *item,

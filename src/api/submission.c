@@ -32,6 +32,7 @@ enum {
 struct done_pod {
     struct str raw;       /* as it came; p is NULL before the first */
     struct str encoded;   /* completed */
+    int64_t lifetime_ms;  /* of the job, part of class_key */
     struct str class_key; /* its packed requirement */
     struct pod_ports ports;
 };
@@ -71,7 +72,7 @@ static int refuse_err(struct builder *builder, const char *what,
 
 /* Encode the completed pod spec and what scheduling needs of it. */
 static int keep_pod(struct builder *builder, struct str raw,
-                    const struct pod_view *view)
+                    int64_t lifetime_ms, const struct pod_view *view)
 {
     struct requirement requirement;
     struct err err;
@@ -81,9 +82,11 @@ static int keep_pod(struct builder *builder, struct str raw,
         0) {
         return refuse_err(builder, "pod spec", &err);
     }
+    requirement.lifetime_ms = lifetime_ms;
     requirement_pack(&packed, &requirement);
     builder->pod = (struct done_pod){
         .raw = raw,
+        .lifetime_ms = lifetime_ms,
         .encoded = wire_encode_arena(&view->message->base, &builder->kept),
         .class_key = arena_str(&builder->kept, strbuf_str(&packed)),
         .ports = pod_ports_of(view, &builder->kept),
@@ -92,14 +95,16 @@ static int keep_pod(struct builder *builder, struct str raw,
 }
 
 /* Check and complete a pod spec unless it is the one before. */
-static int take_pod(struct builder *builder, struct str raw)
+static int take_pod(struct builder *builder, struct str raw,
+                    int64_t lifetime_ms)
 {
     const struct submit_rules *rules = builder->context->rules;
     ProtobufCMessage *message;
     struct pod_view view;
     struct err err;
 
-    if (builder->pod.raw.p && str_equal(builder->pod.raw, raw)) {
+    if (builder->pod.raw.p && builder->pod.lifetime_ms == lifetime_ms &&
+        str_equal(builder->pod.raw, raw)) {
         return 0;
     }
     arena_reset(&builder->scratch);
@@ -117,7 +122,7 @@ static int take_pod(struct builder *builder, struct str raw)
         return rc;
     }
     defaults_pod(&view, rules, &builder->scratch);
-    return keep_pod(builder, raw, &view);
+    return keep_pod(builder, raw, lifetime_ms, &view);
 }
 
 static void put_pair(struct strbuf *buf, uint32_t number, const char *key,
@@ -234,7 +239,7 @@ static int build_item(struct builder *builder, Berth__Submission__Item *item,
     struct gang gang;
 
     int rc = validate_item_shape(item, context->rules, &raw, refusal);
-    rc = rc ? rc : take_pod(builder, raw);
+    rc = rc ? rc : take_pod(builder, raw, annotations_lifetime_ms(item));
     rc = rc ? rc : validate_item_rest(item, refusal);
     rc = rc ? rc : annotations_gang(item, &gang, refusal);
     if (rc < 0) {

@@ -163,6 +163,7 @@ static uint32_t class_join(struct control *c, uint32_t index,
             /* A foreign log: it asks for what nobody has. */
             struct resource_amount amount = {STR("berth.dev/unknown"), 1000};
             requirement = (struct requirement){
+                .lifetime_ms = LIFETIME_BY_CLASS,
                 .requests = {arena_alloc(&arena, sizeof(amount)), 1}};
             requirement.requests.items[0] = amount;
         }

@@ -13,6 +13,8 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
     pack_u64(buf, digest->is_fail_fast);
     pack_u64(buf, digest->on_preemption);
     pack_u64(buf, digest->on_executor_lost);
+    pack_str(buf, digest->application_id);
+    pack_u64(buf, digest->has_stateaware_off);
 }
 
 int digest_unpack(struct str bytes, struct job_digest *ret_digest)
@@ -37,6 +39,10 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
     digest.is_fail_fast = unpack_count(&reader, 1);
     digest.on_preemption = unpack_count(&reader, ON_LOSS_REQUEUE);
     digest.on_executor_lost = unpack_count(&reader, ON_LOSS_REQUEUE);
+    if (version >= 2) {
+        digest.application_id = unpack_str(&reader);
+        digest.has_stateaware_off = unpack_count(&reader, 1);
+    }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;
     }

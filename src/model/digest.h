@@ -12,7 +12,7 @@
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 1,
+    DIGEST_VERSION = 2,
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -33,6 +33,8 @@ struct job_digest {
     bool is_fail_fast;             /* never retried */
     enum on_loss on_preemption;    /* berth.dev/onPreemption */
     enum on_loss on_executor_lost; /* berth.dev/onExecutorLost */
+    struct str application_id;     /* "": the job set is the application */
+    bool has_stateaware_off;       /* its application skips Starting */
 };
 
 /* Append the packed form. */

@@ -99,6 +99,8 @@ void requirement_pack(struct strbuf *buf, const struct requirement *requirement)
     for (uint32_t t = 0; t < requirement->term_count; t++) {
         pack_term(buf, &requirement->terms[t]);
     }
+    pack_i64(buf, requirement->lifetime_ms);
+    pack_i64(buf, requirement->deadline_ms);
 }
 
 static void unpack_term(struct pack_reader *reader, struct arena *arena,
@@ -154,7 +156,7 @@ int requirement_unpack(struct str bytes, struct arena *arena,
                        struct requirement *ret_requirement)
 {
     struct pack_reader reader = {.rest = bytes};
-    struct requirement requirement = {0};
+    struct requirement requirement = {.lifetime_ms = LIFETIME_BY_CLASS};
     uint64_t version = unpack_u64(&reader);
 
     if (reader.is_bad || version == 0) {
@@ -171,6 +173,10 @@ int requirement_unpack(struct str bytes, struct arena *arena,
                                           sizeof(*requirement.terms));
     for (uint32_t t = 0; t < requirement.term_count; t++) {
         unpack_term(&reader, arena, &requirement.terms[t]);
+    }
+    if (version >= 2) {
+        requirement.lifetime_ms = unpack_i64(&reader);
+        requirement.deadline_ms = unpack_i64(&reader);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

@@ -14,7 +14,7 @@
 #include "model/resource.h"
 
 enum {
-    REQUIREMENT_VERSION = 1,
+    REQUIREMENT_VERSION = 2,
     SELECTOR_PAIRS_MAX = 256,
     TOLERATIONS_MAX = 256,
     AFFINITY_TERMS_MAX = 64,
@@ -23,6 +23,11 @@ enum {
     TAINTS_MAX = 256,
     LABELS_MAX = 1024,
 };
+
+/* How long a job may not be preempted, beside its number of ms (0: it is
+ * preemptible at once). */
+#define LIFETIME_BY_CLASS INT64_C(-1) /* as its priority class says */
+#define LIFETIME_INFINITE INT64_MAX   /* never, but for more urgent work */
 
 /* A node label, or a pair of a node selector. */
 struct label {
@@ -86,6 +91,8 @@ struct requirement {
     bool has_affinity;           /* then at least one term must match */
     struct affinity_term *terms; /* as the job lists them */
     uint32_t term_count;
+    int64_t lifetime_ms; /* since its containers started, or a LIFETIME_ */
+    int64_t deadline_ms; /* it ends by then at the latest; 0: unknown */
 };
 
 /* Sort all parts in place and drop repeated tolerations, so that equal

@@ -351,12 +351,27 @@ static int add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
     return 0;
 }
 
+static int64_t deadline_of(const K8s__Io__Api__Core__V1__PodSpec *spec)
+{
+    const int64_t s_max = INT64_MAX / 1000;
+
+    if (!spec->has_activedeadlineseconds || spec->activedeadlineseconds <= 0) {
+        return 0;
+    }
+    return 1000 * (spec->activedeadlineseconds < s_max
+                       ? spec->activedeadlineseconds
+                       : s_max);
+}
+
 int pod_requirement(const K8s__Io__Api__Core__V1__PodSpec *spec,
                     struct arena *arena, struct requirement *ret_requirement,
                     struct err *err)
 {
-    struct requirement requirement = {.priority_class =
-                                          str_of(spec->priorityclassname)};
+    struct requirement requirement = {
+        .priority_class = str_of(spec->priorityclassname),
+        .lifetime_ms = LIFETIME_BY_CLASS,
+        .deadline_ms = deadline_of(spec),
+    };
 
     if (spec->n_nodeselector > SELECTOR_PAIRS_MAX) {
         return err_set(err, -ERR_LIMIT, "more than %d node selector pairs",

@@ -58,6 +58,7 @@ static void submit(struct writer *w, uint8_t n, const char *gang)
     struct resource_amount cpu = {STR("cpu"), 2000};
     struct label selector = {STR("zone"), STR("a")};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class =
             n == 2 ? STR("armada-default") : STR("armada-preemptible"),
         .requests = {&cpu, 1},

@@ -214,6 +214,7 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
     char salt[16];
     struct toleration toleration = {.key = STR("salt"), .value = str_of(salt)};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(job->priority_class ? job->priority_class
                                                      : "armada-preemptible"),
         .requests = {&cpu, 1},

@@ -45,6 +45,7 @@ static void draw_digest(struct tape *tape, struct strbuf *packed)
     static const char *const gangs[] = {NULL, "g"};
     auto_strbuf key = {0};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = draw(tape, 0, 1) ? STR("armada-default")
                                            : STR("armada-preemptible")};
     const char *gang = gangs[draw(tape, 0, 1)];

@@ -93,6 +93,7 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
         {STR("memory"), job->request[1] * (int64_t)1000000000000},
     };
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(CLASSES[job->priority_class].name),
         .requests = {amounts, 2},
         .selector = &selector,

@@ -559,6 +559,33 @@ static void test_own_annotations(void **state)
                         "requeue, not retry");
 }
 
+static void test_lifetimes(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t lifetime_ms; /* -2: refused */
+    } cases[] = {
+        {"0", 0},         {"1.5", 1500},
+        {"60", 60000},    {"infinite", LIFETIME_INFINITE},
+        {"-1", -2},       {"soon", -2},
+        {"31622401", -2}, {"", -2},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+        assert_int_equal(annotations_lifetime_ms(item), LIFETIME_BY_CLASS);
+        sample_annotation(&arena, item, ANNOTATION_LIFETIME, cases[i].text);
+        bool is_refused = rest_text(item, &arena)[0] != 0;
+        assert_int_equal(is_refused, cases[i].lifetime_ms == -2);
+        if (!is_refused) {
+            assert_int_equal(annotations_lifetime_ms(item),
+                             cases[i].lifetime_ms);
+        }
+    }
+}
+
 /* An empty list of containers passes; nothing else of a pod is looked at. */
 static void test_what_is_not_validated(void **state)
 {
@@ -609,6 +636,7 @@ int main(void)
         TEST(test_i18_restricted_tolerations),
         TEST(test_i19_price_band),
         TEST(test_own_annotations),
+        TEST(test_lifetimes),
         TEST(test_what_is_not_validated),
         TEST(test_reason_of_50_bytes),
     };

@@ -64,6 +64,7 @@ static void submit(struct scene *s, uint32_t n, struct wish wish)
 {
     auto_strbuf key = {0}, packed = {0};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class =
             str_of(wish.class_name ? wish.class_name : "armada-preemptible")};
     requirement_pack(&key, &requirement);

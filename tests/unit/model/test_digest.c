@@ -15,6 +15,8 @@ static void packed_form_is_read_back(void **state)
         .gang_uniformity = STR("rack"),
         .is_fail_fast = true,
         .on_preemption = ON_LOSS_REQUEUE,
+        .application_id = STR("spark-1"),
+        .has_stateaware_off = true,
     };
     struct job_digest out;
     auto_strbuf buf = {0};
@@ -26,6 +28,24 @@ static void packed_form_is_read_back(void **state)
     assert_int_equal(out.gang_minimum, 5);
     assert_int_equal(out.on_preemption, ON_LOSS_REQUEUE);
     assert_true(out.is_fail_fast);
+    assert_true(str_equal(out.application_id, STR("spark-1")));
+    assert_true(out.has_stateaware_off);
+}
+
+static void digests_of_the_first_version_are_read(void **state)
+{
+    struct job_digest in = {.gang_cardinality = 1, .gang_minimum = 1};
+    struct job_digest out;
+    auto_strbuf buf = {0};
+    (void)state;
+
+    digest_pack(&buf, &in);
+    /* Without what version 2 appended: an empty text and a flag. */
+    buf.bytes[0] = 1;
+    struct str old = str_make(buf.bytes, buf.byte_count - 2);
+    assert_int_equal(digest_unpack(old, &out), 0);
+    assert_int_equal(out.application_id.byte_count, 0);
+    assert_false(out.has_stateaware_off);
 }
 
 static void newer_versions_and_rubbish_are_refused(void **state)
@@ -42,6 +62,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(packed_form_is_read_back),
+        TEST(digests_of_the_first_version_are_read),
         TEST(newer_versions_and_rubbish_are_refused),
     };
     return RUN_TESTS(tests);

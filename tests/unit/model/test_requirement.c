@@ -31,6 +31,8 @@ static void packed_form_is_read_back(void **state)
                                              values, 2};
     struct affinity_term term = {&expression, 1};
     struct requirement in = {
+        .lifetime_ms = 30000,
+        .deadline_ms = 90000,
         .priority_class = STR("armada-default"),
         .requests = {&amount, 1},
         .tolerations = &toleration,
@@ -49,11 +51,30 @@ static void packed_form_is_read_back(void **state)
     assert_true(str_equal(out.priority_class, STR("armada-default")));
     assert_int_equal(resource_list_get(&out.requests, STR("cpu")), 1500);
     assert_true(str_equal(out.terms[0].expressions[0].values[1], STR("z2")));
+    assert_int_equal(out.lifetime_ms, 30000);
+    assert_int_equal(out.deadline_ms, 90000);
     for (size_t cut = 0; cut < buf.byte_count; cut++) {
         assert_int_equal(
             requirement_unpack(str_make(buf.bytes, cut), &arena, &out),
             -ERR_CORRUPT);
     }
+}
+
+static void requirements_of_the_first_version_are_read(void **state)
+{
+    struct requirement in = {.lifetime_ms = 0, .deadline_ms = 0};
+    struct requirement out;
+    auto_arena arena = {0};
+    auto_strbuf buf = {0};
+    (void)state;
+
+    requirement_pack(&buf, &in);
+    /* Without what version 2 appended: two small numbers. */
+    buf.bytes[0] = 1;
+    struct str old = str_make(buf.bytes, buf.byte_count - 2);
+    assert_int_equal(requirement_unpack(old, &arena, &out), 0);
+    assert_int_equal(out.lifetime_ms, LIFETIME_BY_CLASS);
+    assert_int_equal(out.deadline_ms, 0);
 }
 
 static void tolerations_follow_kubernetes(void **state)
@@ -102,6 +123,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(order_of_mention_does_not_matter),
         TEST(packed_form_is_read_back),
+        TEST(requirements_of_the_first_version_are_read),
         TEST(tolerations_follow_kubernetes),
         TEST(affinity_follows_kubernetes),
     };

@@ -114,6 +114,7 @@ uint32_t world_class(struct world *world, const struct world_job *job)
     struct toleration toleration = {.key = str_of(job->tolerated),
                                     .is_exists = true};
     struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class =
             str_of(job->priority_class ? job->priority_class : "mid"),
         .requests = {amounts, job->memory_gb ? 2 : 1},
