@@ -3,6 +3,11 @@
 #include "api/auth.h"
 #include "api/message.h"
 #include "model/queue.h"
+#include "wire/log_codec.h"
+
+/* Of the limits that a queue may set. */
+#define OVER_SHARE_MAX 1000.0
+#define EXCESS_BUDGET_MAX 1e12 /* resource-minutes */
 
 static int check_subject(const Api__Queue__Permissions__Subject *subject,
                          struct refusal *refusal)
@@ -13,6 +18,40 @@ static int check_subject(const Api__Queue__Permissions__Subject *subject,
                            subject->kind);
     }
     return 0;
+}
+
+/* A limit that is a number, negative for none. */
+static int check_limit(const char *what,
+                       const Google__Protobuf__DoubleValue *limit, double max,
+                       struct refusal *refusal)
+{
+    if (limit && !(limit->value <= max)) {
+        return refusal_set(refusal,
+                           "%s must be at most %g (negative: no limit), not %g",
+                           what, max, limit->value);
+    }
+    return 0;
+}
+
+static int check_scheduling(const Api__QueueScheduling *scheduling,
+                            struct refusal *refusal)
+{
+    if (!scheduling) {
+        return 0;
+    }
+    if (log_queue_ordering(str_of(scheduling->ordering)) == QUEUE_ORDERINGS) {
+        return refusal_set(refusal,
+                           "scheduling.ordering must be priority, fifo, fair "
+                           "or stateaware, not \"%s\"",
+                           scheduling->ordering);
+    }
+    int rc =
+        check_limit("scheduling.overShareFactor", scheduling->over_share_factor,
+                    OVER_SHARE_MAX, refusal);
+    return rc < 0 ? rc
+                  : check_limit("scheduling.excessBudget",
+                                scheduling->excess_budget, EXCESS_BUDGET_MAX,
+                                refusal);
 }
 
 int queue_validate(const Api__Queue *queue, struct refusal *refusal)
@@ -41,7 +80,7 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
                                "queue labels must have a key and a value");
         }
     }
-    return 0;
+    return check_scheduling(queue->scheduling, refusal);
 }
 
 void queue_default_owner(Api__Queue *queue, struct str owner,

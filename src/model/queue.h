@@ -25,10 +25,29 @@ struct queue_limit {
     int64_t fraction_ppm;
 };
 
+/* Which of a queue's waiting jobs is its head (model.md 6.7). */
+enum queue_ordering {
+    QUEUE_BY_PRIORITY = 0,   /* class, job priority, submission */
+    QUEUE_BY_FIFO = 1,       /* class, application's submission, ... */
+    QUEUE_BY_FAIR = 2,       /* class, application with the smallest share */
+    QUEUE_BY_STATEAWARE = 3, /* one application starts at a time, then fifo */
+    QUEUE_ORDERINGS,
+};
+
+/* In a record: the limit is what the pool says. */
+#define QUEUE_LIMIT_BY_POOL INT64_C(-1)
+
 struct queue_record {
     struct str name;
     int64_t priority_factor_micro; /* >= 10^6; the weight is its inverse */
     bool is_cordoned;
+    enum queue_ordering ordering;
+    bool is_class_priority_ignored; /* by the orderings other than priority */
+    bool allows_stateaware_off;     /* to jobs that ask for it */
+    uint32_t running_apps_max;      /* Starting and Running; 0: no limit */
+    /* The limits of model.md 2.7; INT64_MAX: none. */
+    int64_t over_share_ppm;      /* above the fair share */
+    int64_t excess_budget_milli; /* in thousandths of resource-minutes */
     const struct queue_limit *limits;
     uint32_t limit_count;
 };

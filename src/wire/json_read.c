@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "google/protobuf/timestamp.pb-c.h"
+#include "google/protobuf/wrappers.pb-c.h"
 #include "k8s/intstr.pb-c.h"
 #include "k8s/meta.pb-c.h"
 #include "k8s/resource.pb-c.h"
@@ -612,6 +613,9 @@ static int read_special(struct reader *reader, const struct path *path,
         timestamp = (Google__Protobuf__Timestamp *)message;
         return read_moment(reader, path, json, &timestamp->seconds,
                            &timestamp->nanos);
+    case JSON_DOUBLE:
+        return read_double(reader, path, json,
+                           &((Google__Protobuf__DoubleValue *)message)->value);
     case JSON_PLAIN:
         break;
     }

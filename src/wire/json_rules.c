@@ -2,6 +2,7 @@
 
 #include "armada/retry.pb-c.h"
 #include "google/protobuf/timestamp.pb-c.h"
+#include "google/protobuf/wrappers.pb-c.h"
 #include "k8s/intstr.pb-c.h"
 #include "k8s/meta.pb-c.h"
 #include "k8s/resource.pb-c.h"
@@ -26,6 +27,7 @@ enum json_special json_special_of(const ProtobufCMessageDescriptor *type)
         {&k8s__io__apimachinery__pkg__runtime__raw_extension__descriptor,
          JSON_RAW},
         {&google__protobuf__timestamp__descriptor, JSON_TIMESTAMP},
+        {&google__protobuf__double_value__descriptor, JSON_DOUBLE},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(specials); i++) {

@@ -19,6 +19,7 @@ enum json_special {
     JSON_MICRO_TIME,    /* RFC 3339, microseconds */
     JSON_RAW,           /* any JSON, kept as its text */
     JSON_TIMESTAMP,     /* google.protobuf's */
+    JSON_DOUBLE,        /* google.protobuf's: a number, or not there */
 };
 
 /* What kind of message this is. */

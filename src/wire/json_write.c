@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "google/protobuf/timestamp.pb-c.h"
+#include "google/protobuf/wrappers.pb-c.h"
 #include "k8s/intstr.pb-c.h"
 #include "k8s/meta.pb-c.h"
 #include "k8s/resource.pb-c.h"
@@ -330,6 +331,10 @@ static json_t *write_message(const ProtobufCMessage *message, unsigned flags)
         return write_raw(message);
     case JSON_TIMESTAMP:
         return write_timestamp((const void *)message, flags);
+    case JSON_DOUBLE:
+        return write_double(
+            ((const Google__Protobuf__DoubleValue *)(const void *)message)
+                ->value);
     case JSON_PLAIN:
         break;
     }

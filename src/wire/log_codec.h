@@ -59,6 +59,9 @@ int log_decode_sequence(struct str sequence, struct arena *arena,
 int log_decode_event(struct str encoded, struct arena *arena,
                      struct event *ret_event, struct err *err) must_check;
 
+/* The ordering of a word of QueueScheduling; QUEUE_ORDERINGS: not one. */
+enum queue_ordering log_queue_ordering(struct str word);
+
 /* Decode an encoded api.Queue into the record that scheduling needs; limits
  * live in the arena.  Amounts beyond what a record can hold are clamped. */
 int log_decode_queue(struct str encoded, struct arena *arena,

@@ -120,6 +120,72 @@ static int read_limits(struct queue_reader *reader, struct str message)
     return rc;
 }
 
+/* google.protobuf.DoubleValue as thousandths or millionths; negative: no
+ * limit. */
+static int64_t read_limit_value(struct str message, double scale)
+{
+    struct field_cursor cursor = field_cursor_make(message);
+    struct field field;
+    double value = 0;
+
+    while (!field_cursor_is_done(&cursor) && field_read(&cursor, &field)) {
+        if (field.number == 1 && field.type == FIELD_FIXED64) {
+            memcpy(&value, &field.value, sizeof(value));
+        }
+    }
+    if (value < 0) {
+        return INT64_MAX;
+    }
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return scaled(bits, scale);
+}
+
+enum queue_ordering log_queue_ordering(struct str word)
+{
+    static const char *const words[] = {"priority", "fifo", "fair",
+                                        "stateaware"};
+
+    for (unsigned i = 0; i < ARRAY_COUNT(words); i++) {
+        if (str_equal(word, str_of(words[i]))) {
+            return (enum queue_ordering)i;
+        }
+    }
+    return word.byte_count ? QUEUE_ORDERINGS : QUEUE_BY_PRIORITY;
+}
+
+/* QueueScheduling; what it does not know it passes over. */
+static int read_scheduling(struct str message, struct queue_record *record)
+{
+    struct field_cursor cursor = field_cursor_make(message);
+    struct field field;
+
+    while (!field_cursor_is_done(&cursor)) {
+        if (!field_read(&cursor, &field)) {
+            return -ERR_CORRUPT;
+        }
+        if (field.number == 1 && field.type == FIELD_BYTES) {
+            enum queue_ordering ordering = log_queue_ordering(field.bytes);
+            record->ordering =
+                ordering < QUEUE_ORDERINGS ? ordering : QUEUE_BY_PRIORITY;
+        } else if (field.number == 2 && field.type == FIELD_VARINT) {
+            record->is_class_priority_ignored = field.value != 0;
+        } else if (field.number == 3 && field.type == FIELD_VARINT) {
+            record->allows_stateaware_off = field.value != 0;
+        } else if (field.number == 4 && field.type == FIELD_VARINT) {
+            record->running_apps_max = (uint32_t)field.value;
+        } else if (field.number == 5 && field.type == FIELD_BYTES) {
+            record->over_share_ppm =
+                read_limit_value(field.bytes, FRACTION_ONE_PPM);
+        } else if (field.number == 6 && field.type == FIELD_BYTES) {
+            record->excess_budget_milli = read_limit_value(field.bytes, 1000);
+        }
+    }
+    return 0;
+}
+
+enum { QUEUE_SCHEDULING = 1000 };
+
 static int read_queue_field(struct queue_reader *reader,
                             const struct field *field,
                             struct queue_record *record)
@@ -133,6 +199,9 @@ static int read_queue_field(struct queue_reader *reader,
             scaled(field->value, PRIORITY_FACTOR_ONE_MICRO);
     } else if (field->number == 8 && field->type == FIELD_VARINT) {
         record->is_cordoned = field->value != 0;
+    } else if (field->number == QUEUE_SCHEDULING &&
+               field->type == FIELD_BYTES) {
+        return read_scheduling(field->bytes, record);
     } else if (field->number == 7) {
         if (!read_entry(field, &entry)) {
             return -ERR_CORRUPT;
@@ -148,7 +217,10 @@ int log_decode_queue(struct str encoded, struct arena *arena,
 {
     struct queue_reader reader = {.arena = arena};
     struct field_cursor cursor = field_cursor_make(encoded);
-    struct queue_record record = {0};
+    struct queue_record record = {
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
+    };
 
     while (!field_cursor_is_done(&cursor)) {
         struct field field;

@@ -153,6 +153,34 @@ static void test_queue_validation(void **state)
     fixture_fini(&f);
 }
 
+static void test_scheduling_of_a_queue_is_checked(void **state)
+{
+    struct fixture f;
+    Api__Queue queue = queue_of("q", 1);
+    Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
+    Google__Protobuf__DoubleValue budget = GOOGLE__PROTOBUF__DOUBLE_VALUE__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    queue.scheduling = &scheduling;
+    scheduling.ordering = field("random");
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: scheduling.ordering must be "
+                        "priority, fifo, fair or stateaware, not \"random\"");
+    scheduling.ordering = field("stateaware");
+    scheduling.excess_budget = &budget;
+    budget.value = 1e13;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    budget.value = -1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_OK);
+    fixture_fini(&f);
+}
+
 static void test_batches_fail_item_by_item(void **state)
 {
     struct fixture f;
@@ -475,6 +503,7 @@ int main(void)
         TEST(test_trap_03_owners_become_permissions),
         TEST(test_trap_03_upserts),
         TEST(test_queue_validation),
+        TEST(test_scheduling_of_a_queue_is_checked),
         TEST(test_batches_fail_item_by_item),
         TEST(test_trap_04_listing_ends_with_end),
         TEST(test_cordon),

@@ -394,6 +394,9 @@ static void test_facts_about_executors_and_policy_survive(void **state)
 static struct str encoded_queue(struct arena *arena)
 {
     Api__Queue queue = API__QUEUE__INIT;
+    Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
+    Google__Protobuf__DoubleValue over = GOOGLE__PROTOBUF__DOUBLE_VALUE__INIT;
+    char ordering[] = "stateaware";
     Api__PriorityClassResourceLimits limits =
         API__PRIORITY_CLASS_RESOURCE_LIMITS__INIT;
     Api__PriorityClassPoolResourceLimits pool =
@@ -410,6 +413,11 @@ static struct str encoded_queue(struct arena *arena)
          *entries[] = {&entry};
     char names[][8] = {"q", "high", "cpu", "gpu", "big"};
 
+    over.value = 0.2;
+    scheduling.ordering = ordering;
+    scheduling.max_running_apps = 7;
+    scheduling.over_share_factor = &over;
+    queue.scheduling = &scheduling;
     cpu.key = names[2];
     cpu.value = 0.25;
     gpu.key = names[3];
@@ -451,6 +459,10 @@ static void test_a_queue_is_kept_whole_and_understood(void **state)
     assert_int_equal(record->limits[0].fraction_ppm, 250000);
     assert_true(str_equal(record->limits[1].pool, STR("big")));
     assert_true(str_equal(record->limits[1].priority_class, STR("high")));
+    assert_int_equal(record->ordering, QUEUE_BY_STATEAWARE);
+    assert_int_equal(record->running_apps_max, 7);
+    assert_int_equal(record->over_share_ppm, 200000);
+    assert_int_equal(record->excess_budget_milli, QUEUE_LIMIT_BY_POOL);
 }
 
 static void test_a_submission_is_kept_whole_with_its_digest(void **state)
