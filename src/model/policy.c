@@ -7,6 +7,7 @@ static void add_class(struct policy *policy, struct str name, int32_t priority,
         .name = name,
         .priority = priority,
         .is_preemptible = is_preemptible,
+        .default_lifetime_ms = is_preemptible ? 0 : LIFETIME_INFINITE,
     };
 }
 
@@ -18,6 +19,26 @@ static void add_column(struct policy *policy, struct str name,
     policy->schema.columns[column].name = name;
     policy->schema.columns[column].unit_milli = unit_milli;
     policy->is_dominant[column] = true;
+}
+
+enum { FLOW_HALF_TIME_MS = 20 * 60000, BACKFILL_CANDIDATES = 1000 };
+
+void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
+{
+    bool is_flow = profile == PROFILE_FLOW;
+    bool has_window = profile != PROFILE_ARMADA;
+
+    pool->profile = profile;
+    pool->cost = is_flow ? COST_WEIGHTED_SUM : COST_DRF;
+    pool->half_time_ms = is_flow ? FLOW_HALF_TIME_MS : 0;
+    pool->admitted_window = is_flow ? 32 : has_window;
+    pool->admitted_window_per_queue = is_flow ? 4 : has_window;
+    pool->is_strict = is_flow;
+    pool->over_share_ppm = is_flow ? FRACTION_ONE_PPM / 5 : POLICY_OFF;
+    pool->excess_budget_minutes = is_flow ? 60 : POLICY_OFF;
+    pool->has_backfill = has_window;
+    pool->backfill_order = BACKFILL_IN_ORDER;
+    pool->backfill_candidates_max = BACKFILL_CANDIDATES;
 }
 
 void policy_defaults(struct policy *ret_policy)
@@ -46,6 +67,7 @@ void policy_defaults(struct policy *ret_policy)
         .name = STR("default"),
         .protected_fraction_ppm = FRACTION_ONE_PPM,
     };
+    pool_policy_apply(&policy->pools[0], PROFILE_ARMADA);
     add_class(policy, STR("armada-default"), 1000, false);
     policy->classes[0].queue_limit_count = 2;
     policy->classes[0].queue_limits[0] =

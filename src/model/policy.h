@@ -12,12 +12,14 @@
 #pragma once
 
 #include "model/queue.h"
+#include "model/requirement.h"
 #include "model/resource.h"
 
 enum {
     POLICY_POOLS_MAX = 256,
     POLICY_CLASSES_MAX = 64,
     POLICY_FRACTIONS_MAX = 16,
+    POLICY_ADMITTED_MAX = 1024, /* gangs of a pool */
 };
 
 /* A fraction of a pool's total of one resource. */
@@ -28,8 +30,9 @@ struct resource_fraction {
 
 struct priority_class {
     struct str name;
-    int32_t priority; /* larger is more urgent */
-    bool is_preemptible;
+    int32_t priority;            /* larger is more urgent */
+    bool is_preemptible;         /* its lifetime is finite */
+    int64_t default_lifetime_ms; /* 0 or more, or LIFETIME_INFINITE */
     /* At most this much of a pool for one queue's jobs of this class. */
     struct resource_fraction queue_limits[POLICY_FRACTIONS_MAX];
     uint32_t queue_limit_count;
@@ -41,8 +44,45 @@ struct rate_limit {
     int64_t burst;            /* tokens it holds when full */
 };
 
+/* A named set of defaults for the knobs of a pool (model.md 6.10). */
+enum pool_profile {
+    PROFILE_BERTH = 0,
+    PROFILE_ARMADA = 1,
+    PROFILE_FLOW = 2,
+};
+
+/* What a queue's fraction of a pool is (model.md 6.4). */
+enum cost_rule {
+    COST_DRF = 0,          /* the largest over the dominant resources */
+    COST_WEIGHTED_SUM = 1, /* all resources, weighted, as one sum */
+};
+
+/* In which order waiting work tries to pass the head (model.md 2.9). */
+enum backfill_order {
+    BACKFILL_IN_ORDER = 0,
+    BACKFILL_SHORTEST_FIRST = 1, /* smallest upper bound of its run time */
+};
+
+/* Stands for a limit that is switched off. */
+#define POLICY_OFF INT64_C(-1)
+
 struct pool_policy {
     struct str name;
+    enum pool_profile profile; /* where the defaults of the rest came from */
+    enum cost_rule cost;
+    /* COST_WEIGHTED_SUM: per unit of a resource as quantities write it (a
+     * core, a byte), in millionths, per column; all 0: by scarcity. */
+    int64_t cost_weights_ppm[RESOURCE_COLUMNS_MAX];
+    int64_t half_time_ms; /* of flows; 0: flow is usage */
+    /* Gangs that are admitted before there is room for them; 0: none. */
+    uint32_t admitted_window, admitted_window_per_queue;
+    bool is_strict;         /* with the window full no further gang is tried */
+    int64_t over_share_ppm; /* above the share, or POLICY_OFF */
+    int64_t excess_budget_minutes; /* times the share, or POLICY_OFF */
+    bool has_backfill;
+    enum backfill_order backfill_order;
+    uint32_t backfill_candidates_max; /* in a round */
+    int64_t short_job_penalty_ms;     /* counts at least so long; 0: none */
     /* A queue whose share is above this times its fair share may be evicted
      * from (protectedFractionOfFairShare). */
     int64_t protected_fraction_ppm;
@@ -80,6 +120,10 @@ struct policy {
 /* Fill in the defaults: one pool `default`, Armada's priority classes and
  * resources; rates as model.md 6.10 asks (2,000/s and more). */
 void policy_defaults(struct policy *ret_policy);
+
+/* Set the knobs that a profile speaks of, and `profile` itself; the others
+ * (name, limits, weights) stay as they are. */
+void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile);
 
 /* The index of a class by name, or the default's for one that is unknown. */
 uint32_t policy_class_index(const struct policy *policy, struct str name);

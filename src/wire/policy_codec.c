@@ -25,12 +25,28 @@ static const struct settings resource_table = {
     resource_keys, ARRAY_COUNT(resource_keys),
     sizeof(struct policy_resource_form), init_resource};
 
+/* A number that was not written. */
+#define UNWRITTEN INT64_MIN
+
 static void init_pool(void *record)
 {
     struct policy_pool_form *pool = record;
 
     pool->protected_fraction_ppm = FRACTION_ONE_PPM;
+    pool->profile = STR("armada");
+    pool->half_time_ms = UNWRITTEN;
+    pool->admitted_window = UNWRITTEN;
+    pool->admitted_window_per_queue = UNWRITTEN;
+    pool->over_share_ppm = UNWRITTEN;
+    pool->excess_budget_minutes = UNWRITTEN;
+    pool->backfill_candidates_max = UNWRITTEN;
 }
+
+/* The words of enum pool_profile and so on, in the order of the enums. */
+static const char *const profile_words[] = {"berth", "armada", "flow"};
+static const char *const cost_words[] = {"drf", "weightedSum"};
+static const char *const switch_words[] = {"off", "on"};
+static const char *const backfill_words[] = {"inOrder", "shortestFirst"};
 
 static const struct setting pool_keys[] = {
     SETTING("name", TEXT, policy_pool_form, name, .about = "Name of the pool.",
@@ -47,6 +63,59 @@ static const struct setting pool_keys[] = {
     SETTING("packingWeights", FRACTIONS, policy_pool_form, packing_weights,
             .about = "How much a free part of each resource counts when the "
                      "fullest node that fits is looked for; {}: by scarcity."),
+    SETTING("profile", TEXT, policy_pool_form, profile,
+            .choices = "berth armada flow",
+            .about = "Where the defaults of the following keys come from."),
+    SETTING("cost", TEXT, policy_pool_form, cost, .choices = "drf weightedSum",
+            .default_from = "profile",
+            .about = "What a queue's part of the pool is: of its dominant "
+                     "resource, or a weighted sum of all."),
+    SETTING("costWeights", FRACTIONS, policy_pool_form, cost_weights,
+            .about = "What a unit of each resource (a core, a byte) counts in "
+                     "the weighted sum; {}: by scarcity."),
+    SETTING("flowHalfTime", DURATION, policy_pool_form, half_time_ms,
+            .default_from = "profile",
+            .about = "How long it takes until half of what a queue used no "
+                     "longer counts against it; 0s: at once.",
+            .max = 365 * (int64_t)DAY_MS),
+    SETTING("admittedWindow", INT, policy_pool_form, admitted_window,
+            .default_from = "profile",
+            .about = "Gangs that wait for room in order of their turn, the "
+                     "first of them with nodes reserved; 0: none.",
+            .max = POLICY_ADMITTED_MAX),
+    SETTING("admittedWindowPerQueue", INT, policy_pool_form,
+            admitted_window_per_queue, .default_from = "profile",
+            .about = "The same of one queue.", .max = POLICY_ADMITTED_MAX),
+    SETTING("strictOrder", TEXT, policy_pool_form, strict_order,
+            .choices = "off on", .default_from = "profile",
+            .about = "Whether no further gang is tried while the window is "
+                     "full and its gangs wait."),
+    SETTING("overShareFactor", PPM, policy_pool_form, over_share_ppm,
+            .default_from = "profile",
+            .about = "Work that cannot be preempted may take a queue so far "
+                     "above its fair share (0.2: 120 % of it); -1: no limit.",
+            .min = -FRACTION_ONE_PPM, .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+    SETTING("excessBudgetMinutes", INT, policy_pool_form, excess_budget_minutes,
+            .default_from = "profile",
+            .about = "How long a queue may hold as much again as its fair "
+                     "share with work of a finite lifetime; -1: no limit.",
+            .min = -1, .max = COUNT_MAX),
+    SETTING("backfill", TEXT, policy_pool_form, backfill, .choices = "off on",
+            .default_from = "profile",
+            .about = "Whether the first gang that waits for room has nodes "
+                     "reserved, and others may pass it if they do not delay "
+                     "it."),
+    SETTING("backfillOrder", TEXT, policy_pool_form, backfill_order,
+            .choices = "inOrder shortestFirst", .default_from = "profile",
+            .about = "In which order others try to pass it."),
+    SETTING("backfillMaxCandidates", INT, policy_pool_form,
+            backfill_candidates_max, .default_from = "profile",
+            .about = "How many may try to pass it in a round.", .min = 1,
+            .max = COUNT_MAX),
+    SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
+            .about = "A job that ends sooner counts in its queue until so "
+                     "long after its start; 0s: none does.",
+            .max = DAY_MS),
 };
 static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
                                            sizeof(struct policy_pool_form),
@@ -65,6 +134,10 @@ static const struct setting class_keys[] = {
             queue_limits,
             .about = "At most this part of a pool for one queue's jobs of this "
                      "class; {}: no limit."),
+    SETTING("defaultLifetime", DURATION, policy_class_form, default_lifetime_ms,
+            .about = "How long a preemptible job that does not say may not be "
+                     "preempted for fairness.",
+            .max = 365 * (int64_t)DAY_MS),
 };
 static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
                                             sizeof(struct policy_class_form),
@@ -180,6 +253,44 @@ static struct setting_fractions fractions_of(const struct resource_fraction *f,
     return fractions;
 }
 
+static struct str word_of(const char *const *words, unsigned value)
+{
+    return str_of(words[value]);
+}
+
+static struct setting_fractions weights_to_form(const struct policy *policy,
+                                                const int64_t *weights_ppm)
+{
+    struct setting_fractions form = {.count = 0};
+
+    for (uint32_t r = 0; r < policy->schema.column_count; r++) {
+        if (weights_ppm[r] != 0) {
+            form.items[form.count++] = (struct resource_fraction){
+                policy->schema.columns[r].name, weights_ppm[r]};
+        }
+    }
+    return form;
+}
+
+static void knobs_to_form(const struct pool_policy *pool,
+                          struct policy_pool_form *form)
+{
+    form->profile = word_of(profile_words, pool->profile);
+    form->cost = word_of(cost_words, pool->cost);
+    form->half_time_ms = pool->half_time_ms;
+    form->admitted_window = pool->admitted_window;
+    form->admitted_window_per_queue = pool->admitted_window_per_queue;
+    form->strict_order = word_of(switch_words, pool->is_strict);
+    form->over_share_ppm = pool->over_share_ppm == POLICY_OFF
+                               ? -FRACTION_ONE_PPM
+                               : pool->over_share_ppm;
+    form->excess_budget_minutes = pool->excess_budget_minutes;
+    form->backfill = word_of(switch_words, pool->has_backfill);
+    form->backfill_order = word_of(backfill_words, pool->backfill_order);
+    form->backfill_candidates_max = pool->backfill_candidates_max;
+    form->short_job_penalty_ms = pool->short_job_penalty_ms;
+}
+
 static void pool_to_form(const struct policy *policy,
                          const struct pool_policy *pool,
                          struct policy_pool_form *ret_form)
@@ -189,14 +300,10 @@ static void pool_to_form(const struct policy *policy,
         .protected_fraction_ppm = pool->protected_fraction_ppm,
         .start_limits =
             fractions_of(pool->start_limits, pool->start_limit_count),
+        .packing_weights = weights_to_form(policy, pool->packing_weights_ppm),
+        .cost_weights = weights_to_form(policy, pool->cost_weights_ppm),
     };
-    for (uint32_t r = 0; r < policy->schema.column_count; r++) {
-        if (pool->packing_weights_ppm[r] != 0) {
-            ret_form->packing_weights.items[ret_form->packing_weights.count++] =
-                (struct resource_fraction){policy->schema.columns[r].name,
-                                           pool->packing_weights_ppm[r]};
-        }
-    }
+    knobs_to_form(pool, ret_form);
 }
 
 static void resources_to_form(const struct policy *policy, struct arena *arena,
@@ -252,7 +359,8 @@ void policy_to_form(const struct policy *policy, struct arena *arena,
         const struct priority_class *from = &policy->classes[i];
         ret_form->classes[i] = (struct policy_class_form){
             from->name, from->priority, from->is_preemptible,
-            fractions_of(from->queue_limits, from->queue_limit_count)};
+            fractions_of(from->queue_limits, from->queue_limit_count),
+            from->is_preemptible ? from->default_lifetime_ms : 0};
     }
     limits_to_form(policy, ret_form);
 }
@@ -342,6 +450,66 @@ static int resources_from_form(const struct policy_form *form,
     return 0;
 }
 
+static void weights_from_form(const struct policy *policy,
+                              const struct setting_fractions *form,
+                              int64_t *weights_ppm)
+{
+    for (uint32_t i = 0; i < form->count; i++) {
+        int column = resource_column(&policy->schema, form->items[i].resource);
+        weights_ppm[column] = form->items[i].fraction_ppm;
+    }
+}
+
+/* The place of a word that the table of keys has let through; `unwritten` for
+ * none. */
+static unsigned word_value(const char *const *words, unsigned count,
+                           struct str word, unsigned unwritten)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (str_equal(word, str_of(words[i]))) {
+            return i;
+        }
+    }
+    return unwritten;
+}
+
+#define WORD_VALUE(words, word, unwritten) \
+    word_value(words, ARRAY_COUNT(words), word, unwritten)
+
+static int64_t number_or(int64_t written, int64_t other)
+{
+    return written == UNWRITTEN ? other : written;
+}
+
+static void knobs_from_form(const struct policy_pool_form *form,
+                            struct pool_policy *pool)
+{
+    pool_policy_apply(pool, (enum pool_profile)WORD_VALUE(
+                                profile_words, form->profile, PROFILE_ARMADA));
+    pool->cost = (enum cost_rule)WORD_VALUE(cost_words, form->cost, pool->cost);
+    pool->half_time_ms = number_or(form->half_time_ms, pool->half_time_ms);
+    pool->admitted_window =
+        (uint32_t)number_or(form->admitted_window, pool->admitted_window);
+    pool->admitted_window_per_queue = (uint32_t)number_or(
+        form->admitted_window_per_queue, pool->admitted_window_per_queue);
+    pool->is_strict =
+        WORD_VALUE(switch_words, form->strict_order, pool->is_strict);
+    pool->over_share_ppm =
+        number_or(form->over_share_ppm, pool->over_share_ppm);
+    if (pool->over_share_ppm < 0) {
+        pool->over_share_ppm = POLICY_OFF;
+    }
+    pool->excess_budget_minutes =
+        number_or(form->excess_budget_minutes, pool->excess_budget_minutes);
+    pool->has_backfill =
+        WORD_VALUE(switch_words, form->backfill, pool->has_backfill);
+    pool->backfill_order = (enum backfill_order)WORD_VALUE(
+        backfill_words, form->backfill_order, pool->backfill_order);
+    pool->backfill_candidates_max = (uint32_t)number_or(
+        form->backfill_candidates_max, pool->backfill_candidates_max);
+    pool->short_job_penalty_ms = form->short_job_penalty_ms;
+}
+
 static int pool_from_form(const struct policy_pool_form *form,
                           struct policy *policy, struct err *err)
 {
@@ -354,6 +522,10 @@ static int pool_from_form(const struct policy_pool_form *form,
         rc = check_fractions(policy, "pools[].packingWeights",
                              &form->packing_weights, err);
     }
+    if (rc == 0) {
+        rc = check_fractions(policy, "pools[].costWeights", &form->cost_weights,
+                             err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -362,12 +534,10 @@ static int pool_from_form(const struct policy_pool_form *form,
     pool->start_limit_count = form->start_limits.count;
     memcpy(pool->start_limits, form->start_limits.items,
            sizeof(pool->start_limits));
-    for (uint32_t i = 0; i < form->packing_weights.count; i++) {
-        int column = resource_column(&policy->schema,
-                                     form->packing_weights.items[i].resource);
-        pool->packing_weights_ppm[column] =
-            form->packing_weights.items[i].fraction_ppm;
-    }
+    weights_from_form(policy, &form->packing_weights,
+                      pool->packing_weights_ppm);
+    weights_from_form(policy, &form->cost_weights, pool->cost_weights_ppm);
+    knobs_from_form(form, pool);
     return 0;
 }
 
@@ -396,6 +566,15 @@ static int classes_from_form(const struct policy_form *form,
         to->name = from->name;
         to->priority = (int32_t)from->priority;
         to->is_preemptible = from->is_preemptible;
+        to->default_lifetime_ms = from->is_preemptible
+                                      ? from->default_lifetime_ms
+                                      : LIFETIME_INFINITE;
+        if (rc == 0 && !from->is_preemptible && from->default_lifetime_ms) {
+            rc = err_set(err, -ERR_INVALID,
+                         "priorityClasses[%u].defaultLifetime: only a "
+                         "preemptible class has one",
+                         i);
+        }
         to->queue_limit_count = from->queue_limits.count;
         memcpy(to->queue_limits, from->queue_limits.items,
                sizeof(to->queue_limits));

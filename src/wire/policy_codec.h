@@ -17,6 +17,19 @@ struct policy_pool_form {
     int64_t protected_fraction_ppm;
     struct setting_fractions start_limits;
     struct setting_fractions packing_weights;
+    /* Of the rest, what is not written comes from the profile. */
+    struct str profile;
+    struct str cost;
+    struct setting_fractions cost_weights;
+    int64_t half_time_ms;
+    int64_t admitted_window, admitted_window_per_queue;
+    struct str strict_order;
+    int64_t over_share_ppm;
+    int64_t excess_budget_minutes;
+    struct str backfill;
+    struct str backfill_order;
+    int64_t backfill_candidates_max;
+    int64_t short_job_penalty_ms;
 };
 
 /* One priority class as it is written. */
@@ -25,6 +38,7 @@ struct policy_class_form {
     int64_t priority;
     bool is_preemptible;
     struct setting_fractions queue_limits;
+    int64_t default_lifetime_ms; /* of preemptible ones */
 };
 
 /* One resource as it is written. */

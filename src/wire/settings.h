@@ -81,6 +81,7 @@ struct setting {
     size_t count_offset;          /* RECORDS: where the uint32_t count lies */
     uint32_t count_max;           /* RECORDS: items in the struct's array */
     bool is_required;             /* a record without it is refused */
+    const char *default_from;     /* the key that sets its default, or NULL */
 };
 
 /* A row of a table: the key, its type and field, then the rest by name. */

@@ -216,8 +216,10 @@ static void print_rows(const struct settings *table, const void *record,
         strbuf_addf(out, "| `%s` | %s | ", strbuf_text(&path),
                     setting->choices ? setting->choices
                                      : type_names[setting->type]);
-        if (setting->type != SETTING_RECORDS && record &&
-            !setting->is_required) {
+        if (setting->default_from) {
+            strbuf_addf(out, "from `%s`", setting->default_from);
+        } else if (setting->type != SETTING_RECORDS && record &&
+                   !setting->is_required) {
             auto_strbuf value = {0};
             print_value(setting, record, &value);
             strbuf_addf(out, "`%s`", strbuf_text(&value));

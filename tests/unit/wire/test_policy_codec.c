@@ -66,6 +66,56 @@ static void printed_policy_reads_back_to_the_same_text(void **state)
     assert_int_equal(second->schema.columns[1].unit_milli, 1000);
 }
 
+static void what_a_pool_does_not_say_comes_from_its_profile(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0}, again = {0};
+
+    struct policy *policy = read_policy(
+        "pools: [{name: a, profile: flow, admittedWindow: 3,\n"
+        "    overShareFactor: -1, costWeights: {cpu: 1, memory: 0.25}},\n"
+        "  {name: b, profile: berth, backfillOrder: shortestFirst},\n"
+        "  {name: c, profile: armada}]\n",
+        &arena, &err);
+    assert_string_equal(err.text, "");
+    const struct pool_policy *pools = policy->pools;
+    assert_int_equal(pools[0].cost, COST_WEIGHTED_SUM);
+    assert_int_equal(pools[0].half_time_ms, 20 * 60000);
+    assert_int_equal(pools[0].admitted_window, 3);
+    assert_int_equal(pools[0].admitted_window_per_queue, 4);
+    assert_true(pools[0].is_strict);
+    assert_int_equal(pools[0].over_share_ppm, POLICY_OFF);
+    assert_int_equal(pools[0].excess_budget_minutes, 60);
+    assert_int_equal(pools[1].admitted_window, 1);
+    assert_int_equal(pools[1].backfill_order, BACKFILL_SHORTEST_FIRST);
+    assert_true(pools[1].has_backfill);
+    assert_int_equal(pools[2].admitted_window, 0);
+    assert_false(pools[2].has_backfill);
+    policy_print(policy, &text);
+    policy_print(read_policy(strbuf_text(&text), &arena, &err), &again);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
+}
+
+static void only_preemptible_classes_have_a_default_lifetime(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+
+    struct policy *policy =
+        read_policy("priorityClasses: [{name: armada-default, priority: 1,\n"
+                    "  preemptible: true, defaultLifetime: 30m}]\n",
+                    &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(policy->classes[0].default_lifetime_ms, 30 * 60000);
+    assert_null(read_policy("priorityClasses: [{name: armada-default,\n"
+                            "  priority: 1, defaultLifetime: 30m}]\n",
+                            &arena, &err));
+    assert_non_null(strstr(err.text, "priorityClasses[0].defaultLifetime"));
+}
+
 static void names_must_name_something(void **state)
 {
     (void)state;
@@ -96,6 +146,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(empty_text_is_the_default_policy),
         TEST(printed_policy_reads_back_to_the_same_text),
+        TEST(what_a_pool_does_not_say_comes_from_its_profile),
+        TEST(only_preemptible_classes_have_a_default_lifetime),
         TEST(names_must_name_something),
     };
     return RUN_TESTS(tests);
