@@ -166,6 +166,7 @@ void api_config_defaults(struct api_config *ret_config)
         .query_items_max = QUERY_ITEMS_DEFAULT_MAX,
         .watchers_max = WATCHERS_DEFAULT_MAX,
         .lease_receive_bytes_max = LEASE_RECEIVE_BYTES_DEFAULT_MAX,
+        .unstored_bytes_max = UNSTORED_BYTES_DEFAULT_MAX,
         .node_id_label = STR("kubernetes.io/hostname"),
         .priority_class_override = STR("armada-default"),
     };
@@ -200,6 +201,7 @@ struct api *api_create(const struct api_config *config,
     api->ports = *ports;
     auth_init(&api->auth, &config->auth);
     api->readers = reader_pool_create(ports->store, ports->log);
+    api->specs = spec_cache_create(config->unstored_bytes_max);
     api->hub = event_hub_create(config->watchers_max);
     api->lease_hub = event_hub_create(EXECUTORS_MAX);
     bind_methods(api);
@@ -218,6 +220,7 @@ void api_destroy(struct api *api)
     event_hub_destroy(api->hub);
     event_hub_destroy(api->lease_hub);
     reader_pool_destroy(api->readers);
+    spec_cache_destroy(api->specs);
     mem_free(api->methods);
     mem_free(api->bound);
     mem_free(api);
@@ -234,7 +237,7 @@ void api_on_changed(void *ctx, struct str queue, struct str job_set,
 {
     struct api *api = ctx;
 
-    (void)seq;
+    spec_cache_forget(api->specs, seq);
     event_hub_notify(api->hub, queue, job_set);
     if (atomic_load(&api->behind_count) > 0) {
         event_hub_notify(api->lease_hub, STR(""), STR(""));
@@ -244,4 +247,10 @@ void api_on_changed(void *ctx, struct str queue, struct str job_set,
 uint32_t api_watcher_count(struct api *api)
 {
     return event_hub_count(api->hub);
+}
+
+void api_unstored(struct api *api, uint64_t *ret_job_count,
+                  size_t *ret_byte_count)
+{
+    spec_cache_stats(api->specs, ret_job_count, ret_byte_count);
 }

@@ -30,6 +30,7 @@ enum {
     QUERY_ITEMS_DEFAULT_MAX = 500,
     WATCHERS_DEFAULT_MAX = 4000,
     LEASE_RECEIVE_BYTES_DEFAULT_MAX = 64 << 20,
+    UNSTORED_BYTES_DEFAULT_MAX = 256 << 20,
 };
 
 /* What main reads from the configuration; borrowed as long as the API. */
@@ -38,8 +39,10 @@ struct api_config {
     struct auth_config auth;
     uint32_t query_items_max; /* ids in one query: queryapi.maxQueryItems */
     uint32_t watchers_max;    /* event streams open at once */
-    size_t lease_receive_bytes_max;     /* one message of an executor */
-    struct str node_id_label;           /* pods are pinned by it */
+    size_t lease_receive_bytes_max; /* one message of an executor */
+    size_t unstored_bytes_max; /* submissions that the store has not got yet;
+                                  over it they are refused */
+    struct str node_id_label;  /* pods are pinned by it */
     struct str priority_class_override; /* "": pods keep their class */
     /* Resource types that pods keep (supportedResourceTypes). */
     struct str resource_types[RULES_RESOURCES_MAX];
@@ -83,3 +86,7 @@ void api_on_changed(void *api, struct str queue, struct str job_set,
 
 /* Event streams open now. */
 uint32_t api_watcher_count(struct api *api);
+
+/* Submissions that the query store has not got yet: their jobs and bytes. */
+void api_unstored(struct api *api, uint64_t *ret_job_count,
+                  size_t *ret_byte_count);

@@ -208,14 +208,14 @@ void api_call_fail_storage(struct api_call *call, const struct err *err)
     api_call_fail(call, RPC_UNAVAILABLE, "%s", err->text);
 }
 
-void api_call_post(struct api_call *call, struct command *command,
+bool api_call_post(struct api_call *call, struct command *command,
                    command_done_fn *done)
 {
     command->done = done;
     command->ctx = call;
     int rc = inbox_post(call->api->ports.inbox, command);
     if (rc == 0) {
-        return;
+        return true;
     }
     command_destroy(command);
     if (rc == -ERR_LIMIT) {
@@ -224,6 +224,7 @@ void api_call_post(struct api_call *call, struct command *command,
     } else {
         api_call_fail(call, RPC_UNAVAILABLE, "the scheduler does not run here");
     }
+    return false;
 }
 
 bool api_call_fail_command(struct api_call *call, const struct command *command,

@@ -89,8 +89,8 @@ void api_call_fail_field(struct api_call *call, const char *field,
 void api_call_fail_storage(struct api_call *call, const struct err *err);
 
 /* Post a command whose answer `done` takes on the leader's thread, with the
- * call as its ctx; when the inbox refuses, the call is over. */
-void api_call_post(struct api_call *call, struct command *command,
+ * call as its ctx; false: the inbox refuses, and the call is over. */
+bool api_call_post(struct api_call *call, struct command *command,
                    command_done_fn *done);
 
 /* Answer the leader's refusal; false: it was no refusal and nothing was done.

@@ -4,10 +4,11 @@
  *
  * What the leader has to say (answers and pushes) comes on its thread and is
  * put into a list; the stream's owner, some thread at a time, looks up each
- * leased job, edits and sends it.  A job that the query store does not have
- * yet is waited for: the projector is a moment behind the leader.  One that
- * the store will never have (it was made anew from a log that no longer goes
- * back so far) fails, so that it holds up no other.
+ * leased job, edits and sends it.  A job that neither the cache of recent
+ * specs nor the query store has yet (this server has just started, and the
+ * projector was behind) is waited for.  One that the store will never have (it
+ * was made anew from a log that no longer goes back so far) fails, so that it
+ * holds up no other.
  *
  * References.  The call lives until it is finished and nobody holds it: each
  * exchange under way holds it until its answer, and an attached session until
@@ -359,6 +360,25 @@ static int find_spec(struct lease_stream *stream, struct readers *readers,
     return store_seq < stream->behind_seq ? SPEC_BEHIND : SPEC_LOST;
 }
 
+/* The spec of a leased job: an answer, or a code. */
+static int look_up(struct lease_stream *stream, struct job_id job,
+                   struct arena *arena, struct str *ret_spec, struct err *err)
+{
+    const struct api *api = stream->call->api;
+    struct readers *readers;
+
+    if (spec_cache_find(api->specs, job, arena, ret_spec)) {
+        return SPEC_FOUND;
+    }
+    int rc = reader_pool_lend(api->readers, &readers, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = find_spec(stream, readers, job, arena, ret_spec, err);
+    reader_pool_give_back(api->readers, readers);
+    return rc;
+}
+
 /* Append a lease to `buf`, if its job can be found. */
 static int put_lease(struct lease_stream *stream,
                      const struct exchange_lease *lease, struct strbuf *buf,
@@ -366,15 +386,9 @@ static int put_lease(struct lease_stream *stream,
 {
     const struct api *api = stream->call->api;
     auto_arena arena = {0};
-    struct readers *readers;
     struct str spec;
-    int rc = reader_pool_lend(api->readers, &readers, err);
+    int rc = look_up(stream, lease->job, &arena, &spec, err);
 
-    if (rc < 0) {
-        return rc;
-    }
-    rc = find_spec(stream, readers, lease->job, &arena, &spec, err);
-    reader_pool_give_back(api->readers, readers);
     if (rc != SPEC_FOUND) {
         return rc;
     }

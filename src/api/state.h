@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "api/event_hub.h"
 #include "api/reader_pool.h"
+#include "api/spec_cache.h"
 
 enum { RANDOM_ID_BYTES = 16 };
 
@@ -18,6 +19,7 @@ struct api {
     struct api_ports ports;
     struct auth auth;
     struct reader_pool *readers; /* owned */
+    struct spec_cache *specs;    /* owned; what the store has not got yet */
     struct event_hub *hub;       /* owned; of event streams */
     struct event_hub *lease_hub; /* owned; of lease streams */
     _Atomic int behind_count;    /* lease streams that await the projector */

@@ -13,6 +13,8 @@ enum {
 static void on_submitted(struct command *command, void *ctx)
 {
     struct api_call *call = ctx;
+    struct spec_cache *specs = call->api->specs;
+    struct spec_hold *hold = call->data;
 
     if (!api_call_fail_command(call, command,
                                "Failed to send events to Pulsar")) {
@@ -27,7 +29,26 @@ static void on_submitted(struct command *command, void *ctx)
         }
         api_call_reply_bytes(call, strbuf_str(&reply));
     }
-    command_destroy(command);
+    spec_cache_settle(specs, hold, command);
+}
+
+/* Post it, held for leases until the store has it. */
+static void post(struct api_call *call, struct command *command)
+{
+    struct spec_cache *specs = call->api->specs;
+    struct spec_hold *hold = spec_cache_hold(specs, command);
+
+    if (!hold) {
+        command_destroy(command);
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "the query store is too far behind what was submitted; "
+                      "try again in a moment");
+        return;
+    }
+    call->data = hold;
+    if (!api_call_post(call, command, on_submitted)) {
+        spec_cache_drop(specs, hold);
+    }
 }
 
 static void refuse_bytes(struct api_call *call, int rc, const struct err *err)
@@ -69,5 +90,5 @@ void handle_submit_jobs(struct api_call *call, struct str request)
         api_call_reply_empty(call);
         return;
     }
-    api_call_post(call, command, on_submitted);
+    post(call, command);
 }

@@ -162,6 +162,7 @@ struct command {
     };
     enum command_result result;
     struct str result_text;
+    uint64_t log_seq; /* answer: the record it stands in; 0: in none */
     command_done_fn *done;
     void *ctx;
     size_t byte_count;    /* charged to the inbox; set by inbox_post */

@@ -192,6 +192,7 @@ static void answer_durable(struct control *c)
     c->batch.first = c->batch.last = NULL;
     while (command) {
         struct command *next = command->next;
+        command->log_seq = c->batch.seq;
         if (command->kind == COMMAND_EXCHANGE) {
             exchange_answer(c, command);
         } else {

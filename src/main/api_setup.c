@@ -150,6 +150,7 @@ struct api_config *api_setup(const struct config *config,
     api->backup_dir = str_of(data_dir);
     set_users(&config->auth, local, &api->auth, arena);
     api->watchers_max = (uint32_t)config->server.stream_count_max;
+    api->unstored_bytes_max = (size_t)config->store.behind_bytes_max;
     for (uint32_t i = 0; i < config->scheduling.resource_count; i++) {
         api->resource_types[api->resource_type_count++] =
             config->scheduling.resources[i].name;

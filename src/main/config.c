@@ -156,6 +156,11 @@ static const struct setting store_keys[] = {
     SETTING("deduplicationRetention", DURATION, config_store, deduplication_ms,
             .min = MINUTE_MS, .max = YEAR_MS,
             .about = "How long a client id stands for the job it made."),
+    SETTING("maxBehindBytes", BYTES, config_store, behind_bytes_max,
+            .min = 1 << 20, .max = (int64_t)64 << 30,
+            .about = "Memory of submissions that the store has not got yet; "
+                     "while it is full, submissions are refused with "
+                     "RESOURCE_EXHAUSTED."),
 };
 static const struct settings store_table =
     TABLE(store_keys, config_store, NULL);
@@ -360,7 +365,7 @@ static void init_config(void *record)
     default_submission(&config->submission);
     policy_settings.init(&config->scheduling);
     config->log = (struct config_log){14 * DAY_MS, 1000000};
-    config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS};
+    config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
     default_executor(&config->executor);
 }
 

@@ -87,6 +87,7 @@ struct config_log {
 struct config_store {
     int64_t retention_ms;
     int64_t deduplication_ms;
+    int64_t behind_bytes_max; /* of submissions that it has not got yet */
 };
 
 struct config_process {

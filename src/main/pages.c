@@ -210,6 +210,20 @@ static void put_executor(struct strbuf *out, struct executor_thread *thread)
         (double)stats.event_count);
 }
 
+static void put_unstored(struct strbuf *out, struct api *api)
+{
+    uint64_t job_count;
+    size_t byte_count;
+
+    api_unstored(api, &job_count, &byte_count);
+    put(out, "berth_store_behind_jobs", "gauge",
+        "Jobs that were submitted and are not in the query store yet.",
+        (double)job_count);
+    put(out, "berth_store_behind_bytes", "gauge",
+        "Memory of these submissions, see store.maxBehindBytes.",
+        (double)byte_count);
+}
+
 static void serve_metrics(void *ctx, const struct http_request *request,
                           struct http_reply *reply)
 {
@@ -224,6 +238,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     put_counters(out, &metrics);
     put(out, "berth_store_seq", "gauge", "Last record in the query store.",
         (double)projector_seq(pages->projector));
+    put_unstored(out, pages->api);
     put(out, "berth_grpc_calls", "gauge", "gRPC calls under way.",
         rpc_server_call_count(pages->server));
     put(out, "berth_event_streams", "gauge", "Event streams that are open.",

@@ -4,9 +4,12 @@ each are a scheduling class of their own.
     bad_input_limits.py [--full]    (with --full a million such jobs)
 """
 
+import concurrent.futures
 import re
 import sys
+import threading
 import time
+import urllib.request
 
 import bad_input
 import harness
@@ -16,8 +19,8 @@ from bad_input import MIB, Client, Pulse, field, fields_of, item, pair, pod, \
 FULL = "--full" in sys.argv
 if FULL:
     sys.argv.remove("--full")
-CLASSES = 1000000 if FULL else 20000
-CLASSES_PER_REQUEST = 10000 if FULL else 2000
+CLASSES = 1000000 if FULL else 50000
+CLASSES_PER_REQUEST = 10000 if FULL else 5000
 QUEUES = 100000
 QUEUES_PER_REQUEST = 10000
 SUBMIT = "/api.Submit/SubmitJobs"
@@ -225,7 +228,12 @@ executor:
             self.client.submit("odd", "s", [
                 item(pod({"cpu": "5", "memory": str((20 << 30) + i)}))
                 for i in range(base, base + CLASSES_PER_REQUEST)], 60)
+            if FULL and base % 100000 == 0:
+                print(f"{base} jobs: another is done after "
+                      f"{self.start('plain', 30):.2f} s", flush=True)
         loaded_s = self.start("plain", 30)
+        if FULL:
+            print(f"all: done after {loaded_s:.2f} s", flush=True)
         self.assertLess(loaded_s, self.bound(alone_s + 10))
         grown = bad_input.resident_bytes(self.pid()) - before
         self.assertLess(grown, self.bound(CLASSES * 4096 + 64 * MIB))
@@ -239,6 +247,36 @@ executor:
                 for i in range(base, base + CLASSES_PER_REQUEST)], 60)
         self.assertLess(self.start("plain", 30),
                         self.bound(15))
+
+
+class Behind(bad_input.Case):
+    standalone = False
+    config = "store: {maxBehindBytes: 1Mi}"
+
+    def test_a_flood_is_refused_while_the_query_store_is_behind(self):
+        self.client.make_queue("flood")
+        request = submission("flood", "s", [item()] * 4000)
+
+        def send():
+            """How often it was refused before it was taken."""
+            for count in range(100):
+                code, text = self.client.outcome(SUBMIT, request)
+                if code == "OK":
+                    return count
+                self.assertEqual(code, "RESOURCE_EXHAUSTED", text)
+                self.assertIn("query store", text)
+                threading.Event().wait(0.2)
+            raise AssertionError("refused for 20 s")
+
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            refused = sum(pool.map(lambda _: send(), range(16)))
+        self.assertGreater(refused, 0)
+        harness.wait_for("the store has it all", self.is_stored)
+
+    def is_stored(self):
+        url = f"http://{self.berth.http}/metrics"
+        with urllib.request.urlopen(url, timeout=20) as reply:
+            return b"\nberth_store_behind_jobs 0\n" in reply.read()
 
 
 if __name__ == "__main__":

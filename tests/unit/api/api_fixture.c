@@ -135,6 +135,7 @@ static void take_submit(struct fixture_leader *leader, struct command *command)
         item->ret_job = item->job;
         log_batch_add_encoded(&batch, &command->scope, item->event);
     }
+    command->log_seq = leader->next_seq;
     append(leader, &batch);
 }
 

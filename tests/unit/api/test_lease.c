@@ -306,6 +306,64 @@ static void test_lease_waits_for_the_projector(void **state)
     fixture_fini(&f);
 }
 
+/* What was submitted here is at hand until the store has it. */
+static void a_lease_does_not_wait_for_the_projector(void **state)
+{
+    struct fixture f;
+    struct leader_says says = {0};
+    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+    char id[ID_TEXT_BYTES_MAX];
+
+    (void)state;
+    begin(&f, &says);
+    f.is_store_held = true;
+    says.jobs[says.job_count++] = submit(&f);
+    request.executor_id = field("cluster");
+    struct rpc_stream *stream = ask(&f, &request);
+    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    assert_int_equal(message->event_case,
+                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
+    assert_string_equal(message->lease->job->job_id,
+                        job_id_format(says.jobs[0], id));
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+/* How far the store may fall behind is bounded, by refusing submissions. */
+static void submissions_are_refused_while_the_store_is_far_behind(void **state)
+{
+    struct fixture f;
+    struct leader_says says = {0};
+    Berth__Submission__Item *item;
+    Berth__Submission__Request *request;
+    uint64_t job_count;
+    size_t byte_count;
+
+    (void)state;
+    fixture_init(&f);
+    f.config.unstored_bytes_max = 1;
+    f.on_exchange = on_exchange;
+    f.exchange_ctx = &says;
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    f.is_store_held = true;
+    submit(&f);
+    api_unstored(f.api, &job_count, &byte_count);
+    assert_int_equal(job_count, 1);
+    assert_true(byte_count > 100);
+    item = sample_item(&f.arena, sample_pod(&f.arena));
+    request = sample_request_of(&f.arena, &item, 1);
+    assert_int_equal(fixture_code(&f, "/api.Submit/SubmitJobs", &request->base),
+                     RPC_RESOURCE_EXHAUSTED);
+    f.is_store_held = false;
+    fixture_queue(&f, "other"); /* and the projector goes on */
+    submit(&f);
+    fixture_settle(&f);
+    api_unstored(f.api, &job_count, &byte_count);
+    assert_int_equal(job_count + byte_count, 0);
+    fixture_fini(&f);
+}
+
 /* Counts the runs that were reported to have failed. */
 static int count_failed(const struct log_item *item, void *ctx)
 {
@@ -590,6 +648,8 @@ int main(void)
         TEST(test_trap_13_one_request_conversation),
         TEST(test_edits_of_a_lease),
         TEST(test_lease_waits_for_the_projector),
+        TEST(a_lease_does_not_wait_for_the_projector),
+        TEST(submissions_are_refused_while_the_store_is_far_behind),
         TEST(test_lease_of_a_lost_job_fails_its_run),
         TEST(test_held_stream),
         TEST(test_held_stream_released_by_the_leader),
