@@ -11,6 +11,7 @@ static void make_policy(const struct instance *instance, struct policy *policy)
     policy->lookback_max = 0;
     policy->is_fair_share_preemption_off = instance->is_fair_share_off;
     policy->is_urgency_preemption_off = instance->is_urgency_off;
+    pool_policy_apply(&policy->pools[0], PROFILE_ARMADA);
     policy->pools[0].protected_fraction_ppm =
         instance->protected_percent * 10000;
     for (int c = 0; c < CLASS_COUNT; c++) {
@@ -18,6 +19,8 @@ static void make_policy(const struct instance *instance, struct policy *policy)
             .name = str_of(CLASSES[c].name),
             .priority = CLASSES[c].priority,
             .is_preemptible = CLASSES[c].is_preemptible,
+            .default_lifetime_ms =
+                CLASSES[c].is_preemptible ? 0 : LIFETIME_INFINITE,
         };
     }
     if (instance->limit_percent) {
