@@ -132,6 +132,7 @@ static const struct method methods[] = {
           PERMISSION_CORDON_NODES),
 
     UNARY("grpc.health.v1.Health/Check", handle_check_health, PERMISSION_NONE),
+    STREAM("grpc.health.v1.Health/Watch", handle_watch_health, PERMISSION_NONE),
 
     {.path = "/executorapi.ExecutorApi/LeaseJobRuns",
      .kind = RPC_BIDI,

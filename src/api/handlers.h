@@ -109,6 +109,8 @@ api_call_handler_fn handle_backup;
 api_call_handler_fn handle_get_health;
 /* grpc.health.v1 Check. */
 api_call_handler_fn handle_check_health;
+/* grpc.health.v1 Watch. */
+api_call_handler_fn handle_watch_health;
 /* ExecutorApi.LeaseJobRuns (lease.c). */
 api_call_handler_fn handle_lease_job_runs;
 /* ExecutorApi.ReportEvents (report.c). */

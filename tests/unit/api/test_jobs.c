@@ -304,6 +304,34 @@ static void test_health(void **state)
     fixture_fini(&f);
 }
 
+/* One status comes at once; then the stream stays open. */
+static void test_health_can_be_watched(void **state)
+{
+    struct fixture f;
+    Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
+    static const char path[] = "/grpc.health.v1.Health/Watch";
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    for (int i = 0; i < 2; i++) {
+        struct rpc_stream *stream = fixture_stream(&f, path, &empty.base);
+        Api__HealthCheckResponse *response =
+            fixture_next(&f, stream, &api__health_check_response__descriptor);
+        assert_non_null(response);
+        assert_int_equal(response->status, 1);
+        assert_int_equal(
+            fixture_code(&f, "/grpc.health.v1.Health/Check", &empty.base),
+            RPC_OK);
+        rpc_stream_cancel(stream);
+        assert_null(
+            fixture_next(&f, stream, &api__health_check_response__descriptor));
+        assert_int_equal(f.status.code, RPC_CANCELLED);
+        rpc_stream_close(stream);
+    }
+    fixture_fini(&f);
+}
+
 /* The `failed` events of one errors fact. */
 struct failed {
     Api__JobFailedEvent event;
@@ -457,6 +485,7 @@ int main(void)
         TEST(test_reports),
         TEST(test_logs),
         TEST(test_health),
+        TEST(test_health_can_be_watched),
         TEST(test_trap_06_failed_contents),
         TEST(test_trap_07_silent_facts),
     };
