@@ -95,19 +95,43 @@ static bool is_granted(struct api_call *call, const struct queue_entry *entry)
                              call->method->verb);
 }
 
-bool api_call_authorize_queue(struct api_call *call, struct str queue)
+/* Whether the query store has heard of a job set. */
+static bool is_job_set_known(struct api_call *call, struct str queue,
+                             struct str job_set)
+{
+    struct reader_pool *pool = call->api->readers;
+    struct readers *readers;
+    struct err err;
+    int64_t key;
+
+    if (reader_pool_lend(pool, &readers, &err) < 0) {
+        return false;
+    }
+    int rc = store_job_set(readers->store, queue, job_set, &key, &err);
+    reader_pool_give_back(pool, readers);
+    return rc > 0;
+}
+
+/* May the caller do the method's verb on this job set (or, with an empty name,
+ * on the whole queue)? */
+static bool authorize(struct api_call *call, struct str queue,
+                      struct str job_set)
 {
     const struct method *method = call->method;
     const struct queue_entry *entry =
         queue_table_find(call->api->ports.queues, queue);
+    bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
+                                          method->permission);
 
     if (!entry) {
+        if (is_allowed && job_set.byte_count &&
+            is_job_set_known(call, queue, job_set)) {
+            return true;
+        }
         fail_denied(call, "could not find queue \"%.*s\"", STR_ARG(queue));
         return false;
     }
-    bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
-                                          method->permission) ||
-                      is_granted(call, entry);
+    is_allowed = is_allowed || is_granted(call, entry);
     queue_entry_unref(entry);
     if (!is_allowed) {
         fail_denied(call, "%.*s lacks permission %s required for action %s",
@@ -116,6 +140,17 @@ bool api_call_authorize_queue(struct api_call *call, struct str queue)
                     queue_verb_name(method->verb));
     }
     return is_allowed;
+}
+
+bool api_call_authorize_queue(struct api_call *call, struct str queue)
+{
+    return authorize(call, queue, STR(""));
+}
+
+bool api_call_authorize_job_set(struct api_call *call, struct str queue,
+                                struct str job_set)
+{
+    return authorize(call, queue, job_set);
 }
 
 void api_call_reply_bytes(struct api_call *call, struct str reply)

@@ -65,6 +65,12 @@ bool api_call_decode(struct api_call *call,
 bool api_call_authorize_queue(struct api_call *call,
                               struct str queue) must_check;
 
+/* The same for what is done to jobs of a job set.  The jobs outlive their
+ * queue: once it is deleted, and its own grants with it, those who hold the
+ * permission for any queue may still act on them. */
+bool api_call_authorize_job_set(struct api_call *call, struct str queue,
+                                struct str job_set) must_check;
+
 /* End a unary call well. */
 void api_call_reply(struct api_call *call, const ProtobufCMessage *reply);
 void api_call_reply_bytes(struct api_call *call, struct str reply);

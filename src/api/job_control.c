@@ -48,7 +48,8 @@ static bool check_target(struct api_call *call, const struct target *target)
                               JOB_SET_ID_BYTES_MAX);
         return false;
     }
-    return api_call_authorize_queue(call, str_of(target->queue));
+    return api_call_authorize_job_set(call, str_of(target->queue),
+                                      str_of(target->job_set));
 }
 
 /* An event that comes from a request, now. */

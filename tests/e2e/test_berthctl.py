@@ -17,6 +17,12 @@ executor:
   process:
     resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
 """
+CONTEXTS = """
+currentContext: anna
+contexts:
+  anna: {basicAuth: {username: anna, password: secret}, forceNoTls: true}
+  bad: {basicAuth: {username: anna, password: wrong}, forceNoTls: true}
+"""
 
 
 def job_file(queue, job_set, *commands, extra=""):
@@ -108,12 +114,7 @@ labels:
                       self.fails(4, "delete", "queue", name))
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder) / "ctl.yaml"
-            config.write_text("""
-currentContext: anna
-contexts:
-  anna: {basicAuth: {username: anna, password: secret}, forceNoTls: true}
-  bad: {basicAuth: {username: anna, password: wrong}, forceNoTls: true}
-""")
+            config.write_text(CONTEXTS)
             self.assertIn("UNAUTHENTICATED", self.fails(
                 4, "get", "queues", "--config", str(config), "-c", "bad"))
             self.assertEqual(
@@ -192,6 +193,19 @@ contexts:
             self.ctl("cancel", "queue", self.queue, "-s",
                      "queued,leased,pending,running", "-a"),
             f"Requested cancellation of jobs of queue {self.queue}\n")
+        self.wait_state(second, "CANCELLED")
+
+    def test_jobs_of_a_deleted_queue_are_cancelled(self):
+        self.ctl("cordon", "queue", self.queue)
+        first, second = self.submit("true", "true")
+        self.wait_state(second, "QUEUED")
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "ctl.yaml"
+            config.write_text(CONTEXTS)
+            self.ctl("delete", "queue", self.queue, "--config", str(config))
+        self.ctl("cancel", "job", self.queue, "s", first)
+        self.wait_state(first, "CANCELLED")
+        self.ctl("cancel", "job-set", self.queue, "s")
         self.wait_state(second, "CANCELLED")
 
     def test_waiting_job_is_explained(self):
