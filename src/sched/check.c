@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "sched/state.h"
+#include "sched/apps.h"
 
 /* Recomputing what is kept up to date by deltas. */
 
@@ -164,5 +164,5 @@ bool sched_is_consistent(struct sched *sched)
         }
     }
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
-           are_gangs_right(sched);
+           are_gangs_right(sched) && apps_are_right(sched, &arena);
 }

@@ -1,5 +1,5 @@
+#include "sched/order.h"
 #include "sched/rates.h"
-#include "sched/state.h"
 
 /* What is asked: a job, and where nodes are counted. */
 struct question {
@@ -207,6 +207,9 @@ static uint32_t count_ahead(const struct question *question)
     const struct queue *queue = &sched->queues.items[question->list->queue];
     uint32_t count = 0;
 
+    if (queue->apps) {
+        return order_ahead(sched, question->job);
+    }
     for (size_t i = 0; i < queue->lists.count; i++) {
         const struct list *list = &sched->lists.items[queue->lists.items[i]];
         if (list->level < question->class->level) {
@@ -298,6 +301,20 @@ static bool gang_waits(const struct question *question)
     return false;
 }
 
+/* Whether the queue's ordering lets others go first, whatever is free. */
+static bool is_kept_back(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    enum sched_wait wait = question->answer->wait;
+    uint32_t gang = question->record->gang;
+
+    return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
+           !sched->queues.items[question->list->queue].is_cordoned &&
+           (gang == NONE || sched->gangs.items[gang].position != NONE) &&
+           order_explain(sched, question->job, question->now_ms,
+                         question->answer);
+}
+
 static void answer_waiting(const struct question *question)
 {
     struct sched *sched = question->sched;
@@ -307,7 +324,8 @@ static void answer_waiting(const struct question *question)
     look_at_nodes(question);
     answer->wait = capacity_of(question);
     answer->ahead = count_ahead(question);
-    if (question->record->gang != NONE && gang_waits(question)) {
+    if (is_kept_back(question) ||
+        (question->record->gang != NONE && gang_waits(question))) {
         return;
     }
     if (sched->queues.items[question->list->queue].is_cordoned) {

@@ -1,4 +1,5 @@
 #include "sched/lanes.h"
+#include "sched/order.h"
 
 /* One try at placing a gang's waiting members. */
 struct attempt {
@@ -252,6 +253,10 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         return GANG_CUT;
     }
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
+    if (lane->is_stepwise) {
+        order_leased(round, gang->list, attempt.placed_count,
+                     &attempt.placed_sum);
+    }
     evict_return_gang(round, gang);
     lane_refresh_evicted(round, lane);
     gang->planned = sched->plan_count;

@@ -31,7 +31,7 @@ static uint32_t gang_find(const struct sched *sched, uint32_t queue,
 }
 
 uint32_t gang_get(struct sched *sched, const struct sched_job *record,
-                  uint32_t level, uint32_t pool)
+                  uint32_t level, uint32_t pool, uint32_t app)
 {
     uint32_t at = gang_find(sched, record->queue, record->gang_id);
 
@@ -50,7 +50,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .id_bytes = (uint32_t)record->gang_id.byte_count,
         .uniformity = str_dup(record->gang_uniformity),
         .queue = record->queue,
-        .list = list_get(sched, record->queue, NONE, level, pool),
+        .list = list_get(sched, record->queue, NONE, level, pool, app),
         .cardinality = record->gang_cardinality,
         .minimum = minimum > 0 && minimum <= record->gang_cardinality
                        ? minimum

@@ -1,5 +1,6 @@
 #include "sched/history.h"
 
+#include "sched/apps.h"
 #include "sched/rates.h"
 
 enum {
@@ -10,6 +11,7 @@ enum {
 /* In the order in which they are written. */
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
+    {"applications", 1, apps_pack, apps_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

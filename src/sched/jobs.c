@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/apps.h"
 #include "sched/rates.h"
 #include "sched/state.h"
 
@@ -42,20 +43,20 @@ uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
 
 /* `item` is a class, or for lists of gangs (class_index NONE) a level. */
 static struct key128 list_key(uint32_t queue, uint32_t class_index,
-                              uint32_t level, uint32_t pool)
+                              uint32_t level, uint32_t pool, uint32_t app)
 {
     bool is_gangs = class_index == NONE;
 
     return (struct key128){
         (uint64_t)queue << 32 | (is_gangs ? level : class_index),
-        (uint64_t)pool << 1 | is_gangs,
+        (uint64_t)app << 32 | (uint32_t)(pool + 1) << 1 | is_gangs,
     };
 }
 
 uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
-                  uint32_t level, uint32_t pool)
+                  uint32_t level, uint32_t pool, uint32_t app)
 {
-    struct key128 key = list_key(queue, class_index, level, pool);
+    struct key128 key = list_key(queue, class_index, level, pool, app);
     uint32_t at = map_find(&sched->list_map, key);
 
     if (at != MAP_NONE) {
@@ -74,6 +75,7 @@ uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
         .queue = queue,
         .class_index = class_index,
         .pool = pool,
+        .app = app,
         .account = NONE,
         .use_count = 1,
         .place = NONE,
@@ -97,7 +99,7 @@ void list_put(struct sched *sched, uint32_t at)
     }
     ASSERT(list->seq.count == 0 && list->place == NONE);
     map_remove(&sched->list_map, list_key(list->queue, list->class_index,
-                                          list->level, list->pool));
+                                          list->level, list->pool, list->app));
     if (list->class_index != NONE) {
         sched->classes.items[list->class_index].list_count--;
     }
@@ -108,11 +110,17 @@ void list_refresh(struct sched *sched, uint32_t at)
 {
     struct list *list = &sched->lists.items[at];
     struct queue *queue = &sched->queues.items[list->queue];
+    bool is_in = list->seq.count > 0;
 
-    if (list->seq.count && list->place == NONE) {
+    if (is_in == (list->place != NONE)) {
+        return;
+    }
+    if (list->app != NONE) {
+        app_list(sched, list->app, at, is_in);
+    } else if (is_in) {
         list->place = (uint32_t)queue->lists.count;
         VEC_PUSH(&queue->lists, at);
-    } else if (list->seq.count == 0 && list->place != NONE) {
+    } else {
         uint32_t last = queue->lists.items[--queue->lists.count];
         queue->lists.items[list->place] = last;
         sched->lists.items[last].place = list->place;
@@ -207,6 +215,11 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     account->leased_count += (uint32_t)sign;
     sched->queues.items[account->queue].leased_count += (uint32_t)sign;
     queue_refresh(sched, account->queue);
+    uint32_t app = sched->lists.items[job->list].app;
+    if (app != NONE) {
+        app_use(sched, app, account->pool, &class_of(sched, job)->request,
+                sign);
+    }
     chain_account(sched, index, sign);
     node_add_run(sched, index, sign);
 }
@@ -280,6 +293,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
     uint32_t pool =
         record->pool.byte_count ? pool_get(sched, record->pool) : NONE;
     uint32_t level = sched->classes.items[record->class_index].level;
+    uint32_t app = NONE;
 
     ASSERT(job->list == LIST_NONE);
     sched->version++;
@@ -290,17 +304,33 @@ void sched_job_add(struct sched *sched, uint32_t index,
         .gang = NONE,
         .run = NONE,
     };
+    if (sched->queues.items[record->queue].apps) {
+        app = app_get(sched, record->queue, record->application);
+        app_count(sched, app, 1, 0, APP_ASKED);
+        app_describe(sched, app, job, record->has_stateaware_off);
+    }
     job->list =
-        list_get(sched, record->queue, record->class_index, level, pool) &
+        list_get(sched, record->queue, record->class_index, level, pool, app) &
         LIST_NONE;
     if (record->gang_id.byte_count && record->gang_cardinality > 1) {
-        job->gang = gang_get(sched, record, level, pool);
+        job->gang = gang_get(sched, record, level, pool, app);
         gang_detach(sched, job->gang);
     }
     job_wait(sched, index);
     mark_leased(sched, job, record->was_leased);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
+    }
+}
+
+/* Tell a job's application, if it has one. */
+static void tell_app(struct sched *sched, const struct job *job, int asks,
+                     int allocations, enum app_event event)
+{
+    uint32_t app = sched->lists.items[job->list].app;
+
+    if (app != NONE) {
+        app_count(sched, app, asks, allocations, event);
     }
 }
 
@@ -353,6 +383,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
     };
     job->run = run;
     run_link(sched, run);
+    tell_app(sched, job, -1, 1, APP_ALLOCATED);
     mark_leased(sched, job, true);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
@@ -435,6 +466,7 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
     }
     drop_run(sched, job);
     job_wait(sched, index);
+    tell_app(sched, job, 1, -1, APP_RELEASED);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
     }
@@ -448,11 +480,13 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
     }
-    if (job->run != NONE) {
+    bool was_leased = job->run != NONE;
+    if (was_leased) {
         drop_run(sched, job);
     } else {
         job_unwait(sched, index);
     }
+    tell_app(sched, job, -!was_leased, -was_leased, APP_RELEASED);
     mark_leased(sched, job, false);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);

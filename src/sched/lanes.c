@@ -1,6 +1,9 @@
 #include "sched/lanes.h"
 
+#include <string.h>
+
 #include "sched/heap.h"
+#include "sched/order.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
 {
@@ -38,6 +41,12 @@ static bool head_less(const struct round *round, const struct head *a,
     if (a->level != b->level) {
         return a->level > b->level;
     }
+    if (a->rank != b->rank) {
+        int c = order_compare(round, a->rank, b->rank);
+        if (c != 0) {
+            return c < 0;
+        }
+    }
     if (a->priority != b->priority) {
         return a->priority < b->priority;
     }
@@ -53,7 +62,9 @@ static void head_order(const struct round *round, struct head *head)
     const struct sched *sched = round->sched;
     const struct job *job = &sched->jobs.items[job_of_head(round, head)];
 
-    head->level = sched->lists.items[head->list].level;
+    head->level = head->rank && head->rank->is_level_ignored
+                      ? 0
+                      : sched->lists.items[head->list].level;
     head->priority = job->priority;
     head->submitted_ms = job->submitted_ms;
 }
@@ -120,7 +131,7 @@ void lane_settle(struct round *round, struct lane *lane)
 {
     if (!head_settle(round, &lane->heads[0])) {
         lane_drop_list(round, lane);
-    } else if (lane->head_count > 1) {
+    } else if (lane->head_count > 1 || lane->is_by_apps) {
         head_order(round, &lane->heads[0]);
         heads_down(round, lane, 0);
     }
@@ -229,7 +240,13 @@ void lane_refresh_new(struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
 
-    while (lane->head_count) {
+    for (;;) {
+        if (lane->is_by_apps) {
+            order_settle(round, lane);
+        }
+        if (lane->head_count == 0) {
+            break;
+        }
         const struct list *list = &sched->lists.items[lane->heads[0].list];
         const struct resource_vec *request = request_of_head(round, lane);
         bool is_gang = list->class_index == NONE;
@@ -336,6 +353,46 @@ static bool is_for_pool(const struct round *round, const struct list *list)
     return list->pool == NONE || list->pool == round->p;
 }
 
+void lane_sink_first(struct round *round, struct lane *lane)
+{
+    heads_down(round, lane, 0);
+}
+
+static void make_room(struct round *round, struct lane *lane)
+{
+    if (lane->head_count < lane->head_capacity) {
+        return;
+    }
+    uint32_t capacity = lane->head_capacity ? lane->head_capacity * 2 : 8;
+    struct head *heads =
+        arena_alloc_array(round->arena, capacity, sizeof(*heads));
+    if (lane->head_count) {
+        memcpy(heads, lane->heads, lane->head_count * sizeof(*heads));
+    }
+    lane->heads = heads;
+    lane->head_capacity = capacity;
+}
+
+void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
+                    const struct app_rank *rank)
+{
+    struct head head = {.list = list, .rank = rank};
+    uint32_t at = lane->head_count;
+
+    if (!is_for_pool(round, &round->sched->lists.items[list]) ||
+        !head_settle(round, &head)) {
+        return;
+    }
+    head_order(round, &head);
+    make_room(round, lane);
+    lane->head_count++;
+    while (at > 0 && head_less(round, &head, &lane->heads[(at - 1) / 2])) {
+        lane->heads[at] = lane->heads[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    lane->heads[at] = head;
+}
+
 /* Gather the lists that a lane may draw from. */
 void lane_fill(struct round *round, struct lane *lane)
 {
@@ -344,6 +401,10 @@ void lane_fill(struct round *round, struct lane *lane)
 
     lane->head_count = 0;
     lane->looked_count = 0;
+    if (queue->apps && !queue->is_cordoned) {
+        order_fill(round, lane);
+        return;
+    }
     if (queue->is_cordoned || queue->lists.count == 0) {
         return;
     }

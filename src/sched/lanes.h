@@ -31,5 +31,10 @@ bool lane_goes_on(const struct round *round, struct lane *lane);
 void lane_settle(struct round *round, struct lane *lane);
 /* Go past the item at the lane's head. */
 void lane_skip(struct round *round, struct lane *lane);
+/* Draw from another list, whose application has this rank. */
+void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
+                    const struct app_rank *rank);
+/* The rank of the first list came to be later. */
+void lane_sink_first(struct round *round, struct lane *lane);
 /* Pass over the rest of the lane's first list. */
 void lane_drop_list(struct round *round, struct lane *lane);

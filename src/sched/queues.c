@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "sched/state.h"
+#include "sched/apps.h"
 
 static struct str name_of(const struct queue *queue)
 {
@@ -86,6 +86,13 @@ void sched_queue_set(struct sched *sched, uint32_t index,
                               ? record->priority_factor_micro
                               : PRIORITY_FACTOR_ONE_MICRO;
     queue->is_cordoned = record->is_cordoned;
+    queue->ordering = record->ordering;
+    queue->is_class_priority_ignored = record->is_class_priority_ignored;
+    queue->allows_stateaware_off = record->allows_stateaware_off;
+    queue->running_apps_max = record->running_apps_max;
+    apps_switch(sched, index,
+                record->ordering != QUEUE_BY_PRIORITY ||
+                    record->running_apps_max > 0);
     mem_free(queue->limits);
     queue->limits = copy_limits(record);
     queue->limit_count = record->limit_count;
@@ -99,6 +106,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     ASSERT(queue->name && queue->waiting_count == 0 &&
            queue->leased_count == 0);
     sched->version++;
+    apps_forget(sched, index);
     seq_remove(&sched->queues_by_name, index, queue_less, sched);
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;

@@ -2,6 +2,7 @@
 
 #include "sched/heap.h"
 #include "sched/lanes.h"
+#include "sched/order.h"
 #include "sched/rates.h"
 
 void round_decide(struct round *round, struct sched_decision decision)
@@ -132,7 +133,8 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
     struct sched *sched = round->sched;
     uint32_t lookback_max = sched->policy->lookback_max;
 
-    if (is_counting(round) || sched->decisions.count >= round->decision_max ||
+    if (lane->is_stepwise || is_counting(round) ||
+        sched->decisions.count >= round->decision_max ||
         (lookback_max && lane->looked_count >= lookback_max) ||
         !amounts_fit(&class->request, &sched->free[node]) ||
         !lane_goes_on(round, lane)) {
@@ -163,6 +165,9 @@ static void lease_run(struct round *round, struct lane *lane,
         place_put(round, lane, class_index, node, 1);
         if (is_counting(round)) {
             count_starts(round, lane, 1, &class->request);
+        }
+        if (lane->is_stepwise) {
+            order_leased(round, head->list, 1, &class->request);
         }
         round_decide(round, (struct sched_decision){
                                 .action = SCHED_LEASE,
@@ -398,4 +403,5 @@ void round_plan(struct round *round)
     }
     place_flush(round);
     evict_forget(round);
+    order_wake(round);
 }

@@ -24,6 +24,7 @@ struct head {
     /* What the item is ordered by, while the lane has several lists. */
     uint32_t level, priority;
     int64_t submitted_ms;
+    const struct app_rank *rank; /* see order.h; NULL: no application */
     struct seq_cursor at;
 };
 
@@ -43,7 +44,9 @@ struct lane {
     uint32_t heap_place[STREAM_KINDS];  /* or NONE */
     const struct resource_vec *request; /* of the new stream's first */
     struct head *heads;                 /* a heap by order of jobs */
-    uint32_t head_count;
+    uint32_t head_count, head_capacity;
+    bool is_by_apps;  /* each head has a rank: see order.h */
+    bool is_stepwise; /* a lease changes what its order is */
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
     struct usage **usages; /* by priority class; NULL: none yet */

@@ -1,4 +1,4 @@
-#include "sched/state.h"
+#include "sched/apps.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
 {
@@ -61,6 +61,7 @@ struct sched *sched_create(const struct policy *policy)
     sched->taint_sets = intern_create();
     (void)intern_add(sched->taint_sets, STR(""));
     sched->version = 1;
+    apps_init(sched);
     set_levels(sched);
     set_pools(sched);
     return sched;
@@ -72,6 +73,7 @@ void sched_destroy(struct sched *sched)
         return;
     }
     jobs_fini(sched);
+    apps_fini(sched);
     queues_fini(sched);
     nodes_fini(sched);
     classes_fini(sched);
@@ -85,6 +87,7 @@ void sched_set_time(struct sched *sched, int64_t now_ms)
 {
     if (now_ms > sched->now_ms) {
         sched->now_ms = now_ms;
+        apps_advance(sched, now_ms);
     }
 }
 
@@ -116,7 +119,8 @@ static void move_gang(struct sched *sched, const struct job *job)
     uint32_t level = own->level;
 
     if (sched->lists.items[gang->list].level != level) {
-        uint32_t list = list_get(sched, gang->queue, NONE, level, own->pool);
+        uint32_t list = list_get(sched, gang->queue, NONE, level, own->pool,
+                                 sched->lists.items[gang->list].app);
         list_put(sched, gang->list);
         gang->list = list;
     }

@@ -77,6 +77,20 @@ struct str sched_node_executor(const struct sched *sched, uint32_t node);
 /* The pool of a node, "" while it was never set; borrowed likewise. */
 struct str sched_node_pool(const struct sched *sched, uint32_t node);
 
+/* The states of an application.  Only queues that go by applications have
+ * any: those with an ordering other than `priority`, or with a limit on
+ * applications that run. */
+enum sched_app_state {
+    SCHED_APP_NEW,        /* no ask yet; nobody gets to see it */
+    SCHED_APP_ACCEPTED,   /* jobs wait, none was leased yet */
+    SCHED_APP_STARTING,   /* one was, at most five minutes ago */
+    SCHED_APP_RUNNING,    /* more were, or the five minutes are over */
+    SCHED_APP_COMPLETING, /* no jobs; after 30 seconds it is ... */
+    SCHED_APP_COMPLETED,  /* ... over, and forgotten after 72 hours */
+    SCHED_APP_EXPIRED,    /* forgotten */
+    SCHED_APP_STATES,
+};
+
 /* A job that is to wait. */
 struct sched_job {
     uint32_t queue;
@@ -90,11 +104,21 @@ struct sched_job {
     uint32_t gang_minimum;
     struct str gang_uniformity; /* node label; "": none */
     bool was_leased; /* has had a run before, so its gang was complete once */
+    struct str application;  /* its id within the queue; jobs of one belong
+                                together.  Read where the queue goes by it */
+    bool has_stateaware_off; /* its application need not wait for its second
+                                job, where the queue allows that */
 };
 
 /* A new job waits in its queue.  A gang is what its first member says. */
 void sched_job_add(struct sched *sched, uint32_t job,
                    const struct sched_job *record);
+/* What a job's application is; to be told of every job of a queue when
+ * sched_queue_has_applications() came true. */
+void sched_job_application(struct sched *sched, uint32_t job, struct str id,
+                           bool has_stateaware_off);
+/* Whether a queue goes by applications. */
+bool sched_queue_has_applications(const struct sched *sched, uint32_t queue);
 /* A waiting job has `node` from now on, at the priority that the decision
  * named.  `now_ms` is the lease's time in the log: rate limits count it.
  * `is_counted` is false when a checkpoint is read back. */
@@ -196,6 +220,10 @@ enum sched_wait {
     SCHED_WAIT_QUEUE_RATE,     /* this queue's starts */
     SCHED_WAIT_RESOURCE_RATE,  /* a pool's starts of `resource` */
     SCHED_WAIT_LOOKBACK,       /* too far behind others of its queue */
+    SCHED_WAIT_APP_STARTING,   /* `application` starts since `since_ms`, until
+                                  `until_ms` at the latest */
+    SCHED_WAIT_APP_TURN,       /* `application` is the next to start */
+    SCHED_WAIT_APP_LIMIT,      /* `used` of `limit` applications run */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */
@@ -227,8 +255,11 @@ struct sched_explanation {
     uint32_t present, wanted;      /* gang members */
     int resource;                  /* column that a limit is about, or -1 */
     int64_t limit, used;           /* of that column */
-    int64_t until_ms;              /* a rate limit lets it go; 0: unknown */
-    uint32_t ahead; /* waiting jobs of its queue that go before it */
+    int64_t until_ms;       /* a rate limit or an application's start lets
+                               it go; 0: unknown */
+    struct str application; /* that goes before its own; borrowed */
+    int64_t since_ms;       /* that one is in its state */
+    uint32_t ahead;         /* waiting jobs of its queue that go before it */
 };
 
 /* Why `job` waits; looks at every node and at all that waits in its queue, so
@@ -259,6 +290,18 @@ struct sched_queue_stats {
     uint32_t queued_count; /* waiting, in any pool */
 };
 
+/* An application, as of a time. */
+struct sched_application {
+    struct str id; /* borrowed until the state changes */
+    enum sched_app_state state;
+    int64_t since_ms;          /* in this state */
+    int64_t until_ms;          /* it ends by itself then, or INT64_MAX */
+    int64_t submitted_ms;      /* of its first job */
+    uint32_t ask_count;        /* jobs that wait */
+    uint32_t allocation_count; /* jobs that are leased */
+    bool has_stateaware_off;   /* one of its jobs says so */
+};
+
 /* A pool as a whole. */
 struct sched_pool_stats {
     struct resource_vec total;
@@ -270,6 +313,14 @@ struct sched_pool_stats {
 /* How a queue stands in the pool policy.pools[pool_index]. */
 void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);
+/* The applications of a queue, by submission and id, in the arena; their
+ * number. */
+uint32_t sched_applications(const struct sched *sched, uint32_t queue,
+                            int64_t now_ms, struct arena *arena,
+                            struct sched_application **ret_applications);
+/* How many of them are in which state, as of the last sched_set_time(). */
+void sched_application_counts(const struct sched *sched, uint32_t queue,
+                              uint32_t ret_counts[SCHED_APP_STATES]);
 /* How a pool stands. */
 void sched_pool_stats(struct sched *sched, uint32_t pool_index,
                       struct sched_pool_stats *ret_stats);

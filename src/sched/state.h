@@ -76,16 +76,18 @@ enum {
 
 enum { LIST_NONE = (1 << 29) - 1 };
 
-/* Waiting jobs of one queue, class and pool; or waiting gangs of one queue,
- * level and pool. */
+/* Waiting jobs of one queue, class, pool and application; or waiting gangs of
+ * one queue, level, pool and application. */
 struct list {
     struct seq seq; /* jobs, or gangs */
     uint32_t queue;
     uint32_t class_index; /* or NONE: of gangs */
     uint32_t pool;        /* or NONE: any */
+    uint32_t app;         /* or NONE: the queue does not go by them */
     uint32_t account;     /* of its jobs' demand */
     uint32_t use_count;   /* jobs (gangs) that belong to it; 0: free */
-    uint32_t place;       /* in queue.lists, or NONE while seq is empty */
+    uint32_t place;       /* in the lists of its application or else its
+                             queue, or NONE while seq is empty */
     uint8_t level;
 };
 
@@ -116,6 +118,57 @@ struct account {
     uint8_t priority_class;
 };
 
+/* What an application has of a pool. */
+struct app_use {
+    struct resource_vec allocated;
+    uint32_t pool;
+    uint32_t next; /* of the application, or NONE */
+};
+
+struct app {
+    char *id; /* owned; NULL: free slot */
+    uint32_t id_bytes;
+    uint32_t queue;
+    uint32_t same_hash_next;
+    enum sched_app_state state;
+    int64_t since_ms;     /* in this state */
+    int64_t submitted_ms; /* of its first job ... */
+    struct job_id first;  /* ... with this id, which settles ties */
+    uint32_t ask_count, allocation_count;
+    bool is_opted_out;       /* one of its jobs says so */
+    bool is_ready;           /* it is in a seq of its queue */
+    uint32_t next, previous; /* of queue and state */
+    uint32_t older, younger; /* of all in this state, if it is timed */
+    uint32_t use_first;      /* or NONE */
+    VEC(uint32_t) lists;     /* with something in them */
+    uint64_t planned;        /* the last plan that leased to it ... */
+    uint32_t planned_count;  /* ... so many jobs */
+    /* Of one round only: see order.c. */
+    uint32_t stamp;
+    struct resource_vec *used; /* of the pool, with what is planned */
+    const struct app_rank *rank;
+};
+
+/* Those in one state that ends by itself, of all queues. */
+struct app_timers {
+    uint32_t oldest, youngest; /* by the time that they have been in it */
+    uint32_t count;
+};
+
+/* The applications of one queue. */
+struct app_queue {
+    /* Those with jobs that could start, by submission. */
+    struct seq accepted, going;
+    uint32_t first[SCHED_APP_STATES];
+    uint32_t count[SCHED_APP_STATES];
+    /* Of one plan only: see order.c. */
+    uint64_t planned;
+    uint32_t starting_count; /* that have not timed out */
+    uint32_t running_count;  /* with those that start */
+    uint32_t chosen;         /* the one that may start next, or NONE */
+    struct seq_cursor chosen_at;
+};
+
 struct queue {
     char *name; /* owned; NULL: no such queue */
     uint32_t name_bytes;
@@ -129,6 +182,10 @@ struct queue {
     uint32_t waiting_count, leased_count;
     VEC(uint32_t) lists; /* those with something in them */
     struct bucket bucket;
+    struct app_queue *apps; /* owned; NULL: it does not go by them */
+    enum queue_ordering ordering;
+    bool is_class_priority_ignored, allows_stateaware_off;
+    uint32_t running_apps_max; /* 0: any number */
 };
 
 /* What may become of a run within a plan. */
@@ -210,6 +267,12 @@ struct sched {
     VEC(uint32_t) spare_accounts;
     VEC(struct run) runs;
     VEC(uint32_t) spare_runs;
+    VEC(struct app) apps;
+    VEC(uint32_t) spare_apps;
+    VEC(struct app_use) app_uses;
+    VEC(uint32_t) spare_app_uses;
+    struct map app_map; /* hash to the first application of a chain */
+    struct app_timers app_timers[SCHED_APP_STATES];
     VEC(struct queue) queues;
     VEC(uint32_t) active; /* queues with jobs */
     struct seq queues_by_name;
@@ -330,16 +393,17 @@ void job_unwait(struct sched *sched, uint32_t job);
 void run_link(struct sched *sched, uint32_t run);
 /* The reverse. */
 void run_unlink(struct sched *sched, uint32_t run);
-/* The list of a queue, class and pool, made when new; one more uses it. */
+/* The list of a queue, class, pool and application (or NONE), made when new;
+ * one more uses it. */
 uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
-                  uint32_t level, uint32_t pool);
+                  uint32_t level, uint32_t pool, uint32_t app);
 /* One less uses it. */
 void list_put(struct sched *sched, uint32_t list);
 /* The seq of a list came to hold something, or ceased to. */
 void list_refresh(struct sched *sched, uint32_t list);
 /* The gang that a new job belongs to, made when new. */
 uint32_t gang_get(struct sched *sched, const struct sched_job *record,
-                  uint32_t level, uint32_t pool);
+                  uint32_t level, uint32_t pool, uint32_t app);
 /* Take a gang out of its list while its members change; then put it back,
  * or free it when it has none. */
 void gang_detach(struct sched *sched, uint32_t gang);

@@ -48,7 +48,7 @@ void world_fini(struct world *world)
     forget_classes(world);
 }
 
-uint32_t world_queue(struct world *world, const char *name, double factor)
+static uint32_t queue_place(struct world *world, const char *name)
 {
     uint32_t queue = 0;
 
@@ -59,6 +59,24 @@ uint32_t world_queue(struct world *world, const char *name, double factor)
     ASSERT(queue < WORLD_QUEUES_MAX);
     world->queue_names[queue] = name;
     world->queue_count += queue == world->queue_count;
+    return queue;
+}
+
+uint32_t world_queue_by(struct world *world, const char *name,
+                        const struct queue_record *by)
+{
+    uint32_t queue = queue_place(world, name);
+    struct queue_record record = *by;
+
+    record.name = str_of(name);
+    record.priority_factor_micro = PRIORITY_FACTOR_ONE_MICRO;
+    sched_queue_set(world->sched, queue, &record);
+    return queue;
+}
+
+uint32_t world_queue(struct world *world, const char *name, double factor)
+{
+    uint32_t queue = queue_place(world, name);
     struct queue_record record = {
         .name = str_of(name),
         .priority_factor_micro =
@@ -156,6 +174,8 @@ struct sched_job world_record(struct world *world, uint32_t index)
         .gang_cardinality = job->cardinality ? job->cardinality : 1,
         .gang_minimum = job->minimum ? job->minimum : job->cardinality,
         .gang_uniformity = str_of(job->uniformity),
+        .application = str_of(job->application),
+        .has_stateaware_off = job->has_stateaware_off,
     };
 }
 

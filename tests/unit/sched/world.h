@@ -31,6 +31,8 @@ struct world_job {
     const char *selector_key, *selector_value;
     const char *tolerated; /* taint key */
     const char *pool;
+    const char *application;
+    bool has_stateaware_off;
 };
 
 struct world_node {
@@ -71,6 +73,10 @@ void world_fini(struct world *world);
 
 /* Add or change a queue; the weight is 1 / `factor`. */
 uint32_t world_queue(struct world *world, const char *name, double factor);
+/* The same with an ordering and what belongs to it; the record's name and
+ * factor are ignored. */
+uint32_t world_queue_by(struct world *world, const char *name,
+                        const struct queue_record *by);
 /* Add or change a node of executor `e`. */
 uint32_t world_node(struct world *world, const struct world_node *node);
 /* Submit a job; its handle. */

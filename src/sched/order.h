@@ -1,0 +1,40 @@
+/*
+ * order - what comes first in a queue that goes by applications (model.md
+ * 3.4, 6.7), within a plan.
+ *
+ * Private to src/sched.  The lists of such a queue are its applications', and
+ * each head of a lane carries the rank of its application.  Under `stateaware`
+ * the lane has the lists of those applications that may start something, and
+ * of the one that may start next; this is looked at anew after each lease.
+ * What the plan leased counts as if it were told back already.
+ */
+#pragma once
+
+#include "sched/lanes.h"
+
+/* What an application is ordered by; a new one is made when it changes. */
+struct app_rank {
+    uint32_t app;
+    bool is_level_ignored;
+    bool has_cost;
+    struct cost cost;     /* of what the application has of the pool */
+    int64_t submitted_ms; /* 0 under `priority` */
+};
+
+/* Which of two ranks goes first: <0 or >0; 0: what follows decides. */
+int order_compare(const struct round *round, const struct app_rank *a,
+                  const struct app_rank *b);
+/* Gather the lists that a lane may draw from. */
+void order_fill(struct round *round, struct lane *lane);
+/* Let in what may come now, and bring the first that may start to the top. */
+void order_settle(struct round *round, struct lane *lane);
+/* A list's jobs or gang were leased: `count` jobs with `request` in all. */
+void order_leased(struct round *round, uint32_t list, uint32_t count,
+                  const struct resource_vec *request);
+/* Ask for a plan when the application that keeps others back ceases to. */
+void order_wake(struct round *round);
+/* Whether the ordering keeps a waiting job back, and why. */
+bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
+                   struct sched_explanation *answer);
+/* Waiting jobs of the queue that go before `job`, were none kept back. */
+uint32_t order_ahead(const struct sched *sched, uint32_t job);
