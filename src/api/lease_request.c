@@ -1,26 +1,30 @@
 #include "api/lease_request.h"
 
 #include "armada/executorapi.pb-c.h"
+#include "base/vec.h"
+#include "wire/field.h"
 #include "wire/message.h"
 #include "wire/node.h"
 
 enum {
     FIELDS_MAX = 32 << 20,
-    MEMORY_FACTOR = 32, /* of what a message may take unpacked */
+    MEMORY_FACTOR = 32,      /* of what a message may take unpacked */
+    LEASE_REQUEST_NODES = 5, /* its field number */
 };
 
 /* Run ids on their way into an array. */
 struct run_list {
-    struct run_id *items;
-    uint32_t count;
+    VEC(struct run_id) items; /* VEC_FREE() it */
 };
 
 static int add_run(struct run_list *runs, const char *text, struct err *err)
 {
-    if (run_id_parse(str_of(text), &runs->items[runs->count]) < 0) {
+    struct run_id run;
+
+    if (run_id_parse(str_of(text), &run) < 0) {
         return err_set(err, -ERR_INVALID, "\"%s\" is not a run id", text);
     }
-    runs->count++;
+    VEC_PUSH(&runs->items, run);
     return 0;
 }
 
@@ -35,54 +39,189 @@ static int add_runs(struct run_list *runs, char **texts, size_t count,
     return rc;
 }
 
-/* The runs that a whole request names: those on nodes, and those not yet. */
-static int read_runs(const Executorapi__LeaseRequest *message,
-                     struct arena *arena, struct run_list *ret_runs,
-                     struct err *err)
+/* Put what was gathered into the arena. */
+static const struct run_id *keep_runs(const struct run_list *runs,
+                                      struct arena *arena, uint32_t *ret_count)
 {
-    struct run_list runs = {0};
-    size_t count = message->n_unassigned_job_run_ids;
+    size_t count = runs->items.count;
+    struct run_id *kept = arena_alloc_array(arena, count, sizeof(*kept));
 
-    for (size_t i = 0; i < message->n_nodes; i++) {
-        count += message->nodes[i]->n_run_ids_by_state;
+    if (count) {
+        memcpy(kept, runs->items.items, count * sizeof(*kept));
     }
-    runs.items = arena_alloc_array(arena, count, sizeof(runs.items[0]));
-    for (size_t i = 0; i < message->n_nodes; i++) {
-        const Executorapi__NodeInfo *node = message->nodes[i];
-        for (size_t k = 0; k < node->n_run_ids_by_state; k++) {
-            int rc = add_run(&runs, node->run_ids_by_state[k]->key, err);
-            if (rc < 0) {
-                return rc;
-            }
-        }
-    }
-    int rc = add_runs(&runs, message->unassigned_job_run_ids,
-                      message->n_unassigned_job_run_ids, err);
-    *ret_runs = runs;
-    return rc;
+    *ret_count = (uint32_t)count;
+    return kept;
 }
 
-static int read_nodes(const Executorapi__LeaseRequest *message,
-                      struct arena *arena, struct exchange_request *request,
-                      struct err *err)
-{
-    struct node_record *nodes =
-        arena_alloc_array(arena, message->n_nodes, sizeof(*nodes));
+/* A request while it is read. */
+struct reading {
+    const struct wire_limits *limits;
+    struct arena *arena;  /* what is kept lives here */
+    struct arena scratch; /* of one node */
+    struct strbuf rest;   /* the message without its nodes */
+    struct run_list runs; /* on nodes, then those that are not on one yet */
+    struct node_record *nodes;
+    uint32_t node_count;
+    struct err *err;
+};
 
-    if (message->n_nodes > NODES_MAX) {
-        return err_set(err, -ERR_LIMIT, "more than %d nodes", NODES_MAX);
+static struct str take_text(char **at, struct str text)
+{
+    char *copy = *at;
+
+    if (text.byte_count) {
+        memcpy(copy, text.p, text.byte_count);
     }
-    for (size_t i = 0; i < message->n_nodes; i++) {
-        int rc = *message->nodes[i]->name
-                     ? node_from_info(message->nodes[i], arena,
-                                      &nodes[request->node_count], err)
-                     : 0;
+    *at += text.byte_count;
+    return str_make(copy, text.byte_count);
+}
+
+static size_t text_bytes(const struct node_record *record)
+{
+    size_t n = record->name.byte_count + record->pool.byte_count +
+               record->node_type.byte_count;
+
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        n += record->labels[i].key.byte_count +
+             record->labels[i].value.byte_count;
+    }
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        n += record->taints[i].key.byte_count +
+             record->taints[i].value.byte_count;
+    }
+    for (uint32_t i = 0; i < record->total.count; i++) {
+        n += record->total.items[i].name.byte_count;
+    }
+    for (uint32_t i = 0; i < record->foreign.count; i++) {
+        n += record->foreign.items[i].name.byte_count;
+    }
+    return n;
+}
+
+static void keep_amounts(struct resource_list *list, char **at,
+                         struct arena *arena)
+{
+    struct resource_amount *items =
+        arena_alloc_array(arena, list->count, sizeof(*items));
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        items[i] = list->items[i];
+        items[i].name = take_text(at, list->items[i].name);
+    }
+    list->items = items;
+}
+
+/* A copy of a record in the arena that takes no more room than it must. */
+static struct node_record keep_node(const struct node_record *record,
+                                    struct arena *arena)
+{
+    struct node_record kept = *record;
+    char *at = arena_alloc(arena, text_bytes(record));
+    struct label *labels =
+        arena_alloc_array(arena, record->label_count, sizeof(*labels));
+    struct taint *taints =
+        arena_alloc_array(arena, record->taint_count, sizeof(*taints));
+
+    kept.name = take_text(&at, record->name);
+    kept.pool = take_text(&at, record->pool);
+    kept.node_type = take_text(&at, record->node_type);
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        labels[i].key = take_text(&at, record->labels[i].key);
+        labels[i].value = take_text(&at, record->labels[i].value);
+    }
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        taints[i] = record->taints[i];
+        taints[i].key = take_text(&at, record->taints[i].key);
+        taints[i].value = take_text(&at, record->taints[i].value);
+    }
+    kept.labels = labels;
+    kept.taints = taints;
+    keep_amounts(&kept.total, &at, arena);
+    keep_amounts(&kept.foreign, &at, arena);
+    return kept;
+}
+
+/* One node and the runs on it. */
+static int read_node(struct reading *reading, struct str bytes)
+{
+    ProtobufCMessage *base;
+    struct node_record record;
+
+    arena_reset(&reading->scratch);
+    int rc =
+        wire_decode(&executorapi__node_info__descriptor, bytes, reading->limits,
+                    &reading->scratch, &base, reading->err);
+    if (rc < 0) {
+        return rc;
+    }
+    const Executorapi__NodeInfo *node = (const Executorapi__NodeInfo *)base;
+    if (*node->name) {
+        rc = node_from_info(node, &reading->scratch, &record, reading->err);
         if (rc < 0) {
             return rc;
         }
-        request->node_count += *message->nodes[i]->name != '\0';
+        reading->nodes[reading->node_count++] =
+            keep_node(&record, reading->arena);
     }
-    request->nodes = nodes;
+    for (size_t i = 0; i < node->n_run_ids_by_state && rc == 0; i++) {
+        rc = add_run(&reading->runs, node->run_ids_by_state[i]->key,
+                     reading->err);
+    }
+    return rc;
+}
+
+static bool is_node(const struct field *field)
+{
+    return field->number == LEASE_REQUEST_NODES && field->type == FIELD_BYTES;
+}
+
+/* How many nodes there are; negative: the bytes are no message, or there are
+ * more than can be. */
+static int64_t count_nodes(struct str bytes, struct err *err)
+{
+    struct field_cursor cursor = field_cursor_make(bytes);
+    struct field field;
+    int64_t count = 0;
+
+    while (!field_cursor_is_done(&cursor)) {
+        if (!field_read(&cursor, &field)) {
+            return err_set(err, -ERR_CORRUPT, "the request is cut off");
+        }
+        count += is_node(&field);
+    }
+    return count > NODES_MAX
+               ? err_set(err, -ERR_LIMIT, "more than %d nodes", NODES_MAX)
+               : count;
+}
+
+/* Read the nodes one by one, for unpacked they take many times the room, and
+ * leave the rest of the message in `rest`. */
+static int read_nodes(struct reading *reading, struct str bytes)
+{
+    struct field_cursor cursor = field_cursor_make(bytes);
+    struct field field;
+    int64_t count = count_nodes(bytes, reading->err);
+
+    if (count < 0) {
+        return (int)count;
+    }
+    reading->nodes = arena_alloc_array(reading->arena, (size_t)count,
+                                       sizeof(*reading->nodes));
+    while (!field_cursor_is_done(&cursor)) {
+        const char *from = (const char *)cursor.p;
+        bool is_field = field_read(&cursor, &field);
+        ASSERT(is_field); /* they have been counted */
+        if (!is_node(&field)) {
+            strbuf_add_str(
+                &reading->rest,
+                str_make(from, (size_t)((const char *)cursor.p - from)));
+            continue;
+        }
+        int rc = read_node(reading, field.bytes);
+        if (rc < 0) {
+            return rc;
+        }
+    }
     return 0;
 }
 
@@ -106,18 +245,12 @@ static int read_nodes_gone(const Executorapi__LeaseRequest *message,
     return 0;
 }
 
-/* The runs that a delta adds and removes. */
+/* The runs that a delta adds and removes; those on nodes are not of it. */
 static int read_delta(const Executorapi__LeaseRequest *message,
                       struct arena *arena, struct exchange_request *request,
                       struct err *err)
 {
-    struct run_list added = {arena_alloc_array(arena, message->n_run_ids_added,
-                                               sizeof(struct run_id)),
-                             0};
-    struct run_list removed = {arena_alloc_array(arena,
-                                                 message->n_run_ids_removed,
-                                                 sizeof(struct run_id)),
-                               0};
+    struct run_list added = {0}, removed = {0};
 
     int rc = read_nodes_gone(message, arena, request, err);
     if (rc == 0) {
@@ -128,30 +261,22 @@ static int read_delta(const Executorapi__LeaseRequest *message,
         rc = add_runs(&removed, message->run_ids_removed,
                       message->n_run_ids_removed, err);
     }
-    request->runs = added.items;
-    request->run_count = added.count;
-    request->runs_gone = removed.items;
-    request->runs_gone_count = removed.count;
+    request->runs = keep_runs(&added, arena, &request->run_count);
+    request->runs_gone = keep_runs(&removed, arena, &request->runs_gone_count);
+    VEC_FREE(&added.items);
+    VEC_FREE(&removed.items);
     return rc;
 }
 
-int lease_request_read(struct str bytes, size_t byte_count_max,
-                       struct command *command, struct lease_wishes *ret_wishes,
-                       struct err *err)
+/* All but the nodes, which have been read. */
+static int read_rest(struct reading *reading, struct exchange_request *request,
+                     struct lease_wishes *ret_wishes)
 {
-    struct arena *arena = &command->arena;
-    struct exchange_request *request = &command->exchange.request;
-    struct wire_limits limits = {
-        .byte_count_max = byte_count_max,
-        .field_count_max = FIELDS_MAX,
-        .memory_bytes_max = byte_count_max * MEMORY_FACTOR,
-        .depth_max = WIRE_DEPTH_MAX,
-    };
     ProtobufCMessage *base;
-    struct run_list runs = {0};
+    int rc = wire_decode(&executorapi__lease_request__descriptor,
+                         strbuf_str(&reading->rest), reading->limits,
+                         reading->arena, &base, reading->err);
 
-    int rc = wire_decode(&executorapi__lease_request__descriptor, bytes,
-                         &limits, arena, &base, err);
     if (rc < 0) {
         return rc;
     }
@@ -162,19 +287,44 @@ int lease_request_read(struct str bytes, size_t byte_count_max,
         .executor_id = str_of(message->executor_id),
         .pool = str_of(message->pool),
         .is_full = !is_delta,
-        .has_nodes = !is_delta || message->n_nodes > 0,
+        .nodes = reading->nodes,
+        .node_count = reading->node_count,
+        .has_nodes = !is_delta || reading->node_count > 0,
         .lease_max = message->max_jobs_to_lease,
     };
     *ret_wishes = (struct lease_wishes){message->held_stream, is_delta};
-    rc = read_nodes(message, arena, request, err);
-    if (rc < 0) {
-        return rc;
-    }
     if (is_delta) {
-        return read_delta(message, arena, request, err);
+        return read_delta(message, reading->arena, request, reading->err);
     }
-    rc = read_runs(message, arena, &runs, err);
-    request->runs = runs.items;
-    request->run_count = runs.count;
+    rc = add_runs(&reading->runs, message->unassigned_job_run_ids,
+                  message->n_unassigned_job_run_ids, reading->err);
+    request->runs =
+        keep_runs(&reading->runs, reading->arena, &request->run_count);
+    return rc;
+}
+
+int lease_request_read(struct str bytes, size_t byte_count_max,
+                       struct command *command, struct lease_wishes *ret_wishes,
+                       struct err *err)
+{
+    struct wire_limits limits = {
+        .byte_count_max = byte_count_max,
+        .field_count_max = FIELDS_MAX,
+        .memory_bytes_max = byte_count_max * MEMORY_FACTOR,
+        .depth_max = WIRE_DEPTH_MAX,
+    };
+    struct reading reading = {
+        .limits = &limits, .arena = &command->arena, .err = err};
+
+    if (bytes.byte_count > byte_count_max) {
+        return err_set(err, -ERR_LIMIT, "more than %zu bytes", byte_count_max);
+    }
+    int rc = read_nodes(&reading, bytes);
+    if (rc == 0) {
+        rc = read_rest(&reading, &command->exchange.request, ret_wishes);
+    }
+    VEC_FREE(&reading.runs.items);
+    strbuf_fini(&reading.rest);
+    arena_fini(&reading.scratch);
     return rc;
 }

@@ -2,15 +2,20 @@
  * The executors' side (armada-api.md 6.2, 6.3): the conversation of one
  * request, the held stream, the edits of a lease, and reports.
  */
+#include <stdio.h>
+
 #include "api/lease_message.h"
+#include "api/lease_request.h"
 #include "api_fixture.h"
 #include "armada/executorapi.pb-c.h"
 #include "armada/services.pb-c.h"
 #include "control/session.h"
 #include "sample.h"
 #include "unit.h"
+#include "wire/field.h"
 #include "wire/log_codec.h"
 #include "wire/message.h"
+#include "wire/node.h"
 
 static char *field(const char *text)
 {
@@ -304,6 +309,47 @@ static void test_lease_waits_for_the_projector(void **state)
     assert_string_equal(message->lease->job->job_id, id);
     rpc_stream_close(stream);
     fixture_fini(&f);
+}
+
+/* Nodes are unpacked one by one: what is kept is little more than what came,
+ * so that as many are taken as a message may hold. */
+static void many_plain_nodes_take_little_room(void **state)
+{
+    enum { COUNT = 20000 };
+    auto_arena arena = {0};
+    auto_strbuf bytes = strbuf_make(0);
+    struct resource_amount amounts[] = {{STR("cpu"), 8000},
+                                        {STR("memory"), 64000}};
+    struct label label = {STR("zone"), STR("a")};
+    Executorapi__LeaseRequest rest = EXECUTORAPI__LEASE_REQUEST__INIT;
+    auto_ptr(command) command = command_create(COMMAND_EXCHANGE);
+    const struct exchange_request *request = &command->exchange.request;
+    struct lease_wishes wishes;
+    struct err err;
+
+    (void)state;
+    rest.executor_id = field("cluster");
+    strbuf_add_str(&bytes, wire_encode_arena(&rest.base, &arena));
+    for (int i = 0; i < COUNT; i++) {
+        char name[16];
+        snprintf(name, sizeof(name), "node-%d", i);
+        struct node_record node = {.name = str_of(name),
+                                   .labels = &label,
+                                   .label_count = 1,
+                                   .total = {amounts, 2}};
+        field_put_bytes(
+            &bytes, 5,
+            wire_encode_arena(&node_to_info(&node, &arena)->base, &arena));
+    }
+    assert_int_equal(lease_request_read(strbuf_str(&bytes), 64 << 20, command,
+                                        &wishes, &err),
+                     0);
+    assert_int_equal(request->node_count, COUNT);
+    assert_true(str_equal(request->executor_id, STR("cluster")));
+    assert_true(str_equal(request->nodes[COUNT - 1].name, STR("node-19999")));
+    assert_true(str_equal(request->nodes[0].labels[0].value, STR("a")));
+    assert_int_equal(request->nodes[7].total.items[1].milli, 64000);
+    assert_true(command->arena.byte_count < COUNT * 512);
 }
 
 /* What was submitted here is at hand until the store has it. */
@@ -648,6 +694,7 @@ int main(void)
         TEST(test_trap_13_one_request_conversation),
         TEST(test_edits_of_a_lease),
         TEST(test_lease_waits_for_the_projector),
+        TEST(many_plain_nodes_take_little_room),
         TEST(a_lease_does_not_wait_for_the_projector),
         TEST(submissions_are_refused_while_the_store_is_far_behind),
         TEST(test_lease_of_a_lost_job_fails_its_run),
