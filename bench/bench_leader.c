@@ -6,8 +6,8 @@
  *     bench_leader DIR [JOBS]
  *
  * The jobs are of 100 queues, 1,000 job sets and 100 classes, with client ids
- * and half a kilobyte of pod spec each, and wait because nothing fits.  The
- * log is the one in SQLite.
+ * and half a kilobyte of pod spec each, and wait because all 50,000 nodes are
+ * cordoned.  The log is the one in SQLite.
  */
 #include <inttypes.h>
 #include <malloc.h>
@@ -32,6 +32,8 @@ enum {
     SETS_PER_QUEUE = 10,
     CLASSES = 100,
     POD_BYTES = 500,
+    NODES = 50000,
+    NODES_PER_EVENT = 1000,
     FLOW_NODES = 1000,
     FLOW_JOBS = 200000,
     NS_PER_S = 1000000000,
@@ -221,23 +223,34 @@ static void make_queue(struct leader *leader, uint32_t n)
     post_event(leader, &event);
 }
 
-/* One executor with one node, too small for any of the jobs but not for ever:
- * another job could have it. */
-static void make_node(struct leader *leader)
+/* Nodes of one executor, cordoned: big enough, so that no job is refused. */
+static void make_nodes(struct leader *leader)
 {
     struct resource_amount total[] = {{STR("cpu"), 64000}};
-    struct node_record node = {
-        .name = STR("n"), .pool = STR("default"), .total = {total, 1}};
+    auto_arena arena = {0};
+    struct node_record *nodes =
+        arena_alloc_array(&arena, NODES_PER_EVENT, sizeof(*nodes));
     struct event event;
 
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_EXECUTOR_NODES;
-    event.nodes.executor_id = STR("e");
-    event.nodes.pool = STR("default");
-    event.nodes.set = &node;
-    event.nodes.set_count = 1;
-    node.is_unschedulable = true;
-    post_event(leader, &event);
+    for (uint32_t first = 0; first < NODES; first += NODES_PER_EVENT) {
+        for (uint32_t i = 0; i < NODES_PER_EVENT; i++) {
+            auto_strbuf name = {0};
+            strbuf_addf(&name, "node-%u", first + i);
+            nodes[i] = (struct node_record){
+                .name = arena_str(&arena, strbuf_str(&name)),
+                .pool = STR("default"),
+                .total = {total, 1},
+                .is_unschedulable = true,
+            };
+        }
+        memset(&event, 0, sizeof(event));
+        event.type = EVENT_EXECUTOR_NODES;
+        event.nodes.executor_id = STR("e");
+        event.nodes.pool = STR("default");
+        event.nodes.set = nodes;
+        event.nodes.set_count = NODES_PER_EVENT;
+        post_event(leader, &event);
+    }
 }
 
 static void pack_class(struct strbuf *key, uint32_t n)
@@ -493,7 +506,7 @@ static void live(const char *path, uint32_t job_count)
     for (uint32_t i = 0; i < QUEUES; i++) {
         make_queue(&leader, i);
     }
-    make_node(&leader);
+    make_nodes(&leader);
     post(&leader, make_submission(0, BATCH));
     uint64_t before = resident_bytes();
     uint64_t began_ns = machine_clock.mono_ns(&machine_clock);
@@ -507,8 +520,8 @@ static void live(const char *path, uint32_t job_count)
     figure("leader.submit_jobs_per_s", (double)(job_count - BATCH) / took_s,
            "jobs/s");
     control_metrics(leader.control, &metrics);
-    figure("leader.checkpoint_pause_ms",
-           metrics.checkpoint_pause_us_last / 1000.0, "ms");
+    figure("sched.snapshot_ms", metrics.checkpoint_pause_us_last / 1000.0,
+           "ms");
     figure("leader.round_max_ms", (double)metrics.round_us_max / 1000.0, "ms");
     kill(getpid(), SIGKILL);
 }

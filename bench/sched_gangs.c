@@ -1,0 +1,63 @@
+/* Gangs of 10,000 among mixed nodes: into free space, for others' less urgent
+ * work, and for others' work over their share. */
+#include <stdio.h>
+
+#include "measure.h"
+#include "mixed.h"
+#include "sched_cases.h"
+
+static const int64_t GI_MILLI = ((int64_t)1 << 30) * 1000;
+
+/* A gang of members of 4 cores and 16 GiB, in a queue that has nothing. */
+static void add_gang(struct cluster *cluster, uint32_t queue,
+                     const char *priority_class, uint32_t count)
+{
+    struct resource_amount amounts[] = {
+        {STR("cpu"), 4000},
+        {STR("memory"), 16 * GI_MILLI},
+    };
+    struct requirement requirement = {
+        .lifetime_ms = LIFETIME_BY_CLASS,
+        .priority_class = str_of(priority_class),
+        .requests = {amounts, 2},
+    };
+
+    cluster->class_index = sched_class_add(cluster->sched, &requirement);
+    cluster_set_queue(cluster, queue, PRIORITY_FACTOR_ONE_MICRO);
+    cluster_add_jobs(cluster, queue, 1, count, count);
+}
+
+static void run(const char *name, const struct mixed *mixed, bool is_full,
+                const char *priority_class, uint32_t count)
+{
+    double best_s = 1e9;
+
+    for (int i = 0; i < 3; i++) {
+        struct cluster cluster;
+        struct sched_plan plan;
+        mixed_load(mixed, &cluster, is_full);
+        add_gang(&cluster, mixed->size.queues, priority_class, count);
+        double seconds = cluster_plan(&cluster, 2, ROUND_BALANCE, &plan);
+        best_s = seconds < best_s ? seconds : best_s;
+        if (plan.counters.placements != count) {
+            fprintf(stderr, "%s: %u placed\n", name,
+                    (unsigned)plan.counters.placements);
+        }
+        cluster_fini(&cluster);
+    }
+    measure_print(&(struct figure){name, "ms", 0}, best_s * 1e3);
+}
+
+void case_gang10k(uint32_t tenths)
+{
+    uint32_t count = sized(10000, tenths);
+    struct mixed mixed;
+
+    /* The gang's jobs alone wait, so that it alone is timed. */
+    mixed_make(&mixed, (struct mixed_size){sized(50000, tenths), 0,
+                                           sized(1000, tenths)});
+    run("sched.gang10k_ms", &mixed, false, "low", count);
+    run("sched.gang10k_preempt_ms", &mixed, true, "high", count);
+    run("sched.gang10k_preempt_fair_ms", &mixed, true, "low", count);
+    mixed_fini(&mixed);
+}
