@@ -12,7 +12,7 @@
 #include "sched/sched.h"
 
 struct cluster {
-    struct policy policy; /* Armada's defaults without limits */
+    struct policy policy; /* profile armada without limits */
     struct sched *sched;  /* owned; goes by `policy` */
     uint32_t class_index; /* of the jobs that are added */
     uint32_t job_count;

@@ -6,25 +6,47 @@
 #include "mixed.h"
 #include "sched_cases.h"
 
+enum { DEMANDING = 20 };
+
 static const int64_t GI_MILLI = ((int64_t)1 << 30) * 1000;
 
-/* A gang of members of 4 cores and 16 GiB, in a queue that has nothing. */
-static void add_gang(struct cluster *cluster, uint32_t queue,
-                     const char *priority_class, uint32_t count)
+static uint32_t add_class(struct cluster *cluster, const char *priority_class,
+                          int64_t cores, uint32_t selector_count)
 {
+    struct label nowhere = {STR("zone"), STR("none")};
     struct resource_amount amounts[] = {
-        {STR("cpu"), 4000},
-        {STR("memory"), 16 * GI_MILLI},
+        {STR("cpu"), cores * 1000},
+        {STR("memory"), 4 * cores * GI_MILLI},
     };
     struct requirement requirement = {
         .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(priority_class),
         .requests = {amounts, 2},
+        .selector = &nowhere,
+        .selector_count = selector_count,
     };
 
-    cluster->class_index = sched_class_add(cluster->sched, &requirement);
+    return sched_class_add(cluster->sched, &requirement);
+}
+
+/* A gang of members of 4 cores and 16 GiB, in a queue that has nothing. */
+static void add_gang(struct cluster *cluster, uint32_t queue,
+                     const char *priority_class, uint32_t count)
+{
+    cluster->class_index = add_class(cluster, priority_class, 4, 0);
     cluster_set_queue(cluster, queue, PRIORITY_FACTOR_ONE_MICRO);
     cluster_add_jobs(cluster, queue, 1, count, count);
+}
+
+/* Queues that ask for all there is and fit nowhere, so that others are over
+ * their shares. */
+static void add_demand(struct cluster *cluster, uint32_t first, uint32_t nodes)
+{
+    cluster->class_index = add_class(cluster, "low", 64, 1);
+    for (uint32_t i = 0; i < DEMANDING; i++) {
+        cluster_set_queue(cluster, first + i, PRIORITY_FACTOR_ONE_MICRO);
+    }
+    cluster_add_jobs(cluster, first, DEMANDING, nodes, 1);
 }
 
 static void run(const char *name, const struct mixed *mixed, bool is_full,
@@ -36,6 +58,9 @@ static void run(const char *name, const struct mixed *mixed, bool is_full,
         struct cluster cluster;
         struct sched_plan plan;
         mixed_load(mixed, &cluster, is_full);
+        if (is_full) {
+            add_demand(&cluster, mixed->size.queues + 1, mixed->size.nodes);
+        }
         add_gang(&cluster, mixed->size.queues, priority_class, count);
         double seconds = cluster_plan(&cluster, 2, ROUND_BALANCE, &plan);
         best_s = seconds < best_s ? seconds : best_s;
