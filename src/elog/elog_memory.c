@@ -20,6 +20,8 @@ struct elog_memory_storage {
     uint32_t fault_countdown; /* records until the fault; 0: none */
     enum elog_memory_fault fault;
     bool is_held;
+    bool is_forgetful;
+    uint64_t digest; /* of what was forgotten */
 };
 
 struct elog_memory {
@@ -109,6 +111,22 @@ void elog_memory_spoil_checkpoint(struct elog_memory_storage *storage)
     unlock(storage);
 }
 
+void elog_memory_forget(struct elog_memory_storage *storage)
+{
+    lock(storage);
+    ASSERT(next_seq(storage) == 1);
+    storage->is_forgetful = true;
+    unlock(storage);
+}
+
+uint64_t elog_memory_digest(struct elog_memory_storage *storage)
+{
+    lock(storage);
+    uint64_t digest = storage->digest;
+    unlock(storage);
+    return digest;
+}
+
 static int memory_acquire(struct elog *elog, uint64_t *ret_epoch,
                           struct err *err)
 {
@@ -143,6 +161,14 @@ static int append(struct elog_memory_storage *storage,
     }
     if (is_faulty && storage->fault == ELOG_MEMORY_IO) {
         return -ERR_IO;
+    }
+    if (storage->is_forgetful) {
+        storage->digest =
+            hash_mix(storage->digest + hash_bytes(record->payload.p,
+                                                  record->payload.byte_count,
+                                                  (uint64_t)record->time_ms));
+        storage->first_seq++;
+        return is_faulty ? -ERR_IO : 0;
     }
     struct elog_record copy = *record;
     copy.payload.p = mem_dup(record->payload.p, record->payload.byte_count);

@@ -21,6 +21,13 @@ DEFINE_AUTO(elog_memory_storage, elog_memory_storage_destroy)
  * cannot fail.  The caller closes it. */
 struct elog *elog_memory_open(struct elog_memory_storage *storage) must_check;
 
+/* Keep no records from now on, only what elog_memory_digest() says of them:
+ * for a simulation that outgrows memory.  Only before the first record. */
+void elog_memory_forget(struct elog_memory_storage *storage);
+/* A hash of all records that were forgotten, in their order: equal digests
+ * are equal logs. */
+uint64_t elog_memory_digest(struct elog_memory_storage *storage) must_check;
+
 enum elog_memory_fault {
     ELOG_MEMORY_FULL,     /* the record is refused: -ERR_FULL */
     ELOG_MEMORY_IO,       /* it is not stored and told -ERR_IO */
