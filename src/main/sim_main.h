@@ -1,0 +1,43 @@
+/*
+ * sim_main - the commands of berth-sim, each with its own options, and what
+ * they have in common.
+ *
+ * Exit codes are API: 0, SIM_EXIT_FAILURE, SIM_EXIT_USAGE, and what a command
+ * says in its help.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "sim/report.h"
+
+enum {
+    SIM_EXIT_FAILURE = 1,
+    SIM_EXIT_USAGE = 2,
+    SIM_FILE_BYTES_MAX = 256 << 20,
+};
+
+/* Where results go, as the options of `run` and `fleet` say. */
+struct sim_output {
+    const char *csv_path, *svg_path; /* or NULL */
+    bool is_json;
+    bool is_quiet;
+};
+
+/* The command `run`; `arguments` begins with its name. */
+int sim_run_main(int argument_count, char **arguments);
+
+/* Read a whole file.  -ERR_IO with a text. */
+int sim_read_file(const char *path, struct strbuf *ret_text,
+                  struct err *err) must_check;
+/* Write a whole file.  -ERR_IO with a text. */
+int sim_write_file(const char *path, struct str text,
+                   struct err *err) must_check;
+/* Print a report and write its files: an exit code. */
+int sim_write_report(const struct report *report,
+                     const struct sim_output *output);
+/* Seconds of real time since some fixed point. */
+double sim_real_s(void);
+/* Whether somebody watches: standard error is a terminal. */
+bool sim_has_watcher(void);
+/* Overwrite the line of progress; "" clears it. */
+void sim_show_progress(const char *text);

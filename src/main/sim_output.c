@@ -1,0 +1,100 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "main/machine.h"
+#include "main/sim_main.h"
+
+enum { CHUNK_BYTES = 1 << 16 };
+
+int sim_read_file(const char *path, struct strbuf *ret_text, struct err *err)
+{
+    FILE *file = fopen(path, "rb");
+    size_t count;
+
+    *ret_text = strbuf_make(SIM_FILE_BYTES_MAX);
+    if (!file) {
+        return err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    do {
+        char bytes[CHUNK_BYTES];
+        count = fread(bytes, 1, sizeof(bytes), file);
+        strbuf_add(ret_text, bytes, count);
+    } while (count > 0);
+    bool has_failed = ferror(file);
+    fclose(file);
+    if (has_failed || ret_text->is_over) {
+        strbuf_fini(ret_text);
+        return err_set(err, -ERR_IO, "%s: %s", path,
+                       has_failed ? "cannot be read" : "is too large");
+    }
+    return 0;
+}
+
+int sim_write_file(const char *path, struct str text, struct err *err)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (!file) {
+        return err_set(err, -ERR_IO, "%s: %s", path, strerror(errno));
+    }
+    bool is_written =
+        fwrite(text.p, 1, text.byte_count, file) == text.byte_count;
+    if (fclose(file) != 0 || !is_written) {
+        return err_set(err, -ERR_IO, "%s: cannot be written", path);
+    }
+    return 0;
+}
+
+static int write_with(const char *path, const struct report *report,
+                      void (*write)(const struct report *, struct strbuf *))
+{
+    auto_strbuf text = {0};
+    struct err err;
+
+    if (!path) {
+        return 0;
+    }
+    write(report, &text);
+    int rc = sim_write_file(path, strbuf_str(&text), &err);
+    if (rc < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+    }
+    return rc;
+}
+
+int sim_write_report(const struct report *report,
+                     const struct sim_output *output)
+{
+    auto_strbuf text = {0};
+
+    if (output->is_json) {
+        report_json(report, &text);
+    } else {
+        report_text(report, &text);
+    }
+    fputs(strbuf_text(&text), stdout);
+    if (fflush(stdout) != 0 ||
+        write_with(output->csv_path, report, report_csv) < 0 ||
+        write_with(output->svg_path, report, report_svg) < 0) {
+        return SIM_EXIT_FAILURE;
+    }
+    return 0;
+}
+
+double sim_real_s(void)
+{
+    return (double)machine_clock.mono_ns(&machine_clock) / 1e9;
+}
+
+bool sim_has_watcher(void)
+{
+    return isatty(STDERR_FILENO);
+}
+
+void sim_show_progress(const char *text)
+{
+    fprintf(stderr, "\r\033[K%s", text);
+    fflush(stderr);
+}

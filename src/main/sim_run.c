@@ -1,0 +1,215 @@
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "main/sim_main.h"
+#include "sim/play.h"
+
+static const char usage_text[] =
+    "usage: berth-sim run SCENARIO.yaml [OPTIONS]\n"
+    "\n"
+    "  --seed N       instead of the scenario's\n"
+    "  --scale 1:N    a part of all nodes, counts and rates\n"
+    "  --json         the summary as JSON\n"
+    "  --csv FILE     use over time, a line for each sample\n"
+    "  --svg FILE     the same as a picture\n"
+    "  --quiet        no progress\n"
+    "  --print-manual write the keys of scenarios as a Markdown table; end\n"
+    "  --help         say so; end\n";
+
+enum {
+    OPTION_SEED = 1,
+    OPTION_SCALE,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_SVG,
+    OPTION_QUIET,
+    OPTION_MANUAL,
+    OPTION_HELP,
+};
+
+static const struct option long_options[] = {
+    {"seed", required_argument, NULL, OPTION_SEED},
+    {"scale", required_argument, NULL, OPTION_SCALE},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", required_argument, NULL, OPTION_CSV},
+    {"svg", required_argument, NULL, OPTION_SVG},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"print-manual", no_argument, NULL, OPTION_MANUAL},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct run_options {
+    struct sim_output output;
+    const char *path;
+    int64_t seed;  /* -1: the scenario's */
+    int64_t scale; /* 1: whole */
+};
+
+static bool read_number(const char *text, int64_t min, int64_t *ret_number)
+{
+    char *end;
+
+    errno = 0;
+    *ret_number = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && *ret_number >= min;
+}
+
+/* The keys, but for those of the scheduling policy: config.md has them. */
+static void print_manual(void)
+{
+    auto_strbuf text = {0};
+
+    settings_print_manual(&scenario_settings, &text);
+    for (const char *line = strbuf_text(&text); *line;) {
+        size_t byte_count = strcspn(line, "\n") + 1;
+        if (strncmp(line, "| `scheduling.", 14) != 0) {
+            printf("%.*s", (int)byte_count, line);
+        }
+        line += byte_count;
+    }
+}
+
+/* Take one option: 0 to go on, else the exit code and one. */
+static int take(int code, struct run_options *options)
+{
+    const char *rest = optarg;
+
+    switch (code) {
+    case OPTION_SEED:
+        return read_number(optarg, 0, &options->seed) ? 0 : SIM_EXIT_USAGE + 1;
+    case OPTION_SCALE:
+        rest = optarg[0] == '1' && optarg[1] == ':' ? optarg + 2 : "";
+        return read_number(rest, 1, &options->scale) ? 0 : SIM_EXIT_USAGE + 1;
+    case OPTION_JSON:
+        options->output.is_json = true;
+        return 0;
+    case OPTION_CSV:
+        options->output.csv_path = optarg;
+        return 0;
+    case OPTION_SVG:
+        options->output.svg_path = optarg;
+        return 0;
+    case OPTION_QUIET:
+        options->output.is_quiet = true;
+        return 0;
+    case OPTION_MANUAL:
+        print_manual();
+        return 1;
+    case OPTION_HELP:
+        fputs(usage_text, stdout);
+        return 1;
+    default:
+        return SIM_EXIT_USAGE + 1;
+    }
+}
+
+/* 0, or the exit code and one. */
+static int parse(int argument_count, char **arguments,
+                 struct run_options *options)
+{
+    int code;
+    int rc = 0;
+
+    while (rc == 0 && (code = getopt_long(argument_count, arguments, "",
+                                          long_options, NULL)) != -1) {
+        rc = take(code, options);
+    }
+    if (rc == 0 && optind + 1 != argument_count) {
+        rc = SIM_EXIT_USAGE + 1;
+    }
+    if (rc == SIM_EXIT_USAGE + 1) {
+        fputs("try: berth-sim run --help\n", stderr);
+    }
+    options->path = rc == 0 ? arguments[optind] : NULL;
+    return rc;
+}
+
+/* Progress, a few times a second. */
+struct progress {
+    double shown_s;
+    int64_t duration_ms;
+};
+
+static void on_progress(void *ctx, const struct world *world,
+                        const struct tally *tally)
+{
+    struct progress *progress = ctx;
+    auto_strbuf text = {0};
+    double now_s = sim_real_s();
+
+    if (now_s - progress->shown_s < 0.2) {
+        return;
+    }
+    progress->shown_s = now_s;
+    strbuf_addf(&text, "%.2f h", (double)world->now_ms / 3.6e6);
+    if (progress->duration_ms) {
+        strbuf_addf(&text, " of %.2f h", (double)progress->duration_ms / 3.6e6);
+    }
+    strbuf_addf(&text, ", %zu jobs submitted, %u running", world->jobs.count,
+                tally->running_count);
+    sim_show_progress(strbuf_text(&text));
+}
+
+static int play_and_report(const struct scenario *scenario,
+                           const struct sim_output *output)
+{
+    struct tally tally = {0};
+    struct progress progress = {.duration_ms = scenario->duration_ms};
+    bool is_watched = !output->is_quiet && sim_has_watcher();
+    struct play_options options = {
+        .progress = is_watched ? on_progress : NULL,
+        .ctx = &progress,
+    };
+    struct world *world = NULL;
+    struct err err;
+    double began_s = sim_real_s();
+
+    int rc = play(scenario, &options, &tally, &world, &err);
+    if (is_watched) {
+        sim_show_progress("");
+    }
+    if (rc < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+        return rc == -ERR_INVALID ? SIM_EXIT_USAGE : SIM_EXIT_FAILURE;
+    }
+    struct report report = {
+        .title = scenario->name,
+        .tally = &tally,
+        .took_s = sim_real_s() - began_s,
+        .digest = world_digest(world),
+    };
+    tally_finish(&tally, &report.result);
+    rc = sim_write_report(&report, output);
+    tally_fini(&tally);
+    world_destroy(world);
+    return rc;
+}
+
+int sim_run_main(int argument_count, char **arguments)
+{
+    struct run_options options = {.seed = -1, .scale = 1};
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct scenario *scenario = NULL;
+    struct err err;
+
+    int rc = parse(argument_count, arguments, &options);
+    if (rc != 0) {
+        return rc - 1;
+    }
+    if (sim_read_file(options.path, &text, &err) < 0 ||
+        scenario_read(strbuf_str(&text), options.path, &arena, &scenario,
+                      &err) < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+        return SIM_EXIT_USAGE;
+    }
+    if (options.seed >= 0) {
+        scenario->seed = options.seed;
+    }
+    scenario_scale(scenario, options.scale);
+    return play_and_report(scenario, &options.output);
+}

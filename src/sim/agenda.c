@@ -1,0 +1,59 @@
+#include "sim/agenda.h"
+
+static bool is_before(const struct agenda_entry *a,
+                      const struct agenda_entry *b)
+{
+    if (a->time_ms != b->time_ms) {
+        return a->time_ms < b->time_ms;
+    }
+    return a->kind != b->kind ? a->kind < b->kind : a->id < b->id;
+}
+
+void agenda_fini(struct agenda *agenda)
+{
+    VEC_FREE(&agenda->heap);
+}
+
+void agenda_add(struct agenda *agenda, int64_t time_ms, uint32_t kind,
+                uint64_t id)
+{
+    struct agenda_entry entry = {time_ms, kind, id};
+
+    VEC_PUSH(&agenda->heap, entry);
+    struct agenda_entry *items = agenda->heap.items;
+    size_t i = agenda->heap.count - 1;
+    while (i > 0 && is_before(&entry, &items[(i - 1) / 2])) {
+        items[i] = items[(i - 1) / 2];
+        i = (i - 1) / 2;
+    }
+    items[i] = entry;
+}
+
+int64_t agenda_time_ms(const struct agenda *agenda)
+{
+    return agenda->heap.count ? agenda->heap.items[0].time_ms : INT64_MAX;
+}
+
+struct agenda_entry agenda_take(struct agenda *agenda)
+{
+    ASSERT(agenda->heap.count > 0);
+    struct agenda_entry *items = agenda->heap.items;
+    struct agenda_entry first = items[0];
+    struct agenda_entry last = items[--agenda->heap.count];
+    size_t count = agenda->heap.count;
+    size_t i = 0;
+
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        if (child + 1 < count && is_before(&items[child + 1], &items[child])) {
+            child++;
+        }
+        if (!is_before(&items[child], &last)) {
+            break;
+        }
+        items[i] = items[child];
+    }
+    if (count > 0) {
+        items[i] = last;
+    }
+    return first;
+}

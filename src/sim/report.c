@@ -1,0 +1,215 @@
+#include "sim/report.h"
+
+#include <inttypes.h>
+
+enum { MS_PER_S = 1000, PERCENT = 100, NAME_COLUMNS = 20 };
+
+static const struct resource_schema *schema_of(const struct report *report)
+{
+    return &report->tally->world->policy.schema;
+}
+
+/* Resources that no node has are not spoken of. */
+static bool is_shown(const struct report *report, uint32_t column)
+{
+    return report->tally->capacity_ms[column] > 0;
+}
+
+static double mean(double sum, uint64_t count)
+{
+    return count ? sum / (double)count : 0;
+}
+
+/* For people. */
+
+static void add_spread(struct strbuf *out, const char *name,
+                       const struct tally_spread *spread)
+{
+    strbuf_addf(out,
+                "%-13s mean %.1f   median %.1f   p90 %.1f   p99 %.1f   max "
+                "%.1f\n",
+                name, spread->mean, spread->p50, spread->p90, spread->p99,
+                spread->max);
+}
+
+static void add_queues(const struct report *report, struct strbuf *out)
+{
+    const struct tally *tally = report->tally;
+
+    strbuf_addf(out, "\n%-*s %8s %9s %9s %9s %9s %11s\n", NAME_COLUMNS, "queue",
+                "due %", "obtained", "jobs", "started", "preempted",
+                "mean wait s");
+    for (size_t i = 0; i < tally->queues.count; i++) {
+        const struct tally_queue *queue = &tally->queues.items[i];
+        strbuf_addf(out,
+                    "%-*.*s %8.2f %9.2f %9" PRIu64 " %9" PRIu64 " %9" PRIu64
+                    " %11.1f\n",
+                    NAME_COLUMNS, STR_ARG(queue->name),
+                    PERCENT * mean(queue->due_sum, queue->active_count),
+                    PERCENT * mean(queue->obtained_sum, queue->active_count),
+                    queue->submitted_count, queue->started_count,
+                    queue->preempted_count,
+                    mean(queue->wait_sum_s, queue->started_count));
+    }
+}
+
+void report_text(const struct report *report, struct strbuf *out)
+{
+    const struct tally_result *result = &report->result;
+    const struct world *world = report->tally->world;
+    double virtual_s = (double)world->now_ms / MS_PER_S;
+
+    strbuf_addf(out, "%.*s\n", STR_ARG(report->title));
+    strbuf_addf(out,
+                "%-13s %.1f h virtual in %.2f s: %.0f virtual s a second\n",
+                "time", virtual_s / 3600, report->took_s,
+                report->took_s > 0 ? virtual_s / report->took_s : 0);
+    strbuf_addf(out,
+                "%-13s %" PRIu64 " submitted, %" PRIu64 " succeeded, %" PRIu64
+                " failed, %" PRIu64 " never started\n",
+                "jobs", result->submitted_count, result->succeeded_count,
+                result->failed_count, result->unstarted_count);
+    strbuf_addf(out, "%-13s", "utilisation");
+    for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
+        if (is_shown(report, r)) {
+            strbuf_addf(out, " %.*s %.2f %%  ",
+                        STR_ARG(schema_of(report)->columns[r].name),
+                        PERCENT * result->utilisation[r]);
+        }
+    }
+    strbuf_add_char(out, '\n');
+    add_spread(out, "wait s", &result->wait_s);
+    add_spread(out, "slowdown", &result->slowdown);
+    strbuf_addf(out, "%-13s %.4f\n", "Jain's index", result->jain);
+    strbuf_addf(out, "%-13s %" PRIu64 "; %.1f cpu h of work lost\n",
+                "preemptions", result->preemption_count, result->lost_cpu_h);
+    strbuf_addf(out, "%-13s %016" PRIx64 "\n", "log digest", report->digest);
+    add_queues(report, out);
+}
+
+/* JSON. */
+
+static void add_json_text(struct strbuf *out, struct str text)
+{
+    strbuf_add_char(out, '"');
+    for (size_t i = 0; i < text.byte_count; i++) {
+        unsigned char c = (unsigned char)text.p[i];
+        if (c < ' ') {
+            strbuf_addf(out, "\\u%04x", c);
+            continue;
+        }
+        if (c == '"' || c == '\\') {
+            strbuf_add_char(out, '\\');
+        }
+        strbuf_add_char(out, (char)c);
+    }
+    strbuf_add_char(out, '"');
+}
+
+static void add_json_spread(struct strbuf *out, const char *name,
+                            const struct tally_spread *spread)
+{
+    strbuf_addf(out,
+                "\"%s\": {\"mean\": %.6f, \"p50\": %.6f, \"p90\": %.6f, "
+                "\"p99\": %.6f, \"max\": %.6f}, ",
+                name, spread->mean, spread->p50, spread->p90, spread->p99,
+                spread->max);
+}
+
+static void add_json_queues(const struct report *report, struct strbuf *out)
+{
+    const struct tally *tally = report->tally;
+
+    strbuf_add_text(out, "\"queues\": [");
+    for (size_t i = 0; i < tally->queues.count; i++) {
+        const struct tally_queue *queue = &tally->queues.items[i];
+        strbuf_add_text(out, i ? ", {\"name\": " : "{\"name\": ");
+        add_json_text(out, queue->name);
+        strbuf_addf(out,
+                    ", \"share_due\": %.6f, \"share_obtained\": %.6f, "
+                    "\"jobs\": %" PRIu64 ", \"started\": %" PRIu64
+                    ", \"preempted\": %" PRIu64 ", \"mean_wait_s\": %.6f}",
+                    mean(queue->due_sum, queue->active_count),
+                    mean(queue->obtained_sum, queue->active_count),
+                    queue->submitted_count, queue->started_count,
+                    queue->preempted_count,
+                    mean(queue->wait_sum_s, queue->started_count));
+    }
+    strbuf_add_text(out, "]");
+}
+
+void report_json(const struct report *report, struct strbuf *out)
+{
+    const struct tally_result *result = &report->result;
+    bool is_first = true;
+
+    strbuf_add_text(out, "{\"name\": ");
+    add_json_text(out, report->title);
+    strbuf_addf(out,
+                ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
+                ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
+                ", \"never_started\": %" PRIu64 ", \"preemptions\": %" PRIu64
+                ", \"makespan_s\": %.3f, \"virtual_s\": %.3f, ",
+                result->submitted_count, result->started_count,
+                result->succeeded_count, result->failed_count,
+                result->unstarted_count, result->preemption_count,
+                (double)result->end_ms / MS_PER_S,
+                (double)report->tally->world->now_ms / MS_PER_S);
+    strbuf_add_text(out, "\"utilisation\": {");
+    for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
+        if (is_shown(report, r)) {
+            strbuf_add_text(out, is_first ? "" : ", ");
+            add_json_text(out, schema_of(report)->columns[r].name);
+            strbuf_addf(out, ": %.6f", result->utilisation[r]);
+            is_first = false;
+        }
+    }
+    strbuf_add_text(out, "}, ");
+    add_json_spread(out, "wait_s", &result->wait_s);
+    add_json_spread(out, "bounded_slowdown", &result->slowdown);
+    strbuf_addf(out,
+                "\"jain\": %.6f, \"work_lost_cpu_h\": %.6f, \"took_s\": %.3f, "
+                "\"digest\": \"%016" PRIx64 "\", ",
+                result->jain, result->lost_cpu_h, report->took_s,
+                report->digest);
+    add_json_queues(report, out);
+    strbuf_add_text(out, "}\n");
+}
+
+/* CSV. */
+
+/* An amount of a column in its unit. */
+static double amount(const struct report *report, uint32_t column, int64_t v)
+{
+    return (double)v * (double)schema_of(report)->columns[column].unit_milli /
+           1000;
+}
+
+void report_csv(const struct report *report, struct strbuf *out)
+{
+    const struct tally *tally = report->tally;
+    uint32_t column_count = schema_of(report)->column_count;
+
+    strbuf_add_text(out, "time_s,running,queued");
+    for (uint32_t r = 0; r < column_count; r++) {
+        struct str name = schema_of(report)->columns[r].name;
+        if (is_shown(report, r)) {
+            strbuf_addf(out, ",%.*s used,%.*s capacity", STR_ARG(name),
+                        STR_ARG(name));
+        }
+    }
+    strbuf_add_char(out, '\n');
+    for (size_t i = 0; i < tally->samples.count; i++) {
+        const struct tally_sample *sample = &tally->samples.items[i];
+        strbuf_addf(out, "%.3f,%u,%u", (double)sample->time_ms / MS_PER_S,
+                    sample->running_count, sample->queued_count);
+        for (uint32_t r = 0; r < column_count; r++) {
+            if (is_shown(report, r)) {
+                strbuf_addf(out, ",%.15g,%.15g",
+                            amount(report, r, sample->used.v[r]),
+                            amount(report, r, sample->capacity.v[r]));
+            }
+        }
+        strbuf_add_char(out, '\n');
+    }
+}

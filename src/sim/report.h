@@ -1,0 +1,29 @@
+/*
+ * report - what became of a simulation: for people, as JSON, as CSV, and as a
+ * picture.
+ *
+ * Figures are those of tally.h.  Threads: any; the tally is only read.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "sim/tally.h"
+
+/* A finished simulation. */
+struct report {
+    struct str title;
+    const struct tally *tally;
+    struct tally_result result;
+    double took_s;   /* of real time */
+    uint64_t digest; /* of the log */
+};
+
+/* Append a page of text. */
+void report_text(const struct report *report, struct strbuf *out);
+/* Append one JSON object, and a newline. */
+void report_json(const struct report *report, struct strbuf *out);
+/* Append the samples as CSV, with a line of names: time_s, running, queued,
+ * and for each resource used and capacity in units (cores, bytes, ...). */
+void report_csv(const struct report *report, struct strbuf *out);
+/* Append an SVG picture of use over time. */
+void report_svg(const struct report *report, struct strbuf *out);

@@ -1,0 +1,115 @@
+/*
+ * scenario - a page of YAML that says what `berth-sim run` plays: clusters,
+ * queues, and streams of jobs.  One table of keys is the parser, the checks
+ * and the manual (docs/guide/berth-sim.md).
+ *
+ * Strings live in the arena that the file was read with.
+ */
+#pragma once
+
+#include "sim/draw.h"
+#include "wire/policy_codec.h"
+
+enum {
+    SCENARIO_CLUSTERS_MAX = 64,
+    SCENARIO_NODE_GROUPS_MAX = 32,
+    SCENARIO_QUEUES_MAX = 1024,
+    SCENARIO_STREAMS_MAX = 1024,
+};
+
+/* Nodes that are alike. */
+struct scenario_nodes {
+    struct str name;
+    int64_t count;
+    struct resource_list resources;
+    struct setting_texts labels; /* key=value */
+};
+
+/* How often a node fails, and for how long; 0: never. */
+struct scenario_failures {
+    int64_t mean_between_ms; /* of one node */
+    int64_t repair_ms;
+};
+
+/* An executor and its nodes. */
+struct scenario_cluster {
+    struct str name, pool;
+    int64_t start_ms, stop_ms, report_ms;
+    struct scenario_nodes nodes[SCENARIO_NODE_GROUPS_MAX];
+    uint32_t nodes_count;
+    struct scenario_failures failures;
+};
+
+/* A queue. */
+struct scenario_queue {
+    struct str name;
+    int64_t weight_milli;
+};
+
+/* A spread of times. */
+struct scenario_spread {
+    struct str spread; /* fixed, uniform, exponential, logUniform */
+    int64_t a_ms, b_ms;
+};
+
+/* Jobs of a stream that start together. */
+struct scenario_gang {
+    int64_t size, minimum; /* size 0: no gang; minimum 0: the size */
+    struct str uniformity;
+};
+
+/* Jobs that are alike, and when they come. */
+struct scenario_stream {
+    struct str name, queue;
+    int64_t count;       /* 0: until `last` */
+    struct str arrivals; /* atOnce, steady, poisson */
+    int64_t rate_milli;  /* requests a second */
+    int64_t first_ms, last_ms;
+    int64_t batch; /* jobs (or gangs) of one request */
+    struct resource_list resources;
+    struct setting_texts node_selector; /* key=value */
+    struct str priority_class;
+    int64_t priority;
+    struct scenario_spread run;
+    bool has_exact_deadline; /* it is the run time */
+    int64_t deadline_ms;     /* 0: none */
+    int64_t lifetime_ms;     /* -1: as its class says */
+    int64_t failure_ppm;
+    bool is_requeued;
+    struct scenario_gang gang;
+};
+
+/* The page as a whole. */
+struct scenario {
+    struct str name, about;
+    int64_t seed;
+    int64_t duration_ms; /* 0: until all jobs have ended */
+    int64_t sample_ms;
+    int64_t warmup_ms; /* utilisation counts from here on */
+    struct scenario_cluster clusters[SCENARIO_CLUSTERS_MAX];
+    uint32_t cluster_count;
+    struct scenario_queue queues[SCENARIO_QUEUES_MAX];
+    uint32_t queue_count;
+    struct scenario_stream streams[SCENARIO_STREAMS_MAX];
+    uint32_t stream_count;
+    struct policy_form scheduling;
+};
+
+/* The keys of a struct scenario. */
+extern const struct settings scenario_settings;
+
+/* Read a scenario from memory; `name` is for messages.  -ERR_INVALID: a key
+ * or a value is wrong, or names something that is not there; the text says
+ * which and where. */
+int scenario_read(struct str text, const char *name, struct arena *arena,
+                  struct scenario **ret_scenario, struct err *err) must_check;
+
+/* Divide nodes, counts and rates by `divisor`, none below 1: the same in
+ * small. */
+void scenario_scale(struct scenario *scenario, int64_t divisor);
+
+/* The spread of a name that scenario_read() has let through. */
+enum draw_spread scenario_spread_of(struct str name);
+
+/* The parts of a "key=value"; false when there is no "=". */
+bool scenario_pair(struct str text, struct str *ret_key, struct str *ret_value);

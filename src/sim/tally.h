@@ -1,0 +1,86 @@
+/*
+ * tally - what a simulation is judged by, noted while it goes on and summed
+ * up at its end.
+ *
+ *     utilisation   what running pods ask for, of what nodes that are up
+ *                   have, over time from the warm-up on
+ *     wait          from submission to the first start
+ *     slowdown      max(1, (end - submission) / max(run time, 10 s))
+ *     due, obtained a queue's demand-capped share and what it holds, the
+ *                   leader's own figures, as means over the samples in which
+ *                   it wants anything
+ *     Jain          (sum x)^2 / (n sum x^2) of x = obtained / due over the
+ *                   queues that want something, mean over samples with n > 1
+ *     work lost     cpu time of runs that did not end well, preempted or lost
+ *
+ * Floating point is for reading only: nothing here decides anything.
+ */
+#pragma once
+
+#include "sim/world.h"
+
+enum { TALLY_QUEUES_MAX = QUEUES_MAX };
+
+/* How things stood at one moment. */
+struct tally_sample {
+    int64_t time_ms;
+    struct resource_vec used, capacity;
+    uint32_t running_count, queued_count;
+};
+
+/* A queue's account. */
+struct tally_queue {
+    struct str name; /* owned by the tally's arena */
+    double due_sum, obtained_sum;
+    uint32_t active_count; /* samples in which it wanted something */
+    uint64_t submitted_count, started_count, ended_count;
+    uint64_t preempted_count;
+    double wait_sum_s;
+};
+
+struct tally {
+    struct world *world; /* set by tally_begin() */
+    int64_t warmup_ms;
+    struct arena arena;
+    VEC(struct tally_sample) samples;
+    VEC(struct tally_queue) queues;
+    struct map queue_by_name;    /* of hashes */
+    VEC(uint32_t) queue_of_kind; /* index in queues */
+    struct resource_vec used, capacity;
+    int64_t integrated_ms; /* the integrals are up to here */
+    double used_ms[RESOURCE_COLUMNS_MAX], capacity_ms[RESOURCE_COLUMNS_MAX];
+    uint32_t running_count, running_max;
+    uint64_t start_count, success_count, failure_count, stop_count;
+    int64_t end_ms; /* of the last run */
+    double lost_cpu_ms;
+    double jain_sum;
+    uint32_t jain_count;
+};
+
+/* What a world's config.watch is to be, for a tally that is zeroed. */
+struct world_watch tally_watch(struct tally *tally);
+/* The world is there; nodes are in it. */
+void tally_begin(struct tally *tally, struct world *world, int64_t warmup_ms);
+/* Note how things stand; asks the leader for shares. */
+int tally_sample(struct tally *tally, struct err *err) must_check;
+/* Free it. */
+void tally_fini(struct tally *tally);
+
+/* Percentiles of a list. */
+struct tally_spread {
+    uint64_t count;
+    double mean, p50, p90, p99, max;
+};
+
+struct tally_result {
+    int64_t end_ms;
+    uint64_t submitted_count, started_count, succeeded_count, failed_count;
+    uint64_t unstarted_count, preemption_count;
+    struct tally_spread wait_s, slowdown;
+    double utilisation[RESOURCE_COLUMNS_MAX];
+    double jain; /* 1 when there was nothing to compare */
+    double lost_cpu_h;
+};
+
+/* Sum up, as of the world's present moment. */
+void tally_finish(struct tally *tally, struct tally_result *ret_result);

@@ -1,0 +1,144 @@
+/*
+ * play: a scenario on virtual time: the leader, its clusters and the tally
+ * together; the same seed gives the same log.
+ */
+#include "sim/play.h"
+#include "sim/report.h"
+#include "unit.h"
+
+static const char two_queues[] =
+    "name: Two <queues>\n"
+    "clusters:\n"
+    "  - {name: a, startDelay: 2s, nodes: [{name: n, count: 4, "
+    "resources: {cpu: 8}}]}\n"
+    "  - {name: b, nodes: [{name: n, count: 4, resources: {cpu: 8}}], "
+    "failures: {meanBetween: 2h, repair: 5m}}\n"
+    "queues: [{name: p}, {name: q, weight: 0.5}]\n"
+    "jobs:\n"
+    "  - {name: many, queue: p, count: 500, resources: {cpu: 1}, "
+    "runTime: {spread: uniform, a: 1m, b: 9m}}\n"
+    "  - {name: late, queue: q, arrivals: poisson, rate: 0.2, first: 10m, "
+    "last: 40m, resources: {cpu: 2}, runTime: {spread: exponential, a: 3m}}\n"
+    "  - {name: gang, queue: q, count: 3, resources: {cpu: 4}, gang: {size: "
+    "4}}\n";
+
+struct played {
+    struct arena arena;
+    struct tally tally;
+    struct world *world;
+    struct tally_result result;
+};
+
+static void play_it(struct played *played, const char *text, int64_t seed)
+{
+    struct scenario *scenario = NULL;
+    struct play_options options = {0};
+    struct err err;
+
+    memset(played, 0, sizeof(*played));
+    if (scenario_read(str_of(text), "s.yaml", &played->arena, &scenario, &err) <
+        0) {
+        fail_msg("%s", err.text);
+    }
+    scenario->seed = seed;
+    if (play(scenario, &options, &played->tally, &played->world, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    tally_finish(&played->tally, &played->result);
+}
+
+static void played_fini(struct played *played)
+{
+    tally_fini(&played->tally);
+    world_destroy(played->world);
+    arena_fini(&played->arena);
+}
+
+static void all_jobs_come_to_their_end(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_it(&played, two_queues, 1);
+    const struct tally_result *result = &played.result;
+    assert_true(result->submitted_count > 500 + 12);
+    assert_int_equal(result->unstarted_count, 0);
+    assert_int_equal(result->succeeded_count + result->failed_count,
+                     result->submitted_count);
+    assert_int_equal(played.tally.running_count, 0);
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        assert_int_equal(played.tally.used.v[r], 0);
+    }
+    assert_true(result->utilisation[1] > 0.3 && result->utilisation[1] <= 1);
+    played_fini(&played);
+}
+
+static void the_same_seed_gives_the_same_log(void **state)
+{
+    struct played one, again, other;
+
+    (void)state;
+    play_it(&one, two_queues, 5);
+    play_it(&again, two_queues, 5);
+    play_it(&other, two_queues, 6);
+    assert_true(world_digest(one.world) == world_digest(again.world));
+    assert_true(world_digest(one.world) != world_digest(other.world));
+    assert_true(one.result.wait_s.mean == again.result.wait_s.mean);
+    played_fini(&one);
+    played_fini(&again);
+    played_fini(&other);
+}
+
+static void a_job_that_runs_alone_waits_for_the_start_of_its_pod(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_it(&played,
+            "clusters: [{name: a, startDelay: 2s, nodes: [{name: n, "
+            "resources: {cpu: 1}}]}]\n"
+            "queues: [{name: q}]\n"
+            "sample: 1s\n"
+            "jobs: [{name: j, queue: q, count: 1, resources: {cpu: 1}, "
+            "runTime: {a: 60s}}]\n",
+            1);
+    assert_true(played.result.wait_s.max >= 2);
+    assert_true(played.result.wait_s.max < 2.1);
+    assert_true(played.result.end_ms >= 62000 && played.result.end_ms < 62100);
+    played_fini(&played);
+}
+
+static void reports_say_what_was_tallied(void **state)
+{
+    struct played played;
+    auto_strbuf text = {0}, json = {0}, csv = {0}, svg = {0};
+
+    (void)state;
+    play_it(&played, two_queues, 1);
+    struct report report = {.title = STR("Two <queues>"),
+                            .tally = &played.tally,
+                            .result = played.result};
+    report_text(&report, &text);
+    report_json(&report, &json);
+    report_csv(&report, &csv);
+    report_svg(&report, &svg);
+    assert_non_null(strstr(strbuf_text(&text), "never started"));
+    assert_non_null(strstr(strbuf_text(&json), "\"never_started\": 0"));
+    assert_ptr_equal(strstr(strbuf_text(&csv), "time_s,running,queued"),
+                     strbuf_text(&csv));
+    assert_non_null(strstr(strbuf_text(&svg), "Two &lt;queues&gt;"));
+    assert_non_null(strstr(strbuf_text(&svg), "</svg>"));
+    played_fini(&played);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_jobs_come_to_their_end),
+        cmocka_unit_test(the_same_seed_gives_the_same_log),
+        cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
+        cmocka_unit_test(reports_say_what_was_tallied),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
