@@ -194,7 +194,7 @@ static void bind_methods(struct api *api)
 }
 
 struct api *api_create(const struct api_config *config,
-                       const struct api_ports *ports)
+                       const struct api_ports *ports, struct err *err)
 {
     struct api *api = mem_alloc(sizeof(*api));
 
@@ -203,9 +203,13 @@ struct api *api_create(const struct api_config *config,
     auth_init(&api->auth, &config->auth);
     api->readers = reader_pool_create(ports->store, ports->log);
     api->specs = spec_cache_create(config->unstored_bytes_max);
-    api->hub = event_hub_create(config->watchers_max);
-    api->lease_hub = event_hub_create(EXECUTORS_MAX);
     bind_methods(api);
+    api->hub = event_hub_create(config->watchers_max, err);
+    api->lease_hub = api->hub ? event_hub_create(EXECUTORS_MAX, err) : NULL;
+    if (!api->lease_hub) {
+        api_destroy(api);
+        return NULL;
+    }
     return api;
 }
 

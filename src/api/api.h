@@ -67,9 +67,10 @@ struct api_ports {
 
 struct api;
 
-/* The caller owns it. */
+/* The caller owns it.  NULL: no threads can be had. */
 struct api *api_create(const struct api_config *config,
-                       const struct api_ports *ports) must_check;
+                       const struct api_ports *ports,
+                       struct err *err) must_check;
 /* Only after the server was destroyed and all commands were answered.  NULL
  * is fine. */
 void api_destroy(struct api *api);

@@ -61,7 +61,14 @@ static void *run(void *ctx)
     return NULL;
 }
 
-struct event_hub *event_hub_create(uint32_t watcher_count_max)
+static void hub_free(struct event_hub *hub)
+{
+    pthread_cond_destroy(&hub->changed);
+    pthread_mutex_destroy(&hub->mutex);
+    mem_free(hub);
+}
+
+struct event_hub *event_hub_create(uint32_t watcher_count_max, struct err *err)
 {
     struct event_hub *hub = mem_alloc(sizeof(*hub));
 
@@ -69,8 +76,11 @@ struct event_hub *event_hub_create(uint32_t watcher_count_max)
     hub->ready_end = &hub->ready;
     pthread_mutex_init(&hub->mutex, NULL);
     pthread_cond_init(&hub->changed, NULL);
-    int rc = pthread_create(&hub->thread, NULL, run, hub);
-    ASSERT(rc == 0);
+    if (pthread_create(&hub->thread, NULL, run, hub) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        hub_free(hub);
+        return NULL;
+    }
     return hub;
 }
 
@@ -85,9 +95,7 @@ void event_hub_destroy(struct event_hub *hub)
     pthread_mutex_unlock(&hub->mutex);
     pthread_join(hub->thread, NULL);
     ASSERT(hub->watcher_count == 0);
-    pthread_cond_destroy(&hub->changed);
-    pthread_mutex_destroy(&hub->mutex);
-    mem_free(hub);
+    hub_free(hub);
 }
 
 int event_hub_add(struct event_hub *hub, struct hub_watcher *watcher)

@@ -27,8 +27,10 @@ struct hub_watcher {
     bool is_cancelled; /* the owner must end it */
 };
 
-/* A hub with its thread, for at most `watcher_count_max` watchers. */
-struct event_hub *event_hub_create(uint32_t watcher_count_max) must_check;
+/* A hub with its thread, for at most `watcher_count_max` watchers.  NULL: no
+ * thread can be had. */
+struct event_hub *event_hub_create(uint32_t watcher_count_max,
+                                   struct err *err) must_check;
 /* Stop the thread.  No watcher may be left.  NULL is fine. */
 void event_hub_destroy(struct event_hub *hub);
 

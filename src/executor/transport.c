@@ -370,38 +370,6 @@ void transport_clear_wake(struct transport *transport)
     (void)!read(transport->wake_fd, &count, sizeof(count));
 }
 
-struct transport *transport_create(struct rpc_channel *channel,
-                                   const struct transport_options *options)
-{
-    struct transport *transport = mem_alloc(sizeof(*transport));
-
-    transport->port = (struct executor_transport){
-        .lease_open = lease_open,
-        .lease_has_room = lease_has_room,
-        .lease_send = lease_send,
-        .lease_cancel = lease_cancel,
-        .report = report,
-        .next = next,
-    };
-    transport->channel = channel;
-    transport->is_gzip = options->is_gzip;
-    transport->header_count = options->header_count;
-    transport->headers =
-        mem_alloc_array(options->header_count + 1, sizeof(struct rpc_header));
-    for (uint32_t i = 0; i < options->header_count; i++) {
-        transport->headers[i] =
-            (struct rpc_header){mem_strdup(options->headers[i].name),
-                                mem_strdup(options->headers[i].value)};
-    }
-    transport->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    ASSERT(transport->wake_fd >= 0);
-    pthread_mutex_init(&transport->lock, NULL);
-    pthread_cond_init(&transport->changed, NULL);
-    int rc = pthread_create(&transport->thread, NULL, thread_main, transport);
-    ASSERT(rc == 0);
-    return transport;
-}
-
 static void free_all(struct transport *transport)
 {
     item_free(transport->handed);
@@ -422,6 +390,62 @@ static void free_all(struct transport *transport)
     mem_free(transport);
 }
 
+/* All that needs nothing of the system. */
+static void init(struct transport *transport,
+                 const struct transport_options *options)
+{
+    transport->port = (struct executor_transport){
+        .lease_open = lease_open,
+        .lease_has_room = lease_has_room,
+        .lease_send = lease_send,
+        .lease_cancel = lease_cancel,
+        .report = report,
+        .next = next,
+    };
+    transport->is_gzip = options->is_gzip;
+    transport->header_count = options->header_count;
+    transport->headers =
+        mem_alloc_array(options->header_count + 1, sizeof(struct rpc_header));
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        transport->headers[i] =
+            (struct rpc_header){mem_strdup(options->headers[i].name),
+                                mem_strdup(options->headers[i].value)};
+    }
+    pthread_mutex_init(&transport->lock, NULL);
+    pthread_cond_init(&transport->changed, NULL);
+}
+
+/* What is left when its thread has ended, or never began. */
+static void release(struct transport *transport)
+{
+    /* Cancels the reports under way and waits for their callbacks. */
+    rpc_channel_close(transport->channel);
+    if (transport->wake_fd >= 0) {
+        close(transport->wake_fd);
+    }
+    pthread_cond_destroy(&transport->changed);
+    pthread_mutex_destroy(&transport->lock);
+    free_all(transport);
+}
+
+struct transport *transport_create(struct rpc_channel *channel,
+                                   const struct transport_options *options,
+                                   struct err *err)
+{
+    struct transport *transport = mem_alloc(sizeof(*transport));
+
+    init(transport, options);
+    transport->channel = channel;
+    transport->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (transport->wake_fd < 0 ||
+        pthread_create(&transport->thread, NULL, thread_main, transport) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        release(transport);
+        return NULL;
+    }
+    return transport;
+}
+
 void transport_destroy(struct transport *transport)
 {
     if (!transport) {
@@ -435,11 +459,5 @@ void transport_destroy(struct transport *transport)
     pthread_cond_broadcast(&transport->changed);
     pthread_mutex_unlock(&transport->lock);
     pthread_join(transport->thread, NULL);
-
-    /* Cancels the reports under way and waits for their callbacks. */
-    rpc_channel_close(transport->channel);
-    close(transport->wake_fd);
-    pthread_cond_destroy(&transport->changed);
-    pthread_mutex_destroy(&transport->lock);
-    free_all(transport);
+    release(transport);
 }

@@ -26,10 +26,11 @@ struct transport_options {
 struct transport;
 
 /* A transport over `channel`, which it takes and closes; its
- * receive_bytes_max should be EXECUTOR_MESSAGE_BYTES_MAX. */
-struct transport *
-transport_create(struct rpc_channel *channel,
-                 const struct transport_options *options) must_check;
+ * receive_bytes_max should be EXECUTOR_MESSAGE_BYTES_MAX.  NULL: it cannot
+ * have a descriptor or a thread; the channel is closed then too. */
+struct transport *transport_create(struct rpc_channel *channel,
+                                   const struct transport_options *options,
+                                   struct err *err) must_check;
 /* End what is under way and free.  NULL is fine. */
 void transport_destroy(struct transport *transport);
 DEFINE_AUTO(transport, transport_destroy)

@@ -60,15 +60,25 @@ static void *run(void *ctx)
     return NULL;
 }
 
-struct checkpointer *checkpointer_start(struct elog *log)
+static void checkpointer_free(struct checkpointer *checkpointer)
+{
+    (void)pthread_cond_destroy(&checkpointer->changed);
+    (void)pthread_mutex_destroy(&checkpointer->lock);
+    mem_free(checkpointer);
+}
+
+struct checkpointer *checkpointer_start(struct elog *log, struct err *err)
 {
     struct checkpointer *checkpointer = mem_alloc(sizeof(*checkpointer));
 
     checkpointer->log = log;
     (void)pthread_mutex_init(&checkpointer->lock, NULL);
     (void)pthread_cond_init(&checkpointer->changed, NULL);
-    int rc = pthread_create(&checkpointer->thread, NULL, run, checkpointer);
-    ASSERT(rc == 0);
+    if (pthread_create(&checkpointer->thread, NULL, run, checkpointer) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        checkpointer_free(checkpointer);
+        return NULL;
+    }
     return checkpointer;
 }
 
@@ -82,9 +92,7 @@ void checkpointer_stop(struct checkpointer *checkpointer)
     pthread_cond_signal(&checkpointer->changed);
     pthread_mutex_unlock(&checkpointer->lock);
     (void)pthread_join(checkpointer->thread, NULL);
-    (void)pthread_cond_destroy(&checkpointer->changed);
-    (void)pthread_mutex_destroy(&checkpointer->lock);
-    mem_free(checkpointer);
+    checkpointer_free(checkpointer);
 }
 
 void checkpointer_put(struct checkpointer *checkpointer, uint64_t seq,

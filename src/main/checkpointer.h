@@ -11,8 +11,10 @@
 
 struct checkpointer;
 
-/* Writes to `log`, borrowed until checkpointer_stop(). */
-struct checkpointer *checkpointer_start(struct elog *log) must_check;
+/* Writes to `log`, borrowed until checkpointer_stop().  NULL: no thread can be
+ * had. */
+struct checkpointer *checkpointer_start(struct elog *log,
+                                        struct err *err) must_check;
 /* Finish the one under way, and free.  NULL is fine. */
 void checkpointer_stop(struct checkpointer *checkpointer);
 

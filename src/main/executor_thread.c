@@ -107,8 +107,8 @@ static int open_transport(struct executor_thread *thread,
         .headers = &header,
         .header_count = options->user_name ? 1 : 0,
     };
-    thread->transport = transport_create(channel, &transport);
-    return 0;
+    thread->transport = transport_create(channel, &transport, err);
+    return thread->transport ? 0 : -ERR_IO;
 }
 
 static int open_all(struct executor_thread *thread,

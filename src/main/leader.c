@@ -186,7 +186,11 @@ struct leader *leader_start(const struct leader_options *options,
         leader_destroy(leader);
         return NULL;
     }
-    leader->checkpointer = checkpointer_start(options->log);
+    leader->checkpointer = checkpointer_start(options->log, err);
+    if (!leader->checkpointer) {
+        leader_destroy(leader);
+        return NULL;
+    }
     leader->control = make_control(leader);
     if (pthread_create(&leader->thread, NULL, run, leader) != 0) {
         (void)err_set(err, -ERR_IO, "cannot start a thread");

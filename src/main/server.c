@@ -148,7 +148,7 @@ static int start_leader(struct server *server, struct err *err)
     return server->leader ? 0 : -ERR_IO;
 }
 
-static void make_api(struct server *server)
+static int make_api(struct server *server, struct err *err)
 {
     const struct config *config = server->options.config;
     struct api_ports ports = {
@@ -167,7 +167,8 @@ static void make_api(struct server *server)
         api_setup(config,
                   config->executor.is_enabled ? &server->local_user : NULL,
                   server->dir.path, &server->arena),
-        &ports);
+        &ports, err);
+    return server->api ? 0 : -ERR_IO;
 }
 
 static void on_changed(void *ctx, struct str queue, struct str job_set,
@@ -313,8 +314,8 @@ static int wait_ready(struct server *server, struct err *err)
 static int start_all(struct server *server, struct err *err)
 {
     static int (*const steps[])(struct server *, struct err *) = {
-        open_files, start_leader,   wait_ready, start_projector,
-        serve_grpc, start_executor, serve_http,
+        open_files,      start_leader, wait_ready,     make_api,
+        start_projector, serve_grpc,   start_executor, serve_http,
     };
 
     server->queues = queue_table_create();
@@ -322,9 +323,6 @@ static int start_all(struct server *server, struct err *err)
     int rc = data_dir_open(server->options.config->server.data.p,
                            &server->arena, &server->dir, err);
     for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(steps); i++) {
-        if (steps[i] == start_projector) {
-            make_api(server);
-        }
         rc = steps[i](server, err);
     }
     return rc;

@@ -94,6 +94,16 @@ static grpc_channel *make_core(const struct rpc_channel_options *options,
     return grpc_channel_create(options->address, credentials, &list);
 }
 
+/* Its queue is empty and shut down. */
+static void channel_free(struct rpc_channel *channel)
+{
+    grpc_completion_queue_destroy(channel->queue);
+    grpc_channel_destroy(channel->core);
+    pthread_cond_destroy(&channel->changed);
+    pthread_mutex_destroy(&channel->lock);
+    mem_free(channel);
+}
+
 /* Signals are blocked. */
 static struct rpc_channel *
 open_blocked(const struct rpc_channel_options *options, struct err *err)
@@ -115,7 +125,13 @@ open_blocked(const struct rpc_channel_options *options, struct err *err)
     channel->queue = grpc_completion_queue_create_for_next(NULL);
     pthread_mutex_init(&channel->lock, NULL);
     core_cond_init(&channel->changed);
-    ASSERT(pthread_create(&channel->thread, NULL, run_channel, channel) == 0);
+    if (pthread_create(&channel->thread, NULL, run_channel, channel) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        grpc_completion_queue_shutdown(channel->queue);
+        (void)run_channel(channel); /* empties the queue */
+        channel_free(channel);
+        return NULL;
+    }
     return channel;
 }
 
@@ -152,9 +168,5 @@ void rpc_channel_close(struct rpc_channel *channel)
     pthread_mutex_unlock(&channel->lock);
     grpc_completion_queue_shutdown(channel->queue);
     pthread_join(channel->thread, NULL);
-    grpc_completion_queue_destroy(channel->queue);
-    grpc_channel_destroy(channel->core);
-    pthread_cond_destroy(&channel->changed);
-    pthread_mutex_destroy(&channel->lock);
-    mem_free(channel);
+    channel_free(channel);
 }

@@ -158,34 +158,43 @@ static void on_shut_down(struct rpc_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-static void *serve(void *arg)
+/* Wait for the next event and see to it; false when the queue is shut down. */
+static bool serve_one(struct rpc_server *server)
 {
-    struct rpc_server *server = (struct rpc_server *)arg;
     gpr_timespec never = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+    grpc_event event = grpc_completion_queue_next(server->queue, never, NULL);
+    struct tag *tag = (struct tag *)event.tag;
 
-    for (;;) {
-        grpc_event event =
-            grpc_completion_queue_next(server->queue, never, NULL);
-        struct tag *tag = (struct tag *)event.tag;
-
-        if (event.type == GRPC_QUEUE_SHUTDOWN) {
-            return NULL;
-        }
-        ASSERT(event.type == GRPC_OP_COMPLETE);
-        core_take_over(tag);
-        if (tag->kind == TAG_SHUTDOWN) {
-            on_shut_down(server);
-        } else {
-            call_event(tag, event.success != 0);
-        }
+    if (event.type == GRPC_QUEUE_SHUTDOWN) {
+        return false;
     }
+    ASSERT(event.type == GRPC_OP_COMPLETE);
+    core_take_over(tag);
+    if (tag->kind == TAG_SHUTDOWN) {
+        on_shut_down(server);
+    } else {
+        call_event(tag, event.success != 0);
+    }
+    return true;
 }
 
-static void start_threads(struct rpc_server *server)
+static void *serve(void *arg)
+{
+    while (serve_one((struct rpc_server *)arg)) {
+    }
+    return NULL;
+}
+
+/* Start the threads, or as many as can be had: those shut it down again. */
+static int start_threads(struct rpc_server *server, struct err *err)
 {
     for (uint32_t i = 0; i < server->thread_count; i++) {
-        ASSERT(pthread_create(&server->threads[i], NULL, serve, server) == 0);
+        if (pthread_create(&server->threads[i], NULL, serve, server) != 0) {
+            server->thread_count = i;
+            return err_set(err, -ERR_IO, "cannot start a thread");
+        }
     }
+    return 0;
 }
 
 /*
@@ -326,7 +335,7 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
                                      struct err *err)
 {
     struct rpc_server *server = make(options);
-    bool is_bound = false;
+    bool is_bound = false, is_served = false;
     sigset_t before;
 
     core_block_signals(&before);
@@ -344,9 +353,9 @@ struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
         }
     }
     /* Also one that was not started has to be shut down by its threads. */
-    start_threads(server);
+    is_served = start_threads(server, is_bound ? err : NULL) == 0;
     core_unblock_signals(&before);
-    if (!is_bound) {
+    if (!is_bound || !is_served) {
         rpc_server_destroy(server);
         return NULL;
     }
@@ -384,6 +393,22 @@ static void cancel_calls(struct rpc_server *server)
     }
 }
 
+/* Its threads see to it; where none could be started, the caller does. */
+static void wait_for_shutdown(struct rpc_server *server)
+{
+    pthread_mutex_lock(&server->lock);
+    while (!server->is_shut_down) {
+        if (server->thread_count > 0) {
+            pthread_cond_wait(&server->changed, &server->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&server->lock);
+        (void)serve_one(server);
+        pthread_mutex_lock(&server->lock);
+    }
+    pthread_mutex_unlock(&server->lock);
+}
+
 void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
 {
     if (server->is_stopped) {
@@ -403,12 +428,11 @@ void rpc_server_stop(struct rpc_server *server, uint32_t grace_ms)
     pthread_mutex_unlock(&server->lock);
     /* Also closes connections that are idle or have never spoken. */
     grpc_server_cancel_all_calls(server->core);
-    pthread_mutex_lock(&server->lock);
-    while (!server->is_shut_down) {
-        pthread_cond_wait(&server->changed, &server->lock);
-    }
-    pthread_mutex_unlock(&server->lock);
+    wait_for_shutdown(server);
     grpc_completion_queue_shutdown(server->queue);
+    if (server->thread_count == 0) {
+        (void)serve(server); /* empties the queue */
+    }
     for (uint32_t i = 0; i < server->thread_count; i++) {
         pthread_join(server->threads[i], NULL);
     }

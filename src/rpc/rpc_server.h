@@ -111,7 +111,7 @@ struct rpc_server_options {
 };
 
 /* Listen and begin to serve.  NULL with `err` set when an address cannot be
- * bound or a TLS file cannot be read or used. */
+ * bound, a TLS file cannot be read or used, or a thread cannot be had. */
 struct rpc_server *rpc_server_create(const struct rpc_server_options *options,
                                      struct err *err) must_check;
 

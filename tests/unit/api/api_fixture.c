@@ -280,7 +280,8 @@ void fixture_start(struct fixture *fixture)
         .log = fixture->log,
         .logs = fixture->logs,
     };
-    fixture->api = api_create(&fixture->config, &ports);
+    fixture->api = api_create(&fixture->config, &ports, &err);
+    assert_non_null(fixture->api);
     assert_int_equal(
         pthread_create(&fixture->leader->thread, NULL, lead, fixture->leader),
         0);

@@ -227,7 +227,8 @@ static void connect_executor(struct fixture *fixture)
     assert_int_equal(fake_open(&fake, &machine_clock, &fixture->runtime, &err),
                      0);
     fixture->transport =
-        transport_create(rpc_channel_open(&channel, &err), &options);
+        transport_create(rpc_channel_open(&channel, &err), &options, &err);
+    assert_non_null(fixture->transport);
     executor_options_default(&executor);
     executor.lease_period_ms = 50;
     executor.report_delay_ms = 10;

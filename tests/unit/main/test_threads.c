@@ -1,0 +1,128 @@
+/* Where no thread can be had there is an error, and nothing is left over. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "api/event_hub.h"
+#include "elog/elog_memory.h"
+#include "executor/transport.h"
+#include "main/checkpointer.h"
+#include "rpc/rpc_server.h"
+#include "unit.h"
+
+/* How many more threads can be had; the linker sends our calls here. */
+static int threads_left = 1000;
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *ctx);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *ctx);
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+                          void *(*run)(void *), void *ctx)
+{
+    return threads_left-- > 0 ? __real_pthread_create(thread, attr, run, ctx)
+                              : EAGAIN;
+}
+
+static void handle(void *ctx, struct rpc_call *call, struct str request)
+{
+    (void)ctx;
+    (void)request;
+    rpc_call_finish(call, RPC_OK, NULL, STR(""));
+}
+
+static void assert_said(const struct err *err)
+{
+    assert_string_equal(err->text, "cannot start a thread");
+}
+
+static void test_a_server_with_too_few_threads_is_none(void **state)
+{
+    struct rpc_method method = {
+        .path = "/s/m", .kind = RPC_UNARY, .handle = handle};
+    const char *address = "127.0.0.1:0";
+    struct rpc_server_options options = {.methods = &method,
+                                         .method_count = 1,
+                                         .addresses = &address,
+                                         .address_count = 1,
+                                         .thread_count = 2};
+    struct err err;
+
+    (void)state;
+    for (int count = 0; count < 2; count++) {
+        threads_left = count;
+        assert_null(rpc_server_create(&options, &err));
+        assert_said(&err);
+    }
+    threads_left = 2;
+    struct rpc_server *server = rpc_server_create(&options, &err);
+    assert_non_null(server);
+    rpc_server_destroy(server);
+}
+
+static struct rpc_channel *open_channel(struct err *err)
+{
+    struct rpc_channel_options options = {.address = "127.0.0.1:1"};
+
+    return rpc_channel_open(&options, err);
+}
+
+static void test_a_channel_without_a_thread_is_none(void **state)
+{
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(open_channel(&err));
+    assert_said(&err);
+}
+
+static void test_a_transport_without_a_thread_is_none(void **state)
+{
+    struct transport_options options = {0};
+    struct err err;
+
+    (void)state;
+    threads_left = 1;
+    struct rpc_channel *channel = open_channel(&err);
+    assert_non_null(channel);
+    assert_null(transport_create(channel, &options, &err));
+    assert_said(&err);
+}
+
+static void test_a_hub_without_a_thread_is_none(void **state)
+{
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(event_hub_create(10, &err));
+    assert_said(&err);
+}
+
+static void test_a_checkpointer_without_a_thread_is_none(void **state)
+{
+    struct elog_memory_storage *storage = elog_memory_storage_create();
+    struct elog *log = elog_memory_open(storage);
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(checkpointer_start(log, &err));
+    assert_said(&err);
+    elog_close(log);
+    elog_memory_storage_destroy(storage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_a_server_with_too_few_threads_is_none),
+        TEST(test_a_channel_without_a_thread_is_none),
+        TEST(test_a_transport_without_a_thread_is_none),
+        TEST(test_a_hub_without_a_thread_is_none),
+        TEST(test_a_checkpointer_without_a_thread_is_none),
+    };
+
+    return RUN_TESTS(tests);
+}
