@@ -24,6 +24,7 @@ enum {
     INBOX_COMMANDS_MAX = 4096,
     INBOX_BYTES_MAX = 256 << 20, /* of all commands that wait */
     SUBMIT_ITEMS_MAX = 100000,
+    APPLICATION_ROWS_MAX = 10000, /* in one answer */
 };
 
 enum command_kind {
@@ -32,6 +33,7 @@ enum command_kind {
     COMMAND_EXCHANGE,     /* an executor's lease request */
     COMMAND_QUERY_REPORT, /* text of a scheduling report */
     COMMAND_QUERY_QUEUES, /* queues and shares, for metrics and the CLI */
+    COMMAND_QUERY_APPS,   /* applications of queues and their states */
     COMMAND_EXPLAIN,      /* why a job waits */
     COMMAND_SESSION_END,  /* the stream of a held exchange has ended */
 };
@@ -107,6 +109,23 @@ struct exchange_response {
     uint32_t cancel_count;
 };
 
+/* How many applications of a queue are in which state. */
+struct application_counts {
+    bool is_by_applications; /* false: the queue keeps none */
+    uint32_t accepted, starting, running, completing, completed;
+};
+
+/* One application of a queue that goes by them. */
+struct application_row {
+    struct str queue, id;
+    struct str state; /* "Accepted", "Starting", ... */
+    int64_t since_ms; /* in this state */
+    int64_t until_ms; /* which ends by itself then; 0: it does not */
+    int64_t submitted_ms;
+    uint32_t ask_count, allocation_count; /* jobs that wait, are leased */
+    bool has_stateaware_off;
+};
+
 /* Share and usage of one queue in one pool, as of the last round. */
 struct queue_share {
     struct str queue, pool;
@@ -117,7 +136,8 @@ struct queue_share {
     int64_t demand_share_ppm;   /* of all it has queued and leased */
     uint32_t queued_count, leased_count, pending_count, running_count;
     bool is_cordoned;
-    struct resource_list allocated; /* to what is leased; no zeros */
+    struct application_counts applications; /* of the queue, in all pools */
+    struct resource_list allocated;         /* to what is leased; no zeros */
 };
 
 struct command;
@@ -154,6 +174,15 @@ struct command {
             struct queue_share *shares; /* answer */
             uint32_t share_count;
         } queues;
+        struct {
+            struct str queue;         /* "": all */
+            const struct str *states; /* only those; none: all */
+            uint32_t state_count;
+            uint32_t skip_count, limit;   /* of those that match */
+            struct application_row *rows; /* answer, by queue, submission */
+            uint32_t row_count;
+            uint32_t total_count; /* that match */
+        } apps;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

@@ -38,7 +38,7 @@ enum {
     CONTROL_FAST_MS = 10,       /* from an event to the fast round */
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
-    CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
+    CONTROL_FORMAT_VERSION = 1,     /* of the records' payloads */
     CONTROL_CHECKPOINT_VERSION = 2, /* 2: cordons of nodes */
 };
 

@@ -195,6 +195,7 @@ static void take_command(struct control *c, struct command *command)
         break;
     case COMMAND_QUERY_REPORT:
     case COMMAND_QUERY_QUEUES:
+    case COMMAND_QUERY_APPS:
     case COMMAND_EXPLAIN:
         report_answer(c, command);
         break;

@@ -125,7 +125,11 @@ void queue_apply(struct control *c, const struct queue_record *record,
         return; /* QUEUES_MAX: batch_add_events() has refused it before */
     }
     queue_get(c, record->name, &index)->is_set = true;
+    bool had_apps = sched_queue_has_applications(c->sched, index);
     sched_queue_set(c->sched, index, record);
+    if (!had_apps && sched_queue_has_applications(c->sched, index)) {
+        apps_feed(c, index);
+    }
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
@@ -194,6 +198,8 @@ void link_job(struct control *c, uint32_t job, struct str queue)
         .gang_cardinality = digest.gang_cardinality,
         .gang_minimum = digest.gang_minimum,
         .gang_uniformity = digest.gang_uniformity,
+        .application = application_of(&view, &digest),
+        .has_stateaware_off = digest.has_stateaware_off,
     };
     while (c->links.count <= job) {
         VEC_PUSH(&c->links, (struct job_link){0});

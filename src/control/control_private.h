@@ -9,6 +9,7 @@
  *     control_executors.c   executors: inventory, settings, silence
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
+ *     control_apps.c        applications of jobs, and how they stand
  *     control_report.c      text for people
  */
 #pragma once
@@ -309,8 +310,31 @@ int checkpoint_decode(struct control *c, struct str bytes,
 /* Write one if it is due, and forget some old records. */
 void checkpoint_if_due(struct control *c);
 
+/* control_apps.c */
+
+/* The application of a job, borrowed like the job's own strings. */
+struct str application_of(const struct job_view *view,
+                          const struct job_digest *digest);
+/* A queue goes by applications now: tell the scheduler of its jobs'. */
+void apps_feed(struct control *c, uint32_t queue);
+/* What people call a state. */
+const char *application_state_name(enum sched_app_state state);
+/* How many applications of a queue are in which state. */
+void apps_count(const struct control *c, uint32_t queue,
+                struct application_counts *ret_counts);
+/* Answer a COMMAND_QUERY_APPS. */
+void apps_answer(struct control *c, struct command *command);
+
 /* control_report.c */
 
+/* A queue and its index. */
+struct named_queue {
+    struct str name;
+    uint32_t index;
+};
+
+/* The queues that are set or have jobs, by name; mem_free() it. */
+struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count);
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
 /* Why a job can never run, in the arena. */

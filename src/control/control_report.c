@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "control/control_private.h"
+#include "wire/rfc3339.h"
 
 enum { MILLI = 1000, PPM = 1000000 };
 
@@ -110,6 +111,9 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_QUEUE_RATE] = "queueRate",
     [SCHED_WAIT_RESOURCE_RATE] = "resourceRate",
     [SCHED_WAIT_LOOKBACK] = "lookback",
+    [SCHED_WAIT_APP_STARTING] = "applicationStarting",
+    [SCHED_WAIT_APP_TURN] = "applicationTurn",
+    [SCHED_WAIT_APP_LIMIT] = "applicationLimit",
 };
 
 static const char *const wait_texts[] = {
@@ -129,6 +133,11 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_RESOURCE_RATE] = "Resources are being taken as fast as the "
                                  "limit allows.",
     [SCHED_WAIT_LOOKBACK] = "Too many jobs of its queue stand before it.",
+    [SCHED_WAIT_APP_STARTING] = "Its queue starts one application at a time.",
+    [SCHED_WAIT_APP_TURN] = "Another application of its queue starts before "
+                            "its own.",
+    [SCHED_WAIT_APP_LIMIT] = "As many applications of its queue run as the "
+                             "queue allows.",
 };
 
 static void put_exclusions(struct strbuf *buf,
@@ -139,6 +148,36 @@ static void put_exclusions(struct strbuf *buf,
             strbuf_addf(buf, "  %u of %u nodes %s\n", e->nodes_excluded[i],
                         e->nodes_total, exclusion_texts[i]);
         }
+    }
+}
+
+static const char *moment(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX])
+{
+    return wire_rfc3339_format(ms / MILLI, (int32_t)(ms % MILLI) * NS_PER_MS, 3,
+                               text);
+}
+
+/* What of the queue's applications keeps it back. */
+static void put_application(struct strbuf *buf,
+                            const struct sched_explanation *e)
+{
+    char since[WIRE_RFC3339_TEXT_BYTES_MAX];
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    if (e->wait == SCHED_WAIT_APP_STARTING) {
+        strbuf_addf(buf,
+                    "Application %.*s is Starting since %s, until a second "
+                    "of its jobs is leased, it has none left, or %s.\n",
+                    STR_ARG(e->application), moment(e->since_ms, since),
+                    moment(e->until_ms, until));
+    } else if (e->wait == SCHED_WAIT_APP_TURN) {
+        strbuf_addf(buf, "Application %.*s is the next to start.\n",
+                    STR_ARG(e->application));
+    } else if (e->wait == SCHED_WAIT_APP_LIMIT) {
+        strbuf_addf(buf,
+                    "%" PRId64 " of at most %" PRId64
+                    " applications are Starting or Running.\n",
+                    e->used, e->limit);
     }
 }
 
@@ -153,6 +192,7 @@ static void put_details(struct strbuf *buf, struct control *c,
                     e->wanted,
                     e->wait == SCHED_WAIT_GANG ? "are there" : "fit");
     }
+    put_application(buf, e);
     if (e->resource >= 0) {
         strbuf_add_text(buf, "Used ");
         put_amount(buf, c, e->resource, e->used);
@@ -202,8 +242,36 @@ static void put_job(struct strbuf *buf, struct control *c, uint32_t job)
     }
 }
 
-/* Strings inside are names that we chose, or ids: nothing to escape but node
- * names, which Kubernetes keeps plain. */
+/* A member with a text of a user's. */
+static void put_json_text(struct strbuf *buf, const char *name, struct str text)
+{
+    strbuf_addf(buf, ",\"%s\":\"", name);
+    for (size_t i = 0; i < text.byte_count; i++) {
+        unsigned char byte = (unsigned char)text.p[i];
+        if (byte == '"' || byte == '\\' || byte < 0x20) {
+            strbuf_addf(buf, "\\u%04x", byte);
+        } else {
+            strbuf_add_char(buf, (char)byte);
+        }
+    }
+    strbuf_add_char(buf, '"');
+}
+
+/* What the reason is about, where it is an application. */
+static void put_json_application(struct strbuf *buf,
+                                 const struct sched_explanation *e)
+{
+    if (e->application.byte_count) {
+        put_json_text(buf, "application", e->application);
+        strbuf_addf(buf, ",\"sinceMs\":%" PRId64, e->since_ms);
+    }
+    if (e->wait == SCHED_WAIT_APP_LIMIT) {
+        strbuf_addf(buf, ",\"limit\":%" PRId64 ",\"used\":%" PRId64, e->limit,
+                    e->used);
+    }
+}
+
+/* Other strings inside are names that we chose, or ids: nothing to escape. */
 static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
 {
     struct sched_explanation e;
@@ -230,6 +298,7 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
             }
         }
         strbuf_add_char(buf, '}');
+        put_json_application(buf, &e);
     }
     strbuf_add_char(buf, '}');
 }
@@ -262,11 +331,6 @@ static void put_queue_line(struct strbuf *buf, struct control *c,
                 stats.leased_count, stats.queued_count);
 }
 
-struct named_queue {
-    struct str name;
-    uint32_t index;
-};
-
 static int compare_queues(const void *a, const void *b)
 {
     const struct named_queue *x = a;
@@ -275,9 +339,7 @@ static int compare_queues(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
-/* The queues that are set or have jobs, by name; mem_free() it. */
-static struct named_queue *sorted_queues(const struct control *c,
-                                         uint32_t *ret_count)
+struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count)
 {
     struct named_queue *queues =
         mem_alloc_array((size_t)c->queue_names.live_count + 1, sizeof(*queues));
@@ -300,7 +362,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     struct sched_pool_stats stats;
     struct str name = c->policy->policy.pools[pool].name;
     uint32_t count;
-    auto_mem struct named_queue *queues = sorted_queues(c, &count);
+    auto_mem struct named_queue *queues = queues_sorted(c, &count);
 
     sched_pool_stats(c->sched, pool, &stats);
     strbuf_addf(buf, "Pool %.*s:\n", STR_ARG(name));
@@ -418,7 +480,10 @@ static void fill_share(struct control *c, struct command *command,
     const struct queue_entry *entry =
         queue_table_find(c->config.queues, queue->name);
 
+    struct application_counts applications;
+
     sched_queue_stats(c->sched, queue->index, pool, &stats);
+    apps_count(c, queue->index, &applications);
     *share = (struct queue_share){
         .queue = arena_str(&command->arena, queue->name),
         .pool = arena_str(&command->arena, c->policy->policy.pools[pool].name),
@@ -429,6 +494,7 @@ static void fill_share(struct control *c, struct command *command,
         .demand_share_ppm = ppm(stats.demand_share),
         .queued_count = stats.queued_count,
         .is_cordoned = !entry || entry->record.is_cordoned,
+        .applications = applications,
         .allocated = name_amounts(c, &stats.allocated, &command->arena),
     };
     queue_entry_unref(entry);
@@ -437,7 +503,7 @@ static void fill_share(struct control *c, struct command *command,
 static void answer_queues(struct control *c, struct command *command)
 {
     uint32_t count, pool_count = c->policy->policy.pool_count;
-    auto_mem struct named_queue *queues = sorted_queues(c, &count);
+    auto_mem struct named_queue *queues = queues_sorted(c, &count);
     auto_mem uint32_t *row_of_queue =
         mem_alloc_array(c->queues.count + 1, sizeof(*row_of_queue));
 
@@ -462,6 +528,8 @@ void report_answer(struct control *c, struct command *command)
         answer_report(c, command);
     } else if (command->kind == COMMAND_QUERY_QUEUES) {
         answer_queues(c, command);
+    } else if (command->kind == COMMAND_QUERY_APPS) {
+        apps_answer(c, command);
     } else {
         answer_explain(c, command);
     }
