@@ -388,6 +388,7 @@ static struct str preemption_text(struct control *c,
         [SCHED_PREEMPT_FAIR_SHARE] = "using fair share preemption",
         [SCHED_PREEMPT_URGENCY] = "using urgency preemption",
         [SCHED_PREEMPT_GANG] = "as its gang lost a member",
+        [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
     };
     auto_strbuf text = {0};
     struct job_view view;
@@ -410,8 +411,14 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         .node_name = sched_node_name(c->sched, decision->node),
         .pool = sched_node_pool(c->sched, decision->node),
         .priority = decision->priority,
+        .is_backfilled = decision->is_backfilled,
     };
 
+    if (decision->yields_to != SCHED_NONE) {
+        struct job_view head;
+        jobs_get(c->jobs, decision->yields_to, &head);
+        run.yields_to = head.id;
+    }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
     add_decisions(&c->batch, &decisions);
     executor_get(c, run.executor_id)->in_batch_count++;
@@ -441,6 +448,29 @@ static void add_gang_failure(struct control *c,
                STR("the gang started with its minimum cardinality, without "
                    "this member"),
                c->batch.time_ms, &decisions);
+    add_decisions(&c->batch, &decisions);
+}
+
+/* A job is admitted, or no longer. */
+static void add_admission(struct control *c,
+                          const struct sched_decision *decision)
+{
+    bool is_admitted = decision->action == SCHED_ADMIT;
+    struct job_view view;
+
+    jobs_get(c->jobs, decision->job, &view);
+    struct job_decisions decisions = {
+        .scope = {view.queue, view.job_set, {0}},
+        .event_count = 1,
+    };
+    struct event *event = &decisions.events[0];
+    event->type = is_admitted ? EVENT_ADMITTED : EVENT_DISMISSED;
+    event->created_ms = c->batch.time_ms;
+    event->job = view.id;
+    event->admitted.pool = c->policy->policy.pools[decision->pool_index].name;
+    if (is_admitted && decision->start_ms != SCHED_START_UNKNOWN) {
+        event->admitted.start_ms = decision->start_ms;
+    }
     add_decisions(&c->batch, &decisions);
 }
 
@@ -491,6 +521,10 @@ static void add_decision(struct control *c,
     case SCHED_FAIL:
         add_gang_failure(c, decision);
         break;
+    case SCHED_ADMIT:
+    case SCHED_DISMISS:
+        add_admission(c, decision);
+        return; /* another may follow */
     }
     batch_touch(&c->batch, decision->job);
 }

@@ -261,8 +261,32 @@ static void on_leased(struct control *c, const struct jobs_change *change,
 
     sched_job_lease(c->sched, change->job, node, event->leased.priority,
                     event->created_ms, true);
+    if (event->leased.is_backfilled) {
+        sched_job_backfilled(c->sched, change->job);
+    }
+    uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
+    if (head != JOBS_NONE) {
+        sched_job_yield(c->sched, change->job, head);
+    }
     note_run_began(c, change->run, event->leased.executor_id, event->run);
     c->metrics.leased_count++;
+}
+
+/* Decisions about jobs that change no state of theirs. */
+static void fold_admission(struct control *c, const struct event *event)
+{
+    uint32_t job = jobs_find(c->jobs, event->job);
+
+    if (job == JOBS_NONE) {
+        return;
+    }
+    if (event->type == EVENT_ADMITTED) {
+        int64_t start_ms = event->admitted.start_ms;
+        sched_job_admit(c->sched, job, event->admitted.pool,
+                        start_ms > 0 ? start_ms : SCHED_START_UNKNOWN);
+    } else {
+        sched_job_dismiss(c->sched, job);
+    }
 }
 
 static void on_ended(struct control *c, const struct jobs_change *change)
@@ -301,6 +325,9 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
                           node_to_avoid(c, change->job, change->before));
         VEC_PUSH(&c->unchecked, change->job);
         c->metrics.requeued_count++;
+    } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
+        c->is_balance_wanted |= sched_job_started(c->sched, change->job);
+        return;
     } else if (event->type == EVENT_REPRIORITISED) {
         sched_job_reprioritise(c->sched, change->job,
                                event->reprioritise.priority);
@@ -366,6 +393,10 @@ static void fold_other(struct control *c, const struct event *event)
     case EVENT_EXECUTOR_DELETED:
     case EVENT_EXECUTOR_STATE:
         executor_fold(c, event);
+        break;
+    case EVENT_ADMITTED:
+    case EVENT_DISMISSED:
+        fold_admission(c, event);
         break;
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);

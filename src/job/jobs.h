@@ -63,6 +63,9 @@ struct job_run {
     struct str node_name;
     struct str pool;
     int32_t priority; /* of its class, when it was scheduled */
+    /* Of a lease to be made; not kept. */
+    bool is_backfilled;
+    struct job_id yields_to; /* or none */
 };
 
 /* One job, for reading. */

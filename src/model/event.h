@@ -59,6 +59,8 @@ enum event_type {
     EVENT_POLICY_SET = 1009,
     EVENT_LEADER_STARTED = 1010,
     EVENT_SELECTION = 1011,
+    EVENT_ADMITTED = 1013,
+    EVENT_DISMISSED = 1014,
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -162,7 +164,15 @@ struct event {
             struct str pool;
             int32_t priority; /* scheduled_at_priority */
             uint32_t attempt;
+            bool is_backfilled;      /* it passed admitted work: its age counts
+                                        from now */
+            struct job_id yields_to; /* the admitted job that it gives way to
+                                        when it is as old as its lifetime */
         } leased;
+        struct {
+            struct str pool;
+            int64_t start_ms; /* at the latest; 0: nobody can tell */
+        } admitted;           /* ADMITTED; DISMISSED has the pool */
         struct {
             struct str executor_id;
             struct str node_name;

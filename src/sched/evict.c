@@ -3,12 +3,44 @@
 #include "sched/heap.h"
 #include "sched/lanes.h"
 
-static bool may_evict(const struct round *round, const struct run *run)
+/* When a run may be preempted for fairness; INT64_MAX: not known. */
+static int64_t ripe_ms(const struct round *round, const struct run *run)
+{
+    int64_t lifetime_ms =
+        class_at(round, class_of_job(round->sched, run->job))->lifetime_ms;
+
+    if (lifetime_ms == 0) {
+        return INT64_MIN;
+    }
+    return run->started_ms > INT64_MAX - lifetime_ms
+               ? INT64_MAX
+               : run->started_ms + lifetime_ms;
+}
+
+bool round_is_ripe(const struct round *round, const struct run *run)
+{
+    return ripe_ms(round, run) <= round->now_ms;
+}
+
+void round_wake_for(struct round *round, const struct run *run)
+{
+    int64_t at_ms = ripe_ms(round, run);
+
+    if (at_ms > round->now_ms && at_ms < round->wake_ms) {
+        round->wake_ms = at_ms;
+    }
+}
+
+static bool may_evict(struct round *round, const struct run *run)
 {
     const struct sched *sched = round->sched;
 
-    return run->is_preemptible && run->state == RUN_STEADY &&
-           sched->accounts.items[run->account].pool == round->p;
+    if (run->state != RUN_STEADY ||
+        sched->accounts.items[run->account].pool != round->p) {
+        return false;
+    }
+    round_wake_for(round, run);
+    return round_is_ripe(round, run);
 }
 
 static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
@@ -52,8 +84,7 @@ static void unit_add_gang(struct round *round, struct unit *unit,
 }
 
 /* Whether all of a gang that runs may be evicted. */
-static bool is_gang_evictable(const struct round *round,
-                              const struct gang *gang)
+static bool is_gang_evictable(struct round *round, const struct gang *gang)
 {
     const struct sched *sched = round->sched;
 
@@ -178,10 +209,18 @@ static uint32_t *order_units(struct round *round)
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_refresh_evicted(round, &round->lanes[i]);
     }
+    if (round->reserve.count) {
+        round->turns = arena_alloc_array(round->arena, round->unit_count,
+                                         sizeof(*round->turns));
+        round->turn_units = order;
+    }
     while (round->heap_count) {
         struct lane *lane = &round->lanes[round->heap[0].stream / STREAM_KINDS];
         struct unit *unit = &round->units[lane->unit_next];
         unit->ordinal = count;
+        if (round->turns) {
+            round->turns[count] = lane->cost[STREAM_EVICTED];
+        }
         order[count++] = lane->unit_next++;
         amounts_add(&lane->placed, unit->sum);
         lane_refresh_evicted(round, lane);
@@ -256,6 +295,27 @@ void evict_over_share(struct round *round, const struct share *shares,
     }
     round->counters->evicted += round->member_count;
     index_nodes(round, order_units(round));
+}
+
+uint32_t evict_turn(const struct round *round, uint32_t level,
+                    const struct cost *cost)
+{
+    uint32_t low = 0, high = round->turns ? round->unit_count : 0;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        uint32_t other = round->units[round->turn_units[middle]].level;
+        bool is_later = other != level
+                            ? other < level
+                            : cost_compare(&round->pool->base, cost,
+                                           &round->turns[middle]) < 0;
+        if (is_later) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
 }
 
 void evict_return(struct round *round, uint32_t index)

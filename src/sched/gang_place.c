@@ -107,12 +107,11 @@ static bool try_members(struct attempt *attempt)
     return true;
 }
 
-/* The value of the label that members which run have, or NULL. */
-static const struct label *running_value(const struct round *round,
-                                         const struct gang *gang,
-                                         struct str key)
+const struct label *gang_running_value(const struct round *round,
+                                       const struct gang *gang)
 {
     const struct sched *sched = round->sched;
+    struct str key = str_of(gang->uniformity);
 
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
@@ -162,7 +161,7 @@ static bool try_values(struct attempt *attempt)
     struct round *round = attempt->round;
     struct str key = str_of(attempt->gang->uniformity);
     const struct label_index *index = place_labels(round, key);
-    const struct label *running = running_value(round, attempt->gang, key);
+    const struct label *running = gang_running_value(round, attempt->gang);
     struct mark mark = mark_here(round);
     struct score score, best = {UINT32_MAX, 0};
     const struct label_group *best_group = NULL;

@@ -1,5 +1,5 @@
 #include "base/hash.h"
-#include "sched/state.h"
+#include "sched/admitted.h"
 
 static bool gang_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -105,11 +105,14 @@ void gang_attach(struct sched *sched, uint32_t at)
 
     ASSERT(gang->position == NONE);
     if (present == 0) {
+        admitted_check_gang(sched, at);
         gang_free(sched, at);
     } else if (gang->waiting.count &&
                (gang->started_count || present >= gang->cardinality)) {
         gang->position = seq_last(&gang->waiting);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
         list_refresh(sched, gang->list);
+    } else {
+        admitted_check_gang(sched, at);
     }
 }

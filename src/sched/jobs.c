@@ -1,8 +1,8 @@
 #include <string.h>
 
+#include "sched/admitted.h"
 #include "sched/apps.h"
 #include "sched/rates.h"
-#include "sched/state.h"
 
 bool job_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -364,6 +364,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
     ASSERT(job->run == NONE && node < sched->nodes.count &&
            sched->nodes.items[node].name);
     sched->version++;
+    admitted_leave(sched, index);
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
     }
@@ -379,6 +380,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .node = node,
         .priority = priority,
         .leased_ms = now_ms,
+        .started_ms = INT64_MAX,
         .unit = NONE,
     };
     job->run = run;
@@ -393,11 +395,41 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
     }
 }
 
+bool sched_job_started(struct sched *sched, uint32_t index)
+{
+    const struct job *job = job_get(sched, index);
+    const struct class *class = class_of(sched, job);
+
+    if (job->run == NONE ||
+        sched->runs.items[job->run].started_ms != INT64_MAX) {
+        return false;
+    }
+    sched->runs.items[job->run].started_ms = sched->now_ms;
+    bool is_bound = class->deadline_ms != INT64_MAX;
+    bool has_age =
+        class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
+    bool matters = has_age || (is_bound && admitted_is_any(sched));
+    sched->version += matters;
+    return matters;
+}
+
+void sched_job_backfilled(struct sched *sched, uint32_t index)
+{
+    const struct job *job = job_get(sched, index);
+
+    ASSERT(job->run != NONE);
+    struct run *run = &sched->runs.items[job->run];
+    run->started_ms =
+        run->leased_ms < run->started_ms ? run->leased_ms : run->started_ms;
+    sched->version++;
+}
+
 /* Take the lease off. */
 static void drop_run(struct sched *sched, struct job *job)
 {
     uint32_t run = job->run;
 
+    admitted_forget_yielder(sched, run);
     run_unlink(sched, run);
     job->run = NONE;
     VEC_PUSH(&sched->spare_runs, run);
@@ -477,7 +509,9 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     struct job *job = job_get(sched, index);
 
     sched->version++;
-    if (job->gang != NONE) {
+    if (job->gang == NONE) {
+        admitted_leave(sched, index);
+    } else {
         gang_detach(sched, job->gang);
     }
     bool was_leased = job->run != NONE;

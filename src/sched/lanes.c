@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/order.h"
 
@@ -13,6 +14,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->stamp = round->sched->stamp;
         class->is_blocked = false;
         class->is_blocked_all = false;
+        class->is_barred = false;
         class->cached_node = NONE;
         class->has_cursor = false;
         class->taints_known = class->taints_allowed = 0;
@@ -47,6 +49,9 @@ static bool head_less(const struct round *round, const struct head *a,
             return c < 0;
         }
     }
+    if (round->reserve.is_shortest_first && a->bound_ms != b->bound_ms) {
+        return a->bound_ms < b->bound_ms;
+    }
     if (a->priority != b->priority) {
         return a->priority < b->priority;
     }
@@ -60,8 +65,15 @@ static bool head_less(const struct round *round, const struct head *a,
 static void head_order(const struct round *round, struct head *head)
 {
     const struct sched *sched = round->sched;
-    const struct job *job = &sched->jobs.items[job_of_head(round, head)];
+    uint32_t index = job_of_head(round, head);
+    const struct job *job = &sched->jobs.items[index];
 
+    if (round->reserve.is_shortest_first) {
+        const struct class *class = class_at(round, class_of_job(sched, index));
+        head->bound_ms = class->lifetime_ms < class->deadline_ms
+                             ? class->lifetime_ms
+                             : class->deadline_ms;
+    }
     head->level = head->rank && head->rank->is_level_ignored
                       ? 0
                       : sched->lists.items[head->list].level;
@@ -99,9 +111,13 @@ static bool is_planned(const struct round *round, const struct list *list,
     const struct sched *sched = round->sched;
 
     if (list->class_index != NONE) {
-        return sched->job_flags.items[item] & JOB_PLANNED;
+        uint8_t flags = sched->job_flags.items[item];
+        return flags & JOB_PLANNED ||
+               (flags & JOB_ADMITTED && head_has(round, item, false));
     }
-    return sched->gangs.items[item].planned == sched->plan_count;
+    const struct gang *gang = &sched->gangs.items[item];
+    return gang->planned == sched->plan_count ||
+           (gang->is_admitted && head_has(round, item, true));
 }
 
 /* Move a head to an item that is still to be planned; false at the end. */
@@ -135,6 +151,17 @@ void lane_settle(struct round *round, struct lane *lane)
         head_order(round, &lane->heads[0]);
         heads_down(round, lane, 0);
     }
+}
+
+void lane_reorder(struct round *round, struct lane *lane)
+{
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        head_order(round, &lane->heads[i]);
+    }
+    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
+        heads_down(round, lane, i - 1);
+    }
+    lane_refresh_new(round, lane);
 }
 
 void lane_skip(struct round *round, struct lane *lane)
@@ -190,13 +217,18 @@ static const struct resource_vec *request_of_head(const struct round *round,
                : &sched->classes.items[list->class_index].request;
 }
 
-/* Whether nothing of the class can be placed any more in this round. */
-static bool is_hopeless(struct round *round, uint32_t class_index)
+/* Whether nothing of the class can be placed any more in this round, nor be
+ * admitted. */
+static bool is_hopeless(struct round *round, const struct lane *lane,
+                        uint32_t class_index)
 {
     if (class_index == NONE) {
         return false;
     }
     const struct class *class = class_round(round, class_index);
+    if (!class->is_barred && head_has_window(round, lane)) {
+        return false;
+    }
     bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;
 
     return may_preempt ? class->is_blocked_all
@@ -252,7 +284,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         bool is_gang = list->class_index == NONE;
         bool is_out =
             (is_gang && is_planned(round, list, lane->heads[0].item)) ||
-            is_hopeless(round, list->class_index) ||
+            is_hopeless(round, lane, list->class_index) ||
             (round->held_columns && is_held(round, request));
         if (is_out && is_gang) {
             lane_skip(round, lane);

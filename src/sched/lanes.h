@@ -29,6 +29,8 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
 bool lane_goes_on(const struct round *round, struct lane *lane);
 /* The cursor of the first list moved: put the lists in order again. */
 void lane_settle(struct round *round, struct lane *lane);
+/* The order of the lane's work is another now. */
+void lane_reorder(struct round *round, struct lane *lane);
 /* Go past the item at the lane's head. */
 void lane_skip(struct round *round, struct lane *lane);
 /* Draw from another list, whose application has this rank. */

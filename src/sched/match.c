@@ -98,6 +98,16 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->level = sched->class_level[class->priority_class];
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
+    class->lifetime_ms = requirement->lifetime_ms;
+    if (class->lifetime_ms == LIFETIME_BY_CLASS) {
+        const struct priority_class *priority_class =
+            &sched->policy->classes[class->priority_class];
+        class->lifetime_ms = priority_class->is_preemptible
+                                 ? priority_class->default_lifetime_ms
+                                 : LIFETIME_INFINITE;
+    }
+    class->deadline_ms =
+        requirement->deadline_ms > 0 ? requirement->deadline_ms : INT64_MAX;
     class->stamp = 0;
 }
 

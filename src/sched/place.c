@@ -34,7 +34,7 @@ static bool is_tolerated(const struct search *search, uint32_t index)
     return class->taints_allowed & bit;
 }
 
-bool place_allows(const struct search *search, uint32_t index)
+bool place_matches(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
     const struct node *node = &round->sched->nodes.items[index];
@@ -48,6 +48,20 @@ bool place_allows(const struct search *search, uint32_t index)
         return false;
     }
     return !job_avoids(round->sched, search->job, index);
+}
+
+/* What is reserved only grows in a round, so what this forbids stays so. */
+static bool is_open(const struct search *search, uint32_t index)
+{
+    struct round *round = search->round;
+
+    return reserve_pass(round, round->reserve.hold,
+                        class_at(round, search->class_index), index) != PASS_NO;
+}
+
+bool place_allows(const struct search *search, uint32_t index)
+{
+    return place_matches(search, index) && is_open(search, index);
 }
 
 static bool is_match(void *context, uint32_t node)
@@ -156,7 +170,8 @@ uint32_t place_find(const struct search *search)
     }
     if (!has_avoided && class->cached_node != NONE &&
         class->cached_version == round->version &&
-        amounts_fit(&class->request, &round->sched->free[class->cached_node])) {
+        amounts_fit(&class->request, &round->sched->free[class->cached_node]) &&
+        is_open(search, class->cached_node)) {
         return class->cached_node;
     }
     place_flush(round);
@@ -209,6 +224,9 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     amounts_add_times(&lane->placed, &class->request, count);
     if (usage) {
         amounts_add_times(&usage->used, &class->request, count);
+    }
+    if (round->reserve.hold) {
+        reserve_charge(round, round->reserve.hold, class, node, count);
     }
     note(sched, node, class_index, count, lane->queue);
     if (round->open_node != node) {
@@ -305,6 +323,10 @@ void place_rollback(struct round *round, size_t mark)
                 lane_usage(round, lane, class->priority_class);
             if (usage) {
                 amounts_add_times(&usage->used, &class->request, -count);
+            }
+            if (round->reserve.hold) {
+                reserve_charge(round, round->reserve.hold, class, entry.node,
+                               -count);
             }
         } else {
             struct run *run =

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/admitted.h"
 #include "sched/round.h"
 
 /* Rate limits as they were, to be put back. */
@@ -114,6 +115,9 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
     plan.decision_count = (uint32_t)sched->decisions.count;
     for (uint32_t i = 0; i < plan.decision_count; i++) {
         sched->job_flags.items[plan.decisions[i].job] &= (uint8_t)~JOB_PLANNED;
+        if (plan.decisions[i].action == SCHED_ADMIT) {
+            admitted_unmark(sched, plan.decisions[i].job);
+        }
         plan.counters.preemptions += plan.decisions[i].action == SCHED_PREEMPT;
     }
     if (plan.decision_count == 0) {

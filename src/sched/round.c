@@ -1,22 +1,40 @@
 #include <string.h>
 
+#include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
 #include "sched/rates.h"
 
+/* How a lease is let past what waits for its node. */
+static void note_pass(const struct round *round,
+                      struct sched_decision *decision)
+{
+    const struct reservation *hold = round->reserve.hold;
+    uint32_t class_index = class_of_job(round->sched, decision->job);
+    enum pass pass =
+        reserve_pass(round, hold, class_at(round, class_index), decision->node);
+
+    decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
+    if (pass == PASS_YIELDS) {
+        decision->yields_to = hold->job;
+    }
+}
+
 void round_decide(struct round *round, struct sched_decision decision)
 {
     decision.group = round->group;
+    decision.yields_to = NONE;
+    if (decision.action == SCHED_LEASE) {
+        note_pass(round, &decision);
+    }
     VEC_PUSH(&round->sched->decisions, decision);
-    if (decision.action != SCHED_PREEMPT) {
+    if (decision.action == SCHED_LEASE || decision.action == SCHED_FAIL) {
         round->sched->job_flags.items[decision.job] |= JOB_PLANNED;
     }
 }
 
-/* The decisions from `first` on stand: what is left of gangs that they
- * preempt does not start in the same plan. */
-static void settle_gangs(struct round *round, size_t first)
+void round_settle_gangs(struct round *round, size_t first)
 {
     struct sched *sched = round->sched;
 
@@ -40,10 +58,8 @@ static void hold_until(struct round *round, int64_t when_ms)
     round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
 }
 
-/* Whether rate limits let `count` jobs with `request` start now; else the
- * lane's new work, or all, is held back as far as the limit reaches. */
-static bool may_start(struct round *round, struct lane *lane, uint32_t count,
-                      const struct resource_vec *request)
+bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
+                     const struct resource_vec *request)
 {
     struct sched *sched = round->sched;
     struct bucket *queue = &sched->queues.items[lane->queue].bucket;
@@ -137,6 +153,7 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         sched->decisions.count >= round->decision_max ||
         (lookback_max && lane->looked_count >= lookback_max) ||
         !amounts_fit(&class->request, &sched->free[node]) ||
+        reserve_pass(round, round->reserve.hold, class, node) == PASS_NO ||
         !lane_goes_on(round, lane)) {
         return false;
     }
@@ -196,8 +213,43 @@ void gang_started(struct round *round, const struct lane *lane, uint32_t count,
 /* Nothing of the class can be placed any more: no queue waits with it. */
 static void give_up(struct round *round, struct class *class)
 {
-    while (class->lane_first != NONE) {
-        lane_refresh_new(round, &round->lanes[class->lane_first]);
+    uint32_t at = class->lane_first;
+
+    while (at != NONE) {
+        uint32_t next = round->lanes[at].class_next;
+        lane_refresh_new(round, &round->lanes[at]);
+        at = next;
+    }
+}
+
+/* There is no room for the lane's head. */
+static void pass_over(struct round *round, struct lane *lane)
+{
+    struct reserve *reserve = &round->reserve;
+    const struct pool_policy *policy =
+        &round->sched->policy->pools[round->pool->policy_index];
+
+    lane->looked_count++;
+    if (reserve->hold &&
+        ++reserve->candidate_count >= policy->backfill_candidates_max) {
+        round->are_starts_over = true;
+    }
+}
+
+/* A single job at the lane's head finds no place. */
+static void pass_over_job(struct round *round, struct lane *lane,
+                          struct class *class)
+{
+    const struct sched *sched = round->sched;
+    uint32_t job = lane->heads[0].item;
+    bool is_admitted = head_admit(round, lane, job, false);
+
+    pass_over(round, lane);
+    if (is_admitted || sched->job_flags.items[job]) {
+        lane_skip(round, lane);
+    } else {
+        class->is_barred |= head_has_window(round, lane);
+        give_up(round, class);
     }
 }
 
@@ -227,12 +279,7 @@ static void step_job(struct round *round, struct lane *lane)
         class->is_blocked_all |= node == NONE && !has_avoided;
     }
     if (node == NONE) {
-        lane->looked_count++;
-        if (has_avoided) {
-            lane_skip(round, lane);
-        } else {
-            give_up(round, class);
-        }
+        pass_over_job(round, lane, class);
         return;
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
@@ -243,20 +290,25 @@ static void step_job(struct round *round, struct lane *lane)
     }
     lease_run(round, lane, class_index, node, is_best);
     if (!is_best) {
-        settle_gangs(round, decision_mark);
+        round_settle_gangs(round, decision_mark);
     }
 }
 
 static void step_gang(struct round *round, struct lane *lane)
 {
     size_t mark = round->sched->decisions.count;
+    uint32_t gang = lane->heads[0].item;
 
-    lane->looked_count++;
-    switch (gang_place(round, lane, lane->heads[0].item)) {
-    case GANG_PLACED:
+    switch (gang_place(round, lane, gang)) {
     case GANG_WAITS:
+        head_admit(round, lane, gang, true);
+        pass_over(round, lane);
         lane_skip(round, lane);
-        settle_gangs(round, mark);
+        break;
+    case GANG_PLACED:
+        lane->looked_count++;
+        lane_skip(round, lane);
+        round_settle_gangs(round, mark);
         break;
     case GANG_CUT:
         round->is_cut = true;
@@ -274,12 +326,13 @@ static void step_new(struct round *round, struct lane *lane)
     uint32_t count =
         is_gang ? sched->gangs.items[lane->heads[0].item].waiting.count : 1;
 
-    if (round->are_starts_over ||
+    if (round->are_starts_over || head_is_closed(round, lane) ||
         (lookback_max && lane->looked_count >= lookback_max)) {
         lane->head_count = 0;
         return;
     }
-    if (is_counting(round) && !may_start(round, lane, count, lane->request)) {
+    if (is_counting(round) &&
+        !round_may_start(round, lane, count, lane->request)) {
         return;
     }
     if (!is_under_limits(round, lane)) {
@@ -343,9 +396,22 @@ static void set_rates(struct round *round)
     }
 }
 
+const struct share *round_shares(struct round *round, uint32_t *ret_count)
+{
+    if (!round->shares) {
+        round->shares = shares_of(round->sched, round->p, round->arena,
+                                  &round->share_count);
+    }
+    *ret_count = round->share_count;
+    return round->shares;
+}
+
 /* Whether preemption might serve anyone. */
 static bool has_waiting(const struct round *round)
 {
+    if (round->reserve.count) {
+        return true;
+    }
     for (uint32_t i = 0; i < round->lane_count; i++) {
         if (round->lanes[i].head_count) {
             return true;
@@ -363,8 +429,7 @@ static void evict(struct round *round)
         sched->policy->is_fair_share_preemption_off || !has_waiting(round)) {
         return;
     }
-    const struct share *shares =
-        shares_of(sched, round->p, round->arena, &count);
+    const struct share *shares = round_shares(round, &count);
     evict_over_share(round, shares, count);
 }
 
@@ -387,10 +452,12 @@ void round_plan(struct round *round)
         lane_fill(round, lane_add(round, sched->active.items[i]));
     }
     round->counters->queues_considered += n;
+    head_begin(round);
     evict(round);
     for (uint32_t i = 0; i < n; i++) {
         lane_refresh(round, &round->lanes[i]);
     }
+    head_pass(round);
     run_heap(round);
     if (round->growth_count && !round->is_cut) {
         /* What victims left over may serve what was passed over before. */
@@ -401,6 +468,7 @@ void round_plan(struct round *round)
         }
         run_heap(round);
     }
+    head_end(round);
     place_flush(round);
     evict_forget(round);
     order_wake(round);

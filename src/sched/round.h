@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "sched/state.h"
+#include "sched/reserve.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
 
@@ -25,6 +25,7 @@ struct head {
     uint32_t level, priority;
     int64_t submitted_ms;
     const struct app_rank *rank; /* see order.h; NULL: no application */
+    int64_t bound_ms; /* it runs no longer; only if that comes first */
     struct seq_cursor at;
 };
 
@@ -93,6 +94,27 @@ struct label_index {
     struct label_index *next;
 };
 
+/* An entry of the pool's list of admitted work, in a round. */
+struct head_entry {
+    struct claim claim;
+    int64_t start_ms; /* promised */
+    bool is_done;     /* placed, or sent back */
+};
+
+/* A round's admitted work; see head.h. */
+struct reserve {
+    bool has_window;
+    bool is_shortest_first;     /* what tries to pass the head */
+    struct head_entry *entries; /* in the order in which they are tried */
+    uint32_t count;
+    struct reservation *hold; /* the pool's, or NULL: none (yet) */
+    struct reservation made;
+    uint32_t candidate_count; /* that failed to pass */
+    /* While an entry is tried: its serial, whose yielders may go, and the
+     * first ordinal of evicted work that may. */
+    uint32_t asking, ordinal_min;
+};
+
 struct round {
     struct sched *sched;
     struct arena *arena;
@@ -138,6 +160,12 @@ struct round {
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels;
+
+    struct reserve reserve;
+    struct cost *turns;   /* by ordinal: when its turn comes; NULL: not asked */
+    uint32_t *turn_units; /* by ordinal */
+    const struct share *shares; /* of the round's start, or NULL */
+    uint32_t share_count;
 };
 
 /* A job and where it may go. */
@@ -170,11 +198,27 @@ void round_plan(struct round *round);
 void gang_started(struct round *round, const struct lane *lane, uint32_t count,
                   const struct resource_vec *request);
 
+/* Whether rate limits let `count` jobs with `request` start now; else the
+ * lane's new work, or all, is held back as far as the limit reaches. */
+bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
+                     const struct resource_vec *request);
+/* The decisions from `first` on stand: what is left of gangs that they
+ * preempt does not start in the same plan. */
+void round_settle_gangs(struct round *round, size_t first);
+/* The queues' shares as the round found them; computed once. */
+const struct share *round_shares(struct round *round, uint32_t *ret_count);
+/* Whether a run is old enough to be preempted for fairness. */
+bool round_is_ripe(const struct round *round, const struct run *run);
+/* Plan again when it will be, if that is known. */
+void round_wake_for(struct round *round, const struct run *run);
+
 /* place.c */
 
 /* The best node with free space, or NONE. */
 uint32_t place_find(const struct search *search);
 /* Whether labels, taints, the job's avoid list and the node's state allow. */
+bool place_matches(const struct search *search, uint32_t node);
+/* Likewise, and what is reserved on the node. */
 bool place_allows(const struct search *search, uint32_t node);
 /* Put `count` jobs of a class on a node. */
 void place_put(struct round *round, struct lane *lane, uint32_t class_index,
@@ -195,6 +239,10 @@ const struct label_index *place_labels(struct round *round, struct str key);
 /* Evict what may be taken from queues that are over their share. */
 void evict_over_share(struct round *round, const struct share *shares,
                       uint32_t share_count);
+/* The first ordinal of evicted work whose turn to win its place back comes
+ * after a claim of this level and cost. */
+uint32_t evict_turn(const struct round *round, uint32_t level,
+                    const struct cost *cost);
 /* A unit has its place again. */
 void evict_return(struct round *round, uint32_t unit);
 /* Likewise what runs of a gang that is joined by more of its members. */
@@ -209,6 +257,11 @@ void evict_forget(struct round *round);
 uint32_t victims_find(const struct search *search);
 
 /* gang_place.c */
+
+/* The value of its uniformity label that a gang's running members have, or
+ * NULL. */
+const struct label *gang_running_value(const struct round *round,
+                                       const struct gang *gang);
 
 enum gang_outcome { GANG_PLACED, GANG_WAITS, GANG_CUT };
 

@@ -1,3 +1,4 @@
+#include "sched/admitted.h"
 #include "sched/apps.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
@@ -72,6 +73,7 @@ void sched_destroy(struct sched *sched)
     if (!sched) {
         return;
     }
+    admitted_fini(sched);
     jobs_fini(sched);
     apps_fini(sched);
     queues_fini(sched);
@@ -174,6 +176,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     }
     nodes_rebuild(sched);
     link_all(sched);
+    admitted_check_policy(sched);
 }
 
 void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,

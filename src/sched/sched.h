@@ -29,6 +29,9 @@ enum {
     SCHED_DECISIONS_MAX = 1 << 24,
 };
 
+/* Of promises: none can be given. */
+#define SCHED_START_UNKNOWN INT64_MAX
+
 /* The state. */
 struct sched;
 
@@ -124,6 +127,37 @@ bool sched_queue_has_applications(const struct sched *sched, uint32_t queue);
  * `is_counted` is false when a checkpoint is read back. */
 void sched_job_lease(struct sched *sched, uint32_t job, uint32_t node,
                      int32_t priority, int64_t now_ms, bool is_counted);
+/* The main containers of a leased job run, as of the last sched_set_time():
+ * its age counts from then, unless it counts from its lease already.  Later
+ * calls change nothing.  True: plans depend on it; ask for one. */
+bool sched_job_started(struct sched *sched, uint32_t job);
+/* The age of a leased job counts from its lease: it was let past admitted
+ * work on the strength of when it ends (model.md 2.8). */
+void sched_job_backfilled(struct sched *sched, uint32_t job);
+/* A leased job gives way to the admitted job `for_job` once it is as old as
+ * its lifetime, whatever its queue has; nothing when that one is not
+ * admitted, or this one yields to another already. */
+void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
+
+/* A waiting job is admitted to a pool, with its gang: it goes before all that
+ * is not, and when it is the first no other may delay it.  `start_ms` is when
+ * it starts at the latest, or SCHED_START_UNKNOWN.  Again: the promise is
+ * another.  Leases and removals end it. */
+void sched_job_admit(struct sched *sched, uint32_t job, struct str pool,
+                     int64_t start_ms);
+/* It is admitted no longer, and waits like any other. */
+void sched_job_dismiss(struct sched *sched, uint32_t job);
+
+/* How an admitted job stands. */
+struct sched_admission {
+    struct str pool;
+    uint32_t ahead;   /* of the pool's, admitted earlier */
+    int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
+};
+
+/* Whether a job, or its gang, is admitted. */
+bool sched_job_admission(const struct sched *sched, uint32_t job,
+                         struct sched_admission *ret_admission);
 /* A leased job waits again, at its old place; it avoids the node
  * `avoid_node` (or SCHED_NONE) from now on. */
 void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
@@ -155,7 +189,10 @@ int sched_history_unpack(struct sched *sched, struct str bytes) must_check;
 enum sched_action {
     SCHED_LEASE,
     SCHED_PREEMPT,
-    SCHED_FAIL, /* a gang started with its minimum, without this member */
+    SCHED_FAIL,    /* a gang started with its minimum, without this member */
+    SCHED_ADMIT,   /* there was no room when its turn came: sched_job_admit();
+                      for an admitted one: its promise is another */
+    SCHED_DISMISS, /* can no longer start there: sched_job_dismiss() */
 };
 
 /* Why a job is preempted. */
@@ -164,6 +201,7 @@ enum sched_preemption {
     SCHED_PREEMPT_FAIR_SHARE, /* its queue is over its share */
     SCHED_PREEMPT_URGENCY,    /* for a class of higher priority */
     SCHED_PREEMPT_GANG,       /* its gang lost a member */
+    SCHED_PREEMPT_YIELD,      /* it was let past whom it goes for */
 };
 
 /* One thing to do about one job. */
@@ -175,6 +213,14 @@ struct sched_decision {
     int32_t priority; /* LEASE: the priority it is scheduled at */
     uint32_t for_job; /* PREEMPT: whom it makes room for */
     uint32_t group;   /* decisions of one group must not come apart */
+    /* LEASE: it was let past admitted work since it ends in time; and by its
+     * lifetime, so that it yields to this job (or NONE). */
+    bool is_backfilled;
+    uint32_t yields_to;
+    /* ADMIT: the pool (of the policy's), and when it starts at the latest, or
+     * SCHED_START_UNKNOWN. */
+    uint32_t pool_index;
+    int64_t start_ms;
 };
 
 /* What a round did, for metrics. */

@@ -38,9 +38,13 @@ struct class
     bool is_live;
     bool is_plain;      /* asks nothing of labels */
     bool is_impossible; /* asks for a resource that the policy has not */
+    /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
+     * and how long it may run (INT64_MAX: for ever). */
+    int64_t lifetime_ms, deadline_ms;
     /* Of one round only, see class_round(). */
     bool is_blocked;     /* fits in no free space */
     bool is_blocked_all; /* not by preemption either */
+    bool is_barred;      /* none of it can be admitted */
     uint32_t stamp;
     uint32_t lane_first;     /* lanes whose next new work is of it */
     uint64_t blocked_growth; /* the round's, when it was blocked */
@@ -70,8 +74,9 @@ struct job {
 
 /* Bits of sched.job_flags. */
 enum {
-    JOB_AVOIDS = 1,  /* it has an avoid list */
-    JOB_PLANNED = 2, /* leased or failed by the plan in the making */
+    JOB_AVOIDS = 1,   /* it has an avoid list */
+    JOB_PLANNED = 2,  /* leased or failed by the plan in the making */
+    JOB_ADMITTED = 4, /* of no gang, and in a pool's list of admitted ones */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -105,6 +110,7 @@ struct gang {
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
     bool is_live;
+    bool is_admitted; /* in a pool's list */
 };
 
 /* Sums of one queue, pool and priority class. */
@@ -198,6 +204,9 @@ struct run {
     uint32_t account_next, account_previous;
     int32_t priority;
     int64_t leased_ms;
+    int64_t started_ms;   /* its age counts from then; INT64_MAX: not started */
+    uint32_t yields_to;   /* serial number of an admitted gang; 0: nobody */
+    uint32_t yield_place; /* in sched.yielders */
     uint8_t level;
     uint8_t state; /* enum run_state; STEADY between plans */
     bool is_preemptible;
@@ -220,6 +229,16 @@ struct node {
     uint64_t key;       /* in the index */
     uint32_t evicted_first, evicted_end; /* of the round: see victims.h */
     uint32_t stamp;
+    uint32_t reserved_stamp; /* of the round that reserved some of it */
+};
+
+/* What waits in a pool's list of admitted work; see admitted.h. */
+struct admitted {
+    uint32_t item; /* a job, or a gang */
+    uint32_t queue;
+    uint32_t serial; /* in the order of entry, over all pools; from 1 */
+    bool is_gang;
+    int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
 };
 
 struct pool {
@@ -231,6 +250,7 @@ struct pool {
     struct node_index index;
     struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
     bool is_stale;                             /* rebuild index and base */
+    VEC(struct admitted) admitted;             /* first come first */
 };
 
 /* One executor, as the scheduler knows it. */
@@ -293,6 +313,9 @@ struct sched {
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty; /* nodes whose index entry may be stale */
+
+    uint32_t admission_count; /* the last serial number */
+    VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
 
     struct map avoid_map; /* job to avoids */
     VEC(struct avoid_list) avoids;

@@ -27,8 +27,79 @@ struct victim {
     uint32_t ordinal; /* of evicted ones */
     uint32_t level;
     bool is_evicted;
+    bool is_yielder;
     int64_t leased_ms;
 };
+
+/* Whether a node has the label's value that is searched for. */
+static bool is_in_group(const struct search *search, uint32_t node)
+{
+    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
+        if (search->only->nodes[i] == node) {
+            return true;
+        }
+    }
+    return !search->only;
+}
+
+/* Whether a run promised to give way to what is being placed, and is old
+ * enough to be held to it. */
+static bool is_yielder(const struct round *round, const struct run *run)
+{
+    return round->reserve.asking && run->yields_to == round->reserve.asking &&
+           run->state != RUN_PREEMPTED && round_is_ripe(round, run);
+}
+
+/* What such runs have on a node, but for preemptible ones up to a level. */
+static void add_yielders(const struct round *round, uint32_t index,
+                         int level_counted, struct resource_vec *room)
+{
+    const struct sched *sched = round->sched;
+
+    if (!round->reserve.asking || !sched->yielders.count) {
+        return;
+    }
+    for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        bool is_counted =
+            run->is_preemptible && (int)run->level <= level_counted;
+        if (is_yielder(round, run) && !is_counted) {
+            amounts_add(
+                room, &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+}
+
+/* The node on which nobody but them must go, or NONE: the fullest. */
+static uint32_t find_yielding(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t best = NONE;
+    uint64_t best_key = 0;
+
+    for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
+         i++) {
+        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        if (run->node == best || !is_yielder(round, run)) {
+            continue;
+        }
+        struct resource_vec room = sched->free[run->node];
+        add_yielders(round, run->node, -1, &room);
+        uint64_t key = pool_weigh(round->pool, &room);
+        if (amounts_fit(&class->request, &room) &&
+            (best == NONE || key < best_key ||
+             (key == best_key &&
+              sched->ranks[run->node] < sched->ranks[best])) &&
+            is_in_group(search, run->node) && place_allows(search, run->node)) {
+            best = run->node;
+            best_key = key;
+        }
+    }
+    return best;
+}
 
 /* Fair-share preemption. */
 
@@ -57,9 +128,11 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
         return 0;
     }
     trim(round, node);
+    add_yielders(round, index, -1, &free);
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
-        if (run->state != RUN_EVICTED || run->level > class->level) {
+        if (run->state != RUN_EVICTED || run->level > class->level ||
+            is_yielder(round, run)) {
             continue;
         }
         amounts_add(&free,
@@ -177,6 +250,9 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
         struct bound *top = &victims->heap[0];
         uint32_t cut = cut_of(round, top->node, class);
         bool is_exact = cut && cut == top->bound;
+        if (is_exact && cut <= round->reserve.ordinal_min) {
+            return NONE; /* the turns of all come first */
+        }
         bool is_allowed = !is_exact || place_allows(search, top->node);
         if (is_exact && is_allowed) {
             *ret_cut = cut;
@@ -205,7 +281,7 @@ static uint32_t scan_last(const struct search *search, const uint32_t *nodes,
     for (uint32_t i = 0; i < count; i++) {
         struct bound item = {0, nodes[i]};
         item.bound = cut_of(round, item.node, class);
-        if (item.bound &&
+        if (item.bound > round->reserve.ordinal_min &&
             (best.node == NONE || bound_less(round, item, best)) &&
             place_allows(search, item.node)) {
             best = item;
@@ -222,6 +298,9 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
 {
     if (a->level != b->level) {
         return a->level > b->level;
+    }
+    if (a->is_yielder != b->is_yielder) {
+        return b->is_yielder;
     }
     if (a->is_evicted != b->is_evicted) {
         return b->is_evicted;
@@ -240,6 +319,9 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
 static bool is_permitted(const struct round *round, const struct run *run,
                          const struct class *class, uint32_t cut, int level_max)
 {
+    if (is_yielder(round, run)) {
+        return true;
+    }
     if (run->state == RUN_EVICTED) {
         return run->level <= class->level &&
                round->units[run->unit].ordinal + 1 >= cut;
@@ -275,6 +357,7 @@ static void add_victim(const struct round *round, struct victim *victims,
             run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
         .level = run->level,
         .is_evicted = run->state == RUN_EVICTED,
+        .is_yielder = is_yielder(round, run),
         .leased_ms = run->leased_ms,
     };
 }
@@ -351,8 +434,9 @@ static void preempt_victim(const struct search *search,
     struct sched *sched = search->round->sched;
 
     preempt(search, victim->job,
-            victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
-                               : SCHED_PREEMPT_URGENCY);
+            victim->is_yielder   ? SCHED_PREEMPT_YIELD
+            : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
+                                 : SCHED_PREEMPT_URGENCY);
     if (victim->gang == NONE) {
         return;
     }
@@ -437,13 +521,15 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
     for (uint32_t l = 0; l <= p; l++) {
         amounts_add(&room, &preemptible[l]);
     }
+    add_yielders(round, index, (int)p, &room);
     if (node->stamp != sched->stamp) {
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i]];
         if (run->state == RUN_EVICTED && run->level > p &&
-            run->level <= class->level) {
+            run->level <= class->level && !is_yielder(round, run) &&
+            round->units[run->unit].ordinal >= round->reserve.ordinal_min) {
             amounts_add(
                 &room,
                 &class_at(round, class_of_job(sched, run->job))->request);
@@ -513,7 +599,10 @@ uint32_t victims_find(const struct search *search)
     if (class->is_impossible) {
         return NONE;
     }
-    if (round->evicted_count) {
+    node = find_yielding(search);
+    cut = node == NONE ? 0 : UINT32_MAX;
+    if (node == NONE && round->evicted_count) {
+        cut = round->reserve.ordinal_min + 1;
         if (search->only) {
             node = scan_last(search, search->only->nodes, search->only->count,
                              &cut);
@@ -525,7 +614,7 @@ uint32_t victims_find(const struct search *search)
         }
     }
     if (node == NONE && !policy->is_urgency_preemption_off) {
-        cut = 0;
+        cut = round->reserve.ordinal_min + 1;
         node = find_urgent(search, &level_max);
     }
     if (node != NONE) {

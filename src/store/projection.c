@@ -562,6 +562,8 @@ static int add_event(struct projection *projection,
     case EVENT_POLICY_SET:
     case EVENT_LEADER_STARTED:
     case EVENT_SELECTION:
+    case EVENT_ADMITTED:
+    case EVENT_DISMISSED:
         return 0;
     }
     return 0;

@@ -68,6 +68,8 @@ static const struct slot leased_slots[] = {
     {10, SLOT_JOB, AT(job), 0, NULL},
     {11, SLOT_RUN, AT(run), 0, NULL},
     {12, SLOT_STR, AT(leased.pool), 0, NULL},
+    {1000, SLOT_BOOL, AT(leased.is_backfilled), 0, NULL},
+    {1001, SLOT_JOB_MAYBE, AT(leased.yields_to), 0, NULL},
 };
 
 static const struct slot pod_meta_slots[] = {
@@ -232,6 +234,15 @@ static const struct slot round_slots[] = {
 static const struct slot policy_slots[] = {
     {1, SLOT_STR, AT(policy.text), 0, NULL},
 };
+static const struct slot admitted_slots[] = {
+    {1, SLOT_JOB, AT(job), 0, NULL},
+    {2, SLOT_STR, AT(admitted.pool), 0, NULL},
+    {3, SLOT_I64, AT(admitted.start_ms), 0, NULL},
+};
+static const struct slot dismissed_slots[] = {
+    {1, SLOT_JOB, AT(job), 0, NULL},
+    {2, SLOT_STR, AT(admitted.pool), 0, NULL},
+};
 static const struct slot selection_slots[] = {
     {1, SLOT_ENUM, AT(selection.action), SELECTION_PREEMPT, NULL},
     {2, SLOT_STR, AT(selection.executor_id), 0, NULL},
@@ -285,6 +296,8 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_POLICY_SET, policy_slots),
     [EVENT_LEADER_STARTED - OWN_FIRST] = {round_slots, 0},
     OWN(EVENT_SELECTION, selection_slots),
+    OWN(EVENT_ADMITTED, admitted_slots),
+    OWN(EVENT_DISMISSED, dismissed_slots),
 };
 
 const struct layout *layout_of(uint32_t event_type)

@@ -132,7 +132,10 @@ uint32_t world_class(struct world *world, const struct world_job *job)
     struct toleration toleration = {.key = str_of(job->tolerated),
                                     .is_exists = true};
     struct requirement requirement = {
-        .lifetime_ms = LIFETIME_BY_CLASS,
+        .lifetime_ms = job->lifetime_s == 0  ? LIFETIME_BY_CLASS
+                       : job->lifetime_s < 0 ? 0
+                                             : job->lifetime_s * MILLI,
+        .deadline_ms = job->deadline_s * MILLI,
         .priority_class =
             str_of(job->priority_class ? job->priority_class : "mid"),
         .requests = {amounts, job->memory_gb ? 2 : 1},
@@ -228,6 +231,20 @@ void world_lease(struct world *world, uint32_t job, uint32_t node,
     world->node_of[job] = node;
 }
 
+/* Its containers run at once. */
+static void start_lease(struct world *world,
+                        const struct sched_decision *decision)
+{
+    world->node_of[decision->job] = decision->node;
+    if (decision->is_backfilled) {
+        sched_job_backfilled(world->sched, decision->job);
+    }
+    if (decision->yields_to != SCHED_NONE) {
+        sched_job_yield(world->sched, decision->job, decision->yields_to);
+    }
+    (void)sched_job_started(world->sched, decision->job);
+}
+
 void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
 {
     world->leased_count = world->preempted_count = world->failed_count = 0;
@@ -239,7 +256,7 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
         case SCHED_LEASE:
             sched_job_lease(world->sched, decision->job, decision->node,
                             decision->priority, now_ms, true);
-            world->node_of[decision->job] = decision->node;
+            start_lease(world, decision);
             world->leased_count++;
             break;
         case SCHED_PREEMPT:
@@ -249,6 +266,14 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
         case SCHED_FAIL:
             world_end(world, decision->job);
             world->failed_count++;
+            break;
+        case SCHED_ADMIT:
+            sched_job_admit(world->sched, decision->job,
+                            world->policy.pools[decision->pool_index].name,
+                            decision->start_ms);
+            break;
+        case SCHED_DISMISS:
+            sched_job_dismiss(world->sched, decision->job);
             break;
         }
     }

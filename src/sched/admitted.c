@@ -1,0 +1,254 @@
+#include "sched/admitted.h"
+
+static bool is_entry_of(const struct sched *sched, const struct admitted *entry,
+                        uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    return entry->is_gang ? entry->item == gang
+                          : entry->item == job && gang == NONE;
+}
+
+/* Whether the job, or its gang, is in any list; nearly none is. */
+static bool is_admitted(const struct sched *sched, uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    return gang == NONE ? sched->job_flags.items[job] & JOB_ADMITTED
+                        : sched->gangs.items[gang].is_admitted;
+}
+
+const struct admitted *admitted_find(const struct sched *sched, uint32_t pool,
+                                     uint32_t job)
+{
+    if (!is_admitted(sched, job)) {
+        return NULL;
+    }
+    for (size_t i = 0; i < sched->pools.items[pool].admitted.count; i++) {
+        const struct admitted *entry =
+            &sched->pools.items[pool].admitted.items[i];
+        if (is_entry_of(sched, entry, job)) {
+            return entry;
+        }
+    }
+    return NULL;
+}
+
+const struct admitted *admitted_anywhere(const struct sched *sched,
+                                         uint32_t job, uint32_t *ret_pool)
+{
+    const struct admitted *entry = NULL;
+
+    if (!is_admitted(sched, job)) {
+        return NULL;
+    }
+    for (uint32_t p = 0; !entry && p < sched->pools.count; p++) {
+        entry = admitted_find(sched, p, job);
+        *ret_pool = p;
+    }
+    return entry;
+}
+
+uint32_t admitted_job(const struct sched *sched,
+                      const struct admitted *admitted)
+{
+    return admitted->is_gang ? sched->gangs.items[admitted->item].position
+                             : admitted->item;
+}
+
+uint8_t admitted_level(const struct sched *sched,
+                       const struct admitted *admitted)
+{
+    uint32_t list = admitted->is_gang ? sched->gangs.items[admitted->item].list
+                                      : sched->jobs.items[admitted->item].list;
+
+    return sched->lists.items[list].level;
+}
+
+static void set_flag(struct sched *sched, const struct admitted *entry,
+                     bool is_in)
+{
+    if (entry->is_gang) {
+        sched->gangs.items[entry->item].is_admitted = is_in;
+    } else if (is_in) {
+        sched->job_flags.items[entry->item] |= JOB_ADMITTED;
+    } else {
+        sched->job_flags.items[entry->item] &= (uint8_t)~JOB_ADMITTED;
+    }
+}
+
+/* Take out the entry at `at`; the order of the others stays. */
+static void drop(struct sched *sched, struct pool *pool, size_t at)
+{
+    set_flag(sched, &pool->admitted.items[at], false);
+    for (; at + 1 < pool->admitted.count; at++) {
+        pool->admitted.items[at] = pool->admitted.items[at + 1];
+    }
+    pool->admitted.count--;
+    sched->version++;
+}
+
+static void drop_item(struct sched *sched, uint32_t item, bool is_gang)
+{
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            if (pool->admitted.items[i].item == item &&
+                pool->admitted.items[i].is_gang == is_gang) {
+                drop(sched, pool, i);
+                return;
+            }
+        }
+    }
+}
+
+bool admitted_is_any(const struct sched *sched)
+{
+    size_t count = 0;
+
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        count += sched->pools.items[p].admitted.count;
+    }
+    return count > 0;
+}
+
+void admitted_leave(struct sched *sched, uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    if (is_admitted(sched, job)) {
+        drop_item(sched, gang == NONE ? job : gang, gang != NONE);
+    }
+}
+
+void admitted_check_gang(struct sched *sched, uint32_t index)
+{
+    const struct gang *gang = &sched->gangs.items[index];
+
+    if (gang->is_admitted && gang->position == NONE) {
+        drop_item(sched, index, true);
+    }
+}
+
+void admitted_unmark(struct sched *sched, uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang, p;
+    struct admitted entry = {
+        .item = gang == NONE ? job : gang,
+        .is_gang = gang != NONE,
+    };
+
+    if (!admitted_anywhere(sched, job, &p)) {
+        set_flag(sched, &entry, false);
+    }
+}
+
+void admitted_check_policy(struct sched *sched)
+{
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        struct pool *pool = &sched->pools.items[p];
+        bool is_kept =
+            pool->policy_index >= 0 &&
+            sched->policy->pools[pool->policy_index].admitted_window > 0;
+        while (!is_kept && pool->admitted.count) {
+            drop(sched, pool, pool->admitted.count - 1);
+        }
+    }
+}
+
+void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
+                     int64_t start_ms)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+    uint32_t p = pool_get(sched, pool_name), was_in;
+    struct pool *pool = &sched->pools.items[p];
+    const struct admitted *entry = admitted_anywhere(sched, job, &was_in);
+
+    ASSERT(sched->jobs.items[job].list != LIST_NONE);
+    sched->version++;
+    if (entry && was_in == p) {
+        pool->admitted.items[entry - pool->admitted.items].start_ms = start_ms;
+        return;
+    }
+    bool is_whole = gang == NONE || sched->gangs.items[gang].position != NONE;
+    if (entry || sched->jobs.items[job].run != NONE || !is_whole ||
+        pool->admitted.count >= POLICY_ADMITTED_MAX) {
+        return;
+    }
+    struct admitted fresh = {
+        .item = gang == NONE ? job : gang,
+        .queue = sched->lists.items[sched->jobs.items[job].list].queue,
+        .serial = ++sched->admission_count,
+        .is_gang = gang != NONE,
+        .start_ms = start_ms,
+    };
+    VEC_PUSH(&pool->admitted, fresh);
+    set_flag(sched, &fresh, true);
+}
+
+void sched_job_dismiss(struct sched *sched, uint32_t job)
+{
+    admitted_leave(sched, job);
+}
+
+bool sched_job_admission(const struct sched *sched, uint32_t job,
+                         struct sched_admission *ret_admission)
+{
+    uint32_t p;
+
+    if (job >= sched->jobs.count || sched->jobs.items[job].list == LIST_NONE) {
+        return false;
+    }
+    const struct admitted *entry = admitted_anywhere(sched, job, &p);
+    if (!entry) {
+        return false;
+    }
+    *ret_admission = (struct sched_admission){
+        .pool = intern_get(sched->pool_names, p),
+        .ahead = (uint32_t)(entry - sched->pools.items[p].admitted.items),
+        .start_ms = entry->start_ms,
+    };
+    return true;
+}
+
+/* Yielders. */
+
+void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job)
+{
+    uint32_t p, index = sched->jobs.items[job].run;
+    const struct admitted *entry =
+        for_job < sched->jobs.count &&
+                sched->jobs.items[for_job].list != LIST_NONE
+            ? admitted_anywhere(sched, for_job, &p)
+            : NULL;
+
+    ASSERT(index != NONE);
+    if (!entry || sched->runs.items[index].yields_to) {
+        return;
+    }
+    sched->version++;
+    sched->runs.items[index].yields_to = entry->serial;
+    sched->runs.items[index].yield_place = (uint32_t)sched->yielders.count;
+    VEC_PUSH(&sched->yielders, index);
+}
+
+void admitted_forget_yielder(struct sched *sched, uint32_t index)
+{
+    struct run *run = &sched->runs.items[index];
+
+    if (run->yields_to == 0) {
+        return;
+    }
+    uint32_t last = sched->yielders.items[--sched->yielders.count];
+    sched->yielders.items[run->yield_place] = last;
+    sched->runs.items[last].yield_place = run->yield_place;
+    run->yields_to = 0;
+}
+
+void admitted_fini(struct sched *sched)
+{
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        VEC_FREE(&sched->pools.items[p].admitted);
+    }
+    VEC_FREE(&sched->yielders);
+}

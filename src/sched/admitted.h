@@ -1,0 +1,44 @@
+/*
+ * admitted - gangs, and jobs of none, whose turn came when there was no room
+ * for them: a first-in-first-out list per pool (model.md 2.2, 2.9).
+ *
+ * They still wait in their queues, which count them as used; nothing of the
+ * same pool is tried in their stead but by the backfill test (reserve.h).
+ * Who is leased, removed or no longer a whole gang leaves the list.
+ *
+ * Runs that were let past one of them because they promised to go are its
+ * *yielders*: runs that name its serial number.
+ *
+ * Private to src/sched.  Threads: one owner.
+ */
+#pragma once
+
+#include "sched/state.h"
+
+/* The entry of a job, or of its gang, in a pool's list; NULL: not there. */
+const struct admitted *admitted_find(const struct sched *sched, uint32_t pool,
+                                     uint32_t job);
+/* The same, in whichever pool; gives the pool. */
+const struct admitted *admitted_anywhere(const struct sched *sched,
+                                         uint32_t job, uint32_t *ret_pool);
+/* The job that stands for an entry: of a gang its last member; NONE while the
+ * gang is not whole. */
+uint32_t admitted_job(const struct sched *sched,
+                      const struct admitted *admitted);
+/* The level of an entry's work. */
+uint8_t admitted_level(const struct sched *sched,
+                       const struct admitted *admitted);
+/* Whether any list holds anything. */
+bool admitted_is_any(const struct sched *sched);
+/* A job was leased or is to be removed: it leaves the list, with its gang. */
+void admitted_leave(struct sched *sched, uint32_t job);
+/* A gang changed: it leaves the list unless all of it is there. */
+void admitted_check_gang(struct sched *sched, uint32_t gang);
+/* A plan is over: what it admitted is not (yet). */
+void admitted_unmark(struct sched *sched, uint32_t job);
+/* The policy changed: lists of pools that keep none are emptied. */
+void admitted_check_policy(struct sched *sched);
+/* A run ends: it yields to nobody. */
+void admitted_forget_yielder(struct sched *sched, uint32_t run);
+/* Free all lists. */
+void admitted_fini(struct sched *sched);

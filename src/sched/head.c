@@ -1,0 +1,396 @@
+#include "sched/head.h"
+
+#include "sched/admitted.h"
+#include "sched/lanes.h"
+
+/* Taking over the list. */
+
+static const struct pool_policy *policy_of(const struct round *round)
+{
+    return &round->sched->policy->pools[round->pool->policy_index];
+}
+
+static const struct resource_vec *request_of(const struct round *round,
+                                             const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    return claim->is_gang
+               ? &sched->gangs.items[claim->item].waiting_sum
+               : &class_at(round, class_of_job(sched, claim->item))->request;
+}
+
+/* Whether `a` is tried before `b`. */
+static bool is_before(const struct head_entry *a, const struct head_entry *b)
+{
+    return a->claim.level != b->claim.level ? a->claim.level > b->claim.level
+                                            : a->claim.serial < b->claim.serial;
+}
+
+static struct head_entry *add_entry(struct round *round,
+                                    struct head_entry entry)
+{
+    struct reserve *reserve = &round->reserve;
+
+    if (!reserve->entries) {
+        size_t count = round->pool->admitted.count +
+                       (size_t)policy_of(round)->admitted_window *
+                           round->sched->level_count;
+        reserve->entries =
+            arena_alloc_array(round->arena, count, sizeof(*reserve->entries));
+    }
+    uint32_t at = reserve->count++;
+    while (at > 0 && is_before(&entry, &reserve->entries[at - 1])) {
+        reserve->entries[at] = reserve->entries[at - 1];
+        at--;
+    }
+    reserve->entries[at] = entry;
+    return &reserve->entries[at];
+}
+
+void head_begin(struct round *round)
+{
+    struct sched *sched = round->sched;
+    const struct pool *pool = round->pool;
+
+    if (policy_of(round)->admitted_window == 0) {
+        return;
+    }
+    round->reserve.has_window = true;
+    for (size_t i = 0; i < pool->admitted.count; i++) {
+        const struct admitted *admitted = &pool->admitted.items[i];
+        uint32_t job = admitted_job(sched, admitted);
+        uint32_t lane = round->lane_of_queue[admitted->queue];
+        if (job == NONE || lane == NONE) {
+            continue;
+        }
+        struct head_entry entry = {
+            .claim = {&round->lanes[lane], job, admitted->item,
+                      admitted->serial, admitted_level(sched, admitted),
+                      admitted->is_gang},
+            .start_ms = admitted->start_ms,
+        };
+        amounts_add(&round->lanes[lane].all, request_of(round, &entry.claim));
+        add_entry(round, entry);
+    }
+}
+
+/* Those of at least this level that still wait; of one queue, or of all
+ * (lane NULL). */
+static uint32_t count_waiting(const struct round *round, uint32_t level,
+                              const struct lane *lane)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct head_entry *entry = &round->reserve.entries[i];
+        count += !entry->is_done && entry->claim.level >= level &&
+                 (!lane || entry->claim.lane == lane);
+    }
+    return count;
+}
+
+static bool has_room(const struct round *round, uint32_t level,
+                     const struct lane *lane)
+{
+    const struct pool_policy *policy = policy_of(round);
+
+    return count_waiting(round, level, NULL) < policy->admitted_window &&
+           count_waiting(round, level, lane) <
+               policy->admitted_window_per_queue;
+}
+
+bool head_has_window(const struct round *round, const struct lane *lane)
+{
+    const struct reserve *reserve = &round->reserve;
+
+    return reserve->has_window && !round->is_filling && lane->head_count &&
+           has_room(round, round->sched->lists.items[lane->heads[0].list].level,
+                    lane);
+}
+
+bool head_is_closed(const struct round *round, const struct lane *lane)
+{
+    const struct pool_policy *policy = policy_of(round);
+
+    if (!round->reserve.count || (policy->has_backfill && !policy->is_strict)) {
+        return false;
+    }
+    uint32_t level = round->sched->lists.items[lane->heads[0].list].level;
+    return policy->is_strict ? !has_room(round, level, lane)
+                             : count_waiting(round, level, NULL) > 0;
+}
+
+bool head_has(const struct round *round, uint32_t item, bool is_gang)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct claim *claim = &round->reserve.entries[i].claim;
+        if (claim->item == item && claim->is_gang == is_gang) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The reservation. */
+
+/* Work is tried in another order from now on. */
+static void order_lanes(struct round *round)
+{
+    round->reserve.is_shortest_first =
+        policy_of(round)->backfill_order == BACKFILL_SHORTEST_FIRST;
+    if (!round->reserve.is_shortest_first) {
+        return;
+    }
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_reorder(round, &round->lanes[i]);
+    }
+}
+
+/* Whether some nodes do not take work for the moment. */
+static bool has_closed_nodes(const struct round *round)
+{
+    const struct sched *sched = round->sched;
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].pool == round->p &&
+            sched->nodes.items[i].record &&
+            !sched->nodes.items[i].is_accepting) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Reserve for the first that has no room; false when it can have none.  What
+ * it asks for does not count in its lane now. */
+static bool hold_for(struct round *round, const struct claim *claim)
+{
+    struct reserve *reserve = &round->reserve;
+
+    if (reserve->hold || !policy_of(round)->has_backfill) {
+        return true;
+    }
+    if (!reserve_make(round, claim, &reserve->made)) {
+        return false;
+    }
+    reserve->hold = &reserve->made;
+    order_lanes(round);
+    return true;
+}
+
+static void decide(struct round *round, enum sched_action action, uint32_t job,
+                   int64_t start_ms)
+{
+    round_decide(round, (struct sched_decision){
+                            .action = action,
+                            .job = job,
+                            .node = NONE,
+                            .for_job = NONE,
+                            .pool_index = (uint32_t)round->pool->policy_index,
+                            .start_ms = start_ms,
+                        });
+    round->group++;
+}
+
+/* Admission. */
+
+static bool is_admitted_elsewhere(const struct sched *sched, uint32_t item,
+                                  bool is_gang)
+{
+    return is_gang ? sched->gangs.items[item].is_admitted
+                   : sched->job_flags.items[item] & JOB_ADMITTED;
+}
+
+bool head_admit(struct round *round, struct lane *lane, uint32_t item,
+                bool is_gang)
+{
+    struct sched *sched = round->sched;
+    const struct reserve *reserve = &round->reserve;
+
+    if (!head_has_window(round, lane) ||
+        is_admitted_elsewhere(sched, item, is_gang)) {
+        return false;
+    }
+    if (sched->decisions.count &&
+        sched->decisions.count >= round->decision_max) {
+        round->is_cut = true;
+        return true;
+    }
+    struct head_entry entry = {
+        .claim = {lane, is_gang ? sched->gangs.items[item].position : item,
+                  item, 0, lane->level[STREAM_NEW], is_gang},
+        .start_ms = SCHED_START_UNKNOWN,
+    };
+    bool is_first = !reserve->hold;
+    if (!hold_for(round, &entry.claim)) {
+        return false;
+    }
+    if (is_first && reserve->hold) {
+        entry.start_ms = reserve->hold->start_ms;
+    }
+    entry.claim.serial = UINT32_MAX; /* after those of the list */
+    add_entry(round, entry);
+    amounts_add(&lane->all, request_of(round, &entry.claim));
+    if (is_gang) {
+        sched->gangs.items[item].is_admitted = true;
+    } else {
+        sched->job_flags.items[item] |= JOB_ADMITTED;
+    }
+    decide(round, SCHED_ADMIT, entry.claim.job, entry.start_ms);
+    return true;
+}
+
+/* The pass. */
+
+/* Whether rates, limits and the queue let the claim's work start at all; a
+ * rate only makes it wait. */
+static bool may_ever(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+    const struct resource_vec *request = request_of(round, claim);
+    const struct usage *usage = lane_usage(
+        round, claim->lane,
+        class_at(round, class_of_job(sched, claim->job))->priority_class);
+
+    if (sched->queues.items[claim->lane->queue].is_cordoned) {
+        return false;
+    }
+    for (uint32_t r = 0; usage && r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0 &&
+            usage->used.v[r] + request->v[r] > usage->limit.v[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool try_job(struct round *round, const struct claim *claim)
+{
+    struct sched *sched = round->sched;
+    uint32_t class_index = class_of_job(sched, claim->job);
+    struct search search = {round, class_index, claim->job, NULL};
+    size_t journal_mark = sched->journal.count;
+    size_t decision_mark = sched->decisions.count;
+    uint32_t node = place_find(&search);
+
+    if (node == NONE && round->kind == ROUND_BALANCE) {
+        node = victims_find(&search);
+    }
+    if (node == NONE) {
+        return false;
+    }
+    if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
+        place_rollback(round, journal_mark);
+        sched->decisions.count = decision_mark;
+        round->is_cut = true;
+        return false;
+    }
+    place_put(round, claim->lane, class_index, node, 1);
+    gang_started(round, claim->lane, 1, &class_at(round, class_index)->request);
+    const struct class *class = class_at(round, class_index);
+    round_decide(round, (struct sched_decision){
+                            .action = SCHED_LEASE,
+                            .job = claim->job,
+                            .node = node,
+                            .priority = sched->level_priority[class->level],
+                            .for_job = NONE,
+                        });
+    round->group++;
+    return true;
+}
+
+static bool try_gang(struct round *round, const struct claim *claim)
+{
+    switch (gang_place(round, claim->lane, claim->item)) {
+    case GANG_PLACED:
+        return true;
+    case GANG_CUT:
+        round->is_cut = true;
+        break;
+    case GANG_WAITS:
+        break;
+    }
+    return false;
+}
+
+/* Try to place an entry, with those victims that its turn in the order of all
+ * would give it, and those that yield to it. */
+static bool try_entry(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+    uint32_t count =
+        claim->is_gang ? sched->gangs.items[claim->item].waiting.count : 1;
+    size_t mark = sched->decisions.count;
+
+    if (!round_may_start(round, claim->lane, count, request_of(round, claim))) {
+        return false;
+    }
+    struct cost own =
+        cost_of(&round->pool->base, &claim->lane->all, request_of(round, claim),
+                claim->lane->factor_micro);
+    round->reserve.asking = claim->serial;
+    round->reserve.ordinal_min = evict_turn(round, claim->level, &own);
+    bool is_placed =
+        claim->is_gang ? try_gang(round, claim) : try_job(round, claim);
+    round->reserve.asking = 0;
+    round->reserve.ordinal_min = 0;
+    if (is_placed) {
+        round_settle_gangs(round, mark);
+        lane_refresh(round, claim->lane);
+    }
+    return is_placed;
+}
+
+/* Lifetimes that the entry waits for. */
+static void wake_for_yielders(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t i = 0; i < sched->yielders.count; i++) {
+        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        if (run->yields_to == claim->serial) {
+            round_wake_for(round, run);
+        }
+    }
+}
+
+void head_pass(struct round *round)
+{
+    struct reserve *reserve = &round->reserve;
+
+    for (uint32_t i = 0; i < reserve->count && !round->is_cut; i++) {
+        struct head_entry *entry = &reserve->entries[i];
+        struct claim *claim = &entry->claim;
+        struct resource_vec own = *request_of(round, claim);
+        amounts_subtract(&claim->lane->all, &own);
+        bool is_possible = may_ever(round, claim);
+        entry->is_done = is_possible && try_entry(round, claim);
+        if (entry->is_done || round->is_cut) {
+            continue;
+        }
+        if (!is_possible ||
+            (!hold_for(round, claim) && !has_closed_nodes(round))) {
+            entry->is_done = true;
+            decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
+            continue;
+        }
+        amounts_add(&claim->lane->all, &own);
+        wake_for_yielders(round, claim);
+    }
+}
+
+void head_end(struct round *round)
+{
+    const struct reservation *hold = round->reserve.hold;
+
+    for (uint32_t i = 0; hold && i < round->reserve.count; i++) {
+        const struct head_entry *entry = &round->reserve.entries[i];
+        bool is_due = round->kind == ROUND_BALANCE ||
+                      entry->start_ms == SCHED_START_UNKNOWN;
+        if (entry->claim.serial == hold->serial && hold->serial &&
+            !entry->is_done && is_due && hold->start_ms < entry->start_ms) {
+            decide(round, SCHED_ADMIT, entry->claim.job, hold->start_ms);
+        }
+    }
+}

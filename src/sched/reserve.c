@@ -1,0 +1,373 @@
+#include "sched/reserve.h"
+
+#include <string.h>
+
+#include "sched/round.h"
+
+/* Saturating; both are times or durations of at least 0. */
+static int64_t later(int64_t at_ms, int64_t by_ms)
+{
+    return by_ms > INT64_MAX - at_ms ? INT64_MAX : at_ms + by_ms;
+}
+
+/* The backfill test. */
+
+static struct reserved_node *find_node(const struct reservation *reservation,
+                                       uint32_t node)
+{
+    uint32_t low = 0, high = reservation->node_count;
+
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (reservation->nodes[middle].node < node) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < reservation->node_count && reservation->nodes[low].node == node
+               ? &reservation->nodes[low]
+               : NULL;
+}
+
+/* How the class makes way in time, on whichever node. */
+static enum pass pass_in_time(const struct round *round,
+                              const struct reservation *reservation,
+                              const struct class *class)
+{
+    int64_t start_ms = reservation->start_ms;
+
+    if (start_ms == SCHED_START_UNKNOWN) {
+        return class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
+    }
+    if (later(round->now_ms, class->deadline_ms) <= start_ms) {
+        return PASS_BOUND;
+    }
+    return later(round->now_ms, class->lifetime_ms) <= start_ms ? PASS_YIELDS
+                                                                : PASS_NO;
+}
+
+enum pass reserve_pass(const struct round *round,
+                       const struct reservation *reservation,
+                       const struct class *class, uint32_t node)
+{
+    const struct sched *sched = round->sched;
+
+    if (!reservation ||
+        sched->nodes.items[node].reserved_stamp != sched->stamp ||
+        class->level > reservation->level) {
+        return PASS_BESIDE;
+    }
+    const struct reserved_node *reserved = find_node(reservation, node);
+    if (!reserved) {
+        return PASS_BESIDE;
+    }
+    enum pass pass = pass_in_time(round, reservation, class);
+    if (pass == PASS_NO && amounts_fit(&class->request, &reserved->extra)) {
+        pass = PASS_BESIDE;
+    }
+    return pass;
+}
+
+void reserve_charge(const struct round *round, struct reservation *reservation,
+                    const struct class *class, uint32_t node, int64_t count)
+{
+    const struct sched *sched = round->sched;
+    struct reserved_node *reserved =
+        sched->nodes.items[node].reserved_stamp == sched->stamp
+            ? find_node(reservation, node)
+            : NULL;
+
+    if (reserved && pass_in_time(round, reservation, class) == PASS_NO) {
+        amounts_add_times(&reserved->extra, &class->request, -count);
+    }
+}
+
+/* Release bounds. */
+
+/* Whether what queues have says that their work would be preempted for the
+ * claim: they are over their share, and further than the claim would be. */
+static void mark_queues(struct reserving *r)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    const struct lane *lane = r->claim->lane;
+    const struct resource_vec *request =
+        r->claim->is_gang
+            ? &sched->gangs.items[r->claim->item].waiting_sum
+            : &class_at(round, class_of_job(sched, r->claim->job))->request;
+    struct cost own =
+        cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
+    uint32_t count;
+    const struct share *shares = round_shares(round, &count);
+
+    r->may_go = arena_alloc_array(round->arena, sched->queues.count,
+                                  sizeof(*r->may_go));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct queue *queue = &sched->queues.items[shares[i].queue];
+        struct cost theirs = cost_of(&round->pool->base, &shares[i].allocated,
+                                     NULL, queue->factor_micro);
+        r->may_go[shares[i].queue] =
+            share_is_over(sched, round->p, &shares[i]) &&
+            cost_compare(&round->pool->base, &own, &theirs) < 0;
+    }
+}
+
+/* When a job of a class that began at `start_ms` is gone; it may be held to
+ * its lifetime, or not. */
+static int64_t bound_of(const struct round *round, const struct class *class,
+                        int64_t start_ms, bool may_go)
+{
+    int64_t bound_ms = later(start_ms, class->deadline_ms);
+
+    if (bound_ms <= round->now_ms) {
+        bound_ms = round->now_ms + 1; /* overdue */
+    }
+    if (may_go && class->lifetime_ms != LIFETIME_INFINITE) {
+        int64_t ripe_ms = later(start_ms, class->lifetime_ms);
+        bound_ms = ripe_ms < bound_ms ? ripe_ms : bound_ms;
+    }
+    return bound_ms;
+}
+
+static int64_t bound_of_run(const struct reserving *r, const struct run *run)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, class_of_job(sched, run->job));
+    int64_t start_ms =
+        run->started_ms == INT64_MAX ? round->now_ms : run->started_ms;
+    uint32_t queue = sched->accounts.items[run->account].queue;
+    bool is_fair = !sched->policy->is_fair_share_preemption_off;
+    bool may_go =
+        (run->yields_to && run->yields_to == r->claim->serial) ||
+        (is_fair && run->level <= r->claim->level && r->may_go[queue]);
+
+    if (run->is_preemptible && run->level < r->claim->level &&
+        !sched->policy->is_urgency_preemption_off) {
+        return round->now_ms;
+    }
+    return bound_of(round, class, start_ms, may_go);
+}
+
+static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
+                        const struct resource_vec *request)
+{
+    if (at_ms != INT64_MAX) {
+        VEC_PUSH(&r->releases, (struct release){at_ms, node, request});
+    }
+}
+
+void reserve_gather(struct reserving *r, uint32_t node)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+
+    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        if (run->state != RUN_PREEMPTED) {
+            add_release(
+                r, node, bound_of_run(r, run),
+                &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+    for (uint32_t at = r->planned_first ? r->planned_first[node] : NONE;
+         at != NONE; at = r->planned_next[at]) {
+        const struct journal_entry *entry = &sched->journal.items[at];
+        const struct class *class = class_at(round, entry->class_index);
+        bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
+        for (uint32_t i = 0; i < entry->count; i++) {
+            add_release(r, node, bound_of(round, class, round->now_ms, may_go),
+                        &class->request);
+        }
+    }
+}
+
+/* Chain what this round placed, by node. */
+static void chain_planned(struct reserving *r)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    size_t count = sched->journal.count;
+
+    if (count == 0) {
+        return;
+    }
+    r->planned_first = arena_alloc_array(round->arena, sched->nodes.count,
+                                         sizeof(*r->planned_first));
+    r->planned_next =
+        arena_alloc_array(round->arena, count, sizeof(*r->planned_next));
+    memset(r->planned_first, 0xff,
+           sched->nodes.count * sizeof(*r->planned_first));
+    for (size_t i = 0; i < count; i++) {
+        const struct journal_entry *entry = &sched->journal.items[i];
+        if (entry->count) {
+            r->planned_next[i] = r->planned_first[entry->node];
+            r->planned_first[entry->node] = (uint32_t)i;
+        }
+    }
+}
+
+bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node)
+{
+    struct search search = {
+        .round = r->round,
+        .class_index = class_of_job(r->round->sched, job),
+        .job = job,
+    };
+
+    return place_matches(&search, node);
+}
+
+void reserve_add(struct reserving *r, uint32_t node,
+                 const struct resource_vec *taken,
+                 const struct resource_vec *room)
+{
+    struct reservation *reservation = r->reservation;
+    struct reserved_node *item = &reservation->nodes[reservation->node_count++];
+
+    *item = (struct reserved_node){
+        .node = node,
+        .taken = *taken,
+        .extra = *room,
+    };
+    amounts_subtract(&item->extra, taken);
+    for (int c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
+        item->extra.v[c] = item->extra.v[c] > 0 ? item->extra.v[c] : 0;
+    }
+    r->round->sched->nodes.items[node].reserved_stamp = r->round->sched->stamp;
+}
+
+/* Single jobs. */
+
+static void sift(struct release *heap, size_t at, size_t count)
+{
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= count) {
+            return;
+        }
+        if (child + 1 < count && heap[child + 1].at_ms < heap[child].at_ms) {
+            child++;
+        }
+        if (heap[at].at_ms <= heap[child].at_ms) {
+            return;
+        }
+        struct release swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+        at = child;
+    }
+}
+
+/* When a node has room for `request`, not later than `until_ms`, and what it
+ * has free then; INT64_MAX: not known, and then all that is bounded. */
+static int64_t ready_at(struct reserving *r, uint32_t node,
+                        const struct resource_vec *request, int64_t until_ms,
+                        struct resource_vec *ret_room)
+{
+    struct resource_vec room = r->round->sched->free[node];
+    int64_t at_ms = r->round->now_ms;
+    bool is_ready = amounts_fit(request, &room);
+
+    r->releases.count = 0;
+    reserve_gather(r, node);
+    struct release *heap = r->releases.items;
+    size_t count = r->releases.count;
+    for (size_t i = count / 2; i > 0; i--) {
+        sift(heap, i - 1, count);
+    }
+    while (count && (!is_ready || heap[0].at_ms <= at_ms)) {
+        if (heap[0].at_ms > until_ms) {
+            return INT64_MAX;
+        }
+        at_ms = heap[0].at_ms > at_ms ? heap[0].at_ms : at_ms;
+        amounts_add(&room, heap[0].request);
+        is_ready = is_ready || amounts_fit(request, &room);
+        heap[0] = heap[--count];
+        sift(heap, 0, count);
+    }
+    *ret_room = room;
+    return is_ready ? at_ms : INT64_MAX;
+}
+
+/* The node that a job is promised. */
+struct choice {
+    uint32_t node;
+    int64_t at_ms;
+    uint64_t key;
+    struct resource_vec room;
+};
+
+static bool is_better(const struct sched *sched, const struct choice *a,
+                      const struct choice *b)
+{
+    bool is_known = a->at_ms != INT64_MAX;
+
+    if (b->node == NONE || a->at_ms != b->at_ms) {
+        return b->node == NONE || a->at_ms < b->at_ms;
+    }
+    if (a->key != b->key) {
+        /* Without a time: where most of the room is to be had. */
+        return is_known ? a->key < b->key : a->key > b->key;
+    }
+    return sched->ranks[a->node] < sched->ranks[b->node];
+}
+
+static bool reserve_for_job(struct reserving *r)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    uint32_t job = r->claim->job;
+    const struct resource_vec *request =
+        &class_at(round, class_of_job(sched, job))->request;
+    struct choice best = {.node = NONE, .at_ms = INT64_MAX};
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        struct choice choice = {.node = i};
+        if (sched->nodes.items[i].pool != round->p ||
+            !amounts_fit(request, &sched->nodes.items[i].capacity) ||
+            !reserve_matches(r, job, i)) {
+            continue;
+        }
+        choice.at_ms = ready_at(r, i, request, best.at_ms, &choice.room);
+        if (choice.at_ms == INT64_MAX && best.at_ms != INT64_MAX) {
+            continue;
+        }
+        choice.key = pool_weigh(round->pool, &choice.room);
+        if (is_better(sched, &choice, &best)) {
+            best = choice;
+        }
+    }
+    if (best.node == NONE) {
+        return false;
+    }
+    r->reservation->nodes =
+        arena_alloc(round->arena, sizeof(*r->reservation->nodes));
+    r->reservation->start_ms = best.at_ms;
+    reserve_add(r, best.node, request, &best.room);
+    return true;
+}
+
+bool reserve_make(struct round *round, const struct claim *claim,
+                  struct reservation *ret_reservation)
+{
+    struct reserving r = {
+        .round = round,
+        .claim = claim,
+        .reservation = ret_reservation,
+    };
+
+    *ret_reservation = (struct reservation){
+        .job = claim->job,
+        .serial = claim->serial,
+        .level = claim->level,
+        .start_ms = SCHED_START_UNKNOWN,
+    };
+    mark_queues(&r);
+    chain_planned(&r);
+    bool is_made = claim->is_gang ? reserve_for_gang(&r) : reserve_for_job(&r);
+    VEC_FREE(&r.releases);
+    return is_made;
+}

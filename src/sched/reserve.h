@@ -1,0 +1,105 @@
+/*
+ * reserve - a promise of nodes and amounts to a gang that has no room yet, and
+ * who may use them in the meantime (model.md 2.9).
+ *
+ * What runs is expected to be gone at its *release bound*: the end of its
+ * deadline, or of its lifetime if it would be preempted for the gang then.
+ * The reservation is where the gang would go at the first time t* at which
+ * the bounds that have passed leave it room; without such a time, where most
+ * of its room is free or bounded.  It belongs to nodes and amounts, not to a
+ * total.  Others may take of a reserved node what is left beside the gang at
+ * t*, or what they give back by then.
+ *
+ * It is made anew in each round and lives in the round's arena.  A round has
+ * the pool's (round.reserve.hold); queues may have further ones of their own,
+ * to be asked about in the same way.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state.h"
+
+struct round;
+struct lane;
+struct search;
+
+/* What a reservation holds on one node. */
+struct reserved_node {
+    uint32_t node;
+    struct resource_vec taken; /* by the gang */
+    struct resource_vec extra; /* left beside it at t* */
+};
+
+struct reservation {
+    uint32_t job;    /* that stands for the gang */
+    uint32_t serial; /* of its entry, 0: not yet in the list */
+    uint8_t level;
+    int64_t start_ms;            /* t*; SCHED_START_UNKNOWN: no bound tells */
+    struct reserved_node *nodes; /* by index of node */
+    uint32_t node_count;
+};
+
+/* For whom to reserve. */
+struct claim {
+    struct lane *lane;
+    uint32_t job; /* that stands for it */
+    uint32_t item;
+    uint32_t serial; /* or 0 */
+    uint8_t level;
+    bool is_gang;
+};
+
+/* Who may have a place. */
+enum pass {
+    PASS_NO,
+    PASS_BESIDE, /* the node is not reserved, or has enough beside the gang */
+    PASS_BOUND,  /* it ends in time */
+    PASS_YIELDS, /* it can be preempted in time */
+};
+
+/* Reserve for a claim; false when it would not even fit in empty nodes.
+ * `ret` lives as long as the round. */
+bool reserve_make(struct round *round, const struct claim *claim,
+                  struct reservation *ret_reservation);
+/* How a job of a class may take its place on a node, as far as a reservation
+ * goes; NULL reserves nothing. */
+enum pass reserve_pass(const struct round *round,
+                       const struct reservation *reservation,
+                       const struct class *class, uint32_t node);
+/* A job of a class took `count` places on a node, or gave them back
+ * (negative): what is left beside the gang changes, if that is what it uses. */
+void reserve_charge(const struct round *round, struct reservation *reservation,
+                    const struct class *class, uint32_t node, int64_t count);
+
+/* Parts of the making, shared with reserve_gang.c. */
+
+/* Amounts that become free on a node. */
+struct release {
+    int64_t at_ms;
+    uint32_t node;
+    const struct resource_vec *request;
+};
+
+/* A reservation in the making. */
+struct reserving {
+    struct round *round;
+    const struct claim *claim;
+    struct reservation *reservation;
+    uint32_t *planned_first; /* by node: the last of its new jobs' entries of
+                                the journal, or NONE; NULL: there are none */
+    uint32_t *planned_next;  /* by entry */
+    uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
+    VEC(struct release) releases;
+};
+
+/* Append what becomes free on a node, when it is known. */
+void reserve_gather(struct reserving *r, uint32_t node);
+/* Add a node to the reservation: `room` is what is free there at t*. */
+void reserve_add(struct reserving *r, uint32_t node,
+                 const struct resource_vec *taken,
+                 const struct resource_vec *room);
+/* Whether the claim's job `job` may use a node at all; empty nodes too. */
+bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node);
+/* Reserve for a whole gang; false as in reserve_make(). */
+bool reserve_for_gang(struct reserving *r);

@@ -1,0 +1,277 @@
+/* Where a gang would go at a time to come: its members one after the other,
+ * each to the fullest node that has room for it, as gang_place.c does. */
+#include <stdlib.h>
+
+#include "sched/reserve.h"
+#include "sched/round.h"
+
+/* A node, and what it has to give. */
+struct spot {
+    uint32_t node;
+    struct resource_vec room;  /* at the time in question */
+    struct resource_vec taken; /* by the gang */
+    uint64_t key;
+};
+
+/* The nodes of the pool, or of one value of a label. */
+struct spots {
+    struct reserving *r;
+    const struct gang *gang;
+    struct spot *items; /* all of them */
+    uint32_t count;
+    uint32_t *place; /* by node: in items, or NONE */
+    uint32_t *order; /* those tried, in order */
+    uint32_t *spare;
+    uint32_t order_count;
+    const struct label_group *only; /* or NULL: all */
+    uint32_t needed, skipped_max;
+    bool is_on_empty; /* the most room first, and up to the capacity */
+};
+
+static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
+{
+    const struct spot *x = &spots->items[a], *y = &spots->items[b];
+    const uint32_t *ranks = spots->r->round->sched->ranks;
+
+    if (x->key != y->key) {
+        return spots->is_on_empty ? x->key > y->key : x->key < y->key;
+    }
+    return ranks[x->node] < ranks[y->node];
+}
+
+static void sort_order(struct spots *spots)
+{
+    uint32_t *items = spots->order, *spare = spots->spare;
+    uint32_t count = spots->order_count;
+
+    for (uint32_t width = 1; width < count; width *= 2) {
+        for (uint32_t low = 0; low < count; low += 2 * width) {
+            uint32_t middle = low + width < count ? low + width : count;
+            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
+            uint32_t a = low, b = middle;
+            for (uint32_t to = low; to < high; to++) {
+                bool is_left =
+                    b >= high ||
+                    (a < middle && !goes_before(spots, items[b], items[a]));
+                spare[to] = is_left ? items[a++] : items[b++];
+            }
+        }
+        uint32_t *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    spots->order = items;
+    spots->spare = spare;
+}
+
+/* The spots that a member may use and that are asked about, in order. */
+static void choose_order(struct spots *spots, uint32_t job)
+{
+    const struct round *round = spots->r->round;
+    uint32_t count = spots->only ? spots->only->count : spots->count;
+
+    spots->order_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
+        if (at != NONE &&
+            reserve_matches(spots->r, job, spots->items[at].node)) {
+            spots->items[at].key =
+                pool_weigh(round->pool, &spots->items[at].room);
+            spots->order[spots->order_count++] = at;
+        }
+    }
+    sort_order(spots);
+}
+
+static bool take_spot(struct spots *spots, struct spot *spot,
+                      const struct resource_vec *request)
+{
+    const struct node *node = &spots->r->round->sched->nodes.items[spot->node];
+    struct resource_vec left = spot->room;
+
+    if (spots->is_on_empty) {
+        left = node->capacity;
+        amounts_subtract(&left, &spot->taken);
+    }
+    if (!amounts_fit(request, &left)) {
+        return false;
+    }
+    amounts_subtract(&spot->room, request);
+    amounts_add(&spot->taken, request);
+    return true;
+}
+
+/* Whether enough members find a place. */
+static bool fill(struct spots *spots)
+{
+    const struct sched *sched = spots->r->round->sched;
+    const struct seq *waiting = &spots->gang->waiting;
+    uint32_t done = 0, skipped = 0, last_class = NONE, at = 0;
+
+    for (struct seq_cursor c = {0}; !seq_is_end(waiting, c);
+         seq_next(waiting, &c)) {
+        uint32_t job = seq_get(waiting, c);
+        uint32_t class_index = class_of_job(sched, job);
+        bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
+        const struct resource_vec *request =
+            &sched->classes.items[class_index].request;
+        if (class_index != last_class || has_avoided) {
+            choose_order(spots, job);
+            at = 0;
+        }
+        last_class = has_avoided ? NONE : class_index;
+        while (at < spots->order_count &&
+               !take_spot(spots, &spots->items[spots->order[at]], request)) {
+            at++;
+        }
+        if (at == spots->order_count) {
+            if (++skipped > spots->skipped_max) {
+                return false;
+            }
+        } else if (++done == spots->needed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is free everywhere at a time. */
+static void set_rooms(struct spots *spots, int64_t at_ms)
+{
+    const struct sched *sched = spots->r->round->sched;
+
+    for (uint32_t i = 0; i < spots->count; i++) {
+        spots->items[i].room = sched->free[spots->items[i].node];
+        spots->items[i].taken = (struct resource_vec){0};
+    }
+    for (size_t i = 0; i < spots->r->releases.count; i++) {
+        const struct release *release = &spots->r->releases.items[i];
+        if (release->at_ms <= at_ms) {
+            amounts_add(&spots->items[spots->place[release->node]].room,
+                        release->request);
+        }
+    }
+}
+
+/* The value that members which run hold the gang to; "" for none. */
+static bool is_value_open(const struct spots *spots,
+                          const struct label_group *group)
+{
+    const struct label *running =
+        gang_running_value(spots->r->round, spots->gang);
+
+    return !running || str_equal(running->value, group->value);
+}
+
+/* Whether the gang has room at a time; leaves its places in `taken`. */
+static bool fits_at(struct spots *spots, int64_t at_ms)
+{
+    struct round *round = spots->r->round;
+    struct str key = str_of(spots->gang->uniformity);
+
+    spots->only = NULL;
+    if (key.byte_count == 0) {
+        set_rooms(spots, at_ms);
+        return fill(spots);
+    }
+    const struct label_index *index = place_labels(round, key);
+    for (uint32_t i = 0; i < index->group_count; i++) {
+        spots->only = &index->groups[i];
+        if (is_value_open(spots, spots->only)) {
+            set_rooms(spots, at_ms);
+            if (fill(spots)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The first time at which the gang has room, or SCHED_START_UNKNOWN. */
+static int64_t first_time(struct spots *spots)
+{
+    struct round *round = spots->r->round;
+    size_t count = spots->r->releases.count;
+    int64_t *times = arena_alloc_array(round->arena, count + 1, sizeof(*times));
+    size_t low = 0, high = count + 1;
+
+    times[0] = round->now_ms;
+    for (size_t i = 0; i < count; i++) {
+        int64_t at_ms = spots->r->releases.items[i].at_ms;
+        times[i + 1] = at_ms > round->now_ms ? at_ms : round->now_ms;
+    }
+    qsort(times, count + 1, sizeof(*times), compare_times);
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (fits_at(spots, times[middle])) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low <= count ? times[low] : SCHED_START_UNKNOWN;
+}
+
+static void collect_spots(struct spots *spots)
+{
+    struct round *round = spots->r->round;
+    const struct sched *sched = round->sched;
+    uint32_t n = (uint32_t)sched->nodes.count;
+
+    spots->items = arena_alloc_array(round->arena, n, sizeof(*spots->items));
+    spots->place = arena_alloc_array(round->arena, n, sizeof(*spots->place));
+    spots->order = arena_alloc_array(round->arena, n, sizeof(*spots->order));
+    spots->spare = arena_alloc_array(round->arena, n, sizeof(*spots->spare));
+    for (uint32_t i = 0; i < n; i++) {
+        spots->place[i] = NONE;
+        if (sched->nodes.items[i].pool == round->p &&
+            sched->nodes.items[i].is_accepting) {
+            spots->place[i] = spots->count;
+            spots->items[spots->count++].node = i;
+            reserve_gather(spots->r, i);
+        }
+    }
+}
+
+static void keep_places(struct spots *spots)
+{
+    struct reserving *r = spots->r;
+    const struct resource_vec none = {0};
+
+    r->reservation->nodes = arena_alloc_array(r->round->arena, spots->count,
+                                              sizeof(*r->reservation->nodes));
+    for (uint32_t i = 0; i < spots->count; i++) {
+        struct spot *spot = &spots->items[i];
+        if (!amounts_fit(&spot->taken, &none)) {
+            amounts_add(&spot->room, &spot->taken);
+            reserve_add(r, spot->node, &spot->taken, &spot->room);
+        }
+    }
+}
+
+bool reserve_for_gang(struct reserving *r)
+{
+    const struct gang *gang = &r->round->sched->gangs.items[r->claim->item];
+    struct spots spots = {.r = r, .gang = gang};
+    uint32_t running = gang->leased.count, waiting = gang->waiting.count;
+    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
+
+    spots.needed = needed < waiting ? needed : waiting;
+    spots.skipped_max = waiting - spots.needed;
+    collect_spots(&spots);
+    r->reservation->start_ms = first_time(&spots);
+    spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
+    /* Once more: the search may have ended on a time that was too early. */
+    if (!fits_at(&spots, r->reservation->start_ms)) {
+        return false;
+    }
+    keep_places(&spots);
+    return true;
+}
