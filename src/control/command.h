@@ -35,6 +35,7 @@ enum command_kind {
     COMMAND_QUERY_QUEUES, /* queues and shares, for metrics and the CLI */
     COMMAND_QUERY_APPS,   /* applications of queues and their states */
     COMMAND_EXPLAIN,      /* why a job waits */
+    COMMAND_QUERY_NODES,  /* nodes, their capacity and their state */
     COMMAND_SESSION_END,  /* the stream of a held exchange has ended */
 };
 
@@ -140,6 +141,18 @@ struct queue_share {
     struct resource_list allocated;         /* to what is leased; no zeros */
 };
 
+/* One node as it is now. */
+struct node_status {
+    struct str name, executor, pool;
+    const char *state; /* ready, cordoned, stale, lost, quarantined, pinned,
+                          trial */
+    struct str reason; /* of the state; "" when there is none */
+    struct resource_list capacity, free; /* no zeros */
+    uint32_t run_count;
+    int64_t until_ms;                   /* quarantined: until then */
+    uint64_t ended_count, failed_count; /* runs in the quarantine's window */
+};
+
 struct command;
 /* Told that a command was answered. */
 typedef void command_done_fn(struct command *command, void *ctx);
@@ -183,6 +196,14 @@ struct command {
             uint32_t row_count;
             uint32_t total_count; /* that match */
         } apps;
+        struct {
+            struct str pool, executor, name;       /* "": any */
+            struct str after_name, after_executor; /* "": from the first */
+            uint32_t count_max;
+            struct node_status *nodes; /* answer: in order of names */
+            uint32_t node_count;
+            bool has_more;
+        } nodes;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

@@ -441,6 +441,10 @@ static int wake_ms(const struct control *c)
             c->plan_wake_ms > wall_ms ? c->plan_wake_ms - wall_ms : 0;
         due_ns = earlier(due_ns, now_ns + (uint64_t)in_ms * NS_PER_MS);
     }
+    int64_t health_ms = sched_health_wake_ms(c->sched);
+    if (health_ms <= c->now_ms || health_ms <= wall_ms) {
+        due_ns = now_ns;
+    }
     due_ns = earlier(due_ns, executors_due_ns(c));
     if (due_ns < c->retry_ns) {
         due_ns = c->retry_ns;

@@ -97,6 +97,7 @@ struct control_metrics {
     uint32_t job_count, queued_count, leased_now_count, pending_count,
         running_count;
     uint32_t queue_count, executor_count, node_count, session_count;
+    uint32_t quarantined_count, trial_count; /* nodes */
     uint32_t dedup_count;
 };
 

@@ -196,6 +196,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_REPORT:
     case COMMAND_QUERY_QUEUES:
     case COMMAND_QUERY_APPS:
+    case COMMAND_QUERY_NODES:
     case COMMAND_EXPLAIN:
         report_answer(c, command);
         break;
@@ -288,7 +289,8 @@ static void add_owed(struct control *c)
 static bool has_closed_nodes(const struct sched_explanation *e)
 {
     return e->nodes_excluded[SCHED_EXCLUDED_EXECUTOR] > 0 ||
-           e->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE] > 0;
+           e->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE] > 0 ||
+           e->nodes_excluded[SCHED_EXCLUDED_QUARANTINED] > 0;
 }
 
 static bool never_fits(const struct sched_explanation *e)
@@ -657,7 +659,9 @@ bool batch_form(struct control *c)
         batch_add_silence(c);
         add_owed(c);
         add_rejections(c);
-        add_plan(c);
+        if (!batch_add_health(c)) { /* plans are for nodes as they will be */
+            add_plan(c);
+        }
     }
     return batch->log.event_count > 0;
 }

@@ -304,6 +304,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
 {
     const struct event *event = &item->event;
 
+    health_note(c, change, event);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }
@@ -398,6 +399,9 @@ static void fold_other(struct control *c, const struct event *event)
     case EVENT_DISMISSED:
         fold_admission(c, event);
         break;
+    case EVENT_NODE_HEALTH:
+        health_fold(c, event);
+        break;
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);
         break;
@@ -436,15 +440,15 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     struct folding folding = {c, seq};
 
     arena_reset(&c->scratch);
+    if (time_ms > c->now_ms) {
+        c->now_ms = time_ms;
+    }
     sched_set_time(c->sched, time_ms);
     int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
     if (rc < 0) {
         return rc;
     }
     c->seq = seq;
-    if (time_ms > c->now_ms) {
-        c->now_ms = time_ms;
-    }
     if (c->marks.count == 0 ||
         c->now_ms - c->marks.items[c->marks.count - 1].time_ms >= 3600 * 1000) {
         VEC_PUSH(&c->marks, (struct time_mark){seq, c->now_ms});

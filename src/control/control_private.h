@@ -7,6 +7,8 @@
  *     control_batch.c       form the next batch
  *     control_events.c      sequences that others made: reports, requests
  *     control_executors.c   executors: inventory, settings, silence
+ *     control_health.c      nodes that fail
+ *     control_nodes.c       nodes as operators see them
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_apps.c        applications of jobs, and how they stand
@@ -274,6 +276,21 @@ void executors_forgive(struct control *c, uint64_t pause_ns);
 /* When the next executor will have been silent too long; UINT64_MAX: never. */
 uint64_t executors_due_ns(const struct control *c);
 
+/* control_health.c */
+
+/* A run has ended: what that says of its node. */
+void health_note(struct control *c, const struct jobs_change *change,
+                 const struct event *event);
+/* Add to the batch which nodes are to be taken out, or back; false if none. */
+bool batch_add_health(struct control *c);
+/* Fold NODE_HEALTH. */
+void health_fold(struct control *c, const struct event *event);
+
+/* control_nodes.c */
+
+/* Answer a COMMAND_QUERY_NODES. */
+void nodes_answer(struct control *c, struct command *command);
+
 /* control_exchange.c */
 
 /* Release an executor's session, if it has one. */
@@ -335,6 +352,10 @@ struct named_queue {
 
 /* The queues that are set or have jobs, by name; mem_free() it. */
 struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count);
+/* What is not 0 of a vector, as amounts with names. */
+struct resource_list name_amounts(struct control *c,
+                                  const struct resource_vec *vec,
+                                  struct arena *arena);
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
 /* Why a job can never run, in the arena. */

@@ -75,6 +75,7 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_POOL] = "are of another pool",
     [SCHED_EXCLUDED_EXECUTOR] = "are of an executor that gets no new jobs",
     [SCHED_EXCLUDED_UNSCHEDULABLE] = "are cordoned or gone",
+    [SCHED_EXCLUDED_QUARANTINED] = "are in quarantine, as too much fails there",
     [SCHED_EXCLUDED_TAINT] = "have a taint that the job does not tolerate",
     [SCHED_EXCLUDED_SELECTOR] = "do not match the node selector",
     [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
@@ -88,6 +89,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_POOL] = "pool",
     [SCHED_EXCLUDED_EXECUTOR] = "executor",
     [SCHED_EXCLUDED_UNSCHEDULABLE] = "unschedulable",
+    [SCHED_EXCLUDED_QUARANTINED] = "quarantined",
     [SCHED_EXCLUDED_TAINT] = "taint",
     [SCHED_EXCLUDED_SELECTOR] = "selector",
     [SCHED_EXCLUDED_AFFINITY] = "affinity",
@@ -449,10 +451,9 @@ static void count_runs(struct control *c, struct queue_share *shares,
     }
 }
 
-/* What is not 0 of a vector, as amounts with names. */
-static struct resource_list name_amounts(struct control *c,
-                                         const struct resource_vec *vec,
-                                         struct arena *arena)
+struct resource_list name_amounts(struct control *c,
+                                  const struct resource_vec *vec,
+                                  struct arena *arena)
 {
     const struct resource_schema *schema = &c->policy->policy.schema;
     struct resource_list list = {
@@ -530,6 +531,8 @@ void report_answer(struct control *c, struct command *command)
         answer_queues(c, command);
     } else if (command->kind == COMMAND_QUERY_APPS) {
         apps_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_NODES) {
+        nodes_answer(c, command);
     } else {
         answer_explain(c, command);
     }

@@ -81,6 +81,13 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
     put(out, "berth_queues", gauge, "Queues.", m->queue_count);
     put(out, "berth_executors", gauge, "Executors known.", m->executor_count);
     put(out, "berth_nodes", gauge, "Nodes known.", m->node_count);
+    strbuf_addf(out,
+                "# HELP berth_nodes_quarantined Nodes that get no new work, or "
+                "one job at a time, for their failures.\n"
+                "# TYPE berth_nodes_quarantined gauge\n"
+                "berth_nodes_quarantined{state=\"out\"} %u\n"
+                "berth_nodes_quarantined{state=\"trial\"} %u\n",
+                m->quarantined_count, m->trial_count);
     put(out, "berth_round_seconds_last", gauge, "The last round's time.",
         (double)m->round_us_last / 1e6);
     put(out, "berth_round_seconds_max", gauge, "The longest round's time.",

@@ -59,6 +59,7 @@ enum event_type {
     EVENT_POLICY_SET = 1009,
     EVENT_LEADER_STARTED = 1010,
     EVENT_SELECTION = 1011,
+    EVENT_NODE_HEALTH = 1012,
     EVENT_ADMITTED = 1013,
     EVENT_DISMISSED = 1014,
 };
@@ -229,6 +230,15 @@ struct event {
         struct {
             struct str text; /* the policy's YAML */
         } policy;
+        struct {
+            struct str executor_id; /* "": whichever executors have it */
+            struct str node_name;
+            enum node_health health;
+            bool is_pinned;   /* OUT until an operator clears it */
+            int64_t until_ms; /* OUT */
+            int64_t probation_ms;
+            struct str reason; /* for people */
+        } health;              /* NODE_HEALTH */
         struct {
             enum selection_action action;
             struct str executor_id; /* "": any */

@@ -14,6 +14,14 @@ enum {
     NODE_NAME_BYTES_MAX = 253,
 };
 
+/* Whether a node that fails gets new work (model.md 6.10b).  Append, never
+ * renumber: these are logged. */
+enum node_health {
+    NODE_NORMAL = 0,
+    NODE_OUT = 1,   /* quarantined: nothing new */
+    NODE_TRIAL = 2, /* its probation is over: one job at a time */
+};
+
 struct node_record {
     struct str name;
     struct str pool;

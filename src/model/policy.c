@@ -57,6 +57,15 @@ void policy_defaults(struct policy *ret_policy)
         .executor_timeout_ms = 600000,
         .executor_lost_timeout_ms = 3600000,
         .unacknowledged_max = 2500,
+        .quarantine = {.window_ms = 1800000,
+                       .failures_min = 3,
+                       .job_sets_min = 2,
+                       .failure_rate_ppm = FRACTION_ONE_PPM / 2,
+                       .pool_factor_ppm = 4 * (int64_t)FRACTION_ONE_PPM,
+                       .probation_ms = 600000,
+                       .probation_max_ms = 7200000,
+                       .trial_successes = 3,
+                       .nodes_max_ppm = FRACTION_ONE_PPM / 10},
         .pool_count = 1,
     };
     add_column(policy, STR("nvidia.com/gpu"), 1000);

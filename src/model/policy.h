@@ -66,6 +66,19 @@ enum backfill_order {
 /* Stands for a limit that is switched off. */
 #define POLICY_OFF INT64_C(-1)
 
+/* When a node that fails is taken out, and for how long (AR-12). */
+struct quarantine_policy {
+    bool is_off;
+    int64_t window_ms; /* that failures and runs are counted in */
+    uint32_t failures_min;
+    uint32_t job_sets_min;    /* that the failures are of */
+    int64_t failure_rate_ppm; /* of the runs that ended; at least */
+    int64_t pool_factor_ppm;  /* times the rest of the pool's rate; at least */
+    int64_t probation_ms, probation_max_ms; /* it doubles up to the latter */
+    uint32_t trial_successes;               /* then the node is as any other */
+    int64_t nodes_max_ppm; /* of a pool's nodes; never more are out */
+};
+
 struct pool_policy {
     struct str name;
     enum pool_profile profile; /* where the defaults of the rest came from */
@@ -113,6 +126,7 @@ struct policy {
     int64_t executor_timeout_ms;      /* silent: no new leases; 10 min */
     int64_t executor_lost_timeout_ms; /* silent: its runs are lost; 1 h */
     uint32_t unacknowledged_max; /* leased, not yet reported, per executor */
+    struct quarantine_policy quarantine;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
 };

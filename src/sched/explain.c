@@ -36,7 +36,9 @@ static enum sched_exclusion exclusion_of(const struct question *question,
         return SCHED_EXCLUDED_EXECUTOR;
     }
     if (!node->is_accepting) {
-        return SCHED_EXCLUDED_UNSCHEDULABLE;
+        return node->record && !node->record->is_unschedulable
+                   ? SCHED_EXCLUDED_QUARANTINED
+                   : SCHED_EXCLUDED_UNSCHEDULABLE;
     }
     enum sched_exclusion why =
         match_static(sched, question->requirement, index);

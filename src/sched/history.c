@@ -12,6 +12,7 @@ enum {
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
     {"applications", 1, apps_pack, apps_unpack},
+    {"health", 1, health_pack, health_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

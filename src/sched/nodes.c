@@ -232,7 +232,7 @@ void node_release(struct sched *sched, uint32_t index)
     struct node *node = &sched->nodes.items[index];
 
     if (node->record || node->run_count || node->avoid_count ||
-        node->is_indexed || node->is_dirty) {
+        node->is_indexed || node->is_dirty || health_is_kept(sched, index)) {
         return;
     }
     struct key128 key = node_key(node->executor, name_of(node));
@@ -306,11 +306,13 @@ static uint32_t taint_set_of(struct sched *sched,
     return intern_add(sched->taint_sets, strbuf_str(&buf));
 }
 
-static void refresh_accepting(struct sched *sched, uint32_t index)
+void node_refresh(struct sched *sched, uint32_t index)
 {
     struct node *node = &sched->nodes.items[index];
     bool is_accepting = node->record && !node->record->is_unschedulable &&
-                        sched->executors.items[node->executor].accepts;
+                        sched->executors.items[node->executor].accepts &&
+                        !node->is_out &&
+                        !(node->is_on_trial && node->run_count > 0);
 
     if (is_accepting != node->is_accepting) {
         node->is_accepting = is_accepting;
@@ -384,7 +386,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
         pool_count(sched, node, 1);
     }
     node_touch(sched, index);
-    refresh_accepting(sched, index);
+    node_refresh(sched, index);
     return index;
 }
 
@@ -402,7 +404,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
     node->capacity = (struct resource_vec){0};
     mem_free(node->record);
     node->record = NULL;
-    refresh_accepting(sched, index);
+    node_refresh(sched, index);
     leave_index(sched, index);
     node_touch(sched, index);
 }
@@ -419,7 +421,7 @@ void sched_executor_set(struct sched *sched, struct str executor,
     sched->executors.items[e].accepts = accepts_new_leases;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {
-            refresh_accepting(sched, i);
+            node_refresh(sched, i);
         }
     }
 }
@@ -443,6 +445,17 @@ struct str sched_node_pool(const struct sched *sched, uint32_t node)
 
     return pool == NONE ? str_make(NULL, 0)
                         : intern_get(sched->pool_names, pool);
+}
+
+void sched_node_stats(const struct sched *sched, uint32_t node,
+                      struct sched_node_stats *ret_stats)
+{
+    ASSERT(node < sched->nodes.count);
+    *ret_stats = (struct sched_node_stats){
+        .capacity = sched->nodes.items[node].capacity,
+        .free = sched->free[node],
+        .run_count = sched->nodes.items[node].run_count,
+    };
 }
 
 void node_add_run(struct sched *sched, uint32_t index, int sign)
@@ -480,6 +493,9 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
         }
     }
     node->run_count += (uint32_t)sign;
+    if (node->is_on_trial) {
+        node_refresh(sched, run->node);
+    }
     node_touch(sched, run->node);
 }
 

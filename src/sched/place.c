@@ -40,7 +40,8 @@ bool place_matches(const struct search *search, uint32_t index)
     const struct node *node = &round->sched->nodes.items[index];
     const struct class *class = class_at(round, search->class_index);
 
-    if (!node->is_accepting || node->pool != round->p) {
+    if (!node->is_accepting || node->pool != round->p ||
+        (node->is_on_trial && node->trial_plan == round->sched->plan_count)) {
         return false;
     }
     if (!class->is_plain ? !is_static_match(search, index)
@@ -234,8 +235,10 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
         round->open_node = node;
     }
     round->version++;
-    if (class->cached_node == node &&
-        class->cached_version == round->version - 1) {
+    if (sched->nodes.items[node].is_on_trial) {
+        sched->nodes.items[node].trial_plan = sched->plan_count;
+    } else if (class->cached_node == node &&
+               class->cached_version == round->version - 1) {
         class->cached_version = round->version;
     }
 }
@@ -316,6 +319,7 @@ void place_rollback(struct round *round, size_t mark)
             const struct class *class = class_at(round, entry.class_index);
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];
             int64_t count = entry.count;
+            sched->nodes.items[entry.node].trial_plan = 0;
             amounts_add_times(&sched->free[entry.node], &class->request, count);
             amounts_add_times(&lane->all, &class->request, -count);
             amounts_add_times(&lane->placed, &class->request, -count);

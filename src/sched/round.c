@@ -154,7 +154,7 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         (lookback_max && lane->looked_count >= lookback_max) ||
         !amounts_fit(&class->request, &sched->free[node]) ||
         reserve_pass(round, round->reserve.hold, class, node) == PASS_NO ||
-        !lane_goes_on(round, lane)) {
+        sched->nodes.items[node].is_on_trial || !lane_goes_on(round, lane)) {
         return false;
     }
     if (second) {

@@ -79,6 +79,7 @@ void sched_destroy(struct sched *sched)
     queues_fini(sched);
     nodes_fini(sched);
     classes_fini(sched);
+    health_fini(&sched->health);
     arena_fini(&sched->arena);
     VEC_FREE(&sched->decisions);
     VEC_FREE(&sched->journal);
@@ -156,6 +157,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     ASSERT(policy->class_count > 0);
     sched->version++;
     unlink_all(sched);
+    health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;
     set_levels(sched);
     set_pools(sched);

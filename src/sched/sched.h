@@ -185,6 +185,68 @@ void sched_history_pack(const struct sched *sched, struct strbuf *buf);
  * time.  -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
 int sched_history_unpack(struct sched *sched, struct str bytes) must_check;
 
+/* How a run ended, as far as that says something of its node. */
+struct sched_outcome {
+    struct str pool;  /* of the run */
+    bool is_failed;   /* for a cause that can be the node's */
+    bool is_exit;     /* by its exit code: not if gang-mates fail elsewhere */
+    uint64_t job_set; /* a hash of queue and job set */
+};
+
+/* The run of a leased job has ended by itself; told before the job is
+ * requeued or removed. */
+void sched_run_ended(struct sched *sched, uint32_t job,
+                     const struct sched_outcome *outcome);
+
+/* Whether a node gets new work (model.md 6.10b), and why. */
+struct sched_health {
+    enum node_health health;
+    bool is_pinned;                     /* OUT until an operator clears it */
+    int64_t until_ms;                   /* OUT: the probation ends */
+    int64_t probation_ms;               /* the last one */
+    uint32_t success_count;             /* TRIAL */
+    uint64_t ended_count, failed_count; /* runs in the window */
+    struct str reason; /* for people; got: borrowed until it changes */
+};
+
+/* What is to be decided about a node; then told by sched_health_set(). */
+struct sched_health_change {
+    uint32_t node;
+    struct sched_health health;
+};
+
+/* The changes that are due, in order of nodes' names; the number of them.
+ * They are good until the next call. */
+uint32_t sched_health_plan(struct sched *sched, int64_t now_ms,
+                           const struct sched_health_change **ret_changes);
+/* When sched_health_plan() is next to be asked though nothing ends. */
+int64_t sched_health_wake_ms(const struct sched *sched);
+/* A node's health is another.  NORMAL forgets its failures. */
+void sched_health_set(struct sched *sched, uint32_t node,
+                      const struct sched_health *health);
+/* A node's health as of `now_ms`. */
+void sched_health_get(const struct sched *sched, uint32_t node, int64_t now_ms,
+                      struct sched_health *ret_health);
+/* What a node has, and is used for. */
+struct sched_node_stats {
+    struct resource_vec capacity; /* without what others use */
+    struct resource_vec free;     /* negative where it is overcommitted */
+    uint32_t run_count;
+};
+
+/* How a node stands. */
+void sched_node_stats(const struct sched *sched, uint32_t node,
+                      struct sched_node_stats *ret_stats);
+
+/* How many nodes that are there have this health, which is not NORMAL. */
+uint32_t sched_health_count(const struct sched *sched, enum node_health health);
+
+/* Append the state of the rate limits, packed, for a checkpoint. */
+void sched_limits_pack(const struct sched *sched, struct strbuf *buf);
+/* Take it back, once all queues and nodes are there.
+ * -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
+int sched_limits_unpack(struct sched *sched, struct str bytes) must_check;
+
 /* What a decision is. */
 enum sched_action {
     SCHED_LEASE,
@@ -277,6 +339,7 @@ enum sched_exclusion {
     SCHED_EXCLUDED_POOL,          /* of another pool */
     SCHED_EXCLUDED_EXECUTOR,      /* it gets no new leases */
     SCHED_EXCLUDED_UNSCHEDULABLE, /* cordoned in its cluster, or gone */
+    SCHED_EXCLUDED_QUARANTINED,   /* it fails too much; or on trial and busy */
     SCHED_EXCLUDED_TAINT,
     SCHED_EXCLUDED_SELECTOR,
     SCHED_EXCLUDED_AFFINITY,

@@ -20,6 +20,7 @@
 #include "sched/amounts.h"
 #include "sched/bucket.h"
 #include "sched/cost.h"
+#include "sched/health.h"
 #include "sched/node_index.h"
 #include "sched/sched.h"
 #include "sched/seq.h"
@@ -222,7 +223,10 @@ struct node {
     struct resource_vec capacity;
     uint32_t run_first, run_count;
     uint32_t avoid_count;
-    bool is_accepting; /* new leases */
+    bool is_accepting;   /* new leases */
+    bool is_out;         /* quarantined */
+    bool is_on_trial;    /* takes one job at a time */
+    uint64_t trial_plan; /* the plan (sched.plan_count) that gave it that */
     bool is_indexed;
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
@@ -322,6 +326,7 @@ struct sched {
     VEC(uint32_t) spare_avoids;
 
     struct bucket bucket; /* all starts */
+    struct health health;
 
     int64_t now_ms; /* see sched_set_time() */
 
@@ -369,6 +374,8 @@ static inline bool job_is_before(const struct job *a, const struct job *b)
 void nodes_sync(struct sched *sched);
 /* The entry of a node in its pool's index may be stale. */
 void node_touch(struct sched *sched, uint32_t node);
+/* Whether it accepts new leases is right after this. */
+void node_refresh(struct sched *sched, uint32_t node);
 /* Put the entry right at once. */
 void node_reindex(struct sched *sched, uint32_t node);
 /* The weighted amount that a vector is worth in the order of a pool. */

@@ -564,6 +564,7 @@ static int add_event(struct projection *projection,
     case EVENT_SELECTION:
     case EVENT_ADMITTED:
     case EVENT_DISMISSED:
+    case EVENT_NODE_HEALTH:
         return 0;
     }
     return 0;

@@ -243,6 +243,15 @@ static const struct slot dismissed_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},
     {2, SLOT_STR, AT(admitted.pool), 0, NULL},
 };
+static const struct slot health_slots[] = {
+    {1, SLOT_STR, AT(health.executor_id), 0, NULL},
+    {2, SLOT_STR, AT(health.node_name), 0, NULL},
+    {3, SLOT_ENUM, AT(health.health), NODE_TRIAL, NULL},
+    {4, SLOT_BOOL, AT(health.is_pinned), 0, NULL},
+    {5, SLOT_I64, AT(health.until_ms), 0, NULL},
+    {6, SLOT_I64, AT(health.probation_ms), 0, NULL},
+    {7, SLOT_STR, AT(health.reason), 0, NULL},
+};
 static const struct slot selection_slots[] = {
     {1, SLOT_ENUM, AT(selection.action), SELECTION_PREEMPT, NULL},
     {2, SLOT_STR, AT(selection.executor_id), 0, NULL},
@@ -298,6 +307,7 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_SELECTION, selection_slots),
     OWN(EVENT_ADMITTED, admitted_slots),
     OWN(EVENT_DISMISSED, dismissed_slots),
+    OWN(EVENT_NODE_HEALTH, health_slots),
 };
 
 const struct layout *layout_of(uint32_t event_type)

@@ -1,5 +1,7 @@
 #include "wire/policy_codec.h"
 
+#include "wire/policy_rules.h"
+
 enum {
     DAY_MS = 86400000,
     COUNT_MAX = 1000000000,
@@ -230,6 +232,8 @@ static const struct setting form_keys[] = {
             .about =
                 "Leases an executor may have that it has not yet reported.",
             .min = 1, .max = 1000000),
+    SETTING("nodeQuarantine", RECORD, policy_form, quarantine, .about = "",
+            .table = &policy_quarantine_table),
     SETTING("disableFairSharePreemption", BOOL, policy_form,
             is_fair_share_preemption_off,
             .about = "Whether no job is preempted for fairness."),
@@ -339,6 +343,7 @@ static void limits_to_form(const struct policy *policy,
     form->executor_timeout_ms = policy->executor_timeout_ms;
     form->executor_lost_timeout_ms = policy->executor_lost_timeout_ms;
     form->unacknowledged_max = policy->unacknowledged_max;
+    policy_quarantine_to_form(&policy->quarantine, &form->quarantine);
     form->is_fair_share_preemption_off = policy->is_fair_share_preemption_off;
     form->is_urgency_preemption_off = policy->is_urgency_preemption_off;
 }
@@ -608,6 +613,7 @@ static void limits_from_form(const struct policy_form *form,
     policy->executor_timeout_ms = form->executor_timeout_ms;
     policy->executor_lost_timeout_ms = form->executor_lost_timeout_ms;
     policy->unacknowledged_max = (uint32_t)form->unacknowledged_max;
+    policy->quarantine = policy_quarantine_from_form(&form->quarantine);
     policy->is_fair_share_preemption_off = form->is_fair_share_preemption_off;
     policy->is_urgency_preemption_off = form->is_urgency_preemption_off;
 }

@@ -53,6 +53,17 @@ struct policy_rate_form {
     int64_t burst;
 };
 
+/* When failing nodes are taken out, as it is written. */
+struct policy_quarantine_form {
+    bool is_off;
+    int64_t window_ms;
+    int64_t failures_min, job_sets_min;
+    int64_t failure_rate_ppm, pool_factor_ppm;
+    int64_t probation_ms, probation_max_ms;
+    int64_t trial_successes;
+    int64_t nodes_max_ppm;
+};
+
 /* The policy as it is written: names where struct policy has indexes. */
 struct policy_form {
     struct policy_resource_form resources[RESOURCE_COLUMNS_MAX];
@@ -71,6 +82,7 @@ struct policy_form {
     int64_t executor_timeout_ms;
     int64_t executor_lost_timeout_ms;
     int64_t unacknowledged_max;
+    struct policy_quarantine_form quarantine;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
 };

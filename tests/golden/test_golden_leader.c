@@ -16,7 +16,7 @@
 struct folding {
     struct jobs *jobs;
     struct strbuf *out;
-    uint32_t counts[EVENT_SELECTION + 1];
+    uint32_t counts[EVENT_DISMISSED + 1];
 };
 
 static int fold(const struct log_item *item, void *ctx)
@@ -24,7 +24,7 @@ static int fold(const struct log_item *item, void *ctx)
     struct folding *folding = ctx;
     struct jobs_change change;
 
-    ASSERT(item->event.type <= EVENT_SELECTION);
+    ASSERT(item->event.type <= EVENT_DISMISSED);
     folding->counts[item->event.type]++;
     if (jobs_apply(folding->jobs, &item->scope, &item->event, &change) ==
         JOBS_LATE) {
@@ -126,7 +126,7 @@ static void describe_fold(struct str log, struct strbuf *out)
             strbuf_addf(out, "%s\n", err.text);
         }
     }
-    for (int type = 0; type <= EVENT_SELECTION; type++) {
+    for (int type = 0; type <= EVENT_DISMISSED; type++) {
         if (folding.counts[type]) {
             strbuf_addf(out, "type %d: %u\n", type, folding.counts[type]);
         }

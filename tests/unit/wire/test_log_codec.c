@@ -322,6 +322,31 @@ static void test_a_selection_keeps_its_lists(void **state)
     assert_int_equal(out.selection.states, STATE_SET_LEASED | STATE_SET_QUEUED);
 }
 
+static void test_a_nodes_health_keeps_its_times(void **state)
+{
+    auto_arena arena = {0};
+    struct event event = {
+        .type = EVENT_NODE_HEALTH,
+        .health = {.executor_id = STR("exec"),
+                   .node_name = STR("n1"),
+                   .health = NODE_OUT,
+                   .is_pinned = true,
+                   .until_ms = 1700000000123,
+                   .probation_ms = 600000,
+                   .reason = STR("r")},
+    };
+
+    (void)state;
+    struct event out = through_the_log(&event, &arena);
+    assert_true(str_equal(out.health.executor_id, STR("exec")));
+    assert_true(str_equal(out.health.node_name, STR("n1")));
+    assert_int_equal(out.health.health, NODE_OUT);
+    assert_true(out.health.is_pinned);
+    assert_int_equal(out.health.until_ms, 1700000000123);
+    assert_int_equal(out.health.probation_ms, 600000);
+    assert_true(str_equal(out.health.reason, STR("r")));
+}
+
 static void test_nodes_keep_labels_taints_and_amounts(void **state)
 {
     auto_arena arena = {0};
@@ -653,6 +678,7 @@ int main(void)
         TEST(test_decisions_about_jobs_keep_their_reasons),
         TEST(test_no_state_filter_means_every_state),
         TEST(test_a_selection_keeps_its_lists),
+        TEST(test_a_nodes_health_keeps_its_times),
         TEST(test_nodes_keep_labels_taints_and_amounts),
         TEST(test_facts_about_executors_and_policy_survive),
         TEST(test_a_queue_is_kept_whole_and_understood),
