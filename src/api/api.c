@@ -93,6 +93,11 @@ static const struct method methods[] = {
     UNARY("berth.api.Berth/ExplainJob", handle_explain_job, PERMISSION_NONE),
     UNARY("berth.api.Berth/GetQueueShares", handle_get_queue_shares,
           PERMISSION_NONE),
+    UNARY("berth.api.Berth/ListNodes", handle_list_nodes, PERMISSION_NONE),
+    UNARY("berth.api.Berth/QuarantineNode", handle_quarantine_node,
+          PERMISSION_CORDON_NODES),
+    UNARY("berth.api.Berth/ReleaseNode", handle_release_node,
+          PERMISSION_CORDON_NODES),
     STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
 
     UNARY("api.Jobs/GetJobStatus", handle_get_job_status, PERMISSION_NONE),

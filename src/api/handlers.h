@@ -97,6 +97,12 @@ api_call_handler_fn handle_get_logs;
 api_call_handler_fn handle_cordon_node;
 /* berth.api.Berth.UncordonNode. */
 api_call_handler_fn handle_uncordon_node;
+/* Berth.ListNodes (nodes.c). */
+api_call_handler_fn handle_list_nodes;
+/* Berth.QuarantineNode. */
+api_call_handler_fn handle_quarantine_node;
+/* Berth.ReleaseNode. */
+api_call_handler_fn handle_release_node;
 /* Berth.ListJobs (berth_service.c). */
 api_call_handler_fn handle_list_jobs;
 /* Berth.ExplainJob. */

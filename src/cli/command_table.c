@@ -118,6 +118,14 @@ static const struct option_spec jobs_options[] = {
 static const struct option_spec shares_options[] = {
     {"pool", 0, OPTION_TEXT, "NAME", "one pool"},
 };
+static const struct option_spec nodes_options[] = {
+    {"pool", 0, OPTION_TEXT, "NAME", "nodes of one pool"},
+    {"executor", 'e', OPTION_TEXT, "NAME", "nodes of one executor"},
+};
+static const struct option_spec node_options[] = {
+    {"executor", 'e', OPTION_TEXT, "NAME",
+     "the node's executor; default: whichever have it"},
+};
 static const struct option_spec logs_options[] = {
     {"container", 0, OPTION_TEXT, "NAME", "one container of the pod"},
     {"tail", 'n', OPTION_TEXT, "N", "the last lines only"},
@@ -195,6 +203,12 @@ const struct command_spec command_table[] = {
         "start nothing on a node"),
     ROW("uncordon node", NULL, "NAME", 1, 1, cmd_uncordon_node,
         "take a node up again"),
+    ROW_WITH("get nodes", "get node", "[NAME]", 0, 1, cmd_get_nodes,
+             nodes_options, "show nodes, what they have free, their state"),
+    ROW_WITH("quarantine node", NULL, "NAME REASON", 2, 2, cmd_quarantine_node,
+             node_options, "give a node no new work until it is released"),
+    ROW_WITH("release node", NULL, "NAME", 1, 1, cmd_release_node, node_options,
+             "end a node's quarantine and forget its failures"),
     ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
         "forget an executor"),
     ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,

@@ -195,6 +195,25 @@ labels:
             f"Requested cancellation of jobs of queue {self.queue}\n")
         self.wait_state(second, "CANCELLED")
 
+    def test_nodes_are_listed_quarantined_and_released(self):
+        node, = json.loads(self.ctl("get", "nodes", "-o", "json"))
+        self.assertEqual((node["state"], node["executor"], node["pool"]),
+                         ("ready", "local", "default"))
+        self.assertEqual(node["capacity"]["cpu"], "4")
+        self.assertEqual(
+            self.ctl("quarantine", "node", node["name"], "smells of smoke"),
+            f"Quarantined node {node['name']}\n")
+        lines = self.ctl("get", "nodes").splitlines()
+        self.assertRegex(lines[0], r"^NODE +EXECUTOR +POOL +STATE +JOBS")
+        self.assertRegex(lines[1], r" pinned .* smells of smoke$")
+        job_id, = self.submit("true")
+        harness.wait_for("the job waits for the node", lambda: "quarantine" in
+                         self.ctl("explain", job_id))
+        self.assertEqual(self.ctl("release", "node", node["name"]),
+                         f"Released node {node['name']}\n")
+        self.wait_state(job_id, "SUCCEEDED")
+        self.fails(3, "get", "nodes", "no-such-node")
+
     def test_jobs_of_a_deleted_queue_are_cancelled(self):
         self.ctl("cordon", "queue", self.queue)
         first, second = self.submit("true", "true")

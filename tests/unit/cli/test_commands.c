@@ -80,6 +80,7 @@ static int start(void **state)
         STREAM("/api.Event/GetJobSetEvents"),
         UNARY("/berth.api.Berth/ListJobs"),
         UNARY("/berth.api.Berth/ExplainJob"),
+        UNARY("/berth.api.Berth/ListNodes"),
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {
@@ -401,6 +402,42 @@ static void jobs_are_listed_as_a_table(void **state)
     assert_int_equal(request->limit, 100);
 }
 
+static void get_nodes_prints_a_table(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Berth__Api__ListNodesResponse response =
+        BERTH__API__LIST_NODES_RESPONSE__INIT;
+    Berth__Api__NodeStatus node = BERTH__API__NODE_STATUS__INIT;
+    Berth__Api__NodeStatus *nodes[] = {&node};
+    Berth__Api__NodeStatus__CapacityEntry has =
+        BERTH__API__NODE_STATUS__CAPACITY_ENTRY__INIT;
+    Berth__Api__NodeStatus__CapacityEntry *capacity[] = {&has};
+    char name[] = "n1", executor[] = "e", pool[] = "p", ready[] = "ready";
+    char cpu[] = "cpu", eight[] = "8";
+
+    has.key = cpu;
+    has.value = eight;
+    node.name = name;
+    node.executor = executor;
+    node.pool = pool;
+    node.state = ready;
+    node.n_capacity = 1;
+    node.capacity = capacity;
+    node.run_count = 2;
+    response.nodes = nodes;
+    response.n_nodes = 1;
+    answer(script, &response.base);
+    check(ASK(script, "", "get", "nodes", "--pool", "p"), CLI_OK,
+          "NODE  EXECUTOR  POOL  STATE  JOBS  FREE     UNTIL  REASON\n"
+          "n1    e         p     ready  2     cpu 0/8         \n",
+          "");
+
+    Berth__Api__ListNodesRequest *request =
+        asked(script, &arena, &berth__api__list_nodes_request__descriptor);
+    assert_string_equal(request->pool, "p");
+}
+
 static void explain_prints_text_or_data(void **state)
 {
     struct script *script = *state;
@@ -459,6 +496,7 @@ int main(void)
         SERVED(exit_codes_tell_failures_apart),
         SERVED(watch_prints_a_summary_before_each_event),
         SERVED(jobs_are_listed_as_a_table),
+        SERVED(get_nodes_prints_a_table),
         SERVED(explain_prints_text_or_data),
         SERVED(backup_writes_only_into_a_new_directory),
     };

@@ -1,0 +1,161 @@
+/*
+ * get nodes, and quarantine and release of one.
+ */
+#include <time.h>
+
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+
+enum { NODES_PER_REQUEST = 1000 };
+
+static const char *const headings[] = {"NODE", "EXECUTOR", "POOL",  "STATE",
+                                       "JOBS", "FREE",     "UNTIL", "REASON"};
+
+/* What is free of what there is, by resource: "cpu 3/8, memory 2Gi/16Gi". */
+static const char *free_text(struct cli *cli,
+                             const Berth__Api__NodeStatus *node)
+{
+    auto_strbuf text = {0};
+
+    for (size_t i = 0; i < node->n_capacity; i++) {
+        const Berth__Api__NodeStatus__CapacityEntry *has = node->capacity[i];
+        const char *left = "0";
+        for (size_t f = 0; f < node->n_free; f++) {
+            if (strcmp(node->free[f]->key, has->key) == 0) {
+                left = node->free[f]->value;
+            }
+        }
+        strbuf_addf(&text, "%s%s %s/%s", i ? ", " : "", has->key, left,
+                    has->value);
+    }
+    return arena_strdup(&cli->arena, strbuf_str(&text));
+}
+
+static const char *until_text(struct cli *cli,
+                              const Berth__Api__NodeStatus *node)
+{
+    char text[64] = "";
+    struct tm parts;
+
+    if (node->until) {
+        time_t seconds = (time_t)node->until->seconds;
+        if (gmtime_r(&seconds, &parts)) {
+            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+        }
+    }
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+static void add_row(struct cli *cli, struct table *table,
+                    const Berth__Api__NodeStatus *node)
+{
+    table_add(table, node->name);
+    table_add(table, node->executor);
+    table_add(table, node->pool);
+    table_add(table, node->state);
+    table_addf(table, "%u", node->run_count);
+    table_add(table, free_text(cli, node));
+    table_add(table, until_text(cli, node));
+    table_add(table, node->reason);
+}
+
+/* What has come so far. */
+struct listing {
+    Berth__Api__ListNodesRequest request;
+    json_t *nodes; /* with -o json or yaml */
+    struct table table;
+    size_t count;
+    bool has_more;
+};
+
+static enum cli_exit get_page(struct cli *cli, struct listing *listing)
+{
+    ProtobufCMessage *reply;
+
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListNodes", &listing->request.base,
+                 &berth__api__list_nodes_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const Berth__Api__ListNodesResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_nodes; i++) {
+        const Berth__Api__NodeStatus *node = response->nodes[i];
+        if (listing->nodes) {
+            (void)json_array_append_new(listing->nodes,
+                                        wire_json_write(&node->base, 0));
+        } else {
+            add_row(cli, &listing->table, node);
+        }
+        listing->request.after_node_name = node->name;
+        listing->request.after_executor = node->executor;
+    }
+    listing->count += response->n_nodes;
+    listing->has_more = response->has_more && response->n_nodes > 0;
+    return CLI_OK;
+}
+
+enum cli_exit cmd_get_nodes(struct cli *cli)
+{
+    struct listing listing = {
+        .request = BERTH__API__LIST_NODES_REQUEST__INIT,
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+        .has_more = true,
+    };
+    enum cli_exit rc = CLI_OK;
+
+    listing.request.pool = cli_format(cli, "%s", cli_text(cli, "pool", ""));
+    listing.request.executor =
+        cli_format(cli, "%s", cli_text(cli, "executor", ""));
+    listing.request.limit = NODES_PER_REQUEST;
+    if (cli->argument_count > 0) {
+        listing.request.node_name = cli_argument(cli, 0);
+    }
+    listing.nodes = cli->output == CLI_OUTPUT_TEXT ? NULL : json_array();
+    while (rc == CLI_OK && listing.has_more) {
+        rc = get_page(cli, &listing);
+    }
+    if (rc == CLI_OK && cli->argument_count > 0 && listing.count == 0) {
+        rc = cli_fail(cli, CLI_NOT_FOUND, "there is no node %s",
+                      cli_argument(cli, 0));
+    }
+    if (rc == CLI_OK && listing.nodes) {
+        cli_print_json(cli, json_incref(listing.nodes));
+    } else if (rc == CLI_OK) {
+        table_print(&listing.table, cli->ports->out);
+    }
+    VEC_FREE(&listing.table.cells);
+    json_decref(listing.nodes);
+    return rc;
+}
+
+enum cli_exit cmd_quarantine_node(struct cli *cli)
+{
+    Berth__Api__QuarantineNodeRequest request =
+        BERTH__API__QUARANTINE_NODE_REQUEST__INIT;
+
+    request.node_name = cli_argument(cli, 0);
+    request.reason = cli_argument(cli, 1);
+    request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
+    enum cli_exit rc =
+        cli_call_empty(cli, "/berth.api.Berth/QuarantineNode", &request.base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "Quarantined node %s", request.node_name);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_release_node(struct cli *cli)
+{
+    Berth__Api__ReleaseNodeRequest request =
+        BERTH__API__RELEASE_NODE_REQUEST__INIT;
+
+    request.node_name = cli_argument(cli, 0);
+    request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
+    enum cli_exit rc =
+        cli_call_empty(cli, "/berth.api.Berth/ReleaseNode", &request.base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "Released node %s", request.node_name);
+    }
+    return rc;
+}
