@@ -134,14 +134,15 @@ bool head_has(const struct round *round, uint32_t item, bool is_gang)
 
 /* The reservation. */
 
-/* Work is tried in another order from now on. */
-static void order_lanes(struct round *round)
+void head_order_lanes(struct round *round)
 {
-    round->reserve.is_shortest_first =
-        policy_of(round)->backfill_order == BACKFILL_SHORTEST_FIRST;
-    if (!round->reserve.is_shortest_first) {
+    struct reserve *reserve = &round->reserve;
+
+    if (!reserve->hold || reserve->is_shortest_first ||
+        policy_of(round)->backfill_order != BACKFILL_SHORTEST_FIRST) {
         return;
     }
+    reserve->is_shortest_first = true;
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_reorder(round, &round->lanes[i]);
     }
@@ -175,7 +176,6 @@ static bool hold_for(struct round *round, const struct claim *claim)
         return false;
     }
     reserve->hold = &reserve->made;
-    order_lanes(round);
     return true;
 }
 
@@ -378,6 +378,7 @@ void head_pass(struct round *round)
         amounts_add(&claim->lane->all, &own);
         wake_for_yielders(round, claim);
     }
+    head_order_lanes(round);
 }
 
 void head_end(struct round *round)

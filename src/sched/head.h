@@ -18,6 +18,9 @@ void head_pass(struct round *round);
  * allows.  False: it is to be passed over. */
 bool head_admit(struct round *round, struct lane *lane, uint32_t item,
                 bool is_gang);
+/* Once something is reserved, the policy may want what is left in another
+ * order; not while a lane's head is being dealt with. */
+void head_order_lanes(struct round *round);
 /* Whether no new work of the lane is to be tried in this round. */
 bool head_is_closed(const struct round *round, const struct lane *lane);
 /* Whether the next one that finds no room might be admitted. */

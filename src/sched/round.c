@@ -378,6 +378,7 @@ static void run_heap(struct round *round)
         } else {
             step_new(round, lane);
             lane_refresh_new(round, lane);
+            head_order_lanes(round);
         }
     }
 }
@@ -449,10 +450,13 @@ void round_plan(struct round *round)
            sched->queues.count * sizeof(*round->lane_of_queue));
     set_rates(round);
     for (uint32_t i = 0; i < n; i++) {
-        lane_fill(round, lane_add(round, sched->active.items[i]));
+        (void)lane_add(round, sched->active.items[i]);
+    }
+    head_begin(round);
+    for (uint32_t i = 0; i < n; i++) {
+        lane_fill(round, &round->lanes[i]);
     }
     round->counters->queues_considered += n;
-    head_begin(round);
     evict(round);
     for (uint32_t i = 0; i < n; i++) {
         lane_refresh(round, &round->lanes[i]);
