@@ -159,23 +159,6 @@ static void push_chosen(struct round *round, struct lane *lane,
     }
 }
 
-void order_fill(struct round *round, struct lane *lane)
-{
-    const struct queue *queue = queue_of(round, lane);
-    const struct app_queue *apps = apps_of(round, queue);
-    bool is_by_state = queue->ordering == QUEUE_BY_STATEAWARE;
-
-    lane->is_by_apps = true;
-    lane->is_stepwise = is_by_state || queue->ordering == QUEUE_BY_FAIR ||
-                        queue->running_apps_max > 0;
-    push_all(round, lane, &apps->going);
-    if (is_by_state) {
-        push_chosen(round, lane, apps);
-    } else {
-        push_all(round, lane, &apps->accepted);
-    }
-}
-
 /* While none is starting, the oldest accepted one may start. */
 static void choose(struct round *round, struct lane *lane,
                    const struct queue *queue)
@@ -194,6 +177,24 @@ static void choose(struct round *round, struct lane *lane,
     if (!seq_is_end(&apps->accepted, apps->chosen_at)) {
         apps->chosen = seq_get(&apps->accepted, apps->chosen_at);
         push_app(round, lane, apps->chosen);
+    }
+}
+
+void order_fill(struct round *round, struct lane *lane)
+{
+    const struct queue *queue = queue_of(round, lane);
+    const struct app_queue *apps = apps_of(round, queue);
+    bool is_by_state = queue->ordering == QUEUE_BY_STATEAWARE;
+
+    lane->is_by_apps = true;
+    lane->is_stepwise = is_by_state || queue->ordering == QUEUE_BY_FAIR ||
+                        queue->running_apps_max > 0;
+    push_all(round, lane, &apps->going);
+    if (is_by_state) {
+        push_chosen(round, lane, apps);
+        choose(round, lane, queue);
+    } else {
+        push_all(round, lane, &apps->accepted);
     }
 }
 

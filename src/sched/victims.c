@@ -326,8 +326,10 @@ static bool is_permitted(const struct round *round, const struct run *run,
         return run->level <= class->level &&
                round->units[run->unit].ordinal + 1 >= cut;
     }
-    return run->state == RUN_STEADY && run->is_preemptible &&
-           (int)run->level <= level_max;
+    /* Where classes do not order a queue, a more urgent job may come after work
+     * that has won its place back. */
+    return (run->state == RUN_STEADY || run->state == RUN_RETURNED) &&
+           run->is_preemptible && (int)run->level <= level_max;
 }
 
 static void add_victim(const struct round *round, struct victim *victims,
