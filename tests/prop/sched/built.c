@@ -4,6 +4,20 @@
 
 static const char *const RACKS[] = {"", "r1", "r2"};
 
+static void make_pool(const struct instance *instance, struct pool_policy *pool)
+{
+    pool_policy_apply(pool, PROFILE_ARMADA);
+    pool->protected_fraction_ppm = instance->protected_percent * 10000;
+    pool->cost = instance->is_weighted ? COST_WEIGHTED_SUM : COST_DRF;
+    pool->half_time_ms = instance->half_ms;
+    if (instance->over_share_percent != NO_LIMIT) {
+        pool->over_share_ppm = instance->over_share_percent * 10000;
+    }
+    if (instance->budget_minutes != NO_LIMIT) {
+        pool->excess_budget_minutes = instance->budget_minutes;
+    }
+}
+
 static void make_policy(const struct instance *instance, struct policy *policy)
 {
     policy_defaults(policy);
@@ -11,9 +25,7 @@ static void make_policy(const struct instance *instance, struct policy *policy)
     policy->lookback_max = 0;
     policy->is_fair_share_preemption_off = instance->is_fair_share_off;
     policy->is_urgency_preemption_off = instance->is_urgency_off;
-    pool_policy_apply(&policy->pools[0], PROFILE_ARMADA);
-    policy->pools[0].protected_fraction_ppm =
-        instance->protected_percent * 10000;
+    make_pool(instance, &policy->pools[0]);
     for (int c = 0; c < CLASS_COUNT; c++) {
         policy->classes[c] = (struct priority_class){
             .name = str_of(CLASSES[c].name),
@@ -64,6 +76,12 @@ void built_set_queue(struct built *built, const struct instance *instance,
         .priority_factor_micro = instance->queues[index].factor_halves *
                                  (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
         .is_cordoned = instance->queues[index].is_cordoned,
+        .ordering = instance->queues[index].ordering,
+        .is_class_priority_ignored = instance->queues[index].is_class_ignored,
+        .allows_stateaware_off = instance->queues[index].allows_off,
+        .running_apps_max = (uint32_t)instance->queues[index].running_apps_max,
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
     };
 
     snprintf(name, sizeof(name), "q%d", index);
@@ -76,7 +94,8 @@ static bool is_same_class(const struct instance_job *a,
 {
     return a->priority_class == b->priority_class &&
            a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
-           a->rack == b->rack && a->is_tolerant == b->is_tolerant;
+           a->rack == b->rack && a->is_tolerant == b->is_tolerant &&
+           a->lifetime == b->lifetime && a->deadline == b->deadline;
 }
 
 /* Classes are interned by the caller: the first like job's number names it. */
@@ -96,7 +115,10 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
         {STR("memory"), job->request[1] * (int64_t)1000000000000},
     };
     struct requirement requirement = {
-        .lifetime_ms = LIFETIME_BY_CLASS,
+        .lifetime_ms = job->lifetime == BY_CLASS  ? LIFETIME_BY_CLASS
+                       : job->lifetime == ENDLESS ? LIFETIME_INFINITE
+                                                  : job->lifetime,
+        .deadline_ms = job->deadline,
         .priority_class = str_of(CLASSES[job->priority_class].name),
         .requests = {amounts, 2},
         .selector = &selector,
@@ -114,9 +136,10 @@ void built_add_job(struct built *built, const struct instance *instance,
                    int index)
 {
     const struct instance_job *job = &instance->jobs[index];
-    char gang[8];
+    char gang[8], app[8];
 
     snprintf(gang, sizeof(gang), "g%d", job->gang);
+    snprintf(app, sizeof(app), "a%d", job->app);
     struct sched_job record = {
         .queue = (uint32_t)job->queue,
         .class_index = class_of(built, instance, index),
@@ -128,6 +151,8 @@ void built_add_job(struct built *built, const struct instance *instance,
         .gang_minimum = (uint32_t)job->minimum,
         .gang_uniformity = job->is_uniform ? STR("rack") : STR(""),
         .was_leased = job->was_leased,
+        .application = str_of(app),
+        .has_stateaware_off = job->is_off,
     };
     sched_job_add(built->sched, (uint32_t)index, &record);
     for (int n = 0; n < instance->node_count; n++) {

@@ -18,19 +18,70 @@ int instance_free(const struct instance *instance, int node, int kind)
     return left;
 }
 
+/* Amounts of all that a queue runs. */
+static struct fraction usage_of(const struct instance *instance, int queue)
+{
+    int amounts[INSTANCE_KINDS] = {0};
+
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *job = &instance->jobs[j];
+        bool counts =
+            job->is_there && job->node != NO_NODE && job->queue == queue;
+        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
+            amounts[k] += job->request[k];
+        }
+    }
+    return instance_cost(instance, amounts);
+}
+
+static void lease(struct instance *instance, int index, int node, int now)
+{
+    struct instance_job *job = &instance->jobs[index];
+    int lifetime = instance_lifetime(instance, index);
+    struct fraction before = usage_of(instance, job->queue);
+
+    job->node = node;
+    job->leased = now;
+    job->was_leased = true;
+    if (lifetime != ENDLESS) {
+        lifetime = job->deadline && job->deadline < lifetime ? job->deadline
+                                                             : lifetime;
+        job->charge = instance_charge(instance, job->queue, before,
+                                      usage_of(instance, job->queue), lifetime);
+    }
+}
+
+void instance_submit(struct instance *instance, int index, int now)
+{
+    instance_advance(instance, now);
+    instance->jobs[index].is_there = true;
+    instance_app_event(instance, index, APP_ASKS, now);
+}
+
+void instance_remove(struct instance *instance, int index, int now)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    instance_advance(instance, now);
+    job->is_there = false;
+    job->node = NO_NODE;
+    job->charge = (struct fraction){0, 1};
+    instance_advance(instance, now);
+    instance_app_event(instance, index, APP_LOSES, now);
+}
+
 void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now)
 {
-    struct instance_job *job = &instance->jobs[decision->job];
-
-    if (decision->action == SCHED_LEASE) {
-        job->node = node;
-        job->leased = now;
-        job->was_leased = true;
-    } else {
-        job->is_there = false;
-        job->node = NO_NODE;
+    if (decision->action != SCHED_LEASE) {
+        instance_remove(instance, (int)decision->job, now);
+        return;
     }
+    instance_advance(instance, now);
+    lease(instance, (int)decision->job, node, now);
+    /* At once up to what is used now. */
+    instance_advance(instance, now);
+    instance_app_event(instance, (int)decision->job, APP_GETS, now);
 }
 
 bool instance_is_place(const struct instance *instance, int index, int n,

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "fraction.h"
 #include "prop.h"
 #include "sched/sched.h"
 
@@ -15,7 +16,11 @@ enum {
     INSTANCE_QUEUES_MAX = 4,
     INSTANCE_JOBS_MAX = 40,
     INSTANCE_KINDS = 2, /* cores, GB */
+    INSTANCE_APPS_MAX = 4,
     NO_NODE = -1,
+    BY_CLASS = -1, /* of lifetimes: what the class says */
+    ENDLESS = -2,
+    NO_LIMIT = -1,
 };
 
 struct instance_node {
@@ -28,6 +33,19 @@ struct instance_node {
 struct instance_queue {
     int factor_halves; /* the factor is half of this; >= 2 */
     bool is_cordoned;
+    struct flow_note {
+        double all, endless; /* fractions of the pool, as of `at` */
+        int at;
+    } flow;
+    enum queue_ordering ordering;
+    bool is_class_ignored, allows_off;
+    int running_apps_max; /* 0: no limit */
+    struct app_note {
+        enum sched_app_state state;
+        int since;
+        int first;   /* job: submitted first */
+        bool is_off; /* opted out of Starting */
+    } apps[INSTANCE_APPS_MAX];
 };
 
 struct instance_job {
@@ -46,6 +64,11 @@ struct instance_job {
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
     int leased;
+    int lifetime; /* ms, or BY_CLASS, ENDLESS */
+    int deadline; /* ms; 0: none */
+    int app;
+    bool is_off;
+    struct fraction charge; /* booked against its queue's budget */
 };
 
 struct instance {
@@ -56,6 +79,12 @@ struct instance {
     int protected_percent;
     int limit_percent; /* cores of class 0 for a queue; 0: none */
     bool is_fair_share_off, is_urgency_off;
+    /* The knobs of model.md 6.4; 0 and NO_LIMIT are those of profile `armada`.
+     */
+    bool is_weighted;       /* by scarcity */
+    int half_ms;            /* of flows */
+    int over_share_percent; /* or NO_LIMIT */
+    int budget_minutes;     /* times the share, or NO_LIMIT */
 };
 
 struct instance_class {
@@ -69,12 +98,20 @@ extern const struct instance_class CLASSES[CLASS_COUNT];
 
 /* Draw an instance; some of its jobs run. */
 void instance_draw(struct tape *tape, struct instance *instance);
+/* Draw one with the knobs of flows, limits and budgets; nothing runs yet. */
+void instance_draw_flow(struct tape *tape, struct instance *instance);
+/* Draw one whose queues go by applications; nothing runs yet. */
+void instance_draw_apps(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed
  * jobs are gone. */
 void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now);
+/* A job comes, to wait. */
+void instance_submit(struct instance *instance, int job, int now);
+/* A job is no longer there. */
+void instance_remove(struct instance *instance, int job, int now);
 /* Capacity of a node that nothing which runs uses; may be negative. */
 int instance_free(const struct instance *instance, int node, int kind);
 /* Whether the job may be on the node at all, and would fit `room`. */
@@ -82,3 +119,30 @@ bool instance_is_place(const struct instance *instance, int job, int node,
                        const int room[INSTANCE_KINDS]);
 /* Whether the limit on its class keeps the job from starting. */
 bool instance_is_limited(const struct instance *instance, int job);
+/* All of the pool. */
+int instance_total(const struct instance *instance, int kind);
+/* How long a job may not be preempted for fairness, ms; or ENDLESS. */
+int instance_lifetime(const struct instance *instance, int job);
+/* What fraction of the pool amounts are. */
+struct fraction instance_cost(const struct instance *instance,
+                              const int amounts[INSTANCE_KINDS]);
+/* A queue's weight among the queues that have jobs; of all when `is_any`. */
+struct fraction instance_share(const struct instance *instance, int queue,
+                               bool is_any);
+/* The part of an added cost that is over the share, times how long it may not
+ * be taken: in ms of the whole pool. */
+struct fraction instance_charge(const struct instance *instance, int queue,
+                                struct fraction before, struct fraction after,
+                                int lifetime_ms);
+/* Time passes: flows fall towards what is used.  Before every change. */
+void instance_advance(struct instance *instance, int now);
+/* What happens to an application. */
+enum app_happening { APP_ASKS, APP_GETS, APP_LOSES };
+
+/* It happened to a job of it, whose own state is the one after it. */
+void instance_app_event(struct instance *instance, int job,
+                        enum app_happening what, int now);
+/* The state after a lease more. */
+enum sched_app_state instance_app_leased(enum sched_app_state state);
+/* Timers of applications that are due by now fire. */
+void instance_apps_advance(struct instance *instance, int now);

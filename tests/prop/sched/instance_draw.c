@@ -27,6 +27,8 @@ static void draw_job(struct tape *tape, struct instance *instance, int index)
         .cardinality = 1,
         .minimum = 1,
         .node = NO_NODE,
+        .lifetime = BY_CLASS,
+        .charge = {0, 1},
     };
     if (once_in(tape, 12)) {
         job->avoided = 1u << pick(tape, 0, instance->node_count - 1);
@@ -86,6 +88,8 @@ void instance_draw(struct tape *tape, struct instance *instance)
     *instance = (struct instance){
         .node_count = pick(tape, 1, INSTANCE_NODES_MAX),
         .queue_count = pick(tape, 1, INSTANCE_QUEUES_MAX),
+        .over_share_percent = NO_LIMIT,
+        .budget_minutes = NO_LIMIT,
         .protected_percent = once_in(tape, 3) ? pick(tape, 0, 100) : 100,
         .limit_percent = once_in(tape, 4) ? pick(tape, 20, 100) : 0,
         .is_fair_share_off = once_in(tape, 16),
@@ -137,10 +141,69 @@ void instance_make_uniform(struct instance *instance)
             .minimum = 1,
             .submitted = job->submitted,
             .node = job->node,
+            .lifetime = BY_CLASS,
+            .charge = {0, 1},
             .leased = job->leased,
         };
         if (job->node != NO_NODE && instance_free(instance, job->node, 0) < 0) {
             job->node = NO_NODE;
         }
+    }
+}
+
+void instance_draw_flow(struct tape *tape, struct instance *instance)
+{
+    instance_draw(tape, instance);
+    instance->is_weighted = once_in(tape, 2);
+    instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 100) * 1000 : 0;
+    if (once_in(tape, 2)) {
+        instance->over_share_percent = pick(tape, 0, 10) * 10;
+    }
+    if (once_in(tape, 2)) {
+        instance->budget_minutes = pick(tape, 0, 4);
+    }
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        const struct instance_job *head =
+            job->gang ? &instance->jobs[job->gang - 1] : job;
+        /* What ran before would have to be in the books. */
+        job->node = NO_NODE;
+        job->was_leased = false;
+        job->minimum = job->cardinality;
+        if (head != job) {
+            job->lifetime = head->lifetime;
+            job->deadline = head->deadline;
+            continue;
+        }
+        if (once_in(tape, 2)) {
+            job->lifetime =
+                once_in(tape, 2) ? ENDLESS : pick(tape, 0, 5) * 60000;
+        }
+        job->deadline = once_in(tape, 4) ? pick(tape, 1, 10) * 30000 : 0;
+    }
+}
+
+void instance_draw_apps(struct tape *tape, struct instance *instance)
+{
+    instance_draw(tape, instance);
+    for (int q = 0; q < instance->queue_count; q++) {
+        struct instance_queue *queue = &instance->queues[q];
+        queue->ordering = (enum queue_ordering)pick(tape, 0, 3);
+        queue->is_class_ignored = once_in(tape, 4);
+        queue->allows_off = once_in(tape, 2);
+        queue->running_apps_max = once_in(tape, 4) ? pick(tape, 1, 2) : 0;
+    }
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->app = job->gang ? instance->jobs[job->gang - 1].app
+                             : pick(tape, 0, INSTANCE_APPS_MAX - 1);
+        job->app = job->gang == j + 1 ? pick(tape, 0, INSTANCE_APPS_MAX - 1)
+                                      : job->app;
+        job->is_off = once_in(tape, 8);
+        job->node = NO_NODE;
+        job->was_leased = false;
+    }
+    for (int j = 0; j < instance->job_count; j++) {
+        instance_submit(instance, j, 0);
     }
 }

@@ -9,8 +9,10 @@ void oracle_decide(struct oracle *o, enum sched_action action,
 
 void oracle_lease(struct oracle *o, int job, int node)
 {
+    oracle_book(o, job);
     o->status[job] = PLACED;
     o->node[job] = node;
+    oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
 }
 
@@ -54,6 +56,8 @@ static void decide_new(struct oracle *o, int unit)
         if (!is_gang) {
             pass_over_likes(o, unit, true);
         }
+    } else if (!oracle_is_within_rights(o, unit)) {
+        o->is_blocked[o->in->jobs[unit].queue] = true;
     } else if (is_gang) {
         oracle_place_gang(o, unit);
     } else {
@@ -79,6 +83,10 @@ void oracle_plan(const struct instance *instance, enum round_kind kind,
     bool has_waiting = false;
 
     ret_plan->count = 0;
+    ret_plan->is_close = false;
+    for (int q = 0; q < instance->queue_count; q++) {
+        o.spent[q] = (struct fraction){0, 1};
+    }
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];
         o.node[j] = job->node;
@@ -86,6 +94,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind,
                       : job->node == NO_NODE ? WAITING
                                              : STEADY;
     }
+    oracle_flows_begin(&o);
     for (int j = 0; j < instance->job_count; j++) {
         has_waiting |= o.status[j] == WAITING && oracle_is_candidate(&o, j);
     }

@@ -19,6 +19,7 @@ struct oracle_decision {
 struct oracle_plan {
     struct oracle_decision decisions[ORACLE_DECISIONS_MAX];
     int count;
+    bool is_close; /* two decayed flows were too near to tell apart */
 };
 
 /* What a round on the instance decides. */

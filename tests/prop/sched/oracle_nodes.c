@@ -28,7 +28,7 @@ uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS])
     uint64_t sum = 0;
 
     for (int k = 0; k < INSTANCE_KINDS; k++) {
-        int64_t all = oracle_total(o, k) * UNIT[k];
+        int64_t all = instance_total(o->in, k) * UNIT[k];
         uint64_t weight =
             all ? ((uint64_t)1 << 62) / RESOURCE_COLUMNS_MAX / (uint64_t)all
                 : 0;

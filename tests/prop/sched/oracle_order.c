@@ -9,15 +9,25 @@ bool oracle_is_candidate(const struct oracle *o, int job)
     return o->status[job] == WAITING && !o->is_passed_over[job] &&
            !o->is_settled[job] &&
            !o->in->queues[o->in->jobs[job].queue].is_cordoned &&
-           oracle_is_head(o, job) &&
-           (!o->in->jobs[job].gang || oracle_gang_is_complete(o, job));
+           !o->is_blocked[o->in->jobs[job].queue] && oracle_is_head(o, job) &&
+           (!o->in->jobs[job].gang || oracle_gang_is_complete(o, job)) &&
+           oracle_app_allows(o, job);
 }
 
 /* Order within a queue among evicted, or among new, work. */
 static bool unit_before(const struct oracle *o, int a, int b)
 {
-    if (oracle_level(o, a) != oracle_level(o, b)) {
+    const struct instance_queue *queue = &o->in->queues[o->in->jobs[a].queue];
+    bool is_new = o->status[a] == WAITING;
+    bool is_class_ignored = is_new && queue->is_class_ignored &&
+                            queue->ordering != QUEUE_BY_PRIORITY;
+    int c = is_new ? oracle_app_compare(o, a, b) : 0;
+
+    if (!is_class_ignored && oracle_level(o, a) != oracle_level(o, b)) {
         return oracle_level(o, a) > oracle_level(o, b);
+    }
+    if (c) {
+        return c < 0;
     }
     if (o->status[a] == EVICTED &&
         o->in->jobs[a].priority == o->in->jobs[b].priority &&
@@ -27,12 +37,17 @@ static bool unit_before(const struct oracle *o, int a, int b)
     return oracle_job_before(o, a, b);
 }
 
-static struct fraction unit_cost(const struct oracle *o, int unit)
+/* K of model.md 6.5 over the weight: usage for what is evicted, flow for new
+ * work. */
+static struct number unit_key(const struct oracle *o, int unit)
 {
     int amounts[INSTANCE_KINDS];
     int queue = o->in->jobs[unit].queue;
 
-    oracle_usage(o, queue, o->status[unit] == EVICTED, amounts);
+    if (o->status[unit] != EVICTED) {
+        return oracle_flow_with(o, unit);
+    }
+    oracle_usage(o, queue, true, amounts);
     oracle_unit_sum(o, unit, amounts);
     return oracle_cost(o, queue, amounts);
 }
@@ -40,18 +55,22 @@ static struct fraction unit_cost(const struct oracle *o, int unit)
 /* Whether `a` of one stream is decided before `b` of another. */
 static bool goes_before(const struct oracle *o, int a, int b)
 {
-    int c = oracle_compare(unit_cost(o, a), unit_cost(o, b));
+    int x = o->in->jobs[a].queue, y = o->in->jobs[b].queue;
 
     if (oracle_level(o, a) != oracle_level(o, b)) {
         return oracle_level(o, a) > oracle_level(o, b);
     }
+    int c = oracle_compare(o, unit_key(o, a), unit_key(o, b));
     if (c) {
         return c < 0;
     }
     if (o->status[a] != o->status[b]) {
         return o->status[a] == EVICTED;
     }
-    return o->in->jobs[a].queue < o->in->jobs[b].queue;
+    if (o->in->half_ms > 0) {
+        c = oracle_compare(o, oracle_flow_now(o, x), oracle_flow_now(o, y));
+    }
+    return c ? c < 0 : x < y;
 }
 
 int oracle_next_unit(const struct oracle *o, bool is_evicted_only)

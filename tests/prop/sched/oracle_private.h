@@ -19,6 +19,13 @@ enum status {
     FAILED,
 };
 
+/* A number of the order: exact, unless a flow that decayed is in it. */
+struct number {
+    struct fraction exact;
+    double value;
+    bool is_exact;
+};
+
 /* A plan in the making. */
 struct oracle {
     const struct instance *in;
@@ -28,14 +35,13 @@ struct oracle {
     enum status status[INSTANCE_JOBS_MAX];
     int node[INSTANCE_JOBS_MAX];
     int ordinal[INSTANCE_JOBS_MAX];
-    bool is_passed_over[INSTANCE_JOBS_MAX]; /* until the filling pass */
-    bool is_settled[INSTANCE_JOBS_MAX];     /* for the whole plan */
+    bool is_passed_over[INSTANCE_JOBS_MAX];     /* until the filling pass */
+    bool is_settled[INSTANCE_JOBS_MAX];         /* for the whole plan */
+    bool is_blocked[INSTANCE_QUEUES_MAX];       /* no new work: a limit */
+    struct fraction spent[INSTANCE_QUEUES_MAX]; /* of budgets, by the plan */
+    /* Flows so far, the second of endless work only. */
+    struct number flow[INSTANCE_QUEUES_MAX][2];
     struct oracle_plan *plan;
-};
-
-/* An exact number. */
-struct fraction {
-    i128 up, down;
 };
 
 /* oracle_units.c */
@@ -73,21 +79,45 @@ bool oracle_gang_is_complete(const struct oracle *o, int job);
 
 /* oracle_shares.c */
 
-/* What all nodes have. */
-int oracle_total(const struct oracle *o, int kind);
-/* Below 0, 0 or above 0, exactly. */
-int oracle_compare(struct fraction a, struct fraction b);
-/* A fraction of the pool times the queue's factor. */
-struct fraction oracle_cost(const struct oracle *o, int queue,
-                            const int amounts[INSTANCE_KINDS]);
 /* What a queue runs; `is_placed`: without what is evicted. */
 void oracle_usage(const struct oracle *o, int queue, bool is_placed,
                   int amounts[INSTANCE_KINDS]);
 /* Whether the limit on a queue's use of a class lets a unit start. */
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS]);
+/* The cost of amounts times the queue's factor. */
+struct number oracle_cost(const struct oracle *o, int queue,
+                          const int amounts[INSTANCE_KINDS]);
 /* Take what may go off its place, in mind, where a queue is over its share. */
 void oracle_evict(struct oracle *o);
+
+/* oracle_flow.c */
+
+/* Below 0, 0 or above 0.  When a decayed flow decides it by less than
+ * rounding might make, the plan is marked as close. */
+int oracle_compare(const struct oracle *o, struct number a, struct number b);
+/* An exact number, and one that is not. */
+struct number oracle_number(struct fraction exact);
+/* Flows as they are when the plan begins. */
+void oracle_flows_begin(struct oracle *o);
+/* A queue's usage changed: its flows rise to it at once. */
+void oracle_flows_rise(struct oracle *o, int queue);
+/* What a queue's flow would be with a unit of new work, times its factor. */
+struct number oracle_flow_with(const struct oracle *o, int unit);
+/* What it is, times its factor. */
+struct number oracle_flow_now(const struct oracle *o, int queue);
+/* Whether the limit on endless work and the budget let a unit start. */
+bool oracle_is_within_rights(const struct oracle *o, int unit);
+/* Book what a job that starts costs of the budget. */
+void oracle_book(struct oracle *o, int job);
+
+/* oracle_apps.c */
+
+/* Whether the ordering of its queue lets a unit of new work be its head. */
+bool oracle_app_allows(const struct oracle *o, int unit);
+/* Which application goes first in their queue's ordering: below 0 or above; 0:
+ * their jobs decide. */
+int oracle_app_compare(const struct oracle *o, int a, int b);
 
 /* oracle_nodes.c */
 

@@ -1,36 +1,13 @@
 /* What a queue has, what it is due, and who is evicted for it. */
 #include "oracle_private.h"
 
-int oracle_total(const struct oracle *o, int kind)
+struct number oracle_cost(const struct oracle *o, int queue,
+                          const int amounts[INSTANCE_KINDS])
 {
-    int sum = 0;
+    int factor = o->in->queues[queue].factor_halves;
 
-    for (int n = 0; n < o->in->node_count; n++) {
-        sum += o->in->nodes[n].capacity[kind];
-    }
-    return sum;
-}
-
-int oracle_compare(struct fraction a, struct fraction b)
-{
-    i128 gap = a.up * b.down - b.up * a.down;
-
-    return (gap > 0) - (gap < 0);
-}
-
-struct fraction oracle_cost(const struct oracle *o, int queue,
-                            const int amounts[INSTANCE_KINDS])
-{
-    struct fraction best = {0, 1};
-
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
-        struct fraction part = {amounts[k], oracle_total(o, k)};
-        if (part.down > 0 && oracle_compare(part, best) > 0) {
-            best = part;
-        }
-    }
-    best.up *= o->in->queues[queue].factor_halves;
-    return best;
+    return oracle_number(
+        fraction_times(instance_cost(o->in, amounts), fraction_of(factor, 1)));
 }
 
 void oracle_usage(const struct oracle *o, int queue, bool is_placed,
@@ -61,25 +38,13 @@ bool oracle_is_within_limit(const struct oracle *o, int job,
         }
     }
     return (used + request[0]) * 100 <=
-           o->in->limit_percent * oracle_total(o, 0);
+           o->in->limit_percent * instance_total(o->in, 0);
 }
 
 struct share {
     double weight, demand, actual, adjusted;
     bool is_active, is_settled;
 };
-
-static double part(const struct oracle *o, const int amounts[INSTANCE_KINDS])
-{
-    double best = 0;
-
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
-        double share =
-            oracle_total(o, k) ? (double)amounts[k] / oracle_total(o, k) : 0;
-        best = share > best ? share : best;
-    }
-    return best;
-}
 
 static void measure(const struct oracle *o, int queue, struct share *share)
 {
@@ -102,10 +67,10 @@ static void measure(const struct oracle *o, int queue, struct share *share)
             wanted[k] += is_limited ? 0 : job->request[k] * 1000;
         }
     }
-    int limit = oracle_total(o, 0) * o->in->limit_percent * 10;
+    int limit = instance_total(o->in, 0) * o->in->limit_percent * 10;
     wanted[0] += limited < limit ? limited : limit;
-    share->actual = part(o, used);
-    share->demand = part(o, wanted) / 1000;
+    share->actual = fraction_value(instance_cost(o->in, used));
+    share->demand = fraction_value(instance_cost(o->in, wanted)) / 1000;
 }
 
 /* Pour the pool over the queues until each is full or the pool is empty. */

@@ -35,7 +35,8 @@ static bool may_go(const struct oracle *o, int victim, int job, int node,
         return oracle_level(o, victim) <= oracle_level(o, job) &&
                o->ordinal[victim] + 1 >= cut;
     }
-    return o->status[victim] == STEADY && oracle_is_preemptible(o, victim) &&
+    return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
+           oracle_is_preemptible(o, victim) &&
            oracle_level(o, victim) <= level_max;
 }
 
@@ -107,6 +108,7 @@ static void preempt(struct oracle *o, int victim, int job)
                                     : SCHED_PREEMPT_URGENCY;
 
     o->status[victim] = PREEMPTED;
+    oracle_flows_rise(o, o->in->jobs[victim].queue);
     for (int j = 0; j < o->in->job_count; j++) {
         /* A gang does not start and end in one plan. */
         o->is_settled[j] |= oracle_same_gang(o, victim, j);
@@ -126,6 +128,7 @@ static void preempt(struct oracle *o, int victim, int job)
             return;
         }
         o->status[next] = PREEMPTED;
+        oracle_flows_rise(o, o->in->jobs[next].queue);
         o->has_growth = true;
         oracle_decide(o, SCHED_PREEMPT, SCHED_PREEMPT_GANG, next, o->node[next],
                       job);

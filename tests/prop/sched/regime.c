@@ -29,6 +29,8 @@ static void draw_pooled_job(struct tape *tape, struct instance *instance,
         .cardinality = 1,
         .minimum = 1,
         .node = NO_NODE,
+        .lifetime = BY_CLASS,
+        .charge = {0, 1},
     };
     if (draw(tape, 0, 2) == 2 &&
         job->request[0] <= instance_free(instance, 0, 0) &&
@@ -48,6 +50,8 @@ void regime_draw_pooled(struct tape *tape, struct instance *instance)
         .node_count = 1,
         .queue_count = (int)draw(tape, 1, INSTANCE_QUEUES_MAX),
         .protected_percent = 100,
+        .over_share_percent = NO_LIMIT,
+        .budget_minutes = NO_LIMIT,
     };
     instance->nodes[0] = (struct instance_node){
         .capacity = {(int)draw(tape, 4, 24), (int)draw(tape, 4, 24)}};

@@ -1,0 +1,164 @@
+/* Flows and what they allow (model.md 2.5 to 2.7), in a plan. */
+#include "oracle_private.h"
+
+int oracle_compare(const struct oracle *o, struct number a, struct number b)
+{
+    if (a.is_exact && b.is_exact) {
+        return fraction_compare(a.exact, b.exact);
+    }
+    double gap = a.value - b.value;
+    double size = a.value > b.value ? a.value : b.value;
+    if (gap < 1e-9 * size && gap > -1e-9 * size) {
+        o->plan->is_close = true;
+    }
+    return (gap > 0) - (gap < 0);
+}
+
+struct number oracle_number(struct fraction exact)
+{
+    return (struct number){exact, fraction_value(exact), true};
+}
+
+static struct number larger(const struct oracle *o, struct number a,
+                            struct number b)
+{
+    return oracle_compare(o, a, b) >= 0 ? a : b;
+}
+
+static struct number times(struct number a, int factor)
+{
+    return (struct number){fraction_times(a.exact, fraction_of(factor, 1)),
+                           a.value * factor, a.is_exact};
+}
+
+/* What all, or only endless, work of a queue costs, with `more`. */
+static struct fraction usage_with(const struct oracle *o, int queue,
+                                  bool is_endless,
+                                  const int more[INSTANCE_KINDS])
+{
+    int amounts[INSTANCE_KINDS] = {more[0], more[1]};
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool counts = oracle_runs(o, j) && o->in->jobs[j].queue == queue &&
+                      (!is_endless || instance_lifetime(o->in, j) == ENDLESS);
+        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
+            amounts[k] += o->in->jobs[j].request[k];
+        }
+    }
+    return instance_cost(o->in, amounts);
+}
+
+void oracle_flows_begin(struct oracle *o)
+{
+    static const int NOTHING[INSTANCE_KINDS] = {0};
+
+    for (int q = 0; q < o->in->queue_count; q++) {
+        const struct flow_note *flow = &o->in->queues[q].flow;
+        for (int e = 0; e < 2; e++) {
+            struct number used = oracle_number(usage_with(o, q, e, NOTHING));
+            double value = e ? flow->endless : flow->all;
+            o->flow[q][e] = value > used.value * (1 + 1e-12)
+                                ? (struct number){{0, 1}, value, false}
+                                : used;
+        }
+    }
+}
+
+void oracle_flows_rise(struct oracle *o, int queue)
+{
+    static const int NOTHING[INSTANCE_KINDS] = {0};
+
+    for (int e = 0; e < 2; e++) {
+        struct number used = oracle_number(usage_with(o, queue, e, NOTHING));
+        o->flow[queue][e] =
+            o->in->half_ms > 0 ? larger(o, used, o->flow[queue][e]) : used;
+    }
+}
+
+static struct number flow_with(const struct oracle *o, int unit,
+                               bool is_endless)
+{
+    int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
+
+    oracle_unit_sum(o, unit, request);
+    return larger(o, o->flow[queue][is_endless],
+                  oracle_number(usage_with(o, queue, is_endless, request)));
+}
+
+struct number oracle_flow_with(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue;
+
+    return times(flow_with(o, unit, false), o->in->queues[queue].factor_halves);
+}
+
+struct number oracle_flow_now(const struct oracle *o, int queue)
+{
+    return times(o->flow[queue][0], o->in->queues[queue].factor_halves);
+}
+
+static int charged_ms(const struct oracle *o, int job)
+{
+    int lifetime = instance_lifetime(o->in, job);
+    int deadline = o->in->jobs[job].deadline;
+
+    return deadline && deadline < lifetime ? deadline : lifetime;
+}
+
+/* The charge for a unit, or for a job alone. */
+static struct fraction charge_of(const struct oracle *o, int job,
+                                 const int request[INSTANCE_KINDS])
+{
+    static const int NOTHING[INSTANCE_KINDS] = {0};
+    int queue = o->in->jobs[job].queue;
+
+    return instance_charge(o->in, queue, usage_with(o, queue, false, NOTHING),
+                           usage_with(o, queue, false, request),
+                           charged_ms(o, job));
+}
+
+static bool is_within_budget(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
+    struct fraction booked = o->spent[queue];
+    struct fraction budget =
+        fraction_times(instance_share(o->in, queue, true),
+                       fraction_of(o->in->budget_minutes * 60000, 1));
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->status[j] != PLACED &&
+            o->in->jobs[j].queue == queue) {
+            booked = fraction_add(booked, o->in->jobs[j].charge);
+        }
+    }
+    oracle_unit_sum(o, unit, request);
+    booked = fraction_add(booked, charge_of(o, unit, request));
+    return fraction_compare(booked, budget) <= 0;
+}
+
+bool oracle_is_within_rights(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue;
+
+    if (instance_lifetime(o->in, unit) != ENDLESS) {
+        return o->in->budget_minutes == NO_LIMIT || is_within_budget(o, unit);
+    }
+    if (o->in->over_share_percent == NO_LIMIT) {
+        return true;
+    }
+    struct fraction limit =
+        fraction_times(instance_share(o->in, queue, false),
+                       fraction_of(100 + o->in->over_share_percent, 100));
+    return oracle_compare(o, flow_with(o, unit, true), oracle_number(limit)) <=
+           0;
+}
+
+void oracle_book(struct oracle *o, int job)
+{
+    int queue = o->in->jobs[job].queue;
+
+    if (instance_lifetime(o->in, job) != ENDLESS) {
+        o->spent[queue] = fraction_add(
+            o->spent[queue], charge_of(o, job, o->in->jobs[job].request));
+    }
+}
