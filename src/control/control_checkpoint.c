@@ -217,7 +217,13 @@ static void restore_run(struct control *c, uint32_t job,
     uint32_t node =
         sched_node_index(c->sched, view->run.executor_id, view->run.node_name);
 
-    sched_job_lease(c->sched, job, node, view->run.priority, c->now_ms, false);
+    int64_t leased_ms = view->run.leased_ms; /* 0: of an older release */
+
+    sched_job_lease(c->sched, job, node, view->run.priority,
+                    leased_ms ? leased_ms : c->now_ms, false);
+    if (view->run.started_ms) {
+        sched_job_age_from(c->sched, job, view->run.started_ms);
+    }
     note_run_began(c, view->run.index, view->run.executor_id, view->run.id);
     if (view->state != JOB_LEASED) {
         note_run_acknowledged(c, view->run.index);

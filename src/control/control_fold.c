@@ -262,7 +262,7 @@ static void on_leased(struct control *c, const struct jobs_change *change,
     sched_job_lease(c->sched, change->job, node, event->leased.priority,
                     event->created_ms, true);
     if (event->leased.is_backfilled) {
-        sched_job_backfilled(c->sched, change->job);
+        sched_job_age_from(c->sched, change->job, event->created_ms);
     }
     uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
     if (head != JOBS_NONE) {
@@ -328,6 +328,8 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
         c->metrics.requeued_count++;
     } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
         c->is_balance_wanted |= sched_job_started(c->sched, change->job);
+        jobs_run_started(c->jobs, change->job,
+                         sched_job_age_of(c->sched, change->job));
         return;
     } else if (event->type == EVENT_REPRIORITISED) {
         sched_job_reprioritise(c->sched, change->job,

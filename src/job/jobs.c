@@ -463,10 +463,21 @@ void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
         .node = names_add(&jobs->strings, run->node_name),
         .pool = names_add(&jobs->strings, run->pool),
         .priority = run->priority,
+        .leased_ms = run->leased_ms,
+        .started_ms = run->started_ms,
     };
     jobs->rows.items[job].run = index;
     id_index_add(&jobs->by_run, jobs->runs.items, sizeof(*row), index);
     run_list(jobs, index);
+}
+
+void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms)
+{
+    uint32_t run = jobs->rows.items[job].run;
+
+    if (run != JOBS_NONE && jobs->runs.items[run].started_ms == 0) {
+        jobs->runs.items[run].started_ms = started_ms;
+    }
 }
 
 void run_free(struct jobs *jobs, uint32_t job)

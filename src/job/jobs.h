@@ -29,7 +29,7 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32, /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 1,
+    JOBS_FORMAT_VERSION = 2,
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -63,6 +63,8 @@ struct job_run {
     struct str node_name;
     struct str pool;
     int32_t priority; /* of its class, when it was scheduled */
+    int64_t leased_ms;
+    int64_t started_ms; /* its age counts from then; 0: not yet */
     /* Of a lease to be made; not kept. */
     bool is_backfilled;
     struct job_id yields_to; /* or none */
@@ -160,6 +162,9 @@ uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
                     struct job_tried ret_tried[JOBS_TRIED_MAX]);
 /* Whether its priority class may be preempted under the policy. */
 bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job);
+
+/* Keep from when the age of a job's run counts, unless that is known. */
+void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms);
 
 /* The runs of an executor, oldest lease first: pass JOBS_NONE to begin, then
  * the job that was given; JOBS_NONE at the end.  A run is listed while its

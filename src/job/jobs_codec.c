@@ -84,6 +84,8 @@ static void put_run(struct encoder *e, uint32_t run)
     put_string(e, row->node);
     put_string(e, row->pool);
     pack_i64(e->buf, row->priority);
+    pack_i64(e->buf, row->leased_ms);
+    pack_i64(e->buf, row->started_ms);
 }
 
 static void put_extra(struct encoder *e, uint32_t index)
@@ -202,6 +204,7 @@ struct set_ref {
 struct decoder {
     struct jobs *jobs;
     struct pack_reader reader;
+    uint64_t version;
     VEC(struct set_ref) sets;
     VEC(struct str) classes, strings, executors;
     VEC(struct job_digest) gangs; /* their part of a digest */
@@ -306,6 +309,10 @@ static void get_run(struct decoder *d, uint32_t job)
     GET_NAME(d, &d->strings, &run.node_name);
     GET_NAME(d, &d->strings, &run.pool);
     run.priority = (int32_t)unpack_i64(&d->reader);
+    if (d->version >= 2) {
+        run.leased_ms = unpack_i64(&d->reader);
+        run.started_ms = unpack_i64(&d->reader);
+    }
     if (!d->reader.is_bad && jobs_find_run(d->jobs, run.id) != JOBS_NONE) {
         d->reader.is_bad = true;
     }
@@ -394,6 +401,7 @@ int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
                        "release reads up to %d",
                        (unsigned long long)version, JOBS_FORMAT_VERSION);
     }
+    d.version = version;
     uint32_t count = unpack_count(&d.reader, JOBS_MAX);
     for (uint32_t i = 0; i < count && !d.reader.is_bad; i++) {
         get_row(&d);

@@ -339,6 +339,8 @@ static void begin_run(struct jobs *jobs, uint32_t job,
         .node_name = event->leased.node_name,
         .pool = event->leased.pool,
         .priority = event->leased.priority,
+        .leased_ms = event->created_ms,
+        .started_ms = event->leased.is_backfilled ? event->created_ms : 0,
     };
 
     run_create(jobs, job, &run);

@@ -38,7 +38,8 @@ struct run_row {
     uint32_t node;     /* strings */
     uint32_t pool;     /* strings */
     int32_t priority;
-    uint32_t next, prev; /* of the executor's runs, oldest first */
+    int64_t leased_ms, started_ms; /* see struct job_run */
+    uint32_t next, prev;           /* of the executor's runs, oldest first */
     bool is_listed;
 };
 

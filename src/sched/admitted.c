@@ -226,9 +226,17 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job)
     if (!entry || sched->runs.items[index].yields_to) {
         return;
     }
+    admitted_note_yielder(sched, index, entry->serial);
+}
+
+void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial)
+{
+    struct run *run = &sched->runs.items[index];
+
+    ASSERT(run->yields_to == 0 && serial != 0);
     sched->version++;
-    sched->runs.items[index].yields_to = entry->serial;
-    sched->runs.items[index].yield_place = (uint32_t)sched->yielders.count;
+    run->yields_to = serial;
+    run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
 }
 

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "sched/state.h"
+#include "sched/history.h"
 
 /* The entry of a job, or of its gang, in a pool's list; NULL: not there. */
 const struct admitted *admitted_find(const struct sched *sched, uint32_t pool,
@@ -38,7 +38,13 @@ void admitted_check_gang(struct sched *sched, uint32_t gang);
 void admitted_unmark(struct sched *sched, uint32_t job);
 /* The policy changed: lists of pools that keep none are emptied. */
 void admitted_check_policy(struct sched *sched);
+/* A run yields to the entry with a serial number. */
+void admitted_note_yielder(struct sched *sched, uint32_t run, uint32_t serial);
 /* A run ends: it yields to nobody. */
 void admitted_forget_yielder(struct sched *sched, uint32_t run);
+/* The section `admitted` of the history. */
+void admitted_pack(const struct sched *sched, struct strbuf *buf);
+/* See admitted_pack(). */
+void admitted_unpack(struct sched *sched, struct history_reader *reader);
 /* Free all lists. */
 void admitted_fini(struct sched *sched);

@@ -1,5 +1,6 @@
 #include "sched/history.h"
 
+#include "sched/admitted.h"
 #include "sched/apps.h"
 #include "sched/rates.h"
 
@@ -11,6 +12,7 @@ enum {
 /* In the order in which they are written. */
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
+    {"admitted", 1, admitted_pack, admitted_unpack},
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
 };

@@ -413,15 +413,20 @@ bool sched_job_started(struct sched *sched, uint32_t index)
     return matters;
 }
 
-void sched_job_backfilled(struct sched *sched, uint32_t index)
+void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
 {
     const struct job *job = job_get(sched, index);
 
     ASSERT(job->run != NONE);
-    struct run *run = &sched->runs.items[job->run];
-    run->started_ms =
-        run->leased_ms < run->started_ms ? run->leased_ms : run->started_ms;
+    sched->runs.items[job->run].started_ms = at_ms;
     sched->version++;
+}
+
+int64_t sched_job_age_of(const struct sched *sched, uint32_t index)
+{
+    uint32_t run = sched->jobs.items[index].run;
+
+    return run == NONE ? INT64_MAX : sched->runs.items[run].started_ms;
 }
 
 /* Take the lease off. */

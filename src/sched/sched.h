@@ -131,9 +131,12 @@ void sched_job_lease(struct sched *sched, uint32_t job, uint32_t node,
  * its age counts from then, unless it counts from its lease already.  Later
  * calls change nothing.  True: plans depend on it; ask for one. */
 bool sched_job_started(struct sched *sched, uint32_t job);
-/* The age of a leased job counts from its lease: it was let past admitted
- * work on the strength of when it ends (model.md 2.8). */
-void sched_job_backfilled(struct sched *sched, uint32_t job);
+/* The age of a leased job counts from a time: from its lease, when it was let
+ * past admitted work on the strength of when it ends (model.md 2.8), or as a
+ * checkpoint says. */
+void sched_job_age_from(struct sched *sched, uint32_t job, int64_t at_ms);
+/* From when it counts; INT64_MAX: it has none yet. */
+int64_t sched_job_age_of(const struct sched *sched, uint32_t job);
 /* A leased job gives way to the admitted job `for_job` once it is as old as
  * its lifetime, whatever its queue has; nothing when that one is not
  * admitted, or this one yields to another already. */

@@ -27,7 +27,7 @@ enum { NEVER = 1 << 30 };
 /* What became of the jobs. */
 struct outcome {
     int starts[TRACE_JOBS], ends[TRACE_JOBS]; /* NEVER: not yet */
-    int64_t promised_ms[TRACE_JOBS];        /* at first; 0: never */
+    int64_t promised_ms[TRACE_JOBS];          /* at first; 0: never */
     int admitted_at[TRACE_JOBS];
 };
 
@@ -233,7 +233,8 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
         sched_job_lease(drive->sched, decision->job, decision->node,
                         decision->priority, now * INT64_C(1000), true);
         if (decision->is_backfilled) {
-            sched_job_backfilled(drive->sched, decision->job);
+            sched_job_age_from(drive->sched, decision->job,
+                               now * INT64_C(1000));
         }
         if (decision->yields_to != SCHED_NONE) {
             sched_job_yield(drive->sched, decision->job, decision->yields_to);

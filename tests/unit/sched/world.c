@@ -233,11 +233,11 @@ void world_lease(struct world *world, uint32_t job, uint32_t node,
 
 /* Its containers run at once. */
 static void start_lease(struct world *world,
-                        const struct sched_decision *decision)
+                        const struct sched_decision *decision, int64_t now_ms)
 {
     world->node_of[decision->job] = decision->node;
     if (decision->is_backfilled) {
-        sched_job_backfilled(world->sched, decision->job);
+        sched_job_age_from(world->sched, decision->job, now_ms);
     }
     if (decision->yields_to != SCHED_NONE) {
         sched_job_yield(world->sched, decision->job, decision->yields_to);
@@ -256,7 +256,7 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
         case SCHED_LEASE:
             sched_job_lease(world->sched, decision->job, decision->node,
                             decision->priority, now_ms, true);
-            start_lease(world, decision);
+            start_lease(world, decision, now_ms);
             world->leased_count++;
             break;
         case SCHED_PREEMPT:

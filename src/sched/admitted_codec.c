@@ -1,0 +1,129 @@
+/* Lists of admitted work, and who yields to it, as bytes. */
+#include <stdlib.h>
+
+#include "sched/admitted.h"
+
+static void pack_id(struct strbuf *buf, const struct sched *sched, uint32_t job)
+{
+    struct key128 id = sched->jobs.items[job].id.v;
+
+    pack_u64(buf, id.hi);
+    pack_u64(buf, id.lo);
+}
+
+static uint32_t unpack_job(const struct sched *sched,
+                           struct history_reader *reader)
+{
+    struct job_id id;
+
+    id.v.hi = unpack_u64(&reader->pack);
+    id.v.lo = unpack_u64(&reader->pack);
+    return history_job(sched, reader, id);
+}
+
+static void pack_pool(const struct sched *sched, const struct pool *pool,
+                      struct strbuf *buf)
+{
+    pack_u64(buf, pool->admitted.count);
+    for (size_t i = 0; i < pool->admitted.count; i++) {
+        const struct admitted *entry = &pool->admitted.items[i];
+        pack_id(buf, sched, admitted_job(sched, entry));
+        pack_u64(buf, entry->serial);
+        pack_i64(buf, entry->start_ms);
+    }
+}
+
+/* A yielder, by its job. */
+struct packed {
+    struct job_id id;
+    uint32_t job, serial;
+};
+
+static int compare_packed(const void *a, const void *b)
+{
+    const struct packed *x = a;
+    const struct packed *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+static void pack_yielders(const struct sched *sched, struct strbuf *buf)
+{
+    size_t count = sched->yielders.count;
+    auto_mem struct packed *list = mem_alloc_array(count + 1, sizeof(*list));
+
+    for (size_t i = 0; i < count; i++) {
+        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        list[i] = (struct packed){sched->jobs.items[run->job].id, run->job,
+                                  run->yields_to};
+    }
+    qsort(list, count, sizeof(*list), compare_packed);
+    pack_u64(buf, count);
+    for (size_t i = 0; i < count; i++) {
+        pack_id(buf, sched, list[i].job);
+        pack_u64(buf, list[i].serial);
+    }
+}
+
+void admitted_pack(const struct sched *sched, struct strbuf *buf)
+{
+    if (sched->admission_count == 0) {
+        return;
+    }
+    pack_u64(buf, sched->admission_count);
+    pack_u64(buf, sched->policy->pool_count);
+    for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
+        struct str name = sched->policy->pools[i].name;
+        pack_str(buf, name);
+        pack_pool(sched,
+                  &sched->pools.items[intern_find(sched->pool_names, name)],
+                  buf);
+    }
+    pack_yielders(sched, buf);
+}
+
+static void unpack_pool(struct sched *sched, struct history_reader *reader)
+{
+    struct str pool = unpack_str(&reader->pack);
+    uint32_t count = unpack_count(&reader->pack, POLICY_ADMITTED_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        uint32_t job = unpack_job(sched, reader);
+        uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
+        int64_t start_ms = unpack_i64(&reader->pack);
+        if (job == NONE || serial == 0) {
+            reader->pack.is_bad = true;
+        } else if (!reader->pack.is_bad) {
+            sched->admission_count = serial - 1;
+            sched_job_admit(sched, job, pool, start_ms);
+        }
+    }
+}
+
+static void unpack_yielder(struct sched *sched, struct history_reader *reader)
+{
+    uint32_t job = unpack_job(sched, reader);
+    uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
+
+    if (job == NONE || serial == 0 || sched->jobs.items[job].run == NONE ||
+        sched->runs.items[sched->jobs.items[job].run].yields_to) {
+        reader->pack.is_bad = true;
+    } else if (!reader->pack.is_bad) {
+        admitted_note_yielder(sched, sched->jobs.items[job].run, serial);
+    }
+}
+
+void admitted_unpack(struct sched *sched, struct history_reader *reader)
+{
+    uint32_t last = unpack_count(&reader->pack, UINT32_MAX);
+
+    for (uint32_t n = unpack_count(&reader->pack, POLICY_POOLS_MAX);
+         n > 0 && !reader->pack.is_bad; n--) {
+        unpack_pool(sched, reader);
+    }
+    sched->admission_count = last;
+    for (uint32_t n = unpack_count(&reader->pack, SCHED_JOBS_MAX);
+         n > 0 && !reader->pack.is_bad; n--) {
+        unpack_yielder(sched, reader);
+    }
+}
