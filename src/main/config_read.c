@@ -20,6 +20,7 @@ int config_read(struct str text, const char *name, struct arena *arena,
 
     int rc = settings_read(&config_settings, text, &reader, config, err);
     if (rc == 0) {
+        policy_form_complete(&config->scheduling);
         *ret_config = config;
     }
     return rc;

@@ -515,6 +515,15 @@ static void knobs_from_form(const struct policy_pool_form *form,
     pool->short_job_penalty_ms = form->short_job_penalty_ms;
 }
 
+void policy_form_complete(struct policy_form *form)
+{
+    for (uint32_t i = 0; i < form->pool_count; i++) {
+        struct pool_policy pool = {0};
+        knobs_from_form(&form->pools[i], &pool);
+        knobs_to_form(&pool, &form->pools[i]);
+    }
+}
+
 static int pool_from_form(const struct policy_pool_form *form,
                           struct policy *policy, struct err *err)
 {

@@ -95,6 +95,9 @@ extern const struct settings policy_settings;
 void policy_to_form(const struct policy *policy, struct arena *arena,
                     struct policy_form *ret_form);
 
+/* Write into a form what its pools leave to their profiles. */
+void policy_form_complete(struct policy_form *form);
+
 /* Read a form into a policy, whose strings are the form's.  -ERR_INVALID:
  * names given twice, or one that names nothing. */
 int policy_from_form(const struct policy_form *form, struct policy *ret_policy,

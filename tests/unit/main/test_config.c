@@ -33,6 +33,23 @@ static void what_print_config_writes_is_read_back(void **state)
     assert_string_equal(strbuf_text(&first), strbuf_text(&second));
 }
 
+static void a_pool_is_printed_with_what_its_profile_says(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct err err = {""};
+    struct config *config;
+
+    int rc = config_read(
+        STR("scheduling: {pools: [{name: a, profile: flow}]}\n"), "c.yaml",
+        &arena, &config, &err);
+    assert_int_equal(rc, 0);
+    settings_print(&config_settings, config, false, &text);
+    assert_non_null(strstr(strbuf_text(&text), "admittedWindow: 32\n"));
+    assert_non_null(strstr(strbuf_text(&text), "flowHalfTime: 20m\n"));
+}
+
 static void check_one(const char *yaml, const char *error)
 {
     auto_arena arena = {0};
@@ -104,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(defaults_pass_the_check),
         TEST(what_print_config_writes_is_read_back),
+        TEST(a_pool_is_printed_with_what_its_profile_says),
         TEST(wrong_configurations_are_refused),
         TEST(listening_beyond_this_machine_needs_auth_and_tls),
     };
