@@ -139,6 +139,11 @@ static const struct method methods[] = {
     UNARY("grpc.health.v1.Health/Check", handle_check_health, PERMISSION_NONE),
     STREAM("grpc.health.v1.Health/Watch", handle_watch_health, PERMISSION_NONE),
 
+    {.path = "/berth.api.Berth/ServeLogs",
+     .kind = RPC_BIDI,
+     .handle = handle_serve_logs,
+     .permission = PERMISSION_EXECUTE_JOBS,
+     .denied = RPC_PERMISSION_DENIED},
     {.path = "/executorapi.ExecutorApi/LeaseJobRuns",
      .kind = RPC_BIDI,
      .handle = handle_lease_job_runs,
@@ -173,6 +178,7 @@ void api_config_defaults(struct api_config *ret_config)
         .watchers_max = WATCHERS_DEFAULT_MAX,
         .lease_receive_bytes_max = LEASE_RECEIVE_BYTES_DEFAULT_MAX,
         .unstored_bytes_max = UNSTORED_BYTES_DEFAULT_MAX,
+        .log_timeout_ms = LOG_TIMEOUT_MS,
         .node_id_label = STR("kubernetes.io/hostname"),
         .priority_class_override = STR("armada-default"),
     };
@@ -211,7 +217,9 @@ struct api *api_create(const struct api_config *config,
     bind_methods(api);
     api->hub = event_hub_create(config->watchers_max, err);
     api->lease_hub = api->hub ? event_hub_create(EXECUTORS_MAX, err) : NULL;
-    if (!api->lease_hub) {
+    api->log_hub =
+        api->lease_hub ? log_hub_create(config->log_timeout_ms, err) : NULL;
+    if (!api->log_hub) {
         api_destroy(api);
         return NULL;
     }
@@ -229,6 +237,7 @@ void api_destroy(struct api *api)
     }
     event_hub_destroy(api->hub);
     event_hub_destroy(api->lease_hub);
+    log_hub_destroy(api->log_hub);
     reader_pool_destroy(api->readers);
     spec_cache_destroy(api->specs);
     mem_free(api->methods);

@@ -42,6 +42,7 @@ struct api_config {
     size_t lease_receive_bytes_max; /* one message of an executor */
     size_t unstored_bytes_max; /* submissions that the store has not got yet;
                                   over it they are refused */
+    uint32_t log_timeout_ms;   /* of an executor's answer with logs */
     struct str node_id_label;  /* pods are pinned by it */
     struct str priority_class_override; /* "": pods keep their class */
     /* Resource types that pods keep (supportedResourceTypes). */

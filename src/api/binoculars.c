@@ -1,5 +1,7 @@
 /* binoculars.Binoculars (armada-api.md 1.11). */
 #include "api/handlers.h"
+#include "api/log_hub.h"
+#include "api/log_lines.h"
 #include "api/message.h"
 #include "api/state.h"
 #include "armada/binoculars.pb-c.h"
@@ -18,10 +20,11 @@ static char *time_text(int64_t time_ns, struct arena *arena)
     return message_copy(arena, str_of(text));
 }
 
-static void reply_lines(struct api_call *call, const struct log_line *lines,
-                        uint32_t count)
+static void reply_lines(struct api_call *call, struct log_answer *answer)
 {
     Binoculars__LogResponse response = BINOCULARS__LOG_RESPONSE__INIT;
+    struct log_line *lines;
+    uint32_t count = log_lines_split(answer, &call->arena, &lines);
 
     response.log =
         arena_alloc_array(&call->arena, count, sizeof(response.log[0]));
@@ -32,55 +35,112 @@ static void reply_lines(struct api_call *call, const struct log_line *lines,
         line->line = message_copy(&call->arena, lines[i].text);
         response.log[response.n_log++] = line;
     }
+    response.cut = answer->is_cut;
     api_call_reply(call, &response.base);
 }
 
-/* From when on: the request's own time, or one of the options'. */
+/* From when on, as RFC 3339: the request's own time, or one of the
+ * options'. */
 static int read_since(const struct api_call *call,
                       const Binoculars__LogRequest *message,
-                      int64_t *ret_since_ms)
+                      struct arena *arena, struct str *ret_since)
 {
     const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
     const struct clock *clock = call->api->ports.clock;
     int64_t seconds;
     int32_t nanos;
 
-    *ret_since_ms = INT64_MIN;
+    *ret_since = (struct str){0};
     if (*message->since_time) {
-        if (wire_rfc3339_parse(str_of(message->since_time), &seconds, &nanos) <
-            0) {
-            return -ERR_INVALID;
-        }
-        *ret_since_ms = seconds * MS_PER_S + nanos / NS_PER_MS;
-    } else if (options->sincetime && options->sincetime->has_seconds) {
-        *ret_since_ms = options->sincetime->seconds * MS_PER_S;
-    } else if (options->has_sinceseconds) {
-        *ret_since_ms =
-            clock->wall_ms(clock) - options->sinceseconds * MS_PER_S;
+        *ret_since = str_of(message->since_time);
+        return wire_rfc3339_parse(*ret_since, &seconds, &nanos);
     }
+    if (options->sincetime && options->sincetime->has_seconds) {
+        const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__Time *time =
+            options->sincetime;
+        seconds = time->seconds;
+        nanos = time->has_nanos ? time->nanos : 0;
+    } else if (options->has_sinceseconds) {
+        int64_t now_ms = clock->wall_ms(clock);
+        seconds = now_ms / MS_PER_S - options->sinceseconds;
+        nanos = (int32_t)(now_ms % MS_PER_S) * NS_PER_MS;
+    } else {
+        return 0;
+    }
+    if (seconds < 0 || nanos < 0 || nanos >= NS_PER_S) {
+        return 0; /* before any log: all of it */
+    }
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+    wire_rfc3339_format(seconds, nanos, 9, text);
+    *ret_since = arena_str(arena, str_of(text));
     return 0;
 }
 
-static void read_logs(struct api_call *call, const struct log_query *query)
+static void on_answered(struct api_call *call, int rc,
+                        struct log_answer *answer, const struct err *err)
 {
-    const struct log_source *source = call->api->ports.logs;
-    struct log_line *lines;
-    struct err err;
-
-    if (!source) {
-        api_call_fail(call, RPC_NOT_FOUND,
-                      "no pods run inside this server; ask the executor that "
-                      "runs the job for its logs");
-        return;
-    }
-    int count = source->read(source, query, &call->arena, &lines, &err);
-    if (count >= 0) {
-        reply_lines(call, lines, (uint32_t)count);
+    if (rc >= 0) {
+        reply_lines(call, answer);
         return;
     }
     api_call_fail(call,
-                  count == -ERR_NOT_FOUND ? RPC_NOT_FOUND : RPC_UNAVAILABLE,
-                  "%s", err.text);
+                  rc == -ERR_NOT_FOUND ? RPC_NOT_FOUND
+                  : rc == -ERR_INVALID ? RPC_INVALID_ARGUMENT
+                  : rc == -ERR_LIMIT   ? RPC_RESOURCE_EXHAUSTED
+                                       : RPC_UNAVAILABLE,
+                  "%s", err->text);
+}
+
+/* The executor that has the job's latest run: 1; 0 if none ever had. */
+static int find_executor(struct api_call *call, struct job_id id,
+                         struct str *ret_executor, struct err *err)
+{
+    struct readers *readers;
+    struct stored_job job;
+    struct stored_run run;
+
+    int rc = reader_pool_lend(call->api->readers, &readers, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = store_job(readers->store, id, &call->arena, &job, err);
+    if (rc > 0 && !key128_is_none(job.latest_run.v)) {
+        rc = store_run(readers->store, job.latest_run, &call->arena, &run, err);
+        *ret_executor = rc > 0 ? run.cluster : (struct str){0};
+    } else if (rc > 0) {
+        rc = 0;
+    }
+    reader_pool_give_back(call->api->readers, readers);
+    return rc;
+}
+
+/* Ask the executor that has it, if it serves logs; else look here. */
+static void read_logs(struct api_call *call, const struct log_query *query)
+{
+    const struct log_source *source = call->api->ports.logs;
+    struct log_answer answer;
+    struct str executor;
+    struct err err;
+
+    int rc = find_executor(call, query->job, &executor, &err);
+    if (rc > 0) {
+        rc = log_hub_ask(call->api->log_hub, executor, query, call, on_answered,
+                         &err);
+        if (rc == 0) {
+            return; /* the answer comes */
+        }
+    } else if (rc == 0) {
+        rc = err_set(&err, -ERR_NOT_FOUND, "the job has not run yet");
+    }
+    if (rc == -ERR_NOT_FOUND && source) {
+        struct err here;
+        int found = source->read(source, query, &call->arena, &answer, &here);
+        if (found != -ERR_NOT_FOUND) {
+            on_answered(call, found, &answer, &here);
+            return;
+        }
+    }
+    on_answered(call, rc, &answer, &err);
 }
 
 void handle_get_logs(struct api_call *call, struct str request)
@@ -104,7 +164,7 @@ void handle_get_logs(struct api_call *call, struct str request)
                       message->job_id, message->pod_number);
         return;
     }
-    if (read_since(call, message, &query.since_ms) < 0) {
+    if (read_since(call, message, &call->arena, &query.since) < 0) {
         api_call_fail(call, RPC_INVALID_ARGUMENT,
                       "since_time \"%s\" is no RFC 3339 time",
                       message->since_time);

@@ -117,6 +117,8 @@ api_call_handler_fn handle_get_health;
 api_call_handler_fn handle_check_health;
 /* grpc.health.v1 Watch. */
 api_call_handler_fn handle_watch_health;
+/* Berth.ServeLogs (log_hub.c). */
+api_call_handler_fn handle_serve_logs;
 /* ExecutorApi.LeaseJobRuns (lease.c). */
 api_call_handler_fn handle_lease_job_runs;
 /* ExecutorApi.ReportEvents (report.c). */

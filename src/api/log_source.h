@@ -2,7 +2,7 @@
  * log_source - a port: what the containers of a pod have written.
  *
  * main wires it to the process runtime inside this program.  Pods that run
- * elsewhere are not found.
+ * elsewhere are not found here: log_hub.h asks their executors.
  */
 #pragma once
 
@@ -19,22 +19,22 @@ struct log_query {
     struct job_id job;
     struct str container;  /* "": the first */
     bool is_previous;      /* of the run before the last */
-    int64_t since_ms;      /* only lines after it; INT64_MIN: all */
+    struct str since;      /* RFC 3339, only lines after it; "": all */
     int64_t tail_lines;    /* only the last ones; < 0: all */
     size_t byte_count_max; /* at most LOG_BYTES_MAX */
 };
 
-struct log_line {
-    int64_t time_ns; /* since the epoch */
-    struct str text; /* without the newline */
+/* What was found. */
+struct log_answer {
+    struct str text; /* lines "time text", oldest first, time in RFC 3339 */
+    bool is_cut;     /* there is more after it */
 };
 
 struct log_source {
-    /* The lines of a pod, oldest first, in the arena: their count.
-     * -ERR_NOT_FOUND: no such pod or container here; -ERR_UNAVAILABLE: it
-     * runs elsewhere; -ERR_IO. */
+    /* The lines of a pod, in the arena: 0.  -ERR_NOT_FOUND: no such pod or
+     * container here; -ERR_UNAVAILABLE, -ERR_IO. */
     int (*read)(const struct log_source *source, const struct log_query *query,
-                struct arena *arena, struct log_line **ret_lines,
+                struct arena *arena, struct log_answer *ret_answer,
                 struct err *err);
     void *ctx;
 };

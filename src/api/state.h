@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "api/event_hub.h"
+#include "api/log_hub.h"
 #include "api/reader_pool.h"
 #include "api/spec_cache.h"
 
@@ -19,6 +20,7 @@ struct api {
     struct api_ports ports;
     struct auth auth;
     struct reader_pool *readers; /* owned */
+    struct log_hub *log_hub;     /* owned; of executors' log streams */
     struct spec_cache *specs;    /* owned; what the store has not got yet */
     struct event_hub *hub;       /* owned; of event streams */
     struct event_hub *lease_hub; /* owned; of lease streams */

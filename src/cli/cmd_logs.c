@@ -4,6 +4,36 @@
 #include "armada/binoculars.pb-c.h"
 #include "cli/command.h"
 
+static void print_lines(const struct cli *cli,
+                        const Binoculars__LogResponse *response)
+{
+    for (size_t i = 0; i < response->n_log; i++) {
+        const Binoculars__LogLine *line = response->log[i];
+        if (cli_has(cli, "timestamps")) {
+            cli_say(cli, "%s %s", line->timestamp, line->line);
+        } else {
+            cli_say(cli, "%s", line->line);
+        }
+    }
+}
+
+/* Whether there is more than one answer holds; the request is then for what
+ * comes after it. */
+static bool wants_rest(struct cli *cli, const Binoculars__LogResponse *response,
+                       Binoculars__LogRequest *request)
+{
+    if (!response->cut || response->n_log == 0) {
+        return false;
+    }
+    const char *last = response->log[response->n_log - 1]->timestamp;
+    if (strcmp(last, request->since_time) == 0) {
+        return false; /* it would be the same lines again */
+    }
+    request->since_time = cli_format(cli, "%s", last);
+    request->log_options->has_taillines = false;
+    return true;
+}
+
 enum cli_exit cmd_logs(struct cli *cli)
 {
     Binoculars__LogRequest request = BINOCULARS__LOG_REQUEST__INIT;
@@ -26,20 +56,16 @@ enum cli_exit cmd_logs(struct cli *cli)
             return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", tail);
         }
     }
-    enum cli_exit rc =
-        cli_call(cli, "/binoculars.Binoculars/Logs", &request.base,
-                 &binoculars__log_response__descriptor, &reply);
-    if (rc != CLI_OK || cli_print_message(cli, reply)) {
-        return rc;
-    }
-    const Binoculars__LogResponse *response = (void *)reply;
-    for (size_t i = 0; i < response->n_log; i++) {
-        const Binoculars__LogLine *line = response->log[i];
-        if (cli_has(cli, "timestamps")) {
-            cli_say(cli, "%s %s", line->timestamp, line->line);
-        } else {
-            cli_say(cli, "%s", line->line);
+    const Binoculars__LogResponse *response;
+    do {
+        enum cli_exit rc =
+            cli_call(cli, "/binoculars.Binoculars/Logs", &request.base,
+                     &binoculars__log_response__descriptor, &reply);
+        if (rc != CLI_OK || cli_print_message(cli, reply)) {
+            return rc;
         }
-    }
+        response = (void *)reply;
+        print_lines(cli, response);
+    } while (wants_rest(cli, response, &request));
     return CLI_OK;
 }

@@ -122,8 +122,9 @@ static int select_lines(struct str log, const struct runtime_log_query *query,
                   ? STR("")
                   : keep_lines(log, query->line_count_max);
     }
-    strbuf_add_str(buf, cut(log, query->byte_count_max));
-    return 0;
+    struct str kept = cut(log, query->byte_count_max);
+    strbuf_add_str(buf, kept);
+    return kept.byte_count < log.byte_count;
 }
 
 /* Which file is the container's. */

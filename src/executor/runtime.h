@@ -125,7 +125,8 @@ struct runtime_ops {
                    struct runtime_status *ret_status);
     /* The nodes; valid until the next call. */
     const struct node_record *(*nodes)(struct runtime *, uint32_t *ret_count);
-    /* Lines "time text" of a pod's log.  Any thread.  -ERR_NOT_FOUND. */
+    /* Lines "time text" of a pod's log: 0, or 1 when there is more than
+     * `byte_count_max` let through.  Any thread.  -ERR_NOT_FOUND. */
     int (*logs)(struct runtime *, const struct runtime_log_query *query,
                 struct strbuf *buf, struct err *err);
     /* Let go; pods live on where they can. */

@@ -139,6 +139,7 @@ static struct executor_thread *start(const struct config *config,
         .user_name = has_user ? arena_strdup(arena, executor->user_name) : NULL,
         .password = arena_strdup(arena, executor->password),
         .jobs_dir = dir.jobs,
+        .serves_logs = true,
         .clock = &machine_clock,
     };
     return executor_thread_start(&options, err);

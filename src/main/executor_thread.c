@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "executor/log_server.h"
 #include "executor/transport.h"
 #include "main/runtime_setup.h"
 #include "main/say.h"
@@ -17,6 +18,7 @@ struct executor_thread {
     struct runtime *runtime;     /* owned */
     struct transport *transport; /* owned */
     struct executor *executor;   /* owned */
+    struct log_server *logs;     /* owned; NULL: the server reads them */
     const struct clock *clock;
     struct stopper stopper;
     pthread_mutex_t lock;
@@ -80,12 +82,24 @@ static void *run(void *ctx)
 
 static void release(struct executor_thread *thread)
 {
+    log_server_stop(thread->logs);
     executor_destroy(thread->executor);
     transport_destroy(thread->transport);
     runtime_close(thread->runtime);
     stopper_close(&thread->stopper);
     (void)pthread_mutex_destroy(&thread->lock);
     mem_free(thread);
+}
+
+/* Who we are to the server. */
+static struct rpc_header
+make_header(const struct executor_thread_options *options, struct arena *arena)
+{
+    return (struct rpc_header){
+        "authorization",
+        options->user_name
+            ? runtime_setup_basic(options->user_name, options->password, arena)
+            : NULL};
 }
 
 static int open_transport(struct executor_thread *thread,
@@ -98,17 +112,38 @@ static int open_transport(struct executor_thread *thread,
     if (!channel) {
         return -ERR_INVALID;
     }
-    struct rpc_header header = {
-        "authorization",
-        options->user_name
-            ? runtime_setup_basic(options->user_name, options->password, &arena)
-            : NULL};
+    struct rpc_header header = make_header(options, &arena);
     struct transport_options transport = {
         .headers = &header,
         .header_count = options->user_name ? 1 : 0,
     };
     thread->transport = transport_create(channel, &transport, err);
     return thread->transport ? 0 : -ERR_IO;
+}
+
+/* The channels share a connection. */
+static int open_logs(struct executor_thread *thread,
+                     const struct executor_thread_options *options,
+                     struct err *err)
+{
+    auto_arena arena = {0};
+
+    if (!options->serves_logs) {
+        return 0;
+    }
+    struct rpc_channel *channel = runtime_setup_channel(options, &arena, err);
+    if (!channel) {
+        return -ERR_INVALID;
+    }
+    struct rpc_header header = make_header(options, &arena);
+    struct log_server_options logs = {
+        .executor_id = options->config->id,
+        .runtime = thread->runtime,
+        .headers = &header,
+        .header_count = options->user_name ? 1 : 0,
+    };
+    thread->logs = log_server_start(channel, &logs, err);
+    return thread->logs ? 0 : -ERR_IO;
 }
 
 static int open_all(struct executor_thread *thread,
@@ -123,6 +158,9 @@ static int open_all(struct executor_thread *thread,
     }
     if (rc == 0) {
         rc = open_transport(thread, options, err);
+    }
+    if (rc == 0) {
+        rc = open_logs(thread, options, err);
     }
     if (rc < 0) {
         return rc;

@@ -20,6 +20,7 @@ struct executor_thread_options {
     const char *user_name;        /* NULL: anonymous */
     const char *password;
     const char *jobs_dir; /* of the process runtime */
+    bool serves_logs;     /* the server is not this program: it must ask */
     const struct clock *clock;
 };
 

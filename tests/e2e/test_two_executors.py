@@ -57,6 +57,36 @@ class TwoExecutors(unittest.TestCase):
         self.assertEqual(set(where), {"local", "second"})
         self.assertTrue(all(job["runCount"] == 1 for job in jobs))
 
+    def test_logs_of_the_other_executor_are_read_through_the_server(self):
+        third = harness.Executor(
+            self.berth.grpc, "third", self.berth.folder / "third",
+            SERVER, runtime="process").start()
+        self.addCleanup(third.stop)
+        for name in ("local", "second"):
+            self.berth.ctl("cordon", "executor", name, "elsewhere")
+        # More than one answer holds: berthctl asks again for the rest.
+        count = 120000
+        self.berth.ctl("submit", "-", input_text=job_file(
+            "q", "s", f"seq 1 {count}; echo oops >&2"))
+        job, = self.wait_all(1, "SUCCEEDED")
+        self.assertEqual(job["executor"], "third")
+
+        def logs(*options):
+            done = self.berth.ctl("logs", job["jobId"], *options, check=False)
+            return done.stdout.splitlines(), done.returncode, done.stderr
+        lines = harness.wait_for("its logs", lambda: logs()[0])
+        self.assertEqual(len(lines), count + 1)
+        self.assertEqual(set(lines), {str(i + 1) for i in range(count)} |
+                         {"oops"})
+        self.assertEqual(len(logs("-n", "3")[0]), 3)
+        self.assertIn("no container", logs("--container", "none")[2])
+        third.stop()
+        self.assertIn("does not serve logs", harness.wait_for(
+            "that the executor is gone is told",
+            lambda: logs()[1] != 0 and logs()[2]))
+        third.start()
+        harness.wait_for("logs again", lambda: len(logs()[0]) == count + 1)
+
     def test_cordoned_executor_gets_nothing_new(self):
         self.assertEqual(
             self.berth.ctl("cordon", "executor", "local", "repair").stdout,

@@ -3,7 +3,9 @@
 #include <pthread.h>
 
 #include "api/event_hub.h"
+#include "api/log_hub.h"
 #include "elog/elog_memory.h"
+#include "executor/log_server.h"
 #include "executor/transport.h"
 #include "main/checkpointer.h"
 #include "rpc/rpc_server.h"
@@ -100,6 +102,35 @@ static void test_a_hub_without_a_thread_is_none(void **state)
     assert_said(&err);
 }
 
+static void test_a_log_hub_without_a_thread_is_none(void **state)
+{
+    struct err err;
+
+    (void)state;
+    threads_left = 0;
+    assert_null(log_hub_create(1000, &err));
+    assert_said(&err);
+}
+
+static void test_a_log_server_without_a_thread_is_none(void **state)
+{
+    struct log_server_options options = {.executor_id = STR("e")};
+    struct err err;
+
+    (void)state;
+    threads_left = 1;
+    struct rpc_channel *channel = open_channel(&err);
+    assert_non_null(channel);
+    assert_null(log_server_start(channel, &options, &err));
+    assert_said(&err);
+    /* One that has no server yet stops at once. */
+    threads_left = 2;
+    channel = open_channel(&err);
+    struct log_server *server = log_server_start(channel, &options, &err);
+    assert_non_null(server);
+    log_server_stop(server);
+}
+
 static void test_a_checkpointer_without_a_thread_is_none(void **state)
 {
     struct elog_memory_storage *storage = elog_memory_storage_create();
@@ -121,6 +152,8 @@ int main(void)
         TEST(test_a_channel_without_a_thread_is_none),
         TEST(test_a_transport_without_a_thread_is_none),
         TEST(test_a_hub_without_a_thread_is_none),
+        TEST(test_a_log_hub_without_a_thread_is_none),
+        TEST(test_a_log_server_without_a_thread_is_none),
         TEST(test_a_checkpointer_without_a_thread_is_none),
     };
 

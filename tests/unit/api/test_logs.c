@@ -1,0 +1,389 @@
+/*
+ * Logs that the server asks an executor for, over the stream that it holds
+ * open: each question is answered once, whatever becomes of the executor.
+ */
+#include <pthread.h>
+
+#include "api/log_hub.h"
+#include "api_fixture.h"
+#include "armada/binoculars.pb-c.h"
+#include "armada/services.pb-c.h"
+#include "berth/api.pb-c.h"
+#include "sample.h"
+#include "unit.h"
+#include "wire/message.h"
+
+static char *field(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+/* A call for logs under way. */
+struct asker {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_answered;
+    struct rpc_status status;
+    struct strbuf reply;
+};
+
+static void on_reply(void *ctx, const struct rpc_status *status,
+                     struct str reply)
+{
+    struct asker *asker = ctx;
+
+    pthread_mutex_lock(&asker->mutex);
+    asker->is_answered = true;
+    asker->status = *status;
+    strbuf_add_str(&asker->reply, reply);
+    pthread_cond_signal(&asker->changed);
+    pthread_mutex_unlock(&asker->mutex);
+}
+
+static void ask(struct fixture *f, struct job_id job, int64_t timeout_ms,
+                struct asker *asker)
+{
+    auto_arena arena = {0};
+    char id[ID_TEXT_BYTES_MAX];
+    Binoculars__LogRequest request = BINOCULARS__LOG_REQUEST__INIT;
+    K8s__Io__Api__Core__V1__PodLogOptions options =
+        K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT;
+    struct rpc_call_options how = {.timeout_ms = timeout_ms};
+
+    *asker = (struct asker){.reply = strbuf_make(0)};
+    pthread_mutex_init(&asker->mutex, NULL);
+    pthread_cond_init(&asker->changed, NULL);
+    job_id_format(job, id);
+    request.job_id = id;
+    options.container = field("main");
+    request.log_options = &options;
+    rpc_channel_call_async(f->channel, "/binoculars.Binoculars/Logs",
+                           wire_encode_arena(&request.base, &arena), &how,
+                           on_reply, asker);
+}
+
+/* Wait for the end of a call: its code. */
+static enum rpc_code outcome(struct asker *asker)
+{
+    pthread_mutex_lock(&asker->mutex);
+    while (!asker->is_answered) {
+        pthread_cond_wait(&asker->changed, &asker->mutex);
+    }
+    pthread_mutex_unlock(&asker->mutex);
+    return asker->status.code;
+}
+
+static void asker_fini(struct asker *asker)
+{
+    strbuf_fini(&asker->reply);
+    pthread_cond_destroy(&asker->changed);
+    pthread_mutex_destroy(&asker->mutex);
+}
+
+static void say(struct fixture *f, struct rpc_stream *stream,
+                const Berth__Api__LogAnswer *answer)
+{
+    struct str bytes = wire_encode_arena(&answer->base, &f->arena);
+
+    assert_int_equal(rpc_stream_send(stream, bytes, 10000), RPC_WAIT_READY);
+}
+
+/* Connect as the executor `id`.  The stream is known to the server once it
+ * has asked something on it. */
+static struct rpc_stream *serve(struct fixture *f, const char *id)
+{
+    struct rpc_call_options options = {.is_wait_for_ready = true};
+    struct rpc_stream *stream =
+        rpc_stream_open(f->channel, "/berth.api.Berth/ServeLogs", &options);
+    Berth__Api__LogAnswer hello = BERTH__API__LOG_ANSWER__INIT;
+
+    hello.executor_id = field(id);
+    say(f, stream, &hello);
+    return stream;
+}
+
+/* A job that runs on the executor "cluster". */
+static struct job_id leased_job(struct fixture *f)
+{
+    static const struct event_scope scope = {
+        .queue = {"q", 1}, .job_set = {"s", 1}, .user = {"amy", 3}};
+    Berth__Submission__Item *item =
+        sample_item(&f->arena, sample_pod(&f->arena));
+    Berth__Submission__Request *request =
+        sample_request_of(&f->arena, &item, 1);
+    struct job_id id;
+
+    Api__JobSubmitResponse *response =
+        fixture_call(f, "/api.Submit/SubmitJobs", &request->base,
+                     &api__job_submit_response__descriptor);
+    assert_non_null(response);
+    assert_int_equal(
+        job_id_parse(str_of(response->job_response_items[0]->job_id), &id), 0);
+    struct event event = {.type = EVENT_LEASED,
+                          .created_ms = f->now_ms,
+                          .job = id,
+                          .run = run_id_make(id, 0),
+                          .leased = {.executor_id = STR("cluster"),
+                                     .node_name = STR("node"),
+                                     .pool = STR("default")}};
+    fixture_log(f, &scope, &event);
+    fixture_settle(f);
+    return id;
+}
+
+static bool is_answered(struct asker *asker)
+{
+    pthread_mutex_lock(&asker->mutex);
+    bool is = asker->is_answered;
+    pthread_mutex_unlock(&asker->mutex);
+    return is;
+}
+
+/* Ask, again while the server has not seen the stream, and give what comes on
+ * it. */
+static Berth__Api__LogQuestion *ask_on(struct fixture *f, struct job_id job,
+                                       struct rpc_stream *stream,
+                                       struct asker *asker)
+{
+    enum rpc_wait wait = RPC_WAIT_TIMEOUT;
+    auto_strbuf bytes = strbuf_make(0);
+    ProtobufCMessage *message;
+    struct err err;
+
+    while (wait == RPC_WAIT_TIMEOUT) {
+        ask(f, job, 0, asker);
+        while (wait == RPC_WAIT_TIMEOUT && !is_answered(asker)) {
+            wait = rpc_stream_next(stream, 5, &bytes);
+        }
+        if (wait == RPC_WAIT_TIMEOUT) {
+            assert_int_equal(outcome(asker), RPC_NOT_FOUND);
+            asker_fini(asker);
+        }
+    }
+    assert_int_equal(wait, RPC_WAIT_READY);
+    assert_int_equal(wire_decode(&berth__api__log_question__descriptor,
+                                 arena_str(&f->arena, strbuf_str(&bytes)),
+                                 &wire_request_limits, &f->arena, &message,
+                                 &err),
+                     0);
+    return (Berth__Api__LogQuestion *)(void *)message;
+}
+
+static void begin(struct fixture *f, uint32_t timeout_ms)
+{
+    fixture_init(f);
+    if (timeout_ms) {
+        f->config.log_timeout_ms = timeout_ms;
+    }
+    fixture_start(f);
+    fixture_queue(f, "q");
+}
+
+static void answer(struct fixture *f, struct rpc_stream *stream,
+                   uint64_t number, const char *text)
+{
+    Berth__Api__LogAnswer message = BERTH__API__LOG_ANSWER__INIT;
+
+    message.number = number;
+    message.text.data = (uint8_t *)(uintptr_t)text;
+    message.text.len = strlen(text);
+    say(f, stream, &message);
+}
+
+static void the_executor_that_has_the_job_answers(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+    char id[ID_TEXT_BYTES_MAX];
+    ProtobufCMessage *message;
+    struct err err;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *other = serve(&f, "another");
+    struct rpc_stream *stream = serve(&f, "cluster");
+    Berth__Api__LogQuestion *question = ask_on(&f, job, stream, &asker);
+    assert_string_equal(question->job_id, job_id_format(job, id));
+    assert_string_equal(question->container, "main");
+    assert_int_equal(question->line_count_max, -1);
+    assert_int_equal(question->byte_count_max, LOG_BYTES_MAX);
+    answer(&f, stream, 99, "1970-01-01T00:00:01Z not asked\n");
+    answer(&f, stream, question->number, "1970-01-01T00:00:01Z hello\n");
+    assert_int_equal(outcome(&asker), RPC_OK);
+    assert_int_equal(wire_decode(&binoculars__log_response__descriptor,
+                                 strbuf_str(&asker.reply), &wire_request_limits,
+                                 &f.arena, &message, &err),
+                     0);
+    const Binoculars__LogResponse *response = (const void *)message;
+    assert_int_equal(response->n_log, 1);
+    assert_string_equal(response->log[0]->line, "hello");
+    asker_fini(&asker);
+    rpc_stream_close(other);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+/* What the executor says is wrong is what the caller is told. */
+static void a_refusal_is_passed_on(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+    Berth__Api__LogAnswer refusal = BERTH__API__LOG_ANSWER__INIT;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    refusal.number = ask_on(&f, job, stream, &asker)->number;
+    refusal.code = RPC_NOT_FOUND;
+    refusal.message = field("no container x");
+    say(&f, stream, &refusal);
+    assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
+    assert_string_equal(asker.status.message, "no container x");
+    asker_fini(&asker);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+static void a_question_is_answered_when_time_is_up(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+
+    (void)state;
+    begin(&f, 300);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    uint64_t number = ask_on(&f, job, stream, &asker)->number;
+    assert_int_equal(outcome(&asker), RPC_UNAVAILABLE);
+    assert_string_equal(asker.status.message, "the executor does not answer");
+    asker_fini(&asker);
+    answer(&f, stream, number, "late");
+    (void)ask_on(&f, job, stream, &asker);
+    assert_int_equal(outcome(&asker), RPC_UNAVAILABLE);
+    asker_fini(&asker);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+static void questions_end_with_the_stream(void **state)
+{
+    struct fixture f;
+    struct asker asker;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    (void)ask_on(&f, job, stream, &asker);
+    rpc_stream_close(stream);
+    assert_int_equal(outcome(&asker), RPC_UNAVAILABLE);
+    assert_string_equal(asker.status.message, "the executor has gone away");
+    asker_fini(&asker);
+    fixture_fini(&f);
+}
+
+/* An executor that comes back is asked where it is now. */
+static void the_newest_stream_counts(void **state)
+{
+    struct fixture f;
+    struct asker first, second;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *old = serve(&f, "cluster");
+    (void)ask_on(&f, job, old, &first);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    assert_int_equal(outcome(&first), RPC_UNAVAILABLE);
+    asker_fini(&first);
+    assert_null(fixture_next(&f, old, &berth__api__log_question__descriptor));
+    assert_int_equal(f.status.code, RPC_ABORTED);
+    uint64_t number = ask_on(&f, job, stream, &second)->number;
+    answer(&f, stream, number, "");
+    assert_int_equal(outcome(&second), RPC_OK);
+    asker_fini(&second);
+    rpc_stream_close(old);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+/* An executor that does not answer is not asked without end. */
+static void questions_that_wait_are_bounded(void **state)
+{
+    struct fixture f;
+    struct asker askers[LOG_QUESTIONS_MAX], one_more;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    (void)ask_on(&f, job, stream, &askers[0]);
+    for (int i = 1; i < LOG_QUESTIONS_MAX; i++) {
+        ask(&f, job, 0, &askers[i]);
+        (void)fixture_next(&f, stream, &berth__api__log_question__descriptor);
+    }
+    ask(&f, job, 0, &one_more);
+    assert_int_equal(outcome(&one_more), RPC_RESOURCE_EXHAUSTED);
+    asker_fini(&one_more);
+    rpc_stream_close(stream);
+    for (int i = 0; i < LOG_QUESTIONS_MAX; i++) {
+        assert_int_equal(outcome(&askers[i]), RPC_UNAVAILABLE);
+        asker_fini(&askers[i]);
+    }
+    fixture_fini(&f);
+}
+
+/* Who has gone away is not answered, and the next is. */
+static void an_asker_may_go_away(void **state)
+{
+    struct fixture f;
+    struct asker gone, asker;
+
+    (void)state;
+    begin(&f, 0);
+    struct job_id job = leased_job(&f);
+    struct rpc_stream *stream = serve(&f, "cluster");
+    uint64_t number = ask_on(&f, job, stream, &asker)->number;
+    ask(&f, job, 300, &gone);
+    (void)fixture_next(&f, stream, &berth__api__log_question__descriptor);
+    assert_int_equal(outcome(&gone), RPC_DEADLINE_EXCEEDED);
+    answer(&f, stream, number + 1, "nobody wants it");
+    answer(&f, stream, number, "");
+    assert_int_equal(outcome(&asker), RPC_OK);
+    asker_fini(&asker);
+    asker_fini(&gone);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+static void a_stream_says_whose_it_is(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, 0);
+    struct rpc_stream *stream = serve(&f, "");
+    assert_null(
+        fixture_next(&f, stream, &berth__api__log_question__descriptor));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    rpc_stream_close(stream);
+    fixture_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_executor_that_has_the_job_answers),
+        TEST(a_refusal_is_passed_on),
+        TEST(a_question_is_answered_when_time_is_up),
+        TEST(questions_end_with_the_stream),
+        TEST(the_newest_stream_counts),
+        TEST(questions_that_wait_are_bounded),
+        TEST(an_asker_may_go_away),
+        TEST(a_stream_says_whose_it_is),
+    };
+
+    return RUN_TESTS(tests);
+}
