@@ -276,7 +276,43 @@ static uint16_t flags_of(const struct job_digest *digest)
                            : 0) |
                       (digest->on_executor_lost == ON_LOSS_REQUEUE
                            ? JOB_FLAG_REQUEUE_LOST
-                           : 0));
+                           : 0) |
+                      (digest->has_stateaware_off ? JOB_FLAG_STATEAWARE_OFF
+                                                  : 0));
+}
+
+/* Where a job belongs is one string, so that few jobs pay for what most have
+ * not: its pool and, if it says one, a NUL and its application. */
+static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
+{
+    auto_strbuf key = {0};
+
+    if (digest->application_id.byte_count == 0) {
+        return digest->pool.byte_count
+                   ? names_add(&jobs->strings, digest->pool)
+                   : NAMES_NONE;
+    }
+    strbuf_add(&key, digest->pool.p, digest->pool.byte_count);
+    strbuf_add_char(&key, '\0');
+    strbuf_add(&key, digest->application_id.p,
+               digest->application_id.byte_count);
+    return names_add(&jobs->strings, strbuf_str(&key));
+}
+
+static void place_get(const struct jobs *jobs, uint32_t place,
+                      struct job_digest *digest)
+{
+    struct str key = names_get(&jobs->strings, place);
+    size_t at = 0;
+
+    while (at < key.byte_count && key.p[at]) {
+        at++;
+    }
+    digest->pool = str_make(key.p, at);
+    if (at < key.byte_count) {
+        digest->application_id =
+            str_make(key.p + at + 1, key.byte_count - at - 1);
+    }
 }
 
 uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
@@ -291,14 +327,11 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
         .user = names_add(&jobs->strings, user),
         .class_index = names_add(&jobs->classes, digest->class_key),
         .gang = JOBS_NONE,
-        .pool = NAMES_NONE,
+        .place = place_add(jobs, digest),
         .run = JOBS_NONE,
         .extra = JOBS_NONE,
         .flags = flags_of(digest),
     };
-    if (digest->pool.byte_count) {
-        row->pool = names_add(&jobs->strings, digest->pool);
-    }
     set_join(jobs, job, queue, job_set);
     if (digest->gang_id.byte_count) {
         gang_join(jobs, job, queue, digest);
@@ -349,7 +382,7 @@ void row_free(struct jobs *jobs, uint32_t job)
     }
     set_leave(jobs, job);
     names_unref(&jobs->strings, row->user);
-    names_unref(&jobs->strings, row->pool);
+    names_unref(&jobs->strings, row->place);
     names_unref(&jobs->classes, row->class_index);
     row_set_state(jobs, job, JOB_NONE);
     *row = (struct job_row){.run = jobs->free_row};
@@ -633,15 +666,16 @@ void jobs_digest(const struct jobs *jobs, uint32_t job,
         .class_key = names_get(&jobs->classes, row->class_index),
         .gang_cardinality = 1,
         .gang_minimum = 1,
-        .pool = names_get(&jobs->strings, row->pool),
         .is_fail_fast = row->flags & JOB_FLAG_FAIL_FAST,
         .on_preemption = row->flags & JOB_FLAG_REQUEUE_PREEMPTED
                              ? ON_LOSS_REQUEUE
                              : ON_LOSS_FAIL,
         .on_executor_lost =
             row->flags & JOB_FLAG_REQUEUE_LOST ? ON_LOSS_REQUEUE : ON_LOSS_FAIL,
+        .has_stateaware_off = row->flags & JOB_FLAG_STATEAWARE_OFF,
     };
 
+    place_get(jobs, row->place, &digest);
     if (row->gang != JOBS_NONE) {
         gang_get(jobs, row->gang, &digest);
     }

@@ -29,7 +29,7 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32, /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 2,
+    JOBS_FORMAT_VERSION = 2, /* 1: neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -47,6 +47,7 @@ enum job_flag {
     JOB_FLAG_PREEMPT = 32,    /* to be preempted */
     JOB_FLAG_PRIORITY = 64,   /* to get another priority */
     JOB_FLAG_LOST = 128,      /* its executor is lost */
+    JOB_FLAG_STATEAWARE_OFF = 256,
 };
 
 /* A node that a run of the job was tried on, in vain. */

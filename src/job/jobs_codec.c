@@ -118,7 +118,7 @@ static void put_row(struct encoder *e, uint32_t job)
     put_string(e, row->user);
     put_name(e, &e->classes, &e->jobs->classes, row->class_index);
     put_gang(e, job);
-    put_string(e, row->pool);
+    put_string(e, row->place);
     pack_u64(e->buf, row->priority);
     pack_u64(e->buf, row->state);
     pack_u64(e->buf, row->flags & (uint32_t)~ROW_DIRTY);
@@ -362,6 +362,7 @@ static void get_row(struct decoder *d)
     GET_NAME(d, &d->strings, &user);
     GET_NAME(d, &d->classes, &digest.class_key);
     get_gang(d, &digest);
+    /* With the application: row_create() takes it as it is. */
     GET_NAME(d, &d->strings, &digest.pool);
     if (d->reader.is_bad || jobs_find(d->jobs, id) != JOBS_NONE) {
         d->reader.is_bad = true;

@@ -18,7 +18,7 @@ struct job_row {
     uint32_t user;               /* strings */
     uint32_t class_index;        /* classes */
     uint32_t gang;               /* gangs, or NONE */
-    uint32_t pool;               /* strings, or NONE */
+    uint32_t place;              /* strings, or NONE: pool and application */
     uint32_t priority;
     uint32_t run;   /* runs, or NONE; in a free row the next free one */
     uint32_t extra; /* extras, or NONE */

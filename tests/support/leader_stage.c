@@ -188,6 +188,12 @@ void stage_event(struct stage *stage, const char *queue, const char *job_set,
 
 struct command *stage_queue_command(const char *name)
 {
+    return stage_ordered_queue_command(name, "");
+}
+
+struct command *stage_ordered_queue_command(const char *name,
+                                            const char *ordering)
+{
     struct event event = stage_event_make(EVENT_QUEUE_SET);
     auto_strbuf encoded = {0};
 
@@ -196,6 +202,14 @@ struct command *stage_queue_command(const char *name)
     strbuf_add_char(&encoded, (char)strlen(name));
     strbuf_add_text(&encoded, name);
     strbuf_add(&encoded, "\x11\0\0\0\0\0\0\xf0\x3f", 9);
+    if (*ordering) {
+        /* 1000 scheduling: 1 ordering */
+        strbuf_add(&encoded, "\xc2\x3e", 2);
+        strbuf_add_char(&encoded, (char)(strlen(ordering) + 2));
+        strbuf_add_char(&encoded, 0x0a);
+        strbuf_add_char(&encoded, (char)strlen(ordering));
+        strbuf_add_text(&encoded, ordering);
+    }
     event.queue.record.name = str_of(name);
     event.queue.encoded = strbuf_str(&encoded);
     return stage_event_command("", "", "root", &event);
@@ -244,6 +258,7 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .is_fail_fast = job->is_fail_fast,
         .on_preemption = job->is_requeue_preempted,
         .on_executor_lost = job->is_requeue_lost,
+        .application_id = str_of(job->application),
     };
     digest_pack(packed, &digest);
 }

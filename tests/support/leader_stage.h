@@ -45,6 +45,7 @@ struct stage_job {
     int64_t cpu_milli; /* 0: 1000 */
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
     uint32_t class_salt; /* another class for each; 0: none */
+    const char *application;
 };
 
 /* A stage with an empty log and the default policy; not started. */
@@ -81,6 +82,9 @@ struct command *stage_submit_command(struct stage *stage, const char *queue,
                                      uint32_t count) must_check;
 /* A command that makes a queue of weight 1. */
 struct command *stage_queue_command(const char *name) must_check;
+/* The same with an ordering, as the API calls it. */
+struct command *stage_ordered_queue_command(const char *name,
+                                            const char *ordering) must_check;
 /* Do it. */
 void stage_queue(struct stage *stage, const char *name);
 /* Submit one job to queue/`set` as anna: the id answered. */

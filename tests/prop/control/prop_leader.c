@@ -26,6 +26,7 @@ enum {
 };
 
 static const char *const queues[] = {"q", "r"};
+static const char *const orderings[] = {"", "stateaware", "fifo", "fair"};
 static const char *const executors[EXECUTORS] = {"e0", "e1"};
 
 struct world {
@@ -159,6 +160,7 @@ static bool fail(struct world *world, const char *what)
 static void submit(struct world *world, struct tape *tape)
 {
     static const char *const gangs[] = {NULL, NULL, NULL, "g", "h"};
+    static const char *const applications[] = {NULL, "a", "b"};
     static const char *const clients[] = {NULL, "x", "y"};
     const char *queue = queues[draw(tape, 0, 1)];
     struct stage_job job = {
@@ -171,6 +173,7 @@ static void submit(struct world *world, struct tape *tape)
         .is_requeue_preempted = draw(tape, 0, 1),
         .is_requeue_lost = draw(tape, 0, 1),
         .class_salt = (uint32_t)draw(tape, 0, 2),
+        .application = applications[draw(tape, 0, 2)],
     };
 
     if (job.gang) {
@@ -268,9 +271,10 @@ static void command(struct world *world, struct tape *tape)
     post_event(world, queues[draw(tape, 0, 1)], &event);
 }
 
-static void set_queue(struct world *world, const char *name)
+static void set_queue(struct world *world, const char *name,
+                      const char *ordering)
 {
-    stage_do(&world->stage, stage_queue_command(name));
+    stage_do(&world->stage, stage_ordered_queue_command(name, ordering));
 }
 
 static void delete_queue(struct world *world, const char *name)
@@ -323,8 +327,13 @@ static void crash(struct world *world)
     }
     control_assert_valid(world->stage.control);
     control_encode_state(world->stage.control, &before);
+    /* The time stands still too: what is due since the last record would
+     * happen with the first of the new leader. */
+    int64_t wall_ms = world->stage.wall_ms;
+    world->stage.wall_ms = 0;
     stage_crash(&world->stage);
     stage_start(&world->stage);
+    world->stage.wall_ms += wall_ms;
     control_encode_state(world->stage.control, &after);
     control_assert_valid(world->stage.control);
     if (before.byte_count != after.byte_count ||
@@ -375,7 +384,7 @@ static void act(struct world *world, struct tape *tape)
         delete_queue(world, queues[draw(tape, 0, 1)]);
         break;
     case 13:
-        set_queue(world, queues[draw(tape, 0, 1)]);
+        set_queue(world, queues[draw(tape, 0, 1)], orderings[draw(tape, 0, 3)]);
         break;
     default:
         /* A fault that is still to come would break the start. */
@@ -387,7 +396,7 @@ static void act(struct world *world, struct tape *tape)
 
 /* Everything works from now on: all that can run runs, the rest is cancelled
  * in the end. */
-static void live_happily(struct world *world)
+static void live_happily(struct world *world, uint64_t ordering)
 {
     struct control_metrics metrics;
     struct event cancel = stage_event_make(EVENT_CANCEL_SET);
@@ -396,7 +405,7 @@ static void live_happily(struct world *world)
     cancel.cancel.states = STATE_SET_ALL;
     crash(world);
     for (int e = 0; e < EXECUTORS; e++) {
-        set_queue(world, queues[e]);
+        set_queue(world, queues[e], orderings[ordering]);
         cordon(world, executors[e], false);
     }
     for (int round = 0; round < ROUNDS; round++) {
@@ -446,7 +455,7 @@ static bool histories(struct tape *tape)
         act(&world, tape);
     }
     if (!world.is_bad) {
-        live_happily(&world);
+        live_happily(&world, draw(tape, 0, 3));
         crash(&world);
     }
     auto_mem struct told *told = read_log(&world);

@@ -43,6 +43,8 @@ struct drawn {
 static void draw_digest(struct tape *tape, struct strbuf *packed)
 {
     static const char *const gangs[] = {NULL, "g"};
+    static const char *const pools[] = {NULL, "p"};
+    static const char *const applications[] = {NULL, "a", "p"};
     auto_strbuf key = {0};
     struct requirement requirement = {
         .lifetime_ms = LIFETIME_BY_CLASS,
@@ -59,6 +61,9 @@ static void draw_digest(struct tape *tape, struct strbuf *packed)
         .is_fail_fast = draw(tape, 0, 1),
         .on_preemption = (enum on_loss)draw(tape, 0, 1),
         .on_executor_lost = (enum on_loss)draw(tape, 0, 1),
+        .pool = str_of(pools[draw(tape, 0, 1)]),
+        .application_id = str_of(applications[draw(tape, 0, 2)]),
+        .has_stateaware_off = draw(tape, 0, 1),
     };
     digest_pack(packed, &digest);
 }

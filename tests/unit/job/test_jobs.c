@@ -58,6 +58,7 @@ struct wish {
     const char *class_name;
     const char *gang;
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
+    const char *application;
 };
 
 static void submit(struct scene *s, uint32_t n, struct wish wish)
@@ -76,6 +77,7 @@ static void submit(struct scene *s, uint32_t n, struct wish wish)
         .is_fail_fast = wish.is_fail_fast,
         .on_preemption = wish.is_requeue_preempted,
         .on_executor_lost = wish.is_requeue_lost,
+        .application_id = str_of(wish.application),
     };
     digest_pack(&packed, &digest);
     struct event event = event_make(EVENT_SUBMIT);
@@ -414,7 +416,8 @@ static void the_encoding_gives_the_same_state_back(void **state)
     (void)state;
     submit(&s, 3, (struct wish){.gang = "g"});
     submit(&s, 1, (struct wish){.is_requeue_lost = true});
-    submit(&s, 2, (struct wish){.class_name = "armada-default"});
+    submit(&s, 2,
+           (struct wish){.class_name = "armada-default", .application = "a"});
     lease(&s, 1);
     give_back(&s, 1, true);
     settle(&s);
@@ -438,6 +441,40 @@ static void the_encoding_gives_the_same_state_back(void **state)
     scene_end(&s);
 }
 
+/* What was submitted is given back, however little room it takes. */
+static void a_digest_keeps_pool_and_application(void **state)
+{
+    static const char *const pools[] = {"", "p"};
+    static const char *const applications[] = {"", "a"};
+    struct scene s = scene_make();
+
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        auto_strbuf packed = {0};
+        struct event event = event_make(EVENT_SUBMIT);
+        struct job_digest digest = {
+            .gang_cardinality = 1,
+            .gang_minimum = 1,
+            .pool = str_of(pools[i & 1]),
+            .application_id = str_of(applications[i >> 1]),
+            .has_stateaware_off = i & 1,
+        };
+        digest_pack(&packed, &digest);
+        event.job = id_of(i);
+        event.submit.digest = strbuf_str(&packed);
+        assert_int_equal(apply(&s, &event), JOBS_APPLIED);
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        struct job_digest digest;
+        jobs_digest(s.jobs, jobs_find(s.jobs, id_of(i)), &digest);
+        assert_true(str_equal(digest.pool, str_of(pools[i & 1])));
+        assert_true(
+            str_equal(digest.application_id, str_of(applications[i >> 1])));
+        assert_int_equal(digest.has_stateaware_off, i & 1);
+    }
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +490,7 @@ int main(void)
         TEST(a_gang_is_preempted_with_its_member),
         TEST(a_lost_executor_fails_or_requeues_its_runs),
         TEST(the_encoding_gives_the_same_state_back),
+        TEST(a_digest_keeps_pool_and_application),
     };
     return RUN_TESTS(tests);
 }
