@@ -221,6 +221,20 @@ static struct str application_of(const Berth__Submission__Item *item)
     return id.byte_count ? id : label_text(item, LABEL_SPARK_APP);
 }
 
+struct str annotations_job_set(const Berth__Submission__Request *request)
+{
+    struct str id = STR("");
+
+    for (size_t i = 0; i < request->n_job_request_items; i++) {
+        struct str each = application_of(request->job_request_items[i]);
+        if (each.byte_count == 0 || (i > 0 && !str_equal(each, id))) {
+            return STR("");
+        }
+        id = each;
+    }
+    return id;
+}
+
 void annotations_digest(const Berth__Submission__Item *item,
                         const struct gang *gang, struct job_digest *digest)
 {
@@ -238,5 +252,6 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);
     digest->application_id = application_of(item);
     digest->has_stateaware_off =
-        str_equal(annotation_find(item, TAG_STATEAWARE_OFF), STR("true"));
+        str_equal(annotation_find(item, TAG_STATEAWARE_OFF), STR("true")) ||
+        str_equal(label_text(item, LABEL_STATEAWARE_OFF), STR("true"));
 }

@@ -26,6 +26,7 @@
 #define LABEL_APP_ID "applicationId"
 #define LABEL_SPARK_APP "spark-app-selector"
 #define TAG_STATEAWARE_OFF "application.stateaware.disable"
+#define LABEL_STATEAWARE_OFF "disableStateAware"
 
 enum { LIFETIME_S_MAX = 366 * 86400 };
 
@@ -54,6 +55,10 @@ int annotations_check_own(const Berth__Submission__Item *item,
 /* The lifetime that a job asks for, in ms or a LIFETIME_; the annotation has
  * passed annotations_check_own(). */
 int64_t annotations_lifetime_ms(const Berth__Submission__Item *item);
+
+/* The application that all items name, which is the job set of a request that
+ * has none; "": they do not name one. */
+struct str annotations_job_set(const Berth__Submission__Request *request);
 
 /* Fill in what of a digest comes from annotations that passed the checks. */
 void annotations_digest(const Berth__Submission__Item *item,

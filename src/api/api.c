@@ -98,6 +98,8 @@ static const struct method methods[] = {
           PERMISSION_CORDON_NODES),
     UNARY("berth.api.Berth/ReleaseNode", handle_release_node,
           PERMISSION_CORDON_NODES),
+    UNARY("berth.api.Berth/GetApplications", handle_get_applications,
+          PERMISSION_NONE),
     STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
 
     UNARY("api.Jobs/GetJobStatus", handle_get_job_status, PERMISSION_NONE),

@@ -109,6 +109,8 @@ api_call_handler_fn handle_list_jobs;
 api_call_handler_fn handle_explain_job;
 /* Berth.GetQueueShares. */
 api_call_handler_fn handle_get_queue_shares;
+/* Berth.GetApplications (applications.c). */
+api_call_handler_fn handle_get_applications;
 /* Berth.Backup (backup.c). */
 api_call_handler_fn handle_backup;
 /* Submit.Health and Event.Health (health.c). */

@@ -2,6 +2,7 @@
 
 #include "api/annotations.h"
 #include "api/defaults.h"
+#include "api/message.h"
 #include "api/services.h"
 #include "api/validate.h"
 #include "wire/field.h"
@@ -295,6 +296,9 @@ int submission_build(Berth__Submission__Request *request,
                               .context = context,
                               .command = command,
                               .refusal = refusal};
+    if (!*request->job_set_id) {
+        request->job_set_id = message_text(annotations_job_set(request));
+    }
     int rc = validate_request(request, context->rules, refusal);
 
     if (rc < 0) {

@@ -28,6 +28,30 @@ static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
     return CLI_OK;
 }
 
+static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
+{
+    Api__QueueScheduling *scheduling =
+        arena_alloc(&cli->arena, sizeof(*scheduling));
+    const char *apps = cli_text(cli, "max-running-apps", "0");
+    char *end;
+
+    api__queue_scheduling__init(scheduling);
+    unsigned long apps_max = strtoul(apps, &end, 10);
+    if (*apps < '0' || *apps > '9' || *end || apps_max > UINT32_MAX) {
+        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", apps);
+    }
+    scheduling->ordering = cli_format(cli, "%s", cli_text(cli, "ordering", ""));
+    scheduling->class_priority_ignored = cli_has(cli, "ignore-class-priority");
+    scheduling->allow_stateaware_disable =
+        cli_has(cli, "allow-stateaware-disable");
+    scheduling->max_running_apps = (uint32_t)apps_max;
+    if (*scheduling->ordering || scheduling->class_priority_ignored ||
+        scheduling->allow_stateaware_disable || apps_max > 0) {
+        queue->scheduling = scheduling;
+    }
+    return CLI_OK;
+}
+
 /* The queue that arguments and options describe. */
 static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *queue)
 {
@@ -50,7 +74,8 @@ static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *queue)
     queue->n_group_owners = groups.count;
     queue->retry_policies = policies.items;
     queue->n_retry_policies = policies.count;
-    return take_labels(cli, queue);
+    enum cli_exit rc = take_labels(cli, queue);
+    return rc == CLI_OK ? take_scheduling(cli, queue) : rc;
 }
 
 static enum cli_exit put_queue(struct cli *cli, const char *method,

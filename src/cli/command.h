@@ -216,6 +216,7 @@ enum cli_exit cmd_get_nodes(struct cli *cli);
 enum cli_exit cmd_quarantine_node(struct cli *cli);
 enum cli_exit cmd_release_node(struct cli *cli);
 enum cli_exit cmd_get_shares(struct cli *cli);
+enum cli_exit cmd_get_apps(struct cli *cli);
 enum cli_exit cmd_explain(struct cli *cli);
 enum cli_exit cmd_logs(struct cli *cli);
 enum cli_exit cmd_backup(struct cli *cli);

@@ -91,6 +91,19 @@ static const struct option_spec queue_options[] = {
     {"cordon", 0, OPTION_FLAG, NULL, "start nothing of it"},
     {"labels", 'l', OPTION_LIST, "K=V,...", "labels of the queue"},
     {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies"},
+    {"ordering", 0, OPTION_TEXT, "O",
+     "priority, fifo, fair or stateaware (priority)"},
+    {"ignore-class-priority", 0, OPTION_FLAG, NULL,
+     "other orderings: urgent classes do not go first"},
+    {"allow-stateaware-disable", 0, OPTION_FLAG, NULL,
+     "jobs may ask that their application skips Starting"},
+    {"max-running-apps", 0, OPTION_TEXT, "N",
+     "applications that are Starting or Running at once"},
+};
+static const struct option_spec apps_options[] = {
+    {"states", 's', OPTION_LIST, "S,...",
+     "only those Accepted, Starting, Running, Completing or Completed"},
+    {"all", 'a', OPTION_FLAG, NULL, "with those Completed"},
 };
 static const struct option_spec get_queues_options[] = {
     {"match-labels", 'l', OPTION_LIST, "K=V,...", "queues with these labels"},
@@ -191,6 +204,8 @@ const struct command_spec command_table[] = {
              get_queues_options, "show queues"),
     ROW_WITH("get shares", NULL, "", 0, 0, cmd_get_shares, shares_options,
              "show what queues are due and what they have"),
+    ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
+             "show applications of queues and their states"),
     ROW_WITH("cordon queues", "cordon queue", "[QUEUE...]", 0, -1,
              cmd_cordon_queues, cordon_options, "start nothing of queues"),
     ROW_WITH("uncordon queues", "uncordon queue", "[QUEUE...]", 0, -1,

@@ -167,6 +167,36 @@ static void put_allocated(struct strbuf *out, const struct queue_share *share)
     }
 }
 
+static void put_app_count(struct strbuf *out, struct str queue,
+                          const char *state, uint32_t count)
+{
+    strbuf_add_text(out, "berth_queue_applications{queue=\"");
+    put_label(out, queue);
+    strbuf_addf(out, "\",state=\"%s\"} %u\n", state, count);
+}
+
+/* One line for each state of queues that go by applications. */
+static void put_applications(struct strbuf *out, const struct command *command)
+{
+    strbuf_add_text(out,
+                    "# HELP berth_queue_applications Applications of a queue "
+                    "that goes by them, by state.\n"
+                    "# TYPE berth_queue_applications gauge\n");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        const struct queue_share *share = &command->queues.shares[i];
+        const struct application_counts *counts = &share->applications;
+        if (!counts->is_by_applications ||
+            !str_equal(share->pool, command->queues.shares[0].pool)) {
+            continue;
+        }
+        put_app_count(out, share->queue, "accepted", counts->accepted);
+        put_app_count(out, share->queue, "starting", counts->starting);
+        put_app_count(out, share->queue, "running", counts->running);
+        put_app_count(out, share->queue, "completing", counts->completing);
+        put_app_count(out, share->queue, "completed", counts->completed);
+    }
+}
+
 static void put_shares(struct strbuf *out, const struct command *command)
 {
     for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
@@ -257,6 +287,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
         shares_get(leader_inbox(pages->leader), SHARES_TIMEOUT_MS);
     if (shares) {
         put_shares(out, shares);
+        put_applications(out, shares);
     }
 }
 

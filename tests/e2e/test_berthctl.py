@@ -4,6 +4,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import urllib.request
 
 import harness
 
@@ -213,6 +214,54 @@ labels:
                          f"Released node {node['name']}\n")
         self.wait_state(job_id, "SUCCEEDED")
         self.fails(3, "get", "nodes", "no-such-node")
+
+    def apps(self, *arguments):
+        return json.loads(self.ctl("get", "apps", self.queue, "-o", "json",
+                                   *arguments))
+
+    def test_applications_start_one_at_a_time(self):
+        self.ctl("update", "queue", self.queue, "--ordering", "stateaware",
+                 "--max-running-apps", "5")
+        self.assertIn("ordering: stateaware",
+                      self.ctl("get", "queue", self.queue))
+        first, = self.submit("sleep 600", job_set="one")
+        self.wait_state(first, "RUNNING")
+        second, = self.submit("true", job_set="two")
+        harness.wait_for("the second is known", lambda: len(self.apps()) == 2)
+        one, two = self.apps()
+        self.assertEqual((one["id"], one["state"], one["allocations"]),
+                         ("one", "Starting", 1))
+        self.assertNotIn("asks", one)
+        self.assertIn("until", one)
+        self.assertEqual((two["id"], two["state"], two["asks"]),
+                         ("two", "Accepted", 1))
+        lines = self.ctl("get", "apps").splitlines()
+        self.assertRegex(lines[0], r"^QUEUE +APPLICATION +STATE +ASKS")
+        self.assertEqual([a["id"] for a in self.apps("-s", "Accepted")],
+                         ["two"])
+        self.assertRegex(self.ctl("explain", second),
+                         r"Application one is Starting since 2")
+        self.assertRegex(
+            urllib.request.urlopen(f"http://{self.berth.http}/metrics",
+                                   timeout=10).read().decode(),
+            rf'berth_queue_applications{{queue="{self.queue}",'
+            rf'state="starting"}} 1\n')
+        self.ctl("cancel", "job", self.queue, "one", first)
+        self.wait_state(second, "SUCCEEDED")
+        self.fails(3, "get", "apps", "no-such-queue")
+        self.fails(2, "update", "queue", self.queue, "--max-running-apps",
+                   "many")
+        self.fails(6, "update", "queue", self.queue, "--ordering", "lifo")
+
+    def test_applications_of_spark_need_no_job_set(self):
+        self.ctl("update", "queue", self.queue, "--ordering", "fifo")
+        document = json.loads(job_file(self.queue, "", "true"))
+        del document["jobSetId"]
+        document["jobs"][0]["labels"] = {"spark-app-selector": "spark-1"}
+        self.ctl("submit", "-", input_text=json.dumps(document))
+        harness.wait_for("the application is known",
+                         lambda: [a["id"] for a in self.apps("-a")]
+                         == ["spark-1"])
 
     def test_jobs_of_a_deleted_queue_are_cancelled(self):
         self.ctl("cordon", "queue", self.queue)
