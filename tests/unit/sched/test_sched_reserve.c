@@ -254,30 +254,263 @@ static void admits_the_first_without_room_alone(void **state)
     assert_int_equal(promise_of(w, second), 100 * S);
 }
 
+/* FL-17's pool of 100, full: A has J of 10 with a lifetime, and `rest` more; B
+ * has what is left and waits for 10 more. */
+static uint32_t make_fl17(struct world *w, int64_t lifetime_s, int64_t rest,
+                          uint32_t *ret_waiting)
+{
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 100});
+    uint32_t j = world_submit(w, &(struct world_job){.queue = "A",
+                                                     .cores = 10,
+                                                     .lifetime_s = lifetime_s});
+    submit(w, "A", rest, 0, 0);
+    submit(w, "B", 90 - rest, 0, 0);
+    world_lease(w, 0, 0, 0);
+    world_lease(w, 1, 0, 0);
+    world_lease(w, 2, 0, 0);
+    assert_int_equal(sched_job_started(w->sched, j), lifetime_s != INT64_MAX);
+    *ret_waiting = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 10, .lifetime_s = INT64_MAX});
+    return j;
+}
+
+static void fl_17_takes_what_is_older_than_its_lifetime(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, 30, 50, &waiting);
+
+    world_round(w, ROUND_BALANCE, 29 * S);
+    assert_true(runs(w, j));
+    assert_int_equal(promise_of(w, waiting), 30 * S);
+    assert_int_equal(w->plan.next_wake_ms, 30 * S);
+    world_round(w, ROUND_BALANCE, 30 * S);
+    assert_true(w->is_gone[j]);
+    assert_true(runs(w, waiting));
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
+}
+
+static void fl_17_keeps_it_within_its_queues_share(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, 30, 35, &waiting);
+
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(runs(w, j));
+    assert_false(runs(w, waiting));
+}
+
+static void fl_18_never_takes_infinite_work_for_its_like(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, INT64_MAX, 50, &waiting);
+
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(runs(w, j));
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 10, .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 101 * S);
+    assert_true(runs(w, urgent));
+    assert_true(w->is_gone[j]);
+}
+
+/* Gangs. */
+
+static uint32_t submit_gang(struct world *w, const char *queue,
+                            const char *gang, uint32_t members, int64_t cores,
+                            int64_t deadline_s)
+{
+    return world_submit_many(w,
+                             &(struct world_job){.queue = queue,
+                                                 .priority_class = "fixed",
+                                                 .gang = gang,
+                                                 .cardinality = members,
+                                                 .cores = cores,
+                                                 .deadline_s = deadline_s,
+                                                 .submitted_ms = w->job_count},
+                             members);
+}
+
+/* Nodes of 4: 40, 50 and 60 s are how long they are full; the fourth is half
+ * free for ever. */
+static uint32_t make_gang_world(struct world *w, const char *label)
+{
+    static const char *const NAMES[] = {"n0", "n1", "n2", "n3"};
+    static const char *const VALUES[] = {"x", "y", "x", "y"};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        world_node(
+            w, &(struct world_node){NAMES[i], .cores = 4, .label_key = label,
+                                    .label_value = label ? VALUES[i] : NULL});
+        uint32_t job = submit(w, "A", i == 3 ? 2 : 4,
+                              i == 3 ? 0 : 40 + 10 * (int64_t)i, 0);
+        world_lease(w, job, i, 0);
+        (void)sched_job_started(w->sched, job);
+    }
+    return 4;
+}
+
+static void reserves_for_all_of_a_gang(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_gang(w, "H", "g", 3, 3, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(promise_of(w, gang), 60 * S);
+    /* On n3 there is room beside the gang, which does not use it. */
+    uint32_t beside = submit(w, "Z", 2, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, beside), "n3");
+    world_end(w, 0);
+    world_round(w, ROUND_BALANCE, 10 * S);
+    assert_true(passes(w, 1, 0, 0)); /* 4 - 3 are left on n0 */
+    assert_false(passes(w, 2, 0, 0));
+    world_end(w, 1);
+    world_end(w, 2);
+    world_round(w, ROUND_BALANCE, 20 * S);
+    assert_true(runs(w, gang) && runs(w, gang + 1) && runs(w, gang + 2));
+    assert_true(sched_is_consistent(w->sched));
+}
+
+static void reserves_within_one_value_of_the_gangs_label(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, "rack");
+    uint32_t gang =
+        world_submit_many(w,
+                          &(struct world_job){.queue = "H",
+                                              .priority_class = "fixed",
+                                              .gang = "g",
+                                              .cardinality = 2,
+                                              .cores = 3,
+                                              .uniformity = "rack"},
+                          2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(promise_of(w, gang), 60 * S); /* n0 and n2 */
+    world_end(w, 1);
+    assert_true(passes(w, 4, 0, 0)); /* n1 is not reserved */
+    assert_false(runs(w, gang));
+}
+
+static void a_gang_that_breaks_up_leaves_the_list(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission ignored;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_gang(w, "H", "g", 3, 3, 0);
+    uint32_t next = submit(w, "H", 3, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(sched_job_admission(w->sched, gang, &ignored));
+    world_end(w, gang + 1);
+    assert_false(sched_job_admission(w->sched, gang, &ignored));
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(promise_of(w, next), 40 * S);
+}
+
+/* Model.md 2.16: what no longer fits anywhere goes back to its queue. */
+static void dismisses_what_cannot_start_any_more(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+    struct sched_admission ignored;
+
+    world_node(w, &(struct world_node){"n", .cores = 7});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(sched_job_admission(w->sched, bk.head, &ignored));
+    uint32_t next = submit(w, "Z", 7, 0, 0);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(promise_of(w, next), 100 * S);
+    world_round(w, ROUND_BALANCE, 3);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+static void more_urgent_work_does_not_wait_for_the_list(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 4});
+
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(runs(w, urgent));
+    uint32_t large = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 9});
+    struct sched_admission admission;
+    world_round(w, ROUND_BALANCE, 2);
+    assert_true(sched_job_admission(w->sched, large, &admission));
+    assert_true(sched_job_admission(w->sched, bk.head, &admission));
+}
+
+/* What a checkpoint carries makes the same plans. */
+static void the_list_survives_a_restart(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+    uint32_t b = submit(w, "Z", 4, 0, 100);
+    auto_strbuf before = {0}, after = {0};
+
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, b));
+    sched_history_pack(w->sched, &before);
+    struct sched *fresh = sched_create(&w->policy);
+    struct sched *old = w->sched;
+    w->sched = fresh;
+    w->class_count = 0;
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    for (uint32_t q = 0; q < 3; q++) {
+        world_queue(w, w->queue_names[q], 1);
+    }
+    for (uint32_t j = 0; j < w->job_count; j++) {
+        struct sched_job record = world_record(w, j);
+        sched_job_add(fresh, j, &record);
+        if (runs(w, j)) {
+            sched_job_lease(fresh, j, 0, 1000, 0, false);
+            sched_job_age_from(fresh, j, 0);
+        }
+    }
+    assert_int_equal(sched_history_unpack(fresh, strbuf_str(&before)), 0);
+    sched_history_pack(fresh, &after);
+    assert_true(str_equal(strbuf_str(&before), strbuf_str(&after)));
+    assert_int_equal(promise_of(w, bk.head), 100 * S);
+    world_end(w, bk.a);
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(runs(w, bk.head) && w->is_gone[b]);
+    sched_destroy(old);
+}
+
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(bk_01_leases_in_the_order_of_admission,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            bk_02_keeps_its_node_while_others_start_elsewhere, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            bk_03_lets_pass_what_does_not_delay_the_head, setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            bk_04_starts_the_head_as_soon_as_there_is_room, setup, teardown),
-        cmocka_unit_test_setup_teardown(bk_05_preempts_what_yields_to_the_head,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            bk_05_yields_before_its_bound_only_when_asked, setup, teardown),
-        cmocka_unit_test_setup_teardown(bk_06_reserves_without_a_bound, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(bk_07_protects_only_the_first, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(bk_08_only_lowers_what_it_promised,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(admits_the_first_without_room_alone,
-                                        setup, teardown),
+        SCENARIO(bk_01_leases_in_the_order_of_admission),
+        SCENARIO(bk_02_keeps_its_node_while_others_start_elsewhere),
+        SCENARIO(bk_03_lets_pass_what_does_not_delay_the_head),
+        SCENARIO(bk_04_starts_the_head_as_soon_as_there_is_room),
+        SCENARIO(bk_05_preempts_what_yields_to_the_head),
+        SCENARIO(bk_05_yields_before_its_bound_only_when_asked),
+        SCENARIO(bk_06_reserves_without_a_bound),
+        SCENARIO(bk_07_protects_only_the_first),
+        SCENARIO(bk_08_only_lowers_what_it_promised),
+        SCENARIO(admits_the_first_without_room_alone),
+        SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
+        SCENARIO(fl_17_keeps_it_within_its_queues_share),
+        SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
+        SCENARIO(reserves_for_all_of_a_gang),
+        SCENARIO(reserves_within_one_value_of_the_gangs_label),
+        SCENARIO(a_gang_that_breaks_up_leaves_the_list),
+        SCENARIO(dismisses_what_cannot_start_any_more),
+        SCENARIO(more_urgent_work_does_not_wait_for_the_list),
+        SCENARIO(the_list_survives_a_restart),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(tests);
 }

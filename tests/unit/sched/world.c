@@ -121,6 +121,17 @@ uint32_t world_node(struct world *world, const struct world_node *node)
     return sched_node_set(world->sched, STR("e"), &record, STR(""));
 }
 
+static int64_t lifetime_ms(int64_t lifetime_s)
+{
+    if (lifetime_s == 0) {
+        return LIFETIME_BY_CLASS;
+    }
+    if (lifetime_s == INT64_MAX) {
+        return LIFETIME_INFINITE;
+    }
+    return lifetime_s < 0 ? 0 : lifetime_s * MILLI;
+}
+
 uint32_t world_class(struct world *world, const struct world_job *job)
 {
     struct resource_amount amounts[] = {
@@ -132,9 +143,7 @@ uint32_t world_class(struct world *world, const struct world_job *job)
     struct toleration toleration = {.key = str_of(job->tolerated),
                                     .is_exists = true};
     struct requirement requirement = {
-        .lifetime_ms = job->lifetime_s == 0  ? LIFETIME_BY_CLASS
-                       : job->lifetime_s < 0 ? 0
-                                             : job->lifetime_s * MILLI,
+        .lifetime_ms = lifetime_ms(job->lifetime_s),
         .deadline_ms = job->deadline_s * MILLI,
         .priority_class =
             str_of(job->priority_class ? job->priority_class : "mid"),

@@ -33,7 +33,8 @@ struct world_job {
     const char *pool;
     const char *application;
     bool has_stateaware_off;
-    int64_t lifetime_s; /* 0: by the class; < 0: preemptible at once */
+    int64_t lifetime_s; /* 0: by the class; < 0: preemptible at once;
+                           INT64_MAX: infinite */
     int64_t deadline_s; /* 0: unknown */
 };
 
