@@ -62,10 +62,9 @@ void cluster_set_queue(struct cluster *cluster, uint32_t queue,
     char name[32];
 
     snprintf(name, sizeof(name), "queue-%05u", queue);
-    struct queue_record record = {
-        .name = str_of(name),
-        .priority_factor_micro = factor_micro,
-    };
+    struct queue_record record = queue_record_plain(str_of(name));
+
+    record.priority_factor_micro = factor_micro;
     sched_queue_set(cluster->sched, queue, &record);
 }
 

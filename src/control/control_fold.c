@@ -97,10 +97,8 @@ static struct control_queue *queue_get(struct control *c, struct str name,
         }
         c->queues.items[index] = (struct control_queue){0};
         /* Not set (yet): nothing of it starts. */
-        struct queue_record record = {.name = name,
-                                      .priority_factor_micro =
-                                          PRIORITY_FACTOR_ONE_MICRO,
-                                      .is_cordoned = true};
+        struct queue_record record = queue_record_plain(name);
+        record.is_cordoned = true;
         sched_queue_set(c->sched, index, &record);
     }
     *ret_index = index;
@@ -141,10 +139,8 @@ static void on_queue_deleted(struct control *c, struct str name)
     if (index == NAMES_NONE || !c->queues.items[index].is_set) {
         return;
     }
-    struct queue_record record = {.name = name,
-                                  .priority_factor_micro =
-                                      PRIORITY_FACTOR_ONE_MICRO,
-                                  .is_cordoned = true};
+    struct queue_record record = queue_record_plain(name);
+    record.is_cordoned = true;
     c->queues.items[index].is_set = false;
     sched_queue_set(c->sched, index, &record);
     queue_drop_if_unused(c, index);

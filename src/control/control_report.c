@@ -36,8 +36,7 @@ static void put_amount(struct strbuf *buf, const struct control *c, int column,
 {
     int64_t unit = schema_of(c)->columns[column].unit_milli;
     struct str name = schema_of(c)->columns[column].name;
-    bool is_bytes = str_equal(name, STR("memory")) ||
-                    str_equal(name, STR("ephemeral-storage"));
+    bool is_bytes = resource_is_bytes(name);
 
     if (is_bytes && unit % MILLI == 0) {
         put_bytes(buf, amount * (unit / MILLI));

@@ -32,8 +32,7 @@ static quantity_t *quantity_of(struct arena *arena,
                                const struct resource_amount *amount)
 {
     char text[QUANTITY_TEXT_BYTES_MAX];
-    bool is_bytes = str_equal(amount->name, STR("memory")) ||
-                    str_equal(amount->name, STR("ephemeral-storage"));
+    bool is_bytes = resource_is_bytes(amount->name);
     quantity_t *quantity =
         NEW(arena, quantity_t,
             k8s__io__apimachinery__pkg__api__resource__quantity__init);

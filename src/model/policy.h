@@ -83,8 +83,8 @@ struct pool_policy {
     struct str name;
     enum pool_profile profile; /* where the defaults of the rest came from */
     enum cost_rule cost;
-    /* COST_WEIGHTED_SUM: per unit of a resource as quantities write it (a
-     * core, a byte), in millionths, per column; all 0: by scarcity. */
+    /* COST_WEIGHTED_SUM: per unit of a resource (a core; a GB of what is
+     * counted in bytes), in millionths, per column; all 0: by scarcity. */
     int64_t cost_weights_ppm[RESOURCE_COLUMNS_MAX];
     int64_t half_time_ms; /* of flows; 0: flow is usage */
     /* Gangs that are admitted before there is room for them; 0: none. */

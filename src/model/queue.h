@@ -51,3 +51,15 @@ struct queue_record {
     const struct queue_limit *limits;
     uint32_t limit_count;
 };
+
+/* A record of a queue that says nothing of itself: weight 1, limits as the
+ * pools have them. */
+static inline struct queue_record queue_record_plain(struct str name)
+{
+    return (struct queue_record){
+        .name = name,
+        .priority_factor_micro = PRIORITY_FACTOR_ONE_MICRO,
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
+    };
+}

@@ -10,6 +10,12 @@ int resource_column(const struct resource_schema *schema, struct str name)
     return -1;
 }
 
+bool resource_is_bytes(struct str name)
+{
+    return str_equal(name, STR("memory")) ||
+           str_equal(name, STR("ephemeral-storage"));
+}
+
 /* Index of the first item whose name is not before `name`. */
 static uint32_t lower_bound(const struct resource_list *list, struct str name)
 {

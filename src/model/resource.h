@@ -44,6 +44,9 @@ struct resource_vec {
 /* The column of `name`, or -1. */
 int resource_column(const struct resource_schema *schema, struct str name);
 
+/* Whether amounts of a resource are bytes, as people read them. */
+bool resource_is_bytes(struct str name);
+
 /* The amount of `name` in the list, or 0. */
 int64_t resource_list_get(const struct resource_list *list, struct str name);
 

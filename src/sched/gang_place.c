@@ -1,3 +1,4 @@
+#include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
 
@@ -43,7 +44,7 @@ static void back_to(struct round *round, struct mark mark)
             lane_rewind(round, &round->lanes[lane]);
         }
     }
-    sched->decisions.count = mark.decisions;
+    round_undecide(round, mark.decisions);
 }
 
 static uint32_t node_for(struct attempt *attempt, uint32_t job)
@@ -65,6 +66,7 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node)
     struct sched *sched = round->sched;
     uint32_t class_index = class_of_job(sched, job);
     const struct class *class = class_at(round, class_index);
+    int64_t charge = share_take(round, attempt->lane, class);
 
     place_put(round, attempt->lane, class_index, node, 1);
     round_decide(round, (struct sched_decision){
@@ -72,6 +74,7 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node)
                             .job = job,
                             .node = node,
                             .priority = sched->level_priority[class->level],
+                            .charge = charge,
                             .for_job = NONE,
                         });
     attempt->placed_count++;

@@ -282,7 +282,7 @@ static bool try_job(struct round *round, const struct claim *claim)
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
         place_rollback(round, journal_mark);
-        sched->decisions.count = decision_mark;
+        round_undecide(round, decision_mark);
         round->is_cut = true;
         return false;
     }
@@ -327,8 +327,7 @@ static bool try_entry(struct round *round, const struct claim *claim)
         return false;
     }
     struct cost own =
-        cost_of(&round->pool->base, &claim->lane->all, request_of(round, claim),
-                claim->lane->factor_micro);
+        lane_new_cost(round, claim->lane, request_of(round, claim));
     round->reserve.asking = claim->serial;
     round->reserve.ordinal_min = evict_turn(round, claim->level, &own);
     bool is_placed =

@@ -1,5 +1,7 @@
 #include "sched/heap.h"
 
+#include "sched/lane_share.h"
+
 static bool entry_less_exact(const struct round *round,
                              const struct heap_entry *a,
                              const struct heap_entry *b, bool *ret_equal)
@@ -34,6 +36,14 @@ bool heap_less(const struct round *round, const struct heap_entry *a,
     /* What runs goes before what would take its place. */
     uint32_t a_kind = a->stream % STREAM_KINDS;
     uint32_t b_kind = b->stream % STREAM_KINDS;
+    if (round->has_flow && a_kind == b_kind) {
+        int c =
+            share_compare_flows(round, &round->lanes[a->stream / STREAM_KINDS],
+                                &round->lanes[b->stream / STREAM_KINDS]);
+        if (c) {
+            return c < 0;
+        }
+    }
     return a_kind != b_kind ? a_kind < b_kind : a->rank < b->rank;
 }
 
@@ -85,13 +95,15 @@ struct heap_entry heap_entry_of(const struct round *round,
     /* Amounts below 2^48 of one column and factor differ in their doubles
      * too, so that those can be trusted. */
     const struct cost *cost = &lane->cost[kind];
-    bool is_plain = cost->amount < (int64_t)1 << 48 && lane->factor_id;
+    bool is_plain = cost->amount < (int64_t)1 << 48 && lane->factor_id &&
+                    !round->pool->base.is_sum;
 
     return (struct heap_entry){
         .approx = cost->approx,
         .stream = (uint32_t)(lane - round->lanes) * STREAM_KINDS + kind,
         .rank = lane->rank,
-        .like = is_plain ? lane->factor_id * RESOURCE_COLUMNS_MAX + cost->column
+        .like = is_plain ? lane->factor_id * (COST_FRACTION + 1) +
+                               (uint32_t)cost->column
                          : 0,
         .level = lane->level[kind],
     };

@@ -3,6 +3,7 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
 #include "sched/rates.h"
+#include "sched/standing.h"
 
 enum {
     HISTORY_VERSION = 2, /* 1: the rates alone, without sections */
@@ -15,6 +16,7 @@ static const struct history_section SECTIONS[] = {
     {"admitted", 1, admitted_pack, admitted_unpack},
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
+    {"standings", 1, standings_pack, standings_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

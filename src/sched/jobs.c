@@ -3,6 +3,7 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
 #include "sched/rates.h"
+#include "sched/standing.h"
 
 bool job_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -220,6 +221,8 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
         app_use(sched, app, account->pool, &class_of(sched, job)->request,
                 sign);
     }
+    standing_change(sched, account->queue, account->pool,
+                    sched->lists.items[job->list].class_index, sign);
     chain_account(sched, index, sign);
     node_add_run(sched, index, sign);
 }
@@ -495,6 +498,7 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
 
     ASSERT(job->run != NONE);
     sched->version++;
+    charge_refund(sched, index);
     if (avoid_node != NONE) {
         sched_job_avoid(sched, index, avoid_node);
     }
@@ -514,6 +518,7 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     struct job *job = job_get(sched, index);
 
     sched->version++;
+    charge_refund(sched, index);
     if (job->gang == NONE) {
         admitted_leave(sched, index);
     } else {
@@ -549,9 +554,11 @@ void sched_job_reprioritise(struct sched *sched, uint32_t index,
         job->priority = priority;
         job_wait(sched, index);
     } else {
+        sched->is_relinking = true;
         run_unlink(sched, job->run);
         job->priority = priority;
         run_link(sched, job->run);
+        sched->is_relinking = false;
     }
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);

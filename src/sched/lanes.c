@@ -4,6 +4,7 @@
 
 #include "sched/head.h"
 #include "sched/heap.h"
+#include "sched/lane_share.h"
 #include "sched/order.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
@@ -267,6 +268,15 @@ static void lane_chain(struct round *round, struct lane *lane,
     }
 }
 
+struct cost lane_new_cost(const struct round *round, const struct lane *lane,
+                          const struct resource_vec *request)
+{
+    struct cost cost =
+        cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
+
+    return lane->floor ? share_above_floor(round, lane, cost) : cost;
+}
+
 /* Find the lane's next new work and put its stream in order. */
 void lane_refresh_new(struct round *round, struct lane *lane)
 {
@@ -293,8 +303,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         } else {
             lane->request = request;
             lane->level[STREAM_NEW] = list->level;
-            lane->cost[STREAM_NEW] = cost_of(&round->pool->base, &lane->all,
-                                             request, lane->factor_micro);
+            lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
             heap_put(round, lane, STREAM_NEW);
             lane_chain(round, lane, list->class_index);
             return;
@@ -495,6 +504,7 @@ struct lane *lane_add(struct round *round, uint32_t index)
         }
     }
     lane->placed = lane->all;
+    share_begin(round, lane);
     round->lane_of_queue[index] = round->lane_count++;
     return lane;
 }

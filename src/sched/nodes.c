@@ -102,7 +102,8 @@ uint32_t pool_get(struct sched *sched, struct str name)
     while (sched->pools.count <= pool) {
         struct str fresh =
             intern_get(sched->pool_names, (uint32_t)sched->pools.count);
-        struct pool record = {.policy_index = -1, .is_stale = true};
+        struct pool record = {
+            .policy_index = -1, .is_stale = true, .is_base_stale = true};
         for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
             if (str_equal(sched->policy->pools[i].name, fresh)) {
                 record.policy_index = (int)i;
@@ -270,7 +271,7 @@ static void pool_count(struct sched *sched, const struct node *node, int sign)
 
     pool->node_count += (uint32_t)sign;
     amounts_add_times(&pool->total, &node->capacity, sign);
-    pool->is_stale = true;
+    pool->is_stale = pool->is_base_stale = true;
 }
 
 static struct resource_vec capacity_of(const struct sched *sched,
@@ -527,6 +528,17 @@ static void set_weights(const struct sched *sched, struct pool *pool)
     }
 }
 
+void pool_sync_base(const struct sched *sched, struct pool *pool)
+{
+    if (pool->is_base_stale) {
+        cost_base_set_by(&pool->base, &pool->total, sched->policy,
+                         pool->policy_index < 0
+                             ? NULL
+                             : &sched->policy->pools[pool->policy_index]);
+        pool->is_base_stale = false;
+    }
+}
+
 struct keyed {
     uint64_t key;
     uint32_t node;
@@ -560,8 +572,7 @@ static void pool_reindex(struct sched *sched, uint32_t p)
     struct keyed *spare = arena_alloc_array(&sched->arena, n, sizeof(*spare));
     uint32_t count = 0, passes = 0;
 
-    cost_base_set(&pool->base, &pool->total, sched->policy->is_dominant,
-                  sched->policy->schema.column_count);
+    pool_sync_base(sched, pool);
     set_weights(sched, pool);
     for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
          seq_next(&sched->nodes_by_name, &at)) {
@@ -661,6 +672,7 @@ void nodes_rebuild(struct sched *sched)
     for (size_t p = 0; p < sched->pools.count; p++) {
         sched->pools.items[p].total = (struct resource_vec){0};
         sched->pools.items[p].is_stale = true;
+        sched->pools.items[p].is_base_stale = true;
     }
     mem_free(sched->preemptible);
     sched->preemptible =

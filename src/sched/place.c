@@ -1,3 +1,4 @@
+#include "sched/lane_share.h"
 #include "sched/lanes.h"
 
 /* A class that was not asked for longer searches afresh. */
@@ -223,6 +224,9 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
     amounts_add_times(&lane->all, &class->request, count);
     amounts_add_times(&lane->placed, &class->request, count);
+    if (lane->limits) {
+        share_count(lane, class, count);
+    }
     if (usage) {
         amounts_add_times(&usage->used, &class->request, count);
     }
@@ -267,6 +271,10 @@ static void charge(struct round *round, const struct run *run,
     amounts_add_times(&lane->all, &class->request, sign);
     if (run->state != RUN_EVICTED) {
         amounts_add_times(&lane->placed, &class->request, sign);
+    }
+    if (lane->limits) {
+        share_count(lane, class, sign);
+        share_give_back(lane, -sign * charge_of(round->sched, run->job));
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
@@ -323,6 +331,9 @@ void place_rollback(struct round *round, size_t mark)
             amounts_add_times(&sched->free[entry.node], &class->request, count);
             amounts_add_times(&lane->all, &class->request, -count);
             amounts_add_times(&lane->placed, &class->request, -count);
+            if (lane->limits) {
+                share_count(lane, class, -count);
+            }
             struct usage *usage =
                 lane_usage(round, lane, class->priority_class);
             if (usage) {

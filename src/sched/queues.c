@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/apps.h"
+#include "sched/standing.h"
 
 static struct str name_of(const struct queue *queue)
 {
@@ -53,7 +54,8 @@ static struct queue *queue_make(struct sched *sched, uint32_t index,
 {
     ASSERT(index < QUEUES_MAX);
     while (sched->queues.count <= index) {
-        VEC_PUSH(&sched->queues, (struct queue){.active_place = NONE});
+        VEC_PUSH(&sched->queues,
+                 (struct queue){.active_place = NONE, .standing_first = NONE});
     }
     struct queue *queue = &sched->queues.items[index];
     if (queue->name && !str_equal(name_of(queue), name)) {
@@ -82,6 +84,7 @@ void sched_queue_set(struct sched *sched, uint32_t index,
         queue->bucket = (struct bucket){0};
     }
     sched->version++;
+    sched->are_weights_stale = true;
     queue->factor_micro = record->priority_factor_micro > 0
                               ? record->priority_factor_micro
                               : PRIORITY_FACTOR_ONE_MICRO;
@@ -93,9 +96,20 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     apps_switch(sched, index,
                 record->ordering != QUEUE_BY_PRIORITY ||
                     record->running_apps_max > 0);
+    queue->over_share_ppm = record->over_share_ppm;
+    queue->excess_budget_milli = record->excess_budget_milli;
+    if (queue_has_own_limits(queue) && !sched->keeps_standings) {
+        standings_sync(sched);
+    }
     mem_free(queue->limits);
     queue->limits = copy_limits(record);
     queue->limit_count = record->limit_count;
+}
+
+bool queue_has_own_limits(const struct queue *queue)
+{
+    return queue->over_share_ppm != QUEUE_LIMIT_BY_POOL ||
+           queue->excess_budget_milli != QUEUE_LIMIT_BY_POOL;
 }
 
 void sched_queue_remove(struct sched *sched, uint32_t index)
@@ -107,6 +121,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
            queue->leased_count == 0);
     sched->version++;
     apps_forget(sched, index);
+    sched->are_weights_stale = true;
     seq_remove(&sched->queues_by_name, index, queue_less, sched);
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;
@@ -116,7 +131,8 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     mem_free(queue->name);
     mem_free(queue->limits);
     VEC_FREE(&queue->lists);
-    *queue = (struct queue){.active_place = NONE};
+    standings_remove(sched, index);
+    *queue = (struct queue){.active_place = NONE, .standing_first = NONE};
 }
 
 void queues_sync(struct sched *sched)

@@ -2,6 +2,7 @@
 
 #include "sched/head.h"
 #include "sched/heap.h"
+#include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
 #include "sched/rates.h"
@@ -34,6 +35,21 @@ void round_decide(struct round *round, struct sched_decision decision)
     }
 }
 
+void round_undecide(struct round *round, size_t mark)
+{
+    struct sched *sched = round->sched;
+
+    for (size_t i = mark; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        uint32_t list = sched->jobs.items[decision->job].list;
+        uint32_t lane = round->lane_of_queue[sched->lists.items[list].queue];
+        if (decision->charge && lane != NONE) {
+            share_give_back(&round->lanes[lane], decision->charge);
+        }
+    }
+    sched->decisions.count = mark;
+}
+
 void round_settle_gangs(struct round *round, size_t first)
 {
     struct sched *sched = round->sched;
@@ -53,7 +69,7 @@ void round_settle_gangs(struct round *round, size_t first)
     }
 }
 
-static void hold_until(struct round *round, int64_t when_ms)
+void round_wake_by(struct round *round, int64_t when_ms)
 {
     round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
 }
@@ -67,13 +83,13 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
 
     if (!bucket_has(&sched->bucket, &round->rate_all, count, round->now_ms)) {
         round->are_starts_over = true;
-        hold_until(round, bucket_when(&sched->bucket, &round->rate_all, count,
-                                      round->now_ms));
+        round_wake_by(round, bucket_when(&sched->bucket, &round->rate_all,
+                                         count, round->now_ms));
         return false;
     }
     if (!bucket_has(queue, &round->rate_queue, count, round->now_ms)) {
-        hold_until(round, bucket_when(queue, &round->rate_queue, count,
-                                      round->now_ms));
+        round_wake_by(round, bucket_when(queue, &round->rate_queue, count,
+                                         round->now_ms));
         lane->head_count = 0;
         return false;
     }
@@ -83,8 +99,8 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
         if (request->v[r] > 0 && !bucket_has(bucket, &round->rate_start[r],
                                              request->v[r], round->now_ms)) {
             round->held_columns |= 1u << r;
-            hold_until(round, bucket_when(bucket, &round->rate_start[r],
-                                          request->v[r], round->now_ms));
+            round_wake_by(round, bucket_when(bucket, &round->rate_start[r],
+                                             request->v[r], round->now_ms));
             may = false;
         }
     }
@@ -157,9 +173,11 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         sched->nodes.items[node].is_on_trial || !lane_goes_on(round, lane)) {
         return false;
     }
+    if (lane->limits && !share_allows(round, lane)) {
+        return false;
+    }
     if (second) {
-        lane->cost[STREAM_NEW] = cost_of(&round->pool->base, &lane->all,
-                                         &class->request, lane->factor_micro);
+        lane->cost[STREAM_NEW] = lane_new_cost(round, lane, &class->request);
         struct heap_entry entry = heap_entry_of(round, lane, STREAM_NEW);
         if (!heap_less(round, &entry, second)) {
             return false;
@@ -179,6 +197,7 @@ static void lease_run(struct round *round, struct lane *lane,
     const struct heap_entry *second = heap_second(round);
 
     do {
+        int64_t charge = share_take(round, lane, class);
         place_put(round, lane, class_index, node, 1);
         if (is_counting(round)) {
             count_starts(round, lane, 1, &class->request);
@@ -191,6 +210,7 @@ static void lease_run(struct round *round, struct lane *lane,
                                 .job = head->item,
                                 .node = node,
                                 .priority = sched->level_priority[class->level],
+                                .charge = charge,
                                 .for_job = NONE,
                             });
         round->group++;
@@ -284,7 +304,7 @@ static void step_job(struct round *round, struct lane *lane)
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
         place_rollback(round, journal_mark);
-        sched->decisions.count = decision_mark;
+        round_undecide(round, decision_mark);
         round->is_cut = true;
         return;
     }
@@ -333,6 +353,10 @@ static void step_new(struct round *round, struct lane *lane)
     }
     if (is_counting(round) &&
         !round_may_start(round, lane, count, lane->request)) {
+        return;
+    }
+    if (lane->limits && !share_allows(round, lane)) {
+        lane->head_count = 0; /* what is behind it does not pass it */
         return;
     }
     if (!is_under_limits(round, lane)) {
@@ -449,6 +473,7 @@ void round_plan(struct round *round)
     memset(round->lane_of_queue, 0xff,
            sched->queues.count * sizeof(*round->lane_of_queue));
     set_rates(round);
+    share_start(round);
     for (uint32_t i = 0; i < n; i++) {
         (void)lane_add(round, sched->active.items[i]);
     }
@@ -473,6 +498,7 @@ void round_plan(struct round *round)
         run_heap(round);
     }
     head_end(round);
+    share_end(round);
     place_flush(round);
     evict_forget(round);
     order_wake(round);

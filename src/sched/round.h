@@ -34,6 +34,8 @@ struct usage {
     struct resource_vec used, limit;
 };
 
+struct limits;
+
 struct lane {
     uint32_t queue, rank;
     uint32_t factor_id; /* lanes of one factor share it; 0: of no other */
@@ -52,6 +54,9 @@ struct lane {
     uint32_t looked_count;
     struct usage **usages; /* by priority class; NULL: none yet */
     bool is_touched;       /* its work was preempted */
+    struct cost *floor;    /* the flow when the round began, if it was above
+                              the usage; or NULL */
+    struct limits *limits; /* or NULL: none */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
@@ -136,6 +141,8 @@ struct round {
     struct bucket_rule rate_all, rate_queue;
     struct bucket_rule rate_start[RESOURCE_COLUMNS_MAX];
     bool has_start_limits;
+    bool has_flow;         /* usage is remembered in the pool */
+    u128 active_weight;    /* see limits_whole() */
     uint32_t held_columns; /* bits: nothing more that asks for them */
     bool are_starts_over;
     int64_t wake_ms;
@@ -192,6 +199,10 @@ static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
 
 /* Append a decision to the present group. */
 void round_decide(struct round *round, struct sched_decision decision);
+/* Take back what was decided since `mark`, once it is undone. */
+void round_undecide(struct round *round, size_t mark);
+/* Plan again at `when_ms` at the latest, though nothing happens. */
+void round_wake_by(struct round *round, int64_t when_ms);
 /* Plan for the round's pool. */
 void round_plan(struct round *round);
 /* Count what a gang started against the rate limits. */

@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/standing.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
 {
@@ -44,6 +45,7 @@ static void set_pools(struct sched *sched)
     for (size_t p = 0; p < sched->pools.count; p++) {
         sched->pools.items[p].policy_index = -1;
         sched->pools.items[p].is_stale = true;
+        sched->pools.items[p].is_base_stale = true;
     }
     for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
         uint32_t pool = pool_get(sched, sched->policy->pools[i].name);
@@ -65,6 +67,7 @@ struct sched *sched_create(const struct policy *policy)
     apps_init(sched);
     set_levels(sched);
     set_pools(sched);
+    standings_sync(sched);
     return sched;
 }
 
@@ -76,6 +79,7 @@ void sched_destroy(struct sched *sched)
     admitted_fini(sched);
     jobs_fini(sched);
     apps_fini(sched);
+    standings_fini(sched);
     queues_fini(sched);
     nodes_fini(sched);
     classes_fini(sched);
@@ -156,6 +160,8 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
 {
     ASSERT(policy->class_count > 0);
     sched->version++;
+    standings_settle(sched);
+    sched->is_relinking = true;
     unlink_all(sched);
     health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;
@@ -179,55 +185,6 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     nodes_rebuild(sched);
     link_all(sched);
     admitted_check_policy(sched);
-}
-
-void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
-                       struct sched_queue_stats *ret_stats)
-{
-    auto_arena arena = {0};
-    uint32_t count;
-
-    ASSERT(pool_index < sched->policy->pool_count &&
-           queue < sched->queues.count);
-    nodes_sync(sched);
-    queues_sync(sched);
-    uint32_t pool = pool_get(sched, sched->policy->pools[pool_index].name);
-    const struct share *shares = shares_of(sched, pool, &arena, &count);
-    *ret_stats = (struct sched_queue_stats){
-        .weight = (double)PRIORITY_FACTOR_ONE_MICRO /
-                  (double)sched->queues.items[queue].factor_micro,
-        .queued_count = sched->queues.items[queue].waiting_count,
-    };
-    for (uint32_t i = 0; i < count; i++) {
-        if (shares[i].queue == queue) {
-            ret_stats->fair_share = shares[i].fair;
-            ret_stats->adjusted_share = shares[i].adjusted;
-            ret_stats->actual_share = shares[i].actual;
-            ret_stats->demand_share = shares[i].demand;
-            ret_stats->allocated = shares[i].allocated;
-            ret_stats->demand = shares[i].wanted;
-            ret_stats->leased_count = shares[i].leased_count;
-        }
-    }
-}
-
-void sched_pool_stats(struct sched *sched, uint32_t pool_index,
-                      struct sched_pool_stats *ret_stats)
-{
-    auto_arena arena = {0};
-    uint32_t count;
-
-    ASSERT(pool_index < sched->policy->pool_count);
-    nodes_sync(sched);
-    queues_sync(sched);
-    uint32_t p = pool_get(sched, sched->policy->pools[pool_index].name);
-    const struct share *shares = shares_of(sched, p, &arena, &count);
-    *ret_stats = (struct sched_pool_stats){
-        .total = sched->pools.items[p].total,
-        .node_count = sched->pools.items[p].node_count,
-        .active_queue_count = count,
-    };
-    for (uint32_t i = 0; i < count; i++) {
-        amounts_add(&ret_stats->allocated, &shares[i].allocated);
-    }
+    sched->is_relinking = false;
+    standings_sync(sched);
 }

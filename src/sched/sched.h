@@ -161,6 +161,11 @@ struct sched_admission {
 /* Whether a job, or its gang, is admitted. */
 bool sched_job_admission(const struct sched *sched, uint32_t job,
                          struct sched_admission *ret_admission);
+/* A job that was leased just before is charged this much of its queue's
+ * excess budget in a pool, in millionths of the pool x ms, as the decision
+ * said.  The charge ends when the job ends or waits again. */
+void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
+                      int64_t charge);
 /* A leased job waits again, at its old place; it avoids the node
  * `avoid_node` (or SCHED_NONE) from now on. */
 void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
@@ -276,6 +281,7 @@ struct sched_decision {
     uint32_t job;
     uint32_t node;    /* where it goes, or loses its place */
     int32_t priority; /* LEASE: the priority it is scheduled at */
+    int64_t charge;   /* LEASE: see sched_job_charge(); 0: none */
     uint32_t for_job; /* PREEMPT: whom it makes room for */
     uint32_t group;   /* decisions of one group must not come apart */
     /* LEASE: it was let past admitted work since it ends in time; and by its
@@ -396,6 +402,14 @@ struct sched_queue_stats {
                               water-filling) */
     double actual_share;   /* cost of what it runs */
     double demand_share;   /* and of what it waits for, within its limits */
+    double usage_share;    /* cost of what it runs and was admitted */
+    double flow;           /* of that usage, as of the time told last */
+    double infinite_flow;  /* of what of it has an infinite lifetime; kept
+                              only while a pool or queue asks for it */
+    double infinite_limit; /* the most that may be, -1 for no limit */
+    /* The excess budget and what is left of it, in minutes x the pool's
+     * units; -1 for no limit. */
+    double budget_minutes, budget_left_minutes;
     struct resource_vec allocated;
     struct resource_vec demand;
     uint32_t leased_count; /* in this pool */
@@ -420,6 +434,7 @@ struct sched_pool_stats {
     struct resource_vec allocated;
     uint32_t node_count;
     uint32_t active_queue_count;
+    double units; /* what the whole pool weighs: cores, if those weigh 1 */
 };
 
 /* How a queue stands in the pool policy.pools[pool_index]. */

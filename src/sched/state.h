@@ -20,6 +20,7 @@
 #include "sched/amounts.h"
 #include "sched/bucket.h"
 #include "sched/cost.h"
+#include "sched/flow.h"
 #include "sched/health.h"
 #include "sched/node_index.h"
 #include "sched/sched.h"
@@ -78,6 +79,7 @@ enum {
     JOB_AVOIDS = 1,   /* it has an avoid list */
     JOB_PLANNED = 2,  /* leased or failed by the plan in the making */
     JOB_ADMITTED = 4, /* of no gang, and in a pool's list of admitted ones */
+    JOB_CHARGED = 8,  /* it has a charge */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -123,6 +125,23 @@ struct account {
     uint32_t leased_count, queued_count;
     uint32_t run_first; /* or NONE */
     uint8_t priority_class;
+};
+
+/* See standing.h. */
+struct standing {
+    struct resource_vec all;      /* what it runs and was admitted */
+    struct resource_vec infinite; /* of it, with infinite lifetime */
+    struct flow flow, infinite_flow;
+    int64_t charged; /* the sum of its jobs' charges */
+    uint32_t queue;  /* or NONE: a free slot */
+    uint32_t pool;
+    uint32_t next; /* of the queue, or NONE */
+};
+
+/* What a job was charged; see sched_job_charge(). */
+struct charge {
+    int64_t amount;
+    uint32_t pool;
 };
 
 /* What an application has of a pool. */
@@ -192,7 +211,10 @@ struct queue {
     struct app_queue *apps; /* owned; NULL: it does not go by them */
     enum queue_ordering ordering;
     bool is_class_priority_ignored, allows_stateaware_off;
-    uint32_t running_apps_max; /* 0: any number */
+    uint32_t running_apps_max;   /* 0: any number */
+    int64_t over_share_ppm;      /* as in struct queue_record */
+    int64_t excess_budget_milli; /* likewise */
+    uint32_t standing_first;     /* or NONE */
 };
 
 /* What may become of a run within a plan. */
@@ -253,7 +275,8 @@ struct pool {
     struct cost_base base;
     struct node_index index;
     struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
-    bool is_stale;                             /* rebuild index and base */
+    bool is_stale;                             /* rebuild the index */
+    bool is_base_stale;                        /* and the base */
     VEC(struct admitted) admitted;             /* first come first */
 };
 
@@ -328,6 +351,16 @@ struct sched {
     struct bucket bucket; /* all starts */
     struct health health;
 
+    bool keeps_standings; /* see standing.h */
+    bool is_relinking;    /* sums change, but not the usage */
+    bool are_weights_stale;
+    u128 weight_unit, weight_sum; /* see limits.c */
+    VEC(struct standing) standings;
+    VEC(uint32_t) spare_standings;
+    struct map charge_map; /* job to charges */
+    VEC(struct charge) charges;
+    VEC(uint32_t) spare_charges;
+
     int64_t now_ms; /* see sched_set_time() */
 
     uint64_t version;            /* of the state: any change counts it up */
@@ -380,6 +413,8 @@ void node_refresh(struct sched *sched, uint32_t node);
 void node_reindex(struct sched *sched, uint32_t node);
 /* The weighted amount that a vector is worth in the order of a pool. */
 uint64_t pool_weigh(const struct pool *pool, const struct resource_vec *v);
+/* The base of a pool's costs is right after this. */
+void pool_sync_base(const struct sched *sched, struct pool *pool);
 /* The pool of a name, made when new. */
 uint32_t pool_get(struct sched *sched, struct str name);
 /* A run came to (+1) or left (-1) its node. */
@@ -455,6 +490,8 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
 /* Whether any limit applies at all. */
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);
+/* Whether a queue says itself what the pools' limits on its share are. */
+bool queue_has_own_limits(const struct queue *queue);
 /* Free all queues. */
 void queues_fini(struct sched *sched);
 

@@ -73,8 +73,9 @@ static const struct setting pool_keys[] = {
             .about = "What a queue's part of the pool is: of its dominant "
                      "resource, or a weighted sum of all."),
     SETTING("costWeights", FRACTIONS, policy_pool_form, cost_weights,
-            .about = "What a unit of each resource (a core, a byte) counts in "
-                     "the weighted sum; {}: by scarcity."),
+            .about = "What a unit of each resource (a core, a GB of memory or "
+                     "storage) counts in the weighted sum; {}: by scarcity, "
+                     "those that are dominant."),
     SETTING("flowHalfTime", DURATION, policy_pool_form, half_time_ms,
             .default_from = "profile",
             .about = "How long it takes until half of what a queue used no "

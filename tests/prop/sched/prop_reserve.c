@@ -162,10 +162,7 @@ static void drive_begin(struct drive *drive, const struct trace *trace,
     drive->outcome = outcome;
     drive->sched = sched_create(&drive->policy);
     for (uint32_t q = 0; q < TRACE_QUEUES; q++) {
-        struct queue_record record = {
-            .name = str_of(QUEUES[q]),
-            .priority_factor_micro = PRIORITY_FACTOR_ONE_MICRO,
-        };
+        struct queue_record record = queue_record_plain(str_of(QUEUES[q]));
         sched_queue_set(drive->sched, q, &record);
     }
     for (int n = 0; n < trace->node_count; n++) {

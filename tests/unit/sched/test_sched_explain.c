@@ -161,8 +161,9 @@ static void it_names_the_limit(void **state)
 static void a_cordoned_queue_waits(void **state)
 {
     struct world *w = *state;
-    struct queue_record record = {.name = STR("A"), .is_cordoned = true};
+    struct queue_record record = queue_record_plain(STR("A"));
 
+    record.is_cordoned = true;
     uint32_t queue = world_queue(w, "A", 1);
     sched_queue_set(w->sched, queue, &record);
     world_node(w, &(struct world_node){"a", .cores = 10});

@@ -11,6 +11,7 @@ static void add_class(struct world *world, const char *name, int32_t priority,
             .name = str_of(name),
             .priority = priority,
             .is_preemptible = is_preemptible,
+            .default_lifetime_ms = is_preemptible ? 0 : LIFETIME_INFINITE,
         };
 }
 
@@ -70,6 +71,8 @@ uint32_t world_queue_by(struct world *world, const char *name,
 
     record.name = str_of(name);
     record.priority_factor_micro = PRIORITY_FACTOR_ONE_MICRO;
+    record.over_share_ppm = QUEUE_LIMIT_BY_POOL;
+    record.excess_budget_milli = QUEUE_LIMIT_BY_POOL;
     sched_queue_set(world->sched, queue, &record);
     return queue;
 }
@@ -77,11 +80,9 @@ uint32_t world_queue_by(struct world *world, const char *name,
 uint32_t world_queue(struct world *world, const char *name, double factor)
 {
     uint32_t queue = queue_place(world, name);
-    struct queue_record record = {
-        .name = str_of(name),
-        .priority_factor_micro =
-            (int64_t)(factor * PRIORITY_FACTOR_ONE_MICRO + 0.5),
-    };
+    struct queue_record record = queue_record_plain(str_of(name));
+    record.priority_factor_micro =
+        (int64_t)(factor * PRIORITY_FACTOR_ONE_MICRO + 0.5);
     sched_queue_set(world->sched, queue, &record);
     return queue;
 }
@@ -103,6 +104,7 @@ uint32_t world_node(struct world *world, const struct world_node *node)
         {STR("cpu"), node->cores * MILLI},
         {STR("memory"),
          (node->memory_gb ? node->memory_gb : node->cores * 4) * GB_MILLI},
+        {STR("nvidia.com/gpu"), node->gpus * MILLI},
     };
     struct label label = {str_of(node->label_key), str_of(node->label_value)};
     struct taint taint = {str_of(node->taint), str_of("yes"),
@@ -114,7 +116,7 @@ uint32_t world_node(struct world *world, const struct world_node *node)
         .label_count = node->label_key != NULL,
         .taints = &taint,
         .taint_count = node->taint != NULL,
-        .total = {amounts, 2},
+        .total = {amounts, node->gpus ? 3 : 2},
         .is_unschedulable = node->is_unschedulable,
     };
 
@@ -137,6 +139,7 @@ uint32_t world_class(struct world *world, const struct world_job *job)
     struct resource_amount amounts[] = {
         {STR("cpu"), (job->cores ? job->cores : 1) * MILLI},
         {STR("memory"), job->memory_gb * GB_MILLI},
+        {STR("nvidia.com/gpu"), job->gpus * MILLI},
     };
     struct label selector = {str_of(job->selector_key),
                              str_of(job->selector_value)};
@@ -147,7 +150,9 @@ uint32_t world_class(struct world *world, const struct world_job *job)
         .deadline_ms = job->deadline_s * MILLI,
         .priority_class =
             str_of(job->priority_class ? job->priority_class : "mid"),
-        .requests = {amounts, job->memory_gb ? 2 : 1},
+        .requests = {amounts, job->gpus        ? 3
+                              : job->memory_gb ? 2
+                                               : 1},
         .selector = &selector,
         .selector_count = job->selector_key != NULL,
         .tolerations = &toleration,
@@ -250,6 +255,11 @@ static void start_lease(struct world *world,
     }
     if (decision->yields_to != SCHED_NONE) {
         sched_job_yield(world->sched, decision->job, decision->yields_to);
+    }
+    if (decision->charge) {
+        sched_job_charge(world->sched, decision->job,
+                         sched_node_pool(world->sched, decision->node),
+                         decision->charge);
     }
     (void)sched_job_started(world->sched, decision->job);
 }

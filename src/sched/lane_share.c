@@ -1,0 +1,158 @@
+#include "sched/lane_share.h"
+
+/* A flow above what usage would be by less comes from rounding: then they are
+ * the same, and ties are ties (FL-10). */
+static const double NEAR = 1e-9;
+
+/* While flows that keep work waiting fall, they are looked at so often in a
+ * half-life, but not more often than this. */
+enum { LOOKS_PER_HALF = 64, LOOK_MS_MIN = 1000 };
+
+void share_start(struct round *round)
+{
+    struct sched *sched = round->sched;
+
+    round->has_flow = pool_half_time_ms(sched, round->p) > 0;
+    if (sched->keeps_standings) {
+        round->active_weight = limits_whole(sched, round->p);
+    }
+}
+
+void share_begin(struct round *round, struct lane *lane)
+{
+    struct sched *sched = round->sched;
+    const struct standing *standing =
+        standing_find(sched, lane->queue, round->p);
+    struct limits limits;
+
+    if (!sched->keeps_standings) {
+        return;
+    }
+    if (standing && round->has_flow) {
+        double excess = flow_excess(
+            &standing->flow, pool_half_time_ms(sched, round->p), round->now_ms);
+        double usage = cost_fraction(&round->pool->base, &standing->all);
+        if (excess > NEAR * (usage + excess)) {
+            lane->floor = arena_alloc(round->arena, sizeof(*lane->floor));
+            *lane->floor = cost_of_fraction(&round->pool->base, usage + excess,
+                                            lane->factor_micro);
+        }
+    }
+    if (limits_get(sched, lane->queue, round->p, round->active_weight,
+                   round->now_ms, &limits)) {
+        lane->limits = arena_alloc(round->arena, sizeof(*lane->limits));
+        *lane->limits = limits;
+    }
+}
+
+struct cost share_above_floor(const struct round *round,
+                              const struct lane *lane, struct cost cost)
+{
+    bool is_above = lane->floor->approx > cost.approx * (1 + NEAR);
+
+    (void)round;
+    return is_above ? *lane->floor : cost;
+}
+
+static struct cost flow_of(const struct round *round, const struct lane *lane)
+{
+    struct cost usage =
+        cost_of(&round->pool->base, &lane->all, NULL, lane->factor_micro);
+
+    return lane->floor ? share_above_floor(round, lane, usage) : usage;
+}
+
+int share_compare_flows(const struct round *round, const struct lane *a,
+                        const struct lane *b)
+{
+    struct cost x = flow_of(round, a), y = flow_of(round, b);
+
+    return cost_compare(&round->pool->base, &x, &y);
+}
+
+/* Ask for the lane's first new work: a job, or all of a gang that waits. */
+static struct limit_question question_of(const struct round *round,
+                                         const struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    const struct head *head = &lane->heads[0];
+    uint32_t class_index = sched->lists.items[head->list].class_index;
+    struct limit_question question =
+        limits_ask(&round->pool->base, lane->limits, &lane->all);
+
+    if (class_index != NONE) {
+        limits_add(&question, class_at(round, class_index));
+        return question;
+    }
+    const struct gang *gang = &sched->gangs.items[head->item];
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        uint32_t job = seq_get(&gang->waiting, at);
+        limits_add(&question, class_at(round, class_of_job(sched, job)));
+    }
+    return question;
+}
+
+bool share_allows(struct round *round, struct lane *lane)
+{
+    struct limit_question question = question_of(round, lane);
+    enum limit_answer answer = limits_answer(&question);
+
+    if (answer == LIMIT_OVER_SHARE) {
+        round_wake_by(round,
+                      limits_when(&question,
+                                  pool_half_time_ms(round->sched, round->p),
+                                  round->now_ms));
+    }
+    return answer == LIMIT_NONE;
+}
+
+int64_t share_take(struct round *round, struct lane *lane,
+                   const struct class *class)
+{
+    if (!lane->limits || class->lifetime_ms == LIFETIME_INFINITE) {
+        return 0;
+    }
+    struct limit_question question =
+        limits_ask(&round->pool->base, lane->limits, &lane->all);
+    int64_t charge = limits_add(&question, class);
+
+    share_give_back(lane, -charge);
+    return charge;
+}
+
+void share_give_back(struct lane *lane, int64_t charge)
+{
+    if (lane->limits && lane->limits->budget_max != INT64_MAX) {
+        lane->limits->budget_left += charge;
+    }
+}
+
+void share_count(struct lane *lane, const struct class *class, int64_t count)
+{
+    if (class->lifetime_ms == LIFETIME_INFINITE) {
+        amounts_add_times(&lane->limits->infinite, &class->request, count);
+    }
+}
+
+void share_end(struct round *round)
+{
+    int64_t half_ms = pool_half_time_ms(round->sched, round->p);
+    int64_t pause_ms = half_ms / LOOKS_PER_HALF;
+    bool is_waiting = false;
+
+    if (!round->has_flow || round->kind != ROUND_BALANCE ||
+        round->unit_count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        const struct queue *queue =
+            &round->sched->queues.items[round->lanes[i].queue];
+        is_waiting |= round->lanes[i].floor != NULL && queue->waiting_count > 0;
+    }
+    if (is_waiting) {
+        round_wake_by(round,
+                      round->now_ms +
+                          (pause_ms > LOOK_MS_MIN ? pause_ms : LOOK_MS_MIN));
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * lane_share - flows and limits of queues in a round: what the order of new
+ * work goes by beside usage, and what stops it.
+ *
+ * The flow if a job were scheduled is max(F, cost(usage + job)), where F is
+ * the flow when the round began: that is the lane's *floor*, and usage that
+ * grows past it leaves it behind.  Private to src/sched.
+ */
+#pragma once
+
+#include "sched/limits.h"
+#include "sched/round.h"
+#include "sched/standing.h"
+
+/* Before the lanes are made. */
+void share_start(struct round *round);
+/* The floor and the limits of a lane whose sums are there. */
+void share_begin(struct round *round, struct lane *lane);
+/* What stays undone may be done once flows have fallen: say when. */
+void share_end(struct round *round);
+
+/* The larger of a cost of the lane and its floor. */
+struct cost share_above_floor(const struct round *round,
+                              const struct lane *lane, struct cost cost);
+/* Order of lanes by their flows as they are now, each by its weight. */
+int share_compare_flows(const struct round *round, const struct lane *a,
+                        const struct lane *b);
+
+/* Whether the limits of a lane that has some let its first new work start. */
+bool share_allows(struct round *round, struct lane *lane);
+/* What a job of a class that now starts is charged; taken from the budget.
+ * Before it is counted in the lane. */
+int64_t share_take(struct round *round, struct lane *lane,
+                   const struct class *class);
+/* A charge ends, or (less than 0) does not. */
+void share_give_back(struct lane *lane, int64_t charge);
+/* `count` jobs of a class came to a lane with limits, or left it. */
+void share_count(struct lane *lane, const struct class *class, int64_t count);
