@@ -260,6 +260,7 @@ static uint32_t make_fl17(struct world *w, int64_t lifetime_s, int64_t rest,
                           uint32_t *ret_waiting)
 {
     pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    w->policy.pools[0].cost_weights_ppm[CPU] = FRACTION_ONE_PPM;
     world_restart(w);
     world_node(w, &(struct world_node){"n", .cores = 100});
     uint32_t j = world_submit(w, &(struct world_job){.queue = "A",
