@@ -78,6 +78,10 @@ struct control_config {
     struct control_hooks hooks;
     uint64_t checkpoint_events; /* 0: CONTROL_CHECKPOINT_EVENTS */
     int64_t retention_ms;       /* of records; 0: all are kept */
+    /* Plan only when nothing else is to be said, so on a state that holds all
+     * that is known.  For simulations of logs in which what happens at one
+     * moment happens before it is decided about. */
+    bool plans_alone;
 };
 
 /* How things stand; counts are since the start. */

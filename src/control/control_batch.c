@@ -659,7 +659,10 @@ bool batch_form(struct control *c)
         batch_add_silence(c);
         add_owed(c);
         add_rejections(c);
-        if (!batch_add_health(c)) { /* plans are for nodes as they will be */
+        /* Plans are for nodes as they will be. */
+        bool may_plan = !batch_add_health(c);
+        if (may_plan &&
+            (!c->config.plans_alone || batch->log.event_count == 0)) {
             add_plan(c);
         }
     }
