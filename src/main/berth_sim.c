@@ -12,6 +12,7 @@ static const char usage_text[] =
     "usage: berth-sim COMMAND [OPTIONS]\n"
     "\n"
     "  run SCENARIO.yaml   play a scenario: clusters, queues, streams of jobs\n"
+    "  swf FILE            play a log in the Standard Workload Format\n"
     "  --help, --version   say so; end\n"
     "\n"
     "berth-sim COMMAND --help tells more.  Exit codes: 0 well, 1 it went\n"
@@ -22,6 +23,7 @@ static const struct {
     int (*run)(int argument_count, char **arguments);
 } commands[] = {
     {"run", sim_run_main},
+    {"swf", sim_swf_main},
 };
 
 int main(int argument_count, char **arguments)

@@ -25,6 +25,12 @@ struct sim_output {
 
 /* The command `run`; `arguments` begins with its name. */
 int sim_run_main(int argument_count, char **arguments);
+/* The command `swf`. */
+int sim_swf_main(int argument_count, char **arguments);
+
+/* Read a whole number between two bounds; false when it is none. */
+bool sim_read_number(const char *text, int64_t min, int64_t max,
+                     int64_t *ret_number);
 
 /* Read a whole file.  -ERR_IO with a text. */
 int sim_read_file(const char *path, struct strbuf *ret_text,

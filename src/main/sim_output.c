@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -7,6 +8,17 @@
 #include "main/sim_main.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
+
+bool sim_read_number(const char *text, int64_t min, int64_t max,
+                     int64_t *ret_number)
+{
+    char *end;
+
+    errno = 0;
+    *ret_number = strtoll(text, &end, 10);
+    return errno == 0 && end != text && *end == '\0' && *ret_number >= min &&
+           *ret_number <= max;
+}
 
 int sim_read_file(const char *path, struct strbuf *ret_text, struct err *err)
 {

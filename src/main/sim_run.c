@@ -1,7 +1,5 @@
-#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "main/sim_main.h"
@@ -49,15 +47,6 @@ struct run_options {
     int64_t scale; /* 1: whole */
 };
 
-static bool read_number(const char *text, int64_t min, int64_t *ret_number)
-{
-    char *end;
-
-    errno = 0;
-    *ret_number = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && *ret_number >= min;
-}
-
 /* The keys, but for those of the scheduling policy: config.md has them. */
 static void print_manual(void)
 {
@@ -80,10 +69,14 @@ static int take(int code, struct run_options *options)
 
     switch (code) {
     case OPTION_SEED:
-        return read_number(optarg, 0, &options->seed) ? 0 : SIM_EXIT_USAGE + 1;
+        return sim_read_number(optarg, 0, INT64_MAX, &options->seed)
+                   ? 0
+                   : SIM_EXIT_USAGE + 1;
     case OPTION_SCALE:
         rest = optarg[0] == '1' && optarg[1] == ':' ? optarg + 2 : "";
-        return read_number(rest, 1, &options->scale) ? 0 : SIM_EXIT_USAGE + 1;
+        return sim_read_number(rest, 1, INT64_MAX, &options->scale)
+                   ? 0
+                   : SIM_EXIT_USAGE + 1;
     case OPTION_JSON:
         options->output.is_json = true;
         return 0;

@@ -287,6 +287,16 @@ void cluster_pod_due(struct cluster *cluster, uint32_t run)
     plan(cluster, run);
 }
 
+void cluster_end_run(struct cluster *cluster, struct run_id id)
+{
+    uint32_t run = map_find(&cluster->run_by_id, id.v);
+
+    ASSERT(run != MAP_NONE &&
+           run_at(cluster, run)->row.phase == RECONCILE_RUNNING);
+    pod_end(cluster, run, RECONCILE_SUCCEEDED);
+    plan(cluster, run);
+}
+
 /* What the leader says. */
 
 static void take_lease(struct cluster *cluster,

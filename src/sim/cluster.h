@@ -88,6 +88,8 @@ void cluster_destroy(struct cluster *cluster);
 void cluster_set_node(struct cluster *cluster, uint32_t node, bool is_down);
 /* The pod of a run has come to its next phase, if it is due now. */
 void cluster_pod_due(struct cluster *cluster, uint32_t run);
+/* The pod of a run that runs succeeds now; for callers that know when. */
+void cluster_end_run(struct cluster *cluster, struct run_id id);
 /* Send what was gathered. */
 void cluster_flush(struct cluster *cluster);
 /* The periodic exchange. */

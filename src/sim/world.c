@@ -58,6 +58,7 @@ static void open_leader(struct world *world)
         .queues = world->queues,
         .retry_policies = world->retry_policies,
         .checkpoint_events = UINT64_MAX,
+        .plans_alone = world->config.is_wall_stepped,
     };
 
     world->control = control_create(&config);
@@ -468,6 +469,9 @@ int world_run(struct world *world, int64_t until_ms,
             if (wait_ms < CONTROL_WAKE_MS_MAX) {
                 world->mono_ns += (uint64_t)wait_ms * NS_PER_MS;
                 continue;
+            }
+            if (next_ms == INT64_MAX) {
+                return 0;
             }
         } else if (next_ms > world->now_ms + wait_ms) {
             next_ms = world->now_ms + wait_ms;

@@ -97,8 +97,8 @@ struct world_config {
     const struct policy *policy; /* only read during world_create() */
     uint64_t seed;
     /* The wall clock goes by the agenda alone; what the leader waits for
-     * meanwhile passes on the other clock.  For traces whose second is a
-     * moment. */
+     * meanwhile passes on the other clock, and it plans once all that happens
+     * at a moment is known.  For traces whose second is a moment. */
     bool is_wall_stepped;
     /* Append to this log, which is taken and closed; NULL: a log in memory
      * that forgets. */
@@ -164,7 +164,8 @@ int world_step(struct world *world, struct err *err) must_check;
  * due any more. */
 int world_handle(struct world *world, struct agenda_entry *ret_entry);
 /* Go on, step and handle, until an entry is the caller's (1), or the moment
- * `until_ms` has come and all that was due is done (0), or a negative code. */
+ * `until_ms` has come and all that was due is done (0; also when the wall
+ * clock is stepped and the agenda empty), or a negative code. */
 int world_run(struct world *world, int64_t until_ms,
               struct agenda_entry *ret_entry, struct err *err) must_check;
 /* Move the clock to a later moment; for callers that step by themselves. */

@@ -1,0 +1,203 @@
+/*
+ * swf: which rows of a log are jobs, and the published schedules of a real
+ * log, digest by digest.
+ *
+ * The log is not part of the project: its folder is $BERTH_TRACES, and without
+ * it those tests are skipped.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/strbuf.h"
+#include "sim/swf.h"
+#include "unit.h"
+
+static struct swf_log parse(const char *text, const struct swf_options *options)
+{
+    struct swf_log log = {0};
+    struct err err;
+
+    if (swf_parse(str_of(text), options, &log, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    return log;
+}
+
+/* job submit wait run allocated cpu memory requested estimate ... */
+static const char rows[] =
+    "; Version: 2.2\n"
+    "\n"
+    "  3 20 -1 100 4 -1 -1 8 90 -1 1 1 1 1 1 -1 -1 -1\n"
+    "  1 10 -1  50 4 -1 -1 -1 -1 -1 1 1 1 1 1 -1 -1 -1\n"
+    "  2 10 -1  50.7 2 -1 -1 2 60 -1 1 1 1 1 1 -1 -1 -1\n"
+    "  4 30 -1  -1 4 -1 -1 4 60 -1 5 1 1 1 1 -1 -1 -1\n"
+    "  5 30 -1  10 17 -1 -1 17 60 -1 1 1 1 1 1 -1 -1 -1\n"
+    "  6 30 -1   0 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n";
+
+static void rows_are_jobs_by_the_rules_of_the_header(void **state)
+{
+    struct swf_options options = {.processors = 16};
+    struct swf_log log = parse(rows, &options);
+
+    (void)state;
+    assert_int_equal(log.jobs.count, 4);
+    assert_int_equal(log.skipped_count, 2);
+    assert_int_equal(log.jobs.items[0].number, 1);
+    assert_int_equal(log.jobs.items[0].processors, 4);
+    assert_int_equal(log.jobs.items[0].estimate_s, 50);
+    assert_int_equal(log.jobs.items[1].number, 2);
+    assert_int_equal(log.jobs.items[1].run_s, 50);
+    assert_int_equal(log.jobs.items[2].processors, 8);
+    assert_int_equal(log.jobs.items[2].run_s, 90);
+    assert_int_equal(log.jobs.items[3].run_s, 0);
+    swf_log_fini(&log);
+    options.convention = SWF_SC15;
+    options.is_exact = true;
+    log = parse(rows, &options);
+    assert_int_equal(log.jobs.count, 2);
+    assert_int_equal(log.jobs.items[0].estimate_s, 50);
+    swf_log_fini(&log);
+}
+
+static void what_is_no_row_is_refused_with_its_line(void **state)
+{
+    struct swf_options options = {.processors = 16};
+    struct swf_log log = {0};
+    struct err err;
+
+    (void)state;
+    int rc = swf_parse(STR("; x\n1 2 3\n"), &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "line 2"));
+    rc = swf_parse(STR("1 2 3 4 5 6 7 8 nine\n"), &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+}
+
+/* Two processors.  Job 1 holds one until 10; job 2 wants both; job 3 may pass
+ * it, as it ends by then, job 4 may not. */
+static const char four_jobs[] = "1 0 -1 10 1 -1 -1 1 10\n"
+                                "2 1 -1 5 2 -1 -1 2 5\n"
+                                "3 2 -1 8 1 -1 -1 1 8\n"
+                                "4 2 -1 4 1 -1 -1 1 9\n";
+
+static void play(const char *text, enum swf_policy policy, struct swf_log *log,
+                 struct swf_result *result)
+{
+    struct swf_options options = {.processors = 2, .policy = policy};
+    struct err err;
+
+    *log = parse(text, &options);
+    if (swf_play(log, &options, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    swf_sum(log, &options, result);
+}
+
+static void easy_lets_pass_what_does_not_delay_the_head(void **state)
+{
+    struct swf_log log;
+    struct swf_result result;
+
+    (void)state;
+    play(four_jobs, SWF_EASY, &log, &result);
+    assert_int_equal(log.jobs.items[0].start_s, 0);
+    assert_int_equal(log.jobs.items[1].start_s, 10);
+    assert_int_equal(log.jobs.items[2].start_s, 2);
+    assert_int_equal(log.jobs.items[3].start_s, 15);
+    assert_int_equal(result.makespan_s, 19);
+    assert_int_equal(result.sum_wait_s, 9 + 13);
+    assert_int_equal(result.started_at_once_count, 2);
+    swf_log_fini(&log);
+    play(four_jobs, SWF_FCFS, &log, &result);
+    assert_int_equal(log.jobs.items[2].start_s, 15);
+    swf_log_fini(&log);
+}
+
+/* $BERTH_TRACES/`name`; mem_free() it.  NULL when there are no traces. */
+static char *trace_path(const char *name)
+{
+    const char *folder = getenv("BERTH_TRACES");
+    auto_strbuf path = {0};
+
+    if (!folder) {
+        return NULL;
+    }
+    strbuf_addf(&path, "%s/%s", folder, name);
+    FILE *file = fopen(strbuf_text(&path), "rb");
+    if (!file) {
+        return NULL;
+    }
+    fclose(file);
+    return strbuf_steal(&path);
+}
+
+static void check_real(enum swf_policy policy, uint64_t job_limit,
+                       int64_t sum_wait_s, const char *digest)
+{
+    struct swf_options options = {
+        .processors = 128, .policy = policy, .job_limit = job_limit};
+    auto_mem char *path =
+        trace_path("sdsc-sp2-1998/SDSC-SP2-1998-4.2-cln.swf.gz");
+    struct swf_log log = {0};
+    struct swf_result result;
+    struct err err;
+
+    if (!path) {
+        print_message("skipped: $BERTH_TRACES names no folder with the log\n");
+        skip();
+    }
+    if (swf_read(path, &options, &log, &err) < 0 ||
+        swf_play(&log, &options, &err) < 0) {
+        fail_msg("%s", err.text);
+    }
+    swf_sum(&log, &options, &result);
+    swf_log_fini(&log);
+    assert_true(result.sum_wait_s == sum_wait_s);
+    assert_string_equal(result.digest, digest);
+}
+
+static void fcfs_starts_the_jobs_of_a_real_log_as_published(void **state)
+{
+    (void)state;
+    check_real(SWF_FCFS, 10000, 265966561, "c3120f3a6b0782b9");
+}
+
+static void easy_starts_the_jobs_of_a_real_log_as_published(void **state)
+{
+    (void)state;
+    check_real(SWF_EASY, 10000, 66644643, "d3d6660e9aef9262");
+}
+
+static void sjbf_starts_the_jobs_of_a_real_log_as_published(void **state)
+{
+    (void)state;
+    check_real(SWF_SJBF, 10000, 61992057, "d616ab6a37b45fbf");
+}
+
+static void easy_starts_a_whole_real_log_as_published(void **state)
+{
+    (void)state;
+    check_real(SWF_EASY, 0, 1111820021, "7853f3c67eb412fc");
+}
+
+static void sjbf_starts_a_whole_real_log_as_published(void **state)
+{
+    (void)state;
+    check_real(SWF_SJBF, 0, 1102564739, "20615a8c7ec87025");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_jobs_by_the_rules_of_the_header),
+        cmocka_unit_test(what_is_no_row_is_refused_with_its_line),
+        cmocka_unit_test(easy_lets_pass_what_does_not_delay_the_head),
+        cmocka_unit_test(fcfs_starts_the_jobs_of_a_real_log_as_published),
+        cmocka_unit_test(easy_starts_the_jobs_of_a_real_log_as_published),
+        cmocka_unit_test(sjbf_starts_the_jobs_of_a_real_log_as_published),
+        cmocka_unit_test(easy_starts_a_whole_real_log_as_published),
+        cmocka_unit_test(sjbf_starts_a_whole_real_log_as_published),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
