@@ -303,8 +303,9 @@ static bool never_fits(const struct sched_explanation *e)
 static bool is_exhausted(const struct sched_explanation *e)
 {
     return e->nodes_excluded[SCHED_EXCLUDED_AVOIDED] > 0 &&
-           e->nodes_excluded[SCHED_EXCLUDED_FULL] == 0 && e->nodes_fit == 0 &&
-           !has_closed_nodes(e);
+           e->nodes_excluded[SCHED_EXCLUDED_FULL] == 0 &&
+           e->nodes_excluded[SCHED_EXCLUDED_RESERVED] == 0 &&
+           e->nodes_fit == 0 && !has_closed_nodes(e);
 }
 
 /* End a job that no node can hold; nodes looked at are added to

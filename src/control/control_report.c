@@ -82,6 +82,7 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
     [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
     [SCHED_EXCLUDED_FULL] = "have too little free",
+    [SCHED_EXCLUDED_RESERVED] = "are kept for a job that it would delay",
 };
 
 static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
@@ -96,6 +97,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_UNIFORMITY] = "uniformity",
     [SCHED_EXCLUDED_TOO_SMALL] = "tooSmall",
     [SCHED_EXCLUDED_FULL] = "full",
+    [SCHED_EXCLUDED_RESERVED] = "reserved",
 };
 
 static const char *const wait_names[] = {
@@ -115,6 +117,9 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_APP_STARTING] = "applicationStarting",
     [SCHED_WAIT_APP_TURN] = "applicationTurn",
     [SCHED_WAIT_APP_LIMIT] = "applicationLimit",
+    [SCHED_WAIT_ADMITTED] = "admitted",
+    [SCHED_WAIT_RESERVED] = "reserved",
+    [SCHED_WAIT_PASSED] = "passed",
 };
 
 static const char *const wait_texts[] = {
@@ -139,6 +144,10 @@ static const char *const wait_texts[] = {
                             "its own.",
     [SCHED_WAIT_APP_LIMIT] = "As many applications of its queue run as the "
                              "queue allows.",
+    [SCHED_WAIT_ADMITTED] = "Its turn has come; it starts before what comes "
+                            "after it, as soon as there is room.",
+    [SCHED_WAIT_RESERVED] = "Its turn has come, and its place is reserved.",
+    [SCHED_WAIT_PASSED] = "It would delay an admitted job where it fits.",
 };
 
 static void put_exclusions(struct strbuf *buf,
@@ -182,6 +191,26 @@ static void put_application(struct strbuf *buf,
     }
 }
 
+/* Promises, and whom they are made to. */
+static void put_reservation(struct strbuf *buf, struct control *c,
+                            const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+
+    if (e->wait == SCHED_WAIT_RESERVED) {
+        strbuf_addf(buf,
+                    "It starts by %s, unless nodes are lost or more "
+                    "urgent work comes.\n",
+                    moment(e->until_ms, until));
+    } else if (e->for_job != SCHED_NONE) {
+        jobs_get(c->jobs, e->for_job, &view);
+        strbuf_addf(buf, "Nodes are kept for job %s of queue %.*s.\n",
+                    job_id_format(view.id, id), STR_ARG(view.queue));
+    }
+}
+
 static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
@@ -194,6 +223,7 @@ static void put_details(struct strbuf *buf, struct control *c,
                     e->wait == SCHED_WAIT_GANG ? "are there" : "fit");
     }
     put_application(buf, e);
+    put_reservation(buf, c, e);
     if (e->resource >= 0) {
         strbuf_add_text(buf, "Used ");
         put_amount(buf, c, e->resource, e->used);

@@ -1,5 +1,7 @@
+#include "sched/admitted.h"
 #include "sched/order.h"
 #include "sched/rates.h"
+#include "sched/reserve.h"
 
 /* What is asked: a job, and where nodes are counted. */
 struct question {
@@ -57,8 +59,13 @@ static enum sched_exclusion exclusion_of(const struct question *question,
         !amounts_fit(request, &node->capacity)) {
         return SCHED_EXCLUDED_TOO_SMALL;
     }
-    return amounts_fit(request, &sched->free[index]) ? SCHED_EXCLUSIONS
-                                                     : SCHED_EXCLUDED_FULL;
+    if (!amounts_fit(request, &sched->free[index])) {
+        return SCHED_EXCLUDED_FULL;
+    }
+    return reserve_keeps_from(sched, node->pool, question->job, index,
+                              question->now_ms, &question->answer->for_job)
+               ? SCHED_EXCLUDED_RESERVED
+               : SCHED_EXCLUSIONS;
 }
 
 /* How much of a request is missing, in parts of itself. */
@@ -100,8 +107,9 @@ static void look_at_nodes(const struct question *question)
         if (why < SCHED_EXCLUDED_TOO_SMALL) {
             continue;
         }
-        const struct resource_vec *room =
-            why == SCHED_EXCLUDED_FULL ? &sched->free[index] : &node->capacity;
+        const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
+                                              ? &node->capacity
+                                              : &sched->free[index];
         double lack = shortfall(&question->class->request, room);
         if (answer->nearest_node == NONE || why > best_why ||
             (why == best_why && lack < best)) {
@@ -244,6 +252,9 @@ static enum sched_wait capacity_of(const struct question *question)
     if (answer->nodes_fit) {
         return SCHED_WAIT_TURN;
     }
+    if (answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
+        return SCHED_WAIT_PASSED;
+    }
     return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE]
@@ -317,6 +328,21 @@ static bool is_kept_back(const struct question *question)
                          question->answer);
 }
 
+/* Whether its place among the admitted says it all. */
+static bool is_admitted(const struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+    struct sched_admission admission;
+
+    if (!sched_job_admission(question->sched, question->job, &admission)) {
+        return false;
+    }
+    bool is_known = admission.start_ms != SCHED_START_UNKNOWN;
+    answer->wait = is_known ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
+    answer->until_ms = is_known ? admission.start_ms : 0;
+    return true;
+}
+
 static void answer_waiting(const struct question *question)
 {
     struct sched *sched = question->sched;
@@ -326,7 +352,7 @@ static void answer_waiting(const struct question *question)
     look_at_nodes(question);
     answer->wait = capacity_of(question);
     answer->ahead = count_ahead(question);
-    if (is_kept_back(question) ||
+    if (is_admitted(question) || is_kept_back(question) ||
         (question->record->gang != NONE && gang_waits(question))) {
         return;
     }
@@ -372,6 +398,7 @@ static void ask(struct sched *sched, uint32_t job,
     *answer = (struct sched_explanation){
         .nearest_node = NONE,
         .resource = -1,
+        .for_job = NONE,
         .needed = ret_question->class->request,
     };
 }
@@ -411,7 +438,7 @@ bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
         (*ret_looks)++;
         if (sched->nodes.items[i].record) {
             enum sched_exclusion why = exclusion_of(&question, i);
-            if (why == SCHED_EXCLUSIONS || why == SCHED_EXCLUDED_FULL) {
+            if (why >= SCHED_EXCLUDED_FULL) {
                 return true;
             }
         }

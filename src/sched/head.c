@@ -384,6 +384,9 @@ void head_end(struct round *round)
 {
     const struct reservation *hold = round->reserve.hold;
 
+    if (round->reserve.has_window) {
+        reserve_keep(round->sched, round->p, hold);
+    }
     for (uint32_t i = 0; hold && i < round->reserve.count; i++) {
         const struct head_entry *entry = &round->reserve.entries[i];
         bool is_due = round->kind == ROUND_BALANCE ||

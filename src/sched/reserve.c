@@ -31,20 +31,35 @@ static struct reserved_node *find_node(const struct reservation *reservation,
 }
 
 /* How the class makes way in time, on whichever node. */
-static enum pass pass_in_time(const struct round *round,
-                              const struct reservation *reservation,
-                              const struct class *class)
+static enum pass pass_in_time(const struct reservation *reservation,
+                              const struct class *class, int64_t now_ms)
 {
     int64_t start_ms = reservation->start_ms;
 
     if (start_ms == SCHED_START_UNKNOWN) {
         return class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
     }
-    if (later(round->now_ms, class->deadline_ms) <= start_ms) {
+    if (later(now_ms, class->deadline_ms) <= start_ms) {
         return PASS_BOUND;
     }
-    return later(round->now_ms, class->lifetime_ms) <= start_ms ? PASS_YIELDS
-                                                                : PASS_NO;
+    return later(now_ms, class->lifetime_ms) <= start_ms ? PASS_YIELDS
+                                                         : PASS_NO;
+}
+
+enum pass reserve_pass_at(const struct reservation *reservation,
+                          const struct class *class, uint32_t node,
+                          int64_t now_ms)
+{
+    const struct reserved_node *reserved = find_node(reservation, node);
+
+    if (!reserved || class->level > reservation->level) {
+        return PASS_BESIDE;
+    }
+    enum pass pass = pass_in_time(reservation, class, now_ms);
+    if (pass == PASS_NO && amounts_fit(&class->request, &reserved->extra)) {
+        pass = PASS_BESIDE;
+    }
+    return pass;
 }
 
 enum pass reserve_pass(const struct round *round,
@@ -54,19 +69,10 @@ enum pass reserve_pass(const struct round *round,
     const struct sched *sched = round->sched;
 
     if (!reservation ||
-        sched->nodes.items[node].reserved_stamp != sched->stamp ||
-        class->level > reservation->level) {
+        sched->nodes.items[node].reserved_stamp != sched->stamp) {
         return PASS_BESIDE;
     }
-    const struct reserved_node *reserved = find_node(reservation, node);
-    if (!reserved) {
-        return PASS_BESIDE;
-    }
-    enum pass pass = pass_in_time(round, reservation, class);
-    if (pass == PASS_NO && amounts_fit(&class->request, &reserved->extra)) {
-        pass = PASS_BESIDE;
-    }
-    return pass;
+    return reserve_pass_at(reservation, class, node, round->now_ms);
 }
 
 void reserve_charge(const struct round *round, struct reservation *reservation,
@@ -78,7 +84,8 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
             ? find_node(reservation, node)
             : NULL;
 
-    if (reserved && pass_in_time(round, reservation, class) == PASS_NO) {
+    if (reserved &&
+        pass_in_time(reservation, class, round->now_ms) == PASS_NO) {
         amounts_add_times(&reserved->extra, &class->request, -count);
     }
 }

@@ -24,13 +24,6 @@ struct round;
 struct lane;
 struct search;
 
-/* What a reservation holds on one node. */
-struct reserved_node {
-    uint32_t node;
-    struct resource_vec taken; /* by the gang */
-    struct resource_vec extra; /* left beside it at t* */
-};
-
 struct reservation {
     uint32_t job;    /* that stands for the gang */
     uint32_t serial; /* of its entry, 0: not yet in the list */
@@ -67,10 +60,25 @@ bool reserve_make(struct round *round, const struct claim *claim,
 enum pass reserve_pass(const struct round *round,
                        const struct reservation *reservation,
                        const struct class *class, uint32_t node);
+/* The same at any time, whatever the round reserved. */
+enum pass reserve_pass_at(const struct reservation *reservation,
+                          const struct class *class, uint32_t node,
+                          int64_t now_ms);
 /* A job of a class took `count` places on a node, or gave them back
  * (negative): what is left beside the gang changes, if that is what it uses. */
 void reserve_charge(const struct round *round, struct reservation *reservation,
                     const struct class *class, uint32_t node, int64_t count);
+
+/* Between plans (reserve_kept.c): what the last one reserved. */
+
+/* Keep a pool's reservation; NULL: there is none. */
+void reserve_keep(struct sched *sched, uint32_t pool,
+                  const struct reservation *reservation);
+/* Whether a node is closed to a job by it, and for whom. */
+bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
+                        uint32_t node, int64_t now_ms, uint32_t *ret_for_job);
+/* Forget them all. */
+void reserve_fini(struct sched *sched);
 
 /* Parts of the making, shared with reserve_gang.c. */
 

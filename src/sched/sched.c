@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/reserve.h"
 #include "sched/standing.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
@@ -77,6 +78,7 @@ void sched_destroy(struct sched *sched)
         return;
     }
     admitted_fini(sched);
+    reserve_fini(sched);
     jobs_fini(sched);
     apps_fini(sched);
     standings_fini(sched);

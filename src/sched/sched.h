@@ -341,6 +341,10 @@ enum sched_wait {
                                   `until_ms` at the latest */
     SCHED_WAIT_APP_TURN,       /* `application` is the next to start */
     SCHED_WAIT_APP_LIMIT,      /* `used` of `limit` applications run */
+    SCHED_WAIT_ADMITTED,       /* admitted; nobody can tell when it starts */
+    SCHED_WAIT_RESERVED, /* admitted; starts by `until_ms` at the latest */
+    SCHED_WAIT_PASSED,   /* what it would fit in is kept for `for_job`, which
+                            it would delay */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */
@@ -356,6 +360,7 @@ enum sched_exclusion {
     SCHED_EXCLUDED_UNIFORMITY, /* lacks the gang's label */
     SCHED_EXCLUDED_TOO_SMALL,  /* even when empty */
     SCHED_EXCLUDED_FULL,       /* big enough, not free enough */
+    SCHED_EXCLUDED_RESERVED,   /* free enough, kept for an admitted job */
     SCHED_EXCLUSIONS,
 };
 
@@ -374,7 +379,8 @@ struct sched_explanation {
     int resource;                  /* column that a limit is about, or -1 */
     int64_t limit, used;           /* of that column */
     int64_t until_ms;       /* a rate limit or an application's start lets
-                               it go; 0: unknown */
+                               it go, or it starts; 0: unknown */
+    uint32_t for_job;       /* of a reservation, or SCHED_NONE */
     struct str application; /* that goes before its own; borrowed */
     int64_t since_ms;       /* that one is in its state */
     uint32_t ahead;         /* waiting jobs of its queue that go before it */

@@ -267,6 +267,22 @@ struct admitted {
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
 };
 
+/* What a reservation holds on one node. */
+struct reserved_node {
+    uint32_t node;
+    struct resource_vec taken; /* by the gang */
+    struct resource_vec extra; /* left beside it when it starts */
+};
+
+/* A reservation that outlives its round, for explanations. */
+struct kept_reservation {
+    uint32_t job; /* or NONE; as long as its id is this */
+    struct job_id id;
+    uint8_t level;
+    int64_t start_ms;
+    VEC(struct reserved_node) nodes;
+};
+
 struct pool {
     int policy_index; /* in the policy's pools, or -1 */
     uint32_t node_count, indexed_count;
@@ -278,6 +294,7 @@ struct pool {
     bool is_stale;                             /* rebuild the index */
     bool is_base_stale;                        /* and the base */
     VEC(struct admitted) admitted;             /* first come first */
+    struct kept_reservation kept;
 };
 
 /* One executor, as the scheduler knows it. */

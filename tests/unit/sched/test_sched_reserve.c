@@ -450,6 +450,28 @@ static void more_urgent_work_does_not_wait_for_the_list(void **state)
     assert_true(sched_job_admission(w->sched, bk.head, &admission));
 }
 
+static void says_what_is_promised_and_to_whom(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+    struct sched_explanation e;
+    uint32_t passed = submit(w, "Z", 4, 110, 0);
+
+    world_round(w, ROUND_BALANCE, 0);
+    sched_explain(w->sched, bk.head, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_RESERVED);
+    assert_int_equal(e.until_ms, 100 * S);
+    sched_explain(w->sched, passed, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_PASSED);
+    assert_int_equal(e.for_job, bk.head);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_RESERVED], 1);
+    uint32_t looks = 0;
+    assert_true(sched_has_place(w->sched, passed, &looks));
+    world_end(w, bk.head);
+    sched_explain(w->sched, passed, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_TURN);
+}
+
 /* What a checkpoint carries makes the same plans. */
 static void the_list_survives_a_restart(void **state)
 {
@@ -510,6 +532,7 @@ int main(void)
         SCENARIO(a_gang_that_breaks_up_leaves_the_list),
         SCENARIO(dismisses_what_cannot_start_any_more),
         SCENARIO(more_urgent_work_does_not_wait_for_the_list),
+        SCENARIO(says_what_is_promised_and_to_whom),
         SCENARIO(the_list_survives_a_restart),
     };
 
