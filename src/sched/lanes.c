@@ -20,7 +20,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->has_cursor = false;
         class->taints_known = class->taints_allowed = 0;
         class->requirement = NULL;
-        class->victims = NULL;
+        class->climb = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;
     }

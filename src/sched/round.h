@@ -162,6 +162,7 @@ struct round {
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
+    struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(uint32_t) moved;        /* nodes whose place in the index changed */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */

@@ -60,7 +60,7 @@ struct class
     uint32_t cached_node;
     uint64_t cached_version;
     struct requirement *requirement; /* decoded, in the round's arena */
-    struct victims *victims;         /* see victims.h */
+    struct climb *climb;             /* see ladder.c */
 };
 
 /* A job; 40 bytes, for there are millions. */
@@ -253,7 +253,7 @@ struct node {
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
     uint64_t key;       /* in the index */
-    uint32_t evicted_first, evicted_end; /* of the round: see victims.h */
+    uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
 };

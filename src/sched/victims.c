@@ -1,23 +1,7 @@
 #include <string.h>
 
+#include "sched/ladder.h"
 #include "sched/lanes.h"
-
-enum { BOUND_ANY = UINT32_MAX };
-
-/* A node, and the latest place in the global order (plus 1) down to which
- * evicted work must go there for a class to fit: what is last goes first. */
-struct bound {
-    uint32_t bound; /* at most; a search makes it exact */
-    uint32_t node;
-};
-
-/* Where a class might get room by fair-share preemption: a heap, largest
- * bound first. */
-struct victims {
-    struct bound *heap;
-    uint32_t count, capacity;
-    size_t grown_seen; /* of round.grown */
-};
 
 /* What would lose its place on one node: a job, or all of a gang there. */
 struct victim {
@@ -144,150 +128,53 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
     return 0;
 }
 
-static bool bound_less(const struct round *round, struct bound a,
-                       struct bound b)
+/* A node, and down to where evicted work must go there. */
+struct last {
+    uint32_t node, cut;
+};
+
+static void consider(const struct search *search, uint32_t node,
+                     struct last *best)
 {
-    return a.bound != b.bound
-               ? a.bound > b.bound
-               : round->sched->ranks[a.node] < round->sched->ranks[b.node];
-}
+    struct round *round = search->round;
+    const uint32_t *ranks = round->sched->ranks;
+    uint32_t cut = cut_of(round, node, class_at(round, search->class_index));
 
-static void bounds_down(const struct round *round, struct victims *victims,
-                        uint32_t at)
-{
-    struct bound item = victims->heap[at];
-
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= victims->count) {
-            break;
-        }
-        if (child + 1 < victims->count &&
-            bound_less(round, victims->heap[child + 1], victims->heap[child])) {
-            child++;
-        }
-        if (!bound_less(round, victims->heap[child], item)) {
-            break;
-        }
-        victims->heap[at] = victims->heap[child];
-        at = child;
+    if (cut <= round->reserve.ordinal_min || cut < best->cut ||
+        (cut == best->cut && ranks[node] >= ranks[best->node])) {
+        return;
     }
-    victims->heap[at] = item;
-}
-
-static void bounds_push(struct round *round, struct victims *victims,
-                        struct bound item)
-{
-    if (victims->count == victims->capacity) {
-        uint32_t capacity = victims->capacity ? victims->capacity * 2 : 16;
-        struct bound *heap =
-            arena_alloc_array(round->arena, capacity, sizeof(*heap));
-        if (victims->count) {
-            memcpy(heap, victims->heap, victims->count * sizeof(*heap));
-        }
-        victims->heap = heap;
-        victims->capacity = capacity;
-    }
-    uint32_t at = victims->count++;
-    while (at > 0 && bound_less(round, item, victims->heap[(at - 1) / 2])) {
-        victims->heap[at] = victims->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    victims->heap[at] = item;
-}
-
-/* At first a node's bound is its last evicted run's place, whatever fits. */
-static void victims_start(struct round *round, struct victims *victims)
-{
-    const struct sched *sched = round->sched;
-    uint32_t count = round->evicted_node_count;
-
-    victims->heap =
-        arena_alloc_array(round->arena, count, sizeof(*victims->heap));
-    victims->capacity = count;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = round->evicted_nodes[i];
-        struct node *node = &sched->nodes.items[index];
-        trim(round, node);
-        if (node->evicted_first < node->evicted_end) {
-            uint32_t last = round->evicted_runs[node->evicted_end - 1];
-            uint32_t unit = sched->runs.items[last].unit;
-            victims->heap[victims->count++] =
-                (struct bound){round->units[unit].ordinal + 1, index};
-        }
-    }
-    for (uint32_t i = victims->count / 2; i > 0; i--) {
-        bounds_down(round, victims, i - 1);
+    if (place_allows(search, node)) {
+        *best = (struct last){node, cut};
     }
 }
 
-static struct victims *victims_of(struct round *round,
-                                  const struct search *search)
-{
-    struct class *class = class_at(round, search->class_index);
-    struct victims *victims = class->victims;
-
-    if (!victims) {
-        victims = class->victims = arena_alloc(round->arena, sizeof(*victims));
-        victims_start(round, victims);
-        victims->grown_seen = round->grown.count;
-    }
-    for (; victims->grown_seen < round->grown.count; victims->grown_seen++) {
-        uint32_t node = round->grown.items[victims->grown_seen];
-        bounds_push(round, victims, (struct bound){BOUND_ANY, node});
-    }
-    return victims;
-}
-
-/* The node whose victims come last in the global order, from the heap. */
+/* The node whose victims come last in the global order.  The ladder knows
+ * nothing of yielders, so their nodes are looked at too. */
 static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
 {
     struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
-    struct victims *victims = victims_of(round, search);
+    const struct sched *sched = round->sched;
+    struct last best = {NONE, 0};
 
-    while (victims->count) {
-        struct bound *top = &victims->heap[0];
-        uint32_t cut = cut_of(round, top->node, class);
-        bool is_exact = cut && cut == top->bound;
-        if (is_exact && cut <= round->reserve.ordinal_min) {
-            return NONE; /* the turns of all come first */
+    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
+        consider(search, search->only->nodes[i], &best);
+    }
+    if (!search->only) {
+        best.node = ladder_find(search, &best.cut);
+        if (best.cut <= round->reserve.ordinal_min) {
+            best = (struct last){NONE, 0}; /* the turns of all come first */
         }
-        bool is_allowed = !is_exact || place_allows(search, top->node);
-        if (is_exact && is_allowed) {
-            *ret_cut = cut;
-            return top->node;
-        }
-        if (cut && is_allowed) {
-            top->bound = cut;
-        } else {
-            *top = victims->heap[--victims->count];
-        }
-        if (victims->count) {
-            bounds_down(round, victims, 0);
+        for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
+             i++) {
+            const struct run *run =
+                &sched->runs.items[sched->yielders.items[i]];
+            if (is_yielder(round, run)) {
+                consider(search, run->node, &best);
+            }
         }
     }
-    return NONE;
-}
-
-/* The same by looking at each of `nodes`. */
-static uint32_t scan_last(const struct search *search, const uint32_t *nodes,
-                          uint32_t count, uint32_t *ret_cut)
-{
-    struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
-    struct bound best = {0, NONE};
-
-    for (uint32_t i = 0; i < count; i++) {
-        struct bound item = {0, nodes[i]};
-        item.bound = cut_of(round, item.node, class);
-        if (item.bound > round->reserve.ordinal_min &&
-            (best.node == NONE || bound_less(round, item, best)) &&
-            place_allows(search, item.node)) {
-            best = item;
-        }
-    }
-    *ret_cut = best.bound;
+    *ret_cut = best.cut;
     return best.node;
 }
 
@@ -594,7 +481,7 @@ uint32_t victims_find(const struct search *search)
 {
     struct round *round = search->round;
     const struct policy *policy = round->sched->policy;
-    struct class *class = class_round(round, search->class_index);
+    const struct class *class = class_round(round, search->class_index);
     uint32_t node = NONE, cut = 0;
     int level_max = -1;
 
@@ -604,16 +491,7 @@ uint32_t victims_find(const struct search *search)
     node = find_yielding(search);
     cut = node == NONE ? 0 : UINT32_MAX;
     if (node == NONE && round->evicted_count) {
-        cut = round->reserve.ordinal_min + 1;
-        if (search->only) {
-            node = scan_last(search, search->only->nodes, search->only->count,
-                             &cut);
-        } else if (round->sched->job_flags.items[search->job] & JOB_AVOIDS) {
-            node = scan_last(search, round->evicted_nodes,
-                             round->evicted_node_count, &cut);
-        } else {
-            node = find_last(search, &cut);
-        }
+        node = find_last(search, &cut);
     }
     if (node == NONE && !policy->is_urgency_preemption_off) {
         cut = round->reserve.ordinal_min + 1;
