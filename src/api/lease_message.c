@@ -2,6 +2,7 @@
 
 #include "api/annotations.h"
 #include "k8s/core.pb-c.h"
+#include "wire/entries.h"
 #include "wire/field.h"
 #include "wire/message.h"
 
@@ -25,7 +26,12 @@ enum {
     MAIN_OBJECT_POD_SPEC = 2,
     WITH_AVOID_LIST_POD_SPEC = 1,
     POD_NODE_SELECTOR = 7,
+    POD_TOLERATIONS = 22,
     POD_PRIORITY_CLASS = 24,
+    TOLERATION_KEY = 1,
+    TOLERATION_OPERATOR = 2,
+    TOLERATION_VALUE = 3,
+    TOLERATION_EFFECT = 4,
     ENTRY_KEY = 1,
     ENTRY_VALUE = 2,
 };
@@ -119,6 +125,21 @@ static int filter_pod(struct edit *edit, struct str pod_spec,
     return 0;
 }
 
+/* That a pod may run where it is not at home. */
+static void put_toleration(struct strbuf *buf, const struct taint *taint)
+{
+    size_t begin = field_begin(buf, POD_TOLERATIONS);
+    bool is_any = str_equal(taint->value, STR("*"));
+
+    field_put_bytes(buf, TOLERATION_KEY, taint->key);
+    field_put_bytes(buf, TOLERATION_OPERATOR,
+                    is_any ? STR("Exists") : STR("Equal"));
+    field_put_set_bytes(buf, TOLERATION_VALUE, is_any ? STR("") : taint->value);
+    field_put_set_bytes(buf, TOLERATION_EFFECT,
+                        str_of(effect_name(taint->effect)));
+    field_end(buf, begin);
+}
+
 /* Edits 1, 5 and 6. */
 static int put_pod_spec(struct edit *edit, struct strbuf *buf,
                         struct str pod_spec)
@@ -134,6 +155,9 @@ static int put_pod_spec(struct edit *edit, struct strbuf *buf,
     strbuf_add_str(buf, filtered);
     put_pair(buf, POD_NODE_SELECTOR, edit->edits->node_id_label,
              edit->lease->node_name);
+    for (uint32_t i = 0; i < edit->lease->away_taint_count; i++) {
+        put_toleration(buf, &edit->lease->away_taints[i]);
+    }
     field_put_set_bytes(buf, POD_PRIORITY_CLASS,
                         edit->edits->priority_class_override);
     field_end(buf, pod);

@@ -101,6 +101,8 @@ struct exchange_lease {
     /* Tolerations and annotations that scheduling added are rebuilt by the
      * API from these. */
     struct str gang_uniformity_label, gang_uniformity_value;
+    const struct taint *away_taints; /* of nodes not its home, to tolerate */
+    uint32_t away_taint_count;
 };
 
 /* The answer to an exchange; lives in the command's arena. */

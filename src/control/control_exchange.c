@@ -203,6 +203,37 @@ static struct str node_label(struct control *c,
     return label ? keep(arena, label->value) : (struct str){0};
 }
 
+/* A run that is less urgent than its class is away: the taints of the node
+ * types that it may be on (it is bound to its node). */
+static void fill_away(struct control *c, const struct job_view *view,
+                      struct arena *arena, struct exchange_lease *lease)
+{
+    const struct policy *policy = &c->policy->policy;
+    auto_arena scratch = {0};
+    struct requirement requirement;
+
+    if (policy->node_type_count == 0 ||
+        requirement_unpack(view->class_key, &scratch, &requirement) < 0) {
+        return;
+    }
+    const struct priority_class *class_ =
+        &policy
+             ->classes[policy_class_index(policy, requirement.priority_class)];
+    struct taint *taints = arena_alloc_array(
+        arena, (size_t)POLICY_AWAY_MAX * POLICY_TAINTS_MAX, sizeof(*taints));
+    for (uint32_t i = 0; i < class_->away_count; i++) {
+        const struct node_type *type =
+            &policy->node_types[class_->away[i].type_index];
+        bool is_there = class_->away[i].priority == view->run.priority;
+        for (uint32_t t = 0; is_there && t < type->taint_count; t++) {
+            taints[lease->away_taint_count++] = (struct taint){
+                keep(arena, type->taints[t].key),
+                keep(arena, type->taints[t].value), type->taints[t].effect};
+        }
+    }
+    lease->away_taints = taints;
+}
+
 static void fill_lease(struct control *c,
                        const struct control_executor *executor, uint32_t job,
                        struct arena *arena, struct exchange_lease *lease)
@@ -222,6 +253,7 @@ static void fill_lease(struct control *c,
         .pool = keep(arena, view.run.pool),
         .is_preemptible = jobs_is_preemptible(c->jobs, job),
     };
+    fill_away(c, &view, arena, lease);
     if (digest.gang_uniformity.byte_count) {
         lease->gang_uniformity_label = keep(arena, digest.gang_uniformity);
         lease->gang_uniformity_value =

@@ -19,6 +19,10 @@ enum {
     POLICY_POOLS_MAX = 256,
     POLICY_CLASSES_MAX = 64,
     POLICY_FRACTIONS_MAX = 16,
+    POLICY_NODE_TYPES_MAX = 16,
+    POLICY_TAINTS_MAX = 4,      /* of a node type */
+    POLICY_AWAY_MAX = 4,        /* node types of a priority class */
+    POLICY_LEVELS_MAX = 128,    /* different priorities, away ones included */
     POLICY_ADMITTED_MAX = 1024, /* gangs of a pool */
 };
 
@@ -26,6 +30,20 @@ enum {
 struct resource_fraction {
     struct str resource;
     int64_t fraction_ppm;
+};
+
+/* Nodes that are told by their taints (wellKnownNodeTypes).  A value `*` is
+ * any; a node of the type has all of them. */
+struct node_type {
+    struct str name;
+    struct taint taints[POLICY_TAINTS_MAX];
+    uint32_t taint_count;
+};
+
+/* Where jobs may run beside their home, and how urgent they are there. */
+struct away_type {
+    uint32_t type_index;
+    int32_t priority;
 };
 
 struct priority_class {
@@ -36,6 +54,8 @@ struct priority_class {
     /* At most this much of a pool for one queue's jobs of this class. */
     struct resource_fraction queue_limits[POLICY_FRACTIONS_MAX];
     uint32_t queue_limit_count;
+    struct away_type away[POLICY_AWAY_MAX]; /* in order of trial */
+    uint32_t away_count;
 };
 
 /* A token bucket. */
@@ -116,6 +136,8 @@ struct policy {
     uint32_t pool_count;
     struct priority_class classes[POLICY_CLASSES_MAX];
     uint32_t class_count;
+    struct node_type node_types[POLICY_NODE_TYPES_MAX];
+    uint32_t node_type_count;
     uint32_t default_class_index;  /* also for classes that are unknown */
     struct rate_limit rate_global; /* jobs newly started */
     struct rate_limit rate_per_queue;

@@ -1,4 +1,5 @@
 #include "sched/admitted.h"
+#include "sched/away.h"
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
@@ -44,6 +45,10 @@ static enum sched_exclusion exclusion_of(const struct question *question,
     }
     enum sched_exclusion why =
         match_static(sched, question->requirement, index);
+    if (why == SCHED_EXCLUDED_TAINT &&
+        away_matches(sched, question->list->class_index, index)) {
+        why = SCHED_EXCLUSIONS;
+    }
     if (why != SCHED_EXCLUSIONS) {
         return why;
     }

@@ -1,3 +1,4 @@
+#include "sched/away.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
@@ -11,6 +12,7 @@ struct attempt {
     uint32_t wanted;                /* all that wait */
     uint32_t needed;                /* fewer will not do */
     uint32_t preempt_until;         /* members for whom others may go */
+    bool may_go_away; /* members may run on nodes not their home */
     uint32_t placed_count;
     struct resource_vec placed_sum;
 };
@@ -47,24 +49,34 @@ static void back_to(struct round *round, struct mark mark)
     round_undecide(round, mark.decisions);
 }
 
-static uint32_t node_for(struct attempt *attempt, uint32_t job)
+/* A place for a member, and the class that it has there. */
+static uint32_t node_for(struct attempt *attempt, uint32_t job,
+                         uint32_t *ret_class)
 {
     struct round *round = attempt->round;
     struct search search = {round, class_of_job(round->sched, job), job,
                             attempt->only};
+    bool may_preempt = attempt->placed_count < attempt->preempt_until;
     uint32_t node = place_find(&search);
 
-    if (node == NONE && attempt->placed_count < attempt->preempt_until) {
+    if (node == NONE && attempt->may_go_away) {
+        node = away_find(&search);
+    }
+    if (node == NONE && may_preempt) {
         node = victims_find(&search);
     }
+    if (node == NONE && may_preempt && attempt->may_go_away) {
+        node = away_find_victims(&search);
+    }
+    *ret_class = search.class_index;
     return node;
 }
 
-static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node)
+static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node,
+                         uint32_t class_index)
 {
     struct round *round = attempt->round;
     struct sched *sched = round->sched;
-    uint32_t class_index = class_of_job(sched, job);
     const struct class *class = class_at(round, class_index);
     int64_t charge = share_take(round, attempt->lane, class);
 
@@ -94,12 +106,12 @@ static bool try_members(struct attempt *attempt)
         uint32_t job = seq_get(&attempt->gang->waiting, at);
         uint32_t class_index = class_of_job(sched, job);
         bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
-        uint32_t node = NONE;
+        uint32_t node = NONE, class_there = class_index;
         if (class_index != failed_class || has_avoided) {
-            node = node_for(attempt, job);
+            node = node_for(attempt, job, &class_there);
         }
         if (node != NONE) {
-            lease_member(attempt, job, node);
+            lease_member(attempt, job, node, class_there);
             continue;
         }
         failed_class = has_avoided ? failed_class : class_index;
@@ -222,6 +234,15 @@ static void fail_rest(struct attempt *attempt)
     }
 }
 
+/* Whether the member that a gang stands by may: they are of one priority
+ * class. */
+static bool may_go_away(const struct round *round, const struct gang *gang)
+{
+    uint32_t class_index = class_of_job(round->sched, seq_last(&gang->waiting));
+
+    return class_at(round, class_index)->variant != NONE;
+}
+
 enum gang_outcome gang_place(struct round *round, struct lane *lane,
                              uint32_t index)
 {
@@ -239,6 +260,11 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
     };
 
     bool is_done = try_gang(&attempt);
+    if (!is_done && may_go_away(round, gang)) {
+        attempt.only = NULL;
+        attempt.may_go_away = true;
+        is_done = try_gang(&attempt);
+    }
     if (!is_done && round->kind == ROUND_BALANCE && !round->is_filling) {
         attempt.only = NULL;
         attempt.preempt_until = attempt.needed;

@@ -1,6 +1,7 @@
 #include "sched/head.h"
 
 #include "sched/admitted.h"
+#include "sched/away.h"
 #include "sched/lanes.h"
 
 /* Taking over the list. */
@@ -274,8 +275,10 @@ static bool try_job(struct round *round, const struct claim *claim)
     size_t decision_mark = sched->decisions.count;
     uint32_t node = place_find(&search);
 
+    node = node == NONE ? away_find(&search) : node;
     if (node == NONE && round->kind == ROUND_BALANCE) {
         node = victims_find(&search);
+        node = node == NONE ? away_find_victims(&search) : node;
     }
     if (node == NONE) {
         return false;
@@ -286,6 +289,7 @@ static bool try_job(struct round *round, const struct claim *claim)
         round->is_cut = true;
         return false;
     }
+    class_index = search.class_index;
     place_put(round, claim->lane, class_index, node, 1);
     gang_started(round, claim->lane, 1, &class_at(round, class_index)->request);
     const struct class *class = class_at(round, class_index);

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "sched/state.h"
+#include "sched/away.h"
 
 static bool is_tolerated(const struct requirement *requirement,
                          const struct taint *taint)
@@ -74,12 +74,17 @@ enum sched_exclusion match_static(const struct sched *sched,
 struct requirement *class_decode(const struct sched *sched,
                                  uint32_t class_index, struct arena *arena)
 {
-    const struct class *class = &sched->classes.items[class_index];
+    const struct class *variant = &sched->classes.items[class_index];
+    const struct class *class =
+        variant->is_away ? &sched->classes.items[variant->base] : variant;
     struct requirement *requirement = arena_alloc(arena, sizeof(*requirement));
     int rc = requirement_unpack(str_make(class->packed, class->packed_bytes),
                                 arena, requirement);
 
     ASSERT(rc == 0);
+    if (variant->is_away) {
+        away_extend(sched, variant, requirement, arena);
+    }
     return requirement;
 }
 
@@ -109,6 +114,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->deadline_ms =
         requirement->deadline_ms > 0 ? requirement->deadline_ms : INT64_MAX;
     class->stamp = 0;
+    away_resolve(sched, class_index);
 }
 
 uint32_t sched_class_add(struct sched *sched,
@@ -122,7 +128,7 @@ uint32_t sched_class_add(struct sched *sched,
     if (sched->spare_classes.count) {
         index = sched->spare_classes.items[--sched->spare_classes.count];
     } else {
-        ASSERT(sched->classes.count < SCHED_CLASSES_MAX);
+        ASSERT(sched->classes.count < CLASSES_MAX);
         index = (uint32_t)sched->classes.count;
         VEC_PUSH(&sched->classes, (struct class){0});
     }
@@ -130,6 +136,7 @@ uint32_t sched_class_add(struct sched *sched,
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
         .is_live = true,
+        .variant = NONE,
     };
     class_resolve(sched, index);
     return index;
@@ -142,6 +149,7 @@ void sched_class_remove(struct sched *sched, uint32_t class_index)
 
     ASSERT(class->is_live && class->list_count == 0);
     mem_free(class->packed);
+    away_drop(sched, class_index);
     *class = (struct class){0};
     VEC_PUSH(&sched->spare_classes, class_index);
 }

@@ -1,3 +1,4 @@
+#include "sched/away.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 
@@ -15,7 +16,8 @@ static bool is_static_match(const struct search *search, uint32_t index)
             class_decode(round->sched, search->class_index, round->arena);
     }
     return match_static(round->sched, class->requirement, index) ==
-           SCHED_EXCLUSIONS;
+               SCHED_EXCLUSIONS &&
+           (!class->is_away || away_is_of_type(round->sched, class, index));
 }
 
 /* For a class that asks nothing of labels, nodes of one taint set are alike. */
@@ -46,7 +48,8 @@ bool place_matches(const struct search *search, uint32_t index)
         return false;
     }
     if (!class->is_plain ? !is_static_match(search, index)
-                         : node->taint_set && !is_tolerated(search, index)) {
+                         : (node->taint_set || class->is_away) &&
+                               !is_tolerated(search, index)) {
         return false;
     }
     return !job_avoids(round->sched, search->job, index);

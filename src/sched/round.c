@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/away.h"
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
@@ -288,6 +289,7 @@ static void step_job(struct round *round, struct lane *lane)
 
     if (!class->is_blocked || class->blocked_growth != round->growth_count) {
         node = place_find(&search);
+        node = node == NONE ? away_find(&search) : node;
     }
     bool is_best = node != NONE && !has_avoided;
     if (node == NONE && !has_avoided) {
@@ -296,6 +298,7 @@ static void step_job(struct round *round, struct lane *lane)
     }
     if (node == NONE && round->kind == ROUND_BALANCE && !round->is_filling) {
         node = victims_find(&search);
+        node = node == NONE ? away_find_victims(&search) : node;
         class->is_blocked_all |= node == NONE && !has_avoided;
     }
     if (node == NONE) {
@@ -308,7 +311,7 @@ static void step_job(struct round *round, struct lane *lane)
         round->is_cut = true;
         return;
     }
-    lease_run(round, lane, class_index, node, is_best);
+    lease_run(round, lane, search.class_index, node, is_best);
     if (!is_best) {
         round_settle_gangs(round, decision_mark);
     }

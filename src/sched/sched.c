@@ -14,6 +14,23 @@ uint32_t level_of(const struct sched *sched, int32_t priority)
     return level;
 }
 
+static void add_level(struct sched *sched, int32_t priority)
+{
+    uint32_t at = 0;
+
+    while (at < sched->level_count && sched->level_priority[at] < priority) {
+        at++;
+    }
+    if (at < sched->level_count && sched->level_priority[at] == priority) {
+        return;
+    }
+    ASSERT(sched->level_count < LEVELS_MAX);
+    for (uint32_t i = sched->level_count++; i > at; i--) {
+        sched->level_priority[i] = sched->level_priority[i - 1];
+    }
+    sched->level_priority[at] = priority;
+}
+
 /* The distinct priorities of the policy's classes, in order. */
 static void set_levels(struct sched *sched)
 {
@@ -21,19 +38,10 @@ static void set_levels(struct sched *sched)
 
     sched->level_count = 0;
     for (uint32_t c = 0; c < policy->class_count; c++) {
-        int32_t priority = policy->classes[c].priority;
-        uint32_t at = 0;
-        while (at < sched->level_count &&
-               sched->level_priority[at] < priority) {
-            at++;
+        add_level(sched, policy->classes[c].priority);
+        for (uint32_t i = 0; i < policy->classes[c].away_count; i++) {
+            add_level(sched, policy->classes[c].away[i].priority);
         }
-        if (at < sched->level_count && sched->level_priority[at] == priority) {
-            continue;
-        }
-        for (uint32_t i = sched->level_count++; i > at; i--) {
-            sched->level_priority[i] = sched->level_priority[i - 1];
-        }
-        sched->level_priority[at] = priority;
     }
     for (uint32_t c = 0; c < policy->class_count; c++) {
         sched->class_level[c] =

@@ -26,7 +26,11 @@
 #include "sched/sched.h"
 #include "sched/seq.h"
 
-enum { NONE = UINT32_MAX, LEVELS_MAX = POLICY_CLASSES_MAX };
+enum {
+    NONE = UINT32_MAX,
+    LEVELS_MAX = POLICY_LEVELS_MAX,
+    CLASSES_MAX = (1 + POLICY_AWAY_MAX) * SCHED_CLASSES_MAX
+};
 
 /* A scheduling class: what sched_class_add() was given. */
 struct class
@@ -38,6 +42,10 @@ struct class
     uint8_t level;
     uint8_t priority_class;
     bool is_live;
+    bool is_away;       /* a variant of `base`; see away.h */
+    uint8_t away;       /* which of its priority class's types */
+    uint32_t base;      /* of a variant */
+    uint32_t variant;   /* the first, or next one; or NONE */
     bool is_plain;      /* asks nothing of labels */
     bool is_impossible; /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),

@@ -141,6 +141,12 @@ static const struct setting class_keys[] = {
             .about = "How long a preemptible job that does not say may not be "
                      "preempted for fairness.",
             .max = 365 * (int64_t)DAY_MS),
+    SETTING("awayNodeTypes", RECORDS, policy_class_form, away,
+            .about = "Node types that its jobs may go to when there is no "
+                     "room elsewhere, in order; only of a preemptible class.",
+            .table = &policy_away_table,
+            .count_offset = offsetof(struct policy_class_form, away_count),
+            .count_max = POLICY_AWAY_MAX),
 };
 static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
                                             sizeof(struct policy_class_form),
@@ -188,6 +194,11 @@ static const struct setting form_keys[] = {
             .table = &class_table,
             .count_offset = offsetof(struct policy_form, class_count),
             .count_max = POLICY_CLASSES_MAX),
+    SETTING("wellKnownNodeTypes", RECORDS, policy_form, node_types,
+            .about = "Nodes that are told by their taints, for awayNodeTypes.",
+            .table = &policy_node_type_table,
+            .count_offset = offsetof(struct policy_form, node_type_count),
+            .count_max = POLICY_NODE_TYPES_MAX),
     SETTING("defaultPriorityClassName", TEXT, policy_form, default_class,
             .about = "The class of a pod whose class is not known here."),
     SETTING("maximumSchedulingRate", MILLI, policy_form,
@@ -364,10 +375,16 @@ void policy_to_form(const struct policy *policy, struct arena *arena,
     for (uint32_t i = 0; i < policy->class_count; i++) {
         const struct priority_class *from = &policy->classes[i];
         ret_form->classes[i] = (struct policy_class_form){
-            from->name, from->priority, from->is_preemptible,
-            fractions_of(from->queue_limits, from->queue_limit_count),
-            from->is_preemptible ? from->default_lifetime_ms : 0};
+            .name = from->name,
+            .priority = from->priority,
+            .is_preemptible = from->is_preemptible,
+            .queue_limits =
+                fractions_of(from->queue_limits, from->queue_limit_count),
+            .default_lifetime_ms =
+                from->is_preemptible ? from->default_lifetime_ms : 0,
+        };
     }
+    policy_types_to_form(policy, ret_form);
     limits_to_form(policy, ret_form);
 }
 
@@ -639,6 +656,9 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
     }
     if (rc == 0) {
         rc = classes_from_form(form, policy, err);
+    }
+    if (rc == 0) {
+        rc = policy_types_from_form(form, policy, err);
     }
     if (rc < 0) {
         return rc;

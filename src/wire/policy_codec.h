@@ -32,6 +32,24 @@ struct policy_pool_form {
     int64_t short_job_penalty_ms;
 };
 
+/* A taint of a node type, as it is written. */
+struct policy_taint_form {
+    struct str key, value, effect;
+};
+
+/* One node type as it is written. */
+struct policy_node_type_form {
+    struct str name;
+    struct policy_taint_form taints[POLICY_TAINTS_MAX];
+    uint32_t taint_count;
+};
+
+/* A node type that a class's jobs may go to, as it is written. */
+struct policy_away_form {
+    struct str type;
+    int64_t priority;
+};
+
 /* One priority class as it is written. */
 struct policy_class_form {
     struct str name;
@@ -39,6 +57,8 @@ struct policy_class_form {
     bool is_preemptible;
     struct setting_fractions queue_limits;
     int64_t default_lifetime_ms; /* of preemptible ones */
+    struct policy_away_form away[POLICY_AWAY_MAX];
+    uint32_t away_count;
 };
 
 /* One resource as it is written. */
@@ -73,6 +93,8 @@ struct policy_form {
     uint32_t pool_count;
     struct policy_class_form classes[POLICY_CLASSES_MAX];
     uint32_t class_count;
+    struct policy_node_type_form node_types[POLICY_NODE_TYPES_MAX];
+    uint32_t node_type_count;
     struct str default_class;
     struct policy_rate_form rate_global, rate_per_queue;
     int64_t lookback_max;

@@ -9,6 +9,17 @@
 /* The keys of nodeQuarantine. */
 extern const struct settings policy_quarantine_table;
 
+/* Those of wellKnownNodeTypes[] and of priorityClasses[].awayNodeTypes[]. */
+extern const struct settings policy_node_type_table, policy_away_table;
+
+/* Write node types, and which classes may go to them, into a form that has
+ * the classes. */
+void policy_types_to_form(const struct policy *policy,
+                          struct policy_form *form);
+/* Read them into a policy that has the classes.  -ERR_INVALID. */
+int policy_types_from_form(const struct policy_form *form,
+                           struct policy *policy, struct err *err) must_check;
+
 /* Write the rule as a form. */
 void policy_quarantine_to_form(const struct quarantine_policy *rule,
                                struct policy_quarantine_form *ret_form);

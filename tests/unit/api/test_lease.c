@@ -40,6 +40,8 @@ struct leader_says {
 
 static struct exchange_lease lease_of(struct job_id job)
 {
+    static const struct taint away = {{"gpu", 3}, {"*", 1}, TAINT_NO_SCHEDULE};
+
     return (struct exchange_lease){
         .job = job,
         .run = run_id_make(job, 0),
@@ -49,6 +51,8 @@ static struct exchange_lease lease_of(struct job_id job)
         .node_name = STR("node-1"),
         .pool = STR("default"),
         .is_preemptible = true,
+        .away_taints = &away,
+        .away_taint_count = 1,
     };
 }
 
@@ -263,6 +267,12 @@ static void test_edits_of_a_lease(void **state)
     assert_string_equal(pod->priorityclassname, "armada-default");
     assert_string_equal(sample_request(pod, 0, "cpu"), "1");
     assert_null(sample_request(pod, 0, "ephemeral-storage"));
+    const K8s__Io__Api__Core__V1__Toleration *last =
+        pod->tolerations[pod->n_tolerations - 1];
+    assert_string_equal(last->key, "gpu");
+    assert_string_equal(last->operator_, "Exists");
+    assert_null(last->value);
+    assert_string_equal(last->effect, "NoSchedule");
     const Armadaevents__ObjectMeta *meta = lease->job->objectmeta;
     assert_string_equal(annotation_of(meta, "armadaproject.io/pool"),
                         "default");

@@ -116,6 +116,89 @@ static void only_preemptible_classes_have_a_default_lifetime(void **state)
     assert_non_null(strstr(err.text, "priorityClasses[0].defaultLifetime"));
 }
 
+static const char gpu_types[] =
+    "wellKnownNodeTypes: [{name: gpu, taints: [{key: gpu, value: \"*\"},\n"
+    "  {key: paid, value: \"yes\", effect: NoExecute}]}]\n"
+    "defaultPriorityClassName: low\n";
+
+static struct policy *read_with_gpus(const char *classes, struct arena *arena,
+                                     struct err *err)
+{
+    auto_strbuf text = {0};
+
+    strbuf_addf(&text, "%spriorityClasses: [%s]\n", gpu_types, classes);
+    return read_policy(strbuf_text(&text), arena, err);
+}
+
+static void classes_may_go_to_node_types(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0}, again = {0};
+
+    struct policy *policy = read_with_gpus(
+        "{name: low, priority: 5, preemptible: true, awayNodeTypes:\n"
+        "  [{wellKnownNodeTypeName: gpu, priority: -3}]}",
+        &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(policy->classes[0].away_count, 1);
+    assert_int_equal(policy->classes[0].away[0].priority, -3);
+    assert_int_equal(policy->node_types[0].taint_count, 2);
+    assert_int_equal(policy->node_types[0].taints[0].effect, TAINT_ANY);
+    assert_int_equal(policy->node_types[0].taints[1].effect, TAINT_NO_EXECUTE);
+    policy_print(policy, &text);
+    policy_print(read_policy(strbuf_text(&text), &arena, &err), &again);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
+}
+
+static void what_a_class_may_not_do_away_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *classes, *error;
+    } cases[] = {
+        {"{name: low, preemptible: true, priority: 5, awayNodeTypes:\n"
+         "  [{wellKnownNodeTypeName: tpu, priority: 1}]}",
+         "priorityClasses[0].awayNodeTypes: \"tpu\" is not one of "
+         "wellKnownNodeTypes"},
+        {"{name: low, priority: 5, awayNodeTypes:\n"
+         "  [{wellKnownNodeTypeName: gpu, priority: 1}]}",
+         "priorityClasses[0].awayNodeTypes: only a preemptible class has them"},
+        {"{name: low, preemptible: true, priority: 5, awayNodeTypes:\n"
+         "  [{wellKnownNodeTypeName: gpu, priority: 5}]}",
+         "priorityClasses[0].awayNodeTypes: the priority there must be below "
+         "the class's, 5"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        struct err err = {""};
+        assert_null(read_with_gpus(cases[i].classes, &arena, &err));
+        assert_string_equal(err.text, cases[i].error);
+    }
+}
+
+static void quarantine_is_read_and_printed(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+
+    struct policy *policy =
+        read_policy("nodeQuarantine: {minFailures: 7, probation: 1m,\n"
+                    "  maxQuarantined: 0.25}\n",
+                    &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(policy->quarantine.failures_min, 7);
+    assert_int_equal(policy->quarantine.job_sets_min, 2);
+    assert_int_equal(policy->quarantine.probation_ms, 60000);
+    assert_int_equal(policy->quarantine.nodes_max_ppm, 250000);
+    assert_null(
+        read_policy("nodeQuarantine: {minFailureRate: 0}\n", &arena, &err));
+    assert_non_null(strstr(err.text, "nodeQuarantine.minFailureRate"));
+}
+
 static void names_must_name_something(void **state)
 {
     (void)state;
@@ -148,6 +231,9 @@ int main(void)
         TEST(printed_policy_reads_back_to_the_same_text),
         TEST(what_a_pool_does_not_say_comes_from_its_profile),
         TEST(only_preemptible_classes_have_a_default_lifetime),
+        TEST(classes_may_go_to_node_types),
+        TEST(what_a_class_may_not_do_away_is_said),
+        TEST(quarantine_is_read_and_printed),
         TEST(names_must_name_something),
     };
     return RUN_TESTS(tests);

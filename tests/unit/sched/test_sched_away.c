@@ -1,0 +1,226 @@
+/* Earmarked nodes (model.md 6.10b, AR-13), at the planner. */
+#include "unit.h"
+#include "world.h"
+
+enum { AWAY_PRIORITY = 400 };
+
+/* Class low (500) may go to nodes with taint `gpu`, at 400. */
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+
+    world_init(world);
+    world->policy.node_types[0] = (struct node_type){
+        .name = STR("gpu"),
+        .taints = {{STR("gpu"), STR("*"), TAINT_ANY}},
+        .taint_count = 1,
+    };
+    world->policy.node_type_count = 1;
+    for (uint32_t c = 0; c < world->policy.class_count; c++) {
+        struct priority_class *class_ = &world->policy.classes[c];
+        if (str_equal(class_->name, STR("low"))) {
+            class_->away[class_->away_count++] =
+                (struct away_type){0, AWAY_PRIORITY};
+        }
+    }
+    world_restart(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(sched_is_consistent(world->sched));
+    world_fini(world);
+    mem_free(world);
+    return 0;
+}
+
+static const struct world_job low = {.queue = "A", .priority_class = "low"};
+static const struct world_job fixed = {
+    .queue = "B", .priority_class = "fixed", .cores = 8};
+static const struct world_job gpu_job = {
+    .queue = "C", .priority_class = "low", .cores = 4, .tolerated = "gpu"};
+
+/* A cpu node, filled by others if so wanted, and an idle gpu node of 8. */
+static void make_nodes(struct world *w, bool is_cpu_full)
+{
+    uint32_t cpu = world_node(w, &(struct world_node){"cpu", .cores = 8});
+
+    world_node(w, &(struct world_node){"gpu", .cores = 8, .taint = "gpu"});
+    if (is_cpu_full) {
+        world_lease(w, world_submit(w, &fixed), cpu, 0);
+    }
+}
+
+static uint32_t count_on(const struct world *w, uint32_t first, uint32_t count,
+                         const char *node)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        found += strcmp(world_node_of(w, i), node) == 0;
+    }
+    return found;
+}
+
+static void ar_13_low_work_uses_earmarked_nodes(void **state)
+{
+    struct world *w = *state;
+
+    make_nodes(w, true);
+    uint32_t first = world_submit_many(w, &low, 8);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(count_on(w, first, 8, "gpu"), 8);
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        assert_int_equal(w->plan.decisions[i].priority, AWAY_PRIORITY);
+    }
+    /* GPU work of the same class needs 4 cores: exactly 4 of them go. */
+    uint32_t job = world_submit(w, &gpu_job);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->preempted_count, 4);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_int_equal(count_on(w, first, 8, "gpu"), 4);
+    world_round(w, ROUND_BALANCE, 2000);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+static void ar_13_stays_at_home_while_there_is_room(void **state)
+{
+    struct world *w = *state;
+
+    make_nodes(w, false);
+    uint32_t first = world_submit_many(w, &low, 8);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_on(w, first, 8, "cpu"), 8);
+    /* The ninth finds none there. */
+    uint32_t ninth = world_submit(w, &low);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_string_equal(world_node_of(w, ninth), "gpu");
+    assert_int_equal(w->preempted_count, 0);
+}
+
+/* Also when nobody's share is exceeded, and for work of the same queue. */
+static void ar_13_away_work_goes_by_urgency(void **state)
+{
+    struct world *w = *state;
+    struct world_job own = gpu_job;
+
+    w->policy.is_fair_share_preemption_off = true;
+    own.queue = "A";
+    make_nodes(w, true);
+    world_submit_many(w, &low, 8);
+    world_round(w, ROUND_FAST, 0);
+    uint32_t job = world_submit(w, &own);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_int_equal(w->preempted_count, 4);
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        if (w->plan.decisions[i].action == SCHED_PREEMPT) {
+            assert_int_equal(w->plan.decisions[i].preemption,
+                             SCHED_PREEMPT_URGENCY);
+        }
+    }
+}
+
+/* What is away does not push aside what is away, nor what is at home. */
+static void ar_13_away_work_displaces_nobody(void **state)
+{
+    struct world *w = *state;
+
+    make_nodes(w, true);
+    uint32_t job = world_submit(w, &gpu_job);
+    uint32_t other = world_submit(w, &gpu_job);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_string_equal(world_node_of(w, other), "gpu");
+    uint32_t first = world_submit_many(w, &low, 8);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_int_equal(count_on(w, first, 8, ""), 8);
+}
+
+/* Only classes that list the type go there. */
+static void ar_13_other_classes_stay_out(void **state)
+{
+    struct world *w = *state;
+
+    make_nodes(w, true);
+    uint32_t job = world_submit(
+        w, &(struct world_job){.queue = "A", .priority_class = "mid"});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "");
+}
+
+/* A gang goes as far away as it must. */
+static void ar_13_gang_runs_partly_away(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = low;
+
+    make_nodes(w, false);
+    member.gang = "g";
+    member.cardinality = 3;
+    member.cores = 5;
+    uint32_t first = world_submit_many(w, &member, 3);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(count_on(w, first, 3, ""), 3);
+    member.gang = "h";
+    member.cardinality = 2;
+    first = world_submit_many(w, &member, 2);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(count_on(w, first, 2, "cpu"), 1);
+    assert_int_equal(count_on(w, first, 2, "gpu"), 1);
+}
+
+/* `explain` counts nodes that a job may go to as nodes like its own. */
+static void ar_13_is_explained(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+
+    make_nodes(w, true);
+    uint32_t job = world_submit(w, &low);
+    sched_explain(w->sched, job, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_TURN);
+    assert_int_equal(why.nodes_fit, 1);
+    assert_int_equal(why.nodes_excluded[SCHED_EXCLUDED_TAINT], 0);
+}
+
+/* Another policy makes and takes variants. */
+static void ar_13_follows_the_policy(void **state)
+{
+    struct world *w = *state;
+    struct policy without = w->policy;
+
+    make_nodes(w, true);
+    uint32_t job = world_submit(w, &low);
+    for (uint32_t c = 0; c < without.class_count; c++) {
+        without.classes[c].away_count = 0;
+    }
+    sched_policy_set(w->sched, &without);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "");
+    sched_policy_set(w->sched, &w->policy);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "gpu");
+}
+
+int main(void)
+{
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        SCENARIO(ar_13_low_work_uses_earmarked_nodes),
+        SCENARIO(ar_13_away_work_goes_by_urgency),
+        SCENARIO(ar_13_stays_at_home_while_there_is_room),
+        SCENARIO(ar_13_away_work_displaces_nobody),
+        SCENARIO(ar_13_other_classes_stay_out),
+        SCENARIO(ar_13_gang_runs_partly_away),
+        SCENARIO(ar_13_is_explained),
+        SCENARIO(ar_13_follows_the_policy),
+    };
+
+    return RUN_TESTS(tests);
+}
