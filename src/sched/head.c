@@ -3,6 +3,7 @@
 #include "sched/admitted.h"
 #include "sched/away.h"
 #include "sched/lanes.h"
+#include "sched/order.h"
 
 /* Taking over the list. */
 
@@ -244,6 +245,14 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
 
 /* The pass. */
 
+static uint32_t list_of(const struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    return claim->is_gang ? sched->gangs.items[claim->item].list
+                          : sched->jobs.items[claim->item].list;
+}
+
 /* Whether rates, limits and the queue let the claim's work start at all; a
  * rate only makes it wait. */
 static bool may_ever(struct round *round, const struct claim *claim)
@@ -254,7 +263,8 @@ static bool may_ever(struct round *round, const struct claim *claim)
         round, claim->lane,
         class_at(round, class_of_job(sched, claim->job))->priority_class);
 
-    if (sched->queues.items[claim->lane->queue].is_cordoned) {
+    if (sched->queues.items[claim->lane->queue].is_cordoned ||
+        !order_allows(round, claim->lane, list_of(round, claim))) {
         return false;
     }
     for (uint32_t r = 0; usage && r < RESOURCE_COLUMNS_MAX; r++) {
@@ -292,6 +302,10 @@ static bool try_job(struct round *round, const struct claim *claim)
     class_index = search.class_index;
     place_put(round, claim->lane, class_index, node, 1);
     gang_started(round, claim->lane, 1, &class_at(round, class_index)->request);
+    if (claim->lane->is_stepwise) {
+        order_leased(round, list_of(round, claim), 1,
+                     &class_at(round, class_index)->request);
+    }
     const struct class *class = class_at(round, class_index);
     round_decide(round, (struct sched_decision){
                             .action = SCHED_LEASE,
@@ -334,8 +348,13 @@ static bool try_entry(struct round *round, const struct claim *claim)
         lane_new_cost(round, claim->lane, request_of(round, claim));
     round->reserve.asking = claim->serial;
     round->reserve.ordinal_min = evict_turn(round, claim->level, &own);
+    if (claim->lane->is_by_apps) {
+        round->reserve.own =
+            order_hold(round, claim->lane, list_of(round, claim));
+    }
     bool is_placed =
         claim->is_gang ? try_gang(round, claim) : try_job(round, claim);
+    round->reserve.own = NULL;
     round->reserve.asking = 0;
     round->reserve.ordinal_min = 0;
     if (is_placed) {

@@ -397,20 +397,20 @@ static uint32_t find_onward(const struct search *search, struct climb *climb,
     }
 }
 
-/* Where the class stands; a job with an avoid list begins afresh. */
+/* Where the class stands; what is about a job alone begins afresh. */
 static struct climb *climb_of(const struct search *search)
 {
     struct round *round = search->round;
     struct class *class = class_at(round, search->class_index);
-    bool has_avoided = round->sched->job_flags.items[search->job] & JOB_AVOIDS;
+    bool is_special = place_is_special(search);
 
-    if (class->climb && !has_avoided) {
+    if (class->climb && !is_special) {
         return class->climb;
     }
     struct climb *climb = arena_alloc(round->arena, sizeof(*climb));
     climb->tier = tier_of(round, class->level);
     climb->log_seen = climb->tier->log_count;
-    if (!has_avoided) {
+    if (!is_special) {
         class->climb = climb;
     }
     return climb;

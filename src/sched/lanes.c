@@ -299,6 +299,10 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         if (is_out && is_gang) {
             lane_skip(round, lane);
         } else if (is_out) {
+            if (lane->is_by_apps &&
+                is_hopeless(round, lane, list->class_index)) {
+                order_unmet(round, lane);
+            }
             lane_drop_list(round, lane);
         } else {
             lane->request = request;

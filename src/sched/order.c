@@ -13,8 +13,7 @@ static struct app *app_at(const struct sched *sched, uint32_t index)
     return &sched->apps.items[index];
 }
 
-/* The state of an application, were what is planned told back. */
-static enum sched_app_state state_of(const struct round *round, uint32_t index)
+enum sched_app_state order_state(const struct round *round, uint32_t index)
 {
     const struct app *app = app_at(round->sched, index);
     bool is_planned = app->planned == round->sched->plan_count;
@@ -165,7 +164,7 @@ static void choose(struct round *round, struct lane *lane,
 {
     struct app_queue *apps = apps_of(round, queue);
     bool is_next = apps->chosen == NONE ||
-                   state_of(round, apps->chosen) != SCHED_APP_ACCEPTED;
+                   order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
     if (!is_next || apps->starting_count > 0 || is_full(queue, apps)) {
         return;
@@ -211,7 +210,7 @@ void order_settle(struct round *round, struct lane *lane)
         const struct app_rank *rank =
             app_at(round->sched, head->rank->app)->rank;
         if (is_full(queue, apps) &&
-            state_of(round, rank->app) == SCHED_APP_ACCEPTED) {
+            order_state(round, rank->app) == SCHED_APP_ACCEPTED) {
             lane_drop_list(round, lane);
         } else if (head->rank != rank) {
             head->rank = rank;
@@ -230,14 +229,14 @@ void order_leased(struct round *round, uint32_t list, uint32_t count,
     struct app *app = app_at(sched, index);
     const struct queue *queue = &sched->queues.items[app->queue];
     struct app_queue *apps = apps_of(round, queue);
-    enum sched_app_state before = state_of(round, index);
+    enum sched_app_state before = order_state(round, index);
 
     if (app->planned != sched->plan_count) {
         app->planned = sched->plan_count;
         app->planned_count = 0;
     }
     app->planned_count += count;
-    enum sched_app_state after = state_of(round, index);
+    enum sched_app_state after = order_state(round, index);
     apps->running_count += before == SCHED_APP_ACCEPTED;
     if (queue->ordering == QUEUE_BY_STATEAWARE) {
         apps->starting_count += (uint32_t)(after == SCHED_APP_STARTING) -
@@ -248,6 +247,19 @@ void order_leased(struct round *round, uint32_t list, uint32_t count,
         amounts_add(app->used, request);
         app->rank = rank_make(round, index);
     }
+}
+
+bool order_allows(struct round *round, const struct lane *lane, uint32_t list)
+{
+    const struct queue *queue = queue_of(round, lane);
+    uint32_t app = round->sched->lists.items[list].app;
+
+    if (!lane->is_stepwise || order_state(round, app) != SCHED_APP_ACCEPTED) {
+        return true;
+    }
+    const struct app_queue *apps = apps_of(round, queue);
+    return !is_full(queue, apps) &&
+           (queue->ordering != QUEUE_BY_STATEAWARE || apps->chosen == app);
 }
 
 /* When the last application that starts ceases to, in time. */
@@ -261,12 +273,12 @@ static int64_t starting_until(const struct round *round,
     for (uint32_t at = apps->first[SCHED_APP_STARTING]; at != NONE;
          at = app_at(sched, at)->next) {
         int64_t end_ms = app_at(sched, at)->since_ms + APP_STARTING_MS;
-        if (state_of(round, at) == SCHED_APP_STARTING && end_ms > until_ms) {
+        if (order_state(round, at) == SCHED_APP_STARTING && end_ms > until_ms) {
             until_ms = end_ms;
         }
     }
     if (apps->chosen != NONE &&
-        state_of(round, apps->chosen) == SCHED_APP_STARTING) {
+        order_state(round, apps->chosen) == SCHED_APP_STARTING) {
         bool is_brief = queue->allows_stateaware_off &&
                         app_at(sched, apps->chosen)->is_opted_out;
         int64_t end_ms = round->now_ms + (is_brief ? 0 : APP_STARTING_MS);

@@ -31,6 +31,18 @@ void order_settle(struct round *round, struct lane *lane);
 /* A list's jobs or gang were leased: `count` jobs with `request` in all. */
 void order_leased(struct round *round, uint32_t list, uint32_t count,
                   const struct resource_vec *request);
+/* Whether the application of a list that was admitted before may start now:
+ * not when another one's turn to start has come since. */
+bool order_allows(struct round *round, const struct lane *lane, uint32_t list);
+/* The state of an application, were what is planned told back. */
+enum sched_app_state order_state(const struct round *round, uint32_t app);
+/* There is no room for what is at the lane's head: under `stateaware` what
+ * starts after it must not take what it waits for (order_reserve.c). */
+void order_unmet(const struct round *round, struct lane *lane);
+/* What the work of a list must leave to older applications of its queue: a
+ * reservation of theirs, when it is of one that would start; or NULL. */
+struct reservation *order_hold(struct round *round, struct lane *lane,
+                               uint32_t list);
 /* Ask for a plan when the application that keeps others back ceases to. */
 void order_wake(struct round *round);
 /* Whether the ordering keeps a waiting job back, and why. */

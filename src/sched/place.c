@@ -55,13 +55,22 @@ bool place_matches(const struct search *search, uint32_t index)
     return !job_avoids(round->sched, search->job, index);
 }
 
+bool place_is_special(const struct search *search)
+{
+    const struct round *round = search->round;
+
+    return round->reserve.own ||
+           (round->sched->job_flags.items[search->job] & JOB_AVOIDS);
+}
+
 /* What is reserved only grows in a round, so what this forbids stays so. */
 static bool is_open(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
 
-    return reserve_pass(round, round->reserve.hold,
-                        class_at(round, search->class_index), index) != PASS_NO;
+    return reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
+           reserve_pass(round, round->reserve.own, class, index) != PASS_NO;
 }
 
 bool place_allows(const struct search *search, uint32_t index)
@@ -164,7 +173,7 @@ uint32_t place_find(const struct search *search)
 {
     struct round *round = search->round;
     struct class *class = class_round(round, search->class_index);
-    bool has_avoided = round->sched->job_flags.items[search->job] & JOB_AVOIDS;
+    bool is_special = place_is_special(search);
     uint32_t node = NONE;
 
     if (class->is_impossible) {
@@ -173,14 +182,14 @@ uint32_t place_find(const struct search *search)
     if (search->only) {
         return find_in_group(search);
     }
-    if (!has_avoided && class->cached_node != NONE &&
+    if (!is_special && class->cached_node != NONE &&
         class->cached_version == round->version &&
         amounts_fit(&class->request, &round->sched->free[class->cached_node]) &&
         is_open(search, class->cached_node)) {
         return class->cached_node;
     }
     place_flush(round);
-    bool has_cursor = !has_avoided && class->has_cursor &&
+    bool has_cursor = !is_special && class->has_cursor &&
                       round->moved.count - class->moved_seen < MOVED_MAX;
     if (has_cursor) {
         node = find_moved(search);
@@ -188,7 +197,7 @@ uint32_t place_find(const struct search *search)
     if (node == NONE) {
         node = find_indexed(search, has_cursor);
     }
-    if (!has_avoided) {
+    if (!is_special) {
         set_cursor(round, class, node);
     }
     round->counters->failed_searches += node == NONE;
@@ -217,6 +226,18 @@ static void note(struct sched *sched, uint32_t node, uint32_t class_index,
              (struct journal_entry){node, class_index, count, job});
 }
 
+static void charge_reservations(const struct round *round,
+                                const struct class *class, uint32_t node,
+                                int64_t count)
+{
+    if (round->reserve.hold) {
+        reserve_charge(round, round->reserve.hold, class, node, count);
+    }
+    if (round->reserve.own) {
+        reserve_charge(round, round->reserve.own, class, node, count);
+    }
+}
+
 void place_put(struct round *round, struct lane *lane, uint32_t class_index,
                uint32_t node, uint32_t count)
 {
@@ -233,9 +254,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     if (usage) {
         amounts_add_times(&usage->used, &class->request, count);
     }
-    if (round->reserve.hold) {
-        reserve_charge(round, round->reserve.hold, class, node, count);
-    }
+    charge_reservations(round, class, node, count);
     note(sched, node, class_index, count, lane->queue);
     if (round->open_node != node) {
         place_flush(round);
@@ -342,10 +361,7 @@ void place_rollback(struct round *round, size_t mark)
             if (usage) {
                 amounts_add_times(&usage->used, &class->request, -count);
             }
-            if (round->reserve.hold) {
-                reserve_charge(round, round->reserve.hold, class, entry.node,
-                               -count);
-            }
+            charge_reservations(round, class, entry.node, -count);
         } else {
             struct run *run =
                 &sched->runs.items[sched->jobs.items[entry.job].run];

@@ -35,15 +35,17 @@ static enum pass pass_in_time(const struct reservation *reservation,
                               const struct class *class, int64_t now_ms)
 {
     int64_t start_ms = reservation->start_ms;
+    bool may_yield = !reservation->is_unlisted;
 
     if (start_ms == SCHED_START_UNKNOWN) {
-        return class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
+        return may_yield && class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
     }
     if (later(now_ms, class->deadline_ms) <= start_ms) {
         return PASS_BOUND;
     }
-    return later(now_ms, class->lifetime_ms) <= start_ms ? PASS_YIELDS
-                                                         : PASS_NO;
+    return may_yield && later(now_ms, class->lifetime_ms) <= start_ms
+               ? PASS_YIELDS
+               : PASS_NO;
 }
 
 enum pass reserve_pass_at(const struct reservation *reservation,

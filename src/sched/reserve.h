@@ -28,6 +28,7 @@ struct reservation {
     uint32_t job;    /* that stands for the gang */
     uint32_t serial; /* of its entry, 0: not yet in the list */
     uint8_t level;
+    bool is_unlisted;            /* nobody can yield to it */
     int64_t start_ms;            /* t*; SCHED_START_UNKNOWN: no bound tells */
     struct reserved_node *nodes; /* by index of node */
     uint32_t node_count;

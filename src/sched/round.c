@@ -21,6 +21,13 @@ static void note_pass(const struct round *round,
     if (pass == PASS_YIELDS) {
         decision->yields_to = hold->job;
     }
+    const struct reservation *own = round->reserve.own;
+    if (own && decision->yields_to == NONE &&
+        reserve_pass(round, own, class_at(round, class_index),
+                     decision->node) == PASS_YIELDS) {
+        decision->is_backfilled = true;
+        decision->yields_to = own->job;
+    }
 }
 
 void round_decide(struct round *round, struct sched_decision decision)
@@ -263,6 +270,16 @@ static void pass_over_job(struct round *round, struct lane *lane,
 {
     const struct sched *sched = round->sched;
     uint32_t job = lane->heads[0].item;
+
+    if (round->reserve.own) {
+        /* Room there is, but not beside what the queue's own need. */
+        lane->looked_count++;
+        lane_drop_list(round, lane);
+        return;
+    }
+    if (lane->is_by_apps) {
+        order_unmet(round, lane);
+    }
     bool is_admitted = head_admit(round, lane, job, false);
 
     pass_over(round, lane);
@@ -282,7 +299,7 @@ static void step_job(struct round *round, struct lane *lane)
     uint32_t class_index = sched->lists.items[lane->heads[0].list].class_index;
     struct class *class = class_round(round, class_index);
     struct search search = {round, class_index, job, NULL};
-    bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
+    bool is_special = place_is_special(&search);
     size_t journal_mark = sched->journal.count;
     size_t decision_mark = sched->decisions.count;
     uint32_t node = NONE;
@@ -291,15 +308,15 @@ static void step_job(struct round *round, struct lane *lane)
         node = place_find(&search);
         node = node == NONE ? away_find(&search) : node;
     }
-    bool is_best = node != NONE && !has_avoided;
-    if (node == NONE && !has_avoided) {
+    bool is_best = node != NONE && !is_special;
+    if (node == NONE && !is_special) {
         class->is_blocked = true;
         class->blocked_growth = round->growth_count;
     }
     if (node == NONE && round->kind == ROUND_BALANCE && !round->is_filling) {
         node = victims_find(&search);
         node = node == NONE ? away_find_victims(&search) : node;
-        class->is_blocked_all |= node == NONE && !has_avoided;
+        class->is_blocked_all |= node == NONE && !is_special;
     }
     if (node == NONE) {
         pass_over_job(round, lane, class);
@@ -324,7 +341,12 @@ static void step_gang(struct round *round, struct lane *lane)
 
     switch (gang_place(round, lane, gang)) {
     case GANG_WAITS:
-        head_admit(round, lane, gang, true);
+        if (!round->reserve.own) {
+            if (lane->is_by_apps) {
+                order_unmet(round, lane);
+            }
+            head_admit(round, lane, gang, true);
+        }
         pass_over(round, lane);
         lane_skip(round, lane);
         break;
@@ -371,11 +393,14 @@ static void step_new(struct round *round, struct lane *lane)
         }
         return;
     }
+    round->reserve.own =
+        lane->is_by_apps ? order_hold(round, lane, lane->heads[0].list) : NULL;
     if (is_gang) {
         step_gang(round, lane);
     } else {
         step_job(round, lane);
     }
+    round->reserve.own = NULL;
 }
 
 /* Decide about the first evicted work of a lane; its cost may have grown

@@ -48,8 +48,9 @@ struct lane {
     const struct resource_vec *request; /* of the new stream's first */
     struct head *heads;                 /* a heap by order of jobs */
     uint32_t head_count, head_capacity;
-    bool is_by_apps;  /* each head has a rank: see order.h */
-    bool is_stepwise; /* a lease changes what its order is */
+    bool is_by_apps;         /* each head has a rank: see order.h */
+    struct order_hold *hold; /* see order_reserve.c; NULL: nothing is unmet */
+    bool is_stepwise;        /* a lease changes what its order is */
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
     struct usage **usages; /* by priority class; NULL: none yet */
@@ -114,6 +115,8 @@ struct reserve {
     uint32_t count;
     struct reservation *hold; /* the pool's, or NULL: none (yet) */
     struct reservation made;
+    /* A further one, of the queue whose work is being tried; or NULL. */
+    struct reservation *own;
     uint32_t candidate_count; /* that failed to pass */
     /* While an entry is tried: its serial, whose yielders may go, and the
      * first ordinal of evicted work that may. */
@@ -228,6 +231,8 @@ void round_wake_for(struct round *round, const struct run *run);
 
 /* The best node with free space, or NONE. */
 uint32_t place_find(const struct search *search);
+/* Whether what is found is about this job, and not about all of its class. */
+bool place_is_special(const struct search *search);
 /* Whether labels, taints, the job's avoid list and the node's state allow. */
 bool place_matches(const struct search *search, uint32_t node);
 /* Likewise, and what is reserved on the node. */

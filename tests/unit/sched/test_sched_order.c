@@ -19,6 +19,8 @@ static int setup(void **state)
     struct world *world = mem_alloc(sizeof(*world));
 
     world_init(world);
+    pool_policy_apply(&world->policy.pools[0], PROFILE_BERTH);
+    world_restart(world);
     world_queue_by(world, "Q", &BY_STATE);
     *state = world;
     return 0;
@@ -423,6 +425,149 @@ static void sa_07_serves_later_stages_first(void **state)
     assert_int_equal(state_of(w, "App2", 10 * MINUTE), SCHED_APP_ACCEPTED);
 }
 
+/* Nodes `gpu`, which alone has the label, and `cpu`.  App1 is Running and asks
+ * for what only `gpu` could hold, when what runs there has ended at 60 s; then
+ * App2 asks for a driver that never ends. */
+struct sa08 {
+    uint32_t executor, driver;
+};
+
+static uint32_t ask_for(struct world *w, const char *app, int64_t cores,
+                        bool is_gpu, int64_t deadline_s)
+{
+    return world_submit(w, &(struct world_job){
+                               .queue = "Q",
+                               .application = app,
+                               .cores = cores,
+                               .priority_class = "fixed",
+                               .selector_key = is_gpu ? "gpu" : NULL,
+                               .selector_value = is_gpu ? "yes" : NULL,
+                               .deadline_s = deadline_s,
+                               .submitted_ms = w->job_count,
+                           });
+}
+
+static struct sa08 make_sa08(struct world *w, int64_t cpu_cores)
+{
+    struct sa08 sa;
+    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
+                                                      .cores = 10,
+                                                      .label_key = "gpu",
+                                                      .label_value = "yes"});
+
+    if (cpu_cores) {
+        world_node(w, &(struct world_node){"cpu", .cores = cpu_cores});
+    }
+    world_queue(w, "other", 1);
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 8,
+                                            .deadline_s = 60});
+    world_lease(w, busy, gpu, 0);
+    world_lease(w, ask_for(w, "App1", 1, false, 0), gpu, 0);
+    uint32_t e1 = ask_for(w, "App1", 1, false, 1);
+    world_lease(w, e1, gpu, 0);
+    world_end(w, e1);
+    assert_int_equal(state_of(w, "App1", 0), SCHED_APP_RUNNING);
+    sa.executor = ask_for(w, "App1", 9, true, 0);
+    sa.driver = ask_for(w, "App2", 1, false, 0);
+    return sa;
+}
+
+static void play_sa08(struct world *w, const struct sa08 *sa, bool starts)
+{
+    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(has_node(w, sa->executor));
+    assert_int_equal(has_node(w, sa->driver), starts);
+    assert_int_equal(state_of(w, "App2", 1),
+                     starts ? SCHED_APP_STARTING : SCHED_APP_ACCEPTED);
+}
+
+static void sa_08_starts_beside_what_waits(void **state)
+{
+    struct sa08 sa = make_sa08(*state, 4);
+
+    play_sa08(*state, &sa, true);
+}
+
+static void sa_08_does_not_take_what_is_waited_for(void **state)
+{
+    struct world *w = *state;
+    struct sa08 sa = make_sa08(w, 0);
+
+    play_sa08(w, &sa, false);
+    world_end(w, 0);
+    world_round(w, ROUND_BALANCE, 60 * SECOND);
+    assert_string_equal(world_node_of(w, sa.executor), "gpu");
+    assert_false(has_node(w, sa.driver));
+}
+
+/* A gang of another queue has the pool's reservation, on another node. */
+static void hold_for_other(struct world *w)
+{
+    world_node(w, &(struct world_node){.name = "big",
+                                       .cores = 20,
+                                       .label_key = "big",
+                                       .label_value = "yes"});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 20,
+                                            .selector_key = "big",
+                                            .selector_value = "yes",
+                                            .deadline_s = 90});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(has_node(w, busy));
+    world_submit(w, &(struct world_job){.queue = "other",
+                                        .priority_class = "fixed",
+                                        .cores = 18,
+                                        .selector_key = "big",
+                                        .selector_value = "yes"});
+    world_round(w, ROUND_BALANCE, 0);
+}
+
+static void sa_08_keeps_a_reservation_of_the_queue(void **state)
+{
+    struct world *w = *state;
+
+    hold_for_other(w);
+    struct sa08 sa = make_sa08(w, 0);
+    play_sa08(w, &sa, false);
+    /* It binds nobody but those of the queue that would start. */
+    uint32_t free_rider = world_submit(
+        w, &(struct world_job){.queue = "other", .priority_class = "fixed"});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, free_rider), "gpu");
+}
+
+static void sa_08_passes_a_reservation_of_the_queue(void **state)
+{
+    struct world *w = *state;
+
+    hold_for_other(w);
+    struct sa08 sa = make_sa08(w, 0);
+    /* What ends in time may take the room. */
+    world_end(w, sa.driver);
+    sa.driver = ask_for(w, "App3", 1, false, 50);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(has_node(w, sa.executor));
+    assert_string_equal(world_node_of(w, sa.driver), "gpu");
+}
+
+/* In a pool that reserves nothing the older one has its turn and no more. */
+static void sa_08_reserves_nothing_where_the_pool_does_not(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_ARMADA);
+    world_restart(w);
+    world_queue_by(w, "Q", &BY_STATE);
+    struct sa08 sa = make_sa08(w, 0);
+    play_sa08(w, &sa, true);
+}
+
 static uint32_t ask_opted_out(struct world *w, const char *app, int64_t at_ms)
 {
     sched_set_time(w->sched, at_ms);
@@ -572,7 +717,7 @@ static void sa_15_fair_gives_to_the_smallest_share(void **state)
     static const char EXPECTED[] = "YYYXYXYX";
 
     world_queue_by(w, "Q", &(struct queue_record){.ordering = QUEUE_BY_FAIR});
-    make_node(w, 20);
+    make_node(w, 25);
     for (uint32_t i = 0; i < 5; i++) {
         world_lease(w, ask(w, i < 4 ? "X" : "Y", i), 0, i);
     }
@@ -585,7 +730,7 @@ static void sa_15_fair_gives_to_the_smallest_share(void **state)
         uint32_t job = w->plan.decisions[i].job;
         assert_int_equal(w->records[job].application[0], EXPECTED[i]);
     }
-    assert_int_equal(w->plan.decision_count, 15);
+    assert_int_equal(w->plan.decision_count, 20);
 }
 
 /* fifo: class, application's submission, then the job's own. */
@@ -715,6 +860,11 @@ int main(void)
         SCENARIO(sa_06_completes_where_fifo_deadlocks),
         SCENARIO(sa_06_fifo_fills_the_queue_with_drivers),
         SCENARIO(sa_07_serves_later_stages_first),
+        SCENARIO(sa_08_starts_beside_what_waits),
+        SCENARIO(sa_08_does_not_take_what_is_waited_for),
+        SCENARIO(sa_08_keeps_a_reservation_of_the_queue),
+        SCENARIO(sa_08_passes_a_reservation_of_the_queue),
+        SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
         SCENARIO(sa_09_opts_out_where_the_queue_allows_it),
         SCENARIO(sa_09_opts_out_nowhere_else),
         SCENARIO(sa_10_orders_each_queue_by_itself),

@@ -1,0 +1,158 @@
+/* Older applications of a queue come first, also where there is no room for
+ * them (model.md 3.5): their first job or gang without room has a reservation,
+ * the pool's or else one of the queue's own, and what would start passes it
+ * by the backfill test or waits. */
+#include "sched/apps.h"
+#include "sched/order.h"
+
+struct order_hold {
+    bool is_unmet; /* `claim` found no room in this round */
+    bool is_made;  /* `reservation` is good; NONE nodes: there is none */
+    struct claim claim;
+    struct reservation reservation;
+};
+
+/* Whether the queue's later stages come first in this pool; in one that
+ * reserves nothing, they have their turn and no more. */
+static bool reserves(const struct round *round, const struct lane *lane)
+{
+    const struct pool_policy *policy =
+        &round->sched->policy->pools[round->pool->policy_index];
+
+    return round->reserve.has_window && policy->has_backfill &&
+           round->sched->queues.items[lane->queue].ordering ==
+               QUEUE_BY_STATEAWARE;
+}
+
+static bool is_accepted(const struct round *round, uint32_t list)
+{
+    return order_state(round, round->sched->lists.items[list].app) ==
+           SCHED_APP_ACCEPTED;
+}
+
+static struct order_hold *hold_of(const struct round *round, struct lane *lane)
+{
+    if (!lane->hold) {
+        lane->hold = arena_alloc(round->arena, sizeof(*lane->hold));
+    }
+    return lane->hold;
+}
+
+void order_unmet(const struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    const struct head *head = &lane->heads[0];
+    const struct list *list = &sched->lists.items[head->list];
+    bool is_gang = list->class_index == NONE;
+
+    if (!reserves(round, lane) || is_accepted(round, head->list) ||
+        (lane->hold && lane->hold->is_unmet)) {
+        return;
+    }
+    struct order_hold *hold = hold_of(round, lane);
+    hold->is_unmet = true;
+    hold->claim = (struct claim){
+        .lane = lane,
+        .job = is_gang ? sched->gangs.items[head->item].position : head->item,
+        .item = head->item,
+        .level = list->level,
+        .is_gang = is_gang,
+    };
+}
+
+static uint32_t list_of(const struct sched *sched, const struct claim *claim)
+{
+    return claim->is_gang ? sched->gangs.items[claim->item].list
+                          : sched->jobs.items[claim->item].list;
+}
+
+/* Whether an entry stands before what is in `list`, in the queue's order. */
+static bool is_before(const struct round *round, const struct claim *claim,
+                      uint32_t list)
+{
+    const struct sched *sched = round->sched;
+    const struct queue *queue = &sched->queues.items[claim->lane->queue];
+    uint32_t level = sched->lists.items[list].level;
+
+    if (!queue->is_class_priority_ignored && claim->level != level) {
+        return claim->level > level;
+    }
+    return app_less(sched, sched->lists.items[list_of(sched, claim)].app,
+                    sched->lists.items[list].app);
+}
+
+/* The queue's first that was admitted, of an application that goes on and
+ * stands before `list`. */
+static const struct claim *first_admitted(const struct round *round,
+                                          const struct lane *lane,
+                                          uint32_t list)
+{
+    const struct reserve *reserve = &round->reserve;
+
+    for (uint32_t i = 0; i < reserve->count; i++) {
+        const struct head_entry *entry = &reserve->entries[i];
+        if (!entry->is_done && entry->claim.lane == lane &&
+            !is_accepted(round, list_of(round->sched, &entry->claim)) &&
+            is_before(round, &entry->claim, list)) {
+            return &entry->claim;
+        }
+    }
+    return NULL;
+}
+
+/* Whether the pool's reservation is that of the queue's later stages. */
+static bool is_held_by_pool(const struct round *round, const struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    const struct reservation *hold = round->reserve.hold;
+
+    if (!hold) {
+        return false;
+    }
+    uint32_t list = sched->jobs.items[hold->job].list;
+    return sched->lists.items[list].queue == lane->queue &&
+           !is_accepted(round, list);
+}
+
+/* Make the reservation; what it is for does not count in its lane then. */
+static void make(struct round *round, struct order_hold *hold,
+                 const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+    bool is_counted = claim->serial != 0;
+    const struct resource_vec *request =
+        claim->is_gang
+            ? &sched->gangs.items[claim->item].waiting_sum
+            : &class_at(round, class_of_job(sched, claim->job))->request;
+
+    if (is_counted) {
+        amounts_subtract(&claim->lane->all, request);
+    }
+    if (!reserve_make(round, claim, &hold->reservation)) {
+        hold->reservation.node_count = 0;
+    }
+    if (is_counted) {
+        amounts_add(&claim->lane->all, request);
+    }
+    hold->reservation.is_unlisted = !is_counted;
+    hold->is_made = true;
+}
+
+struct reservation *order_hold(struct round *round, struct lane *lane,
+                               uint32_t list)
+{
+    if (!reserves(round, lane) || !is_accepted(round, list) ||
+        is_held_by_pool(round, lane)) {
+        return NULL;
+    }
+    const struct claim *claim = first_admitted(round, lane, list);
+    struct order_hold *hold = lane->hold;
+    if (!claim && !(hold && hold->is_unmet)) {
+        return NULL;
+    }
+    hold = hold_of(round, lane);
+    if (!hold->is_made) {
+        make(round, hold, claim ? claim : &hold->claim);
+    }
+    return hold->reservation.node_count ? &hold->reservation : NULL;
+}
