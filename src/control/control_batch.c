@@ -415,6 +415,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         .pool = sched_node_pool(c->sched, decision->node),
         .priority = decision->priority,
         .is_backfilled = decision->is_backfilled,
+        .excess_charge = decision->charge,
     };
 
     if (decision->yields_to != SCHED_NONE) {
@@ -474,6 +475,7 @@ static void add_admission(struct control *c,
     if (is_admitted && decision->start_ms != SCHED_START_UNKNOWN) {
         event->admitted.start_ms = decision->start_ms;
     }
+    event->admitted.excess_charge = decision->charge;
     add_decisions(&c->batch, &decisions);
 }
 

@@ -260,6 +260,10 @@ static void on_leased(struct control *c, const struct jobs_change *change,
     if (event->leased.is_backfilled) {
         sched_job_age_from(c->sched, change->job, event->created_ms);
     }
+    if (event->leased.excess_charge > 0) {
+        sched_job_charge(c->sched, change->job, event->leased.pool,
+                         event->leased.excess_charge);
+    }
     uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
     if (head != JOBS_NONE) {
         sched_job_yield(c->sched, change->job, head);
@@ -279,7 +283,8 @@ static void fold_admission(struct control *c, const struct event *event)
     if (event->type == EVENT_ADMITTED) {
         int64_t start_ms = event->admitted.start_ms;
         sched_job_admit(c->sched, job, event->admitted.pool,
-                        start_ms > 0 ? start_ms : SCHED_START_UNKNOWN);
+                        start_ms > 0 ? start_ms : SCHED_START_UNKNOWN,
+                        event->admitted.excess_charge);
     } else {
         sched_job_dismiss(c->sched, job);
     }

@@ -28,7 +28,7 @@
 enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
-    JOBS_TRIED_MAX = 32, /* nodes that a job remembers to avoid */
+    JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
     JOBS_FORMAT_VERSION = 2, /* 1: neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
@@ -69,6 +69,7 @@ struct job_run {
     /* Of a lease to be made; not kept. */
     bool is_backfilled;
     struct job_id yields_to; /* or none */
+    int64_t excess_charge;   /* 0: none */
 };
 
 /* One job, for reading. */

@@ -169,11 +169,13 @@ struct event {
                                         from now */
             struct job_id yields_to; /* the admitted job that it gives way to
                                         when it is as old as its lifetime */
+            int64_t excess_charge;   /* millionths of the pool x ms */
         } leased;
         struct {
             struct str pool;
             int64_t start_ms; /* at the latest; 0: nobody can tell */
-        } admitted;           /* ADMITTED; DISMISSED has the pool */
+            int64_t excess_charge;
+        } admitted; /* ADMITTED; DISMISSED has the pool */
         struct {
             struct str executor_id;
             struct str node_name;

@@ -1,5 +1,7 @@
 #include "sched/admitted.h"
 
+#include "sched/standing.h"
+
 static bool is_entry_of(const struct sched *sched, const struct admitted *entry,
                         uint32_t job)
 {
@@ -77,10 +79,63 @@ static void set_flag(struct sched *sched, const struct admitted *entry,
     }
 }
 
+static void add_member(const struct sched *sched, struct admitted *entry,
+                       uint32_t job)
+{
+    const struct list *list = &sched->lists.items[sched->jobs.items[job].list];
+    const struct class *class = &sched->classes.items[list->class_index];
+
+    amounts_add(&entry->all, &class->request);
+    if (class->lifetime_ms == LIFETIME_INFINITE) {
+        amounts_add(&entry->infinite, &class->request);
+    }
+}
+
+static void count_entry(struct sched *sched, uint32_t pool,
+                        struct admitted *entry)
+{
+    entry->all = entry->infinite = (struct resource_vec){0};
+    if (!entry->is_gang) {
+        add_member(sched, entry, entry->item);
+    } else {
+        const struct seq *waiting = &sched->gangs.items[entry->item].waiting;
+        for (struct seq_cursor at = {0}; !seq_is_end(waiting, at);
+             seq_next(waiting, &at)) {
+            add_member(sched, entry, seq_get(waiting, at));
+        }
+    }
+    standing_count(sched, entry->queue, pool, &entry->all, &entry->infinite, 1);
+    standing_book(sched, entry->queue, pool, entry->charge);
+}
+
+static void uncount_entry(struct sched *sched, uint32_t pool,
+                          const struct admitted *entry)
+{
+    standing_count(sched, entry->queue, pool, &entry->all, &entry->infinite,
+                   -1);
+    standing_book(sched, entry->queue, pool, -entry->charge);
+}
+
+void admitted_count_all(struct sched *sched, uint32_t p)
+{
+    for (size_t i = 0; i < sched->pools.items[p].admitted.count; i++) {
+        count_entry(sched, p, &sched->pools.items[p].admitted.items[i]);
+    }
+}
+
+void admitted_uncount_all(struct sched *sched, uint32_t p)
+{
+    for (size_t i = 0; i < sched->pools.items[p].admitted.count; i++) {
+        uncount_entry(sched, p, &sched->pools.items[p].admitted.items[i]);
+    }
+}
+
 /* Take out the entry at `at`; the order of the others stays. */
 static void drop(struct sched *sched, struct pool *pool, size_t at)
 {
     set_flag(sched, &pool->admitted.items[at], false);
+    uncount_entry(sched, (uint32_t)(pool - sched->pools.items),
+                  &pool->admitted.items[at]);
     for (; at + 1 < pool->admitted.count; at++) {
         pool->admitted.items[at] = pool->admitted.items[at + 1];
     }
@@ -156,8 +211,20 @@ void admitted_check_policy(struct sched *sched)
     }
 }
 
+void admitted_charge(struct sched *sched, uint32_t job, int64_t charge)
+{
+    uint32_t p;
+    const struct admitted *entry = admitted_anywhere(sched, job, &p);
+
+    if (entry) {
+        struct pool *pool = &sched->pools.items[p];
+        standing_book(sched, entry->queue, p, charge - entry->charge);
+        pool->admitted.items[entry - pool->admitted.items].charge = charge;
+    }
+}
+
 void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
-                     int64_t start_ms)
+                     int64_t start_ms, int64_t charge)
 {
     uint32_t gang = sched->jobs.items[job].gang;
     uint32_t p = pool_get(sched, pool_name), was_in;
@@ -181,7 +248,9 @@ void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
         .serial = ++sched->admission_count,
         .is_gang = gang != NONE,
         .start_ms = start_ms,
+        .charge = charge > 0 ? charge : 0,
     };
+    count_entry(sched, p, &fresh);
     VEC_PUSH(&pool->admitted, fresh);
     set_flag(sched, &fresh, true);
 }

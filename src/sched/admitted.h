@@ -46,5 +46,11 @@ void admitted_forget_yielder(struct sched *sched, uint32_t run);
 void admitted_pack(const struct sched *sched, struct strbuf *buf);
 /* See admitted_pack(). */
 void admitted_unpack(struct sched *sched, struct history_reader *reader);
+/* The standings count what a pool's list holds, as it asks now. */
+void admitted_count_all(struct sched *sched, uint32_t pool);
+/* They count none of it. */
+void admitted_uncount_all(struct sched *sched, uint32_t pool);
+/* An entry is charged so much; see sched_job_admit(). */
+void admitted_charge(struct sched *sched, uint32_t job, int64_t charge);
 /* Free all lists. */
 void admitted_fini(struct sched *sched);

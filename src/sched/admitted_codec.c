@@ -95,7 +95,7 @@ static void unpack_pool(struct sched *sched, struct history_reader *reader)
             reader->pack.is_bad = true;
         } else if (!reader->pack.is_bad) {
             sched->admission_count = serial - 1;
-            sched_job_admit(sched, job, pool, start_ms);
+            sched_job_admit(sched, job, pool, start_ms, 0);
         }
     }
 }

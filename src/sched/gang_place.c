@@ -78,7 +78,8 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node,
     struct round *round = attempt->round;
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_index);
-    int64_t charge = share_take(round, attempt->lane, class);
+    int64_t charge =
+        share_take(round, attempt->lane, class, attempt->placed_count);
 
     place_put(round, attempt->lane, class_index, node, 1);
     round_decide(round, (struct sched_decision){

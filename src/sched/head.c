@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/away.h"
+#include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
 
@@ -233,13 +234,16 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
     }
     entry.claim.serial = UINT32_MAX; /* after those of the list */
     add_entry(round, entry);
+    int64_t charge = share_admit(round, lane);
     amounts_add(&lane->all, request_of(round, &entry.claim));
+    share_count_claim(round, &entry.claim, 1);
     if (is_gang) {
         sched->gangs.items[item].is_admitted = true;
     } else {
         sched->job_flags.items[item] |= JOB_ADMITTED;
     }
     decide(round, SCHED_ADMIT, entry.claim.job, entry.start_ms);
+    sched->decisions.items[sched->decisions.count - 1].charge = charge;
     return true;
 }
 
@@ -300,18 +304,19 @@ static bool try_job(struct round *round, const struct claim *claim)
         return false;
     }
     class_index = search.class_index;
-    place_put(round, claim->lane, class_index, node, 1);
-    gang_started(round, claim->lane, 1, &class_at(round, class_index)->request);
-    if (claim->lane->is_stepwise) {
-        order_leased(round, list_of(round, claim), 1,
-                     &class_at(round, class_index)->request);
-    }
     const struct class *class = class_at(round, class_index);
+    int64_t charge = share_take(round, claim->lane, class, 0);
+    place_put(round, claim->lane, class_index, node, 1);
+    gang_started(round, claim->lane, 1, &class->request);
+    if (claim->lane->is_stepwise) {
+        order_leased(round, list_of(round, claim), 1, &class->request);
+    }
     round_decide(round, (struct sched_decision){
                             .action = SCHED_LEASE,
                             .job = claim->job,
                             .node = node,
                             .priority = sched->level_priority[class->level],
+                            .charge = charge,
                             .for_job = NONE,
                         });
     round->group++;
@@ -347,6 +352,9 @@ static bool try_entry(struct round *round, const struct claim *claim)
     struct cost own =
         lane_new_cost(round, claim->lane, request_of(round, claim));
     round->reserve.asking = claim->serial;
+    round->reserve.asking_charge =
+        admitted_find(sched, round->p, claim->job)->charge;
+    round->reserve.asking_count = count;
     round->reserve.ordinal_min = evict_turn(round, claim->level, &own);
     if (claim->lane->is_by_apps) {
         round->reserve.own =
@@ -386,6 +394,7 @@ void head_pass(struct round *round)
         struct claim *claim = &entry->claim;
         struct resource_vec own = *request_of(round, claim);
         amounts_subtract(&claim->lane->all, &own);
+        share_count_claim(round, claim, -1);
         bool is_possible = may_ever(round, claim);
         entry->is_done = is_possible && try_entry(round, claim);
         if (entry->is_done || round->is_cut) {
@@ -398,6 +407,7 @@ void head_pass(struct round *round)
             continue;
         }
         amounts_add(&claim->lane->all, &own);
+        share_count_claim(round, claim, 1);
         wake_for_yielders(round, claim);
     }
     head_order_lanes(round);

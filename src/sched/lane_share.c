@@ -107,10 +107,27 @@ bool share_allows(struct round *round, struct lane *lane)
     return answer == LIMIT_NONE;
 }
 
-int64_t share_take(struct round *round, struct lane *lane,
-                   const struct class *class)
+/* An even part of what all of a gang was charged. */
+static int64_t part_of(int64_t charge, uint32_t count, uint32_t index)
 {
-    if (!lane->limits || class->lifetime_ms == LIFETIME_INFINITE) {
+    i128 upper = (i128)charge * (index + 1) / count;
+    i128 lower = (i128)charge * index / count;
+
+    return (int64_t)(upper - lower);
+}
+
+int64_t share_take(struct round *round, struct lane *lane,
+                   const struct class *class, uint32_t index)
+{
+    const struct reserve *reserve = &round->reserve;
+
+    if (!lane->limits) {
+        return 0;
+    }
+    if (reserve->asking) {
+        return part_of(reserve->asking_charge, reserve->asking_count, index);
+    }
+    if (class->lifetime_ms == LIFETIME_INFINITE) {
         return 0;
     }
     struct limit_question question =
@@ -119,6 +136,38 @@ int64_t share_take(struct round *round, struct lane *lane,
 
     share_give_back(lane, -charge);
     return charge;
+}
+
+int64_t share_admit(struct round *round, struct lane *lane)
+{
+    if (!lane->limits) {
+        return 0;
+    }
+    struct limit_question question = question_of(round, lane);
+
+    share_give_back(lane, -question.charge);
+    return question.charge;
+}
+
+void share_count_claim(struct round *round, const struct claim *claim, int sign)
+{
+    const struct sched *sched = round->sched;
+
+    if (!claim->lane->limits) {
+        return;
+    }
+    if (!claim->is_gang) {
+        share_count(claim->lane,
+                    class_at(round, class_of_job(sched, claim->item)), sign);
+        return;
+    }
+    const struct seq *waiting = &sched->gangs.items[claim->item].waiting;
+    for (struct seq_cursor at = {0}; !seq_is_end(waiting, at);
+         seq_next(waiting, &at)) {
+        uint32_t job = seq_get(waiting, at);
+        share_count(claim->lane, class_at(round, class_of_job(sched, job)),
+                    sign);
+    }
 }
 
 void share_give_back(struct lane *lane, int64_t charge)

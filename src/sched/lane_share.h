@@ -28,10 +28,18 @@ int share_compare_flows(const struct round *round, const struct lane *a,
 
 /* Whether the limits of a lane that has some let its first new work start. */
 bool share_allows(struct round *round, struct lane *lane);
-/* What a job of a class that now starts is charged; taken from the budget.
- * Before it is counted in the lane. */
+/* What a job of a class that now starts is charged; taken from the budget,
+ * unless that was done when it was admitted.  Before it is counted in the
+ * lane; `index` counts the members of a gang. */
 int64_t share_take(struct round *round, struct lane *lane,
-                   const struct class *class);
+                   const struct class *class, uint32_t index);
+/* What the lane's first new work is charged when it is admitted; taken from
+ * the budget. */
+int64_t share_admit(struct round *round, struct lane *lane);
+/* Admitted work counts (+1) in its lane, or not (-1), for what is infinite of
+ * it. */
+void share_count_claim(struct round *round, const struct claim *claim,
+                       int sign);
 /* A charge ends, or (less than 0) does not. */
 void share_give_back(struct lane *lane, int64_t charge);
 /* `count` jobs of a class came to a lane with limits, or left it. */

@@ -132,8 +132,8 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
         ret_limits->infinite_excess = flow_excess(
             &standing->infinite_flow, pool_half_time_ms(sched, p), now_ms);
         if (ret_limits->budget_max != INT64_MAX) {
-            int64_t left = ret_limits->budget_max - standing->charged;
-            ret_limits->budget_left = left > 0 ? left : 0;
+            i128 left = (i128)ret_limits->budget_max - standing->charged;
+            ret_limits->budget_left = left > 0 ? (int64_t)left : 0;
         }
     }
     return over_ppm != POLICY_OFF || ret_limits->budget_max != INT64_MAX;

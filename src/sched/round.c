@@ -51,7 +51,7 @@ void round_undecide(struct round *round, size_t mark)
         const struct sched_decision *decision = &sched->decisions.items[i];
         uint32_t list = sched->jobs.items[decision->job].list;
         uint32_t lane = round->lane_of_queue[sched->lists.items[list].queue];
-        if (decision->charge && lane != NONE) {
+        if (decision->charge && lane != NONE && !round->reserve.asking) {
             share_give_back(&round->lanes[lane], decision->charge);
         }
     }
@@ -205,7 +205,7 @@ static void lease_run(struct round *round, struct lane *lane,
     const struct heap_entry *second = heap_second(round);
 
     do {
-        int64_t charge = share_take(round, lane, class);
+        int64_t charge = share_take(round, lane, class, 0);
         place_put(round, lane, class_index, node, 1);
         if (is_counting(round)) {
             count_starts(round, lane, 1, &class->request);

@@ -121,6 +121,9 @@ struct reserve {
     /* While an entry is tried: its serial, whose yielders may go, and the
      * first ordinal of evicted work that may. */
     uint32_t asking, ordinal_min;
+    /* What it was charged with its admission, and for how many jobs. */
+    int64_t asking_charge;
+    uint32_t asking_count;
 };
 
 struct round {

@@ -172,6 +172,9 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     sched->version++;
     standings_settle(sched);
     sched->is_relinking = true;
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        admitted_uncount_all(sched, p);
+    }
     unlink_all(sched);
     health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;
@@ -194,6 +197,9 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     }
     nodes_rebuild(sched);
     link_all(sched);
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        admitted_count_all(sched, p);
+    }
     admitted_check_policy(sched);
     sched->is_relinking = false;
     standings_sync(sched);

@@ -145,9 +145,10 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
 /* A waiting job is admitted to a pool, with its gang: it goes before all that
  * is not, and when it is the first no other may delay it.  `start_ms` is when
  * it starts at the latest, or SCHED_START_UNKNOWN.  Again: the promise is
- * another.  Leases and removals end it. */
+ * another.  Leases and removals end it.  `charge` is as in
+ * sched_job_charge(); it counts while it is admitted, for all of a gang. */
 void sched_job_admit(struct sched *sched, uint32_t job, struct str pool,
-                     int64_t start_ms);
+                     int64_t start_ms, int64_t charge);
 /* It is admitted no longer, and waits like any other. */
 void sched_job_dismiss(struct sched *sched, uint32_t job);
 
@@ -281,7 +282,7 @@ struct sched_decision {
     uint32_t job;
     uint32_t node;    /* where it goes, or loses its place */
     int32_t priority; /* LEASE: the priority it is scheduled at */
-    int64_t charge;   /* LEASE: see sched_job_charge(); 0: none */
+    int64_t charge;   /* LEASE, ADMIT: see sched_job_charge(); 0: none */
     uint32_t for_job; /* PREEMPT: whom it makes room for */
     uint32_t group;   /* decisions of one group must not come apart */
     /* LEASE: it was let past admitted work since it ends in time; and by its

@@ -1,5 +1,7 @@
 #include "sched/standing.h"
 
+#include "sched/admitted.h"
+
 static bool has_knobs(const struct pool_policy *pool)
 {
     return pool->half_time_ms > 0 || pool->over_share_ppm != POLICY_OFF ||
@@ -84,21 +86,33 @@ static void change(struct sched *sched, struct standing *standing,
                 cost_fraction(&pool->base, sum));
 }
 
-void standing_change(struct sched *sched, uint32_t queue, uint32_t pool,
-                     uint32_t class_index, int sign)
+void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
+                    const struct resource_vec *all,
+                    const struct resource_vec *infinite, int sign)
 {
     if (!sched->keeps_standings || pool == NONE) {
         return;
     }
-    const struct class *class = &sched->classes.items[class_index];
     struct standing *standing = standing_get(sched, queue, pool);
 
-    change(sched, standing, &standing->all, &standing->flow, &class->request,
-           sign);
-    if (class->lifetime_ms == LIFETIME_INFINITE) {
+    change(sched, standing, &standing->all, &standing->flow, all, sign);
+    if (infinite) {
         change(sched, standing, &standing->infinite, &standing->infinite_flow,
-               &class->request, sign);
+               infinite, sign);
     }
+}
+
+void standing_change(struct sched *sched, uint32_t queue, uint32_t pool,
+                     uint32_t class_index, int sign)
+{
+    if (!sched->keeps_standings) {
+        return;
+    }
+    const struct class *class = &sched->classes.items[class_index];
+    bool is_infinite = class->lifetime_ms == LIFETIME_INFINITE;
+
+    standing_count(sched, queue, pool, &class->request,
+                   is_infinite ? &class->request : NULL, sign);
 }
 
 static uint32_t queue_of_job(const struct sched *sched, uint32_t job)
@@ -106,12 +120,13 @@ static uint32_t queue_of_job(const struct sched *sched, uint32_t job)
     return sched->lists.items[sched->jobs.items[job].list].queue;
 }
 
-static void book(struct sched *sched, uint32_t queue,
-                 const struct charge *charge, int sign)
+void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
+                   int64_t amount)
 {
-    if (sched->keeps_standings) {
-        standing_get(sched, queue, charge->pool)->charged +=
-            sign * charge->amount;
+    if (sched->keeps_standings && amount != 0) {
+        /* Sums of absurd charges wrap, and unwrap. */
+        int64_t *charged = &standing_get(sched, queue, pool)->charged;
+        *charged = (int64_t)((uint64_t)*charged + (uint64_t)amount);
     }
 }
 
@@ -122,15 +137,18 @@ static void drop_all(struct sched *sched)
     }
 }
 
-/* Make the sums from what runs and what jobs are charged. */
+/* Make the sums from what runs and is admitted, and what that is charged. */
 static void make_all(struct sched *sched)
 {
     sched->is_relinking = true;
     for (uint32_t i = 0; i < sched->jobs.count; i++) {
         const struct job *job = &sched->jobs.items[i];
         if (charge_of(sched, i)) {
-            uint32_t at = map_find(&sched->charge_map, key_of_u64(i));
-            book(sched, queue_of_job(sched, i), &sched->charges.items[at], 1);
+            const struct charge *charge =
+                &sched->charges
+                     .items[map_find(&sched->charge_map, key_of_u64(i))];
+            standing_book(sched, queue_of_job(sched, i), charge->pool,
+                          charge->amount);
         }
         if (job->list != LIST_NONE && job->run != NONE) {
             const struct run *run = &sched->runs.items[job->run];
@@ -139,6 +157,9 @@ static void make_all(struct sched *sched)
                             sched->accounts.items[run->account].pool,
                             list->class_index, 1);
         }
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        admitted_count_all(sched, p);
     }
     sched->is_relinking = false;
 }
@@ -223,7 +244,9 @@ void charge_refund(struct sched *sched, uint32_t job)
     }
     uint32_t at = map_remove(&sched->charge_map, key_of_u64(job));
 
-    book(sched, queue_of_job(sched, job), &sched->charges.items[at], -1);
+    standing_book(sched, queue_of_job(sched, job),
+                  sched->charges.items[at].pool,
+                  -sched->charges.items[at].amount);
     VEC_PUSH(&sched->spare_charges, at);
     sched->job_flags.items[job] &= (uint8_t)~JOB_CHARGED;
 }
@@ -246,7 +269,7 @@ static void charge_put(struct sched *sched, uint32_t job, uint32_t pool,
     sched->charges.items[at] = (struct charge){amount, pool};
     map_put(&sched->charge_map, key_of_u64(job), at);
     sched->job_flags.items[job] |= JOB_CHARGED;
-    book(sched, queue_of_job(sched, job), &sched->charges.items[at], 1);
+    standing_book(sched, queue_of_job(sched, job), pool, amount);
 }
 
 void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,

@@ -30,6 +30,13 @@ void standing_change(struct sched *sched, uint32_t queue, uint32_t pool,
 /* A queue's flows are these (a checkpoint is read back). */
 void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
                         struct flow flow, struct flow infinite_flow);
+/* The same of sums, and of what of them has an infinite lifetime. */
+void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
+                    const struct resource_vec *all,
+                    const struct resource_vec *infinite, int sign);
+/* So much more (or, less than 0, less) of a queue's budget is charged. */
+void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
+                   int64_t amount);
 /* The half-life of flows in a pool; 0: usage is not remembered. */
 int64_t pool_half_time_ms(const struct sched *sched, uint32_t pool);
 /* What a job is charged, 0 for nothing. */

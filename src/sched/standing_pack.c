@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/admitted.h"
 #include "sched/standing.h"
 
 /* Flows and charges in checkpoints. */
@@ -84,6 +85,19 @@ static bool id_less(const void *context, uint32_t a, uint32_t b)
                           sched->jobs.items[b].id.v) < 0;
 }
 
+/* What a job was charged with its lease, or an entry with its admission. */
+static struct charge charge_here(const struct sched *sched, uint32_t job)
+{
+    struct charge charge = {0};
+
+    if (sched->job_flags.items[job] & JOB_CHARGED) {
+        return sched->charges
+            .items[map_find(&sched->charge_map, key_of_u64(job))];
+    }
+    charge.amount = admitted_anywhere(sched, job, &charge.pool)->charge;
+    return charge;
+}
+
 static void pack_charges(const struct sched *sched, struct strbuf *buf)
 {
     struct seq jobs = {0};
@@ -93,19 +107,39 @@ static void pack_charges(const struct sched *sched, struct strbuf *buf)
             seq_insert(&jobs, i, id_less, sched);
         }
     }
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            if (pool->admitted.items[i].charge) {
+                seq_insert(&jobs, admitted_job(sched, &pool->admitted.items[i]),
+                           id_less, sched);
+            }
+        }
+    }
     pack_u64(buf, jobs.count);
     for (struct seq_cursor at = {0}; !seq_is_end(&jobs, at);
          seq_next(&jobs, &at)) {
         uint32_t job = seq_get(&jobs, at);
-        const struct charge *charge =
-            &sched->charges
-                 .items[map_find(&sched->charge_map, key_of_u64(job))];
+        struct charge charge = charge_here(sched, job);
         pack_u64(buf, sched->jobs.items[job].id.v.hi);
         pack_u64(buf, sched->jobs.items[job].id.v.lo);
-        pack_str(buf, intern_get(sched->pool_names, charge->pool));
-        pack_i64(buf, charge->amount);
+        pack_str(buf, intern_get(sched->pool_names, charge.pool));
+        pack_i64(buf, charge.amount);
     }
     seq_fini(&jobs);
+}
+
+static bool has_admission_charges(const struct sched *sched)
+{
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            if (pool->admitted.items[i].charge) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static bool has_something(const struct sched *sched)
@@ -116,7 +150,7 @@ static bool has_something(const struct sched *sched)
             return true;
         }
     }
-    return sched->charge_map.count > 0;
+    return sched->charge_map.count > 0 || has_admission_charges(sched);
 }
 
 void standings_pack(const struct sched *sched, struct strbuf *buf)
@@ -160,7 +194,9 @@ static void unpack_charge(struct sched *sched, struct history_reader *reader)
     struct str pool = unpack_str(&reader->pack);
     int64_t amount = unpack_i64(&reader->pack);
     uint32_t job = reader->pack.is_bad ? NONE : history_job(sched, reader, id);
-    if (job != NONE) {
+    if (job != NONE && sched->jobs.items[job].run == NONE) {
+        admitted_charge(sched, job, amount);
+    } else if (job != NONE) {
         sched_job_charge(sched, job, pool, amount);
     }
 }

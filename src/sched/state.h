@@ -273,6 +273,9 @@ struct admitted {
     uint32_t serial; /* in the order of entry, over all pools; from 1 */
     bool is_gang;
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
+    /* What its queue's standing counts for it: see standing.h. */
+    struct resource_vec all, infinite;
+    int64_t charge;
 };
 
 /* What a reservation holds on one node. */

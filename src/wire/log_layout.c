@@ -70,6 +70,7 @@ static const struct slot leased_slots[] = {
     {12, SLOT_STR, AT(leased.pool), 0, NULL},
     {1000, SLOT_BOOL, AT(leased.is_backfilled), 0, NULL},
     {1001, SLOT_JOB_MAYBE, AT(leased.yields_to), 0, NULL},
+    {1002, SLOT_I64, AT(leased.excess_charge), 0, NULL},
 };
 
 static const struct slot pod_meta_slots[] = {
@@ -238,6 +239,7 @@ static const struct slot admitted_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},
     {2, SLOT_STR, AT(admitted.pool), 0, NULL},
     {3, SLOT_I64, AT(admitted.start_ms), 0, NULL},
+    {4, SLOT_I64, AT(admitted.excess_charge), 0, NULL},
 };
 static const struct slot dismissed_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},

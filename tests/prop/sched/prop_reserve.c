@@ -249,7 +249,7 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
             drive->is_broken = true; /* a promise only gets better */
         }
         sched_job_admit(drive->sched, decision->job, STR("default"),
-                        decision->start_ms);
+                        decision->start_ms, decision->charge);
         break;
     case SCHED_PREEMPT: /* it ends, whatever it has done */
         sched_job_remove(drive->sched, decision->job);

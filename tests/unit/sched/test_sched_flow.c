@@ -367,11 +367,10 @@ static void fl_12_the_limit_is_on_the_flow(void **state)
 }
 
 /* Share 40 of 100 for A, which uses `cores`, with a budget. */
-static uint32_t make_budget(struct world *w, int64_t cores, int64_t minutes)
+static uint32_t fill_budget(struct world *w, int64_t cores, int64_t minutes)
 {
     struct queue_record record = queue_record_plain(STR("A"));
 
-    use_flow(w, 10);
     world_restart(w);
     uint32_t queue = world_queue(w, "A", 1);
     record.priority_factor_micro = 3 * PRIORITY_FACTOR_ONE_MICRO;
@@ -384,6 +383,12 @@ static uint32_t make_budget(struct world *w, int64_t cores, int64_t minutes)
         run_job(w, "A", left < 16 ? left : 16, node, 0);
     }
     return node;
+}
+
+static uint32_t make_budget(struct world *w, int64_t cores, int64_t minutes)
+{
+    use_flow(w, 10);
+    return fill_budget(w, cores, minutes);
 }
 
 static uint32_t submit_for(struct world *w, int64_t minutes, int64_t cores)
@@ -545,6 +550,68 @@ static void um_03_without_memory_shares_are_even_at_once(void **state)
     assert_int_equal(world_running(w, "B"), 5);
 }
 
+/* A uses its share of 40 with a budget; B, 51 and waits for 20 more, reserved
+ * at 100 minutes.  A's job of 4 for 30 minutes. */
+static uint32_t make_um_09(struct world *w, int64_t minutes)
+{
+    use_flow(w, 10);
+    pool_of(w)->admitted_window = pool_of(w)->admitted_window_per_queue = 1;
+    pool_of(w)->is_strict = false;
+    uint32_t node = fill_budget(w, 40, minutes);
+    uint32_t first =
+        world_submit(w, &(struct world_job){"B", "fixed", .cores = 50,
+                                            .deadline_s = 100 * 60});
+    world_lease(w, first, node, 0);
+    sched_job_age_from(w->sched, first, 0);
+    uint32_t head = world_submit(w, &(struct world_job){"B", .cores = 20});
+    world_round(w, ROUND_BALANCE, 0);
+    struct sched_admission admission;
+    assert_true(sched_job_admission(w->sched, head, &admission));
+    assert_int_equal(admission.start_ms, 100 * MINUTE);
+    uint32_t job = submit_for(w, 30, 4);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(is_waiting(w, head));
+    return job;
+}
+
+static void um_09_a_budget_refuses_what_backfill_allows(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission ignored;
+
+    uint32_t refused = make_um_09(w, 100);
+    assert_true(is_waiting(w, refused));
+    assert_false(sched_job_admission(w->sched, refused, &ignored));
+    uint32_t allowed = make_um_09(w, 120);
+    assert_false(is_waiting(w, allowed));
+    assert_near(budget_left(w), 0);
+}
+
+/* What is admitted counts as used, and is charged, until it is given up. */
+static void admitted_work_is_used_and_charged(void **state)
+{
+    struct world *w = *state;
+
+    use_flow(w, 10);
+    pool_of(w)->admitted_window = pool_of(w)->admitted_window_per_queue = 1;
+    fill_budget(w, 40, 600);
+    uint32_t head = submit_for(w, 10, 59); /* 59 are free */
+    run_job(w, "B", 9, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(is_waiting(w, head));
+    assert_near(stats_of(w, "A").usage_share, 0.99);
+    assert_near(stats_of(w, "A").actual_share, 0.4);
+    assert_near(budget_left(w), 10);
+    assert_near(stats_of(w, "A").flow, 0.99);
+    world_end(w, w->job_count - 1);
+    world_round(w, ROUND_BALANCE, MINUTE);
+    assert_false(is_waiting(w, head));
+    assert_near(budget_left(w), 10);
+    assert_near(stats_of(w, "A").flow, 0.99);
+    world_end(w, head);
+    assert_true(budget_left(w) == 600);
+}
+
 /* Flows and charges survive a checkpoint, to the bit. */
 static void flows_and_charges_are_packed(void **state)
 {
@@ -631,6 +698,8 @@ int main(void)
         CASE(um_01_past_usage_costs_no_running_work),
         CASE(um_02_a_flow_that_falls_wins_places_one_by_one),
         CASE(um_03_without_memory_shares_are_even_at_once),
+        CASE(um_09_a_budget_refuses_what_backfill_allows),
+        CASE(admitted_work_is_used_and_charged),
         CASE(flows_and_charges_are_packed),
         CASE(flows_survive_a_change_of_the_policy),
     };

@@ -289,7 +289,7 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
         case SCHED_ADMIT:
             sched_job_admit(world->sched, decision->job,
                             world->policy.pools[decision->pool_index].name,
-                            decision->start_ms);
+                            decision->start_ms, decision->charge);
             break;
         case SCHED_DISMISS:
             sched_job_dismiss(world->sched, decision->job);
