@@ -251,33 +251,40 @@ static void take_commands(struct control *c)
 
 /* What is owed to jobs. */
 
-static void add_owed(struct control *c)
+bool batch_add_owed(struct control *c, uint32_t job)
 {
     struct job_rules rules = {
         .retries_max = c->policy->policy.retries_max,
         .now_ms = c->batch.time_ms,
     };
+    struct job_decisions decisions;
+
+    job_owed(c->jobs, job, &rules, &c->batch.arena, &decisions);
+    if (decisions.event_count == 0) {
+        return false;
+    }
+    add_decisions(&c->batch, &decisions);
+    VEC_PUSH(&c->batch.owed, job);
+    if (decisions.events[decisions.event_count - 1].type !=
+        EVENT_REPRIORITISED) {
+        batch_touch(&c->batch, job);
+    }
+    return true;
+}
+
+static void add_owed(struct control *c)
+{
     uint32_t count;
     auto_mem uint32_t *dirty =
         jobs_take_dirty(c->jobs, CONTROL_DECISIONS_MAX, &count);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct job_decisions decisions;
         /* A run that ends in this batch decides first; errors are long. */
         if (batch_is_touched(&c->batch, dirty[i]) ||
             log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
             jobs_mark_dirty(c->jobs, dirty[i]);
-            continue;
-        }
-        job_owed(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
-        if (decisions.event_count == 0) {
-            continue;
-        }
-        add_decisions(&c->batch, &decisions);
-        VEC_PUSH(&c->batch.owed, dirty[i]);
-        if (decisions.events[decisions.event_count - 1].type !=
-            EVENT_REPRIORITISED) {
-            batch_touch(&c->batch, dirty[i]);
+        } else {
+            batch_add_owed(c, dirty[i]);
         }
     }
 }
@@ -310,7 +317,7 @@ static bool is_exhausted(const struct sched_explanation *e)
 
 /* End a job that no node can hold; nodes looked at are added to
  * `ret_looks`. */
-static void check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
+void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct control_class *class_ =
         &c->classes.items[c->links.items[job].class_index];
@@ -370,7 +377,7 @@ static void add_rejections(struct control *c)
         }
         if (!batch_is_touched(&c->batch, job)) {
             check_count++;
-            check_job(c, job, &look_count);
+            batch_check_job(c, job, &look_count);
         }
         if (batch_is_touched(&c->batch, job)) {
             VEC_PUSH(&c->unchecked, job); /* in case the append fails */
@@ -608,7 +615,7 @@ static void time_round(struct control *c, enum round_kind kind,
     }
 }
 
-static void plan_round(struct control *c, enum round_kind kind)
+void batch_plan_round(struct control *c, enum round_kind kind)
 {
     uint64_t started_ns = control_mono_ns(c);
     uint32_t owed_count = c->batch.decision_count;
@@ -643,9 +650,9 @@ static void add_plan(struct control *c)
         c->is_plan_wanted = c->is_balance_wanted = true;
     }
     if (c->is_balance_wanted && now_ns >= c->balance_due_ns) {
-        plan_round(c, ROUND_BALANCE);
+        batch_plan_round(c, ROUND_BALANCE);
     } else if (c->is_plan_wanted && now_ns >= c->fast_due_ns) {
-        plan_round(c, ROUND_FAST);
+        batch_plan_round(c, ROUND_FAST);
     }
 }
 

@@ -43,7 +43,7 @@ static bool is_late(const struct control *c, const struct event *event)
 }
 
 /* A run that ends in this batch is not preempted in it as well. */
-static void touch_ended(struct control *c, const struct event *event)
+void batch_touch_ended(struct control *c, const struct event *event)
 {
     enum job_happening happening = job_happening_of(event);
 
@@ -110,7 +110,7 @@ static int judge(const struct log_item *item, void *ctx)
         return -ERR_INVALID;
     }
     /* If the command is refused after all, these delay something, no more. */
-    touch_ended(l->c, &item->event);
+    batch_touch_ended(l->c, &item->event);
     l->c->batch.deletes_a_queue |= item->event.type == EVENT_QUEUE_DELETED;
     return 0;
 }

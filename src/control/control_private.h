@@ -13,6 +13,7 @@
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_apps.c        applications of jobs, and how they stand
  *     control_report.c      text for people
+ *     control_audit.c       records made again
  */
 #pragma once
 
@@ -201,6 +202,8 @@ void batch_keep(struct batch *batch, struct command *command);
 /* Become the writer and find where to begin; then read some records at each
  * call: 1 when all are read. */
 int start_acquire(struct control *c, struct err *err) must_check;
+/* Set the state up from the newest checkpoint that c->reader shows. */
+int start_from_checkpoint(struct control *c, struct err *err) must_check;
 /* The like: 1 when all is read, 0 when there is more, or a negative code. */
 int start_replay(struct control *c, struct err *err) must_check;
 
@@ -237,11 +240,20 @@ void batch_clear(struct batch *batch);
 bool batch_is_touched(const struct batch *batch, uint32_t job);
 /* Mark it so. */
 void batch_touch(struct batch *batch, uint32_t job);
+/* Add what is owed to a job; false if that is nothing. */
+bool batch_add_owed(struct control *c, uint32_t job);
+/* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
+ * nodes that were looked at. */
+void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
+/* Plan, and add what the plan decides. */
+void batch_plan_round(struct control *c, enum round_kind kind);
 
 /* control_events.c */
 
 /* Add the sequences of a COMMAND_EVENTS: false when it was answered instead. */
 bool batch_add_events(struct control *c, struct command *command);
+/* A run that ends by `event` in this batch is not preempted in it as well. */
+void batch_touch_ended(struct control *c, const struct event *event);
 
 /* control_executors.c */
 

@@ -15,7 +15,7 @@ static int add_piece(void *ctx, const struct elog_checkpoint *about,
     return buf->is_over ? -ERR_LIMIT : 0;
 }
 
-static int read_checkpoint(struct control *c, struct err *err)
+int start_from_checkpoint(struct control *c, struct err *err)
 {
     auto_strbuf bytes = strbuf_make(SIZE_MAX / 2);
     struct elog_checkpoint about;
@@ -50,7 +50,7 @@ int start_acquire(struct control *c, struct err *err)
     policy_print(&c->policy->policy, &text);
     c->wanted_policy = strbuf_steal(&text);
     c->replay_began_ns = control_mono_ns(c);
-    rc = read_checkpoint(c, err);
+    rc = start_from_checkpoint(c, err);
     if (rc == 0) {
         c->state = CONTROL_REPLAYING;
     }

@@ -1,0 +1,520 @@
+#include "control/control_audit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "control/control_private.h"
+
+/* One event of the record, or one that was made again. */
+struct audit_event {
+    struct event_scope scope;
+    struct event event;
+    struct str encoded;
+};
+
+struct audit_list {
+    VEC(struct audit_event) events;
+    struct arena arena; /* of their arrays */
+};
+
+struct control_audit {
+    struct clock clock; /* first member */
+    struct rng rng;
+    int64_t time_ms; /* of the record */
+    struct control *control;
+    struct inbox *inbox;
+    struct queue_table *queues, *retry_policies;
+    struct audit_list record, made;
+    struct control_audit_counts counts;
+    struct control_difference *difference; /* during control_audit_read() */
+    struct err *err;
+};
+
+static uint64_t audit_mono_ns(const struct clock *clock)
+{
+    const struct control_audit *audit =
+        (const struct control_audit *)(const void *)clock;
+
+    return (uint64_t)(audit->time_ms > 0 ? audit->time_ms : 0) * NS_PER_MS;
+}
+
+static int64_t audit_wall_ms(const struct clock *clock)
+{
+    return ((const struct control_audit *)(const void *)clock)->time_ms;
+}
+
+static void audit_fill(const struct rng *rng, void *bytes, size_t byte_count)
+{
+    (void)rng;
+    memset(bytes, 0, byte_count); /* no decision depends on it */
+}
+
+struct control_audit *control_audit_create(void)
+{
+    struct control_audit *audit = mem_alloc(sizeof(*audit));
+    auto_mem struct policy *policy = mem_alloc(sizeof(*policy));
+
+    policy_defaults(policy);
+    audit->clock = (struct clock){audit_mono_ns, audit_wall_ms};
+    audit->rng.fill = audit_fill;
+    audit->inbox = inbox_create(NULL, NULL);
+    audit->queues = queue_table_create();
+    audit->retry_policies = queue_table_create();
+    struct control_config config = {
+        .clock = &audit->clock,
+        .rng = &audit->rng,
+        .inbox = audit->inbox,
+        .policy = policy,
+        .queues = audit->queues,
+        .retry_policies = audit->retry_policies,
+    };
+    audit->control = control_create(&config);
+    return audit;
+}
+
+static void list_clear(struct audit_list *list)
+{
+    list->events.count = 0;
+    arena_reset(&list->arena);
+}
+
+static void list_fini(struct audit_list *list)
+{
+    VEC_FREE(&list->events);
+    arena_fini(&list->arena);
+}
+
+void control_audit_destroy(struct control_audit *audit)
+{
+    if (!audit) {
+        return;
+    }
+    control_destroy(audit->control);
+    inbox_destroy(audit->inbox);
+    queue_table_destroy(audit->queues);
+    queue_table_destroy(audit->retry_policies);
+    list_fini(&audit->record);
+    list_fini(&audit->made);
+    mem_free(audit);
+}
+
+struct control_audit_counts
+control_audit_counts(const struct control_audit *audit)
+{
+    return audit->counts;
+}
+
+/* What events are. */
+
+enum role {
+    ROLE_SAID,    /* by others; or time that passed */
+    ROLE_DECIDED, /* by the leader */
+    ROLE_EITHER,
+};
+
+static enum role role_of(enum event_type type)
+{
+    switch ((int)type) {
+    case EVENT_REPRIORITISED:
+    case EVENT_CANCELLED:
+    case EVENT_SUCCEEDED:
+    case EVENT_FAILED:
+    case EVENT_LEASED:
+    case EVENT_REQUEUED:
+    case EVENT_ADMITTED:
+    case EVENT_DISMISSED:
+    case EVENT_ROUND_DONE:
+        return ROLE_DECIDED;
+    case EVENT_CANCEL: /* decided: a job of a set that is cancelled */
+    case EVENT_RUN_ERRORS:
+    case EVENT_RUN_PREEMPTED:
+    case EVENT_RUN_CANCELLED:
+    case EVENT_NODE_HEALTH:
+        return ROLE_EITHER;
+    default:
+        return ROLE_SAID;
+    }
+}
+
+static const char *name_of(enum event_type type)
+{
+    switch ((int)type) {
+    case EVENT_CANCEL:
+        return "cancel";
+    case EVENT_REPRIORITISED:
+        return "reprioritised";
+    case EVENT_CANCELLED:
+        return "cancelled";
+    case EVENT_SUCCEEDED:
+        return "succeeded";
+    case EVENT_FAILED:
+        return "failed";
+    case EVENT_LEASED:
+        return "leased";
+    case EVENT_REQUEUED:
+        return "requeued";
+    case EVENT_ADMITTED:
+        return "admitted";
+    case EVENT_DISMISSED:
+        return "dismissed";
+    case EVENT_ROUND_DONE:
+        return "round done";
+    case EVENT_RUN_ERRORS:
+        return "run errors";
+    case EVENT_RUN_PREEMPTED:
+        return "run preempted";
+    case EVENT_RUN_CANCELLED:
+        return "run cancelled";
+    case EVENT_NODE_HEALTH:
+        return "node health";
+    default:
+        return "event";
+    }
+}
+
+/* Say what an event is, for people. */
+static void describe(const struct audit_event *of, char text[512])
+{
+    char id[ID_TEXT_BYTES_MAX];
+    size_t at = 0;
+
+    if (!of) {
+        snprintf(text, 512, "nothing");
+        return;
+    }
+    const struct event *event = &of->event;
+    at += (size_t)snprintf(text, 512, "%s (type %d)", name_of(event->type),
+                           (int)event->type);
+    if (!key128_is_none(event->job.v)) {
+        at += (size_t)snprintf(text + at, 512 - at, " job %s",
+                               job_id_format(event->job, id));
+    }
+    if (event->type == EVENT_LEASED) {
+        snprintf(text + at, 512 - at, " to %.*s/%.*s priority %d attempt %u",
+                 (int)(event->leased.executor_id.byte_count % 128),
+                 event->leased.executor_id.p,
+                 (int)(event->leased.node_name.byte_count % 128),
+                 event->leased.node_name.p, event->leased.priority,
+                 event->leased.attempt);
+    } else if (event->type == EVENT_FAILED) {
+        snprintf(text + at, 512 - at, ": %.*s",
+                 (int)(event->error.message.byte_count % 256),
+                 event->error.message.p ? event->error.message.p : "");
+    }
+}
+
+/* Reading. */
+
+static int take_item(const struct log_item *item, void *ctx)
+{
+    struct audit_list *list = ctx;
+
+    VEC_PUSH(&list->events, (struct audit_event){
+                                .scope = item->scope,
+                                .event = item->event,
+                                .encoded = item->encoded,
+                            });
+    return 0;
+}
+
+static bool is_same(const struct audit_event *a, const struct audit_event *b)
+{
+    return str_equal(a->scope.queue, b->scope.queue) &&
+           str_equal(a->scope.job_set, b->scope.job_set) &&
+           str_equal(a->scope.user, b->scope.user) &&
+           str_equal(a->encoded, b->encoded);
+}
+
+/* Where decisions can begin: after the last that was said, at the latest at
+ * the first that is certainly decided. */
+static void bound_decisions(const struct audit_list *record, size_t *ret_least,
+                            size_t *ret_most)
+{
+    size_t count = record->events.count;
+
+    *ret_least = 0;
+    *ret_most = count;
+    for (size_t i = 0; i < count; i++) {
+        enum role role = role_of(record->events.items[i].event.type);
+        if (role == ROLE_SAID) {
+            *ret_least = i + 1;
+        } else if (role == ROLE_DECIDED && *ret_most == count) {
+            *ret_most = i;
+        }
+    }
+}
+
+/* Making again. */
+
+/* The event at `at`, or NULL past the end. */
+static const struct audit_event *event_at(const struct audit_list *list,
+                                          size_t at)
+{
+    return at < list->events.count ? &list->events.items[at] : NULL;
+}
+
+static bool differ(struct control_audit *audit, size_t at,
+                   const struct audit_event *expected)
+{
+    const struct audit_event *got = event_at(&audit->record, at);
+
+    audit->difference->index = (uint32_t)at;
+    describe(expected, audit->difference->expected);
+    describe(got, audit->difference->got);
+    if (expected && got && expected->event.type == got->event.type) {
+        size_t length = strlen(audit->difference->got);
+        snprintf(audit->difference->got + length,
+                 sizeof(audit->difference->got) - length, ", with other bytes");
+    }
+    return false;
+}
+
+/* Compare what the batch has been given since it was empty with the record,
+ * from `*at` on, and take it out again. */
+static bool take_made(struct control_audit *audit, size_t *at)
+{
+    struct log_batch *log = &audit->control->batch.log;
+    struct audit_list *made = &audit->made;
+    bool is_equal = true;
+
+    list_clear(made);
+    int rc = log_decode(log_batch_finish(log), &made->arena, take_item, made,
+                        audit->err);
+    ASSERT(rc == 0); /* we encoded it */
+    for (size_t i = 0; i < made->events.count && is_equal; i++) {
+        const struct audit_event *got = event_at(&audit->record, *at);
+        is_equal = got && is_same(&made->events.items[i], got);
+        if (!is_equal) {
+            differ(audit, *at, &made->events.items[i]);
+        }
+        *at += is_equal;
+    }
+    log_batch_clear(log);
+    return is_equal;
+}
+
+/* Whether the record goes on with what is owed to a job. */
+static bool is_next(struct control_audit *audit, size_t at,
+                    const struct job_decisions *decisions)
+{
+    auto_strbuf encoded = {0};
+
+    for (uint32_t i = 0; i < decisions->event_count; i++) {
+        struct audit_event made = {.scope = decisions->scope,
+                                   .event = decisions->events[i]};
+        const struct audit_event *got = event_at(&audit->record, at + i);
+        strbuf_clear(&encoded);
+        log_encode_event(&encoded, &decisions->events[i]);
+        made.encoded = strbuf_str(&encoded);
+        if (!got || !is_same(&made, got)) {
+            differ(audit, at + i, &made);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What is owed to jobs, in order of their ids, as far as the record has it:
+ * the rest is owed still. */
+static void make_owed(struct control_audit *audit, size_t *at)
+{
+    struct control *c = audit->control;
+    struct job_rules rules = {
+        .retries_max = c->policy->policy.retries_max,
+        .now_ms = c->batch.time_ms,
+    };
+    bool goes_on = true;
+    uint32_t count;
+    auto_mem uint32_t *dirty = jobs_take_dirty(c->jobs, 0, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct job_decisions decisions = {0};
+        if (goes_on && !batch_is_touched(&c->batch, dirty[i])) {
+            job_owed(c->jobs, dirty[i], &rules, &c->batch.arena, &decisions);
+            if (decisions.event_count == 0) {
+                continue;
+            }
+            goes_on = is_next(audit, *at, &decisions);
+            if (goes_on) {
+                *at += decisions.event_count;
+                goes_on = batch_add_owed(c, dirty[i]);
+                log_batch_clear(&c->batch.log);
+                continue;
+            }
+        }
+        jobs_mark_dirty(c->jobs, dirty[i]);
+    }
+}
+
+/* Jobs that can never run; each is looked at again. */
+static bool make_rejections(struct control_audit *audit, size_t *at)
+{
+    struct control *c = audit->control;
+    const struct audit_event *next;
+
+    while ((next = event_at(&audit->record, *at)) &&
+           next->event.type == EVENT_FAILED &&
+           next->event.error.kind != ERROR_GANG_UNSCHEDULABLE) {
+        uint32_t job = jobs_find(c->jobs, next->event.job);
+        size_t before = *at;
+        uint32_t look_count = 0;
+        if (job != JOBS_NONE && jobs_state(c->jobs, job) == JOB_QUEUED &&
+            !batch_is_touched(&c->batch, job)) {
+            batch_check_job(c, job, &look_count);
+        }
+        if (!take_made(audit, at)) {
+            return false;
+        }
+        if (*at == before) {
+            return differ(audit, *at, NULL);
+        }
+    }
+    return true;
+}
+
+static bool make_health(struct control_audit *audit, size_t *at)
+{
+    const struct audit_event *next = event_at(&audit->record, *at);
+
+    if (next && next->event.type == EVENT_NODE_HEALTH) {
+        batch_add_health(audit->control);
+        return take_made(audit, at);
+    }
+    return true;
+}
+
+/* The plan, if the record says that one was made. */
+static bool make_plan(struct control_audit *audit, size_t *at)
+{
+    size_t count = audit->record.events.count;
+    const struct audit_event *last = event_at(&audit->record, count - 1);
+
+    if (*at == count) {
+        return true;
+    }
+    if (last->event.type != EVENT_ROUND_DONE) {
+        return audit->difference->expected[0] ? false
+                                              : differ(audit, *at, NULL);
+    }
+    batch_plan_round(audit->control, last->event.round.kind);
+    audit->counts.round_count++;
+    return take_made(audit, at) && (*at == count || differ(audit, *at, NULL));
+}
+
+static bool make_from(struct control_audit *audit, size_t begin)
+{
+    struct control *c = audit->control;
+    size_t at = begin;
+
+    batch_clear(&c->batch);
+    c->batch.time_ms = audit->time_ms;
+    audit->difference->expected[0] = '\0';
+    for (size_t i = 0; i < begin; i++) {
+        batch_touch_ended(c, &audit->record.events.items[i].event);
+    }
+    make_owed(audit, &at);
+    bool is_equal = make_rejections(audit, &at) && make_health(audit, &at) &&
+                    make_plan(audit, &at);
+    if (!is_equal) {
+        for (size_t i = 0; i < c->batch.owed.count; i++) {
+            jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);
+        }
+    }
+    return is_equal;
+}
+
+/* Decide again what the record decides; false when it differs. */
+static bool make_again(struct control_audit *audit)
+{
+    size_t least, most;
+
+    bound_decisions(&audit->record, &least, &most);
+    if (least > most) {
+        return differ(audit, most, NULL); /* decided before all was said */
+    }
+    for (size_t begin = least; begin <= most; begin++) {
+        if (make_from(audit, begin)) {
+            audit->counts.decision_count += audit->record.events.count - begin;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_new_leader(const struct audit_list *record)
+{
+    for (size_t i = 0; i < record->events.count; i++) {
+        if (record->events.items[i].event.type == EVENT_LEADER_STARTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int audit_record(void *ctx, const struct elog_record *record)
+{
+    struct control_audit *audit = ctx;
+    struct control *c = audit->control;
+
+    if (record->format_version > CONTROL_FORMAT_VERSION) {
+        return err_set(audit->err, -ERR_VERSION,
+                       "record %" PRIu64 " was written by a newer release",
+                       record->seq);
+    }
+    audit->time_ms = record->time_ms;
+    list_clear(&audit->record);
+    int rc = log_decode(record->payload, &audit->record.arena, take_item,
+                        &audit->record, audit->err);
+    if (rc < 0) {
+        return rc;
+    }
+    audit->difference->seq = record->seq;
+    if (!make_again(audit)) {
+        return err_set(audit->err, -ERR_CONFLICT,
+                       "record %" PRIu64 " differs at event %u", record->seq,
+                       audit->difference->index);
+    }
+    rc = fold_payload(c, record->payload, record->seq, record->time_ms,
+                      audit->err);
+    if (has_new_leader(&audit->record)) {
+        jobs_mark_all_dirty(c->jobs);
+    }
+    if (audit->counts.record_count++ == 0) {
+        audit->counts.first_seq = record->seq;
+    }
+    audit->counts.last_seq = record->seq;
+    audit->counts.event_count += audit->record.events.count;
+    return rc;
+}
+
+int control_audit_begin(struct control_audit *audit, struct elog_reader *reader,
+                        struct err *err)
+{
+    struct control *c = audit->control;
+    struct elog_bounds bounds;
+
+    int rc = elog_bounds(reader, &bounds, err);
+    if (rc < 0 || bounds.first_seq == 1) {
+        return rc;
+    }
+    c->reader = reader;
+    rc = start_from_checkpoint(c, err);
+    c->reader = NULL;
+    jobs_mark_all_dirty(c->jobs);
+    return rc;
+}
+
+int control_audit_read(struct control_audit *audit, struct elog_reader *reader,
+                       uint32_t record_count_max,
+                       struct control_difference *ret_difference,
+                       struct err *err)
+{
+    struct elog_range range = {
+        .from_seq = audit->control->seq + 1,
+        .record_count_max = record_count_max,
+    };
+
+    audit->difference = ret_difference;
+    audit->err = err;
+    return elog_read(reader, &range, audit_record, audit, err);
+}
