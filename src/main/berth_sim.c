@@ -13,6 +13,7 @@ static const char usage_text[] =
     "\n"
     "  run SCENARIO.yaml   play a scenario: clusters, queues, streams of jobs\n"
     "  swf FILE            play a log in the Standard Workload Format\n"
+    "  replay DATA_DIR     make the decisions of a berthd's log again\n"
     "  --help, --version   say so; end\n"
     "\n"
     "berth-sim COMMAND --help tells more.  Exit codes: 0 well, 1 it went\n"
@@ -24,6 +25,7 @@ static const struct {
 } commands[] = {
     {"run", sim_run_main},
     {"swf", sim_swf_main},
+    {"replay", sim_replay_main},
 };
 
 int main(int argument_count, char **arguments)

@@ -13,6 +13,7 @@
 enum {
     SIM_EXIT_FAILURE = 1,
     SIM_EXIT_USAGE = 2,
+    SIM_EXIT_DIFFERS = 3, /* replay: a decision is another */
     SIM_FILE_BYTES_MAX = 256 << 20,
 };
 
@@ -27,6 +28,8 @@ struct sim_output {
 int sim_run_main(int argument_count, char **arguments);
 /* The command `swf`. */
 int sim_swf_main(int argument_count, char **arguments);
+/* The command `replay`. */
+int sim_replay_main(int argument_count, char **arguments);
 
 /* Read a whole number between two bounds; false when it is none. */
 bool sim_read_number(const char *text, int64_t min, int64_t max,

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "elog/elog_sqlite.h"
+#include "elog/sq.h"
 #include "main/sim_main.h"
 #include "sim/play.h"
 
@@ -13,6 +15,7 @@ static const char usage_text[] =
     "  --json         the summary as JSON\n"
     "  --csv FILE     use over time, a line for each sample\n"
     "  --svg FILE     the same as a picture\n"
+    "  --log FILE     keep the log, for berth-sim replay (slow)\n"
     "  --quiet        no progress\n"
     "  --print-manual write the keys of scenarios as a Markdown table; end\n"
     "  --help         say so; end\n";
@@ -23,6 +26,7 @@ enum {
     OPTION_JSON,
     OPTION_CSV,
     OPTION_SVG,
+    OPTION_LOG,
     OPTION_QUIET,
     OPTION_MANUAL,
     OPTION_HELP,
@@ -34,6 +38,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", required_argument, NULL, OPTION_CSV},
     {"svg", required_argument, NULL, OPTION_SVG},
+    {"log", required_argument, NULL, OPTION_LOG},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"print-manual", no_argument, NULL, OPTION_MANUAL},
     {"help", no_argument, NULL, OPTION_HELP},
@@ -42,7 +47,7 @@ static const struct option long_options[] = {
 
 struct run_options {
     struct sim_output output;
-    const char *path;
+    const char *path, *log_path;
     int64_t seed;  /* -1: the scenario's */
     int64_t scale; /* 1: whole */
 };
@@ -85,6 +90,9 @@ static int take(int code, struct run_options *options)
         return 0;
     case OPTION_SVG:
         options->output.svg_path = optarg;
+        return 0;
+    case OPTION_LOG:
+        options->log_path = optarg;
         return 0;
     case OPTION_QUIET:
         options->output.is_quiet = true;
@@ -147,13 +155,14 @@ static void on_progress(void *ctx, const struct world *world,
     sim_show_progress(strbuf_text(&text));
 }
 
-static int play_and_report(const struct scenario *scenario,
+static int play_and_report(const struct scenario *scenario, struct elog *log,
                            const struct sim_output *output)
 {
     struct tally tally = {0};
     struct progress progress = {.duration_ms = scenario->duration_ms};
     bool is_watched = !output->is_quiet && sim_has_watcher();
     struct play_options options = {
+        .log = log,
         .progress = is_watched ? on_progress : NULL,
         .ctx = &progress,
     };
@@ -188,6 +197,7 @@ int sim_run_main(int argument_count, char **arguments)
     auto_arena arena = {0};
     auto_strbuf text = {0};
     struct scenario *scenario = NULL;
+    struct elog *log = NULL;
     struct err err;
 
     int rc = parse(argument_count, arguments, &options);
@@ -204,5 +214,12 @@ int sim_run_main(int argument_count, char **arguments)
         scenario->seed = options.seed;
     }
     scenario_scale(scenario, options.scale);
-    return play_and_report(scenario, &options.output);
+    if (options.log_path) {
+        sq_start();
+        if (elog_sqlite_open(options.log_path, NULL, &log, &err) < 0) {
+            fprintf(stderr, "berth-sim: %s\n", err.text);
+            return SIM_EXIT_FAILURE;
+        }
+    }
+    return play_and_report(scenario, log, &options.output);
 }

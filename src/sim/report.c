@@ -89,7 +89,7 @@ void report_text(const struct report *report, struct strbuf *out)
 
 /* JSON. */
 
-static void add_json_text(struct strbuf *out, struct str text)
+void report_json_text(struct strbuf *out, struct str text)
 {
     strbuf_add_char(out, '"');
     for (size_t i = 0; i < text.byte_count; i++) {
@@ -124,7 +124,7 @@ static void add_json_queues(const struct report *report, struct strbuf *out)
     for (size_t i = 0; i < tally->queues.count; i++) {
         const struct tally_queue *queue = &tally->queues.items[i];
         strbuf_add_text(out, i ? ", {\"name\": " : "{\"name\": ");
-        add_json_text(out, queue->name);
+        report_json_text(out, queue->name);
         strbuf_addf(out,
                     ", \"share_due\": %.6f, \"share_obtained\": %.6f, "
                     "\"jobs\": %" PRIu64 ", \"started\": %" PRIu64
@@ -144,7 +144,7 @@ void report_json(const struct report *report, struct strbuf *out)
     bool is_first = true;
 
     strbuf_add_text(out, "{\"name\": ");
-    add_json_text(out, report->title);
+    report_json_text(out, report->title);
     strbuf_addf(out,
                 ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
                 ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
@@ -159,7 +159,7 @@ void report_json(const struct report *report, struct strbuf *out)
     for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
         if (is_shown(report, r)) {
             strbuf_add_text(out, is_first ? "" : ", ");
-            add_json_text(out, schema_of(report)->columns[r].name);
+            report_json_text(out, schema_of(report)->columns[r].name);
             strbuf_addf(out, ": %.6f", result->utilisation[r]);
             is_first = false;
         }

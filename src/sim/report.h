@@ -27,3 +27,5 @@ void report_json(const struct report *report, struct strbuf *out);
 void report_csv(const struct report *report, struct strbuf *out);
 /* Append an SVG picture of use over time. */
 void report_svg(const struct report *report, struct strbuf *out);
+/* Append a text as JSON, with its quotes. */
+void report_json_text(struct strbuf *out, struct str text);
