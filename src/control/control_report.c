@@ -117,6 +117,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_APP_STARTING] = "applicationStarting",
     [SCHED_WAIT_APP_TURN] = "applicationTurn",
     [SCHED_WAIT_APP_LIMIT] = "applicationLimit",
+    [SCHED_WAIT_APP_NEED] = "applicationNeed",
     [SCHED_WAIT_ADMITTED] = "admitted",
     [SCHED_WAIT_RESERVED] = "reserved",
     [SCHED_WAIT_PASSED] = "passed",
@@ -144,6 +145,8 @@ static const char *const wait_texts[] = {
                             "its own.",
     [SCHED_WAIT_APP_LIMIT] = "As many applications of its queue run as the "
                              "queue allows.",
+    [SCHED_WAIT_APP_NEED] = "An older application of its queue waits for what "
+                            "it would take.",
     [SCHED_WAIT_ADMITTED] = "Its turn has come; it starts before what comes "
                             "after it, as soon as there is room.",
     [SCHED_WAIT_RESERVED] = "Its turn has come, and its place is reserved.",
@@ -182,6 +185,9 @@ static void put_application(struct strbuf *buf,
                     moment(e->until_ms, until));
     } else if (e->wait == SCHED_WAIT_APP_TURN) {
         strbuf_addf(buf, "Application %.*s is the next to start.\n",
+                    STR_ARG(e->application));
+    } else if (e->wait == SCHED_WAIT_APP_NEED) {
+        strbuf_addf(buf, "Application %.*s is to have room first.\n",
                     STR_ARG(e->application));
     } else if (e->wait == SCHED_WAIT_APP_LIMIT) {
         strbuf_addf(buf,

@@ -78,6 +78,7 @@ static void switch_on(struct sched *sched, uint32_t queue)
     for (int state = 0; state < SCHED_APP_STATES; state++) {
         apps->first[state] = NONE;
     }
+    apps->chosen = apps->held_app = NONE;
     sched->queues.items[queue].apps = apps;
 }
 

@@ -57,6 +57,7 @@ static struct app_queue *apps_of(const struct round *round,
                 : 0;
         apps->chosen = NONE;
         apps->chosen_at = (struct seq_cursor){0};
+        apps->held_app = NONE;
     }
     return apps;
 }
@@ -342,6 +343,20 @@ static void name_app(const struct sched *sched, uint32_t index,
     answer->since_ms = app->since_ms;
 }
 
+/* Whether the last plan kept an application back for a job that still
+ * waits. */
+static bool is_held(const struct sched *sched, const struct app_queue *apps,
+                    uint32_t app)
+{
+    if (apps->held_app != app || apps->held_for >= sched->jobs.count) {
+        return false;
+    }
+    const struct job *job = &sched->jobs.items[apps->held_for];
+    return job->list != LIST_NONE && job->run == NONE &&
+           sched->lists.items[job->list].app != NONE &&
+           key128_compare(job->id.v, apps->held_for_id.v) == 0;
+}
+
 bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
                    struct sched_explanation *answer)
 {
@@ -373,6 +388,12 @@ bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
     uint32_t first = apps->accepted.count
                          ? seq_get(&apps->accepted, (struct seq_cursor){0})
                          : NONE;
+    if (is_held(sched, apps, list->app) && answer->wait == SCHED_WAIT_TURN) {
+        uint32_t needs = sched->jobs.items[apps->held_for].list;
+        answer->wait = SCHED_WAIT_APP_NEED;
+        name_app(sched, sched->lists.items[needs].app, answer);
+        return true;
+    }
     if (first == NONE || first == list->app) {
         return false;
     }

@@ -43,6 +43,8 @@ void order_unmet(const struct round *round, struct lane *lane);
  * reservation of theirs, when it is of one that would start; or NULL. */
 struct reservation *order_hold(struct round *round, struct lane *lane,
                                uint32_t list);
+/* What is at the lane's head had to be passed over for that. */
+void order_note_held(struct round *round, const struct lane *lane);
 /* Ask for a plan when the application that keeps others back ceases to. */
 void order_wake(struct round *round);
 /* Whether the ordering keeps a waiting job back, and why. */

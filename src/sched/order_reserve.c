@@ -138,6 +138,17 @@ static void make(struct round *round, struct order_hold *hold,
     hold->is_made = true;
 }
 
+void order_note_held(struct round *round, const struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    struct app_queue *apps = sched->queues.items[lane->queue].apps;
+    uint32_t job = round->reserve.own->job;
+
+    apps->held_app = sched->lists.items[lane->heads[0].list].app;
+    apps->held_for = job;
+    apps->held_for_id = sched->jobs.items[job].id;
+}
+
 struct reservation *order_hold(struct round *round, struct lane *lane,
                                uint32_t list)
 {

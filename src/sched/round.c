@@ -272,7 +272,8 @@ static void pass_over_job(struct round *round, struct lane *lane,
     uint32_t job = lane->heads[0].item;
 
     if (round->reserve.own) {
-        /* Room there is, but not beside what the queue's own need. */
+        /* Room there may be, but not beside what the queue's own need. */
+        order_note_held(round, lane);
         lane->looked_count++;
         lane_drop_list(round, lane);
         return;
@@ -341,7 +342,9 @@ static void step_gang(struct round *round, struct lane *lane)
 
     switch (gang_place(round, lane, gang)) {
     case GANG_WAITS:
-        if (!round->reserve.own) {
+        if (round->reserve.own) {
+            order_note_held(round, lane);
+        } else {
             if (lane->is_by_apps) {
                 order_unmet(round, lane);
             }

@@ -342,6 +342,8 @@ enum sched_wait {
                                   `until_ms` at the latest */
     SCHED_WAIT_APP_TURN,       /* `application` is the next to start */
     SCHED_WAIT_APP_LIMIT,      /* `used` of `limit` applications run */
+    SCHED_WAIT_APP_NEED,       /* `application`, the older one, waits for room
+                                  that it would take */
     SCHED_WAIT_ADMITTED,       /* admitted; nobody can tell when it starts */
     SCHED_WAIT_RESERVED, /* admitted; starts by `until_ms` at the latest */
     SCHED_WAIT_PASSED,   /* what it would fit in is kept for `for_job`, which

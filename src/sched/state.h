@@ -201,6 +201,10 @@ struct app_queue {
     uint32_t running_count;  /* with those that start */
     uint32_t chosen;         /* the one that may start next, or NONE */
     struct seq_cursor chosen_at;
+    /* What the last plan kept from starting, if it did, and for which job. */
+    uint32_t held_app; /* or NONE */
+    uint32_t held_for;
+    struct job_id held_for_id;
 };
 
 struct queue {

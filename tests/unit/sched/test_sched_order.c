@@ -535,6 +535,10 @@ static void sa_08_keeps_a_reservation_of_the_queue(void **state)
     hold_for_other(w);
     struct sa08 sa = make_sa08(w, 0);
     play_sa08(w, &sa, false);
+    struct sched_explanation why;
+    sched_explain(w->sched, sa.driver, 1, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_APP_NEED);
+    assert_true(str_equal(why.application, STR("App1")));
     /* It binds nobody but those of the queue that would start. */
     uint32_t free_rider = world_submit(
         w, &(struct world_job){.queue = "other", .priority_class = "fixed"});
@@ -566,6 +570,35 @@ static void sa_08_reserves_nothing_where_the_pool_does_not(void **state)
     world_queue_by(w, "Q", &BY_STATE);
     struct sa08 sa = make_sa08(w, 0);
     play_sa08(w, &sa, true);
+}
+
+/* UM-04: a pool of 10; Q has an application of 1 + 3, and `other` work that
+ * cannot be taken back, at most a fifth over its share. */
+static void um_04_leaves_room_for_later_stages(void **state)
+{
+    struct world *w = *state;
+    struct pool_policy *pool = &w->policy.pools[0];
+
+    pool->over_share_ppm = FRACTION_ONE_PPM / 5;
+    pool->cost_weights_ppm[CPU] = FRACTION_ONE_PPM;
+    pool->cost = COST_WEIGHTED_SUM;
+    world_restart(w);
+    world_queue_by(w, "Q", &BY_STATE);
+    make_node(w, 10);
+    uint32_t d1 = ask_for(w, "App1", 1, false, 0);
+    world_submit_many(
+        w, &(struct world_job){.queue = "other", .priority_class = "fixed"},
+        20);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(has_node(w, d1));
+    assert_int_equal(world_running(w, "other"), 6);
+    for (int e = 0; e < 3; e++) {
+        ask_for(w, "App1", 1, false, 0);
+    }
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(world_running(w, "Q"), 4);
+    assert_int_equal(world_running(w, "other"), 6);
+    assert_int_equal(w->preempted_count, 0);
 }
 
 static uint32_t ask_opted_out(struct world *w, const char *app, int64_t at_ms)
@@ -865,6 +898,7 @@ int main(void)
         SCENARIO(sa_08_keeps_a_reservation_of_the_queue),
         SCENARIO(sa_08_passes_a_reservation_of_the_queue),
         SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
+        SCENARIO(um_04_leaves_room_for_later_stages),
         SCENARIO(sa_09_opts_out_where_the_queue_allows_it),
         SCENARIO(sa_09_opts_out_nowhere_else),
         SCENARIO(sa_10_orders_each_queue_by_itself),
