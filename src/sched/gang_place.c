@@ -9,6 +9,7 @@ struct attempt {
     struct lane *lane;
     const struct gang *gang;
     const struct label_group *only; /* or NULL */
+    uint32_t last_node, last_class; /* of the member before; or NONE */
     uint32_t wanted;                /* all that wait */
     uint32_t needed;                /* fewer will not do */
     uint32_t preempt_until;         /* members for whom others may go */
@@ -49,6 +50,21 @@ static void back_to(struct round *round, struct mark mark)
     round_undecide(round, mark.decisions);
 }
 
+/* Whether the node of the member before is the best for this one as well: it
+ * was the fullest that had room, and still has. */
+static bool is_like_last(const struct attempt *attempt,
+                         const struct search *search)
+{
+    const struct sched *sched = attempt->round->sched;
+
+    return attempt->only && attempt->last_node != NONE &&
+           attempt->last_class == search->class_index &&
+           !(sched->job_flags.items[search->job] & JOB_AVOIDS) &&
+           amounts_fit(&class_at(attempt->round, search->class_index)->request,
+                       &sched->free[attempt->last_node]) &&
+           place_allows(search, attempt->last_node);
+}
+
 /* A place for a member, and the class that it has there. */
 static uint32_t node_for(struct attempt *attempt, uint32_t job,
                          uint32_t *ret_class)
@@ -57,8 +73,12 @@ static uint32_t node_for(struct attempt *attempt, uint32_t job,
     struct search search = {round, class_of_job(round->sched, job), job,
                             attempt->only};
     bool may_preempt = attempt->placed_count < attempt->preempt_until;
-    uint32_t node = place_find(&search);
+    uint32_t node = NONE;
 
+    if (is_like_last(attempt, &search)) {
+        node = attempt->last_node; /* in a group searches look at each node */
+    }
+    node = node == NONE ? place_find(&search) : node;
     if (node == NONE && attempt->may_go_away) {
         node = away_find(&search);
     }
@@ -68,6 +88,8 @@ static uint32_t node_for(struct attempt *attempt, uint32_t job,
     if (node == NONE && may_preempt && attempt->may_go_away) {
         node = away_find_victims(&search);
     }
+    attempt->last_node = node;
+    attempt->last_class = search.class_index;
     *ret_class = search.class_index;
     return node;
 }
@@ -101,6 +123,7 @@ static bool try_members(struct attempt *attempt)
     uint32_t failed_count = 0, failed_class = NONE;
 
     attempt->placed_count = 0;
+    attempt->last_node = NONE;
     attempt->placed_sum = (struct resource_vec){0};
     for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
          seq_next(&attempt->gang->waiting, &at)) {
@@ -121,28 +144,6 @@ static bool try_members(struct attempt *attempt)
         }
     }
     return true;
-}
-
-const struct label *gang_running_value(const struct round *round,
-                                       const struct gang *gang)
-{
-    const struct sched *sched = round->sched;
-    struct str key = str_of(gang->uniformity);
-
-    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
-         seq_next(&gang->leased, &at)) {
-        uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
-        const struct node *node =
-            &sched->nodes.items[sched->runs.items[run].node];
-        const struct label *label =
-            node->record ? label_find(node->record->labels,
-                                      node->record->label_count, key)
-                         : NULL;
-        if (label && sched->runs.items[run].state != RUN_PREEMPTED) {
-            return label;
-        }
-    }
-    return NULL;
 }
 
 /* How good a try was: without victims before with, then more members, then
@@ -171,20 +172,17 @@ static bool try_scored(struct attempt *attempt, struct mark mark,
     return is_enough;
 }
 
-/* Try one value of the label after the other; the best one stands. */
-static bool try_values(struct attempt *attempt)
+/* Try one group of nodes after the other; the best one stands. */
+static bool try_groups(struct attempt *attempt, const struct label_index *index)
 {
     struct round *round = attempt->round;
-    struct str key = str_of(attempt->gang->uniformity);
-    const struct label_index *index = place_labels(round, key);
-    const struct label *running = gang_running_value(round, attempt->gang);
     struct mark mark = mark_here(round);
     struct score score, best = {UINT32_MAX, 0};
     const struct label_group *best_group = NULL;
 
     for (uint32_t i = 0; i < index->group_count; i++) {
         attempt->only = &index->groups[i];
-        if (running && !str_equal(running->value, attempt->only->value)) {
+        if (!place_is_open(round, attempt->gang, attempt->only)) {
             continue;
         }
         bool is_enough = try_scored(attempt, mark, &score);
@@ -206,8 +204,8 @@ static bool try_gang(struct attempt *attempt)
 {
     struct round *round = attempt->round;
     struct mark mark = mark_here(round);
-    bool is_uniform = attempt->gang->uniformity[0] != 0;
-    bool is_done = is_uniform ? try_values(attempt) : try_members(attempt);
+    const struct label_index *groups = place_groups(round, attempt->gang);
+    bool is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
 
     if (!is_done) {
         back_to(round, mark);

@@ -153,31 +153,20 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
     }
 }
 
-/* The value that members which run hold the gang to; "" for none. */
-static bool is_value_open(const struct spots *spots,
-                          const struct label_group *group)
-{
-    const struct label *running =
-        gang_running_value(spots->r->round, spots->gang);
-
-    return !running || str_equal(running->value, group->value);
-}
-
 /* Whether the gang has room at a time; leaves its places in `taken`. */
 static bool fits_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
-    struct str key = str_of(spots->gang->uniformity);
+    const struct label_index *index = place_groups(round, spots->gang);
 
     spots->only = NULL;
-    if (key.byte_count == 0) {
+    if (!index) {
         set_rooms(spots, at_ms);
         return fill(spots);
     }
-    const struct label_index *index = place_labels(round, key);
     for (uint32_t i = 0; i < index->group_count; i++) {
         spots->only = &index->groups[i];
-        if (is_value_open(spots, spots->only)) {
+        if (place_is_open(round, spots->gang, spots->only)) {
             set_rooms(spots, at_ms);
             if (fill(spots)) {
                 return true;

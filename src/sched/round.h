@@ -85,14 +85,15 @@ struct heap_entry {
     uint32_t level;
 };
 
-/* The nodes that share a value of a label. */
+/* The nodes of one cluster that share a value of a label. */
 struct label_group {
-    struct str value;
+    struct str value; /* "" where no label is asked for */
+    uint32_t executor;
     uint32_t *nodes;
     uint32_t count;
 };
 
-/* All values of one label among the pool's nodes. */
+/* All values of one label among the pool's nodes, in each cluster. */
 struct label_index {
     struct str key;
     struct label_group *groups;
@@ -251,8 +252,18 @@ void place_rollback(struct round *round, size_t mark);
 void place_undo(struct sched *sched);
 /* What changed at the open node goes into the index. */
 void place_flush(struct round *round);
-/* The groups of nodes by the values of a label, in order of values. */
+
+/* label_groups.c */
+
+/* The groups of nodes by the values of a label, in order of values, then of
+ * clusters; by clusters alone for "". */
 const struct label_index *place_labels(struct round *round, struct str key);
+/* The groups of which a gang must be in one; NULL: all nodes are one. */
+const struct label_index *place_groups(struct round *round,
+                                       const struct gang *gang);
+/* Whether what runs of a gang leaves it a group. */
+bool place_is_open(const struct round *round, const struct gang *gang,
+                   const struct label_group *group);
 
 /* evict.c */
 
@@ -277,11 +288,6 @@ void evict_forget(struct round *round);
 uint32_t victims_find(const struct search *search);
 
 /* gang_place.c */
-
-/* The value of its uniformity label that a gang's running members have, or
- * NULL. */
-const struct label *gang_running_value(const struct round *round,
-                                       const struct gang *gang);
 
 enum gang_outcome { GANG_PLACED, GANG_WAITS, GANG_CUT };
 

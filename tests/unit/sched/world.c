@@ -120,7 +120,9 @@ uint32_t world_node(struct world *world, const struct world_node *node)
         .is_unschedulable = node->is_unschedulable,
     };
 
-    return sched_node_set(world->sched, STR("e"), &record, STR(""));
+    return sched_node_set(world->sched,
+                          str_of(node->executor ? node->executor : "e"),
+                          &record, STR(""));
 }
 
 static int64_t lifetime_ms(int64_t lifetime_s)

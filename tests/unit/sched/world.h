@@ -47,6 +47,7 @@ struct world_node {
     const char *label_key, *label_value;
     const char *taint;
     const char *pool;
+    const char *executor; /* NULL: "e" */
     bool is_unschedulable;
 };
 
@@ -82,7 +83,7 @@ uint32_t world_queue(struct world *world, const char *name, double factor);
  * factor are ignored. */
 uint32_t world_queue_by(struct world *world, const char *name,
                         const struct queue_record *by);
-/* Add or change a node of executor `e`. */
+/* Add or change a node. */
 uint32_t world_node(struct world *world, const struct world_node *node);
 /* Submit a job; its handle. */
 uint32_t world_submit(struct world *world, const struct world_job *job);

@@ -1,0 +1,169 @@
+/* A gang is in one cluster (model.md 6.8), at the planner. */
+#include "unit.h"
+#include "world.h"
+
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+
+    world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(sched_is_consistent(world->sched));
+    world_fini(world);
+    mem_free(world);
+    return 0;
+}
+
+/* Cluster `a` of 3 slots and cluster `b` of 5, in one pool. */
+static void make_clusters(struct world *w)
+{
+    world_node(w, &(struct world_node){"a1", .cores = 3, .executor = "a"});
+    world_node(w, &(struct world_node){"b1", .cores = 2, .executor = "b"});
+    world_node(w, &(struct world_node){"b2", .cores = 3, .executor = "b"});
+}
+
+static uint32_t submit_gang(struct world *w, const char *id, uint32_t count)
+{
+    return world_submit_many(
+        w, &(struct world_job){.queue = "A", .gang = id, .cardinality = count},
+        count);
+}
+
+static uint32_t count_in(const struct world *w, uint32_t first, uint32_t count,
+                         char cluster)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        found += world_node_of(w, i)[0] == cluster;
+    }
+    return found;
+}
+
+static void gang_starts_in_the_cluster_that_holds_it(void **state)
+{
+    struct world *w = *state;
+
+    make_clusters(w);
+    uint32_t four = submit_gang(w, "four", 4);
+    uint32_t three = submit_gang(w, "three", 3);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(count_in(w, four, 4, 'b'), 4);
+    assert_int_equal(count_in(w, three, 3, 'a'), 3);
+}
+
+static void gang_waits_although_two_clusters_have_room(void **state)
+{
+    struct world *w = *state;
+
+    make_clusters(w);
+    uint32_t six = submit_gang(w, "six", 6);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    /* Single jobs go anywhere. */
+    world_end(w, six);
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 8);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 8);
+}
+
+/* A member that comes back joins the others. */
+static void vacancy_is_filled_in_the_same_cluster(void **state)
+{
+    struct world *w = *state;
+
+    make_clusters(w);
+    uint32_t first = submit_gang(w, "g", 4);
+    world_round(w, ROUND_FAST, 0);
+    sched_job_requeue(w->sched, first, SCHED_NONE);
+    w->node_of[first] = SCHED_NONE;
+    uint32_t filler = world_submit(w, &(struct world_job){.queue = "B"});
+    uint32_t b2 = w->node_of[first + 1];
+    world_lease(w, filler, b2, 0);
+    uint32_t more = world_submit(w, &(struct world_job){.queue = "B"});
+    world_lease(w, more, w->node_of[first + 3], 0);
+    world_round(w, ROUND_FAST, 1000);
+    assert_string_equal(world_node_of(w, first), "");
+    world_end(w, more);
+    world_round(w, ROUND_FAST, 2000);
+    assert_int_equal(count_in(w, first, 4, 'b'), 4);
+}
+
+/* A value of a label may be found in several clusters. */
+static void gang_of_one_rack_is_in_one_cluster_too(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "A", .gang = "g", .cardinality = 4, .uniformity = "rack"};
+    struct world_node node = {
+        .cores = 2, .label_key = "rack", .label_value = "r1"};
+    static const char *const names[] = {"a1", "b1", "b2"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        node.name = names[i];
+        node.executor = i == 0 ? "a" : "b";
+        world_node(w, &node);
+    }
+    uint32_t first = world_submit_many(w, &member, 4);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(count_in(w, first, 4, 'b'), 4);
+}
+
+/* Room is made in one cluster, by as few victims as that takes. */
+static void preemption_is_in_one_cluster(void **state)
+{
+    struct world *w = *state;
+
+    make_clusters(w);
+    world_submit_many(
+        w, &(struct world_job){.queue = "A", .priority_class = "low"}, 8);
+    world_round(w, ROUND_FAST, 0);
+    struct world_job member = {
+        .queue = "B", .priority_class = "high", .gang = "g", .cardinality = 4};
+    uint32_t first = world_submit_many(w, &member, 4);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(count_in(w, first, 4, 'b'), 4);
+    assert_int_equal(w->preempted_count, 4);
+}
+
+/* What is reserved for a gang is, too. */
+static void reservation_is_in_one_cluster(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    make_clusters(w);
+    struct world_job fixed = {.queue = "B", .priority_class = "fixed"};
+    uint32_t b1 =
+        world_node(w, &(struct world_node){"b1", .cores = 2, .executor = "b"});
+    world_lease(w, world_submit(w, &fixed), b1, 0);
+    uint32_t first = submit_gang(w, "g", 5);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_in(w, first, 5, 'b'), 0);
+    uint32_t other = world_submit_many(w, &fixed, 8);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(count_in(w, other, 8, 'a'), 3);
+    assert_int_equal(count_in(w, other, 8, 'b'), 0);
+}
+
+int main(void)
+{
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        SCENARIO(gang_starts_in_the_cluster_that_holds_it),
+        SCENARIO(gang_waits_although_two_clusters_have_room),
+        SCENARIO(vacancy_is_filled_in_the_same_cluster),
+        SCENARIO(gang_of_one_rack_is_in_one_cluster_too),
+        SCENARIO(preemption_is_in_one_cluster),
+        SCENARIO(reservation_is_in_one_cluster),
+    };
+
+    return RUN_TESTS(tests);
+}
