@@ -1,8 +1,7 @@
 /*
  * bench_sched - the planner, on one core.
  *
- *     bench_sched [-s TENTHS] [NAME...]     all cases but mixed_full, or
- *                                           those named
+ *     bench_sched [-s TENTHS] [NAME...]     all cases, or those named
  *
  * Duels are the cases of design.md 9, beside what Armada took for the same
  * work (`peer`); the others are of the mixed workload (mixed.h).  Times are
@@ -39,7 +38,7 @@ static bool is_wanted(const char *name, int argc, char **argv, int first)
             return true;
         }
     }
-    return first >= argc && strcmp(name, "mixed_full") != 0;
+    return first >= argc ;
 }
 
 int main(int argc, char **argv)

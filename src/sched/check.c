@@ -78,7 +78,9 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
                              (sched->ranks[node] > rank || count == 0));
             if (!is_after || block->keys[i] != sched->nodes.items[node].key ||
                 sched->nodes.items[node].pool != p ||
-                !amounts_fit(&sched->free[node], &block->free_max)) {
+                block->words[i] !=
+                    packed_of(&index->scale, &sched->free[node]) ||
+                !packed_fits(block->words[i], index->tops[b])) {
                 return false;
             }
             key = block->keys[i];

@@ -2,6 +2,7 @@
 
 #include "sched/heap.h"
 #include "sched/lanes.h"
+#include "sched/urgent.h"
 
 /* When a run may be preempted for fairness; INT64_MAX: not known. */
 static int64_t ripe_ms(const struct round *round, const struct run *run)
@@ -59,6 +60,9 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->submitted_ms = job->submitted_ms;
     run->state = RUN_EVICTED;
     round->evicted_count++;
+    if (run->level > round->evicted_level_max) {
+        round->evicted_level_max = run->level;
+    }
     run->unit = round->unit_count;
 }
 
@@ -326,6 +330,7 @@ void evict_return(struct round *round, uint32_t index)
         uint32_t run = round->members[unit->member_first + m];
         round->sched->runs.items[run].state = RUN_RETURNED;
         round->evicted_count--;
+        urgent_note(round, round->sched->runs.items[run].node);
     }
 }
 
@@ -363,4 +368,5 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->touched);
     VEC_FREE(&round->moved);
     VEC_FREE(&round->victims);
+    urgent_forget(round);
 }

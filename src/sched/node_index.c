@@ -2,12 +2,14 @@
 
 #include <string.h>
 
-enum { BLOCKS_MIN = 16 };
+enum { BLOCKS_MIN = 16, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
 void node_index_fini(struct node_index *index)
 {
     mem_free(index->blocks);
     mem_free(index->order);
+    mem_free(index->tops);
+    mem_free(index->ends);
     mem_free(index->spare);
     *index = (struct node_index){0};
 }
@@ -29,6 +31,8 @@ static void grow(struct node_index *index)
         mem_grow_array(index->blocks, capacity, sizeof(*index->blocks));
     index->order =
         mem_grow_array(index->order, capacity, sizeof(*index->order));
+    index->tops = mem_grow_array(index->tops, capacity, sizeof(*index->tops));
+    index->ends = mem_grow_array(index->ends, capacity, sizeof(*index->ends));
     index->spare =
         mem_grow_array(index->spare, capacity, sizeof(*index->spare));
     for (uint32_t i = capacity; i > index->capacity; i--) {
@@ -44,23 +48,33 @@ static struct node_index_block *add_block(struct node_index *index, uint32_t at)
         grow(index);
     }
     uint32_t fresh = index->spare[--index->spare_count];
+    uint32_t behind = index->order_count - at;
     memmove(&index->order[at + 1], &index->order[at],
-            (index->order_count - at) * sizeof(*index->order));
+            behind * sizeof(*index->order));
+    memmove(&index->tops[at + 1], &index->tops[at],
+            behind * sizeof(*index->tops));
+    memmove(&index->ends[at + 1], &index->ends[at],
+            behind * sizeof(*index->ends));
     index->order[at] = fresh;
+    index->tops[at] = 0;
+    index->ends[at] = 0;
     index->order_count++;
     struct node_index_block *block = &index->blocks[fresh];
     block->count = 0;
     block->is_loose = false;
-    block->free_max = (struct resource_vec){0};
     return block;
 }
 
 static void drop_block(struct node_index *index, uint32_t at)
 {
     index->spare[index->spare_count++] = index->order[at];
-    index->order_count--;
+    uint32_t behind = --index->order_count - at;
     memmove(&index->order[at], &index->order[at + 1],
-            (index->order_count - at) * sizeof(*index->order));
+            behind * sizeof(*index->order));
+    memmove(&index->tops[at], &index->tops[at + 1],
+            behind * sizeof(*index->tops));
+    memmove(&index->ends[at], &index->ends[at + 1],
+            behind * sizeof(*index->ends));
 }
 
 static struct node_index_block *block_at(const struct node_index *index,
@@ -69,22 +83,20 @@ static struct node_index_block *block_at(const struct node_index *index,
     return &index->blocks[index->order[at]];
 }
 
-static void raise_max(struct resource_vec *max, const struct resource_vec *v)
+static uint64_t word_of(const struct node_index *index, uint32_t node)
 {
-    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        max->v[r] = v->v[r] > max->v[r] ? v->v[r] : max->v[r];
-    }
+    return packed_of(&index->scale, &index->free[node]);
 }
 
-static void tighten(const struct node_index *index,
-                    struct node_index_block *block)
+static void tighten(struct node_index *index, uint32_t at)
 {
-    struct resource_vec max = index->free[block->nodes[0]];
+    struct node_index_block *block = block_at(index, at);
+    uint64_t top = 0;
 
-    for (uint32_t i = 1; i < block->count; i++) {
-        raise_max(&max, &index->free[block->nodes[i]]);
+    for (uint32_t i = 0; i < block->count; i++) {
+        top = packed_max(top, block->words[i]);
     }
-    block->free_max = max;
+    index->tops[at] = top;
     block->is_loose = false;
 }
 
@@ -97,6 +109,19 @@ static bool is_before(const struct node_index *index,
                                  : index->ranks[block->nodes[i]] < rank;
 }
 
+/* Whether all of the block at `at` is before (key, rank). */
+static bool is_block_before(const struct node_index *index, uint32_t at,
+                            uint64_t key, uint32_t rank)
+{
+    const struct node_index_block *block;
+
+    if (index->ends[at] != key) {
+        return index->ends[at] < key;
+    }
+    block = block_at(index, at);
+    return index->ranks[block->nodes[block->count - 1]] < rank;
+}
+
 /* The first block whose last item is not before (key, rank); order_count
  * when there is none. */
 static uint32_t find_block(const struct node_index *index, uint64_t key,
@@ -106,8 +131,7 @@ static uint32_t find_block(const struct node_index *index, uint64_t key,
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        const struct node_index_block *block = block_at(index, middle);
-        if (is_before(index, block, block->count - 1, key, rank)) {
+        if (is_block_before(index, middle, key, rank)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -134,6 +158,31 @@ static uint32_t find_place(const struct node_index *index,
     return low;
 }
 
+/* Move `count` items of a block from place `from` to place `to`. */
+static void shift(struct node_index_block *block, uint32_t to, uint32_t from,
+                  uint32_t count)
+{
+    memmove(&block->nodes[to], &block->nodes[from],
+            count * sizeof(*block->nodes));
+    memmove(&block->keys[to], &block->keys[from], count * sizeof(*block->keys));
+    memmove(&block->words[to], &block->words[from],
+            count * sizeof(*block->words));
+}
+
+/* Write an item at a place that is free for it. */
+static void put(struct node_index *index, uint32_t at, uint32_t place,
+                uint32_t node, uint64_t key)
+{
+    struct node_index_block *block = block_at(index, at);
+    uint64_t word = word_of(index, node);
+
+    block->nodes[place] = node;
+    block->keys[place] = key;
+    block->words[place] = word;
+    index->tops[at] = packed_max(index->tops[at], word);
+    index->ends[at] = block->keys[block->count - 1];
+}
+
 static void split(struct node_index *index, uint32_t at)
 {
     struct node_index_block *upper = add_block(index, at + 1);
@@ -145,9 +194,13 @@ static void split(struct node_index *index, uint32_t at)
            upper->count * sizeof(*upper->nodes));
     memcpy(upper->keys, lower->keys + half,
            upper->count * sizeof(*upper->keys));
+    memcpy(upper->words, lower->words + half,
+           upper->count * sizeof(*upper->words));
     lower->count = half;
-    upper->free_max = lower->free_max;
-    upper->is_loose = lower->is_loose = true;
+    index->ends[at + 1] = index->ends[at];
+    index->ends[at] = lower->keys[half - 1];
+    tighten(index, at);
+    tighten(index, at + 1);
 }
 
 void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
@@ -162,61 +215,129 @@ void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
     }
     if (block_at(index, at)->count == NODE_INDEX_BLOCK) {
         split(index, at);
-        const struct node_index_block *lower = block_at(index, at);
-        at += is_before(index, lower, lower->count - 1, key, rank);
+        at += is_block_before(index, at, key, rank);
     }
     struct node_index_block *block = block_at(index, at);
     uint32_t place = find_place(index, block, key, rank);
-    memmove(&block->nodes[place + 1], &block->nodes[place],
-            (block->count - place) * sizeof(*block->nodes));
-    memmove(&block->keys[place + 1], &block->keys[place],
-            (block->count - place) * sizeof(*block->keys));
-    block->nodes[place] = node;
-    block->keys[place] = key;
+    shift(block, place + 1, place, block->count - place);
     block->count++;
-    raise_max(&block->free_max, &index->free[node]);
+    put(index, at, place, node, key);
+}
+
+/* Where a node is that is there. */
+static uint32_t locate(const struct node_index *index, uint32_t node,
+                       uint64_t key, uint32_t *ret_block)
+{
+    uint32_t at = find_block(index, key, index->ranks[node]);
+
+    ASSERT(at < index->order_count);
+    const struct node_index_block *block = block_at(index, at);
+    uint32_t place = find_place(index, block, key, index->ranks[node]);
+    ASSERT(place < block->count && block->nodes[place] == node);
+    *ret_block = at;
+    return place;
+}
+
+static void take_out(struct node_index *index, uint32_t at, uint32_t place)
+{
+    struct node_index_block *block = block_at(index, at);
+
+    block->count--;
+    block->is_loose = true;
+    shift(block, place, place + 1, block->count - place);
+    if (block->count == 0) {
+        drop_block(index, at);
+    } else {
+        index->ends[at] = block->keys[block->count - 1];
+    }
 }
 
 void node_index_remove(struct node_index *index, uint32_t node, uint64_t key)
 {
-    uint32_t at = find_block(index, key, index->ranks[node]);
+    uint32_t at;
+    uint32_t place = locate(index, node, key, &at);
 
-    ASSERT(at < index->order_count);
-    struct node_index_block *block = block_at(index, at);
-    uint32_t place = find_place(index, block, key, index->ranks[node]);
-    ASSERT(place < block->count && block->nodes[place] == node);
-    block->count--;
-    block->is_loose = true;
-    memmove(&block->nodes[place], &block->nodes[place + 1],
-            (block->count - place) * sizeof(*block->nodes));
-    memmove(&block->keys[place], &block->keys[place + 1],
-            (block->count - place) * sizeof(*block->keys));
-    if (block->count == 0) {
-        drop_block(index, at);
-    }
+    take_out(index, at, place);
 }
 
-void node_index_widen(struct node_index *index, uint32_t node, uint64_t key)
+void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
+                     uint64_t key)
 {
-    uint32_t at = find_block(index, key, index->ranks[node]);
+    uint32_t at, rank = index->ranks[node];
+    uint32_t from = locate(index, node, old_key, &at);
+    struct node_index_block *block = block_at(index, at);
 
-    ASSERT(at < index->order_count);
-    raise_max(&block_at(index, at)->free_max, &index->free[node]);
+    bool is_in =
+        key < old_key
+            ? from > 0 && is_before(index, block, 0, key, rank)
+            : from + 1 < block->count &&
+                  !is_before(index, block, block->count - 1, key, rank);
+    if (!is_in && key != old_key) {
+        take_out(index, at, from);
+        node_index_insert(index, node, key);
+        return;
+    }
+    uint32_t to = key == old_key ? from : find_place(index, block, key, rank);
+    if (to < from) {
+        shift(block, to + 1, to, from - to);
+    } else if (to > from) {
+        to--;
+        shift(block, from, from + 1, to - from);
+    }
+    block->is_loose = true;
+    put(index, at, to, node, key);
 }
 
-void node_index_fill(struct node_index *index, const uint32_t *nodes,
-                     const uint64_t *keys, uint32_t count)
+/* Stable sort by key, a digit after the other; returns where the result is. */
+static struct node_index_entry *sort_entries(struct node_index_entry *items,
+                                             struct node_index_entry *spare,
+                                             uint32_t count)
+{
+    uint64_t differing = 0;
+
+    for (uint32_t i = 1; i < count; i++) {
+        differing |= items[i].key ^ items[0].key;
+    }
+    for (uint32_t shift = 0; shift < 64; shift += DIGIT_BITS) {
+        uint32_t starts[DIGITS + 1] = {0};
+        if ((differing >> shift & (DIGITS - 1)) == 0) {
+            continue;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            starts[(items[i].key >> shift & (DIGITS - 1)) + 1]++;
+        }
+        for (uint32_t d = 0; d < DIGITS; d++) {
+            starts[d + 1] += starts[d];
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            spare[starts[items[i].key >> shift & (DIGITS - 1)]++] = items[i];
+        }
+        struct node_index_entry *swap = items;
+        items = spare;
+        spare = swap;
+    }
+    return items;
+}
+
+void node_index_fill(struct node_index *index, struct node_index_entry *entries,
+                     struct node_index_entry *spare, uint32_t count)
 {
     enum { FILL = NODE_INDEX_BLOCK * 3 / 4 };
 
     ASSERT(index->order_count == 0);
+    entries = sort_entries(entries, spare, count);
     for (uint32_t done = 0; done < count;) {
         uint32_t n = count - done < FILL ? count - done : FILL;
-        struct node_index_block *block = add_block(index, index->order_count);
-        memcpy(block->nodes, nodes + done, n * sizeof(*nodes));
-        memcpy(block->keys, keys + done, n * sizeof(*keys));
+        uint32_t at = index->order_count;
+        struct node_index_block *block = add_block(index, at);
+        for (uint32_t i = 0; i < n; i++) {
+            block->nodes[i] = entries[done + i].node;
+            block->keys[i] = entries[done + i].key;
+            block->words[i] = word_of(index, block->nodes[i]);
+        }
         block->count = n;
-        tighten(index, block);
+        index->ends[at] = block->keys[n - 1];
+        tighten(index, at);
         done += n;
     }
 }
@@ -226,26 +347,31 @@ uint32_t node_index_find(struct node_index *index,
                          uint32_t rank_min, node_match_fn *match, void *context,
                          uint64_t *examined)
 {
+    uint64_t word = packed_of(&index->scale, request);
+
     for (uint32_t at = find_block(index, key_min, rank_min);
          at < index->order_count; at++) {
-        struct node_index_block *block = block_at(index, at);
-        if (!amounts_fit(request, &block->free_max)) {
+        if (!packed_fits(word, index->tops[at])) {
             continue;
         }
+        const struct node_index_block *block = block_at(index, at);
         bool has_room = false;
         for (uint32_t i = 0; i < block->count; i++) {
+            if (!packed_fits(word, block->words[i])) {
+                continue;
+            }
+            has_room = true;
             uint32_t node = block->nodes[i];
             if (!amounts_fit(request, &index->free[node])) {
                 continue;
             }
-            has_room = true;
             ++*examined;
             if (match(context, node)) {
                 return node;
             }
         }
         if (!has_room && block->is_loose) {
-            tighten(index, block);
+            tighten(index, at);
         }
     }
     return NODE_INDEX_NONE;

@@ -3,33 +3,43 @@
  * filled (model.md 2.10): least weighted free amount first, ties by rank,
  * which is the order of names.
  *
- * Sorted blocks, each with an upper bound of what its nodes have free, so
- * that whole blocks are passed over.  Free amounts and ranks are the
- * caller's, in arrays by node.
+ * Sorted blocks.  Beside each node stands what it has free as a packed word,
+ * and for each block the largest fields of its words, so that nodes and whole
+ * blocks are passed over without a look at anything else.  Free amounts and
+ * ranks are the caller's, in arrays by node.
  *
  * Zeroed memory is an empty index.  Threads: one owner.
  */
 #pragma once
 
-#include "sched/amounts.h"
+#include "sched/packed.h"
 
 enum { NODE_INDEX_BLOCK = 64, NODE_INDEX_NONE = UINT32_MAX };
 
 struct node_index_block {
-    struct resource_vec free_max; /* an upper bound, tightened by searches */
     uint32_t count;
-    bool is_loose; /* free_max may be more than what the nodes have */
+    bool is_loose; /* its top may be more than its words have */
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
+    uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
 };
 
 struct node_index {
     struct node_index_block *blocks; /* owned; in no order */
     uint32_t *order;                 /* owned; blocks by key */
-    uint32_t *spare;                 /* owned; blocks not in use */
+    uint64_t *tops;  /* owned; as `order`: at least the fields of each word */
+    uint64_t *ends;  /* owned; as `order`: the last key */
+    uint32_t *spare; /* owned; blocks not in use */
     uint32_t order_count, spare_count, capacity;
     const uint32_t *ranks;           /* borrowed, by node */
     const struct resource_vec *free; /* borrowed, by node */
+    struct packed_scale scale;       /* the caller's; set while empty */
+};
+
+/* A node that is to be in an index. */
+struct node_index_entry {
+    uint64_t key;
+    uint32_t node;
 };
 
 /* Whether a node that has room is otherwise fit. */
@@ -43,11 +53,13 @@ void node_index_clear(struct node_index *index);
 void node_index_insert(struct node_index *index, uint32_t node, uint64_t key);
 /* Take out a node that is there with this key. */
 void node_index_remove(struct node_index *index, uint32_t node, uint64_t key);
-/* Fill an empty index with nodes that are sorted by key and rank. */
-void node_index_fill(struct node_index *index, const uint32_t *nodes,
-                     const uint64_t *keys, uint32_t count);
-/* What a node has free has grown while its key stayed. */
-void node_index_widen(struct node_index *index, uint32_t node, uint64_t key);
+/* Fill an empty index with entries that are sorted by rank.  `spare` is as
+ * long as `entries`; both are scratch afterwards. */
+void node_index_fill(struct node_index *index, struct node_index_entry *entries,
+                     struct node_index_entry *spare, uint32_t count);
+/* A node that is there has other amounts free, and so another key (or not). */
+void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
+                     uint64_t key);
 /* The first node that has room for `request` and matches, or NODE_INDEX_NONE;
  * nodes before (key_min, rank_min) are known not to, and may be skipped.  Adds
  * to `examined` the nodes that were asked about. */

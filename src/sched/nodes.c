@@ -539,28 +539,11 @@ void pool_sync_base(const struct sched *sched, struct pool *pool)
     }
 }
 
-struct keyed {
-    uint64_t key;
-    uint32_t node;
-};
-
-/* Stable merge sort by key; what comes in is in the order of ranks. */
-static void sort_keyed(struct keyed *items, struct keyed *spare, size_t count)
+static void raise_largest(struct resource_vec *largest,
+                          const struct resource_vec *v)
 {
-    for (size_t width = 1; width < count; width *= 2) {
-        for (size_t low = 0; low < count; low += 2 * width) {
-            size_t middle = low + width < count ? low + width : count;
-            size_t high = low + 2 * width < count ? low + 2 * width : count;
-            size_t a = low, b = middle;
-            for (size_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high || (a < middle && items[a].key <= items[b].key);
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        struct keyed *swap = items;
-        items = spare;
-        spare = swap;
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        largest->v[r] = v->v[r] > largest->v[r] ? v->v[r] : largest->v[r];
     }
 }
 
@@ -568,9 +551,12 @@ static void pool_reindex(struct sched *sched, uint32_t p)
 {
     struct pool *pool = &sched->pools.items[p];
     size_t n = sched->nodes_by_name.count;
-    struct keyed *items = arena_alloc_array(&sched->arena, n, sizeof(*items));
-    struct keyed *spare = arena_alloc_array(&sched->arena, n, sizeof(*spare));
-    uint32_t count = 0, passes = 0;
+    struct node_index_entry *entries =
+        arena_alloc_array(&sched->arena, n, sizeof(*entries));
+    struct node_index_entry *spare =
+        arena_alloc_array(&sched->arena, n, sizeof(*spare));
+    struct resource_vec largest = {0};
+    uint32_t count = 0;
 
     pool_sync_base(sched, pool);
     set_weights(sched, pool);
@@ -584,24 +570,15 @@ static void pool_reindex(struct sched *sched, uint32_t p)
         node->is_indexed = node->is_accepting;
         if (node->is_accepting) {
             node->key = pool_weigh(pool, &sched->free[i]);
-            items[count++] = (struct keyed){node->key, i};
+            entries[count++] = (struct node_index_entry){node->key, i};
+            raise_largest(&largest, &node->capacity);
         }
-    }
-    sort_keyed(items, spare, count);
-    for (size_t width = 1; width < count; width *= 2) {
-        passes++;
-    }
-    items = passes % 2 ? spare : items;
-    uint32_t *nodes = arena_alloc_array(&sched->arena, count, sizeof(*nodes));
-    uint64_t *keys = arena_alloc_array(&sched->arena, count, sizeof(*keys));
-    for (uint32_t i = 0; i < count; i++) {
-        nodes[i] = items[i].node;
-        keys[i] = items[i].key;
     }
     pool->index.free = sched->free;
     pool->index.ranks = sched->ranks;
     node_index_clear(&pool->index);
-    node_index_fill(&pool->index, nodes, keys, count);
+    pool->index.scale = packed_scale_for(&largest);
+    node_index_fill(&pool->index, entries, spare, count);
     pool->indexed_count = count;
     pool->is_stale = false;
 }
@@ -615,8 +592,9 @@ void node_reindex(struct sched *sched, uint32_t index)
     }
     struct pool *pool = &sched->pools.items[node->pool];
     uint64_t key = pool_weigh(pool, &sched->free[index]);
-    if (node->is_indexed && node->is_accepting && key == node->key) {
-        node_index_widen(&pool->index, index, key);
+    if (node->is_indexed && node->is_accepting) {
+        node_index_move(&pool->index, index, node->key, key);
+        node->key = key;
         return;
     }
     if (node->is_indexed) {

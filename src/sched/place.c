@@ -3,7 +3,7 @@
 #include "sched/lanes.h"
 
 /* A class that was not asked for longer searches afresh. */
-enum { MOVED_MAX = 2048 };
+enum { MOVED_MAX = 16384 };
 
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)
@@ -127,9 +127,13 @@ static uint32_t find_moved(const struct search *search)
     const struct class *class = class_at(round, search->class_index);
     uint64_t key = class->cursor_key;
     uint32_t rank = class->cursor_rank, best = NONE;
+    uint64_t word = packed_of(&round->pool->index.scale, &class->request);
 
     for (size_t i = class->moved_seen; i < round->moved.count; i++) {
-        uint32_t node = round->moved.items[i];
+        if (!packed_fits(word, round->moved.items[i].word)) {
+            continue; /* when it had more, it is here once more */
+        }
+        uint32_t node = round->moved.items[i].node;
         if (amounts_fit(&class->request, &sched->free[node]) &&
             is_before(sched, node, key, rank) && place_allows(search, node)) {
             best = node;
@@ -208,7 +212,9 @@ uint32_t place_find(const struct search *search)
 static void move_node(struct round *round, uint32_t node)
 {
     node_reindex(round->sched, node);
-    VEC_PUSH(&round->moved, node);
+    VEC_PUSH(&round->moved, (struct moved){packed_of(&round->pool->index.scale,
+                                                     &round->sched->free[node]),
+                                           node});
 }
 
 void place_flush(struct round *round)

@@ -127,6 +127,12 @@ struct reserve {
     uint32_t asking_count;
 };
 
+/* A node that moved in the index, and what it had free then, packed. */
+struct moved {
+    uint64_t word;
+    uint32_t node;
+};
+
 struct round {
     struct sched *sched;
     struct arena *arena;
@@ -169,9 +175,12 @@ struct round {
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
+    uint32_t evicted_level_max;
+    struct urgent *urgents; /* see urgent.h */
+    VEC(uint32_t) noted;    /* nodes whose room there changed besides */
     struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
-    VEC(uint32_t) moved;        /* nodes whose place in the index changed */
+    VEC(struct moved) moved;    /* nodes whose place in the index changed */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels;

@@ -2,6 +2,7 @@
 
 #include "sched/ladder.h"
 #include "sched/lanes.h"
+#include "sched/urgent.h"
 
 /* What would lose its place on one node: a job, or all of a gang there. */
 struct victim {
@@ -34,9 +35,9 @@ static bool is_yielder(const struct round *round, const struct run *run)
            run->state != RUN_PREEMPTED && round_is_ripe(round, run);
 }
 
-/* What such runs have on a node, but for preemptible ones up to a level. */
+/* What such runs have on a node. */
 static void add_yielders(const struct round *round, uint32_t index,
-                         int level_counted, struct resource_vec *room)
+                         struct resource_vec *room)
 {
     const struct sched *sched = round->sched;
 
@@ -46,9 +47,7 @@ static void add_yielders(const struct round *round, uint32_t index,
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        bool is_counted =
-            run->is_preemptible && (int)run->level <= level_counted;
-        if (is_yielder(round, run) && !is_counted) {
+        if (is_yielder(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
         }
@@ -71,7 +70,7 @@ static uint32_t find_yielding(const struct search *search)
             continue;
         }
         struct resource_vec room = sched->free[run->node];
-        add_yielders(round, run->node, -1, &room);
+        add_yielders(round, run->node, &room);
         uint64_t key = pool_weigh(round->pool, &room);
         if (amounts_fit(&class->request, &room) &&
             (best == NONE || key < best_key ||
@@ -112,7 +111,7 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
         return 0;
     }
     trim(round, node);
-    add_yielders(round, index, -1, &free);
+    add_yielders(round, index, &free);
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
         if (run->state != RUN_EVICTED || run->level > class->level ||
@@ -396,29 +395,26 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
 
 /* Urgency preemption. */
 
-/* What a node would have free without preemptible work up to level `p` and
- * without what is evicted. */
+/* What a node would have free without preemptible work up to level `p`,
+ * without what is evicted, and without yielders. */
 static struct resource_vec room_at(const struct round *round, uint32_t index,
                                    const struct class *class, uint32_t p)
 {
     const struct sched *sched = round->sched;
-    const struct node *node = &sched->nodes.items[index];
-    const struct resource_vec *preemptible =
-        &sched->preemptible[(size_t)index * sched->level_count];
-    struct resource_vec room = sched->free[index];
+    struct resource_vec room = urgent_room(round, index, class, p);
+    bool has_yielders = round->reserve.asking && sched->yielders.count;
 
-    for (uint32_t l = 0; l <= p; l++) {
-        amounts_add(&room, &preemptible[l]);
-    }
-    add_yielders(round, index, (int)p, &room);
-    if (node->stamp != sched->stamp) {
-        return room;
-    }
-    for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
-        if (run->state == RUN_EVICTED && run->level > p &&
-            run->level <= class->level && !is_yielder(round, run) &&
-            round->units[run->unit].ordinal >= round->reserve.ordinal_min) {
+    for (uint32_t at = has_yielders ? sched->nodes.items[index].run_first
+                                    : NONE;
+         at != NONE; at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        bool is_counted = run->level <= p
+                              ? run->is_preemptible
+                              : run->state == RUN_EVICTED &&
+                                    run->level <= class->level &&
+                                    round->units[run->unit].ordinal >=
+                                        round->reserve.ordinal_min;
+        if (is_yielder(round, run) && !is_counted) {
             amounts_add(
                 &room,
                 &class_at(round, class_of_job(sched, run->job))->request);
@@ -427,35 +423,83 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
     return room;
 }
 
+/* A node that would do, and its place in the order. */
+struct fit {
+    uint32_t node;
+    uint64_t key;
+};
+
+static void consider_room(const struct search *search, uint32_t node,
+                          uint32_t p, struct fit *best)
+{
+    struct round *round = search->round;
+    const uint32_t *ranks = round->sched->ranks;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec room = room_at(round, node, class, p);
+    uint64_t key = pool_weigh(round->pool, &room);
+
+    if (!amounts_fit(&class->request, &room) ||
+        (best->node != NONE &&
+         (key > best->key ||
+          (key == best->key && ranks[node] >= ranks[best->node])))) {
+        return;
+    }
+    if (place_allows(search, node)) {
+        *best = (struct fit){node, key};
+    }
+}
+
+static bool has_yielder(const struct round *round, uint32_t node)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
+         i++) {
+        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        if (run->node == node && is_yielder(round, run)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nodes with yielders are asked one by one. */
+static bool is_plain_match(void *context, uint32_t node)
+{
+    const struct search *search = context;
+
+    return !has_yielder(search->round, node) && place_allows(search, node);
+}
+
 static uint32_t find_at_level(const struct search *search, uint32_t p)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
-    const struct class *class = class_at(round, search->class_index);
-    uint32_t count =
-        search->only ? search->only->count : (uint32_t)sched->nodes.count;
-    uint32_t best = NONE;
-    uint64_t best_key = 0;
+    struct fit best = {NONE, 0};
+    struct search context = *search;
 
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = search->only ? search->only->nodes[i] : i;
-        if (!sched->nodes.items[node].is_accepting ||
-            sched->nodes.items[node].pool != round->p) {
-            continue;
+    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
+        consider_room(search, search->only->nodes[i], p, &best);
+    }
+    if (search->only) {
+        return best.node;
+    }
+    best.node = urgent_find(search, p, is_plain_match, &context);
+    if (round->reserve.asking && sched->yielders.count) {
+        if (best.node != NONE) {
+            struct resource_vec room = room_at(
+                round, best.node, class_at(round, search->class_index), p);
+            best.key = pool_weigh(round->pool, &room);
         }
-        struct resource_vec room = room_at(round, node, class, p);
-        if (!amounts_fit(&class->request, &room)) {
-            continue;
-        }
-        uint64_t key = pool_weigh(round->pool, &room);
-        if ((best == NONE || key < best_key ||
-             (key == best_key && sched->ranks[node] < sched->ranks[best])) &&
-            place_allows(search, node)) {
-            best = node;
-            best_key = key;
+        for (size_t i = 0; i < sched->yielders.count; i++) {
+            const struct run *run =
+                &sched->runs.items[sched->yielders.items[i]];
+            if (is_yielder(round, run)) {
+                consider_room(search, run->node, p, &best);
+            }
         }
     }
-    return best;
+    return best.node;
 }
 
 /* The lowest level that must give way, and the best node there. */

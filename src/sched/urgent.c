@@ -1,0 +1,167 @@
+#include "sched/urgent.h"
+
+/* The order for one level `p`. */
+struct urgent {
+    struct urgent *next;
+    struct node_index index;
+    struct resource_vec *rooms; /* by node */
+    uint64_t *keys;             /* by node */
+    uint32_t p, level_max, ordinal_min;
+    size_t moved_seen, noted_seen;
+};
+
+/* The room up to `level_max` and from `ordinal_min` on. */
+static struct resource_vec room_within(const struct round *round,
+                                       uint32_t index, uint32_t p,
+                                       uint32_t level_max, uint32_t ordinal_min)
+{
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *preemptible =
+        &sched->preemptible[(size_t)index * sched->level_count];
+    struct resource_vec room = sched->free[index];
+
+    for (uint32_t l = 0; l <= p; l++) {
+        amounts_add(&room, &preemptible[l]);
+    }
+    if (node->stamp != sched->stamp || level_max <= p) {
+        return room;
+    }
+    for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
+        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
+        if (run->state == RUN_EVICTED && run->level > p &&
+            run->level <= level_max &&
+            round->units[run->unit].ordinal >= ordinal_min) {
+            amounts_add(
+                &room,
+                &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+    return room;
+}
+
+struct resource_vec urgent_room(const struct round *round, uint32_t node,
+                                const struct class *class, uint32_t p)
+{
+    return room_within(round, node, p, class->level,
+                       round->reserve.ordinal_min);
+}
+
+static void set_room(const struct round *round, struct urgent *urgent,
+                     uint32_t node)
+{
+    urgent->rooms[node] = room_within(round, node, urgent->p, urgent->level_max,
+                                      urgent->ordinal_min);
+}
+
+static void fill(struct round *round, struct urgent *urgent)
+{
+    const struct sched *sched = round->sched;
+    uint32_t count = (uint32_t)sched->nodes_by_name.count, indexed = 0;
+    struct node_index_entry *entries =
+        arena_alloc_array(round->arena, count, sizeof(*entries));
+    struct node_index_entry *spare =
+        arena_alloc_array(round->arena, count, sizeof(*spare));
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t node = seq_get(&sched->nodes_by_name, at);
+        if (sched->nodes.items[node].pool != round->p ||
+            !sched->nodes.items[node].is_accepting) {
+            continue;
+        }
+        set_room(round, urgent, node);
+        urgent->keys[node] = pool_weigh(round->pool, &urgent->rooms[node]);
+        entries[indexed++] =
+            (struct node_index_entry){urgent->keys[node], node};
+    }
+    node_index_clear(&urgent->index);
+    urgent->index.free = urgent->rooms;
+    urgent->index.ranks = sched->ranks;
+    urgent->index.scale = round->pool->index.scale;
+    node_index_fill(&urgent->index, entries, spare, indexed);
+    urgent->moved_seen = round->moved.count;
+    urgent->noted_seen = round->noted.count;
+}
+
+static void update(struct round *round, struct urgent *urgent, uint32_t node)
+{
+    if (round->sched->nodes.items[node].pool != round->p ||
+        !round->sched->nodes.items[node].is_accepting) {
+        return;
+    }
+    set_room(round, urgent, node);
+    uint64_t key = pool_weigh(round->pool, &urgent->rooms[node]);
+    node_index_move(&urgent->index, node, urgent->keys[node], key);
+    urgent->keys[node] = key;
+}
+
+static struct urgent *urgent_of(struct round *round, uint32_t p,
+                                uint32_t level_max, uint32_t ordinal_min)
+{
+    const struct sched *sched = round->sched;
+    struct urgent *urgent = round->urgents;
+
+    while (urgent && (urgent->p != p || urgent->level_max != level_max)) {
+        urgent = urgent->next;
+    }
+    if (urgent && urgent->ordinal_min == ordinal_min) {
+        for (; urgent->moved_seen < round->moved.count; urgent->moved_seen++) {
+            update(round, urgent, round->moved.items[urgent->moved_seen].node);
+        }
+        for (; urgent->noted_seen < round->noted.count; urgent->noted_seen++) {
+            update(round, urgent, round->noted.items[urgent->noted_seen]);
+        }
+        return urgent;
+    }
+    if (!urgent) {
+        urgent = arena_alloc(round->arena, sizeof(*urgent));
+        urgent->p = p;
+        urgent->level_max = level_max;
+        urgent->rooms = arena_alloc_array(round->arena, sched->nodes.count,
+                                          sizeof(*urgent->rooms));
+        urgent->keys = arena_alloc_array(round->arena, sched->nodes.count,
+                                         sizeof(*urgent->keys));
+        urgent->next = round->urgents;
+        round->urgents = urgent;
+    }
+    urgent->ordinal_min = ordinal_min;
+    fill(round, urgent);
+    return urgent;
+}
+
+uint32_t urgent_find(const struct search *search, uint32_t p,
+                     node_match_fn *match, void *context)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t level_max = class->level < round->evicted_level_max
+                             ? class->level
+                             : round->evicted_level_max;
+    bool has_evicted = round->evicted_count && level_max > p;
+
+    place_flush(round);
+    struct urgent *urgent =
+        urgent_of(round, p, has_evicted ? level_max : p,
+                  has_evicted ? round->reserve.ordinal_min : 0);
+    return node_index_find(&urgent->index, &class->request,
+                           pool_weigh(round->pool, &class->request), 0, match,
+                           context, &round->counters->nodes_examined);
+}
+
+void urgent_note(struct round *round, uint32_t node)
+{
+    if (round->urgents) {
+        VEC_PUSH(&round->noted, node);
+    }
+}
+
+void urgent_forget(struct round *round)
+{
+    for (struct urgent *urgent = round->urgents; urgent;
+         urgent = urgent->next) {
+        node_index_fini(&urgent->index);
+    }
+    round->urgents = NULL;
+    VEC_FREE(&round->noted);
+}
