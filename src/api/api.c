@@ -94,6 +94,8 @@ static const struct method methods[] = {
     UNARY("berth.api.Berth/GetQueueShares", handle_get_queue_shares,
           PERMISSION_NONE),
     UNARY("berth.api.Berth/ListNodes", handle_list_nodes, PERMISSION_NONE),
+    UNARY("berth.api.Berth/ListExecutors", handle_list_executors,
+          PERMISSION_NONE),
     UNARY("berth.api.Berth/QuarantineNode", handle_quarantine_node,
           PERMISSION_CORDON_NODES),
     UNARY("berth.api.Berth/ReleaseNode", handle_release_node,

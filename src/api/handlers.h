@@ -99,6 +99,8 @@ api_call_handler_fn handle_cordon_node;
 api_call_handler_fn handle_uncordon_node;
 /* Berth.ListNodes (nodes.c). */
 api_call_handler_fn handle_list_nodes;
+/* Berth.ListExecutors. */
+api_call_handler_fn handle_list_executors;
 /* Berth.QuarantineNode. */
 api_call_handler_fn handle_quarantine_node;
 /* Berth.ReleaseNode. */

@@ -92,6 +92,66 @@ void handle_list_nodes(struct api_call *call, struct str request)
     api_call_post(call, command, nodes_known);
 }
 
+static Berth__Api__ExecutorStatus *
+executor_message(const struct executor_status *row, struct arena *arena)
+{
+    Berth__Api__ExecutorStatus *message =
+        message_new(arena, &berth__api__executor_status__descriptor);
+
+    message->name = message_copy(arena, row->name);
+    message->pool = message_copy(arena, row->pool);
+    message->state = message_copy(arena, str_of(row->state));
+    message->cordoned = row->is_cordoned;
+    message->cordon_reason = message_copy(arena, row->cordon_reason);
+    message->held = row->is_held;
+    message->node_count = row->node_count;
+    message->open_node_count = row->open_node_count;
+    message->run_count = row->run_count;
+    message->n_capacity = row->capacity.count;
+    message->capacity = amounts_of(
+        &row->capacity,
+        &berth__api__executor_status__capacity_entry__descriptor, arena);
+    message->n_available = row->available.count;
+    message->available = amounts_of(
+        &row->available,
+        &berth__api__executor_status__available_entry__descriptor, arena);
+    message->n_free = row->free.count;
+    message->free =
+        amounts_of(&row->free,
+                   &berth__api__executor_status__free_entry__descriptor, arena);
+    return message;
+}
+
+static void executors_known(struct command *command, void *ctx)
+{
+    Berth__Api__ListExecutorsResponse response =
+        BERTH__API__LIST_EXECUTORS_RESPONSE__INIT;
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command, "log")) {
+        response.executors =
+            arena_alloc_array(&call->arena, command->executors.row_count,
+                              sizeof(*response.executors));
+        for (uint32_t i = 0; i < command->executors.row_count; i++) {
+            response.executors[response.n_executors++] =
+                executor_message(&command->executors.rows[i], &call->arena);
+        }
+        api_call_reply(call, &response.base);
+    }
+    command_destroy(command);
+}
+
+void handle_list_executors(struct api_call *call, struct str request)
+{
+    Berth__Api__ListExecutorsRequest *message;
+
+    if (api_call_decode(call, &berth__api__list_executors_request__descriptor,
+                        request, &message)) {
+        api_call_post(call, command_create(COMMAND_QUERY_EXECUTORS),
+                      executors_known);
+    }
+}
+
 /* Post an operator's word about a node. */
 static void set_health(struct api_call *call, const char *node_name,
                        struct event *event)

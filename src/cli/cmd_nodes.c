@@ -1,32 +1,40 @@
 /*
- * get nodes, and quarantine and release of one.
+ * get nodes and executors, and quarantine and release of a node.
  */
 #include <time.h>
 
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
+#include "wire/entries.h"
 
 enum { NODES_PER_REQUEST = 1000 };
 
 static const char *const headings[] = {"NODE", "EXECUTOR", "POOL",  "STATE",
                                        "JOBS", "FREE",     "UNTIL", "REASON"};
 
+/* A map of quantities, as protobuf-c has it. */
+struct amounts {
+    const void *entries;
+    size_t count;
+};
+
 /* What is free of what there is, by resource: "cpu 3/8, memory 2Gi/16Gi". */
-static const char *free_text(struct cli *cli,
-                             const Berth__Api__NodeStatus *node)
+static const char *free_text(struct cli *cli, struct amounts all,
+                             struct amounts free)
 {
     auto_strbuf text = {0};
+    uint32_t all_count, free_count;
+    const struct label *has =
+        entries_labels(all.entries, all.count, &cli->arena, &all_count);
+    const struct label *left =
+        entries_labels(free.entries, free.count, &cli->arena, &free_count);
 
-    for (size_t i = 0; i < node->n_capacity; i++) {
-        const Berth__Api__NodeStatus__CapacityEntry *has = node->capacity[i];
-        const char *left = "0";
-        for (size_t f = 0; f < node->n_free; f++) {
-            if (strcmp(node->free[f]->key, has->key) == 0) {
-                left = node->free[f]->value;
-            }
-        }
-        strbuf_addf(&text, "%s%s %s/%s", i ? ", " : "", has->key, left,
-                    has->value);
+    for (uint32_t i = 0; i < all_count; i++) {
+        const struct label *rest = label_find(left, free_count, has[i].key);
+        struct str amount = rest ? rest->value : STR("0");
+        strbuf_addf(&text, "%s%.*s %.*s/%.*s", i ? ", " : "",
+                    STR_ARG(has[i].key), STR_ARG(amount),
+                    STR_ARG(has[i].value));
     }
     return arena_strdup(&cli->arena, strbuf_str(&text));
 }
@@ -54,7 +62,9 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, node->pool);
     table_add(table, node->state);
     table_addf(table, "%u", node->run_count);
-    table_add(table, free_text(cli, node));
+    table_add(table,
+              free_text(cli, (struct amounts){node->capacity, node->n_capacity},
+                        (struct amounts){node->free, node->n_free}));
     table_add(table, until_text(cli, node));
     table_add(table, node->reason);
 }
@@ -127,6 +137,53 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
     VEC_FREE(&listing.table.cells);
     json_decref(listing.nodes);
     return rc;
+}
+
+static const char *state_text(struct cli *cli,
+                              const Berth__Api__ExecutorStatus *executor)
+{
+    if (!executor->cordoned) {
+        return executor->state;
+    }
+    return cli_format(
+        cli, "%s%scordoned%s%s",
+        strcmp(executor->state, "live") == 0 ? "" : executor->state,
+        strcmp(executor->state, "live") == 0 ? "" : ", ",
+        *executor->cordon_reason ? ": " : "", executor->cordon_reason);
+}
+
+enum cli_exit cmd_get_executors(struct cli *cli)
+{
+    static const char *const columns[] = {"EXECUTOR", "POOL", "STATE", "NODES",
+                                          "OPEN",     "JOBS", "FREE"};
+    Berth__Api__ListExecutorsRequest request =
+        BERTH__API__LIST_EXECUTORS_REQUEST__INIT;
+    struct table table = {&cli->arena, columns, ARRAY_COUNT(columns), {0}};
+    ProtobufCMessage *reply;
+
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListExecutors", &request.base,
+                 &berth__api__list_executors_response__descriptor, &reply);
+    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+        return rc;
+    }
+    const Berth__Api__ListExecutorsResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_executors; i++) {
+        const Berth__Api__ExecutorStatus *executor = response->executors[i];
+        table_add(&table, executor->name);
+        table_add(&table, executor->pool);
+        table_add(&table, state_text(cli, executor));
+        table_addf(&table, "%u", executor->node_count);
+        table_addf(&table, "%u", executor->open_node_count);
+        table_addf(&table, "%u", executor->run_count);
+        table_add(&table, free_text(cli,
+                                    (struct amounts){executor->available,
+                                                     executor->n_available},
+                                    (struct amounts){executor->free,
+                                                     executor->n_free}));
+    }
+    table_print(&table, cli->ports->out);
+    return CLI_OK;
 }
 
 enum cli_exit cmd_quarantine_node(struct cli *cli)

@@ -213,6 +213,7 @@ enum cli_exit cmd_get_queue_report(struct cli *cli);
 enum cli_exit cmd_get_job_report(struct cli *cli);
 enum cli_exit cmd_get_jobs(struct cli *cli);
 enum cli_exit cmd_get_nodes(struct cli *cli);
+enum cli_exit cmd_get_executors(struct cli *cli);
 enum cli_exit cmd_quarantine_node(struct cli *cli);
 enum cli_exit cmd_release_node(struct cli *cli);
 enum cli_exit cmd_get_shares(struct cli *cli);

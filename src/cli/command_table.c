@@ -218,6 +218,8 @@ const struct command_spec command_table[] = {
         "start nothing on a node"),
     ROW("uncordon node", NULL, "NAME", 1, 1, cmd_uncordon_node,
         "take a node up again"),
+    ROW("get executors", "get executor", "", 0, 0, cmd_get_executors,
+        "show executors: what they offer, and what of it is free"),
     ROW_WITH("get nodes", "get node", "[NAME]", 0, 1, cmd_get_nodes,
              nodes_options, "show nodes, what they have free, their state"),
     ROW_WITH("quarantine node", NULL, "NAME REASON", 2, 2, cmd_quarantine_node,

@@ -28,15 +28,16 @@ enum {
 };
 
 enum command_kind {
-    COMMAND_SUBMIT,       /* answers job ids */
-    COMMAND_EVENTS,       /* append sequences as they are; no answer data */
-    COMMAND_EXCHANGE,     /* an executor's lease request */
-    COMMAND_QUERY_REPORT, /* text of a scheduling report */
-    COMMAND_QUERY_QUEUES, /* queues and shares, for metrics and the CLI */
-    COMMAND_QUERY_APPS,   /* applications of queues and their states */
-    COMMAND_EXPLAIN,      /* why a job waits */
-    COMMAND_QUERY_NODES,  /* nodes, their capacity and their state */
-    COMMAND_SESSION_END,  /* the stream of a held exchange has ended */
+    COMMAND_SUBMIT,          /* answers job ids */
+    COMMAND_EVENTS,          /* append sequences as they are; no answer data */
+    COMMAND_EXCHANGE,        /* an executor's lease request */
+    COMMAND_QUERY_REPORT,    /* text of a scheduling report */
+    COMMAND_QUERY_QUEUES,    /* queues and shares, for metrics and the CLI */
+    COMMAND_QUERY_APPS,      /* applications of queues and their states */
+    COMMAND_EXPLAIN,         /* why a job waits */
+    COMMAND_QUERY_NODES,     /* nodes, their capacity and their state */
+    COMMAND_QUERY_EXECUTORS, /* executors, and what they offer */
+    COMMAND_SESSION_END,     /* the stream of a held exchange has ended */
 };
 
 /* How a command ended. */
@@ -138,6 +139,7 @@ struct queue_share {
     int64_t actual_share_ppm;   /* dominant share of what is leased */
     int64_t demand_share_ppm;   /* of all it has queued and leased */
     uint32_t queued_count, leased_count, pending_count, running_count;
+    uint32_t considered_count; /* jobs that the last round looked at */
     bool is_cordoned;
     struct application_counts applications; /* of the queue, in all pools */
     struct resource_list allocated;         /* to what is leased; no zeros */
@@ -153,6 +155,28 @@ struct node_status {
     uint32_t run_count;
     int64_t until_ms;                   /* quarantined: until then */
     uint64_t ended_count, failed_count; /* runs in the quarantine's window */
+};
+
+/* What an executor offers to a pool. */
+struct executor_status {
+    struct str name, pool; /* pool: "" while it has no nodes */
+    const char *state;     /* live, stale (silent: no new leases), lost */
+    bool is_cordoned;
+    struct str cordon_reason;
+    bool is_held;             /* over a held stream */
+    uint32_t node_count;      /* in the pool */
+    uint32_t open_node_count; /* of them, those that get new work */
+    uint32_t run_count;       /* on them */
+    struct resource_list capacity, available, free; /* of all nodes, of those
+                                 that are open, what is free there; no zeros */
+};
+
+/* How often jobs of a queue went from one state to another, since this leader
+ * began to lead. */
+struct job_transition {
+    struct str queue, pool; /* pool: "" before it has one */
+    const char *before, *after;
+    uint64_t count;
 };
 
 struct command;
@@ -188,6 +212,8 @@ struct command {
         struct {
             struct queue_share *shares; /* answer */
             uint32_t share_count;
+            struct job_transition *transitions; /* answer */
+            uint32_t transition_count;
         } queues;
         struct {
             struct str queue;         /* "": all */
@@ -206,6 +232,10 @@ struct command {
             uint32_t node_count;
             bool has_more;
         } nodes;
+        struct {
+            struct executor_status *rows; /* answer: by name, then pool */
+            uint32_t row_count;
+        } executors;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

@@ -144,6 +144,7 @@ void control_destroy(struct control *c)
     arena_fini(&c->batch.arena);
     arena_fini(&c->scratch);
     pthread_mutex_destroy(&c->metrics_mutex);
+    transitions_fini(c);
     mem_free(c);
 }
 

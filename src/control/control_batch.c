@@ -197,6 +197,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_QUEUES:
     case COMMAND_QUERY_APPS:
     case COMMAND_QUERY_NODES:
+    case COMMAND_QUERY_EXECUTORS:
     case COMMAND_EXPLAIN:
         report_answer(c, command);
         break;

@@ -110,6 +110,7 @@ static void queue_drop_if_unused(struct control *c, uint32_t index)
     if (!c->queues.items[index].is_set &&
         c->queues.items[index].job_count == 0) {
         sched_queue_remove(c->sched, index);
+        transitions_forget(c, index);
         names_unref(&c->queue_names, index);
     }
 }
@@ -300,12 +301,37 @@ static void on_ended(struct control *c, const struct jobs_change *change)
     unlink_job(c, change->job);
 }
 
+/* For the metrics; before the planner is told. */
+static void count_transition(struct control *c,
+                             const struct jobs_change *change,
+                             const struct log_item *item)
+{
+    struct str pool = {0};
+    uint32_t queue = queue_find(c, item->scope.queue);
+
+    if (change->before == change->after || c->state != CONTROL_LEADING) {
+        return;
+    }
+    if (change->before != JOB_NONE) {
+        uint32_t node = sched_job_node(c->sched, change->job);
+        queue = c->links.items[change->job].queue;
+        pool = node == SCHED_NONE ? pool : sched_node_pool(c->sched, node);
+    }
+    if (item->event.type == EVENT_LEASED) {
+        pool = item->event.leased.pool;
+    }
+    if (queue != NAMES_NONE) {
+        transitions_count(c, queue, pool, change);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
     const struct event *event = &item->event;
 
     health_note(c, change, event);
+    count_transition(c, change, item);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }

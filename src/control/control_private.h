@@ -19,6 +19,8 @@
 
 #include <pthread.h>
 
+#include "base/intern.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "control/control.h"
 #include "control/dedup.h"
@@ -33,6 +35,7 @@
 struct control_queue {
     uint32_t job_count;
     bool is_set;
+    uint32_t transition_first; /* of control.transitions, plus 1; 0: none */
 };
 
 /* A scheduling class, by the job table's index of it. */
@@ -178,6 +181,20 @@ struct control {
 
     pthread_mutex_t metrics_mutex;
     struct control_metrics metrics; /* the leader's */
+    struct transitions {
+        struct map index; /* of queue, pool and states */
+        VEC(struct transition {
+            uint32_t queue; /* NAMES_NONE: a free slot */
+            uint32_t pool;  /* interned, plus 1; 0: none */
+            uint32_t next;  /* plus 1: of the queue, or free; 0: the last */
+            uint8_t before;
+            uint8_t after;
+            uint64_t count;
+        })
+        items;
+        uint32_t first_free;  /* plus 1 */
+        struct intern *pools; /* owned; NULL: none yet */
+    } transitions;
     struct control_metrics published;
 };
 
@@ -302,6 +319,23 @@ void health_fold(struct control *c, const struct event *event);
 
 /* Answer a COMMAND_QUERY_NODES. */
 void nodes_answer(struct control *c, struct command *command);
+
+/* control_clusters.c */
+
+/* Answer a COMMAND_QUERY_EXECUTORS. */
+void clusters_answer(struct control *c, struct command *command);
+
+/* control_transitions.c */
+
+/* Count that a job of a queue goes to another state; while leading only. */
+void transitions_count(struct control *c, uint32_t queue, struct str pool,
+                       const struct jobs_change *change);
+/* The queue is gone, and its counts with it. */
+void transitions_forget(struct control *c, uint32_t queue);
+/* Put the counts into the answer of a COMMAND_QUERY_QUEUES. */
+void transitions_answer(struct control *c, struct command *command);
+/* Free them. */
+void transitions_fini(struct control *c);
 
 /* control_exchange.c */
 

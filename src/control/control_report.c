@@ -536,6 +536,23 @@ static void fill_share(struct control *c, struct command *command,
     queue_entry_unref(entry);
 }
 
+/* Jobs that the last round looked at. */
+static void count_looked(const struct control *c, struct queue_share *shares,
+                         const uint32_t *row_of_queue, uint32_t pool_count)
+{
+    uint32_t count;
+    const struct sched_looked *looked = sched_looked(c->sched, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct control_queue *queue = &c->queues.items[looked[i].queue];
+        if (queue->is_set || queue->job_count) {
+            shares[row_of_queue[looked[i].queue] * pool_count +
+                   looked[i].pool_index]
+                .considered_count = looked[i].job_count;
+        }
+    }
+}
+
 static void answer_queues(struct control *c, struct command *command)
 {
     uint32_t count, pool_count = c->policy->policy.pool_count;
@@ -555,6 +572,8 @@ static void answer_queues(struct control *c, struct command *command)
         }
     }
     count_runs(c, command->queues.shares, row_of_queue, pool_count);
+    count_looked(c, command->queues.shares, row_of_queue, pool_count);
+    transitions_answer(c, command);
     command_answer(command, COMMAND_OK, "");
 }
 
@@ -568,6 +587,8 @@ void report_answer(struct control *c, struct command *command)
         apps_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_NODES) {
         nodes_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_EXECUTORS) {
+        clusters_answer(c, command);
     } else {
         answer_explain(c, command);
     }

@@ -1,5 +1,7 @@
 #include "main/pages.h"
 
+#include <inttypes.h>
+
 #include "main/shares.h"
 
 enum { SHARES_TIMEOUT_MS = 2000 };
@@ -142,6 +144,11 @@ static double weight(const struct queue_share *share)
     return (double)share->weight_micro / 1e6;
 }
 
+static double considered(const struct queue_share *share)
+{
+    return share->considered_count;
+}
+
 static const struct share_metric share_metrics[] = {
     {"armada_scheduler_fair_share", "Share due by weight.", fair},
     {"armada_scheduler_adjusted_fair_share",
@@ -149,6 +156,8 @@ static const struct share_metric share_metrics[] = {
     {"armada_scheduler_actual_share", "Share held.", actual},
     {"armada_scheduler_demand", "Share wanted.", demand},
     {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
+    {"armada_scheduler_considered_jobs", "Jobs that the last round looked at.",
+     considered},
 };
 
 static void put_allocated(struct strbuf *out, const struct queue_share *share)
@@ -235,6 +244,88 @@ static void put_shares(struct strbuf *out, const struct command *command)
     }
 }
 
+/* The head of a metric whose series follow. */
+static void put_head(struct strbuf *out, const char *name, const char *type,
+                     const char *help)
+{
+    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* A label with its name; `first` is what stands before it. */
+static void put_named(struct strbuf *out, const char *first, const char *name,
+                      struct str value)
+{
+    strbuf_addf(out, "%s%s=\"", first, name);
+    put_label(out, value);
+    strbuf_add_char(out, '"');
+}
+
+static void put_transitions(struct strbuf *out, const struct command *command)
+{
+    static const char name[] = "armada_scheduler_job_state_counter_by_queue";
+
+    put_head(out, name, "counter",
+             "Jobs that went from one state to another since this server "
+             "leads.");
+    for (uint32_t i = 0; i < command->queues.transition_count; i++) {
+        const struct job_transition *t = &command->queues.transitions[i];
+        strbuf_add_text(out, name);
+        put_named(out, "{", "queue", t->queue);
+        put_named(out, ",", "pool", t->pool);
+        put_named(out, ",", "state", str_of(t->after));
+        put_named(out, ",", "priorState", str_of(t->before));
+        strbuf_addf(out, "} %" PRIu64 "\n", t->count);
+    }
+}
+
+static void put_capacity(struct strbuf *out, const char *name,
+                         const struct executor_status *row,
+                         const struct resource_list *amounts)
+{
+    for (uint32_t i = 0; i < amounts->count; i++) {
+        strbuf_add_text(out, name);
+        put_named(out, "{", "cluster", row->name);
+        put_named(out, ",", "pool", row->pool);
+        put_named(out, ",", "resourceType", amounts->items[i].name);
+        strbuf_addf(out, "} %.15g\n", (double)amounts->items[i].milli / 1e3);
+    }
+}
+
+/* One series an executor: its rows stand together. */
+static void put_cordons(struct strbuf *out, const struct command *command)
+{
+    static const char name[] = "armada_cluster_cordoned_status";
+
+    put_head(out, name, "gauge", "Whether an executor is cordoned.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        if (i == 0 || !str_equal(row->name, row[-1].name)) {
+            strbuf_add_text(out, name);
+            put_named(out, "{", "cluster", row->name);
+            put_named(out, ",", "reason", row->cordon_reason);
+            strbuf_addf(out, "} %d\n", row->is_cordoned);
+        }
+    }
+}
+
+static void put_clusters(struct strbuf *out, const struct command *command)
+{
+    static const char all[] = "armada_cluster_capacity";
+    static const char open[] = "armada_cluster_available_capacity";
+
+    put_head(out, all, "gauge", "What the nodes of an executor have.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        put_capacity(out, all, row, &row->capacity);
+    }
+    put_head(out, open, "gauge", "The same of nodes that get new work.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        put_capacity(out, open, row, &row->available);
+    }
+    put_cordons(out, command);
+}
+
 static void put_executor(struct strbuf *out, struct executor_thread *thread)
 {
     struct executor_stats stats = executor_thread_stats(thread);
@@ -283,11 +374,18 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     if (pages->executor) {
         put_executor(out, pages->executor);
     }
-    auto_ptr(command) shares =
-        shares_get(leader_inbox(pages->leader), SHARES_TIMEOUT_MS);
+    auto_ptr(command) shares = shares_get(
+        leader_inbox(pages->leader), COMMAND_QUERY_QUEUES, SHARES_TIMEOUT_MS);
     if (shares) {
         put_shares(out, shares);
         put_applications(out, shares);
+        put_transitions(out, shares);
+    }
+    auto_ptr(command) clusters =
+        shares_get(leader_inbox(pages->leader), COMMAND_QUERY_EXECUTORS,
+                   SHARES_TIMEOUT_MS);
+    if (clusters) {
+        put_clusters(out, clusters);
     }
 }
 

@@ -48,10 +48,11 @@ static struct wait *make_wait(void)
     return wait;
 }
 
-struct command *shares_get(struct inbox *inbox, int timeout_ms)
+struct command *shares_get(struct inbox *inbox, enum command_kind kind,
+                           int timeout_ms)
 {
     struct wait *wait = make_wait();
-    struct command *command = command_create(COMMAND_QUERY_QUEUES);
+    struct command *command = command_create(kind);
     struct timespec until;
 
     command->done = done;

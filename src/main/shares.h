@@ -1,5 +1,5 @@
 /*
- * shares - ask the leader for the queues' shares and wait for the answer.
+ * shares - ask the leader how things stand and wait for the answer.
  *
  * Threads: any but the leader's.
  */
@@ -7,6 +7,8 @@
 
 #include "control/command.h"
 
-/* The answered command, which the caller destroys; NULL if the leader does
- * not answer within `timeout_ms` or refuses. */
-struct command *shares_get(struct inbox *inbox, int timeout_ms) must_check;
+/* The answered query, COMMAND_QUERY_QUEUES or _EXECUTORS, which the caller
+ * destroys; NULL if the leader does not answer within `timeout_ms` or
+ * refuses. */
+struct command *shares_get(struct inbox *inbox, enum command_kind kind,
+                           int timeout_ms) must_check;

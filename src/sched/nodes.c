@@ -456,6 +456,10 @@ void sched_node_stats(const struct sched *sched, uint32_t node,
         .capacity = sched->nodes.items[node].capacity,
         .free = sched->free[node],
         .run_count = sched->nodes.items[node].run_count,
+        .is_open =
+            sched->nodes.items[node].record &&
+            sched->nodes.items[node].is_accepting &&
+            sched->executors.items[sched->nodes.items[node].executor].accepts,
     };
 }
 

@@ -56,6 +56,26 @@ static bool is_settled(const struct sched *sched, enum round_kind kind,
     return false;
 }
 
+static void note_looked(struct sched *sched, const struct round *round)
+{
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        const struct lane *lane = &round->lanes[i];
+        if (lane->looked_count) {
+            struct sched_looked looked = {lane->queue,
+                                          (uint32_t)round->pool->policy_index,
+                                          lane->looked_count};
+            VEC_PUSH(&sched->looked, looked);
+        }
+    }
+}
+
+const struct sched_looked *sched_looked(const struct sched *sched,
+                                        uint32_t *ret_count)
+{
+    *ret_count = (uint32_t)sched->looked.count;
+    return sched->looked.items;
+}
+
 static void plan_pools(struct sched *sched, struct round *proto,
                        struct sched_plan *plan)
 {
@@ -68,6 +88,7 @@ static void plan_pools(struct sched *sched, struct round *proto,
             continue;
         }
         round_plan(&round);
+        note_looked(sched, &round);
         proto->group = round.group;
         plan->is_cut |= round.is_cut;
         if (round.wake_ms < plan->next_wake_ms) {
@@ -95,6 +116,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
     nodes_sync(sched);
     queues_sync(sched);
     sched->decisions.count = 0;
+    sched->looked.count = 0;
     sched->journal.count = 0;
     save_limits(sched, &saved);
     struct round proto = {

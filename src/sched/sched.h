@@ -241,6 +241,7 @@ struct sched_node_stats {
     struct resource_vec capacity; /* without what others use */
     struct resource_vec free;     /* negative where it is overcommitted */
     uint32_t run_count;
+    bool is_open; /* new work may be put there, as far as it fits */
 };
 
 /* How a node stands. */
@@ -322,6 +323,17 @@ struct sched_plan {
  * does. */
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
                 uint32_t decision_count_max, struct sched_plan *ret_plan);
+
+/* How many jobs of a queue the last plan looked at in a pool. */
+struct sched_looked {
+    uint32_t queue;
+    uint32_t pool_index; /* in the policy's pools */
+    uint32_t job_count;  /* > 0 */
+};
+
+/* Of the last plan that was not a repetition; good until the next. */
+const struct sched_looked *sched_looked(const struct sched *sched,
+                                        uint32_t *ret_count);
 
 /* Why a job waits, as of now. */
 enum sched_wait {

@@ -402,6 +402,7 @@ struct sched {
     uint64_t plan_count; /* so far */
     struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
+    VEC(struct sched_looked) looked;   /* of the last plan */
     VEC(struct journal_entry) journal; /* see round.h */
 };
 

@@ -1,5 +1,6 @@
 """The HTTP port: health and metrics."""
 
+import json
 import unittest
 import urllib.error
 import urllib.request
@@ -54,6 +55,34 @@ class Http(unittest.TestCase):
         self.berth.ctl("uncordon", "queue", 'odd "name"')
         harness.wait_for("the job is counted as succeeded", lambda:
                          self.metrics()["berth_jobs_succeeded_total"] == 1)
+        values = self.metrics()
+        moves = "armada_scheduler_job_state_counter_by_queue" \
+                '{queue="odd \\"name\\"",pool="%s",state="%s",priorState="%s"}'
+        for pool, after, before in (("", "queued", ""),
+                                    ("default", "leased", "queued"),
+                                    ("default", "succeeded", "running")):
+            self.assertEqual(values[moves % (pool, after, before)], 1)
+
+    def test_metrics_tell_of_clusters(self):
+        labels = '{cluster="local",pool="default",resourceType="cpu"}'
+        values = self.metrics()
+        cpu = values["armada_cluster_capacity" + labels]
+        self.assertGreater(cpu, 0)
+        self.assertEqual(
+            values["armada_cluster_available_capacity" + labels], cpu)
+        executor, = json.loads(self.berth.ctl("get", "executors", "-o",
+                                              "json").stdout)["executors"]
+        self.assertEqual(executor["state"], "live")
+        self.assertEqual(executor["capacity"], executor["available"])
+        self.berth.ctl("cordon", "executor", "local", "repair")
+        self.assertIn("cordoned: repair",
+                      self.berth.ctl("get", "executors").stdout)
+        values = self.metrics()
+        self.assertEqual(values["armada_cluster_capacity" + labels], cpu)
+        self.assertNotIn("armada_cluster_available_capacity" + labels, values)
+        self.assertEqual(values['armada_cluster_cordoned_status'
+                                '{cluster="local",reason="repair"}'], 1)
+        self.berth.ctl("uncordon", "executor", "local")
 
 
 if __name__ == "__main__":

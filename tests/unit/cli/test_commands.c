@@ -81,6 +81,7 @@ static int start(void **state)
         UNARY("/berth.api.Berth/ListJobs"),
         UNARY("/berth.api.Berth/ExplainJob"),
         UNARY("/berth.api.Berth/ListNodes"),
+        UNARY("/berth.api.Berth/ListExecutors"),
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {
@@ -438,6 +439,49 @@ static void get_nodes_prints_a_table(void **state)
     assert_string_equal(request->pool, "p");
 }
 
+static void get_executors_prints_a_table(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__ListExecutorsResponse response =
+        BERTH__API__LIST_EXECUTORS_RESPONSE__INIT;
+    Berth__Api__ExecutorStatus first = BERTH__API__EXECUTOR_STATUS__INIT;
+    Berth__Api__ExecutorStatus second = BERTH__API__EXECUTOR_STATUS__INIT;
+    Berth__Api__ExecutorStatus *rows[] = {&first, &second};
+    Berth__Api__ExecutorStatus__AvailableEntry has =
+        BERTH__API__EXECUTOR_STATUS__AVAILABLE_ENTRY__INIT;
+    Berth__Api__ExecutorStatus__AvailableEntry *available[] = {&has};
+    Berth__Api__ExecutorStatus__FreeEntry left =
+        BERTH__API__EXECUTOR_STATUS__FREE_ENTRY__INIT;
+    Berth__Api__ExecutorStatus__FreeEntry *free_[] = {&left};
+    char a[] = "a", b[] = "b", pool[] = "p", live[] = "live", lost[] = "lost";
+    char cpu[] = "cpu", eight[] = "8", three[] = "3", why[] = "repair";
+
+    has.key = left.key = cpu;
+    has.value = eight;
+    left.value = three;
+    first.name = a;
+    first.pool = second.pool = pool;
+    first.state = live;
+    first.node_count = 2;
+    first.open_node_count = 1;
+    first.run_count = 5;
+    first.n_available = first.n_free = 1;
+    first.available = available;
+    first.free = free_;
+    second.name = b;
+    second.state = lost;
+    second.cordoned = true;
+    second.cordon_reason = why;
+    response.executors = rows;
+    response.n_executors = 2;
+    answer(script, &response.base);
+    check(ASK(script, "", "get", "executors"), CLI_OK,
+          "EXECUTOR  POOL  STATE                   NODES  OPEN  JOBS  FREE\n"
+          "a         p     live                    2      1     5     cpu 3/8\n"
+          "b         p     lost, cordoned: repair  0      0     0     \n",
+          "");
+}
+
 static void explain_prints_text_or_data(void **state)
 {
     struct script *script = *state;
@@ -497,6 +541,7 @@ int main(void)
         SERVED(watch_prints_a_summary_before_each_event),
         SERVED(jobs_are_listed_as_a_table),
         SERVED(get_nodes_prints_a_table),
+        SERVED(get_executors_prints_a_table),
         SERVED(explain_prints_text_or_data),
         SERVED(backup_writes_only_into_a_new_directory),
     };
