@@ -76,7 +76,7 @@ void policy_defaults(struct policy *ret_policy)
         .name = STR("default"),
         .protected_fraction_ppm = FRACTION_ONE_PPM,
     };
-    pool_policy_apply(&policy->pools[0], PROFILE_ARMADA);
+    pool_policy_apply(&policy->pools[0], PROFILE_BERTH);
     add_class(policy, STR("armada-default"), 1000, false);
     policy->classes[0].queue_limit_count = 2;
     policy->classes[0].queue_limits[0] =

@@ -35,7 +35,7 @@ static void init_pool(void *record)
     struct policy_pool_form *pool = record;
 
     pool->protected_fraction_ppm = FRACTION_ONE_PPM;
-    pool->profile = STR("armada");
+    pool->profile = STR("berth");
     pool->half_time_ms = UNWRITTEN;
     pool->admitted_window = UNWRITTEN;
     pool->admitted_window_per_queue = UNWRITTEN;
@@ -508,7 +508,7 @@ static void knobs_from_form(const struct policy_pool_form *form,
                             struct pool_policy *pool)
 {
     pool_policy_apply(pool, (enum pool_profile)WORD_VALUE(
-                                profile_words, form->profile, PROFILE_ARMADA));
+                                profile_words, form->profile, PROFILE_BERTH));
     pool->cost = (enum cost_rule)WORD_VALUE(cost_words, form->cost, pool->cost);
     pool->half_time_ms = number_or(form->half_time_ms, pool->half_time_ms);
     pool->admitted_window =

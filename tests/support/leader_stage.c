@@ -441,6 +441,10 @@ static const char *type_text(enum event_type type)
         return "run-succeeded";
     case EVENT_RUN_ERRORS:
         return "run-errors";
+    case EVENT_ADMITTED:
+        return "admitted";
+    case EVENT_DISMISSED:
+        return "dismissed";
     default:
         return "other";
     }

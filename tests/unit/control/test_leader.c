@@ -101,7 +101,7 @@ static void cancelling_by_id(void **state)
 
     (void)state;
     cancel(s, queued);
-    ASSERT_HISTORY(s, queued, "submit cancel cancelled");
+    ASSERT_HISTORY(s, queued, "submit admitted cancel cancelled");
     stage_report(s, running, EVENT_RUN_ASSIGNED);
     struct run_id run = stage_run(s, running);
     cancel(s, running);
@@ -131,7 +131,7 @@ static void cancelling_by_job_set(void **state)
     (void)state;
     event.cancel.states = STATE_SET_ALL;
     stage_event(s, "q", "set", "bob", &event);
-    ASSERT_HISTORY(s, queued, "submit cancel cancelled");
+    ASSERT_HISTORY(s, queued, "submit admitted cancel cancelled");
     ASSERT_HISTORY(s, running, "submit leased cancel run-cancelled cancelled");
     end(s);
 }
@@ -185,7 +185,7 @@ static void preempting_a_job(void **state)
     preempt(s, firm, "bob", "");
     preempt(s, queued, "bob", "");
     ASSERT_HISTORY(s, firm, "submit leased preempt");
-    ASSERT_HISTORY(s, queued, "submit preempt");
+    ASSERT_HISTORY(s, queued, "submit admitted preempt");
     end(s);
 }
 

@@ -19,6 +19,7 @@ void world_init(struct world *world)
 {
     *world = (struct world){0};
     policy_defaults(&world->policy);
+    pool_policy_apply(&world->policy.pools[0], PROFILE_ARMADA);
     world->policy.class_count = 0;
     add_class(world, "mid", 1000, true);
     add_class(world, "low", 500, true);

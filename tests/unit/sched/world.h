@@ -69,8 +69,8 @@ struct world {
     uint32_t leased_count, preempted_count, failed_count;
 };
 
-/* A policy with preemptible classes low (500), mid (1000, the default) and
- * high (10000), and fixed (1000), which is not preemptible. */
+/* A policy of profile armada with preemptible classes low (500), mid (1000, the
+ * default) and high (10000), and fixed (1000), which is not preemptible. */
 void world_init(struct world *world);
 /* Make the state anew after `world.policy` was changed. */
 void world_restart(struct world *world);
