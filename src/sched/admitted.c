@@ -305,6 +305,7 @@ void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial)
     ASSERT(run->yields_to == 0 && serial != 0);
     sched->version++;
     run->yields_to = serial;
+    sched->nodes.items[run->node].change_count++;
     run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
 }

@@ -408,6 +408,7 @@ bool sched_job_started(struct sched *sched, uint32_t index)
         return false;
     }
     sched->runs.items[job->run].started_ms = sched->now_ms;
+    sched->nodes.items[sched->runs.items[job->run].node].change_count++;
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
         class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
@@ -422,6 +423,7 @@ void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
 
     ASSERT(job->run != NONE);
     sched->runs.items[job->run].started_ms = at_ms;
+    sched->nodes.items[sched->runs.items[job->run].node].change_count++;
     sched->version++;
 }
 

@@ -195,7 +195,9 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     if (node >= sched->node_capacity) {
         grow_arrays(sched);
     }
+    uint32_t change_count = sched->nodes.items[node].change_count;
     sched->nodes.items[node] = (struct node){
+        .change_count = change_count + 1,
         .name = str_dup(name),
         .name_bytes = (uint32_t)name.byte_count,
         .executor = executor,
@@ -258,6 +260,7 @@ void node_touch(struct sched *sched, uint32_t index)
 {
     struct node *node = &sched->nodes.items[index];
 
+    node->change_count++;
     if (!node->is_dirty) {
         node->is_dirty = true;
         VEC_PUSH(&sched->dirty, index);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sched/round.h"
+#include "sched/lanes.h"
 
 /* Saturating; both are times or durations of at least 0. */
 static int64_t later(int64_t at_ms, int64_t by_ms)
@@ -105,8 +105,7 @@ static void mark_queues(struct reserving *r)
         r->claim->is_gang
             ? &sched->gangs.items[r->claim->item].waiting_sum
             : &class_at(round, class_of_job(sched, r->claim->job))->request;
-    struct cost own =
-        cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
+    struct cost own = lane_new_cost(round, lane, request);
     uint32_t count;
     const struct share *shares = round_shares(round, &count);
 
@@ -124,13 +123,15 @@ static void mark_queues(struct reserving *r)
 
 /* When a job of a class that began at `start_ms` is gone; it may be held to
  * its lifetime, or not. */
-static int64_t bound_of(const struct round *round, const struct class *class,
+static int64_t bound_of(struct reserving *r, const struct class *class,
                         int64_t start_ms, bool may_go)
 {
+    int64_t now_ms = r->round->now_ms;
     int64_t bound_ms = later(start_ms, class->deadline_ms);
 
-    if (bound_ms <= round->now_ms) {
-        bound_ms = round->now_ms + 1; /* overdue */
+    if (bound_ms <= now_ms) {
+        bound_ms = now_ms + 1; /* overdue */
+        r->is_moving = true;
     }
     if (may_go && class->lifetime_ms != LIFETIME_INFINITE) {
         int64_t ripe_ms = later(start_ms, class->lifetime_ms);
@@ -139,13 +140,13 @@ static int64_t bound_of(const struct round *round, const struct class *class,
     return bound_ms;
 }
 
-static int64_t bound_of_run(const struct reserving *r, const struct run *run)
+static int64_t bound_of_run(struct reserving *r, const struct run *run)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
-    int64_t start_ms =
-        run->started_ms == INT64_MAX ? round->now_ms : run->started_ms;
+    bool has_started = run->started_ms != INT64_MAX;
+    int64_t start_ms = has_started ? run->started_ms : round->now_ms;
     uint32_t queue = sched->accounts.items[run->account].queue;
     bool is_fair = !sched->policy->is_fair_share_preemption_off;
     bool may_go =
@@ -154,9 +155,14 @@ static int64_t bound_of_run(const struct reserving *r, const struct run *run)
 
     if (run->is_preemptible && run->level < r->claim->level &&
         !sched->policy->is_urgency_preemption_off) {
-        return round->now_ms;
+        return INT64_MIN;
     }
-    return bound_of(round, class, start_ms, may_go);
+    r->has_lifetimes |= class->lifetime_ms != LIFETIME_INFINITE;
+    int64_t bound_ms = bound_of(r, class, start_ms, may_go);
+    if (!has_started && bound_ms < r->moving_ms) {
+        r->moving_ms = bound_ms;
+    }
+    return bound_ms;
 }
 
 static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
@@ -187,13 +193,13 @@ void reserve_gather(struct reserving *r, uint32_t node)
         const struct class *class = class_at(round, entry->class_index);
         bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
         for (uint32_t i = 0; i < entry->count; i++) {
-            add_release(r, node, bound_of(round, class, round->now_ms, may_go),
+            add_release(r, node, bound_of(r, class, round->now_ms, may_go),
                         &class->request);
         }
     }
 }
 
-/* Chain what this round placed, by node. */
+/* Chain what this round placed, by node, and note what it changed. */
 static void chain_planned(struct reserving *r)
 {
     struct round *round = r->round;
@@ -205,12 +211,15 @@ static void chain_planned(struct reserving *r)
     }
     r->planned_first = arena_alloc_array(round->arena, sched->nodes.count,
                                          sizeof(*r->planned_first));
+    r->is_touched = arena_alloc_array(round->arena, sched->nodes.count,
+                                      sizeof(*r->is_touched));
     r->planned_next =
         arena_alloc_array(round->arena, count, sizeof(*r->planned_next));
     memset(r->planned_first, 0xff,
            sched->nodes.count * sizeof(*r->planned_first));
     for (size_t i = 0; i < count; i++) {
         const struct journal_entry *entry = &sched->journal.items[i];
+        r->is_touched[entry->node] = true;
         if (entry->count) {
             r->planned_next[i] = r->planned_first[entry->node];
             r->planned_first[entry->node] = (uint32_t)i;
@@ -246,117 +255,6 @@ void reserve_add(struct reserving *r, uint32_t node,
         item->extra.v[c] = item->extra.v[c] > 0 ? item->extra.v[c] : 0;
     }
     r->round->sched->nodes.items[node].reserved_stamp = r->round->sched->stamp;
-}
-
-/* Single jobs. */
-
-static void sift(struct release *heap, size_t at, size_t count)
-{
-    for (;;) {
-        size_t child = at * 2 + 1;
-        if (child >= count) {
-            return;
-        }
-        if (child + 1 < count && heap[child + 1].at_ms < heap[child].at_ms) {
-            child++;
-        }
-        if (heap[at].at_ms <= heap[child].at_ms) {
-            return;
-        }
-        struct release swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
-    }
-}
-
-/* When a node has room for `request`, not later than `until_ms`, and what it
- * has free then; INT64_MAX: not known, and then all that is bounded. */
-static int64_t ready_at(struct reserving *r, uint32_t node,
-                        const struct resource_vec *request, int64_t until_ms,
-                        struct resource_vec *ret_room)
-{
-    struct resource_vec room = r->round->sched->free[node];
-    int64_t at_ms = r->round->now_ms;
-    bool is_ready = amounts_fit(request, &room);
-
-    r->releases.count = 0;
-    reserve_gather(r, node);
-    struct release *heap = r->releases.items;
-    size_t count = r->releases.count;
-    for (size_t i = count / 2; i > 0; i--) {
-        sift(heap, i - 1, count);
-    }
-    while (count && (!is_ready || heap[0].at_ms <= at_ms)) {
-        if (heap[0].at_ms > until_ms) {
-            return INT64_MAX;
-        }
-        at_ms = heap[0].at_ms > at_ms ? heap[0].at_ms : at_ms;
-        amounts_add(&room, heap[0].request);
-        is_ready = is_ready || amounts_fit(request, &room);
-        heap[0] = heap[--count];
-        sift(heap, 0, count);
-    }
-    *ret_room = room;
-    return is_ready ? at_ms : INT64_MAX;
-}
-
-/* The node that a job is promised. */
-struct choice {
-    uint32_t node;
-    int64_t at_ms;
-    uint64_t key;
-    struct resource_vec room;
-};
-
-static bool is_better(const struct sched *sched, const struct choice *a,
-                      const struct choice *b)
-{
-    bool is_known = a->at_ms != INT64_MAX;
-
-    if (b->node == NONE || a->at_ms != b->at_ms) {
-        return b->node == NONE || a->at_ms < b->at_ms;
-    }
-    if (a->key != b->key) {
-        /* Without a time: where most of the room is to be had. */
-        return is_known ? a->key < b->key : a->key > b->key;
-    }
-    return sched->ranks[a->node] < sched->ranks[b->node];
-}
-
-static bool reserve_for_job(struct reserving *r)
-{
-    struct round *round = r->round;
-    const struct sched *sched = round->sched;
-    uint32_t job = r->claim->job;
-    const struct resource_vec *request =
-        &class_at(round, class_of_job(sched, job))->request;
-    struct choice best = {.node = NONE, .at_ms = INT64_MAX};
-
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
-        struct choice choice = {.node = i};
-        if (sched->nodes.items[i].pool != round->p ||
-            !amounts_fit(request, &sched->nodes.items[i].capacity) ||
-            !reserve_matches(r, job, i)) {
-            continue;
-        }
-        choice.at_ms = ready_at(r, i, request, best.at_ms, &choice.room);
-        if (choice.at_ms == INT64_MAX && best.at_ms != INT64_MAX) {
-            continue;
-        }
-        choice.key = pool_weigh(round->pool, &choice.room);
-        if (is_better(sched, &choice, &best)) {
-            best = choice;
-        }
-    }
-    if (best.node == NONE) {
-        return false;
-    }
-    r->reservation->nodes =
-        arena_alloc(round->arena, sizeof(*r->reservation->nodes));
-    r->reservation->start_ms = best.at_ms;
-    reserve_add(r, best.node, request, &best.room);
-    return true;
 }
 
 bool reserve_make(struct round *round, const struct claim *claim,

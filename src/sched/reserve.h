@@ -78,7 +78,7 @@ void reserve_keep(struct sched *sched, uint32_t pool,
 /* Whether a node is closed to a job by it, and for whom. */
 bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
                         uint32_t node, int64_t now_ms, uint32_t *ret_for_job);
-/* Forget them all. */
+/* Forget them, and all that is remembered of nodes. */
 void reserve_fini(struct sched *sched);
 
 /* Parts of the making, shared with reserve_gang.c. */
@@ -98,7 +98,14 @@ struct reserving {
     uint32_t *planned_first; /* by node: the last of its new jobs' entries of
                                 the journal, or NONE; NULL: there are none */
     uint32_t *planned_next;  /* by entry */
+    bool *is_touched;        /* by node: the journal has it; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
+    /* Of what was gathered since they were set: whether a bound is overdue,
+     * the first bound that moves since its run has not started (INT64_MAX:
+     * none does), and whether any run has a finite lifetime. */
+    bool is_moving;
+    int64_t moving_ms;
+    bool has_lifetimes;
     VEC(struct release) releases;
 };
 
@@ -110,5 +117,9 @@ void reserve_add(struct reserving *r, uint32_t node,
                  const struct resource_vec *room);
 /* Whether the claim's job `job` may use a node at all; empty nodes too. */
 bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node);
+/* Reserve for a single job (reserve_job.c); false as in reserve_make(). */
+bool reserve_for_job(struct reserving *r);
+/* Forget what is remembered of a pool's nodes. */
+void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */
 bool reserve_for_gang(struct reserving *r);

@@ -57,5 +57,6 @@ void reserve_fini(struct sched *sched)
 {
     for (size_t p = 0; p < sched->pools.count; p++) {
         VEC_FREE(&sched->pools.items[p].kept.nodes);
+        reserve_forget(&sched->pools.items[p]);
     }
 }

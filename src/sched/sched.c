@@ -201,6 +201,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
         admitted_count_all(sched, p);
     }
     admitted_check_policy(sched);
+    reserve_fini(sched);
     sched->is_relinking = false;
     standings_sync(sched);
 }

@@ -268,6 +268,7 @@ struct node {
     uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
+    uint32_t change_count;   /* of its capacity, runs and their bounds */
 };
 
 /* What waits in a pool's list of admitted work; see admitted.h. */
@@ -298,6 +299,25 @@ struct kept_reservation {
     VEC(struct reserved_node) nodes;
 };
 
+/* When a node has room for what a reservation was last made for. */
+struct ready_node {
+    int64_t at_ms;      /* INT64_MIN: now; INT64_MAX: not known */
+    uint64_t key;       /* in the node order, of what is free then */
+    uint32_t seen;      /* the node's change_count that this is of */
+    bool has_lifetimes; /* it depends on what queues have */
+    bool is_too_small;
+};
+
+/* See reserve_job.c. */
+struct ready_memory {
+    struct resource_vec request;
+    uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
+    uint32_t serial;                        /* of the claim */
+    uint8_t level;
+    VEC(struct ready_node) nodes; /* by node */
+    VEC(uint8_t) may_go;          /* by queue */
+};
+
 struct pool {
     int policy_index; /* in the policy's pools, or -1 */
     uint32_t node_count, indexed_count;
@@ -310,6 +330,7 @@ struct pool {
     bool is_base_stale;                        /* and the base */
     VEC(struct admitted) admitted;             /* first come first */
     struct kept_reservation kept;
+    struct ready_memory ready;
 };
 
 /* One executor, as the scheduler knows it. */

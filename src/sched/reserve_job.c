@@ -1,0 +1,225 @@
+/* Where a single job would go at the first time at which it has room.
+ *
+ * What is known of a node stays known until something changes there: each
+ * node has a count of its changes, and a round looks again only at those that
+ * changed since, at what it placed on or took from itself, and at bounds that
+ * move with the clock. */
+#include <string.h>
+
+#include "sched/reserve.h"
+#include "sched/round.h"
+
+enum { READY_NEVER_SEEN = UINT32_MAX };
+
+static void sift(struct release *heap, size_t at, size_t count)
+{
+    for (;;) {
+        size_t child = at * 2 + 1;
+        if (child >= count) {
+            return;
+        }
+        if (child + 1 < count && heap[child + 1].at_ms < heap[child].at_ms) {
+            child++;
+        }
+        if (heap[at].at_ms <= heap[child].at_ms) {
+            return;
+        }
+        struct release swap = heap[at];
+        heap[at] = heap[child];
+        heap[child] = swap;
+        at = child;
+    }
+}
+
+/* When a node has room for `request`, and what it has free then.  INT64_MIN:
+ * now; INT64_MAX: not known, and all that is bounded counts as free. */
+static int64_t ready_at(struct reserving *r, uint32_t node,
+                        const struct resource_vec *request,
+                        struct resource_vec *ret_room)
+{
+    struct resource_vec room = r->round->sched->free[node];
+    int64_t at_ms = INT64_MIN;
+    bool is_ready = amounts_fit(request, &room);
+
+    r->releases.count = 0;
+    r->is_moving = r->has_lifetimes = false;
+    r->moving_ms = INT64_MAX;
+    reserve_gather(r, node);
+    struct release *heap = r->releases.items;
+    size_t count = r->releases.count;
+    for (size_t i = 0; i < count; i++) {
+        /* What can go at once is free now. */
+        heap[i].at_ms =
+            heap[i].at_ms <= r->round->now_ms ? INT64_MIN : heap[i].at_ms;
+    }
+    for (size_t i = count / 2; i > 0; i--) {
+        sift(heap, i - 1, count);
+    }
+    while (count && (!is_ready || heap[0].at_ms <= at_ms)) {
+        at_ms = heap[0].at_ms;
+        amounts_add(&room, heap[0].request);
+        is_ready = is_ready || amounts_fit(request, &room);
+        heap[0] = heap[--count];
+        sift(heap, 0, count);
+    }
+    *ret_room = room;
+    return is_ready ? at_ms : INT64_MAX;
+}
+
+/* What is known of the nodes. */
+
+/* Whether what is remembered was asked for the like. */
+static bool is_alike(const struct reserving *r, const struct ready_memory *m,
+                     const struct resource_vec *request)
+{
+    return m->level == r->claim->level &&
+           memcmp(m->weights, r->round->pool->weights, sizeof(m->weights)) ==
+               0 &&
+           memcmp(&m->request, request, sizeof(*request)) == 0;
+}
+
+/* Other runs yield now. */
+static void forget_yielders(const struct sched *sched, struct ready_memory *m)
+{
+    for (size_t i = 0; i < sched->yielders.count; i++) {
+        uint32_t node = sched->runs.items[sched->yielders.items[i]].node;
+        if (node < m->nodes.count) {
+            m->nodes.items[node].seen = READY_NEVER_SEEN;
+        }
+    }
+}
+
+/* Bring the memory in line with the claim and the nodes there are. */
+static struct ready_memory *recall(struct reserving *r,
+                                   const struct resource_vec *request)
+{
+    const struct sched *sched = r->round->sched;
+    struct ready_memory *m = &r->round->pool->ready;
+    size_t queue_count = sched->queues.count;
+
+    if (!is_alike(r, m, request)) {
+        reserve_forget(r->round->pool);
+        m->level = r->claim->level;
+        m->request = *request;
+        memcpy(m->weights, r->round->pool->weights, sizeof(m->weights));
+    }
+    if (m->serial != r->claim->serial) {
+        m->serial = r->claim->serial;
+        forget_yielders(sched, m);
+    }
+    while (m->nodes.count < sched->nodes.count) {
+        VEC_PUSH(&m->nodes, (struct ready_node){.seen = READY_NEVER_SEEN});
+    }
+    bool is_same = m->may_go.count == queue_count &&
+                   (queue_count == 0 ||
+                    memcmp(m->may_go.items, r->may_go, queue_count) == 0);
+    if (!is_same) {
+        for (size_t i = 0; i < m->nodes.count; i++) {
+            if (m->nodes.items[i].has_lifetimes) {
+                m->nodes.items[i].seen = READY_NEVER_SEEN;
+            }
+        }
+        m->may_go.count = 0;
+        for (size_t q = 0; q < queue_count; q++) {
+            VEC_PUSH(&m->may_go, r->may_go[q]);
+        }
+    }
+    return m;
+}
+
+/* Look at a node afresh. */
+static struct ready_node look(struct reserving *r, uint32_t node,
+                              const struct resource_vec *request)
+{
+    struct ready_node ready = {.seen = READY_NEVER_SEEN, .at_ms = INT64_MAX};
+    const struct node *record = &r->round->sched->nodes.items[node];
+    struct resource_vec room;
+
+    if (!amounts_fit(request, &record->capacity)) {
+        ready.is_too_small = true;
+        ready.seen = record->change_count;
+        return ready;
+    }
+    ready.at_ms = ready_at(r, node, request, &room);
+    ready.key = pool_weigh(r->round->pool, &room);
+    ready.has_lifetimes = r->has_lifetimes;
+    if (!r->is_moving && r->moving_ms > ready.at_ms) {
+        ready.seen = record->change_count;
+    }
+    return ready;
+}
+
+/* What is known of a node now. */
+static const struct ready_node *ready_of(struct reserving *r,
+                                         struct ready_memory *m, uint32_t node)
+{
+    struct ready_node *ready = &m->nodes.items[node];
+    bool is_touched = r->is_touched && r->is_touched[node];
+    bool is_past =
+        ready->at_ms != INT64_MIN && ready->at_ms <= r->round->now_ms;
+
+    if (is_touched || is_past ||
+        ready->seen != r->round->sched->nodes.items[node].change_count) {
+        *ready = look(r, node, &m->request);
+        if (is_touched) {
+            ready->seen = READY_NEVER_SEEN;
+        }
+    }
+    return ready;
+}
+
+void reserve_forget(struct pool *pool)
+{
+    VEC_FREE(&pool->ready.nodes);
+    VEC_FREE(&pool->ready.may_go);
+    pool->ready = (struct ready_memory){.serial = 0};
+}
+
+/* Choosing. */
+
+static bool is_better(const struct sched *sched, const struct ready_memory *m,
+                      uint32_t node, uint32_t best)
+{
+    const struct ready_node *a = &m->nodes.items[node];
+
+    if (best == NONE) {
+        return true;
+    }
+    const struct ready_node *b = &m->nodes.items[best];
+    if (a->at_ms != b->at_ms) {
+        return a->at_ms < b->at_ms;
+    }
+    if (a->key != b->key) {
+        /* Without a time: where most of the room is to be had. */
+        return a->at_ms != INT64_MAX ? a->key < b->key : a->key > b->key;
+    }
+    return sched->ranks[node] < sched->ranks[best];
+}
+
+bool reserve_for_job(struct reserving *r)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    uint32_t job = r->claim->job, best = NONE;
+    struct resource_vec request =
+        class_at(round, class_of_job(sched, job))->request;
+    struct ready_memory *m = recall(r, &request);
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].pool == round->p &&
+            !ready_of(r, m, i)->is_too_small && is_better(sched, m, i, best) &&
+            reserve_matches(r, job, i)) {
+            best = i;
+        }
+    }
+    if (best == NONE) {
+        return false;
+    }
+    struct resource_vec room;
+    int64_t at_ms = ready_at(r, best, &request, &room);
+    r->reservation->nodes =
+        arena_alloc(round->arena, sizeof(*r->reservation->nodes));
+    r->reservation->start_ms = at_ms > round->now_ms ? at_ms : round->now_ms;
+    reserve_add(r, best, &request, &room);
+    return true;
+}
