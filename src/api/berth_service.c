@@ -310,6 +310,19 @@ void handle_explain_job(struct api_call *call, struct str request)
     api_call_post(call, command, explained);
 }
 
+/* A number that stands for none below 0. */
+static Google__Protobuf__DoubleValue *double_or_none(struct arena *arena,
+                                                     int64_t value, double one)
+{
+    if (value < 0) {
+        return NULL;
+    }
+    Google__Protobuf__DoubleValue *message =
+        message_new(arena, &google__protobuf__double_value__descriptor);
+    message->value = (double)value / one;
+    return message;
+}
+
 static Berth__Api__QueueShare *share_message(const struct queue_share *share,
                                              struct arena *arena)
 {
@@ -328,6 +341,13 @@ static Berth__Api__QueueShare *share_message(const struct queue_share *share,
     message->pending_count = share->pending_count;
     message->running_count = share->running_count;
     message->cordoned = share->is_cordoned;
+    message->usage = (double)share->usage_ppm / 1e6;
+    message->flow = (double)share->flow_ppm / 1e6;
+    message->infinite_flow = (double)share->infinite_flow_ppm / 1e6;
+    message->infinite_limit =
+        double_or_none(arena, share->infinite_limit_ppm, 1e6);
+    message->budget = double_or_none(arena, share->budget_milli, 1e3);
+    message->budget_left = double_or_none(arena, share->budget_left_milli, 1e3);
     return message;
 }
 

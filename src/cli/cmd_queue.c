@@ -28,6 +28,26 @@ static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
     return CLI_OK;
 }
 
+/* A limit of an option, NULL without it. */
+static enum cli_exit take_limit(struct cli *cli, const char *option,
+                                Google__Protobuf__DoubleValue **ret_limit)
+{
+    const char *text = cli_text(cli, option, "");
+    int64_t ppm;
+
+    *ret_limit = NULL;
+    if (!*text) {
+        return CLI_OK;
+    }
+    if (setting_parse_ppm(str_of(text), &ppm) < 0) {
+        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
+    }
+    *ret_limit = arena_alloc(&cli->arena, sizeof(**ret_limit));
+    google__protobuf__double_value__init(*ret_limit);
+    (*ret_limit)->value = (double)ppm / 1e6;
+    return CLI_OK;
+}
+
 static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
 {
     Api__QueueScheduling *scheduling =
@@ -45,8 +65,17 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
     scheduling->allow_stateaware_disable =
         cli_has(cli, "allow-stateaware-disable");
     scheduling->max_running_apps = (uint32_t)apps_max;
+    enum cli_exit rc =
+        take_limit(cli, "over-share-factor", &scheduling->over_share_factor);
+    if (rc == CLI_OK) {
+        rc = take_limit(cli, "excess-budget", &scheduling->excess_budget);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
     if (*scheduling->ordering || scheduling->class_priority_ignored ||
-        scheduling->allow_stateaware_disable || apps_max > 0) {
+        scheduling->allow_stateaware_disable || apps_max > 0 ||
+        scheduling->over_share_factor || scheduling->excess_budget) {
         queue->scheduling = scheduling;
     }
     return CLI_OK;

@@ -116,11 +116,25 @@ enum cli_exit cmd_explain(struct cli *cli)
     return CLI_OK;
 }
 
+/* A limit, or a dash for none. */
+static void add_limit(struct table *table,
+                      const Google__Protobuf__DoubleValue *limit, bool is_part)
+{
+    if (!limit) {
+        table_add(table, "-");
+    } else if (is_part) {
+        table_addf(table, "%.1f%%", limit->value * 100);
+    } else {
+        table_addf(table, "%.6g", limit->value);
+    }
+}
+
 enum cli_exit cmd_get_shares(struct cli *cli)
 {
     static const char *const headings[] = {
         "QUEUE",  "POOL",   "WEIGHT", "FAIR",    "ADJUSTED", "ACTUAL",
-        "DEMAND", "QUEUED", "LEASED", "PENDING", "RUNNING",  "CORDONED"};
+        "DEMAND", "USAGE",  "FLOW",   "FIXED",   "LIMIT",    "BUDGET",
+        "LEFT",   "QUEUED", "LEASED", "PENDING", "RUNNING",  "CORDONED"};
     Berth__Api__GetQueueSharesRequest request =
         BERTH__API__GET_QUEUE_SHARES_REQUEST__INIT;
     struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
@@ -143,6 +157,12 @@ enum cli_exit cmd_get_shares(struct cli *cli)
         table_addf(&table, "%.1f%%", share->adjusted_share * 100);
         table_addf(&table, "%.1f%%", share->actual_share * 100);
         table_addf(&table, "%.1f%%", share->demand_share * 100);
+        table_addf(&table, "%.1f%%", share->usage * 100);
+        table_addf(&table, "%.1f%%", share->flow * 100);
+        table_addf(&table, "%.1f%%", share->infinite_flow * 100);
+        add_limit(&table, share->infinite_limit, true);
+        add_limit(&table, share->budget, false);
+        add_limit(&table, share->budget_left, false);
         table_addf(&table, "%u", share->queued_count);
         table_addf(&table, "%u", share->leased_count);
         table_addf(&table, "%u", share->pending_count);

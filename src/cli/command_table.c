@@ -99,6 +99,10 @@ static const struct option_spec queue_options[] = {
      "jobs may ask that their application skips Starting"},
     {"max-running-apps", 0, OPTION_TEXT, "N",
      "applications that are Starting or Running at once"},
+    {"over-share-factor", 0, OPTION_TEXT, "F",
+     "instead of the pool's overShareFactor; -1: no limit"},
+    {"excess-budget", 0, OPTION_TEXT, "M",
+     "resource-minutes, instead of the pool's; -1: no limit"},
 };
 static const struct option_spec apps_options[] = {
     {"states", 's', OPTION_LIST, "S,...",

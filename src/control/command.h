@@ -138,6 +138,12 @@ struct queue_share {
     int64_t adjusted_share_ppm; /* demand-capped, water-filled */
     int64_t actual_share_ppm;   /* dominant share of what is leased */
     int64_t demand_share_ppm;   /* of all it has queued and leased */
+    int64_t usage_ppm;          /* of what is leased or admitted */
+    int64_t flow_ppm;           /* usage, with what is remembered of it */
+    int64_t infinite_flow_ppm;  /* of what has an infinite lifetime */
+    int64_t infinite_limit_ppm; /* that this may be; -1: no limit */
+    /* The excess budget, in thousandths of resource-minutes; -1: none. */
+    int64_t budget_milli, budget_left_milli;
     uint32_t queued_count, leased_count, pending_count, running_count;
     uint32_t considered_count; /* jobs that the last round looked at */
     bool is_cordoned;

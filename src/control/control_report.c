@@ -121,6 +121,8 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_ADMITTED] = "admitted",
     [SCHED_WAIT_RESERVED] = "reserved",
     [SCHED_WAIT_PASSED] = "passed",
+    [SCHED_WAIT_OVER_SHARE] = "overShare",
+    [SCHED_WAIT_BUDGET] = "excessBudget",
 };
 
 static const char *const wait_texts[] = {
@@ -151,6 +153,10 @@ static const char *const wait_texts[] = {
                             "after it, as soon as there is room.",
     [SCHED_WAIT_RESERVED] = "Its turn has come, and its place is reserved.",
     [SCHED_WAIT_PASSED] = "It would delay an admitted job where it fits.",
+    [SCHED_WAIT_OVER_SHARE] = "Its queue would be too far above its share with "
+                              "work that cannot be preempted.",
+    [SCHED_WAIT_BUDGET] = "Its queue's budget for what is above its share is "
+                          "used up.",
 };
 
 static void put_exclusions(struct strbuf *buf,
@@ -217,6 +223,40 @@ static void put_reservation(struct strbuf *buf, struct control *c,
     }
 }
 
+/* Limits on what is above a share, in numbers. */
+static void put_share(struct strbuf *buf, struct control *c,
+                      const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+    bool is_share = e->wait == SCHED_WAIT_OVER_SHARE;
+
+    if (!is_share && e->wait != SCHED_WAIT_BUDGET) {
+        return;
+    }
+    if (e->behind != SCHED_NONE) {
+        jobs_get(c->jobs, e->behind, &view);
+        strbuf_addf(buf, "So it is with job %s, which stands before it.\n",
+                    job_id_format(view.id, id));
+    }
+    if (is_share) {
+        strbuf_addf(buf,
+                    "Such work of its queue would be %.4g%% of pool %.*s, "
+                    "past use included; the limit is %.4g%%.\n",
+                    e->asked * 100, STR_ARG(e->pool), e->allowed * 100);
+    } else {
+        strbuf_addf(buf,
+                    "It would be charged %.6g of the %.6g resource-minutes "
+                    "that are left in pool %.*s.\n",
+                    e->asked, e->allowed, STR_ARG(e->pool));
+    }
+    if (e->until_ms > 0) {
+        strbuf_addf(buf, "If nothing else changes, this ends at %s.\n",
+                    moment(e->until_ms, until));
+    }
+}
+
 static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
@@ -230,6 +270,7 @@ static void put_details(struct strbuf *buf, struct control *c,
     }
     put_application(buf, e);
     put_reservation(buf, c, e);
+    put_share(buf, c, e);
     if (e->resource >= 0) {
         strbuf_add_text(buf, "Used ");
         put_amount(buf, c, e->resource, e->used);
@@ -308,6 +349,24 @@ static void put_json_application(struct strbuf *buf,
     }
 }
 
+static void put_json_share(struct strbuf *buf, const struct control *c,
+                           const struct sched_explanation *e)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+
+    if (e->wait != SCHED_WAIT_OVER_SHARE && e->wait != SCHED_WAIT_BUDGET) {
+        return;
+    }
+    put_json_text(buf, "pool", e->pool);
+    strbuf_addf(buf, ",\"asked\":%.12g,\"allowed\":%.12g", e->asked,
+                e->allowed);
+    if (e->behind != SCHED_NONE) {
+        jobs_get(c->jobs, e->behind, &view);
+        strbuf_addf(buf, ",\"behind\":\"%s\"", job_id_format(view.id, id));
+    }
+}
+
 /* Other strings inside are names that we chose, or ids: nothing to escape. */
 static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
 {
@@ -336,6 +395,7 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
         }
         strbuf_add_char(buf, '}');
         put_json_application(buf, &e);
+        put_json_share(buf, c, &e);
     }
     strbuf_add_char(buf, '}');
 }
@@ -459,7 +519,7 @@ static void answer_explain(struct control *c, struct command *command)
 
 static int64_t ppm(double share)
 {
-    return (int64_t)(share * (double)PPM);
+    return (int64_t)(share * (double)PPM + 0.5);
 }
 
 /* Runs by queue, pool and state. */
@@ -508,6 +568,16 @@ struct resource_list name_amounts(struct control *c,
     return list;
 }
 
+/* Resource-minutes; less than 0 is no budget. */
+static int64_t milli(double minutes)
+{
+    if (minutes < 0) {
+        return -1;
+    }
+    return minutes < 1e15 ? (int64_t)(minutes * 1e3 + 0.5)
+                          : (int64_t)1000000000000000000;
+}
+
 static void fill_share(struct control *c, struct command *command,
                        const struct named_queue *queue, uint32_t pool,
                        struct queue_share *share)
@@ -528,6 +598,13 @@ static void fill_share(struct control *c, struct command *command,
         .adjusted_share_ppm = ppm(stats.adjusted_share),
         .actual_share_ppm = ppm(stats.actual_share),
         .demand_share_ppm = ppm(stats.demand_share),
+        .usage_ppm = ppm(stats.usage_share),
+        .flow_ppm = ppm(stats.flow),
+        .infinite_flow_ppm = ppm(stats.infinite_flow),
+        .infinite_limit_ppm =
+            stats.infinite_limit < 0 ? -1 : ppm(stats.infinite_limit),
+        .budget_milli = milli(stats.budget_minutes),
+        .budget_left_milli = milli(stats.budget_left_minutes),
         .queued_count = stats.queued_count,
         .is_cordoned = !entry || entry->record.is_cordoned,
         .applications = applications,

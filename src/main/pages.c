@@ -139,6 +139,27 @@ static double demand(const struct queue_share *share)
     return (double)share->demand_share_ppm / 1e6;
 }
 
+static double usage(const struct queue_share *share)
+{
+    return (double)share->usage_ppm / 1e6;
+}
+
+static double flow(const struct queue_share *share)
+{
+    return (double)share->flow_ppm / 1e6;
+}
+
+static double infinite_flow(const struct queue_share *share)
+{
+    return (double)share->infinite_flow_ppm / 1e6;
+}
+
+/* Less than 0 where there is no budget: the line is left out. */
+static double budget_left(const struct queue_share *share)
+{
+    return (double)share->budget_left_milli / 1e3;
+}
+
 static double weight(const struct queue_share *share)
 {
     return (double)share->weight_micro / 1e6;
@@ -158,6 +179,13 @@ static const struct share_metric share_metrics[] = {
     {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
     {"armada_scheduler_considered_jobs", "Jobs that the last round looked at.",
      considered},
+    {"berth_queue_usage", "Share held or admitted.", usage},
+    {"berth_queue_flow", "That share, with what is remembered of it.", flow},
+    {"berth_queue_infinite_flow", "The flow of what has an infinite lifetime.",
+     infinite_flow},
+    {"berth_queue_budget_left_minutes",
+     "Resource-minutes that may still be charged above the share.",
+     budget_left},
 };
 
 static void put_allocated(struct strbuf *out, const struct queue_share *share)
@@ -214,6 +242,9 @@ static void put_shares(struct strbuf *out, const struct command *command)
                     metric->help, metric->name);
         for (uint32_t i = 0; i < command->queues.share_count; i++) {
             const struct queue_share *share = &command->queues.shares[i];
+            if (metric->value(share) < 0) {
+                continue;
+            }
             strbuf_addf(out, "%s{pool=\"", metric->name);
             put_label(out, share->pool);
             strbuf_add_text(out, "\",queue=\"");

@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/away.h"
+#include "sched/explain_share.h"
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
@@ -366,6 +367,8 @@ static void answer_waiting(const struct question *question)
     } else if (answer->wait != SCHED_WAIT_TURN &&
                answer->wait != SCHED_WAIT_CAPACITY) {
         return;
+    } else if (explain_share(sched, question->job, question->now_ms, answer)) {
+        return;
     } else if (is_over_limit(question)) {
         answer->wait = SCHED_WAIT_QUEUE_LIMIT;
     } else if (answer->wait == SCHED_WAIT_CAPACITY || is_rated(question)) {
@@ -404,6 +407,7 @@ static void ask(struct sched *sched, uint32_t job,
         .nearest_node = NONE,
         .resource = -1,
         .for_job = NONE,
+        .behind = NONE,
         .needed = ret_question->class->request,
     };
 }

@@ -118,9 +118,10 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
     } else if (over_ppm == INT64_MAX) {
         over_ppm = POLICY_OFF;
     }
+    u128 part = weight_of(sched, index);
     *ret_limits = (struct limits){
-        .part = weight_of(sched, index),
-        .whole = whole,
+        .part = part,
+        .whole = is_active(sched, index, p) ? whole : whole + part,
         .over_share_ppm = over_ppm,
         .budget_max = budget_of(sched, index, p, policy),
     };

@@ -46,7 +46,8 @@ struct limit_question {
  * pool. */
 u128 limits_whole(struct sched *sched, uint32_t pool);
 /* The limits of a queue as of `now_ms`; false: it has none there.  `whole`
- * is that of limits_whole(). */
+ * is that of limits_whole(); the share of a queue that wants and has nothing
+ * is what it would be if it did. */
 bool limits_get(struct sched *sched, uint32_t queue, uint32_t pool, u128 whole,
                 int64_t now_ms, struct limits *ret_limits);
 

@@ -357,9 +357,14 @@ enum sched_wait {
     SCHED_WAIT_APP_NEED,       /* `application`, the older one, waits for room
                                   that it would take */
     SCHED_WAIT_ADMITTED,       /* admitted; nobody can tell when it starts */
-    SCHED_WAIT_RESERVED, /* admitted; starts by `until_ms` at the latest */
-    SCHED_WAIT_PASSED,   /* what it would fit in is kept for `for_job`, which
-                            it would delay */
+    SCHED_WAIT_RESERVED,   /* admitted; starts by `until_ms` at the latest */
+    SCHED_WAIT_PASSED,     /* what it would fit in is kept for `for_job`, which
+                              it would delay */
+    SCHED_WAIT_OVER_SHARE, /* infinite work of its queue in `pool` would be
+                              `asked` of `allowed`, fractions of the pool; it
+                              may go at `until_ms` */
+    SCHED_WAIT_BUDGET,     /* it would be charged `asked` of the `allowed` that
+                              is left in `pool`, in minutes x its units */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */
@@ -396,6 +401,10 @@ struct sched_explanation {
     int64_t until_ms;       /* a rate limit or an application's start lets
                                it go, or it starts; 0: unknown */
     uint32_t for_job;       /* of a reservation, or SCHED_NONE */
+    uint32_t behind;        /* the queue's first, which the reason is about, or
+                               SCHED_NONE: itself */
+    struct str pool;        /* of a share or budget; borrowed */
+    double asked, allowed;  /* likewise */
     struct str application; /* that goes before its own; borrowed */
     int64_t since_ms;       /* that one is in its state */
     uint32_t ahead;         /* waiting jobs of its queue that go before it */

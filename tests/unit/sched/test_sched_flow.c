@@ -550,6 +550,52 @@ static void um_03_without_memory_shares_are_even_at_once(void **state)
     assert_int_equal(world_running(w, "B"), 5);
 }
 
+/* What the limits say to somebody who asks, in numbers. */
+static void an_explanation_names_the_limit(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+
+    uint32_t node = make_limited(w);
+    world_lease(w, submit_fixed(w, "A", 10), node, 0);
+    uint32_t gone = submit_fixed(w, "A", 40);
+    world_lease(w, gone, node, 0);
+    world_end(w, gone);
+    uint32_t job = submit_fixed(w, "A", 1);
+    uint32_t behind = submit_fixed(w, "A", 60);
+    sched_explain(w->sched, job, 4 * MINUTE, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_OVER_SHARE);
+    assert_near(why.asked * 100, 10 + 40 * pow(0.5, 0.4));
+    assert_near(why.allowed * 100, 40);
+    assert_int_equal(why.until_ms, 249023);
+    assert_int_equal(why.behind, SCHED_NONE);
+    assert_true(str_equal(why.pool, STR("default")));
+    sched_explain(w->sched, behind, 4 * MINUTE, &why);
+    assert_near(why.asked * 100, 70);
+    assert_int_equal(why.until_ms, 0); /* flow or not */
+    assert_int_equal(why.behind, SCHED_NONE);
+}
+
+static void an_explanation_names_the_budget(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+
+    make_budget(w, 40, 600);
+    submit_for(w, 30, 10);
+    uint32_t second = submit_for(w, 60, 6);
+    uint32_t third = submit_for(w, 30, 10);
+    world_round(w, ROUND_BALANCE, 0);
+    sched_explain(w->sched, second, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_BUDGET);
+    assert_near(why.asked, 360);
+    assert_near(why.allowed, 300);
+    assert_int_equal(why.behind, SCHED_NONE);
+    sched_explain(w->sched, third, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_BUDGET);
+    assert_int_equal(why.behind, second);
+}
+
 /* A uses its share of 40 with a budget; B, 51 and waits for 20 more, reserved
  * at 100 minutes.  A's job of 4 for 30 minutes. */
 static uint32_t make_um_09(struct world *w, int64_t minutes)
@@ -698,6 +744,8 @@ int main(void)
         CASE(um_01_past_usage_costs_no_running_work),
         CASE(um_02_a_flow_that_falls_wins_places_one_by_one),
         CASE(um_03_without_memory_shares_are_even_at_once),
+        CASE(an_explanation_names_the_limit),
+        CASE(an_explanation_names_the_budget),
         CASE(um_09_a_budget_refuses_what_backfill_allows),
         CASE(admitted_work_is_used_and_charged),
         CASE(flows_and_charges_are_packed),
