@@ -316,6 +316,42 @@ static bool is_exhausted(const struct sched_explanation *e)
            e->nodes_fit == 0 && !has_closed_nodes(e);
 }
 
+/* A gang is asked about as a whole, and for what its minimum needs; but one
+ * of its jobs that was tried in vain by itself. */
+static bool is_of_gang(const struct control *c, uint32_t job)
+{
+    struct job_tried tried[JOBS_TRIED_MAX];
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    return view.gang_index != JOBS_NONE && jobs_tried(c->jobs, job, tried) == 0;
+}
+
+/* End all of a gang that no nodes could ever hold together; one that is not
+ * complete is asked about when it is. */
+static void check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
+{
+    struct sched_gang_miss miss;
+    struct job_decisions decisions;
+    uint32_t count;
+
+    if (sched_gang_may_fit(c->sched, job, ret_looks, &miss)) {
+        return;
+    }
+    struct str text = report_gang_rejection(c, &miss, &c->batch.arena);
+    uint32_t *members =
+        sched_gang_waiting(c->sched, job, &c->batch.arena, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        if (!batch_is_touched(&c->batch, members[i])) {
+            job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
+                       c->batch.time_ms, &decisions);
+            add_decisions(&c->batch, &decisions);
+            batch_touch(&c->batch, members[i]);
+            VEC_PUSH(&c->batch.owed, members[i]);
+        }
+    }
+}
+
 /* End a job that no node can hold; nodes looked at are added to
  * `ret_looks`. */
 void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
@@ -325,6 +361,10 @@ void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     struct sched_explanation explanation;
     struct job_decisions decisions;
 
+    if (is_of_gang(c, job)) {
+        check_gang(c, job, ret_looks);
+        return;
+    }
     if (sched_has_place(c->sched, job, ret_looks)) {
         class_->checked_generation = c->node_generation;
         return;
@@ -357,7 +397,7 @@ static bool needs_no_check(const struct control *c, uint32_t job)
     }
     return c->classes.items[c->links.items[job].class_index]
                .checked_generation &&
-           jobs_tried(c->jobs, job, tried) == 0;
+           jobs_tried(c->jobs, job, tried) == 0 && !is_of_gang(c, job);
 }
 
 static void add_rejections(struct control *c)

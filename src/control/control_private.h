@@ -404,6 +404,10 @@ struct resource_list name_amounts(struct control *c,
                                   struct arena *arena);
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
+/* Why a gang can never start, in the arena. */
+struct str report_gang_rejection(struct control *c,
+                                 const struct sched_gang_miss *miss,
+                                 struct arena *arena);
 /* Why a job can never run, in the arena. */
 struct str report_rejection(struct control *c,
                             const struct sched_explanation *explanation,

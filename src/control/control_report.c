@@ -413,6 +413,42 @@ struct str report_rejection(struct control *c,
     return arena_str(arena, strbuf_str(&text));
 }
 
+struct str report_gang_rejection(struct control *c,
+                                 const struct sched_gang_miss *miss,
+                                 struct arena *arena)
+{
+    auto_strbuf text = {0};
+
+    strbuf_addf(&text,
+                "The gang can never start: %u of its members must fit at once "
+                "in one cluster",
+                miss->needed);
+    if (miss->label.byte_count) {
+        strbuf_addf(&text, " on nodes of one value of the label %.*s",
+                    STR_ARG(miss->label));
+    }
+    if (!miss->executor.byte_count) {
+        strbuf_add_text(&text, ", and no node has that label.\n");
+    } else if (miss->resource >= 0) {
+        strbuf_add_text(&text, "; together they ask for ");
+        put_amount(&text, c, miss->resource, miss->asked);
+        strbuf_add_text(&text, ", and the nearest, ");
+        strbuf_addf(&text, "cluster %.*s, has ", STR_ARG(miss->executor));
+        put_amount(&text, c, miss->resource, miss->has);
+        strbuf_add_text(&text, ".\n");
+    } else {
+        strbuf_addf(&text, "; the nearest, cluster %.*s of pool %.*s",
+                    STR_ARG(miss->executor), STR_ARG(miss->pool));
+        if (miss->label.byte_count) {
+            strbuf_addf(&text, " with %.*s=%.*s", STR_ARG(miss->label),
+                        STR_ARG(miss->value));
+        }
+        strbuf_addf(&text, ", holds at most %u of them when empty.\n",
+                    miss->count);
+    }
+    return arena_str(arena, strbuf_str(&text));
+}
+
 /* Reports. */
 
 static void put_queue_line(struct strbuf *buf, struct control *c,

@@ -89,6 +89,7 @@ static void clear_window(struct sched *sched, struct health_record *record)
     }
     record->quarantine.window = (struct quarantine_window){0};
     record->quarantine.failure_count = 0;
+    record->is_due = false;
 }
 
 void health_rules_change(struct sched *sched,
@@ -184,6 +185,16 @@ static bool fails_elsewhere(struct sched *sched, uint64_t node, uint64_t gang,
     return is_elsewhere;
 }
 
+static void suspect(struct sched *sched, uint32_t node)
+{
+    struct health_record *record = health_find(sched, node);
+
+    if (record->is_due && !record->is_listed) {
+        record->is_listed = true;
+        VEC_PUSH(&sched->health.suspects, node);
+    }
+}
+
 void sched_run_ended(struct sched *sched, uint32_t job,
                      const struct sched_outcome *outcome)
 {
@@ -218,9 +229,10 @@ void sched_run_ended(struct sched *sched, uint32_t job,
                           note.time_ms, note.is_failed, 1);
     health->has_news |=
         note.is_failed || record->quarantine.health != NODE_NORMAL;
-    if (note.is_failed && !record->is_listed) {
-        record->is_listed = true;
-        VEC_PUSH(&health->suspects, node);
+    /* Judged here, where a replay of the log has the same counts. */
+    if (note.is_failed) {
+        record->is_due = health_is_due(sched, node, sched->now_ms);
+        suspect(sched, node);
     }
 }
 
@@ -330,6 +342,7 @@ static void pack_record(const struct sched *sched, struct strbuf *buf,
         pack_str(buf, intern_get(sched->pool_names, record->pool));
     }
     pack_str(buf, str_of(record->reason));
+    pack_u64(buf, record->is_due);
     quarantine_pack(buf, &record->quarantine, rules_of(sched), sched->now_ms);
 }
 
@@ -398,15 +411,14 @@ static void unpack_record(struct sched *sched, struct pack_reader *reader)
     }
     mem_free(record->reason);
     record->reason = str_dup(unpack_str(reader));
+    bool is_due = unpack_count(reader, 1);
     quarantine_unpack(reader, &record->quarantine);
     if (record->pool != NONE) {
         quarantine_window_merge(health_of_pool(sched, record->pool),
                                 &record->quarantine.window);
     }
-    if (record->quarantine.failure_count > 0) {
-        record->is_listed = true;
-        VEC_PUSH(&sched->health.suspects, node);
-    }
+    record->is_due = is_due;
+    suspect(sched, node);
     hold(sched, node, record->quarantine.health != NODE_NORMAL);
     show_health(sched, node, record->quarantine.health);
 }

@@ -19,6 +19,7 @@ struct health_record {
     struct quarantine quarantine;
     uint32_t pool;
     uint64_t name;  /* a hash of the node's names */
+    bool is_due;    /* it was to be taken out when it failed last */
     bool is_listed; /* in health.suspects */
     char *reason;   /* owned; why it is out or on trial, for people */
 };
@@ -51,6 +52,8 @@ struct health {
 struct health_record *health_find(const struct sched *sched, uint32_t node);
 /* The window of all of a pool. */
 struct quarantine_window *health_of_pool(struct sched *sched, uint32_t pool);
+/* Whether the rules want a node out at `now_ms`. */
+bool health_is_due(struct sched *sched, uint32_t node, int64_t now_ms);
 /* Free it all. */
 void health_fini(struct health *health);
 /* Whether a node has a record, and must keep its slot. */

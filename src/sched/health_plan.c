@@ -63,7 +63,7 @@ static bool is_worse(const struct sched *sched, uint32_t a, uint32_t b,
                                 : sched->ranks[a] < sched->ranks[b];
 }
 
-static bool is_due(struct sched *sched, uint32_t index, int64_t now_ms)
+bool health_is_due(struct sched *sched, uint32_t index, int64_t now_ms)
 {
     const struct health_record *record = health_find(sched, index);
     const struct node *node = &sched->nodes.items[index];
@@ -81,18 +81,19 @@ static bool is_due(struct sched *sched, uint32_t index, int64_t now_ms)
                              now_ms);
 }
 
-/* Leave only the suspects that are due. */
-static void judge(struct sched *sched, int64_t now_ms)
+/* Leave only the suspects whose last failure made them due. */
+static void sift(struct sched *sched)
 {
     struct health *health = &sched->health;
     size_t count = 0;
 
     for (size_t i = 0; i < health->suspects.count; i++) {
         uint32_t node = health->suspects.items[i];
-        if (is_due(sched, node, now_ms)) {
+        struct health_record *record = health_find(sched, node);
+        if (record && record->is_due) {
             health->suspects.items[count++] = node;
-        } else if (health_find(sched, node)) {
-            health_find(sched, node)->is_listed = false;
+        } else if (record) {
+            record->is_listed = false;
         }
     }
     health->suspects.count = count;
@@ -119,10 +120,13 @@ static void propose_suspects(struct sched *sched, int64_t now_ms)
     struct health *health = &sched->health;
     auto_mem uint32_t *held = count_held(sched);
 
-    judge(sched, now_ms);
+    sift(sched);
     sort_suspects(sched, now_ms);
     for (size_t i = 0; i < health->suspects.count; i++) {
         uint32_t node = health->suspects.items[i];
+        if (!health_is_due(sched, node, now_ms)) {
+            continue;
+        }
         uint32_t p = sched->nodes.items[node].pool;
         i128 most = (i128)sched->pools.items[p].node_count *
                     rules_of(sched)->nodes_max_ppm;

@@ -424,6 +424,27 @@ void sched_explain_nodes(struct sched *sched, uint32_t job,
  * so that whoever asks about many jobs can keep within a bound. */
 bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks);
 
+/* How near a gang that can never start comes to it: the nodes of one cluster
+ * (and of one value of its label) that would hold most of it.  Strings are
+ * borrowed until nodes change. */
+struct sched_gang_miss {
+    uint32_t needed, count;    /* members that must fit at once; that might */
+    struct str pool, executor; /* "": no node has the label */
+    struct str label, value;   /* of its uniformity; "": none */
+    int resource;              /* enough places, too little of this in all; or
+                                  -1 */
+    int64_t asked, has;        /* of that */
+};
+
+/* Whether the gang of a waiting job might start if its nodes were empty; true
+ * also when it is not complete, has started, or is too varied to tell, and for
+ * a job without a gang.  Adds to `ret_looks` as sched_has_place() does. */
+bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
+                        struct sched_gang_miss *ret_miss);
+/* The members of a job's gang that wait, in order; in the arena. */
+uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
+                             struct arena *arena, uint32_t *ret_count);
+
 /* A queue in a pool; shares are fractions of the pool. */
 struct sched_queue_stats {
     double weight;         /* 1 / priority factor */

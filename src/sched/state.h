@@ -118,6 +118,7 @@ struct gang {
     uint32_t next;          /* with the same hash */
     uint32_t position;      /* the job it is listed by, or NONE: not listed */
     uint32_t started_count; /* members that have had a run */
+    bool has_fitted;        /* empty nodes might have held it; gang_fit.c */
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
     bool is_live;

@@ -85,6 +85,40 @@ static void a_job_that_fits_nowhere_is_rejected(void **state)
     end(s);
 }
 
+/* Of one node of 10 cpu: five members of 3 cpu never fit at once. */
+static void a_gang_that_fits_nowhere_is_rejected(void **state)
+{
+    struct stage *s = begin();
+    struct stage_job member = {
+        .cpu_milli = 3000, .gang = "g", .gang_cardinality = 5};
+    struct job_id first = stage_submit(s, "q", member);
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        stage_submit(s, "q", member);
+    }
+    ASSERT_HISTORY(s, first, "submit"); /* not complete: nobody can tell */
+    struct job_id last = stage_submit(s, "q", member);
+    ASSERT_HISTORY(s, first, "submit failed");
+    ASSERT_HISTORY(s, last, "submit failed");
+    auto_mem char *text = stage_failure(s, first);
+    assert_string_equal(
+        text, "The gang can never start: 5 of its members must fit at once in "
+              "one cluster; the nearest, cluster e of pool default, holds at "
+              "most 3 of them when empty.\n");
+    member.gang = "h";
+    member.gang_minimum = 3;
+    struct job_id third = {{0, 0}};
+    for (int i = 0; i < 5; i++) {
+        third = stage_submit(s, "q", member);
+    }
+    stage_settle(s);
+    auto_mem char *history = stage_history(s, third);
+    assert_null(strstr(history, "rejected"));
+    assert_int_equal(stage_count(s, EVENT_LEASED), 3);
+    end(s);
+}
+
 static void cancel(struct stage *s, struct job_id job)
 {
     struct event event = stage_event_make(EVENT_CANCEL);
@@ -962,6 +996,7 @@ int main(void)
         TEST(a_job_runs_and_succeeds),
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
+        TEST(a_gang_that_fits_nowhere_is_rejected),
         TEST(cancelling_by_id),
         TEST(cancelling_by_job_set),
         TEST(cancelling_on_an_executor),

@@ -153,6 +153,92 @@ static void reservation_is_in_one_cluster(void **state)
     assert_int_equal(count_in(w, other, 8, 'b'), 0);
 }
 
+static bool may_fit(struct world *w, uint32_t job, struct sched_gang_miss *miss)
+{
+    uint32_t look_count = 0;
+
+    *miss = (struct sched_gang_miss){0};
+    return sched_gang_may_fit(w->sched, job, &look_count, miss);
+}
+
+/* What no cluster could hold even when empty is told, with the nearest. */
+static void gang_that_no_cluster_holds_is_known(void **state)
+{
+    struct world *w = *state;
+    struct sched_gang_miss miss;
+
+    make_clusters(w);
+    world_submit_many(w, &(struct world_job){.queue = "B"}, 8);
+    world_round(w, ROUND_FAST, 0); /* all is full, which does not matter */
+    assert_true(may_fit(w, submit_gang(w, "five", 5), &miss));
+    assert_false(may_fit(w, submit_gang(w, "six", 6), &miss));
+    assert_int_equal(miss.needed, 6);
+    assert_int_equal(miss.count, 5);
+    assert_true(str_equal(miss.executor, STR("b")));
+    assert_true(str_equal(miss.pool, STR("default")));
+    struct world_job member = {
+        .queue = "A", .gang = "g", .cardinality = 9, .minimum = 5};
+    assert_true(may_fit(w, world_submit_many(w, &member, 9), &miss));
+}
+
+/* One that is not complete, or has run, is let be. */
+static void only_complete_gangs_are_judged(void **state)
+{
+    struct world *w = *state;
+    struct sched_gang_miss miss;
+    struct world_job member = {.queue = "A", .gang = "g", .cardinality = 6};
+
+    make_clusters(w);
+    uint32_t first = world_submit_many(w, &member, 5);
+    assert_true(may_fit(w, first, &miss));
+    world_submit(w, &member);
+    assert_false(may_fit(w, first, &miss));
+    uint32_t single = world_submit(w, &(struct world_job){.queue = "A"});
+    assert_true(may_fit(w, single, &miss));
+}
+
+/* By the values of its label, too. */
+static void gang_that_no_rack_holds_is_known(void **state)
+{
+    struct world *w = *state;
+    struct sched_gang_miss miss;
+    struct world_job member = {
+        .queue = "A", .gang = "g", .cardinality = 4, .uniformity = "rack"};
+    struct world_node node = {"n1", .cores = 3, .label_key = "rack"};
+
+    uint32_t first = world_submit_many(w, &member, 4);
+    node.label_value = "r1";
+    world_node(w, &node);
+    node.name = "n2";
+    node.label_value = "r2";
+    world_node(w, &node);
+    assert_false(may_fit(w, first, &miss));
+    assert_int_equal(miss.count, 3);
+    assert_true(str_equal(miss.label, STR("rack")));
+    assert_true(str_equal(miss.value, STR("r1")));
+    node.name = "n3";
+    world_node(w, &node);
+    assert_true(may_fit(w, first, &miss));
+}
+
+/* Members that each fit, but not all together, for the sum is too much. */
+static void gang_of_different_members_is_judged_by_its_sum(void **state)
+{
+    struct world *w = *state;
+    struct sched_gang_miss miss;
+    struct world_job member = {.queue = "A", .gang = "g", .cardinality = 2};
+
+    world_node(w, &(struct world_node){"n1", .cores = 8});
+    member.cores = 5;
+    uint32_t first = world_submit(w, &member);
+    member.cores = 4;
+    world_submit(w, &member);
+    assert_false(may_fit(w, first, &miss));
+    assert_int_equal(miss.resource, CPU);
+    assert_int_equal(miss.asked, 9000);
+    assert_int_equal(miss.has, 8000);
+}
+
 int main(void)
 {
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -163,6 +249,10 @@ int main(void)
         SCENARIO(gang_of_one_rack_is_in_one_cluster_too),
         SCENARIO(preemption_is_in_one_cluster),
         SCENARIO(reservation_is_in_one_cluster),
+        SCENARIO(gang_that_no_cluster_holds_is_known),
+        SCENARIO(only_complete_gangs_are_judged),
+        SCENARIO(gang_that_no_rack_holds_is_known),
+        SCENARIO(gang_of_different_members_is_judged_by_its_sum),
     };
 
     return RUN_TESTS(tests);

@@ -1,0 +1,270 @@
+/* Whether a gang could ever start: an upper bound of how many of its members
+ * the nodes of one group (pool, cluster, value of its label) hold at once when
+ * they are empty.  What is refused by it could never run; what it lets through
+ * may yet wait for ever, for packing is hard. */
+#include "base/hash.h"
+#include "sched/away.h"
+
+/* Further looks than this are not worth it: a gang of so many different
+ * members waits like any other. */
+enum { LOOKS_MAX = 1 << 20 };
+
+/* Members of one class. */
+struct kind {
+    uint32_t class_index, count;
+    struct requirement *requirement;
+};
+
+struct group {
+    uint32_t pool, executor, next;
+    struct str value;
+    struct resource_vec capacity;
+    uint64_t count;    /* of members that fit */
+    uint32_t *by_kind; /* of each kind */
+};
+
+struct fitting {
+    struct sched *sched;
+    const struct gang *gang;
+    struct arena arena;
+    struct kind *kinds;
+    uint32_t kind_count;
+    struct map kind_map, group_map;
+    VEC(struct group) groups;
+    uint32_t needed;
+    bool is_all_needed;
+    bool has_nodes; /* in its pools */
+};
+
+static void collect_kinds(struct fitting *f)
+{
+    f->kinds =
+        arena_alloc_array(&f->arena, f->gang->waiting.count, sizeof(*f->kinds));
+    for (struct seq_cursor at = {0}; !seq_is_end(&f->gang->waiting, at);
+         seq_next(&f->gang->waiting, &at)) {
+        uint32_t job = seq_get(&f->gang->waiting, at);
+        uint32_t list = f->sched->jobs.items[job].list;
+        uint32_t c = f->sched->lists.items[list].class_index;
+        uint32_t kind = map_find(&f->kind_map, key_of_u64(c));
+        if (kind == MAP_NONE) {
+            kind = f->kind_count++;
+            f->kinds[kind] =
+                (struct kind){c, 0, class_decode(f->sched, c, &f->arena)};
+            map_put(&f->kind_map, key_of_u64(c), kind);
+        }
+        f->kinds[kind].count++;
+    }
+}
+
+/* The group that a node belongs to, made when new. */
+static struct group *group_of(struct fitting *f, const struct node *node,
+                              struct str value)
+{
+    struct key128 key = {
+        (uint64_t)node->pool << 32 | node->executor,
+        hash_bytes(value.p, value.byte_count, 0),
+    };
+    uint32_t first = map_find(&f->group_map, key);
+
+    for (uint32_t at = first; at != MAP_NONE; at = f->groups.items[at].next) {
+        if (str_equal(f->groups.items[at].value, value)) {
+            return &f->groups.items[at];
+        }
+    }
+    struct group fresh = {
+        .pool = node->pool,
+        .executor = node->executor,
+        .next = first,
+        .value = value,
+        .by_kind =
+            arena_alloc_array(&f->arena, f->kind_count, sizeof(*fresh.by_kind)),
+    };
+    map_put(&f->group_map, key, (uint32_t)f->groups.count);
+    VEC_PUSH(&f->groups, fresh);
+    return &f->groups.items[f->groups.count - 1];
+}
+
+/* How many of a class an empty node holds, up to `count_max`. */
+static uint32_t count_on(const struct class *class, const struct node *node,
+                         uint32_t count_max)
+{
+    int64_t count = count_max;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (class->request.v[r] > 0) {
+            int64_t n = node->capacity.v[r] / class->request.v[r];
+            count = n < count ? n : count;
+        }
+    }
+    return count > 0 ? (uint32_t)count : 0;
+}
+
+static bool allows(const struct fitting *f, const struct kind *kind,
+                   uint32_t node)
+{
+    enum sched_exclusion why = match_static(f->sched, kind->requirement, node);
+
+    return why == SCHED_EXCLUSIONS ||
+           (why == SCHED_EXCLUDED_TAINT &&
+            away_matches(f->sched, kind->class_index, node));
+}
+
+static void count_node(struct fitting *f, struct group *group, uint32_t index)
+{
+    const struct node *node = &f->sched->nodes.items[index];
+
+    amounts_add(&group->capacity, &node->capacity);
+    for (uint32_t k = 0; k < f->kind_count; k++) {
+        const struct kind *kind = &f->kinds[k];
+        const struct class *class = &f->sched->classes.items[kind->class_index];
+        uint32_t missing = kind->count - group->by_kind[k];
+        uint32_t here =
+            class->is_impossible ? 0 : count_on(class, node, missing);
+        if (here > 0 && allows(f, kind, index)) {
+            group->by_kind[k] += here;
+            group->count += here;
+        }
+    }
+}
+
+static bool is_enough(const struct fitting *f, const struct group *group)
+{
+    return group->count >= f->needed &&
+           (!f->is_all_needed ||
+            amounts_fit(&f->gang->waiting_sum, &group->capacity));
+}
+
+static bool is_in_pools(const struct fitting *f, uint32_t pool)
+{
+    uint32_t own = f->sched->lists.items[f->gang->list].pool;
+
+    return pool != NONE && f->sched->pools.items[pool].policy_index >= 0 &&
+           (own == NONE || own == pool);
+}
+
+/* Look at nodes until a group has room for enough. */
+static bool find_group(struct fitting *f, uint32_t *ret_looks)
+{
+    struct str key = str_of(f->gang->uniformity);
+
+    for (uint32_t i = 0; i < f->sched->nodes.count; i++) {
+        const struct node *node = &f->sched->nodes.items[i];
+        const struct label none = {{0}, {0}};
+        const struct label *label = &none;
+        if (!node->record || !is_in_pools(f, node->pool)) {
+            continue;
+        }
+        f->has_nodes = true;
+        *ret_looks += f->kind_count;
+        if (key.byte_count) {
+            label = label_find(node->record->labels, node->record->label_count,
+                               key);
+        }
+        if (label) {
+            struct group *group = group_of(f, node, label->value);
+            count_node(f, group, i);
+            if (is_enough(f, group)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The group that holds most; equals by name. */
+static const struct group *best_of(const struct fitting *f)
+{
+    const struct group *best = NULL;
+
+    for (size_t i = 0; i < f->groups.count; i++) {
+        const struct group *group = &f->groups.items[i];
+        int c =
+            !best ? -1
+                  : str_compare(f->sched->executors.items[group->executor].name,
+                                f->sched->executors.items[best->executor].name);
+        c = c == 0 ? str_compare(group->value, best->value) : c;
+        if (!best || group->count > best->count ||
+            (group->count == best->count && c < 0)) {
+            best = group;
+        }
+    }
+    return best;
+}
+
+static void fill_miss(const struct fitting *f, struct sched_gang_miss *ret_miss)
+{
+    const struct group *best = best_of(f);
+
+    *ret_miss = (struct sched_gang_miss){
+        .needed = f->needed,
+        .resource = -1,
+        .label = str_of(f->gang->uniformity),
+    };
+    if (!best) {
+        return;
+    }
+    ret_miss->count = (uint32_t)best->count;
+    ret_miss->executor = f->sched->executors.items[best->executor].name;
+    ret_miss->pool = intern_get(f->sched->pool_names, best->pool);
+    ret_miss->value = best->value; /* of the node's record */
+    for (int r = 0; best->count >= f->needed && r < RESOURCE_COLUMNS_MAX; r++) {
+        if (f->gang->waiting_sum.v[r] > best->capacity.v[r]) {
+            ret_miss->resource = r;
+            ret_miss->asked = f->gang->waiting_sum.v[r];
+            ret_miss->has = best->capacity.v[r];
+        }
+    }
+}
+
+/* Whether nothing of a gang has run, and all of it is there. */
+static bool is_to_start(const struct gang *gang)
+{
+    return gang->leased.count == 0 && gang->started_count == 0 &&
+           gang->waiting.count >= gang->cardinality;
+}
+
+bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
+                        struct sched_gang_miss *ret_miss)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
+    struct fitting f = {.sched = sched, .gang = gang};
+    bool may_fit = true;
+
+    if (!gang || gang->has_fitted || !is_to_start(gang)) {
+        return true;
+    }
+    collect_kinds(&f);
+    f.needed = gang->minimum;
+    f.is_all_needed = gang->minimum >= gang->waiting.count;
+    if ((uint64_t)f.kind_count * sched->nodes.count <= LOOKS_MAX) {
+        may_fit = find_group(&f, ret_looks) || !f.has_nodes;
+    }
+    gang->has_fitted = may_fit && f.has_nodes;
+    if (!may_fit) {
+        fill_miss(&f, ret_miss);
+    }
+    map_fini(&f.kind_map);
+    map_fini(&f.group_map);
+    VEC_FREE(&f.groups);
+    arena_fini(&f.arena);
+    return may_fit;
+}
+
+uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
+                             struct arena *arena, uint32_t *ret_count)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+
+    *ret_count = 0;
+    if (at == NONE) {
+        return NULL;
+    }
+    const struct seq *waiting = &sched->gangs.items[at].waiting;
+    uint32_t *jobs = arena_alloc_array(arena, waiting->count, sizeof(*jobs));
+    for (struct seq_cursor c = {0}; !seq_is_end(waiting, c);
+         seq_next(waiting, &c)) {
+        jobs[(*ret_count)++] = seq_get(waiting, c);
+    }
+    return jobs;
+}
