@@ -111,6 +111,9 @@ static void mark_queues(struct reserving *r)
 
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
+    if (sched->policy->is_fair_share_preemption_off) {
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         const struct queue *queue = &sched->queues.items[shares[i].queue];
         struct cost theirs = cost_of(&round->pool->base, &shares[i].allocated,
@@ -148,10 +151,8 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     bool has_started = run->started_ms != INT64_MAX;
     int64_t start_ms = has_started ? run->started_ms : round->now_ms;
     uint32_t queue = sched->accounts.items[run->account].queue;
-    bool is_fair = !sched->policy->is_fair_share_preemption_off;
-    bool may_go =
-        (run->yields_to && run->yields_to == r->claim->serial) ||
-        (is_fair && run->level <= r->claim->level && r->may_go[queue]);
+    bool may_go = (run->yields_to && run->yields_to == r->claim->serial) ||
+                  (run->level <= r->claim->level && r->may_go[queue]);
 
     if (run->is_preemptible && run->level < r->claim->level &&
         !sched->policy->is_urgency_preemption_off) {

@@ -6,7 +6,7 @@
 #include "prop.h"
 #include "sched/sched.h"
 
-enum { TRACE_JOBS = 40, TRACE_NODES = 4, TRACE_QUEUES = 3 };
+enum { MEMBERS_MAX = 3, TRACE_JOBS = 40, TRACE_NODES = 4, TRACE_QUEUES = 3 };
 
 /* Times are in seconds. */
 struct trace_job {
@@ -146,45 +146,59 @@ struct drive {
     struct policy policy;
     struct sched *sched;
     int first_handle[TRACE_JOBS]; /* members follow */
-    int job_of[TRACE_JOBS * 4];
+    int job_of[TRACE_JOBS * MEMBERS_MAX];
+    /* Of each handle: whether it is there, and since when and where it runs
+     * (-1: it waits). */
+    bool is_there[TRACE_JOBS * MEMBERS_MAX];
+    int leased_at[TRACE_JOBS * MEMBERS_MAX];
+    uint32_t node_of[TRACE_JOBS * MEMBERS_MAX];
     int running[TRACE_JOBS]; /* members */
     int handle_count;
+    int64_t wake_ms;
     bool is_broken; /* the planner decided what cannot be */
 };
 
-static void drive_begin(struct drive *drive, const struct trace *trace,
-                        struct outcome *outcome)
+static struct sched *make_cluster(const struct drive *drive)
 {
     static const char *const QUEUES[] = {"a", "b", "c"};
     static const char *const NODES[] = {"n0", "n1", "n2", "n3"};
+    struct sched *sched = sched_create(&drive->policy);
 
-    drive->trace = trace;
-    drive->outcome = outcome;
-    drive->sched = sched_create(&drive->policy);
     for (uint32_t q = 0; q < TRACE_QUEUES; q++) {
         struct queue_record record = queue_record_plain(str_of(QUEUES[q]));
-        sched_queue_set(drive->sched, q, &record);
+        sched_queue_set(sched, q, &record);
     }
-    for (int n = 0; n < trace->node_count; n++) {
-        struct resource_amount amount = {STR("cpu"),
-                                         trace->node_cores[n] * INT64_C(1000)};
+    for (int n = 0; n < drive->trace->node_count; n++) {
+        struct resource_amount amount = {
+            STR("cpu"), drive->trace->node_cores[n] * INT64_C(1000)};
         struct node_record record = {
             .name = str_of(NODES[n]),
             .pool = STR("default"),
             .total = {&amount, 1},
         };
-        sched_node_set(drive->sched, STR("e"), &record, STR(""));
+        sched_node_set(sched, STR("e"), &record, STR(""));
     }
+    return sched;
+}
+
+static void drive_begin(struct drive *drive, const struct trace *trace,
+                        struct outcome *outcome)
+{
+    drive->trace = trace;
+    drive->outcome = outcome;
+    drive->sched = make_cluster(drive);
+    drive->wake_ms = INT64_MAX;
     for (int j = 0; j < trace->job_count; j++) {
         outcome->starts[j] = outcome->ends[j] = NEVER;
         outcome->promised_ms[j] = outcome->admitted_at[j] = 0;
     }
 }
 
-static void submit(struct drive *drive, int j)
+/* A member, as the planner is told of it. */
+static void add_member(const struct drive *drive, struct sched *sched,
+                       uint32_t handle)
 {
-    static const char *const GANGS[] = {"g0", "g1", "g2", "g3", "g4",
-                                        "g5", "g6", "g7", "g8", "g9"};
+    int j = drive->job_of[handle];
     const struct trace_job *job = &drive->trace->jobs[j];
     struct resource_amount amount = {STR("cpu"), job->cores * INT64_C(1000)};
     struct requirement requirement = {
@@ -194,28 +208,37 @@ static void submit(struct drive *drive, int j)
                                          : job->lifetime * INT64_C(1000),
         .deadline_ms = job->deadline * INT64_C(1000),
     };
-    char gang[16] = "";
-    uint32_t class_index = sched_class_add(drive->sched, &requirement);
+    char gang[3] = {(char)('a' + j / 10), (char)('0' + j % 10), 0};
+    struct sched_job record = {
+        .queue = (uint32_t)job->queue,
+        .class_index = sched_class_add(sched, &requirement),
+        .submitted_ms = job->arrives * INT64_C(1000),
+        .id = {{1, handle}},
+        .gang_id = job->members > 1 ? str_of(gang) : STR(""),
+        .gang_cardinality = (uint32_t)job->members,
+        .gang_minimum = (uint32_t)job->members,
+    };
 
-    if (job->members > 1) {
-        strcpy(gang, GANGS[j / 10]);
-        strcat(gang, GANGS[j % 10]);
-    }
+    sched_job_add(sched, handle, &record);
+}
+
+static void submit(struct drive *drive, int j)
+{
     drive->first_handle[j] = drive->handle_count;
-    for (int m = 0; m < job->members; m++) {
+    for (int m = 0; m < drive->trace->jobs[j].members; m++) {
         uint32_t handle = (uint32_t)drive->handle_count++;
         drive->job_of[handle] = j;
-        struct sched_job record = {
-            .queue = (uint32_t)job->queue,
-            .class_index = class_index,
-            .submitted_ms = job->arrives * INT64_C(1000),
-            .id = {{1, handle}},
-            .gang_id = str_of(gang),
-            .gang_cardinality = (uint32_t)job->members,
-            .gang_minimum = (uint32_t)job->members,
-        };
-        sched_job_add(drive->sched, handle, &record);
+        drive->is_there[handle] = true;
+        drive->leased_at[handle] = -1;
+        add_member(drive, drive->sched, handle);
     }
+}
+
+static void remove_member(struct drive *drive, uint32_t handle)
+{
+    sched_job_remove(drive->sched, handle);
+    drive->is_there[handle] = false;
+    drive->running[drive->job_of[handle]]--;
 }
 
 static void apply(struct drive *drive, const struct sched_decision *decision,
@@ -237,6 +260,8 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
             sched_job_yield(drive->sched, decision->job, decision->yields_to);
         }
         (void)sched_job_started(drive->sched, decision->job);
+        drive->leased_at[decision->job] = now;
+        drive->node_of[decision->job] = decision->node;
         drive->running[j]++;
         outcome->starts[j] = now;
         outcome->ends[j] = now + job->runs;
@@ -252,7 +277,7 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
                         decision->start_ms, decision->charge);
         break;
     case SCHED_PREEMPT: /* it ends, whatever it has done */
-        sched_job_remove(drive->sched, decision->job);
+        remove_member(drive, decision->job);
         outcome->ends[j] = now;
         break;
     case SCHED_DISMISS:
@@ -272,6 +297,7 @@ static void drive_pass(struct drive *drive, enum round_kind kind, int now)
             apply(drive, &plan.decisions[i], now);
         }
         if (plan.decision_count == 0) {
+            drive->wake_ms = plan.next_wake_ms;
             return;
         }
     }
@@ -285,11 +311,9 @@ static void drive_time(struct drive *drive, int now)
     sched_set_time(drive->sched, now * INT64_C(1000));
     for (int j = 0; j < trace->job_count; j++) {
         if (drive->outcome->ends[j] == now && drive->running[j]) {
-            for (int m = 0; m < drive->running[j]; m++) {
-                sched_job_remove(drive->sched,
-                                 (uint32_t)(drive->first_handle[j] + m));
+            for (int m = 0; m < trace->jobs[j].members; m++) {
+                remove_member(drive, (uint32_t)(drive->first_handle[j] + m));
             }
-            drive->running[j] = 0;
         }
     }
     for (int j = 0; j < trace->job_count; j++) {
@@ -309,6 +333,13 @@ static bool is_eventful(const struct trace *trace,
         }
     }
     return false;
+}
+
+/* Whether the planner is to be asked at a time. */
+static bool is_asked(const struct drive *drive, int now)
+{
+    return is_eventful(drive->trace, drive->outcome, now) ||
+           drive->wake_ms <= now * INT64_C(1000);
 }
 
 static int end_of_time(const struct trace *trace)
@@ -389,9 +420,143 @@ static bool equals_textbook(struct tape *tape)
     return is_equal;
 }
 
+/* What is true of any cluster and any work. */
+
+static void draw_mixture(struct tape *tape, struct trace *trace)
+{
+    draw_trace(tape, trace, TRACE_NODES, TRACE_QUEUES);
+    for (int j = 0; j < trace->job_count; j++) {
+        struct trace_job *job = &trace->jobs[j];
+        job->members = pick(tape, 0, 3) == 3 ? pick(tape, 2, MEMBERS_MAX) : 1;
+        if (job->members > trace->node_count) {
+            job->members = trace->node_count;
+        }
+        int least = trace->node_cores[0];
+        for (int n = 1; n < trace->node_count; n++) {
+            least = trace->node_cores[n] < least ? trace->node_cores[n] : least;
+        }
+        job->cores = job->cores < least ? job->cores : least;
+        job->lifetime = pick(tape, 0, 3) == 3 ? pick(tape, 0, 10) : -1;
+    }
+}
+
+static void set_policy(struct tape *tape, struct policy *policy)
+{
+    policy_defaults(policy);
+    policy->lookback_max = 0;
+    for (uint32_t c = 0; c < policy->class_count; c++) {
+        policy->classes[c].queue_limit_count = 0;
+    }
+    struct pool_policy *pool = &policy->pools[0];
+    pool_policy_apply(pool, PROFILE_BERTH);
+    pool->admitted_window = (uint32_t)pick(tape, 1, 4);
+    pool->admitted_window_per_queue = (uint32_t)pick(tape, 1, 2);
+    pool->backfill_order = (enum backfill_order)pick(tape, 0, 1);
+}
+
+static bool is_like(const struct sched_decision *a,
+                    const struct sched_decision *b)
+{
+    return a->action == b->action && a->preemption == b->preemption &&
+           a->job == b->job && a->node == b->node &&
+           a->is_backfilled == b->is_backfilled &&
+           a->yields_to == b->yields_to && a->start_ms == b->start_ms;
+}
+
+/* Whether the planner, made anew from what it was told and its history, plans
+ * the same. */
+static bool plans_as_if_new(const struct drive *drive, enum round_kind kind,
+                            int now)
+{
+    struct sched *fresh = make_cluster(drive);
+    auto_strbuf history = {0}, again = {0};
+    struct sched_plan a, b;
+
+    sched_set_time(fresh, now * INT64_C(1000));
+    for (uint32_t h = 0; h < (uint32_t)drive->handle_count; h++) {
+        int at = drive->leased_at[h];
+        if (!drive->is_there[h]) {
+            continue;
+        }
+        add_member(drive, fresh, h);
+        if (at >= 0) {
+            sched_job_lease(fresh, h, drive->node_of[h], 1000,
+                            at * INT64_C(1000), false);
+            sched_job_age_from(fresh, h, at * INT64_C(1000));
+        }
+    }
+    sched_history_pack(drive->sched, &history);
+    bool is_same = sched_history_unpack(fresh, strbuf_str(&history)) == 0;
+    sched_history_pack(fresh, &again);
+    is_same &= str_equal(strbuf_str(&history), strbuf_str(&again));
+    sched_plan(drive->sched, now * INT64_C(1000), kind, 1000, &a);
+    sched_plan(fresh, now * INT64_C(1000), kind, 1000, &b);
+    is_same &= a.decision_count == b.decision_count;
+    for (uint32_t i = 0; is_same && i < a.decision_count; i++) {
+        is_same = is_like(&a.decisions[i], &b.decisions[i]);
+    }
+    sched_destroy(fresh);
+    return is_same;
+}
+
+static bool forgets_nothing_between_rounds(struct tape *tape)
+{
+    struct trace trace;
+    struct outcome outcome;
+    struct drive drive = {0};
+    bool is_same = true;
+
+    draw_mixture(tape, &trace);
+    set_policy(tape, &drive.policy);
+    drive_begin(&drive, &trace, &outcome);
+    for (int now = 0; is_same && now < end_of_time(&trace); now++) {
+        if (is_asked(&drive, now)) {
+            enum round_kind kind = (enum round_kind)pick(tape, 0, 1);
+            drive_time(&drive, now);
+            is_same = plans_as_if_new(&drive, kind, now);
+            drive_pass(&drive, kind, now);
+            is_same &= sched_is_consistent(drive.sched);
+        }
+    }
+    sched_destroy(drive.sched);
+    return is_same && !drive.is_broken;
+}
+
+/* Nobody starts later than it was first promised.  Shares may change what a
+ * lifetime is worth, so they are left out. */
+static bool promises_are_kept(struct tape *tape)
+{
+    struct trace trace;
+    struct outcome outcome;
+    struct drive drive = {0};
+    bool is_kept = true;
+
+    draw_mixture(tape, &trace);
+    set_policy(tape, &drive.policy);
+    drive.policy.is_fair_share_preemption_off = true;
+    drive_begin(&drive, &trace, &outcome);
+    for (int now = 0; now < end_of_time(&trace); now++) {
+        if (is_asked(&drive, now)) {
+            drive_time(&drive, now);
+            drive_pass(&drive, ROUND_BALANCE, now);
+        }
+    }
+    for (int j = 0; j < trace.job_count; j++) {
+        int64_t promised_ms = outcome.promised_ms[j];
+        is_kept &= outcome.starts[j] != NEVER &&
+                   (promised_ms == 0 ||
+                    outcome.starts[j] * INT64_C(1000) <= promised_ms);
+    }
+    sched_destroy(drive.sched);
+    return is_kept && !drive.is_broken;
+}
+
 int main(void)
 {
-    bool is_good = prop_check("equals_textbook", equals_textbook, 1000, 0);
+    bool is_good = prop_check("equals_textbook", equals_textbook, 1000, 0) &&
+                   prop_check("forgets_nothing_between_rounds",
+                              forgets_nothing_between_rounds, 300, 0) &&
+                   prop_check("promises_are_kept", promises_are_kept, 500, 0);
 
     return is_good ? 0 : 1;
 }
