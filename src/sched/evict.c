@@ -60,6 +60,7 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->submitted_ms = job->submitted_ms;
     run->state = RUN_EVICTED;
     round->evicted_count++;
+    round->has_protected |= !run->is_preemptible;
     if (run->level > round->evicted_level_max) {
         round->evicted_level_max = run->level;
     }

@@ -79,6 +79,10 @@ static uint32_t node_for(struct attempt *attempt, uint32_t job,
         node = attempt->last_node; /* in a group searches look at each node */
     }
     node = node == NONE ? place_find(&search) : node;
+    /* The next one may follow to a node that was chosen of all and is free. */
+    bool is_choosy = round->sched->job_flags.items[job] & JOB_AVOIDS;
+    attempt->last_node = is_choosy ? NONE : node;
+    attempt->last_class = search.class_index;
     if (node == NONE && attempt->may_go_away) {
         node = away_find(&search);
     }
@@ -88,8 +92,6 @@ static uint32_t node_for(struct attempt *attempt, uint32_t job,
     if (node == NONE && may_preempt && attempt->may_go_away) {
         node = away_find_victims(&search);
     }
-    attempt->last_node = node;
-    attempt->last_class = search.class_index;
     *ret_class = search.class_index;
     return node;
 }

@@ -404,6 +404,7 @@ void head_pass(struct round *round)
             (!hold_for(round, claim) && !has_closed_nodes(round))) {
             entry->is_done = true;
             decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
+            lane_refresh(round, claim->lane); /* it has less now */
             continue;
         }
         amounts_add(&claim->lane->all, &own);

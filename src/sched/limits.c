@@ -130,8 +130,12 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
     if (standing) {
         ret_limits->infinite = standing->infinite;
         ret_limits->infinite_flow = standing->infinite_flow;
-        ret_limits->infinite_excess = flow_excess(
-            &standing->infinite_flow, pool_half_time_ms(sched, p), now_ms);
+        double excess = flow_excess(&standing->infinite_flow,
+                                    pool_half_time_ms(sched, p), now_ms);
+        ret_limits->infinite_floor =
+            excess > 0
+                ? cost_fraction(&pool->base, &standing->infinite) + excess
+                : 0;
         if (ret_limits->budget_max != INT64_MAX) {
             i128 left = (i128)ret_limits->budget_max - standing->charged;
             ret_limits->budget_left = left > 0 ? (int64_t)left : 0;
@@ -245,8 +249,7 @@ enum limit_answer limits_answer(const struct limit_question *question)
     if (limits->over_share_ppm != POLICY_OFF && limits->whole > 0 &&
         asks_for_infinite(question) &&
         (!is_usage_within(question) ||
-         (limits->infinite_excess > 0 &&
-          limits->infinite_excess > excess_max(question)))) {
+         limits->infinite_floor > limits_over_share(limits) * (1 + SLACK))) {
         return LIMIT_OVER_SHARE;
     }
     return question->charge > limits->budget_left ? LIMIT_BUDGET : LIMIT_NONE;

@@ -22,7 +22,8 @@
 /* The limits of a queue in a pool, and what has been used of them. */
 struct limits {
     struct resource_vec infinite; /* usage of infinite lifetime */
-    double infinite_excess;       /* of its flow, over it */
+    double infinite_floor;        /* its flow when it was asked for, as long
+                                     as usage is less; 0: it was usage */
     struct flow infinite_flow;
     u128 part, whole;       /* the share is part / whole */
     int64_t over_share_ppm; /* or POLICY_OFF */

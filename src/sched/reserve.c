@@ -30,12 +30,14 @@ static struct reserved_node *find_node(const struct reservation *reservation,
                : NULL;
 }
 
-/* How the class makes way in time, on whichever node. */
+/* How the class makes way in time, on whichever node; a more urgent one does
+ * not yield. */
 static enum pass pass_in_time(const struct reservation *reservation,
                               const struct class *class, int64_t now_ms)
 {
     int64_t start_ms = reservation->start_ms;
-    bool may_yield = !reservation->is_unlisted;
+    bool may_yield =
+        !reservation->is_unlisted && class->level <= reservation->level;
 
     if (start_ms == SCHED_START_UNKNOWN) {
         return may_yield && class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
@@ -119,6 +121,7 @@ static void mark_queues(struct reserving *r)
         struct cost theirs = cost_of(&round->pool->base, &shares[i].allocated,
                                      NULL, queue->factor_micro);
         r->may_go[shares[i].queue] =
+            !sched->policy->is_fair_share_preemption_off &&
             share_is_over(sched, round->p, &shares[i]) &&
             cost_compare(&round->pool->base, &own, &theirs) < 0;
     }

@@ -264,6 +264,14 @@ static void pass_over(struct round *round, struct lane *lane)
     }
 }
 
+/* The window let one more in: what was tried only for it is out, everywhere. */
+static void narrow_window(struct round *round)
+{
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_refresh_new(round, &round->lanes[i]);
+    }
+}
+
 /* A single job at the lane's head finds no place. */
 static void pass_over_job(struct round *round, struct lane *lane,
                           struct class *class)
@@ -289,6 +297,9 @@ static void pass_over_job(struct round *round, struct lane *lane,
     } else {
         class->is_barred |= head_has_window(round, lane);
         give_up(round, class);
+    }
+    if (is_admitted) {
+        narrow_window(round);
     }
 }
 
@@ -339,6 +350,7 @@ static void step_gang(struct round *round, struct lane *lane)
 {
     size_t mark = round->sched->decisions.count;
     uint32_t gang = lane->heads[0].item;
+    bool is_admitted = false;
 
     switch (gang_place(round, lane, gang)) {
     case GANG_WAITS:
@@ -348,10 +360,13 @@ static void step_gang(struct round *round, struct lane *lane)
             if (lane->is_by_apps) {
                 order_unmet(round, lane);
             }
-            head_admit(round, lane, gang, true);
+            is_admitted = head_admit(round, lane, gang, true);
         }
         pass_over(round, lane);
         lane_skip(round, lane);
+        if (is_admitted) {
+            narrow_window(round);
+        }
         break;
     case GANG_PLACED:
         lane->looked_count++;
@@ -383,10 +398,6 @@ static void step_new(struct round *round, struct lane *lane)
         !round_may_start(round, lane, count, lane->request)) {
         return;
     }
-    if (lane->limits && !share_allows(round, lane)) {
-        lane->head_count = 0; /* what is behind it does not pass it */
-        return;
-    }
     if (!is_under_limits(round, lane)) {
         lane->looked_count++;
         if (is_gang) {
@@ -394,6 +405,10 @@ static void step_new(struct round *round, struct lane *lane)
         } else {
             lane_drop_list(round, lane);
         }
+        return;
+    }
+    if (lane->limits && !share_allows(round, lane)) {
+        lane->head_count = 0; /* what is behind it does not pass it */
         return;
     }
     round->reserve.own =

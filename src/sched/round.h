@@ -176,8 +176,9 @@ struct round {
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
     uint32_t evicted_level_max;
-    struct urgent *urgents; /* see urgent.h */
-    VEC(uint32_t) noted;    /* nodes whose room there changed besides */
+    bool has_protected; /* some of it by its class; its lifetime lets it go */
+    struct urgent *urgents;     /* see urgent.h */
+    VEC(uint32_t) noted;        /* nodes whose room there changed besides */
     struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(struct moved) moved;    /* nodes whose place in the index changed */

@@ -24,12 +24,14 @@ static struct resource_vec room_within(const struct round *round,
     for (uint32_t l = 0; l <= p; l++) {
         amounts_add(&room, &preemptible[l]);
     }
-    if (node->stamp != sched->stamp || level_max <= p) {
+    if (node->stamp != sched->stamp ||
+        (level_max <= p && !round->has_protected)) {
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i]];
-        if (run->state == RUN_EVICTED && run->level > p &&
+        bool is_counted = run->is_preemptible && run->level <= p;
+        if (run->state == RUN_EVICTED && !is_counted &&
             run->level <= level_max &&
             round->units[run->unit].ordinal >= ordinal_min) {
             amounts_add(
@@ -138,7 +140,8 @@ uint32_t urgent_find(const struct search *search, uint32_t p,
     uint32_t level_max = class->level < round->evicted_level_max
                              ? class->level
                              : round->evicted_level_max;
-    bool has_evicted = round->evicted_count && level_max > p;
+    bool has_evicted =
+        round->evicted_count && (level_max > p || round->has_protected);
 
     place_flush(round);
     struct urgent *urgent =

@@ -408,12 +408,10 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
                                     : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        bool is_counted = run->level <= p
-                              ? run->is_preemptible
-                              : run->state == RUN_EVICTED &&
-                                    run->level <= class->level &&
-                                    round->units[run->unit].ordinal >=
-                                        round->reserve.ordinal_min;
+        bool is_counted =
+            (run->level <= p && run->is_preemptible) ||
+            (run->state == RUN_EVICTED && run->level <= class->level &&
+             round->units[run->unit].ordinal >= round->reserve.ordinal_min);
         if (is_yielder(round, run) && !is_counted) {
             amounts_add(
                 &room,

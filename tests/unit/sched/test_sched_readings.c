@@ -80,12 +80,154 @@ static void an_accepted_application_gets_its_share(void **state)
     assert_int_equal(w->preempted_count, 1);
 }
 
+/* A member of a gang goes where it fits best, whatever the one before it
+ * avoids. */
+static void a_member_does_not_follow_one_that_avoids(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "Q",
+        .gang = "g",
+        .cardinality = 2,
+        .minimum = 2,
+        .uniformity = "rack",
+    };
+
+    world_queue(w, "Q", 1);
+    uint32_t a = world_node(
+        w, &(struct world_node){"a", .cores = 1, .memory_gb = 4,
+                                .label_key = "rack", .label_value = "r"});
+    world_node(w,
+               &(struct world_node){"b", .cores = 2, .memory_gb = 8,
+                                    .label_key = "rack", .label_value = "r"});
+    uint32_t first = world_submit(w, &member);
+    uint32_t second = world_submit(w, &member);
+    sched_job_avoid(w->sched, first, a);
+    world_round(w, ROUND_FAST, 10);
+    assert_string_equal(world_node_of(w, first), "b");
+    assert_string_equal(world_node_of(w, second), "a");
+}
+
+/* What is over the quota of its class is passed over, also when it would be
+ * over the share: the queue goes on (model.md 6.5: quotas come first). */
+static void a_quota_is_asked_before_the_share(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t i = 0; i < w->policy.class_count; i++) {
+        w->policy.classes[i].queue_limits[0] =
+            (struct resource_fraction){STR("cpu"), FRACTION_ONE_PPM / 2};
+        w->policy.classes[i].queue_limit_count = 1;
+    }
+    w->policy.pools[0].over_share_ppm = 0;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 20});
+    uint32_t big = world_submit(
+        w,
+        &(struct world_job){.queue = "Q", .cores = 6, .lifetime_s = INT64_MAX});
+    uint32_t small =
+        world_submit(w, &(struct world_job){.queue = "Q", .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 10);
+    assert_string_equal(world_node_of(w, big), "");
+    assert_string_equal(world_node_of(w, small), "n");
+}
+
+/* Within a plan the flow of endless work is what it was or what is used now,
+ * whichever is more, and not both together (model.md 2.5, 2.7). */
+static void a_flow_and_what_a_plan_starts_do_not_add_up(void **state)
+{
+    struct world *w = *state;
+    struct world_job endless = {
+        .queue = "Q", .cores = 3, .memory_gb = 1, .lifetime_s = INT64_MAX};
+
+    w->policy.pools[0].half_time_ms = 600000;
+    w->policy.pools[0].over_share_ppm = FRACTION_ONE_PPM / 5;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 20});
+    endless.cores = 4;
+    uint32_t before = world_submit(w, &endless);
+    world_lease(w, before, node, 0);
+    world_end(w, before); /* its flow is .4 from now on; .6 may be */
+    endless.cores = 3;
+    world_submit_many(w, &endless, 2);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 2);
+}
+
+/* A more urgent job may go beside what is reserved, but what it takes is gone
+ * for those that come after: it yields to nobody less urgent (model.md 2.9). */
+static void a_more_urgent_job_uses_up_what_is_left_beside(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t running =
+        world_submit(w, &(struct world_job){.queue = "Q",
+                                            .cores = 6,
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100});
+    world_lease(w, running, node, 0);
+    world_submit(w, &(struct world_job){.queue = "Q", .cores = 8});
+    world_round(w, ROUND_FAST, 0); /* admitted; 2 are left beside it */
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "Q", .cores = 2, .priority_class = "high"});
+    uint32_t late = world_submit(w, &(struct world_job){.queue = "Q",
+                                                        .cores = 2,
+                                                        .lifetime_s = INT64_MAX,
+                                                        .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, urgent), "n");
+    assert_string_equal(world_node_of(w, late), "");
+}
+
+/* Work that its class protects, but that its lifetime lets go, counts as room
+ * for a more urgent job beside what urgency takes. */
+static void urgency_and_evicted_work_make_room_together(void **state)
+{
+    struct world *w = *state;
+
+    world_queue(w, "Q", 4);
+    world_queue(w, "R", 4);
+    world_queue(w, "S", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t evicted =
+        world_submit(w, &(struct world_job){.queue = "R",
+                                            .cores = 4,
+                                            .priority_class = "fixed",
+                                            .lifetime_s = -1});
+    uint32_t steady =
+        world_submit(w, &(struct world_job){.queue = "S", .cores = 4});
+    world_lease(w, evicted, node, 0);
+    world_lease(w, steady, node, 0);
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "Q", .cores = 8, .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, urgent), "n");
+    assert_int_equal(w->preempted_count, 2);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         CASE(an_urgent_job_takes_what_has_returned),
         CASE(an_accepted_application_gets_its_share),
+        CASE(a_member_does_not_follow_one_that_avoids),
+        CASE(a_quota_is_asked_before_the_share),
+        CASE(a_flow_and_what_a_plan_starts_do_not_add_up),
+        CASE(a_more_urgent_job_uses_up_what_is_left_beside),
+        CASE(urgency_and_evicted_work_make_room_together),
     };
 
     return RUN_TESTS(tests);
