@@ -13,6 +13,12 @@ static void make_pool(const struct instance *instance, struct pool_policy *pool)
     if (instance->over_share_percent != NO_LIMIT) {
         pool->over_share_ppm = instance->over_share_percent * 10000;
     }
+    pool->admitted_window = (uint32_t)instance->window;
+    pool->admitted_window_per_queue = (uint32_t)instance->window_per_queue;
+    pool->is_strict = instance->is_strict;
+    pool->has_backfill = instance->has_backfill;
+    pool->backfill_order = instance->is_shortest_first ? BACKFILL_SHORTEST_FIRST
+                                                       : BACKFILL_IN_ORDER;
     if (instance->budget_minutes != NO_LIMIT) {
         pool->excess_budget_minutes = instance->budget_minutes;
     }
@@ -224,10 +230,31 @@ int built_node(const struct built *built, uint32_t handle)
 void built_apply(struct built *built, const struct sched_decision *decision,
                  int now)
 {
-    if (decision->action == SCHED_LEASE) {
+    switch (decision->action) {
+    case SCHED_LEASE:
         sched_job_lease(built->sched, decision->job, decision->node,
                         decision->priority, now, true);
-    } else {
+        if (decision->charge) {
+            sched_job_charge(built->sched, decision->job, STR("default"),
+                             decision->charge);
+        }
+        if (decision->is_backfilled) {
+            sched_job_age_from(built->sched, decision->job, now);
+        }
+        if (decision->yields_to != SCHED_NONE) {
+            sched_job_yield(built->sched, decision->job, decision->yields_to);
+        }
+        break;
+    case SCHED_ADMIT:
+        sched_job_admit(built->sched, decision->job, STR("default"),
+                        decision->start_ms, decision->charge);
+        break;
+    case SCHED_DISMISS:
+        sched_job_dismiss(built->sched, decision->job);
+        break;
+    case SCHED_PREEMPT:
+    case SCHED_FAIL:
         sched_job_remove(built->sched, decision->job);
+        break;
     }
 }

@@ -51,6 +51,20 @@ static void lease(struct instance *instance, int index, int node, int now)
     }
 }
 
+/* A gang is admitted, and leaves the list, as a whole. */
+static void admit(struct instance *instance, int index, int serial,
+                  int promised)
+{
+    int gang = instance->jobs[index].gang;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        if (j == index || (gang && instance->jobs[j].gang == gang)) {
+            instance->jobs[j].admitted = serial;
+            instance->jobs[j].promised = promised;
+        }
+    }
+}
+
 void instance_submit(struct instance *instance, int index, int now)
 {
     instance_advance(instance, now);
@@ -63,6 +77,7 @@ void instance_remove(struct instance *instance, int index, int now)
     struct instance_job *job = &instance->jobs[index];
 
     instance_advance(instance, now);
+    admit(instance, index, 0, INT_MAX);
     job->is_there = false;
     job->node = NO_NODE;
     job->charge = (struct fraction){0, 1};
@@ -70,18 +85,54 @@ void instance_remove(struct instance *instance, int index, int now)
     instance_app_event(instance, index, APP_LOSES, now);
 }
 
+void instance_start(struct instance *instance, int index, int now)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    job->started = job->started == NOT_STARTED ? now : job->started;
+}
+
+static void apply_lease(struct instance *instance,
+                        const struct sched_decision *decision, int node,
+                        int now)
+{
+    int index = (int)decision->job;
+    struct instance_job *job = &instance->jobs[index];
+
+    instance_advance(instance, now);
+    admit(instance, index, 0, INT_MAX);
+    lease(instance, index, node, now);
+    job->started = decision->is_backfilled ? now : NOT_STARTED;
+    job->yields_to = decision->yields_to == SCHED_NONE
+                         ? 0
+                         : instance->jobs[decision->yields_to].admitted;
+    /* At once up to what is used now. */
+    instance_advance(instance, now);
+    instance_app_event(instance, index, APP_GETS, now);
+}
+
 void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now)
 {
-    if (decision->action != SCHED_LEASE) {
-        instance_remove(instance, (int)decision->job, now);
-        return;
+    int index = (int)decision->job;
+    int serial = instance->jobs[index].admitted;
+
+    switch (decision->action) {
+    case SCHED_LEASE:
+        apply_lease(instance, decision, node, now);
+        break;
+    case SCHED_ADMIT:
+        admit(instance, index, serial ? serial : ++instance->admission_count,
+              decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX);
+        break;
+    case SCHED_DISMISS:
+        admit(instance, index, 0, INT_MAX);
+        break;
+    case SCHED_PREEMPT:
+    case SCHED_FAIL:
+        instance_remove(instance, index, now);
+        break;
     }
-    instance_advance(instance, now);
-    lease(instance, (int)decision->job, node, now);
-    /* At once up to what is used now. */
-    instance_advance(instance, now);
-    instance_app_event(instance, (int)decision->job, APP_GETS, now);
 }
 
 bool instance_is_place(const struct instance *instance, int index, int n,

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <limits.h>
+
 #include "fraction.h"
 #include "prop.h"
 #include "sched/sched.h"
@@ -21,6 +23,7 @@ enum {
     BY_CLASS = -1, /* of lifetimes: what the class says */
     ENDLESS = -2,
     NO_LIMIT = -1,
+    NOT_STARTED = -1,
 };
 
 struct instance_node {
@@ -64,8 +67,12 @@ struct instance_job {
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
     int leased;
-    int lifetime; /* ms, or BY_CLASS, ENDLESS */
-    int deadline; /* ms; 0: none */
+    int lifetime;  /* ms, or BY_CLASS, ENDLESS */
+    int deadline;  /* ms; 0: none */
+    int started;   /* its age counts from then; or NOT_STARTED */
+    int admitted;  /* the serial number of its admission, or 0 */
+    int promised;  /* it starts then at the latest, or INT_MAX */
+    int yields_to; /* a serial number, or 0 */
     int app;
     bool is_off;
     struct fraction charge; /* booked against its queue's budget */
@@ -85,6 +92,9 @@ struct instance {
     int half_ms;            /* of flows */
     int over_share_percent; /* or NO_LIMIT */
     int budget_minutes;     /* times the share, or NO_LIMIT */
+    int window, window_per_queue;
+    bool is_strict, has_backfill, is_shortest_first;
+    int admission_count;
 };
 
 struct instance_class {
@@ -100,16 +110,21 @@ extern const struct instance_class CLASSES[CLASS_COUNT];
 void instance_draw(struct tape *tape, struct instance *instance);
 /* Draw one with the knobs of flows, limits and budgets; nothing runs yet. */
 void instance_draw_flow(struct tape *tape, struct instance *instance);
+/* Draw one with a window for admitted work; nothing runs yet. */
+void instance_draw_window(struct tape *tape, struct instance *instance);
 /* Draw one whose queues go by applications; nothing runs yet. */
 void instance_draw_apps(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed
- * jobs are gone. */
+ * jobs are gone.  What is let past admitted work names whom it yields to
+ * while that is still admitted, so a plan's decisions go in order. */
 void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now);
 /* A job comes, to wait. */
 void instance_submit(struct instance *instance, int job, int now);
+/* The containers of a leased job run. */
+void instance_start(struct instance *instance, int job, int now);
 /* A job is no longer there. */
 void instance_remove(struct instance *instance, int job, int now);
 /* Capacity of a node that nothing which runs uses; may be negative. */

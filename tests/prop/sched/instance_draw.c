@@ -29,6 +29,8 @@ static void draw_job(struct tape *tape, struct instance *instance, int index)
         .node = NO_NODE,
         .lifetime = BY_CLASS,
         .charge = {0, 1},
+        .started = NOT_STARTED,
+        .promised = INT_MAX,
     };
     if (once_in(tape, 12)) {
         job->avoided = 1u << pick(tape, 0, instance->node_count - 1);
@@ -143,6 +145,8 @@ void instance_make_uniform(struct instance *instance)
             .node = job->node,
             .lifetime = BY_CLASS,
             .charge = {0, 1},
+            .started = NOT_STARTED,
+            .promised = INT_MAX,
             .leased = job->leased,
         };
         if (job->node != NO_NODE && instance_free(instance, job->node, 0) < 0) {
@@ -205,5 +209,26 @@ void instance_draw_apps(struct tape *tape, struct instance *instance)
     }
     for (int j = 0; j < instance->job_count; j++) {
         instance_submit(instance, j, 0);
+    }
+}
+
+void instance_draw_window(struct tape *tape, struct instance *instance)
+{
+    instance_draw(tape, instance);
+    instance->window = pick(tape, 1, 3);
+    instance->window_per_queue = pick(tape, 1, 2);
+    instance->is_strict = once_in(tape, 8);
+    instance->has_backfill = !once_in(tape, 8);
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->gang = 0;
+        job->cardinality = job->minimum = 1;
+        job->node = NO_NODE;
+        job->was_leased = false;
+        if (once_in(tape, 2)) {
+            job->lifetime =
+                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 5) * 60000;
+        }
+        job->deadline = once_in(tape, 2) ? pick(tape, 1, 10) * 30000 : 0;
     }
 }

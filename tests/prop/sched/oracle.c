@@ -3,8 +3,21 @@
 void oracle_decide(struct oracle *o, enum sched_action action,
                    enum sched_preemption why, int job, int node, int for_job)
 {
-    o->plan->decisions[o->plan->count++] =
-        (struct oracle_decision){action, why, job, node, for_job};
+    struct oracle_decision *decision = &o->plan->decisions[o->plan->count++];
+
+    *decision = (struct oracle_decision){
+        .action = action,
+        .preemption = why,
+        .job = job,
+        .node = node,
+        .for_job = for_job,
+        .yields_to = NO_NODE,
+    };
+    if (action == SCHED_LEASE) {
+        enum pass pass = oracle_pass(o, job, node);
+        decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
+        decision->yields_to = pass == PASS_YIELDS ? o->hold.unit : NO_NODE;
+    }
 }
 
 void oracle_lease(struct oracle *o, int job, int node)
@@ -14,32 +27,57 @@ void oracle_lease(struct oracle *o, int job, int node)
     o->node[job] = node;
     oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
+    bool is_in_time = o->plan->decisions[o->plan->count - 1].is_backfilled ||
+                      oracle_is_bounded(o, job);
+    for (int k = 0; k < INSTANCE_KINDS && !is_in_time; k++) {
+        o->hold.extra[node][k] -= o->in->jobs[job].request[k];
+    }
 }
 
-static void pass_over_likes(struct oracle *o, int job, bool is_queue_only)
+/* A limit keeps all such work of the queue back. */
+static void pass_over_likes(struct oracle *o, int job)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *a = &o->in->jobs[j], *b = &o->in->jobs[job];
         if (o->status[j] == WAITING && !a->gang && oracle_is_like(a, b) &&
-            (!is_queue_only || a->queue == b->queue)) {
+            a->queue == b->queue) {
             o->is_passed_over[j] = true;
         }
     }
 }
 
-static void place_job(struct oracle *o, int job)
+bool oracle_place(struct oracle *o, int unit)
 {
-    int node = oracle_find_free(o, job, 0);
-
+    if (o->in->jobs[unit].gang) {
+        return oracle_place_gang(o, unit);
+    }
+    int node = oracle_find_free(o, unit, 0);
     if (node == NO_NODE && o->kind == ROUND_BALANCE && !o->is_filling) {
-        node = oracle_find_with_victims(o, job, 0);
+        node = oracle_find_with_victims(o, unit, 0);
     }
     if (node != NO_NODE) {
-        oracle_lease(o, job, node);
-    } else if (o->in->jobs[job].avoided) {
-        o->is_passed_over[job] = true;
-    } else {
-        pass_over_likes(o, job, false);
+        oracle_lease(o, unit, node);
+    }
+    return node != NO_NODE;
+}
+
+/* A unit has no room: it is admitted, or passed over.  Its like need not be
+ * tried either, but may be admitted. */
+static void pass_over(struct oracle *o, int unit)
+{
+    const struct instance_job *job = &o->in->jobs[unit];
+    bool had_window = oracle_has_window(o, unit);
+    bool is_admitted = oracle_admit(o, unit);
+    bool is_alone = job->gang || job->avoided;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct instance_job *other = &o->in->jobs[j];
+        if (is_alone && (j == unit || oracle_same_gang(o, unit, j))) {
+            o->is_passed_over[j] = true;
+        } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
+            o->is_hopeless[j] = true;
+            o->is_barred[j] |= had_window && !is_admitted;
+        }
     }
 }
 
@@ -54,14 +92,12 @@ static void decide_new(struct oracle *o, int unit)
             o->is_passed_over[j] |= oracle_same_gang(o, unit, j);
         }
         if (!is_gang) {
-            pass_over_likes(o, unit, true);
+            pass_over_likes(o, unit);
         }
     } else if (!oracle_is_within_rights(o, unit)) {
         o->is_blocked[o->in->jobs[unit].queue] = true;
-    } else if (is_gang) {
-        oracle_place_gang(o, unit);
-    } else {
-        place_job(o, unit);
+    } else if (!oracle_place(o, unit)) {
+        pass_over(o, unit);
     }
 }
 
@@ -76,10 +112,15 @@ static void run_pass(struct oracle *o)
     }
 }
 
-void oracle_plan(const struct instance *instance, enum round_kind kind,
+void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
                  struct oracle_plan *ret_plan)
 {
-    struct oracle o = {.in = instance, .kind = kind, .plan = ret_plan};
+    struct oracle o = {
+        .in = instance,
+        .kind = kind,
+        .now = now,
+        .plan = ret_plan,
+    };
     bool has_waiting = false;
 
     ret_plan->count = 0;
@@ -90,21 +131,27 @@ void oracle_plan(const struct instance *instance, enum round_kind kind,
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];
         o.node[j] = job->node;
+        o.admitted[j] = job->admitted;
         o.status[j] = !job->is_there         ? GONE
                       : job->node == NO_NODE ? WAITING
                                              : STEADY;
     }
     oracle_flows_begin(&o);
+    oracle_measure(&o);
     for (int j = 0; j < instance->job_count; j++) {
-        has_waiting |= o.status[j] == WAITING && oracle_is_candidate(&o, j);
+        has_waiting |= o.admitted[j] ||
+                       (o.status[j] == WAITING && oracle_is_candidate(&o, j));
     }
     if (kind == ROUND_BALANCE && !instance->is_fair_share_off && has_waiting) {
         oracle_evict(&o);
     }
+    oracle_head(&o);
     run_pass(&o);
     if (o.has_growth) {
         o.is_filling = true;
         memset(o.is_passed_over, 0, sizeof(o.is_passed_over));
+        memset(o.is_hopeless, 0, sizeof(o.is_hopeless));
         run_pass(&o);
     }
+    oracle_promise(&o);
 }

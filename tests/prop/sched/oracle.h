@@ -14,6 +14,9 @@ struct oracle_decision {
     enum sched_action action;
     enum sched_preemption preemption;
     int job, node, for_job;
+    bool is_backfilled;
+    int yields_to; /* or NO_NODE */
+    int start;     /* ADMIT: promised, or INT_MAX */
 };
 
 struct oracle_plan {
@@ -22,6 +25,6 @@ struct oracle_plan {
     bool is_close; /* two decayed flows were too near to tell apart */
 };
 
-/* What a round on the instance decides. */
-void oracle_plan(const struct instance *instance, enum round_kind kind,
+/* What a round on the instance decides at `now`. */
+void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
                  struct oracle_plan *ret_plan);

@@ -39,7 +39,9 @@ static struct fraction usage_with(const struct oracle *o, int queue,
     int amounts[INSTANCE_KINDS] = {more[0], more[1]};
 
     for (int j = 0; j < o->in->job_count; j++) {
-        bool counts = oracle_runs(o, j) && o->in->jobs[j].queue == queue &&
+        bool counts = (oracle_runs(o, j) ||
+                       (o->status[j] == WAITING && o->admitted[j])) &&
+                      o->in->jobs[j].queue == queue &&
                       (!is_endless || instance_lifetime(o->in, j) == ENDLESS);
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
             amounts[k] += o->in->jobs[j].request[k];

@@ -108,7 +108,7 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
            try_members(o, gang, best_rack, needed, preempt_until) > 0;
 }
 
-void oracle_place_gang(struct oracle *o, int gang)
+bool oracle_place_gang(struct oracle *o, int gang)
 {
     int wanted = oracle_gang_count(o, gang, WAITING);
     int running = oracle_gang_running(o, gang);
@@ -119,11 +119,6 @@ void oracle_place_gang(struct oracle *o, int gang)
     bool is_done = try_gang(o, gang, wanted, needed, 0);
     if (!is_done && o->kind == ROUND_BALANCE && !o->is_filling) {
         is_done = try_gang(o, gang, wanted, needed, needed);
-    }
-    for (int j = 0; j < o->in->job_count; j++) {
-        if (!is_done && oracle_same_gang(o, gang, j)) {
-            o->is_passed_over[j] = true;
-        }
     }
     for (int j = 0; j < o->in->job_count; j++) {
         if (is_done && oracle_same_gang(o, gang, j) &&
@@ -140,7 +135,7 @@ void oracle_place_gang(struct oracle *o, int gang)
             }
         }
         if (next < 0) {
-            return;
+            return true;
         }
         o->status[next] = FAILED;
         oracle_decide(o, SCHED_FAIL, SCHED_PREEMPT_NONE, next, NO_NODE,
@@ -152,4 +147,5 @@ void oracle_place_gang(struct oracle *o, int gang)
             o->is_settled[j] |= oracle_same_gang(o, gang, j);
         }
     }
+    return is_done;
 }

@@ -6,12 +6,16 @@ bool oracle_is_candidate(const struct oracle *o, int job)
     if (o->status[job] == EVICTED) {
         return oracle_is_head(o, job);
     }
-    return o->status[job] == WAITING && !o->is_passed_over[job] &&
-           !o->is_settled[job] &&
+    bool is_out = o->is_passed_over[job] ||
+                  (o->is_hopeless[job] &&
+                   (o->is_barred[job] || !oracle_has_window(o, job)));
+
+    return o->status[job] == WAITING && !is_out && !o->is_settled[job] &&
+           !o->admitted[job] &&
            !o->in->queues[o->in->jobs[job].queue].is_cordoned &&
            !o->is_blocked[o->in->jobs[job].queue] && oracle_is_head(o, job) &&
            (!o->in->jobs[job].gang || oracle_gang_is_complete(o, job)) &&
-           oracle_app_allows(o, job);
+           oracle_app_allows(o, job) && !oracle_is_closed(o, job);
 }
 
 /* Order within a queue among evicted, or among new, work. */
@@ -37,9 +41,8 @@ static bool unit_before(const struct oracle *o, int a, int b)
     return oracle_job_before(o, a, b);
 }
 
-/* K of model.md 6.5 over the weight: usage for what is evicted, flow for new
- * work. */
-static struct number unit_key(const struct oracle *o, int unit)
+/* K over the weight: usage for what is evicted, flow for new work. */
+struct number oracle_key(const struct oracle *o, int unit)
 {
     int amounts[INSTANCE_KINDS];
     int queue = o->in->jobs[unit].queue;
@@ -47,7 +50,7 @@ static struct number unit_key(const struct oracle *o, int unit)
     if (o->status[unit] != EVICTED) {
         return oracle_flow_with(o, unit);
     }
-    oracle_usage(o, queue, true, amounts);
+    oracle_usage(o, queue, amounts);
     oracle_unit_sum(o, unit, amounts);
     return oracle_cost(o, queue, amounts);
 }
@@ -60,7 +63,7 @@ static bool goes_before(const struct oracle *o, int a, int b)
     if (oracle_level(o, a) != oracle_level(o, b)) {
         return oracle_level(o, a) > oracle_level(o, b);
     }
-    int c = oracle_compare(o, unit_key(o, a), unit_key(o, b));
+    int c = oracle_compare(o, oracle_key(o, a), oracle_key(o, b));
     if (c) {
         return c < 0;
     }

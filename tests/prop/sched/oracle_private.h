@@ -26,6 +26,24 @@ struct number {
     bool is_exact;
 };
 
+/* What is held for the first that has no room (model.md 2.9). */
+struct hold {
+    bool is_made;
+    int unit, serial; /* 0: admitted by this plan */
+    int start;        /* t*, or INT_MAX */
+    bool is_reserved[INSTANCE_NODES_MAX];
+    int extra[INSTANCE_NODES_MAX][INSTANCE_KINDS];
+};
+
+/* How one is let past it. */
+enum pass { PASS_NO, PASS_BESIDE, PASS_BOUND, PASS_YIELDS };
+
+/* When an evicted unit would win its place back, were there no new work. */
+struct turn {
+    int level;
+    struct number key;
+};
+
 /* A plan in the making. */
 struct oracle {
     const struct instance *in;
@@ -41,6 +59,17 @@ struct oracle {
     struct fraction spent[INSTANCE_QUEUES_MAX]; /* of budgets, by the plan */
     /* Flows so far, the second of endless work only. */
     struct number flow[INSTANCE_QUEUES_MAX][2];
+    int now;
+    bool is_over[INSTANCE_QUEUES_MAX];   /* its share */
+    bool is_hopeless[INSTANCE_JOBS_MAX]; /* no node has room for its like */
+    bool is_barred[INSTANCE_JOBS_MAX];   /* nor can one be reserved */
+    int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */
+    struct hold hold;
+    /* While an admitted one is tried: its serial, and the first of the evicted
+     * that its turn comes before. */
+    int asking, turn;
+    struct turn turns[INSTANCE_JOBS_MAX]; /* by ordinal */
+    int turn_count;
     struct oracle_plan *plan;
 };
 
@@ -79,9 +108,11 @@ bool oracle_gang_is_complete(const struct oracle *o, int job);
 
 /* oracle_shares.c */
 
-/* What a queue runs; `is_placed`: without what is evicted. */
-void oracle_usage(const struct oracle *o, int queue, bool is_placed,
+/* What a queue runs, without what is evicted. */
+void oracle_usage(const struct oracle *o, int queue,
                   int amounts[INSTANCE_KINDS]);
+/* Find out who is over its share. */
+void oracle_measure(struct oracle *o);
 /* Whether the limit on a queue's use of a class lets a unit start. */
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS]);
@@ -133,6 +164,31 @@ bool oracle_fits(const struct oracle *o, int job, const int room[]);
 /* Best fit in free space, or NO_NODE; `rack` 0: anywhere. */
 int oracle_find_free(const struct oracle *o, int job, int rack);
 
+/* oracle_reserve.c */
+
+/* Whether a run is old enough to be held to its lifetime. */
+bool oracle_is_ripe(const struct oracle *o, int job);
+/* Reserve for a unit, which does not count as admitted now; false when not
+ * even empty nodes would do. */
+bool oracle_reserve(struct oracle *o, int unit, int serial);
+/* Whether a job's deadline ends it in time for whom the hold is. */
+bool oracle_is_bounded(const struct oracle *o, int job);
+/* How a job may take its place on a node. */
+enum pass oracle_pass(const struct oracle *o, int job, int node);
+
+/* oracle_head.c */
+
+/* Whether the window lets one more of the unit's queue and class in. */
+bool oracle_has_window(const struct oracle *o, int unit);
+/* Whether no new work of the unit's sort is to be tried. */
+bool oracle_is_closed(const struct oracle *o, int unit);
+/* Admit a unit that finds no room, if it may be. */
+bool oracle_admit(struct oracle *o, int unit);
+/* Try the admitted ones. */
+void oracle_head(struct oracle *o);
+/* Say which promise became better. */
+void oracle_promise(struct oracle *o);
+
 /* oracle_victims.c */
 
 /* Make room for the job and return the node, or NO_NODE. */
@@ -141,17 +197,21 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack);
 /* oracle_gangs.c */
 
 /* Start a gang, or nothing of it. */
-void oracle_place_gang(struct oracle *o, int gang);
+bool oracle_place_gang(struct oracle *o, int gang);
 
 /* oracle_order.c */
 
 /* Whether the job stands for a unit that may be decided now. */
 bool oracle_is_candidate(const struct oracle *o, int job);
+/* What an evicted unit, or one of new work, is ordered by (model.md 6.5). */
+struct number oracle_key(const struct oracle *o, int unit);
 /* What is decided next, or -1. */
 int oracle_next_unit(const struct oracle *o, bool is_evicted_only);
 
 /* oracle.c */
 
+/* Place a unit of new work if there is room, or can be made; whether it was. */
+bool oracle_place(struct oracle *o, int unit);
 /* Append a decision. */
 void oracle_decide(struct oracle *o, enum sched_action action,
                    enum sched_preemption why, int job, int node, int for_job);

@@ -10,13 +10,13 @@ struct number oracle_cost(const struct oracle *o, int queue,
         fraction_times(instance_cost(o->in, amounts), fraction_of(factor, 1)));
 }
 
-void oracle_usage(const struct oracle *o, int queue, bool is_placed,
+void oracle_usage(const struct oracle *o, int queue,
                   int amounts[INSTANCE_KINDS])
 {
     amounts[0] = amounts[1] = 0;
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_runs(o, j) && o->in->jobs[j].queue == queue &&
-            !(is_placed && o->status[j] == EVICTED)) {
+            o->status[j] != EVICTED) {
             amounts[0] += o->in->jobs[j].request[0];
             amounts[1] += o->in->jobs[j].request[1];
         }
@@ -105,7 +105,7 @@ static void pour(struct share *shares, int count)
     }
 }
 
-void oracle_evict(struct oracle *o)
+void oracle_measure(struct oracle *o)
 {
     struct share shares[INSTANCE_QUEUES_MAX];
     double weight = 0;
@@ -116,13 +116,32 @@ void oracle_evict(struct oracle *o)
         weight += shares[q].is_active ? shares[q].weight : 0;
     }
     pour(shares, count);
-    for (int j = 0; j < o->in->job_count; j++) {
-        const struct share *share = &shares[o->in->jobs[j].queue];
+    for (int q = 0; q < count; q++) {
+        const struct share *share = &shares[q];
         double fair = share->weight / weight;
         double due = fair > share->adjusted ? fair : share->adjusted;
-        if (o->status[j] == STEADY && oracle_is_preemptible(o, j) &&
-            share->actual >
-                due * o->in->protected_percent / 100.0 * (1 + 1e-9)) {
+        o->is_over[q] =
+            share->actual > due * o->in->protected_percent / 100.0 * (1 + 1e-9);
+    }
+}
+
+/* A gang goes whole or not at all. */
+static bool may_all_go(const struct oracle *o, int job)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if ((j == job || oracle_same_gang(o, job, j)) && oracle_runs(o, j) &&
+            !oracle_is_ripe(o, j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void oracle_evict(struct oracle *o)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->status[j] == STEADY && o->is_over[o->in->jobs[j].queue] &&
+            may_all_go(o, j)) {
             o->status[j] = EVICTED;
         }
     }
@@ -130,7 +149,10 @@ void oracle_evict(struct oracle *o)
     struct oracle dry = *o;
     int ordinal = 0;
     for (int unit; (unit = oracle_next_unit(&dry, true)) >= 0; ordinal++) {
+        o->turns[ordinal] =
+            (struct turn){oracle_level(o, unit), oracle_key(&dry, unit)};
         oracle_mark_unit(&dry, unit, RETURNED, ordinal);
     }
+    o->turn_count = ordinal;
     memcpy(o->ordinal, dry.ordinal, sizeof(o->ordinal));
 }

@@ -31,7 +31,8 @@ bool oracle_is_like(const struct instance_job *a, const struct instance_job *b)
 {
     return a->priority_class == b->priority_class &&
            a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
-           a->rack == b->rack && a->is_tolerant == b->is_tolerant;
+           a->rack == b->rack && a->is_tolerant == b->is_tolerant &&
+           a->lifetime == b->lifetime && a->deadline == b->deadline;
 }
 
 bool oracle_is_member(const struct oracle *o, int unit, int job)

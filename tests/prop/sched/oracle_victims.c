@@ -1,17 +1,32 @@
 /* Who makes room. */
 #include "oracle_private.h"
 
+/* Whether a run promised to give way to the admitted one that is tried. */
+static bool is_yielder(const struct oracle *o, int job)
+{
+    return o->asking && o->in->jobs[job].yields_to == o->asking &&
+           oracle_runs(o, job) && o->status[job] != PLACED &&
+           oracle_is_ripe(o, job);
+}
+
 /* 1 + the ordinal down to which evicted work on the node must go; 0: none. */
 static int cut_of(const struct oracle *o, int job, int node)
 {
     int room[INSTANCE_KINDS] = {oracle_free(o, node, 0),
                                 oracle_free(o, node, 1)};
 
-    for (int ordinal = INSTANCE_JOBS_MAX; ordinal >= 0; ordinal--) {
+    for (int j = 0; j < o->in->job_count; j++) {
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            room[k] += is_yielder(o, j) && o->node[j] == node
+                           ? o->in->jobs[j].request[k]
+                           : 0;
+        }
+    }
+    for (int ordinal = INSTANCE_JOBS_MAX; ordinal >= o->turn; ordinal--) {
         bool is_any = false;
         for (int j = 0; j < o->in->job_count; j++) {
             if (o->status[j] == EVICTED && o->node[j] == node &&
-                o->ordinal[j] == ordinal &&
+                o->ordinal[j] == ordinal && !is_yielder(o, j) &&
                 oracle_level(o, j) <= oracle_level(o, job)) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
@@ -28,12 +43,12 @@ static int cut_of(const struct oracle *o, int job, int node)
 static bool may_go(const struct oracle *o, int victim, int job, int node,
                    int cut, int level_max)
 {
-    if (o->node[victim] != node) {
-        return false;
+    if (o->node[victim] != node || is_yielder(o, victim)) {
+        return o->node[victim] == node;
     }
     if (o->status[victim] == EVICTED) {
         return oracle_level(o, victim) <= oracle_level(o, job) &&
-               o->ordinal[victim] + 1 >= cut;
+               o->ordinal[victim] >= o->turn && o->ordinal[victim] + 1 >= cut;
     }
     return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
            oracle_is_preemptible(o, victim) &&
@@ -49,11 +64,15 @@ struct victim {
 static bool kept_before(const struct oracle *o, const struct victim *a,
                         const struct victim *b)
 {
+    bool a_yields = is_yielder(o, a->job), b_yields = is_yielder(o, b->job);
     bool a_evicted = o->status[a->job] == EVICTED;
     bool b_evicted = o->status[b->job] == EVICTED;
 
     if (oracle_level(o, a->job) != oracle_level(o, b->job)) {
         return oracle_level(o, a->job) > oracle_level(o, b->job);
+    }
+    if (a_yields != b_yields) {
+        return b_yields;
     }
     if (a_evicted != b_evicted) {
         return b_evicted;
@@ -103,7 +122,8 @@ static int collect(const struct oracle *o, int job, int node, int cut,
 
 static void preempt(struct oracle *o, int victim, int job)
 {
-    enum sched_preemption why = o->status[victim] == EVICTED
+    enum sched_preemption why = is_yielder(o, victim) ? SCHED_PREEMPT_YIELD
+                                : o->status[victim] == EVICTED
                                     ? SCHED_PREEMPT_FAIR_SHARE
                                     : SCHED_PREEMPT_URGENCY;
 
@@ -174,6 +194,7 @@ static int find_fair(const struct oracle *o, int job, int rack, int *cut)
     for (int n = 0; n < o->in->node_count; n++) {
         int here = cut_of(o, job, n);
         if (here && oracle_allows(o, job, n) &&
+            oracle_pass(o, job, n) != PASS_NO &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || here > *cut)) {
             best = n;
@@ -201,7 +222,8 @@ static int find_urgent(const struct oracle *o, int job, int rack,
                 }
             }
             uint64_t key = oracle_weigh(o, room);
-            if (oracle_allows(o, job, n) && oracle_fits(o, job, room) &&
+            if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
+                oracle_fits(o, job, room) &&
                 (!rack || o->in->nodes[n].rack == rack) &&
                 (best == NO_NODE || key < best_key)) {
                 best = n;
@@ -216,11 +238,43 @@ static int find_urgent(const struct oracle *o, int job, int rack,
     return NO_NODE;
 }
 
+/* The fullest node on which only those must go that promised to. */
+static int find_yielding(const struct oracle *o, int job, int rack)
+{
+    int best = NO_NODE;
+    uint64_t best_key = 0;
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
+        bool is_any = false;
+        for (int j = 0; j < o->in->job_count; j++) {
+            if (is_yielder(o, j) && o->node[j] == n) {
+                room[0] += o->in->jobs[j].request[0];
+                room[1] += o->in->jobs[j].request[1];
+                is_any = true;
+            }
+        }
+        uint64_t key = oracle_weigh(o, room);
+        if (is_any && oracle_allows(o, job, n) &&
+            oracle_pass(o, job, n) != PASS_NO && oracle_fits(o, job, room) &&
+            (!rack || o->in->nodes[n].rack == rack) &&
+            (best == NO_NODE || key < best_key)) {
+            best = n;
+            best_key = key;
+        }
+    }
+    return best;
+}
+
 int oracle_find_with_victims(struct oracle *o, int job, int rack)
 {
-    int cut = 0, level_max = -1;
-    int node = find_fair(o, job, rack, &cut);
+    int cut = INSTANCE_JOBS_MAX + 2, level_max = -1;
+    int node = find_yielding(o, job, rack);
 
+    if (node == NO_NODE) {
+        cut = 0;
+        node = find_fair(o, job, rack, &cut);
+    }
     if (node == NO_NODE && !o->in->is_urgency_off) {
         cut = 0;
         node = find_urgent(o, job, rack, &level_max);

@@ -17,7 +17,14 @@ static bool same(const struct built *built, const struct sched_plan *plan,
         int for_job = a->for_job == SCHED_NONE ? NO_NODE : (int)a->for_job;
         if (a->action != b->action || (int)a->job != b->job ||
             built_node(built, a->node) != b->node ||
-            a->preemption != b->preemption || for_job != b->for_job) {
+            a->preemption != b->preemption || for_job != b->for_job ||
+            a->is_backfilled != b->is_backfilled ||
+            (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
+                b->yields_to ||
+            (a->action == SCHED_ADMIT && b->start < INT_MAX &&
+             a->start_ms != b->start) ||
+            (a->action == SCHED_ADMIT && b->start == INT_MAX &&
+             a->start_ms != SCHED_START_UNKNOWN)) {
             return false;
         }
     }
@@ -25,18 +32,21 @@ static bool same(const struct built *built, const struct sched_plan *plan,
 }
 
 static void show(const struct built *built, const struct instance *instance,
-                 const struct sched_plan *plan, const struct oracle_plan *want)
+                 int kind, int now, const struct sched_plan *plan,
+                 const struct oracle_plan *want)
 {
     if (!getenv("PROP_SHOW")) {
         return;
     }
     fprintf(stderr,
             "protected %d%% limit %d%% off %d %d weighted %d half %d over %d "
-            "budget %d\n",
+            "budget %d window %d %d strict %d backfill %d kind %d now %d\n",
             instance->protected_percent, instance->limit_percent,
             instance->is_fair_share_off, instance->is_urgency_off,
             instance->is_weighted, instance->half_ms,
-            instance->over_share_percent, instance->budget_minutes);
+            instance->over_share_percent, instance->budget_minutes,
+            instance->window, instance->window_per_queue, instance->is_strict,
+            instance->has_backfill, kind, now);
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
         fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d\n", i,
@@ -63,24 +73,32 @@ static void show(const struct built *built, const struct instance *instance,
             stderr,
             "job %d%s: q%d %s %d/%d rack %d tol %d prio %d sub %d gang %d "
             "(%d min %d uni %d) was %d avoid %x node %d at %d app %d off %d "
-            "life %d deadline %d charge %g\n",
+            "life %d deadline %d charge %g started %d admitted %d promised %d "
+            "yields %d\n",
             i, j->is_there ? "" : " gone", j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->rack, j->is_tolerant, j->priority, j->submitted, j->gang,
             j->cardinality, j->minimum, j->is_uniform, j->was_leased,
             j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
-            j->deadline, fraction_value(j->charge));
+            j->deadline, fraction_value(j->charge), j->started, j->admitted,
+            j->promised, j->yields_to);
     }
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *d = &plan->decisions[i];
-        fprintf(stderr, "core   %d %d job %d node %d for %d\n", d->action,
-                d->preemption, (int)d->job, built_node(built, d->node),
-                (int)d->for_job);
+        fprintf(
+            stderr,
+            "core   %d %d job %d node %d for %d back %d yields %d start %lld\n",
+            d->action, d->preemption, (int)d->job, built_node(built, d->node),
+            (int)d->for_job, d->is_backfilled, (int)d->yields_to,
+            (long long)d->start_ms);
     }
     for (int i = 0; i < want->count; i++) {
         const struct oracle_decision *d = &want->decisions[i];
-        fprintf(stderr, "oracle %d %d job %d node %d for %d\n", d->action,
-                d->preemption, d->job, d->node, d->for_job);
+        fprintf(
+            stderr,
+            "oracle %d %d job %d node %d for %d back %d yields %d start %d\n",
+            d->action, d->preemption, d->job, d->node, d->for_job,
+            d->is_backfilled, d->yields_to, d->start);
     }
 }
 
@@ -91,10 +109,10 @@ static bool plan_is_oracles(const struct instance *instance,
 {
     struct oracle_plan want;
 
-    oracle_plan(instance, kind, &want);
+    oracle_plan(instance, kind, now, &want);
     sched_plan(built->sched, now, kind, SCHED_DECISIONS_MAX, plan);
     if (!want.is_close && !same(built, plan, &want)) {
-        show(built, instance, plan, &want);
+        show(built, instance, (int)kind, now, plan, &want);
         return false;
     }
     return sched_is_consistent(built->sched);
@@ -138,6 +156,10 @@ static bool agrees_through_time(struct tape *tape, struct instance *start)
         now += (int)draw(tape, 0, 120) * 1000;
         sched_set_time(built.sched, now);
         for (int j = 0; j < instance.job_count; j++) {
+            if (instance.jobs[j].node != NO_NODE && draw(tape, 0, 1)) {
+                instance_start(&instance, j, now);
+                (void)sched_job_started(built.sched, (uint32_t)j);
+            }
             if (instance.jobs[j].node != NO_NODE && draw(tape, 0, 2) == 2) {
                 instance_remove(&instance, j, now);
                 sched_job_remove(built.sched, (uint32_t)j);
@@ -170,6 +192,14 @@ static bool agrees_on_flows(struct tape *tape)
     return agrees_through_time(tape, &instance);
 }
 
+static bool agrees_on_reservations(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_window(tape, &instance);
+    return agrees_through_time(tape, &instance);
+}
+
 static bool agrees_on_applications(struct tape *tape)
 {
     struct instance instance;
@@ -185,6 +215,8 @@ int main(void)
 
     holds &=
         prop_check("agrees_on_applications", agrees_on_applications, 3000, 0);
+    holds &=
+        prop_check("agrees_on_reservations", agrees_on_reservations, 3000, 0);
     /* The planner has no flows yet. */
     if (getenv("PROP_FLOWS")) {
         holds &= prop_check("agrees_on_flows", agrees_on_flows, 3000, 0);

@@ -31,6 +31,8 @@ static void draw_pooled_job(struct tape *tape, struct instance *instance,
         .node = NO_NODE,
         .lifetime = BY_CLASS,
         .charge = {0, 1},
+        .started = NOT_STARTED,
+        .promised = INT_MAX,
     };
     if (draw(tape, 0, 2) == 2 &&
         job->request[0] <= instance_free(instance, 0, 0) &&
