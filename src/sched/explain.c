@@ -1,6 +1,7 @@
 #include "sched/admitted.h"
 #include "sched/away.h"
 #include "sched/explain_share.h"
+#include "sched/need.h"
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
@@ -16,6 +17,7 @@ struct question {
     struct str uniformity;
     int64_t now_ms;
     struct sched_explanation *answer;
+    struct near_nodes near;
 };
 
 static bool is_in_pools(const struct question *question, uint32_t pool)
@@ -88,7 +90,7 @@ static double shortfall(const struct resource_vec *request,
     return sum;
 }
 
-static void look_at_nodes(const struct question *question)
+static void look_at_nodes(struct question *question)
 {
     struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
@@ -105,6 +107,10 @@ static void look_at_nodes(const struct question *question)
         }
         enum sched_exclusion why = exclusion_of(question, index);
         answer->nodes_total++;
+        if (why >= SCHED_EXCLUDED_TOO_SMALL) {
+            near_add(&question->near, index,
+                     shortfall(&question->class->request, &sched->free[index]));
+        }
         if (why == SCHED_EXCLUSIONS) {
             answer->nodes_fit++;
             continue;
@@ -146,6 +152,9 @@ static bool is_over_limit(const struct question *question)
                                            question->class->priority_class, r);
             int64_t used = sched->accounts.items[at].allocated.v[r];
             int64_t asked = question->class->request.v[r];
+            if (limit >= sched->pools.items[p].total.v[r]) {
+                continue; /* full is full, whatever the limit */
+            }
             if (asked > 0 && used + asked > limit && !is_over_here) {
                 is_over_here = true;
                 answer->resource = (int)r;
@@ -349,7 +358,7 @@ static bool is_admitted(const struct question *question)
     return true;
 }
 
-static void answer_waiting(const struct question *question)
+static void answer_waiting(struct question *question)
 {
     struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
@@ -422,6 +431,30 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
     question.now_ms = now_ms;
     if (question.record->run == NONE) {
         answer_waiting(&question);
+    }
+}
+
+void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
+                        struct sched_explanation *ret_explanation,
+                        struct sched_need *ret_need)
+{
+    auto_arena arena = {0};
+    struct question question;
+    uint32_t pool = 0;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    question.now_ms = now_ms;
+    *ret_need = (struct sched_need){.node = NONE};
+    if (question.record->run != NONE) {
+        return;
+    }
+    answer_waiting(&question);
+    while (pool < sched->pools.count && !is_in_pools(&question, pool)) {
+        pool++;
+    }
+    if (pool < sched->pools.count) {
+        need_find(sched, job, pool, now_ms, ret_explanation, &question.near,
+                  ret_need);
     }
 }
 

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/apps.h"
+#include "sched/need.h"
 #include "sched/standing.h"
 
 static struct str name_of(const struct queue *queue)
@@ -207,6 +208,11 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
     }
     i128 amount =
         (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
+    const struct limit_trial *trial = sched->limit_trial;
+    if (trial && trial->queue == index && trial->pool == pool &&
+        trial->priority_class == priority_class) {
+        amount += trial->more.v[column];
+    }
     return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
 }
 

@@ -239,6 +239,8 @@ bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node)
         .job = job,
     };
 
+    /* A gang's members may be of classes that this round has not met. */
+    (void)class_round(r->round, search.class_index);
     return place_matches(&search, node);
 }
 

@@ -410,6 +410,34 @@ struct sched_explanation {
     uint32_t ahead;         /* waiting jobs of its queue that go before it */
 };
 
+/* What would let a job start. */
+enum sched_need_kind {
+    SCHED_NEED_NONE,    /* nothing that could be named */
+    SCHED_NEED_ROOM,    /* `node`, or one like it, had `missing` more free */
+    SCHED_NEED_LIMIT,   /* its queue's limit for its class were so much
+                           higher */
+    SCHED_NEED_MEMBERS, /* `member_count` more of its gang were there */
+    SCHED_NEED_TIME,    /* it were `until_ms` */
+};
+
+/* What a job needs, all else as it is. */
+struct sched_need {
+    enum sched_need_kind kind;
+    /* It was tried: with just this the next round starts the job (or the
+     * minimum of its gang), with any less of any part it does not.  Else it
+     * takes at least this, and others go first or something else holds too. */
+    bool is_exact;
+    uint32_t node; /* or SCHED_NONE */
+    struct resource_vec missing;
+    uint32_t member_count;
+    int64_t until_ms;
+};
+
+/* What `job` needs to start, beside why it waits.  It plans rounds to try
+ * what it says, within a bound on what they cost (then it is not exact). */
+void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
+                        struct sched_explanation *ret_explanation,
+                        struct sched_need *ret_need);
 /* Why `job` waits; looks at every node and at all that waits in its queue, so
  * not for inner loops.  A job not yet leased and never looked at is answered
  * like any other. */

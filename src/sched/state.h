@@ -424,8 +424,9 @@ struct sched {
     uint64_t plan_count; /* so far */
     struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
-    VEC(struct sched_looked) looked;   /* of the last plan */
-    VEC(struct journal_entry) journal; /* see round.h */
+    VEC(struct sched_looked) looked;       /* of the last plan */
+    const struct limit_trial *limit_trial; /* or NULL; see need.h */
+    VEC(struct journal_entry) journal;     /* see round.h */
 };
 
 /* What a plan did to the state, to be undone. */

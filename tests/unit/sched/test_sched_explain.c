@@ -137,6 +137,89 @@ static void nodes_answer_for_the_job_alone(void **state)
     assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_TOO_SMALL], 1);
 }
 
+static struct sched_need need_of(struct world *w, uint32_t job,
+                                 struct sched_explanation *ret_why)
+{
+    struct sched_need need;
+
+    sched_explain_need(w->sched, job, 0, ret_why, &need);
+    return need;
+}
+
+/* What is missing, where, in numbers that were tried. */
+static void it_says_what_is_missing(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+
+    world_node(w, &(struct world_node){"a", .cores = 4});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 6});
+    uint32_t big =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .cores = 3,
+                                            .priority_class = "fixed",
+                                            .priority = 0});
+    world_lease(w, big, b, 0);
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .cores = 6,
+                                            .priority_class = "fixed",
+                                            .priority = 1});
+    struct sched_need need = need_of(w, job, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(need.missing.v[CPU], 2000);
+    assert_string_equal(sched_node_name(w->sched, need.node).p, "a");
+    /* One that is not of the pool's nodes can be told of none. */
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .selector_key = "x", .selector_value = "y"});
+    need = need_of(w, other, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_NEVER_FITS);
+    assert_int_equal(need.kind, SCHED_NEED_NONE);
+}
+
+/* A gang needs room for those that do not fit yet; or members. */
+static void it_says_what_a_gang_misses(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+    struct world_job member = {
+        .queue = "A", .cores = 2, .gang = "g", .cardinality = 3, .minimum = 3};
+
+    world_node(w, &(struct world_node){"a", .cores = 5});
+    uint32_t first = world_submit_many(w, &member, 2);
+    struct sched_need need = need_of(w, first, &e);
+    assert_int_equal(need.kind, SCHED_NEED_MEMBERS);
+    assert_int_equal(need.member_count, 1);
+    world_submit(w, &member);
+    need = need_of(w, first, &e);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(need.missing.v[CPU], 1000);
+}
+
+/* A full pool is full, whatever limit its queue would come to. */
+static void a_full_pool_is_called_full(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+
+    w->policy.classes[0].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), 1000000};
+    w->policy.classes[0].queue_limit_count = 1;
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 4});
+    uint32_t first = world_submit_many(w, &(struct world_job){.queue = "A"}, 5);
+    world_round(w, ROUND_BALANCE, 0);
+    struct sched_need need = need_of(w, first + 4, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(need.missing.v[CPU], 1000);
+}
+
 /* A class's limit per queue holds, and is the reason. */
 static void it_names_the_limit(void **state)
 {
@@ -155,6 +238,10 @@ static void it_names_the_limit(void **state)
     assert_int_equal(e.resource, CPU);
     assert_int_equal(e.limit, 5000);
     assert_int_equal(e.used, 5000);
+    struct sched_need need = need_of(w, first + 5, &e);
+    assert_int_equal(need.kind, SCHED_NEED_LIMIT);
+    assert_true(need.is_exact);
+    assert_int_equal(need.missing.v[CPU], 1000);
 }
 
 /* Nothing of a cordoned queue starts. */
@@ -341,6 +428,9 @@ int main(void)
         CASE(it_counts_nodes_by_reason),
         CASE(it_names_the_nearest_miss),
         CASE(it_tells_capacity_from_turn),
+        CASE(it_says_what_is_missing),
+        CASE(it_says_what_a_gang_misses),
+        CASE(a_full_pool_is_called_full),
         CASE(a_place_is_looked_for_no_longer_than_needed),
         CASE(nodes_answer_for_the_job_alone),
         CASE(it_names_the_limit),
