@@ -47,8 +47,7 @@ static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
     }
     double usage =
         cost_of(base, &limits->infinite, &question->infinite, 1).approx;
-    double flow =
-        cost_fraction(base, &limits->infinite) + limits->infinite_excess;
+    double flow = limits->infinite_floor;
     int64_t when_ms =
         limits_when(question, pool_half_time_ms(sched, p), now_ms);
     answer->wait = SCHED_WAIT_OVER_SHARE;
