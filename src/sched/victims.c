@@ -234,6 +234,7 @@ static void add_victim(const struct round *round, struct victim *victims,
             if (victims[i].leased_ms < run->leased_ms) {
                 victims[i].leased_ms = run->leased_ms;
             }
+            victims[i].is_yielder |= is_yielder(round, run);
             return;
         }
     }
