@@ -21,6 +21,9 @@ enum sched_app_state order_state(const struct round *round, uint32_t index)
     int64_t since_ms;
     enum sched_app_state state = app_state_at(app, round->now_ms, &since_ms);
 
+    if (state == SCHED_APP_STARTING && planned_count && app->lost_count) {
+        planned_count--; /* it starts with that one anew */
+    }
     for (uint32_t i = 0; i < planned_count && i < 2; i++) {
         state = app_state_after(state, APP_ALLOCATED, 1, 1);
     }
@@ -222,11 +225,10 @@ void order_settle(struct round *round, struct lane *lane)
     }
 }
 
-void order_leased(struct round *round, uint32_t list, uint32_t count,
-                  const struct resource_vec *request)
+/* The plan leases to an application, or takes from it. */
+static void plan_app(struct round *round, uint32_t index, int leased, int lost)
 {
     struct sched *sched = round->sched;
-    uint32_t index = sched->lists.items[list].app;
     struct app *app = app_at(sched, index);
     const struct queue *queue = &sched->queues.items[app->queue];
     struct app_queue *apps = apps_of(round, queue);
@@ -234,15 +236,38 @@ void order_leased(struct round *round, uint32_t list, uint32_t count,
 
     if (app->planned != sched->plan_count) {
         app->planned = sched->plan_count;
-        app->planned_count = 0;
+        app->planned_count = app->lost_count = 0;
     }
-    app->planned_count += count;
+    app->planned_count += (uint32_t)leased;
+    app->lost_count += (uint32_t)lost;
     enum sched_app_state after = order_state(round, index);
-    apps->running_count += before == SCHED_APP_ACCEPTED;
+    apps->running_count +=
+        before == SCHED_APP_ACCEPTED && after != SCHED_APP_ACCEPTED;
     if (queue->ordering == QUEUE_BY_STATEAWARE) {
         apps->starting_count += (uint32_t)(after == SCHED_APP_STARTING) -
                                 (before == SCHED_APP_STARTING);
     }
+}
+
+void order_lost(struct round *round, uint32_t job, int count)
+{
+    const struct sched *sched = round->sched;
+    uint32_t app = sched->lists.items[sched->jobs.items[job].list].app;
+
+    if (app != NONE) {
+        plan_app(round, app, 0, count);
+    }
+}
+
+void order_leased(struct round *round, uint32_t list, uint32_t count,
+                  const struct resource_vec *request)
+{
+    struct sched *sched = round->sched;
+    uint32_t index = sched->lists.items[list].app;
+    struct app *app = app_at(sched, index);
+    const struct queue *queue = &sched->queues.items[app->queue];
+
+    plan_app(round, index, (int)count, 0);
     if (queue->ordering == QUEUE_BY_FAIR) {
         (void)rank_of(round, index);
         amounts_add(app->used, request);

@@ -31,6 +31,8 @@ void order_settle(struct round *round, struct lane *lane);
 /* A list's jobs or gang were leased: `count` jobs with `request` in all. */
 void order_leased(struct round *round, uint32_t list, uint32_t count,
                   const struct resource_vec *request);
+/* A job was preempted (+1), or was not after all (-1). */
+void order_lost(struct round *round, uint32_t job, int count);
 /* Whether the application of a list that was admitted before may start now:
  * not when another one's turn to start has come since. */
 bool order_allows(struct round *round, const struct lane *lane, uint32_t list);

@@ -1,6 +1,7 @@
 #include "sched/away.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/order.h"
 
 /* A class that was not asked for longer searches afresh. */
 enum { MOVED_MAX = 16384 };
@@ -336,6 +337,7 @@ void place_preempt(struct round *round, uint32_t job)
     vacate(sched, run, class, 1);
     round->evicted_count -= run->state == RUN_EVICTED;
     run->state = RUN_PREEMPTED;
+    order_lost(round, job, 1);
     if (round->open_node == run->node) {
         round->open_node = NONE;
     }
@@ -375,6 +377,7 @@ void place_rollback(struct round *round, size_t mark)
                 class_at(round, class_of_job(sched, entry.job));
             vacate(sched, run, class, -1);
             run->state = (uint8_t)entry.class_index;
+            order_lost(round, entry.job, -1);
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
         }

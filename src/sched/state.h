@@ -177,7 +177,8 @@ struct app {
     uint32_t use_first;      /* or NONE */
     VEC(uint32_t) lists;     /* with something in them */
     uint64_t planned;        /* the last plan that leased to it ... */
-    uint32_t planned_count;  /* ... so many jobs */
+    uint32_t planned_count;  /* ... so many jobs, ... */
+    uint32_t lost_count;     /* ... and took so many from it */
     /* Of one round only: see order.c. */
     uint32_t stamp;
     struct resource_vec *used; /* of the pool, with what is planned */

@@ -11,15 +11,30 @@ static bool is_of(const struct oracle *o, int job, int queue, int app)
     return o->in->jobs[job].queue == queue && o->in->jobs[job].app == app;
 }
 
-/* As if what the plan leased had been told already. */
+static int count_of(const struct oracle *o, int queue, int app,
+                    enum status status)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->status[j] == status && is_of(o, j, queue, app);
+    }
+    return count;
+}
+
+/* As if what the plan leased had been told already.  What loses the one that
+ * it started with starts with the next anew. */
 static enum sched_app_state state_of(const struct oracle *o, int queue, int app)
 {
     enum sched_app_state state = app_of(o, queue, app)->state;
+    int placed = count_of(o, queue, app, PLACED);
 
-    for (int j = 0; j < o->in->job_count; j++) {
-        if (o->status[j] == PLACED && is_of(o, j, queue, app)) {
-            state = instance_app_leased(state);
-        }
+    if (state == SCHED_APP_STARTING && placed &&
+        count_of(o, queue, app, PREEMPTED)) {
+        placed--;
+    }
+    for (; placed > 0; placed--) {
+        state = instance_app_leased(state);
     }
     return state;
 }

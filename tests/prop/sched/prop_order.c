@@ -1,0 +1,266 @@
+/*
+ * Queues that go by applications, over random histories.
+ *
+ *   - in a stateaware queue at most one application is Starting
+ *   - work that only its queue's ordering kept back is not kept for ever:
+ *     when all jobs run for a while and end, all of them have run
+ *   - what a checkpoint carries makes the same state of the same jobs, and
+ *     the same plans
+ *   - the sums are right after every step
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "prop.h"
+#include "world.h"
+
+enum { ACTS = 60, APPS = 5, JOBS = 40, ROUNDS = 400, MINUTE_MS = 60000 };
+
+static const char *const app_names[APPS] = {"a", "b", "c", "d", "e"};
+static const char *const gang_names[] = {NULL, NULL, NULL, "g", "h"};
+
+struct history {
+    struct world world;
+    struct queue_record by;
+    int64_t now_ms;
+    int64_t cores;
+    bool was_leased[JOBS];
+    int64_t leased_ms[JOBS]; /* of those that are */
+};
+
+static void begin(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+
+    world_init(w);
+    pool_policy_apply(&w->policy.pools[0],
+                      draw(tape, 0, 1) ? PROFILE_BERTH : PROFILE_ARMADA);
+    world_restart(w);
+    history->by = (struct queue_record){
+        .ordering = (enum queue_ordering)draw(tape, 0, 3),
+        .is_class_priority_ignored = draw(tape, 0, 1),
+        .allows_stateaware_off = draw(tape, 0, 1),
+        .running_apps_max = draw(tape, 0, 2) ? 0 : (uint32_t)draw(tape, 1, 3),
+    };
+    history->cores = (int64_t)draw(tape, 1, 12);
+    history->now_ms = 0;
+    memset(history->leased_ms, 0xff, sizeof(history->leased_ms));
+    world_queue_by(w, "Q", &history->by);
+    world_node(w, &(struct world_node){"n", .cores = history->cores});
+}
+
+static void submit(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+    int64_t cores_max = history->cores < 4 ? history->cores : 4;
+    struct world_job job = {
+        .queue = "Q",
+        .application = app_names[draw(tape, 0, APPS - 1)],
+        .priority_class = draw(tape, 0, 3) ? NULL : "high",
+        .gang = gang_names[draw(tape, 0, 4)],
+        .cores = (int64_t)draw(tape, 1, (uint64_t)cores_max),
+        .priority = (uint32_t)draw(tape, 0, 2),
+        .submitted_ms = history->now_ms,
+        .has_stateaware_off = draw(tape, 0, 3) == 3,
+    };
+
+    if (w->job_count == JOBS) {
+        return;
+    }
+    if (job.gang) {
+        /* A gang is of one application and class. */
+        job.application = job.gang;
+        job.priority_class = NULL;
+        job.cardinality = 2;
+        job.cores = 1;
+    }
+    world_submit(w, &job);
+}
+
+static void end_or_requeue(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+    uint64_t way = draw(tape, 0, 3);
+    uint32_t job;
+
+    if (w->job_count == 0) {
+        return;
+    }
+    job = (uint32_t)draw(tape, 0, w->job_count - 1);
+    if (w->is_gone[job]) {
+        return;
+    }
+    if (way == 0 && w->node_of[job] != SCHED_NONE) {
+        sched_job_requeue(w->sched, job, SCHED_NONE);
+        w->node_of[job] = SCHED_NONE;
+    } else if (way > 1 || w->node_of[job] != SCHED_NONE) {
+        world_end(w, job);
+    }
+}
+
+/* Whether the states are as the ordering promises. */
+static bool states_hold(const struct history *history)
+{
+    auto_arena arena = {0};
+    struct sched_application *list;
+    uint32_t count = sched_applications(history->world.sched, 0,
+                                        history->now_ms, &arena, &list);
+    uint32_t starting_count = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        starting_count += list[i].state == SCHED_APP_STARTING;
+    }
+    return history->by.ordering != QUEUE_BY_STATEAWARE || starting_count <= 1;
+}
+
+/* The planner made anew of jobs, leases and what a checkpoint carries. */
+static void rebuild(const struct history *history, struct world *fresh)
+{
+    const struct world *w = &history->world;
+    auto_strbuf bytes = {0};
+
+    world_init(fresh);
+    fresh->policy.pools[0] = w->policy.pools[0];
+    world_restart(fresh);
+    sched_set_time(fresh->sched, history->now_ms);
+    world_queue_by(fresh, "Q", &history->by);
+    world_node(fresh, &(struct world_node){"n", .cores = history->cores});
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        fresh->records[i] = w->records[i];
+        fresh->node_of[i] = SCHED_NONE;
+        fresh->is_gone[i] = w->is_gone[i];
+        fresh->job_count++;
+        if (!w->is_gone[i]) {
+            struct sched_job record = world_record(fresh, i);
+            record.was_leased = history->was_leased[i];
+            sched_job_add(fresh->sched, i, &record);
+            if (w->node_of[i] != SCHED_NONE) {
+                world_lease(fresh, i, w->node_of[i], history->leased_ms[i]);
+            }
+        }
+    }
+    sched_history_pack(w->sched, &bytes);
+    int rc = sched_history_unpack(fresh->sched, strbuf_str(&bytes));
+    ASSERT(rc == 0);
+}
+
+static bool is_same_state(const struct world *a, const struct world *b)
+{
+    auto_strbuf x = {0}, y = {0};
+
+    sched_history_pack(a->sched, &x);
+    sched_history_pack(b->sched, &y);
+    return x.byte_count == y.byte_count &&
+           memcmp(x.bytes, y.bytes, x.byte_count) == 0;
+}
+
+static bool is_same_plan(struct history *history, struct world *fresh)
+{
+    struct world *w = &history->world;
+
+    sched_plan(w->sched, history->now_ms, ROUND_BALANCE, 100, &w->plan);
+    sched_plan(fresh->sched, history->now_ms, ROUND_BALANCE, 100, &fresh->plan);
+    bool is_same = w->plan.decision_count == fresh->plan.decision_count &&
+                   w->plan.next_wake_ms == fresh->plan.next_wake_ms;
+    for (uint32_t i = 0; is_same && i < w->plan.decision_count; i++) {
+        is_same =
+            w->plan.decisions[i].job == fresh->plan.decisions[i].job &&
+            w->plan.decisions[i].action == fresh->plan.decisions[i].action;
+    }
+    return is_same;
+}
+
+static bool rebuilds(struct history *history)
+{
+    struct world *fresh = mem_alloc(sizeof(*fresh));
+
+    rebuild(history, fresh);
+    bool holds = sched_is_consistent(fresh->sched) &&
+                 is_same_state(&history->world, fresh) &&
+                 is_same_plan(history, fresh);
+    world_fini(fresh);
+    mem_free(fresh);
+    return holds;
+}
+
+static bool act(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+
+    history->now_ms +=
+        (int64_t)draw(tape, 0, 3) * (int64_t)draw(tape, 0, 100) * 1000;
+    sched_set_time(w->sched, history->now_ms);
+    switch (draw(tape, 0, 5)) {
+    case 0:
+    case 1:
+    case 2:
+        submit(history, tape);
+        break;
+    case 3:
+        end_or_requeue(history, tape);
+        break;
+    default:
+        world_round(w, (enum round_kind)draw(tape, 0, 1), history->now_ms);
+        break;
+    }
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        bool is_leased = w->node_of[i] != SCHED_NONE;
+        history->was_leased[i] |= is_leased;
+        history->leased_ms[i] = !is_leased ? -1
+                                : history->leased_ms[i] < 0
+                                    ? history->now_ms
+                                    : history->leased_ms[i];
+    }
+    return sched_is_consistent(w->sched) && states_hold(history);
+}
+
+/* All that runs ends, and the next may come; gangs that are not whole are
+ * withdrawn. */
+static bool everybody_runs(struct history *history)
+{
+    struct world *w = &history->world;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        uint32_t left_count = 0;
+        world_round(w, ROUND_BALANCE, history->now_ms);
+        for (uint32_t i = 0; i < w->job_count; i++) {
+            struct sched_explanation why = {.wait = SCHED_WAIT_NOT};
+            if (!w->is_gone[i] && w->node_of[i] != SCHED_NONE) {
+                world_end(w, i);
+            } else if (!w->is_gone[i]) {
+                sched_explain(w->sched, i, history->now_ms, &why);
+                if (why.wait == SCHED_WAIT_GANG ||
+                    why.wait == SCHED_WAIT_GANG_CAPACITY) {
+                    world_end(w, i);
+                }
+                left_count++;
+            }
+        }
+        if (left_count == 0) {
+            return true;
+        }
+        history->now_ms += MINUTE_MS;
+    }
+    return false;
+}
+
+static bool histories(struct tape *tape)
+{
+    struct history *history = mem_alloc(sizeof(*history));
+    bool holds = true;
+
+    begin(history, tape);
+    for (uint64_t left = draw(tape, 0, ACTS); holds && left > 0; left--) {
+        holds = act(history, tape);
+    }
+    holds = holds && rebuilds(history) && everybody_runs(history) &&
+            sched_is_consistent(history->world.sched);
+    world_fini(&history->world);
+    mem_free(history);
+    return holds;
+}
+
+int main(void)
+{
+    return prop_check("histories", histories, 2000, 0) ? 0 : 1;
+}
