@@ -117,18 +117,29 @@ static void put_over_share(const struct mixed *mixed, struct cluster *cluster)
     }
 }
 
+/* Running jobs that are to end, spread over all. */
+static void choose_ends(const struct cluster *cluster, uint32_t *ends,
+                        uint32_t *next)
+{
+    for (uint32_t i = 0; i < EVENTS / 2; i++) {
+        while (sched_job_node(cluster->sched, *next) == SCHED_NONE) {
+            *next = (*next + 1) % cluster->job_count;
+        }
+        ends[i] = *next;
+        *next = (*next + 7919) % cluster->job_count;
+    }
+}
+
 /* Half of the events are ends of running jobs, half submissions. */
 static double run_events(const struct mixed *mixed, struct cluster *cluster,
-                         uint32_t *next_end)
+                         const uint32_t *ends)
 {
     double start_s = measure_now_s();
 
     for (uint32_t i = 0; i < EVENTS / 2; i++) {
-        while (sched_job_node(cluster->sched, *next_end) == SCHED_NONE) {
-            *next_end = (*next_end + 1) % cluster->job_count;
+        if (sched_job_node(cluster->sched, ends[i]) != SCHED_NONE) {
+            sched_job_remove(cluster->sched, ends[i]);
         }
-        sched_job_remove(cluster->sched, *next_end);
-        *next_end = (*next_end + 7919) % cluster->job_count;
         mixed_add_job(cluster, (i * 37) % mixed->size.queues,
                       (i * 5) % MIXED_CLASSES);
     }
@@ -140,10 +151,12 @@ static void say_incremental(const struct mixed *mixed, struct cluster *cluster,
 {
     double worst_s = 0;
     uint32_t next_end = 0, placed = 0;
+    uint32_t ends[EVENTS / 2];
 
     for (int i = 0; i < BATCHES; i++) {
         struct sched_plan plan;
-        double seconds = run_events(mixed, cluster, &next_end);
+        choose_ends(cluster, ends, &next_end);
+        double seconds = run_events(mixed, cluster, ends);
         seconds += cluster_plan(cluster, ++*now_ms, ROUND_FAST, &plan);
         worst_s = seconds > worst_s ? seconds : worst_s;
         placed += plan.decision_count;
