@@ -309,12 +309,14 @@ static enum found look_at(const struct search *search, struct tier *tier,
     const struct rung *rung = &ladder->rungs[at];
     struct resource_vec room;
 
-    refresh(round, tier, rung->node, at, &room);
-    if (!is_takeable(round, tier, rung) ||
-        !amounts_fit(&class_at(round, search->class_index)->request, &room)) {
-        return TOO_SMALL;
+    if (!place_allows(search, rung->node)) {
+        return NOT_ALLOWED;
     }
-    return place_allows(search, rung->node) ? FOUND : NOT_ALLOWED;
+    refresh(round, tier, rung->node, at, &room);
+    bool is_fit =
+        is_takeable(round, tier, rung) &&
+        amounts_fit(&class_at(round, search->class_index)->request, &room);
+    return is_fit ? FOUND : TOO_SMALL;
 }
 
 static void add_pending(struct round *round, struct climb *climb,

@@ -18,7 +18,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->is_barred = false;
         class->cached_node = NONE;
         class->has_cursor = false;
-        class->taints_known = class->taints_allowed = 0;
+        class->kinds = NULL;
         class->requirement = NULL;
         class->climb = NULL;
         class->blocked_growth = 0;

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/away.h"
+#include "sched/kinds.h"
 
 static bool is_tolerated(const struct requirement *requirement,
                          const struct taint *taint)
@@ -103,6 +104,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->level = sched->class_level[class->priority_class];
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
+    class->asks_names = kinds_note_class(sched, requirement);
     class->lifetime_ms = requirement->lifetime_ms;
     if (class->lifetime_ms == LIFETIME_BY_CLASS) {
         const struct priority_class *priority_class =

@@ -1,7 +1,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "sched/state.h"
+#include "sched/kinds.h"
 
 enum { NODES_MIN = 64 };
 
@@ -293,8 +293,7 @@ static struct resource_vec capacity_of(const struct sched *sched,
     return capacity;
 }
 
-/* The taints that keep pods away, as a number; 0 for none.  A plain class
- * asks about each of these sets once a round, not about each node. */
+/* The taints that keep pods away, as a number; 0 for none. */
 static uint32_t taint_set_of(struct sched *sched,
                              const struct node_record *record)
 {
@@ -383,6 +382,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     mem_free(node->record);
     node->record = record_copy(record);
     node->taint_set = taint_set_of(sched, record);
+    kinds_note_node(sched, index);
     amounts_subtract(&sched->free[index], &node->capacity);
     amounts_add(&sched->free[index], &capacity);
     node->capacity = capacity;
@@ -629,6 +629,7 @@ static void rank_nodes(struct sched *sched)
 
 void nodes_sync(struct sched *sched)
 {
+    kinds_sync(sched);
     /* Ranks of nodes in an index keep their order, so it stays sorted. */
     if (sched->are_node_ranks_stale) {
         rank_nodes(sched);

@@ -1,4 +1,5 @@
 #include "sched/away.h"
+#include "sched/kinds.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
@@ -21,21 +22,36 @@ static bool is_static_match(const struct search *search, uint32_t index)
            (!class->is_away || away_is_of_type(round->sched, class, index));
 }
 
-/* For a class that asks nothing of labels, nodes of one taint set are alike. */
-static bool is_tolerated(const struct search *search, uint32_t index)
+/* Where the class notes what it learns of kinds; NULL: nowhere. */
+static uint64_t *kinds_of(struct round *round, struct class *class)
 {
-    struct class *class = class_at(search->round, search->class_index);
-    uint32_t set = search->round->sched->nodes.items[index].taint_set;
+    size_t words = (size_t)intern_count(round->sched->kinds) / 32 + 1;
 
-    if (set >= 64) {
+    if (!class->kinds && !class->asks_names &&
+        round->kinds_bytes < KINDS_BYTES_MAX) {
+        class->kinds =
+            arena_alloc_array(round->arena, words, sizeof(*class->kinds));
+        round->kinds_bytes += words * sizeof(*class->kinds);
+    }
+    return class->kinds;
+}
+
+/* Whether labels and taints of a node's kind allow the class. */
+static bool is_kind_match(const struct search *search, uint32_t index)
+{
+    struct round *round = search->round;
+    uint32_t kind = round->sched->nodes.items[index].kind;
+    uint64_t *kinds = kinds_of(round, class_at(round, search->class_index));
+
+    if (!kinds) {
         return is_static_match(search, index);
     }
-    uint64_t bit = (uint64_t)1 << set;
-    if (!(class->taints_known & bit)) {
-        class->taints_known |= bit;
-        class->taints_allowed |= is_static_match(search, index) ? bit : 0;
+    uint32_t shift = kind % 32 * 2;
+    uint64_t *word = &kinds[kind / 32];
+    if (!(*word >> shift & 1)) {
+        *word |= (uint64_t)(is_static_match(search, index) ? 3 : 1) << shift;
     }
-    return class->taints_allowed & bit;
+    return *word >> shift & 2;
 }
 
 bool place_matches(const struct search *search, uint32_t index)
@@ -48,9 +64,8 @@ bool place_matches(const struct search *search, uint32_t index)
         (node->is_on_trial && node->trial_plan == round->sched->plan_count)) {
         return false;
     }
-    if (!class->is_plain ? !is_static_match(search, index)
-                         : (node->taint_set || class->is_away) &&
-                               !is_tolerated(search, index)) {
+    bool is_any = class->is_plain && !node->taint_set && !class->is_away;
+    if (!is_any && !is_kind_match(search, index)) {
         return false;
     }
     return !job_avoids(round->sched, search->job, index);

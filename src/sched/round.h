@@ -179,6 +179,7 @@ struct round {
     bool has_protected; /* some of it by its class; its lifetime lets it go */
     struct urgent *urgents;     /* see urgent.h */
     VEC(uint32_t) noted;        /* nodes whose room there changed besides */
+    size_t kinds_bytes;         /* that classes note about kinds; see kinds.h */
     struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(struct moved) moved;    /* nodes whose place in the index changed */

@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/kinds.h"
 #include "sched/reserve.h"
 #include "sched/standing.h"
 
@@ -72,6 +73,7 @@ struct sched *sched_create(const struct policy *policy)
     sched->executor_names = intern_create();
     sched->taint_sets = intern_create();
     (void)intern_add(sched->taint_sets, STR(""));
+    kinds_init(sched);
     sched->version = 1;
     apps_init(sched);
     set_levels(sched);
@@ -93,6 +95,7 @@ void sched_destroy(struct sched *sched)
     queues_fini(sched);
     nodes_fini(sched);
     classes_fini(sched);
+    kinds_fini(sched);
     health_fini(&sched->health);
     arena_fini(&sched->arena);
     VEC_FREE(&sched->decisions);

@@ -47,6 +47,7 @@ struct class
     uint32_t base;      /* of a variant */
     uint32_t variant;   /* the first, or next one; or NONE */
     bool is_plain;      /* asks nothing of labels */
+    bool asks_names;    /* asks for nodes by name */
     bool is_impossible; /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
@@ -60,7 +61,7 @@ struct class
     uint64_t blocked_growth; /* the round's, when it was blocked */
     /* What a search taught: of the nodes before this place of the index none
      * will do, but for those that moved since. */
-    uint64_t taints_known, taints_allowed; /* by taint set below 64 */
+    uint64_t *kinds; /* a bit each: asked about, and then allowed */
     bool has_cursor;
     uint64_t cursor_key;
     uint32_t cursor_rank;
@@ -266,6 +267,7 @@ struct node {
     bool is_indexed;
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
+    uint32_t kind;      /* see kinds.h */
     uint64_t key;       /* in the index */
     uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
@@ -381,7 +383,10 @@ struct sched {
     bool are_queue_ranks_stale;
 
     struct intern *executor_names;
-    struct intern *taint_sets; /* 0: the empty one */
+    struct intern *taint_sets;         /* 0: the empty one */
+    struct intern *kinds, *label_keys; /* see kinds.h */
+    VEC(bool) asked_keys; /* by label key: whether a class asks about it */
+    bool are_kinds_stale, are_keys_stale;
     VEC(struct executor) executors;
     VEC(struct node) nodes;
     VEC(uint32_t) spare_nodes;

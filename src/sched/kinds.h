@@ -1,0 +1,33 @@
+/*
+ * kinds - nodes that no class tells apart.
+ *
+ * A node's kind is the number of its taints that keep pods away and of its
+ * labels that some class asks about: so a class asks about each kind once a
+ * round, not about each node.  Which labels those are is kept up with classes
+ * and nodes; a new one makes all kinds anew, at the next plan.  Labels that no
+ * node has do not count, and so no user can make kinds by asking for them.
+ *
+ * A class that asks for nodes by name asks about each node itself.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state.h"
+
+enum {
+    /* What classes may remember of kinds in one round; beyond, they ask. */
+    KINDS_BYTES_MAX = 1 << 26,
+};
+
+/* Start with none. */
+void kinds_init(struct sched *sched);
+/* Free them. */
+void kinds_fini(struct sched *sched);
+/* A class asks about these labels; returns whether it asks for names too. */
+bool kinds_note_class(struct sched *sched,
+                      const struct requirement *requirement);
+/* A node has another record. */
+void kinds_note_node(struct sched *sched, uint32_t node);
+/* All kinds are right after this. */
+void kinds_sync(struct sched *sched);
