@@ -1,4 +1,5 @@
 #include "sched/away.h"
+#include "sched/group_room.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
@@ -13,7 +14,10 @@ struct attempt {
     uint32_t wanted;                /* all that wait */
     uint32_t needed;                /* fewer will not do */
     uint32_t preempt_until;         /* members for whom others may go */
-    bool may_go_away; /* members may run on nodes not their home */
+    bool may_go_away;     /* members may run on nodes not their home */
+    uint32_t class_index; /* of all that wait, or NONE */
+    size_t decision_mark; /* decisions before the try */
+    uint32_t victims_max; /* more, or as many, are too many */
     uint32_t placed_count;
     struct resource_vec placed_sum;
 };
@@ -118,6 +122,15 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node,
     amounts_add(&attempt->placed_sum, &class->request);
 }
 
+/* Whether so many would lose their places that another group is better. */
+static bool is_too_dear(const struct attempt *attempt)
+{
+    size_t count = attempt->round->sched->decisions.count;
+
+    return count - attempt->decision_mark - attempt->placed_count >=
+           attempt->victims_max;
+}
+
 /* Place as many members as fit; whether they are enough. */
 static bool try_members(struct attempt *attempt)
 {
@@ -138,6 +151,9 @@ static bool try_members(struct attempt *attempt)
         }
         if (node != NONE) {
             lease_member(attempt, job, node, class_there);
+            if (is_too_dear(attempt)) {
+                return false;
+            }
             continue;
         }
         failed_class = has_avoided ? failed_class : class_index;
@@ -174,6 +190,36 @@ static bool try_scored(struct attempt *attempt, struct mark mark,
     return is_enough;
 }
 
+/* Whether it is worth the while to look at groups at all: a class that fits
+ * on no free node fits in no group of them. */
+static bool may_fit(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    uint32_t job = seq_get(&attempt->gang->waiting, (struct seq_cursor){0});
+    struct search search = {round, attempt->class_index, job, NULL};
+
+    return attempt->class_index == NONE || attempt->may_go_away ||
+           attempt->preempt_until > 0 || place_is_special(&search) ||
+           place_find(&search) != NONE;
+}
+
+/* Whether a group might hold as many members as are needed. */
+static bool may_hold(const struct attempt *attempt,
+                     const struct label_index *index, uint32_t group)
+{
+    struct round *round = attempt->round;
+
+    if (attempt->class_index == NONE || attempt->may_go_away ||
+        round->reserve.asking) {
+        return true;
+    }
+    return attempt->preempt_until > 0
+               ? group_holds_most(round, attempt->class_index, index, group) >=
+                     attempt->needed
+               : group_holds_free(round, attempt->class_index,
+                                  &index->groups[group], attempt->needed);
+}
+
 /* Try one group of nodes after the other; the best one stands. */
 static bool try_groups(struct attempt *attempt, const struct label_index *index)
 {
@@ -182,9 +228,13 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
     struct score score, best = {UINT32_MAX, 0};
     const struct label_group *best_group = NULL;
 
+    if (!may_fit(attempt)) {
+        return false;
+    }
     for (uint32_t i = 0; i < index->group_count; i++) {
         attempt->only = &index->groups[i];
-        if (!place_is_open(round, attempt->gang, attempt->only)) {
+        if (!may_hold(attempt, index, i) ||
+            !place_is_open(round, attempt->gang, attempt->only)) {
             continue;
         }
         bool is_enough = try_scored(attempt, mark, &score);
@@ -195,10 +245,13 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
         if (is_enough && (!best_group || is_better(score, best))) {
             best = score;
             best_group = attempt->only;
+            attempt->victims_max =
+                best.placed == attempt->wanted ? best.victims : UINT32_MAX;
         }
         back_to(round, mark);
     }
     attempt->only = best_group;
+    attempt->victims_max = UINT32_MAX;
     return best_group && try_members(attempt);
 }
 
@@ -244,6 +297,20 @@ static bool may_go_away(const struct round *round, const struct gang *gang)
     return class_at(round, class_index)->variant != NONE;
 }
 
+/* The class of all that wait, or NONE: they have several. */
+static uint32_t only_class(const struct sched *sched, const struct gang *gang)
+{
+    uint32_t first = class_of_job(sched, seq_last(&gang->waiting));
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        if (class_of_job(sched, seq_get(&gang->waiting, at)) != first) {
+            return NONE;
+        }
+    }
+    return first;
+}
+
 enum gang_outcome gang_place(struct round *round, struct lane *lane,
                              uint32_t index)
 {
@@ -258,6 +325,9 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .gang = gang,
         .wanted = wanted,
         .needed = needed < wanted ? needed : wanted,
+        .class_index = only_class(sched, gang),
+        .decision_mark = mark.decisions,
+        .victims_max = UINT32_MAX,
     };
 
     bool is_done = try_gang(&attempt);

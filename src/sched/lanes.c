@@ -21,6 +21,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->kinds = NULL;
         class->requirement = NULL;
         class->climb = NULL;
+        class->group_rooms = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;
     }

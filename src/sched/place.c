@@ -54,7 +54,7 @@ static bool is_kind_match(const struct search *search, uint32_t index)
     return *word >> shift & 2;
 }
 
-bool place_matches(const struct search *search, uint32_t index)
+bool place_matches_class(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
     const struct node *node = &round->sched->nodes.items[index];
@@ -65,10 +65,13 @@ bool place_matches(const struct search *search, uint32_t index)
         return false;
     }
     bool is_any = class->is_plain && !node->taint_set && !class->is_away;
-    if (!is_any && !is_kind_match(search, index)) {
-        return false;
-    }
-    return !job_avoids(round->sched, search->job, index);
+    return is_any || is_kind_match(search, index);
+}
+
+bool place_matches(const struct search *search, uint32_t index)
+{
+    return place_matches_class(search, index) &&
+           !job_avoids(search->round->sched, search->job, index);
 }
 
 bool place_is_special(const struct search *search)

@@ -248,7 +248,9 @@ void round_wake_for(struct round *round, const struct run *run);
 uint32_t place_find(const struct search *search);
 /* Whether what is found is about this job, and not about all of its class. */
 bool place_is_special(const struct search *search);
-/* Whether labels, taints, the job's avoid list and the node's state allow. */
+/* Whether labels, taints and the node's state allow the class. */
+bool place_matches_class(const struct search *search, uint32_t node);
+/* Likewise, and the job's avoid list. */
 bool place_matches(const struct search *search, uint32_t node);
 /* Likewise, and what is reserved on the node. */
 bool place_allows(const struct search *search, uint32_t node);

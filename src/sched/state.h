@@ -70,6 +70,7 @@ struct class
     uint64_t cached_version;
     struct requirement *requirement; /* decoded, in the round's arena */
     struct climb *climb;             /* see ladder.c */
+    struct group_rooms *group_rooms; /* see group_room.c */
 };
 
 /* A job; 40 bytes, for there are millions. */

@@ -1,0 +1,115 @@
+#include "sched/group_room.h"
+
+#include "sched/lanes.h"
+
+/* What a class found out about the groups of an index. */
+struct group_rooms {
+    struct group_rooms *next;
+    const struct label_index *index;
+    uint32_t *counts; /* by group */
+};
+
+/* How many times `request` fits in `room`. */
+static uint32_t times(const struct resource_vec *request,
+                      const struct resource_vec *room)
+{
+    int64_t most = UINT32_MAX;
+
+    if (!amounts_fit(request, room)) {
+        return 0;
+    }
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0 && room->v[r] / request->v[r] < most) {
+            most = room->v[r] / request->v[r];
+        }
+    }
+    return (uint32_t)most;
+}
+
+static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
+{
+    struct search search = {round, class_index, NONE, NULL};
+
+    return place_matches_class(&search, node);
+}
+
+bool group_holds_free(struct round *round, uint32_t class_index,
+                      const struct label_group *group, uint32_t needed)
+{
+    const struct sched *sched = round->sched;
+    const struct resource_vec *request =
+        &class_round(round, class_index)->request;
+    uint64_t count = 0;
+
+    place_flush(round);
+    for (uint32_t i = 0; i < group->count && count < needed; i++) {
+        uint32_t n = times(request, &sched->free[group->nodes[i]]);
+        count += n && is_allowed(round, class_index, group->nodes[i]) ? n : 0;
+    }
+    return count >= needed;
+}
+
+/* What is evicted though its class protects it: preemptible work is counted
+ * by level. */
+static void add_protected(const struct round *round, uint32_t index,
+                          struct resource_vec *room)
+{
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+
+    if (!round->has_protected || node->stamp != sched->stamp) {
+        return;
+    }
+    for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
+        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
+        if (!run->is_preemptible && run->state == RUN_EVICTED) {
+            amounts_add(
+                room, &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+}
+
+static uint32_t most_of(struct round *round, uint32_t class_index,
+                        const struct label_group *group)
+{
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, class_index);
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        uint32_t node = group->nodes[i];
+        struct resource_vec room = sched->free[node];
+        for (uint32_t l = 0; l <= class->level; l++) {
+            amounts_add(
+                &room,
+                &sched->preemptible[(size_t)node * sched->level_count + l]);
+        }
+        add_protected(round, node, &room);
+        uint32_t n = times(&class->request, &room);
+        count += n && is_allowed(round, class_index, node) ? n : 0;
+    }
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+uint32_t group_holds_most(struct round *round, uint32_t class_index,
+                          const struct label_index *index, uint32_t group)
+{
+    struct class *class = class_round(round, class_index);
+    struct group_rooms *rooms = class->group_rooms;
+
+    while (rooms && rooms->index != index) {
+        rooms = rooms->next;
+    }
+    if (!rooms) {
+        rooms = arena_alloc(round->arena, sizeof(*rooms));
+        rooms->index = index;
+        rooms->counts = arena_alloc_array(round->arena, index->group_count,
+                                          sizeof(*rooms->counts));
+        for (uint32_t i = 0; i < index->group_count; i++) {
+            rooms->counts[i] = most_of(round, class_index, &index->groups[i]);
+        }
+        rooms->next = class->group_rooms;
+        class->group_rooms = rooms;
+    }
+    return rooms->counts[group];
+}
