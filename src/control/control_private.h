@@ -320,6 +320,25 @@ void health_fold(struct control *c, const struct event *event);
 /* Answer a COMMAND_QUERY_NODES. */
 void nodes_answer(struct control *c, struct command *command);
 
+/* control_waiting.c */
+
+/* Why a job waits, what it needs, and what is free where it could be. */
+struct waiting {
+    struct sched_explanation why;
+    struct sched_need need;
+    struct sched_node_kind kinds[SCHED_NODE_KINDS_MAX];
+    uint32_t kind_count, left_out_count;
+};
+
+/* Ask the planner about a job of the table. */
+void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting);
+/* Append need and kinds of nodes as sentences. */
+void waiting_put_text(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting);
+/* Append them as members of a JSON object that has some. */
+void waiting_put_json(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting);
+
 /* control_clusters.c */
 
 /* Answer a COMMAND_QUERY_EXECUTORS. */
@@ -402,6 +421,12 @@ struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count);
 struct resource_list name_amounts(struct control *c,
                                   const struct resource_vec *vec,
                                   struct arena *arena);
+/* Append an amount of a column of the policy's resources, for people. */
+void report_put_amount(struct strbuf *buf, const struct control *c, int column,
+                       int64_t amount);
+/* Append what is not 0 of a vector, likewise. */
+void report_put_vec(struct strbuf *buf, const struct control *c,
+                    const struct resource_vec *vec);
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
 /* Why a gang can never start, in the arena. */

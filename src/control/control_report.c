@@ -31,7 +31,7 @@ static void put_bytes(struct strbuf *buf, int64_t bytes)
     strbuf_addf(buf, "%.*f%s", is_whole ? 0 : 1, amount, suffixes[power]);
 }
 
-static void put_amount(struct strbuf *buf, const struct control *c, int column,
+void report_put_amount(struct strbuf *buf, const struct control *c, int column,
                        int64_t amount)
 {
     int64_t unit = schema_of(c)->columns[column].unit_milli;
@@ -45,13 +45,13 @@ static void put_amount(struct strbuf *buf, const struct control *c, int column,
         strbuf_addf(buf, "%" PRId64 " %.*s", amount * (unit / MILLI),
                     STR_ARG(name));
     } else {
-        strbuf_addf(buf, "%.3f %.*s",
+        strbuf_addf(buf, "%.12g %.*s",
                     (double)amount * (double)unit / (double)MILLI,
                     STR_ARG(name));
     }
 }
 
-static void put_vec(struct strbuf *buf, const struct control *c,
+void report_put_vec(struct strbuf *buf, const struct control *c,
                     const struct resource_vec *vec)
 {
     bool is_first = true;
@@ -59,7 +59,7 @@ static void put_vec(struct strbuf *buf, const struct control *c,
     for (uint32_t r = 0; r < schema_of(c)->column_count; r++) {
         if (vec->v[r] != 0) {
             strbuf_add_text(buf, is_first ? "" : ", ");
-            put_amount(buf, c, (int)r, vec->v[r]);
+            report_put_amount(buf, c, (int)r, vec->v[r]);
             is_first = false;
         }
     }
@@ -132,7 +132,8 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_QUEUE_CORDONED] = "Its queue is cordoned or was deleted.",
     [SCHED_WAIT_NO_NODES] = "Its pools have no nodes.",
     [SCHED_WAIT_NEVER_FITS] = "It does not fit on any node, even an empty one.",
-    [SCHED_WAIT_CAPACITY] = "It fits when others have ended.",
+    [SCHED_WAIT_CAPACITY] = "Every node where it could run is full; it fits "
+                            "when others have ended.",
     [SCHED_WAIT_GANG_CAPACITY] = "Not enough of its gang fits at once.",
     [SCHED_WAIT_QUEUE_LIMIT] = "Its queue is at its limit for its priority "
                                "class.",
@@ -261,7 +262,7 @@ static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
     strbuf_add_text(buf, "It asks for ");
-    put_vec(buf, c, &e->needed);
+    report_put_vec(buf, c, &e->needed);
     strbuf_add_text(buf, ".\n");
     if (e->wanted > 0) {
         strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
@@ -273,15 +274,15 @@ static void put_details(struct strbuf *buf, struct control *c,
     put_share(buf, c, e);
     if (e->resource >= 0) {
         strbuf_add_text(buf, "Used ");
-        put_amount(buf, c, e->resource, e->used);
+        report_put_amount(buf, c, e->resource, e->used);
         strbuf_add_text(buf, " of ");
-        put_amount(buf, c, e->resource, e->limit);
+        report_put_amount(buf, c, e->resource, e->limit);
         strbuf_add_text(buf, ".\n");
     }
     if (e->nearest_node != SCHED_NONE) {
         struct str name = sched_node_name(c->sched, e->nearest_node);
         strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
-        put_vec(buf, c, &e->available);
+        report_put_vec(buf, c, &e->available);
         strbuf_add_text(buf, ".\n");
     }
     if (e->nodes_fit > 0) {
@@ -293,16 +294,16 @@ static void put_details(struct strbuf *buf, struct control *c,
                 e->ahead);
 }
 
-static void put_waiting(struct strbuf *buf, struct control *c, uint32_t job)
+static void put_waiting(struct strbuf *buf, struct control *c,
+                        const struct waiting *waiting)
 {
-    struct sched_explanation e;
-
-    sched_explain(c->sched, job, c->now_ms, &e);
-    strbuf_addf(buf, "%s\n", wait_texts[e.wait]);
-    put_details(buf, c, &e);
+    strbuf_addf(buf, "%s\n", wait_texts[waiting->why.wait]);
+    put_details(buf, c, &waiting->why);
+    waiting_put_text(buf, c, waiting);
 }
 
-static void put_job(struct strbuf *buf, struct control *c, uint32_t job)
+static void put_job(struct strbuf *buf, struct control *c, uint32_t job,
+                    const struct waiting *waiting)
 {
     struct job_view view;
     char id[ID_TEXT_BYTES_MAX];
@@ -316,7 +317,7 @@ static void put_job(struct strbuf *buf, struct control *c, uint32_t job)
                     view.run_count, STR_ARG(view.run.node_name),
                     STR_ARG(view.run.executor_id));
     } else {
-        put_waiting(buf, c, job);
+        put_waiting(buf, c, waiting);
     }
 }
 
@@ -368,9 +369,10 @@ static void put_json_share(struct strbuf *buf, const struct control *c,
 }
 
 /* Other strings inside are names that we chose, or ids: nothing to escape. */
-static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
+static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job,
+                         const struct waiting *waiting)
 {
-    struct sched_explanation e;
+    const struct sched_explanation e = waiting->why;
     struct job_view view;
     char id[ID_TEXT_BYTES_MAX];
 
@@ -378,7 +380,6 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
     strbuf_addf(buf, "{\"jobId\":\"%s\",\"state\":\"%s\"",
                 job_id_format(view.id, id), job_state_name(view.state));
     if (!view.has_run) {
-        sched_explain(c->sched, job, c->now_ms, &e);
         strbuf_addf(buf,
                     ",\"reason\":\"%s\",\"nodesTotal\":%u,\"nodesFit\":%u,"
                     "\"ahead\":%u,\"gangPresent\":%u,\"gangWanted\":%u,"
@@ -396,6 +397,7 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job)
         strbuf_add_char(buf, '}');
         put_json_application(buf, &e);
         put_json_share(buf, c, &e);
+        waiting_put_json(buf, c, waiting);
     }
     strbuf_add_char(buf, '}');
 }
@@ -407,7 +409,7 @@ struct str report_rejection(struct control *c,
     auto_strbuf text = {0};
 
     strbuf_add_text(&text, "The job does not fit on any node. It asks for ");
-    put_vec(&text, c, &explanation->needed);
+    report_put_vec(&text, c, &explanation->needed);
     strbuf_add_text(&text, ".\n");
     put_exclusions(&text, explanation);
     return arena_str(arena, strbuf_str(&text));
@@ -431,10 +433,10 @@ struct str report_gang_rejection(struct control *c,
         strbuf_add_text(&text, ", and no node has that label.\n");
     } else if (miss->resource >= 0) {
         strbuf_add_text(&text, "; together they ask for ");
-        put_amount(&text, c, miss->resource, miss->asked);
+        report_put_amount(&text, c, miss->resource, miss->asked);
         strbuf_add_text(&text, ", and the nearest, ");
         strbuf_addf(&text, "cluster %.*s, has ", STR_ARG(miss->executor));
-        put_amount(&text, c, miss->resource, miss->has);
+        report_put_amount(&text, c, miss->resource, miss->has);
         strbuf_add_text(&text, ".\n");
     } else {
         strbuf_addf(&text, "; the nearest, cluster %.*s of pool %.*s",
@@ -500,9 +502,9 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     sched_pool_stats(c->sched, pool, &stats);
     strbuf_addf(buf, "Pool %.*s:\n", STR_ARG(name));
     strbuf_addf(buf, "\tNodes:\t%u\n\tTotal:\t", stats.node_count);
-    put_vec(buf, c, &stats.total);
+    report_put_vec(buf, c, &stats.total);
     strbuf_add_text(buf, "\n\tAllocated:\t");
-    put_vec(buf, c, &stats.allocated);
+    report_put_vec(buf, c, &stats.allocated);
     strbuf_addf(buf, "\n\tActive queues:\t%u\n", stats.active_queue_count);
     strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"
                          "Demand\tLeased\tQueued\n");
@@ -525,7 +527,9 @@ static void answer_report(struct control *c, struct command *command)
             strbuf_add_text(&text, "no report: the job is not queued, leased, "
                                    "pending or running\n");
         } else {
-            put_job(&text, c, index);
+            struct waiting waiting;
+            waiting_ask(c, index, &waiting);
+            put_job(&text, c, index, &waiting);
         }
     } else {
         for (uint32_t i = 0; i < c->policy->policy.pool_count; i++) {
@@ -540,14 +544,16 @@ static void answer_explain(struct control *c, struct command *command)
 {
     auto_strbuf text = {0}, json = {0};
     uint32_t job = jobs_find(c->jobs, command->explain.job);
+    struct waiting waiting;
 
     if (job == JOBS_NONE) {
         command_answer(command, COMMAND_NOT_FOUND,
                        "the job is unknown, or has ended");
         return;
     }
-    put_job(&text, c, job);
-    put_job_json(&json, c, job);
+    waiting_ask(c, job, &waiting);
+    put_job(&text, c, job, &waiting);
+    put_job_json(&json, c, job, &waiting);
     command->explain.text = arena_str(&command->arena, strbuf_str(&text));
     command->explain.json = arena_str(&command->arena, strbuf_str(&json));
     command_answer(command, COMMAND_OK, "");

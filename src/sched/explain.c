@@ -458,6 +458,66 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
     }
 }
 
+/* Count a node in its kind; false: there are too many kinds. */
+static bool add_to_kind(const struct question *question, uint32_t index,
+                        bool fits, struct sched_node_kind *kinds,
+                        uint32_t *count)
+{
+    const struct sched *sched = question->sched;
+    const struct resource_vec *capacity = &sched->nodes.items[index].capacity;
+    const struct resource_vec *request = &question->class->request;
+    uint32_t k = 0;
+
+    while (k < *count &&
+           memcmp(&kinds[k].capacity, capacity, sizeof(*capacity)) != 0) {
+        k++;
+    }
+    if (k == SCHED_NODE_KINDS_MAX) {
+        return false;
+    }
+    if (k == *count) {
+        (*count)++;
+        kinds[k] = (struct sched_node_kind){.first = index,
+                                            .capacity = *capacity,
+                                            .freest = index,
+                                            .free = sched->free[index]};
+    } else if (shortfall(request, &sched->free[index]) <
+               shortfall(request, &kinds[k].free)) {
+        kinds[k].freest = index;
+        kinds[k].free = sched->free[index];
+    }
+    kinds[k].node_count++;
+    kinds[k].fit_count += fits;
+    return true;
+}
+
+uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
+                             struct sched_node_kind *ret_kinds,
+                             uint32_t *ret_left_out_count)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question question;
+    uint32_t count = 0;
+
+    ask(sched, job, &answer, &arena, &question);
+    question.now_ms = now_ms;
+    *ret_left_out_count = 0;
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t index = seq_get(&sched->nodes_by_name, at);
+        if (!sched->nodes.items[index].record) {
+            continue;
+        }
+        enum sched_exclusion why = exclusion_of(&question, index);
+        if (why >= SCHED_EXCLUDED_TOO_SMALL) {
+            *ret_left_out_count += !add_to_kind(
+                &question, index, why == SCHED_EXCLUSIONS, ret_kinds, &count);
+        }
+    }
+    return count;
+}
+
 void sched_explain_nodes(struct sched *sched, uint32_t job,
                          struct sched_explanation *ret_explanation)
 {

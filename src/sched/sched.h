@@ -410,6 +410,25 @@ struct sched_explanation {
     uint32_t ahead;         /* waiting jobs of its queue that go before it */
 };
 
+enum { SCHED_NODE_KINDS_MAX = 8 };
+
+/* Nodes of one capacity that a job could be on, as far as pools, labels and
+ * taints go. */
+struct sched_node_kind {
+    uint32_t first; /* by name */
+    uint32_t node_count;
+    uint32_t fit_count; /* that it fits on now */
+    struct resource_vec capacity;
+    uint32_t freest; /* lacks least of what it asks for */
+    struct resource_vec free;
+};
+
+/* The kinds of nodes where `job` could be, in order of names, at most
+ * SCHED_NODE_KINDS_MAX; their number.  Nodes of further kinds are counted. */
+uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
+                             struct sched_node_kind *ret_kinds,
+                             uint32_t *ret_left_out_count);
+
 /* What would let a job start. */
 enum sched_need_kind {
     SCHED_NEED_NONE,    /* nothing that could be named */

@@ -291,6 +291,40 @@ labels:
         self.ctl("uncordon", "queue", self.queue)
         self.wait_state(job_id, "SUCCEEDED")
 
+    def test_explain_says_what_is_missing(self):
+        def submit(cpu):
+            text = json.loads(job_file(self.queue, "s", "sleep 100"))
+            for kind in ("requests", "limits"):
+                text["jobs"][0]["podSpec"]["containers"][0]["resources"][
+                    kind]["cpu"] = cpu
+            return json.loads(self.ctl("submit", "-", "-o", "json",
+                                       input_text=json.dumps(text)))
+        submit("3")
+        harness.wait_for("it runs", lambda: len(json.loads(self.ctl(
+            "get", "jobs", "-q", self.queue, "-s", "running", "-o",
+            "json"))) == 1)
+        submit("2500m")
+        job, = harness.wait_for("it waits", lambda: json.loads(self.ctl(
+            "get", "jobs", "-q", self.queue, "-s", "queued", "-o", "json")))
+        job_id = job["jobId"]
+
+        def needs():
+            return json.loads(self.ctl("explain", job_id, "-o",
+                                       "json")).get("needs", {})
+        harness.wait_for("it is told", lambda: needs().get("kind") == "room")
+        data = json.loads(self.ctl("explain", job_id, "-o", "json"))
+        self.assertEqual(data["needs"]["missing"], {"cpu": "1500m"})
+        self.assertTrue(data["needs"]["exact"])
+        self.assertEqual(data["nodeKinds"][0]["free"]["cpu"], "1")
+        text = self.ctl("explain", job_id)
+        self.assertRegex(text, r"It starts if node .*, or one like it, has "
+                               r"1\.5 cpu more free, and not with less")
+        self.assertRegex(text, r"1 like .*4 cpu.*it fits on 0; most for it is "
+                               r"free on .*: 1 cpu")
+        self.assertIn("more free", self.ctl("get", "job-report", job_id))
+        self.ctl("cancel", "job-set", self.queue, "s")
+        self.wait_state(job_id, "CANCELLED")
+
     def test_jobs_are_listed_and_filtered(self):
         ids = self.submit("true", "true")
         for job_id in ids:

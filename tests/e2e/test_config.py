@@ -1,6 +1,7 @@
 """Programs and their configuration: what is refused, and with which words."""
 
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -78,6 +79,15 @@ class Config(unittest.TestCase):
     def test_manual_page_is_what_the_program_says(self):
         page = (harness.ROOT / "docs/guide/config.md").read_text()
         self.assertIn(run("berthd", "--print-manual").stdout, page)
+
+    def test_every_reason_to_wait_has_its_place_in_the_guide(self):
+        page = (harness.ROOT / "docs/guide/waiting.md").read_text()
+        source = (harness.ROOT / "src/control/control_report.c").read_text()
+        names = re.findall(r'\[SCHED_(?:WAIT|EXCLUDED)_\w+\] = "(\w+)",$',
+                           source, flags=re.M)
+        self.assertGreater(len(names), 25)
+        for name in names:
+            self.assertIn(f"`{name}`", page)
 
 
 class Data(unittest.TestCase):

@@ -1,0 +1,240 @@
+/* What a waiting job needs, and what is free where it could be: as sentences
+ * and as data. */
+#include <inttypes.h>
+
+#include "control/control_private.h"
+#include "model/quantity.h"
+#include "wire/rfc3339.h"
+
+enum { MS_PER_S = 1000 };
+
+void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting)
+{
+    struct waiting *w = ret_waiting;
+
+    *w = (struct waiting){0};
+    sched_explain_need(c->sched, job, c->now_ms, &w->why, &w->need);
+    if (w->why.wait != SCHED_WAIT_NOT) {
+        w->kind_count = sched_explain_kinds(c->sched, job, c->now_ms, w->kinds,
+                                            &w->left_out_count);
+    }
+}
+
+static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
+{
+    strbuf_addf(buf, "%.*s", STR_ARG(sched_node_name(c->sched, node)));
+}
+
+/* Text. */
+
+static void put_room(struct strbuf *buf, const struct control *c,
+                     const struct sched_need *need)
+{
+    if (need->is_exact) {
+        strbuf_add_text(buf, "It starts if node ");
+        put_node(buf, c, need->node);
+        strbuf_add_text(buf, ", or one like it, has ");
+        report_put_vec(buf, c, &need->missing);
+        strbuf_add_text(buf, " more free, and not with less; all else as it "
+                             "is.\n");
+        return;
+    }
+    strbuf_add_text(buf, "Node ");
+    put_node(buf, c, need->node);
+    strbuf_add_text(buf, " lacks ");
+    report_put_vec(buf, c, &need->missing);
+    strbuf_add_text(buf, "; that alone may not do, as others may go first or "
+                         "something else hold too.\n");
+}
+
+static void put_limit(struct strbuf *buf, const struct control *c,
+                      const struct sched_need *need)
+{
+    strbuf_add_text(buf, need->is_exact
+                             ? "It starts if that limit is higher by "
+                             : "That limit would have to be higher by ");
+    report_put_vec(buf, c, &need->missing);
+    strbuf_add_text(buf, need->is_exact
+                             ? ", and not with less; all else as it is.\n"
+                             : " at least.\n");
+}
+
+static void put_need(struct strbuf *buf, const struct control *c,
+                     const struct sched_need *need)
+{
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    switch (need->kind) {
+    case SCHED_NEED_NONE:
+        break;
+    case SCHED_NEED_ROOM:
+        put_room(buf, c, need);
+        break;
+    case SCHED_NEED_LIMIT:
+        put_limit(buf, c, need);
+        break;
+    case SCHED_NEED_MEMBERS:
+        strbuf_addf(buf, "%u more of its gang must be submitted.\n",
+                    need->member_count);
+        break;
+    case SCHED_NEED_TIME:
+        wire_rfc3339_format(need->until_ms / MS_PER_S,
+                            (int32_t)(need->until_ms % MS_PER_S) * NS_PER_MS, 3,
+                            text);
+        strbuf_addf(buf,
+                    need->is_exact ? "It starts at %s, all else as it is."
+                                   : "It does not start before %s.",
+                    text);
+        strbuf_add_char(buf, '\n');
+        break;
+    }
+}
+
+static void put_kind(struct strbuf *buf, const struct control *c,
+                     const struct sched_node_kind *kind)
+{
+    strbuf_addf(buf, "  %u like ", kind->node_count);
+    put_node(buf, c, kind->first);
+    strbuf_add_text(buf, " (");
+    report_put_vec(buf, c, &kind->capacity);
+    strbuf_addf(buf, "): it fits on %u; most for it is free on ",
+                kind->fit_count);
+    put_node(buf, c, kind->freest);
+    strbuf_add_text(buf, ": ");
+    report_put_vec(buf, c, &kind->free);
+    strbuf_add_char(buf, '\n');
+}
+
+void waiting_put_text(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting)
+{
+    put_need(buf, c, &waiting->need);
+    if (waiting->kind_count) {
+        strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");
+    }
+    for (uint32_t i = 0; i < waiting->kind_count; i++) {
+        put_kind(buf, c, &waiting->kinds[i]);
+    }
+    if (waiting->left_out_count) {
+        strbuf_addf(buf, "  %u of other kinds\n", waiting->left_out_count);
+    }
+}
+
+/* JSON.  Names of resources are the policy's, plain. */
+
+static void put_json_vec(struct strbuf *buf, const struct control *c,
+                         const struct resource_vec *vec)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    const char *comma = "";
+
+    strbuf_add_char(buf, '{');
+    for (uint32_t r = 0; r < schema->column_count; r++) {
+        char text[QUANTITY_TEXT_BYTES_MAX];
+        struct str name = schema->columns[r].name;
+        if (vec->v[r] != 0) {
+            quantity_format(vec->v[r] * schema->columns[r].unit_milli,
+                            resource_is_bytes(name), text);
+            strbuf_addf(buf, "%s\"%.*s\":\"%s\"", comma, STR_ARG(name), text);
+            comma = ",";
+        }
+    }
+    strbuf_add_char(buf, '}');
+}
+
+static void put_json_node(struct strbuf *buf, const struct control *c,
+                          const char *name, uint32_t node)
+{
+    struct str text = sched_node_name(c->sched, node);
+
+    strbuf_addf(buf, "\"%s\":\"", name);
+    for (size_t i = 0; i < text.byte_count; i++) {
+        unsigned char byte = (unsigned char)text.p[i];
+        if (byte == '"' || byte == '\\' || byte < 0x20) {
+            strbuf_addf(buf, "\\u%04x", byte);
+        } else {
+            strbuf_add_char(buf, (char)byte);
+        }
+    }
+    strbuf_add_char(buf, '"');
+}
+
+static void put_json_need(struct strbuf *buf, const struct control *c,
+                          const struct sched_need *need)
+{
+    static const char *const kinds[] = {
+        [SCHED_NEED_NONE] = "none",   [SCHED_NEED_ROOM] = "room",
+        [SCHED_NEED_LIMIT] = "limit", [SCHED_NEED_MEMBERS] = "members",
+        [SCHED_NEED_TIME] = "time",
+    };
+
+    strbuf_addf(buf, ",\"needs\":{\"kind\":\"%s\",\"exact\":%s",
+                kinds[need->kind], need->is_exact ? "true" : "false");
+    if (need->node != SCHED_NONE) {
+        strbuf_add_char(buf, ',');
+        put_json_node(buf, c, "node", need->node);
+    }
+    if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT) {
+        strbuf_add_text(buf, ",\"missing\":");
+        put_json_vec(buf, c, &need->missing);
+    }
+    if (need->kind == SCHED_NEED_MEMBERS) {
+        strbuf_addf(buf, ",\"members\":%u", need->member_count);
+    }
+    if (need->kind == SCHED_NEED_TIME) {
+        strbuf_addf(buf, ",\"untilMs\":%" PRId64, need->until_ms);
+    }
+    strbuf_add_char(buf, '}');
+}
+
+/* Amounts of a limit, promises, and whom they are made to. */
+static void put_json_reason(struct strbuf *buf, struct control *c,
+                            const struct sched_explanation *why)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    char text[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+
+    if (why->resource >= 0) {
+        struct resource_vec limit = {0}, used = {0};
+        limit.v[why->resource] = why->limit;
+        used.v[why->resource] = why->used;
+        strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
+                    STR_ARG(schema->columns[why->resource].name));
+        put_json_vec(buf, c, &limit);
+        strbuf_add_text(buf, ",\"usedAmount\":");
+        put_json_vec(buf, c, &used);
+    }
+    if (why->wait == SCHED_WAIT_RESERVED) {
+        strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->until_ms);
+    }
+    if (why->for_job != SCHED_NONE && jobs_is_live(c->jobs, why->for_job)) {
+        jobs_get(c->jobs, why->for_job, &view);
+        strbuf_addf(buf, ",\"forJob\":\"%s\"", job_id_format(view.id, text));
+    }
+}
+
+void waiting_put_json(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting)
+{
+    put_json_reason(buf, c, &waiting->why);
+    put_json_need(buf, c, &waiting->need);
+    strbuf_add_text(buf, ",\"asks\":");
+    put_json_vec(buf, c, &waiting->why.needed);
+    strbuf_add_text(buf, ",\"nodeKinds\":[");
+    for (uint32_t i = 0; i < waiting->kind_count; i++) {
+        const struct sched_node_kind *kind = &waiting->kinds[i];
+        strbuf_add_text(buf, i ? ",{" : "{");
+        put_json_node(buf, c, "like", kind->first);
+        strbuf_addf(buf,
+                    ",\"nodes\":%u,\"fit\":%u,\"capacity\":", kind->node_count,
+                    kind->fit_count);
+        put_json_vec(buf, c, &kind->capacity);
+        strbuf_add_char(buf, ',');
+        put_json_node(buf, c, "freest", kind->freest);
+        strbuf_add_text(buf, ",\"free\":");
+        put_json_vec(buf, c, &kind->free);
+        strbuf_add_char(buf, '}');
+    }
+    strbuf_add_char(buf, ']');
+}
