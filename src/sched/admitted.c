@@ -94,6 +94,7 @@ static void add_member(const struct sched *sched, struct admitted *entry,
 static void count_entry(struct sched *sched, uint32_t pool,
                         struct admitted *entry)
 {
+    entry->is_counted = true;
     entry->all = entry->infinite = (struct resource_vec){0};
     if (!entry->is_gang) {
         add_member(sched, entry, entry->item);
@@ -109,8 +110,12 @@ static void count_entry(struct sched *sched, uint32_t pool,
 }
 
 static void uncount_entry(struct sched *sched, uint32_t pool,
-                          const struct admitted *entry)
+                          struct admitted *entry)
 {
+    if (!entry->is_counted) {
+        return;
+    }
+    entry->is_counted = false;
     standing_count(sched, entry->queue, pool, &entry->all, &entry->infinite,
                    -1);
     standing_book(sched, entry->queue, pool, -entry->charge);
@@ -176,12 +181,29 @@ void admitted_leave(struct sched *sched, uint32_t job)
     }
 }
 
+/* Members came or went: the standings count what waits now. */
+static void recount_gang(struct sched *sched, uint32_t gang)
+{
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        struct pool *pool = &sched->pools.items[p];
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            struct admitted *entry = &pool->admitted.items[i];
+            if (entry->is_gang && entry->item == gang && entry->is_counted) {
+                uncount_entry(sched, p, entry);
+                count_entry(sched, p, entry);
+            }
+        }
+    }
+}
+
 void admitted_check_gang(struct sched *sched, uint32_t index)
 {
     const struct gang *gang = &sched->gangs.items[index];
 
     if (gang->is_admitted && gang->position == NONE) {
         drop_item(sched, index, true);
+    } else if (gang->is_admitted) {
+        recount_gang(sched, index);
     }
 }
 

@@ -32,7 +32,8 @@ uint8_t admitted_level(const struct sched *sched,
 bool admitted_is_any(const struct sched *sched);
 /* A job was leased or is to be removed: it leaves the list, with its gang. */
 void admitted_leave(struct sched *sched, uint32_t job);
-/* A gang changed: it leaves the list unless all of it is there. */
+/* A gang changed: it leaves the list unless all of it is there, and counts
+ * with what waits of it now. */
 void admitted_check_gang(struct sched *sched, uint32_t gang);
 /* A plan is over: what it admitted is not (yet). */
 void admitted_unmark(struct sched *sched, uint32_t job);

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/apps.h"
+#include "sched/standing.h"
 
 /* Recomputing what is kept up to date by deltas. */
 
@@ -166,5 +167,6 @@ bool sched_is_consistent(struct sched *sched)
         }
     }
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
-           are_gangs_right(sched) && apps_are_right(sched, &arena);
+           are_gangs_right(sched) && apps_are_right(sched, &arena) &&
+           standings_are_right(sched, &arena);
 }

@@ -104,15 +104,15 @@ void gang_attach(struct sched *sched, uint32_t at)
     uint32_t present = gang->waiting.count + gang->leased.count;
 
     ASSERT(gang->position == NONE);
-    if (present == 0) {
-        admitted_check_gang(sched, at);
-        gang_free(sched, at);
-    } else if (gang->waiting.count &&
-               (gang->started_count || present >= gang->cardinality)) {
+    bool is_whole = gang->waiting.count &&
+                    (gang->started_count || present >= gang->cardinality);
+    if (is_whole) {
         gang->position = seq_last(&gang->waiting);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
         list_refresh(sched, gang->list);
-    } else {
-        admitted_check_gang(sched, at);
+    }
+    admitted_check_gang(sched, at);
+    if (present == 0) {
+        gang_free(sched, at);
     }
 }

@@ -45,6 +45,8 @@ int64_t charge_of(const struct sched *sched, uint32_t job);
 void charge_refund(struct sched *sched, uint32_t job);
 /* A queue goes away. */
 void standings_remove(struct sched *sched, uint32_t queue);
+/* Recompute all sums and compare. */
+bool standings_are_right(const struct sched *sched, struct arena *arena);
 /* Free all. */
 void standings_fini(struct sched *sched);
 /* Flows and charges; see history.h. */

@@ -11,7 +11,9 @@ static void pack_flow(struct strbuf *buf, const struct flow *flow)
 
     memcpy(&bits, &flow->excess, sizeof(bits));
     pack_u64(buf, bits);
-    pack_i64(buf, flow->at_ms);
+    /* Without an excess the time says nothing; states that differ in it are
+     * equal. */
+    pack_i64(buf, flow->excess > 0 ? flow->at_ms : 0);
 }
 
 static struct flow unpack_flow(struct pack_reader *reader)

@@ -284,6 +284,7 @@ struct admitted {
     bool is_gang;
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
     /* What its queue's standing counts for it: see standing.h. */
+    bool is_counted;
     struct resource_vec all, infinite;
     int64_t charge;
 };

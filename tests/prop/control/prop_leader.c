@@ -435,14 +435,31 @@ static void live_happily(struct world *world, uint64_t ordering)
     fail(world, "a job never ends");
 }
 
+/* A profile; in that of flow little is allowed above a share, and what has
+ * been used is forgotten within the history. */
+static void choose_policy(struct policy *policy, struct tape *tape)
+{
+    struct pool_policy *pool = &policy->pools[0];
+
+    pool_policy_apply(pool, (enum pool_profile)draw(tape, 0, PROFILE_FLOW));
+    if (pool->profile == PROFILE_FLOW) {
+        int cpu = resource_column(&policy->schema, STR("cpu"));
+        pool->cost_weights_ppm[cpu] = FRACTION_ONE_PPM;
+        pool->half_time_ms = 4000;
+        pool->excess_budget_minutes = 1;
+        policy->classes[1].default_lifetime_ms = 60000;
+    }
+    policy->executor_timeout_ms = 3000;
+    policy->executor_lost_timeout_ms = 5000;
+}
+
 static bool histories(struct tape *tape)
 {
     struct world world = {0};
 
     stage_init(&world.stage);
     world.stage.checkpoint_events = draw(tape, 0, 1) ? 10 : 0;
-    world.stage.policy.executor_timeout_ms = 3000;
-    world.stage.policy.executor_lost_timeout_ms = 5000;
+    choose_policy(&world.stage.policy, tape);
     stage_start(&world.stage);
     for (int q = 0; q < 2; q++) {
         stage_queue(&world.stage, queues[q]);
