@@ -163,9 +163,55 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
     return 0;
 }
 
+/* The leader has told of promises: say what the list is, whatever came of
+ * the question. */
+static void admissions_known(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+    struct job_list *list = call->data;
+    const struct admission_status *row = command->admissions.rows;
+
+    for (size_t i = 0; i < list->response.n_jobs; i++) {
+        Berth__Api__JobSummary *job = list->response.jobs[i];
+        if (job->state != API__JOB_STATE__QUEUED) {
+            continue;
+        }
+        job->admitted = row->is_admitted;
+        job->promised_start = time_or_null(&call->arena, row->start_ms);
+        row++;
+    }
+    api_call_reply(call, &list->response.base);
+    command_destroy(command);
+}
+
+/* Ask the leader about those that wait; false: there are none. */
+static bool ask_admissions(struct job_list *list)
+{
+    struct command *command = command_create(COMMAND_QUERY_ADMISSIONS);
+
+    command->admissions.rows =
+        arena_alloc_array(&command->arena, list->response.n_jobs,
+                          sizeof(*command->admissions.rows));
+    for (size_t i = 0; i < list->response.n_jobs; i++) {
+        const Berth__Api__JobSummary *job = list->response.jobs[i];
+        struct job_id id;
+        if (job->state == API__JOB_STATE__QUEUED &&
+            job_id_parse(str_of(job->job_id), &id) == 0) {
+            command->admissions.rows[command->admissions.row_count++].job = id;
+        }
+    }
+    if (command->admissions.row_count == 0) {
+        command_destroy(command);
+        return false;
+    }
+    list->call->data = list;
+    (void)api_call_post(list->call, command, admissions_known);
+    return true;
+}
+
 void handle_list_jobs(struct api_call *call, struct str request)
 {
-    struct job_list list = {call, NULL, BERTH__API__LIST_JOBS_RESPONSE__INIT};
+    struct job_list *list = arena_alloc(&call->arena, sizeof(*list));
     Berth__Api__ListJobsRequest *message;
     struct readers *readers;
     struct err err;
@@ -179,20 +225,20 @@ void handle_list_jobs(struct api_call *call, struct str request)
                       "at most %d jobs may be named", LIST_JOBS_MAX);
         return;
     }
-    list.request = message;
+    *list =
+        (struct job_list){call, message, BERTH__API__LIST_JOBS_RESPONSE__INIT};
     int rc = reader_pool_lend(call->api->readers, &readers, &err);
     if (rc == 0) {
-        rc = message->n_job_ids > 0
-                 ? list_named(&list, readers->store, &err)
-                 : list_matching(&list, readers->store, &err);
+        rc = message->n_job_ids > 0 ? list_named(list, readers->store, &err)
+                                    : list_matching(list, readers->store, &err);
         reader_pool_give_back(call->api->readers, readers);
     }
     if (rc == -ERR_INVALID) {
         api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", err.text);
     } else if (rc < 0) {
         api_call_fail_storage(call, &err);
-    } else {
-        api_call_reply(call, &list.response.base);
+    } else if (!ask_admissions(list)) {
+        api_call_reply(call, &list->response.base);
     }
 }
 

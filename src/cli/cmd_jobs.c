@@ -48,7 +48,10 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, time_of(cli, job->submitted));
     table_add(table, job->executor);
     table_add(table, job->node);
-    table_add(table, short_reason(cli, job->reason));
+    table_add(table, job->promised_start
+                         ? cli_format(cli, "starts by %s",
+                                      time_of(cli, job->promised_start))
+                         : short_reason(cli, job->reason));
 }
 
 /* What is wanted and what has come. */

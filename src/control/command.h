@@ -28,16 +28,17 @@ enum {
 };
 
 enum command_kind {
-    COMMAND_SUBMIT,          /* answers job ids */
-    COMMAND_EVENTS,          /* append sequences as they are; no answer data */
-    COMMAND_EXCHANGE,        /* an executor's lease request */
-    COMMAND_QUERY_REPORT,    /* text of a scheduling report */
-    COMMAND_QUERY_QUEUES,    /* queues and shares, for metrics and the CLI */
-    COMMAND_QUERY_APPS,      /* applications of queues and their states */
-    COMMAND_EXPLAIN,         /* why a job waits */
-    COMMAND_QUERY_NODES,     /* nodes, their capacity and their state */
-    COMMAND_QUERY_EXECUTORS, /* executors, and what they offer */
-    COMMAND_SESSION_END,     /* the stream of a held exchange has ended */
+    COMMAND_SUBMIT,           /* answers job ids */
+    COMMAND_EVENTS,           /* append sequences as they are; no answer data */
+    COMMAND_EXCHANGE,         /* an executor's lease request */
+    COMMAND_QUERY_REPORT,     /* text of a scheduling report */
+    COMMAND_QUERY_QUEUES,     /* queues and shares, for metrics and the CLI */
+    COMMAND_QUERY_APPS,       /* applications of queues and their states */
+    COMMAND_EXPLAIN,          /* why a job waits */
+    COMMAND_QUERY_ADMISSIONS, /* which of some jobs are admitted */
+    COMMAND_QUERY_NODES,      /* nodes, their capacity and their state */
+    COMMAND_QUERY_EXECUTORS,  /* executors, and what they offer */
+    COMMAND_SESSION_END,      /* the stream of a held exchange has ended */
 };
 
 /* How a command ended. */
@@ -177,6 +178,13 @@ struct executor_status {
                                  that are open, what is free there; no zeros */
 };
 
+/* Whether a job that waits is admitted, and what it was promised. */
+struct admission_status {
+    struct job_id job;
+    bool is_admitted; /* answer */
+    int64_t start_ms; /* answer: the latest start; 0: unknown */
+};
+
 /* How often jobs of a queue went from one state to another, since this leader
  * began to lead. */
 struct job_transition {
@@ -242,6 +250,10 @@ struct command {
             struct executor_status *rows; /* answer: by name, then pool */
             uint32_t row_count;
         } executors;
+        struct {
+            struct admission_status *rows; /* jobs are given */
+            uint32_t row_count;
+        } admissions;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

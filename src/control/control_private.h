@@ -332,6 +332,8 @@ struct waiting {
 
 /* Ask the planner about a job of the table. */
 void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting);
+/* Answer a COMMAND_QUERY_ADMISSIONS. */
+void admissions_answer(struct control *c, struct command *command);
 /* Append need and kinds of nodes as sentences. */
 void waiting_put_text(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting);

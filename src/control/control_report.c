@@ -708,6 +708,8 @@ void report_answer(struct control *c, struct command *command)
         nodes_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_EXECUTORS) {
         clusters_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_ADMISSIONS) {
+        admissions_answer(c, command);
     } else {
         answer_explain(c, command);
     }

@@ -20,6 +20,23 @@ void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting)
     }
 }
 
+void admissions_answer(struct control *c, struct command *command)
+{
+    for (uint32_t i = 0; i < command->admissions.row_count; i++) {
+        struct admission_status *row = &command->admissions.rows[i];
+        struct sched_admission admission;
+        uint32_t job = jobs_find(c->jobs, row->job);
+        if (job == JOBS_NONE || jobs_state(c->jobs, job) != JOB_QUEUED ||
+            !sched_job_admission(c->sched, job, &admission)) {
+            continue;
+        }
+        row->is_admitted = true;
+        row->start_ms =
+            admission.start_ms == SCHED_START_UNKNOWN ? 0 : admission.start_ms;
+    }
+    command_answer(command, COMMAND_OK, "");
+}
+
 static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
 {
     strbuf_addf(buf, "%.*s", STR_ARG(sched_node_name(c->sched, node)));

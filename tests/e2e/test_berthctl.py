@@ -322,6 +322,12 @@ labels:
         self.assertRegex(text, r"1 like .*4 cpu.*it fits on 0; most for it is "
                                r"free on .*: 1 cpu")
         self.assertIn("more free", self.ctl("get", "job-report", job_id))
+        # Its start is promised: what runs has a deadline.
+        self.assertGreater(data["promisedStartMs"], 0)
+        job, = json.loads(self.ctl("get", "jobs", job_id, "-o", "json"))
+        self.assertTrue(job["admitted"])
+        self.assertIn("T", job["promisedStart"])
+        self.assertIn("starts by", self.ctl("get", "jobs", job_id))
         self.ctl("cancel", "job-set", self.queue, "s")
         self.wait_state(job_id, "CANCELLED")
 
