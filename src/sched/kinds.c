@@ -47,7 +47,7 @@ bool kinds_note_class(struct sched *sched,
 static void set_kind(struct sched *sched, uint32_t index)
 {
     auto_strbuf buf = {0};
-    struct node *node = &sched->nodes.items[index];
+    const struct node *node = &sched->nodes.items[index];
     const struct node_record *record = node->record;
 
     pack_u64(&buf, node->taint_set);
@@ -58,7 +58,7 @@ static void set_kind(struct sched *sched, uint32_t index)
             pack_str(&buf, record->labels[i].value);
         }
     }
-    node->kind = intern_add(sched->kinds, strbuf_str(&buf));
+    sched->kinds_of[index] = intern_add(sched->kinds, strbuf_str(&buf));
 }
 
 void kinds_note_node(struct sched *sched, uint32_t index)
@@ -98,6 +98,9 @@ void kinds_sync(struct sched *sched)
         if (sched->nodes.items[i].record) {
             set_kind(sched, i);
         }
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        sched->pools.items[p].is_stale = true; /* its index knows kinds */
     }
     sched->are_kinds_stale = false;
 }

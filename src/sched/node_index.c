@@ -167,6 +167,8 @@ static void shift(struct node_index_block *block, uint32_t to, uint32_t from,
     memmove(&block->keys[to], &block->keys[from], count * sizeof(*block->keys));
     memmove(&block->words[to], &block->words[from],
             count * sizeof(*block->words));
+    memmove(&block->kinds[to], &block->kinds[from],
+            count * sizeof(*block->kinds));
 }
 
 /* Write an item at a place that is free for it. */
@@ -179,6 +181,7 @@ static void put(struct node_index *index, uint32_t at, uint32_t place,
     block->nodes[place] = node;
     block->keys[place] = key;
     block->words[place] = word;
+    block->kinds[place] = index->kinds ? index->kinds[node] : 0;
     index->tops[at] = packed_max(index->tops[at], word);
     index->ends[at] = block->keys[block->count - 1];
 }
@@ -196,6 +199,8 @@ static void split(struct node_index *index, uint32_t at)
            upper->count * sizeof(*upper->keys));
     memcpy(upper->words, lower->words + half,
            upper->count * sizeof(*upper->words));
+    memcpy(upper->kinds, lower->kinds + half,
+           upper->count * sizeof(*upper->kinds));
     lower->count = half;
     index->ends[at + 1] = index->ends[at];
     index->ends[at] = lower->keys[half - 1];
@@ -334,6 +339,7 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
             block->nodes[i] = entries[done + i].node;
             block->keys[i] = entries[done + i].key;
             block->words[i] = word_of(index, block->nodes[i]);
+            block->kinds[i] = index->kinds ? index->kinds[block->nodes[i]] : 0;
         }
         block->count = n;
         index->ends[at] = block->keys[n - 1];
@@ -342,14 +348,18 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
     }
 }
 
-uint32_t node_index_find(struct node_index *index,
-                         const struct resource_vec *request, uint64_t key_min,
-                         uint32_t rank_min, node_match_fn *match, void *context,
-                         uint64_t *examined)
+static bool is_refused(const struct node_query *query, uint32_t kind)
 {
-    uint64_t word = packed_of(&index->scale, request);
+    return query->kinds &&
+           (query->kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
+}
 
-    for (uint32_t at = find_block(index, key_min, rank_min);
+uint32_t node_index_find(struct node_index *index,
+                         const struct node_query *query, uint64_t *examined)
+{
+    uint64_t word = packed_of(&index->scale, query->request);
+
+    for (uint32_t at = find_block(index, query->key_min, query->rank_min);
          at < index->order_count; at++) {
         if (!packed_fits(word, index->tops[at])) {
             continue;
@@ -362,11 +372,12 @@ uint32_t node_index_find(struct node_index *index,
             }
             has_room = true;
             uint32_t node = block->nodes[i];
-            if (!amounts_fit(request, &index->free[node])) {
+            if (is_refused(query, block->kinds[i]) ||
+                !amounts_fit(query->request, &index->free[node])) {
                 continue;
             }
             ++*examined;
-            if (match(context, node)) {
+            if (query->match(query->context, node)) {
                 return node;
             }
         }

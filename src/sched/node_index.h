@@ -22,6 +22,7 @@ struct node_index_block {
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
     uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
+    uint32_t kinds[NODE_INDEX_BLOCK]; /* see kinds.h */
 };
 
 struct node_index {
@@ -33,6 +34,7 @@ struct node_index {
     uint32_t order_count, spare_count, capacity;
     const uint32_t *ranks;           /* borrowed, by node */
     const struct resource_vec *free; /* borrowed, by node */
+    const uint32_t *kinds;           /* borrowed, by node; NULL: of no use */
     struct packed_scale scale;       /* the caller's; set while empty */
 };
 
@@ -60,10 +62,18 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
 /* A node that is there has other amounts free, and so another key (or not). */
 void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
                      uint64_t key);
-/* The first node that has room for `request` and matches, or NODE_INDEX_NONE;
- * nodes before (key_min, rank_min) are known not to, and may be skipped.  Adds
- * to `examined` the nodes that were asked about. */
+/* What is searched for. */
+struct node_query {
+    const struct resource_vec *request;
+    uint64_t key_min;  /* nodes before (key_min, rank_min) are known not to */
+    uint32_t rank_min; /* match, and may be skipped */
+    /* Two bits a kind: known, and then let through by `match`; or NULL. */
+    const uint64_t *kinds;
+    node_match_fn *match;
+    void *context;
+};
+
+/* The first node that has room and matches, or NODE_INDEX_NONE.  Adds to
+ * `examined` the nodes that were asked about. */
 uint32_t node_index_find(struct node_index *index,
-                         const struct resource_vec *request, uint64_t key_min,
-                         uint32_t rank_min, node_match_fn *match, void *context,
-                         uint64_t *examined);
+                         const struct node_query *query, uint64_t *examined);

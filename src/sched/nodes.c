@@ -173,10 +173,13 @@ static void grow_arrays(struct sched *sched)
     sched->preemptible = mem_grow_array(sched->preemptible, capacity, row);
     sched->ranks =
         mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
+    sched->kinds_of =
+        mem_grow_array(sched->kinds_of, capacity, sizeof(*sched->kinds_of));
     sched->node_capacity = capacity;
     for (size_t i = 0; i < sched->pools.count; i++) {
         sched->pools.items[i].index.free = sched->free;
         sched->pools.items[i].index.ranks = sched->ranks;
+        sched->pools.items[i].index.kinds = sched->kinds_of;
     }
 }
 
@@ -583,6 +586,7 @@ static void pool_reindex(struct sched *sched, uint32_t p)
     }
     pool->index.free = sched->free;
     pool->index.ranks = sched->ranks;
+    pool->index.kinds = sched->kinds_of;
     node_index_clear(&pool->index);
     pool->index.scale = packed_scale_for(&largest);
     node_index_fill(&pool->index, entries, spare, count);
@@ -695,6 +699,7 @@ void nodes_fini(struct sched *sched)
     mem_free(sched->free);
     mem_free(sched->preemptible);
     mem_free(sched->ranks);
+    mem_free(sched->kinds_of);
     intern_destroy(sched->pool_names);
     intern_destroy(sched->executor_names);
     intern_destroy(sched->taint_sets);

@@ -5,7 +5,7 @@
 #include "sched/order.h"
 
 /* A class that was not asked for longer searches afresh. */
-enum { MOVED_MAX = 16384 };
+enum { MOVED_MAX = 2048 };
 
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)
@@ -22,8 +22,7 @@ static bool is_static_match(const struct search *search, uint32_t index)
            (!class->is_away || away_is_of_type(round->sched, class, index));
 }
 
-/* Where the class notes what it learns of kinds; NULL: nowhere. */
-static uint64_t *kinds_of(struct round *round, struct class *class)
+uint64_t *place_kinds(struct round *round, struct class *class)
 {
     size_t words = (size_t)intern_count(round->sched->kinds) / 32 + 1;
 
@@ -40,8 +39,8 @@ static uint64_t *kinds_of(struct round *round, struct class *class)
 static bool is_kind_match(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
-    uint32_t kind = round->sched->nodes.items[index].kind;
-    uint64_t *kinds = kinds_of(round, class_at(round, search->class_index));
+    uint32_t kind = round->sched->kinds_of[index];
+    uint64_t *kinds = place_kinds(round, class_at(round, search->class_index));
 
     if (!kinds) {
         return is_static_match(search, index);
@@ -149,10 +148,11 @@ static uint32_t find_moved(const struct search *search)
     uint64_t word = packed_of(&round->pool->index.scale, &class->request);
 
     for (size_t i = class->moved_seen; i < round->moved.count; i++) {
-        if (!packed_fits(word, round->moved.items[i].word)) {
-            continue; /* when it had more, it is here once more */
+        const struct moved *moved = &round->moved.items[i];
+        if (!packed_fits(word, moved->word) || moved->key > key) {
+            continue; /* where it was otherwise, it is here once more */
         }
-        uint32_t node = round->moved.items[i].node;
+        uint32_t node = moved->node;
         if (amounts_fit(&class->request, &sched->free[node]) &&
             is_before(sched, node, key, rank) && place_allows(search, node)) {
             best = node;
@@ -167,14 +167,21 @@ static uint32_t find_moved(const struct search *search)
 static uint32_t find_indexed(const struct search *search, bool has_cursor)
 {
     struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
+    struct class *class = class_at(round, search->class_index);
     struct search context = *search;
     uint64_t key = has_cursor ? class->cursor_key
                               : pool_weigh(round->pool, &class->request);
 
-    return node_index_find(&round->pool->index, &class->request, key,
-                           has_cursor ? class->cursor_rank : 0, is_match,
-                           &context, &round->counters->nodes_examined);
+    struct node_query query = {
+        .request = &class->request,
+        .key_min = key,
+        .rank_min = has_cursor ? class->cursor_rank : 0,
+        .kinds = place_kinds(round, class),
+        .match = is_match,
+        .context = &context,
+    };
+    return node_index_find(&round->pool->index, &query,
+                           &round->counters->nodes_examined);
 }
 
 static void set_cursor(const struct round *round, struct class *class,
@@ -231,9 +238,10 @@ uint32_t place_find(const struct search *search)
 static void move_node(struct round *round, uint32_t node)
 {
     node_reindex(round->sched, node);
-    VEC_PUSH(&round->moved, (struct moved){packed_of(&round->pool->index.scale,
-                                                     &round->sched->free[node]),
-                                           node});
+    VEC_PUSH(&round->moved,
+             (struct moved){packed_of(&round->pool->index.scale,
+                                      &round->sched->free[node]),
+                            round->sched->nodes.items[node].key, node});
 }
 
 void place_flush(struct round *round)

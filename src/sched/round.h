@@ -129,7 +129,7 @@ struct reserve {
 
 /* A node that moved in the index, and what it had free then, packed. */
 struct moved {
-    uint64_t word;
+    uint64_t word, key;
     uint32_t node;
 };
 
@@ -248,6 +248,9 @@ void round_wake_for(struct round *round, const struct run *run);
 uint32_t place_find(const struct search *search);
 /* Whether what is found is about this job, and not about all of its class. */
 bool place_is_special(const struct search *search);
+/* Where a class notes what it learns of kinds, two bits a kind: known, and
+ * then allowed; NULL: nowhere. */
+uint64_t *place_kinds(struct round *round, struct class *class);
 /* Whether labels, taints and the node's state allow the class. */
 bool place_matches_class(const struct search *search, uint32_t node);
 /* Likewise, and the job's avoid list. */

@@ -268,7 +268,6 @@ struct node {
     bool is_indexed;
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
-    uint32_t kind;      /* see kinds.h */
     uint64_t key;       /* in the index */
     uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
@@ -399,6 +398,7 @@ struct sched {
     struct resource_vec *free;        /* by node */
     struct resource_vec *preemptible; /* by node x level_count + level */
     uint32_t *ranks;                  /* by node */
+    uint32_t *kinds_of;               /* by node; see kinds.h */
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty; /* nodes whose index entry may be stale */

@@ -80,6 +80,7 @@ static void fill(struct round *round, struct urgent *urgent)
     node_index_clear(&urgent->index);
     urgent->index.free = urgent->rooms;
     urgent->index.ranks = sched->ranks;
+    urgent->index.kinds = sched->kinds_of;
     urgent->index.scale = round->pool->index.scale;
     node_index_fill(&urgent->index, entries, spare, indexed);
     urgent->moved_seen = round->moved.count;
@@ -136,7 +137,7 @@ uint32_t urgent_find(const struct search *search, uint32_t p,
                      node_match_fn *match, void *context)
 {
     struct round *round = search->round;
-    const struct class *class = class_at(round, search->class_index);
+    struct class *class = class_at(round, search->class_index);
     uint32_t level_max = class->level < round->evicted_level_max
                              ? class->level
                              : round->evicted_level_max;
@@ -147,9 +148,15 @@ uint32_t urgent_find(const struct search *search, uint32_t p,
     struct urgent *urgent =
         urgent_of(round, p, has_evicted ? level_max : p,
                   has_evicted ? round->reserve.ordinal_min : 0);
-    return node_index_find(&urgent->index, &class->request,
-                           pool_weigh(round->pool, &class->request), 0, match,
-                           context, &round->counters->nodes_examined);
+    struct node_query query = {
+        .request = &class->request,
+        .key_min = pool_weigh(round->pool, &class->request),
+        .kinds = place_kinds(round, class),
+        .match = match,
+        .context = context,
+    };
+    return node_index_find(&urgent->index, &query,
+                           &round->counters->nodes_examined);
 }
 
 void urgent_note(struct round *round, uint32_t node)

@@ -94,8 +94,11 @@ static void node_index_finds_the_first(void **state)
                 want = i;
             }
         }
-        uint32_t got = node_index_find(&index, &ask, key_min, 0, any, &not_this,
-                                       &examined);
+        struct node_query query = {.request = &ask,
+                                   .key_min = key_min,
+                                   .match = any,
+                                   .context = &not_this};
+        uint32_t got = node_index_find(&index, &query, &examined);
         assert_int_equal(got, want);
         /* Move some node: it fills up, or is emptied. */
         uint32_t node = (uint32_t)(random >> 20) % NODES;
