@@ -145,6 +145,35 @@ void lane_drop_list(struct round *round, struct lane *lane)
     }
 }
 
+/* Pass over the first list, whose class is hopeless, and when many such came
+ * in a row over all others of the class as well: where each application has
+ * lists of its own, one by one would cost a sift each.  `row` counts. */
+static void drop_hopeless(struct round *round, struct lane *lane, uint32_t *row)
+{
+    const struct sched *sched = round->sched;
+    uint32_t class_index = sched->lists.items[lane->heads[0].list].class_index;
+    uint32_t kept_count = 0;
+
+    lane_drop_list(round, lane);
+    bool is_same =
+        lane->head_count &&
+        sched->lists.items[lane->heads[0].list].class_index == class_index;
+    *row = is_same ? *row + 1 : 0;
+    if (*row < 8 || *row < lane->head_count / 16) {
+        return;
+    }
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        uint32_t list = lane->heads[i].list;
+        if (sched->lists.items[list].class_index != class_index) {
+            lane->heads[kept_count++] = lane->heads[i];
+        }
+    }
+    lane->head_count = kept_count;
+    for (uint32_t i = kept_count / 2; i > 0; i--) {
+        heads_down(round, lane, i - 1);
+    }
+}
+
 void lane_settle(struct round *round, struct lane *lane)
 {
     if (!head_settle(round, &lane->heads[0])) {
@@ -282,6 +311,7 @@ struct cost lane_new_cost(const struct round *round, const struct lane *lane,
 void lane_refresh_new(struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
+    uint32_t row = 0;
 
     for (;;) {
         if (lane->is_by_apps) {
@@ -299,11 +329,11 @@ void lane_refresh_new(struct round *round, struct lane *lane)
             (round->held_columns && is_held(round, request));
         if (is_out && is_gang) {
             lane_skip(round, lane);
+        } else if (is_out && lane->is_by_apps &&
+                   is_hopeless(round, lane, list->class_index)) {
+            order_unmet(round, lane);
+            drop_hopeless(round, lane, &row);
         } else if (is_out) {
-            if (lane->is_by_apps &&
-                is_hopeless(round, lane, list->class_index)) {
-                order_unmet(round, lane);
-            }
             lane_drop_list(round, lane);
         } else {
             lane->request = request;

@@ -85,8 +85,11 @@ static const struct app_rank *rank_make(struct round *round, uint32_t index)
         rank->submitted_ms = app->submitted_ms;
     }
     if (queue->ordering == QUEUE_BY_FAIR) {
+        static const struct resource_vec nothing;
+        const struct resource_vec *used =
+            app->used ? app->used : app_used(round->sched, index, round->p);
         rank->has_cost = true;
-        rank->cost = cost_of(&round->pool->base, app->used, NULL,
+        rank->cost = cost_of(&round->pool->base, used ? used : &nothing, NULL,
                              PRIORITY_FACTOR_ONE_MICRO);
     }
     return rank;
@@ -98,13 +101,8 @@ static const struct app_rank *rank_of(struct round *round, uint32_t index)
     struct app *app = app_at(round->sched, index);
 
     if (app->stamp != round->sched->stamp) {
-        const struct resource_vec *used =
-            app_used(round->sched, index, round->p);
         app->stamp = round->sched->stamp;
-        app->used = arena_alloc(round->arena, sizeof(*app->used));
-        if (used) {
-            *app->used = *used;
-        }
+        app->used = NULL;
         app->rank = rank_make(round, index);
     }
     return app->rank;
@@ -259,6 +257,23 @@ void order_lost(struct round *round, uint32_t job, int count)
     }
 }
 
+/* What the application has, with what is planned. */
+static void add_used(struct round *round, uint32_t index,
+                     const struct resource_vec *request)
+{
+    struct app *app = app_at(round->sched, index);
+
+    if (!app->used) {
+        const struct resource_vec *used =
+            app_used(round->sched, index, round->p);
+        app->used = arena_alloc(round->arena, sizeof(*app->used));
+        if (used) {
+            *app->used = *used;
+        }
+    }
+    amounts_add(app->used, request);
+}
+
 void order_leased(struct round *round, uint32_t list, uint32_t count,
                   const struct resource_vec *request)
 {
@@ -270,7 +285,7 @@ void order_leased(struct round *round, uint32_t list, uint32_t count,
     plan_app(round, index, (int)count, 0);
     if (queue->ordering == QUEUE_BY_FAIR) {
         (void)rank_of(round, index);
-        amounts_add(app->used, request);
+        add_used(round, index, request);
         app->rank = rank_make(round, index);
     }
 }

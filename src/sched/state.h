@@ -183,7 +183,8 @@ struct app {
     uint32_t lost_count;     /* ... and took so many from it */
     /* Of one round only: see order.c. */
     uint32_t stamp;
-    struct resource_vec *used; /* of the pool, with what is planned */
+    struct resource_vec *used; /* of the pool, with what is planned; or NULL:
+                                  as it is */
     const struct app_rank *rank;
 };
 
