@@ -432,29 +432,6 @@ static void add_rejections(struct control *c)
 
 /* The plan. */
 
-static struct str preemption_text(struct control *c,
-                                  const struct sched_decision *decision)
-{
-    static const char *const how[] = {
-        [SCHED_PREEMPT_NONE] = "due to the job failing to reschedule",
-        [SCHED_PREEMPT_FAIR_SHARE] = "using fair share preemption",
-        [SCHED_PREEMPT_URGENCY] = "using urgency preemption",
-        [SCHED_PREEMPT_GANG] = "as its gang lost a member",
-        [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
-    };
-    auto_strbuf text = {0};
-    struct job_view view;
-    char id[ID_TEXT_BYTES_MAX];
-
-    strbuf_addf(&text, "Preempted by scheduler %s", how[decision->preemption]);
-    if (decision->for_job != SCHED_NONE &&
-        jobs_is_live(c->jobs, decision->for_job)) {
-        jobs_get(c->jobs, decision->for_job, &view);
-        strbuf_addf(&text, " - preempting job %s", job_id_format(view.id, id));
-    }
-    return arena_str(&c->batch.arena, strbuf_str(&text));
-}
-
 static void add_lease(struct control *c, const struct sched_decision *decision)
 {
     struct job_decisions decisions;
@@ -487,7 +464,7 @@ static void add_preemption(struct control *c,
         jobs_is_live(c->jobs, decision->for_job)) {
         jobs_get(c->jobs, decision->for_job, &preempting);
     }
-    job_preempt(c->jobs, decision->job, preemption_text(c, decision),
+    job_preempt(c->jobs, decision->job, preemption_reason(c, decision),
                 preempting.id, c->batch.time_ms, &decisions);
     add_decisions(&c->batch, &decisions);
 }

@@ -130,6 +130,15 @@ struct batch {
     struct str payload; /* borrowed from `log` */
 };
 
+enum { HELD_SHARES_MAX = 64 };
+
+/* What a queue holds of a pool, and its share, while a batch is formed. */
+struct held_share {
+    uint64_t batch_seq; /* 0: nothing is known */
+    uint32_t queue, pool;
+    double actual, due;
+};
+
 struct control {
     struct control_config config;
     enum control_state state;
@@ -178,6 +187,7 @@ struct control {
     struct batch batch;
     struct flight *flight; /* owned, or by the log at the end */
     struct arena scratch;
+    struct held_share held_shares[HELD_SHARES_MAX]; /* by queue and pool */
 
     pthread_mutex_t metrics_mutex;
     struct control_metrics metrics; /* the leader's */
@@ -319,6 +329,12 @@ void health_fold(struct control *c, const struct event *event);
 
 /* Answer a COMMAND_QUERY_NODES. */
 void nodes_answer(struct control *c, struct command *command);
+
+/* control_preempt.c */
+
+/* Why a job is preempted, in the batch's arena. */
+struct str preemption_reason(struct control *c,
+                             const struct sched_decision *decision);
 
 /* control_waiting.c */
 

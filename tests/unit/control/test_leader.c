@@ -870,6 +870,9 @@ static void a_queue_over_its_share_is_preempted(void **state)
                                      "preemption - preempting job ",
                                      66),
                              0);
+            /* By which rule, and how far over whose share. */
+            assert_non_null(strstr(text, "; rule d: queue q held "));
+            assert_non_null(strstr(text, "% of pool default, its share is "));
             ASSERT_HISTORY(s, jobs[i],
                            "submit leased run-preempted run-errors failed");
         }

@@ -1,0 +1,91 @@
+/* Why a job is preempted, in words that go into its events: how, for whom,
+ * and by which rule of model.md 6.6, with whose share was how far over. */
+#include "control/control_private.h"
+
+/* What a queue held of a pool when a batch was formed: many of its jobs may be
+ * victims, and shares are a sum over all queues. */
+static const struct held_share *held_share(struct control *c, uint32_t queue,
+                                           struct str pool)
+{
+    const struct policy *policy = &c->policy->policy;
+    struct sched_queue_stats stats;
+    uint32_t p = 0;
+
+    while (p < policy->pool_count && !str_equal(policy->pools[p].name, pool)) {
+        p++;
+    }
+    if (p == policy->pool_count) {
+        return NULL;
+    }
+    struct held_share *held =
+        &c->held_shares[(queue * 31 + p) % HELD_SHARES_MAX];
+    if (held->batch_seq != c->seq + 1 || held->queue != queue ||
+        held->pool != p) {
+        sched_queue_stats(c->sched, queue, p, &stats);
+        *held = (struct held_share){
+            .batch_seq = c->seq + 1,
+            .queue = queue,
+            .pool = p,
+            .actual = stats.actual_share,
+            .due = stats.fair_share > stats.adjusted_share
+                       ? stats.fair_share
+                       : stats.adjusted_share,
+        };
+    }
+    return held;
+}
+
+static void put_rule(struct strbuf *text, struct control *c,
+                     const struct sched_decision *decision)
+{
+    uint32_t queue = c->links.items[decision->job].queue;
+    struct str pool = sched_node_pool(c->sched, decision->node);
+    const struct held_share *held = NULL;
+
+    switch (decision->preemption) {
+    case SCHED_PREEMPT_URGENCY:
+        strbuf_add_text(text, "; rule b: that one is more urgent");
+        break;
+    case SCHED_PREEMPT_FAIR_SHARE:
+        held = held_share(c, queue, pool);
+        if (held) {
+            struct str name = names_get(&c->queue_names, queue);
+            strbuf_addf(text,
+                        "; rule d: queue %.*s held %.2f%% of pool %.*s, its "
+                        "share is %.2f%%",
+                        STR_ARG(name), held->actual * 100, STR_ARG(pool),
+                        held->due * 100);
+        }
+        break;
+    case SCHED_PREEMPT_YIELD:
+        strbuf_add_text(text, "; rule e: it was let past that one");
+        break;
+    case SCHED_PREEMPT_NONE:
+    case SCHED_PREEMPT_GANG:
+        break;
+    }
+}
+
+struct str preemption_reason(struct control *c,
+                             const struct sched_decision *decision)
+{
+    static const char *const how[] = {
+        [SCHED_PREEMPT_NONE] = "due to the job failing to reschedule",
+        [SCHED_PREEMPT_FAIR_SHARE] = "using fair share preemption",
+        [SCHED_PREEMPT_URGENCY] = "using urgency preemption",
+        [SCHED_PREEMPT_GANG] = "as its gang lost a member",
+        [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
+    };
+    auto_strbuf text = {0};
+    struct job_view view;
+    char id[ID_TEXT_BYTES_MAX];
+
+    strbuf_addf(&text, "Preempted by scheduler %s", how[decision->preemption]);
+    if (decision->for_job != SCHED_NONE &&
+        jobs_is_live(c->jobs, decision->for_job)) {
+        jobs_get(c->jobs, decision->for_job, &view);
+        strbuf_addf(&text, " - preempting job %s", job_id_format(view.id, id));
+    }
+    put_rule(&text, c, decision);
+    return arena_str(&c->batch.arena, strbuf_str(&text));
+}
