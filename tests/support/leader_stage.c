@@ -203,12 +203,13 @@ struct command *stage_ordered_queue_command(const char *name,
     strbuf_add_text(&encoded, name);
     strbuf_add(&encoded, "\x11\0\0\0\0\0\0\xf0\x3f", 9);
     if (*ordering) {
-        /* 1000 scheduling: 1 ordering */
+        /* 1000 scheduling: 1 ordering, 3 allow_stateaware_disable */
         strbuf_add(&encoded, "\xc2\x3e", 2);
-        strbuf_add_char(&encoded, (char)(strlen(ordering) + 2));
+        strbuf_add_char(&encoded, (char)(strlen(ordering) + 4));
         strbuf_add_char(&encoded, 0x0a);
         strbuf_add_char(&encoded, (char)strlen(ordering));
         strbuf_add_text(&encoded, ordering);
+        strbuf_add(&encoded, "\x18\x01", 2);
     }
     event.queue.record.name = str_of(name);
     event.queue.encoded = strbuf_str(&encoded);
@@ -259,6 +260,7 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .on_preemption = job->is_requeue_preempted,
         .on_executor_lost = job->is_requeue_lost,
         .application_id = str_of(job->application),
+        .has_stateaware_off = job->has_stateaware_off,
     };
     digest_pack(packed, &digest);
 }

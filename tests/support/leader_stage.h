@@ -46,6 +46,7 @@ struct stage_job {
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
     uint32_t class_salt; /* another class for each; 0: none */
     const char *application;
+    bool has_stateaware_off;
 };
 
 /* A stage with an empty log and the default policy; not started. */
@@ -82,7 +83,8 @@ struct command *stage_submit_command(struct stage *stage, const char *queue,
                                      uint32_t count) must_check;
 /* A command that makes a queue of weight 1. */
 struct command *stage_queue_command(const char *name) must_check;
-/* The same with an ordering, as the API calls it. */
+/* The same with an ordering, as the API calls it; a stateaware one lets jobs
+ * opt out. */
 struct command *stage_ordered_queue_command(const char *name,
                                             const char *ordering) must_check;
 /* Do it. */

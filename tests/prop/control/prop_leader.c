@@ -174,6 +174,7 @@ static void submit(struct world *world, struct tape *tape)
         .is_requeue_lost = draw(tape, 0, 1),
         .class_salt = (uint32_t)draw(tape, 0, 2),
         .application = applications[draw(tape, 0, 2)],
+        .has_stateaware_off = draw(tape, 0, 3) == 3,
     };
 
     if (job.gang) {

@@ -185,6 +185,25 @@ static void sa_03_wakes_when_starting_ends(void **state)
     end(s);
 }
 
+/* SA-09: what opted out is Running at once, and the next one starts without
+ * any other event. */
+static void sa_09_goes_on_at_once(void **state)
+{
+    struct stage *s = begin("stateaware");
+
+    (void)state;
+    stage_submit(
+        s, "q",
+        (struct stage_job){.application = "a", .has_stateaware_off = true});
+    struct job_id next = ask(s, "b");
+    int64_t now_ms = s->wall_ms;
+    stage_settle(s);
+    assert_apps(s, "a Running 0/1, b Starting 0/1");
+    assert_true(is_leased(s, next));
+    assert_true(s->wall_ms < now_ms + MINUTE_MS);
+    end(s);
+}
+
 /* SA-14: without an id the job set is the application; with one, each is its
  * own, in one job set too. */
 static void sa_14_applications_within_a_job_set(void **state)
@@ -248,6 +267,7 @@ int main(void)
         TEST(sa_06_all_complete_and_survive_restarts),
         TEST(sa_06_fifo_deadlocks),
         TEST(sa_03_wakes_when_starting_ends),
+        TEST(sa_09_goes_on_at_once),
         TEST(sa_14_applications_within_a_job_set),
         TEST(a_queue_is_switched_while_it_works),
         TEST(explains_who_is_starting),
