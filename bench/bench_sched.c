@@ -27,6 +27,7 @@ static const struct {
     {"nodes", case_nodes},
     {"unique_classes", case_unique_classes},
     {"gang10k", case_gang10k},
+    {"head", case_head},
     {"mixed_empty", case_mixed_empty},
     {"mixed_full", case_mixed_full},
 };
@@ -38,7 +39,7 @@ static bool is_wanted(const char *name, int argc, char **argv, int first)
             return true;
         }
     }
-    return first >= argc ;
+    return first >= argc;
 }
 
 int main(int argc, char **argv)

@@ -98,11 +98,23 @@ void cluster_apply(struct cluster *cluster, const struct sched_plan *plan,
 {
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *decision = &plan->decisions[i];
-        if (decision->action == SCHED_LEASE) {
+        switch (decision->action) {
+        case SCHED_LEASE:
             sched_job_lease(cluster->sched, decision->job, decision->node,
                             decision->priority, now_ms, true);
-        } else {
+            break;
+        case SCHED_PREEMPT:
+        case SCHED_FAIL:
             sched_job_remove(cluster->sched, decision->job);
+            break;
+        case SCHED_ADMIT:
+            sched_job_admit(cluster->sched, decision->job,
+                            cluster->policy.pools[decision->pool_index].name,
+                            decision->start_ms, decision->charge);
+            break;
+        case SCHED_DISMISS:
+            sched_job_dismiss(cluster->sched, decision->job);
+            break;
         }
     }
 }
