@@ -21,7 +21,11 @@ static void add_column(struct policy *policy, struct str name,
     policy->is_dominant[column] = true;
 }
 
-enum { FLOW_HALF_TIME_MS = 20 * 60000, BACKFILL_CANDIDATES = 1000 };
+enum {
+    FLOW_HALF_TIME_MS = 20 * 60000,
+    STARVED_AFTER_MS = 60 * 60000,
+    BACKFILL_CANDIDATES = 1000,
+};
 
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
 {
@@ -37,6 +41,7 @@ void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile)
     pool->over_share_ppm = is_flow ? FRACTION_ONE_PPM / 5 : POLICY_OFF;
     pool->excess_budget_minutes = is_flow ? 60 : POLICY_OFF;
     pool->has_backfill = has_window;
+    pool->starved_after_ms = has_window ? STARVED_AFTER_MS : 0;
     pool->backfill_order = BACKFILL_IN_ORDER;
     pool->backfill_candidates_max = BACKFILL_CANDIDATES;
 }

@@ -115,7 +115,10 @@ struct pool_policy {
     bool has_backfill;
     enum backfill_order backfill_order;
     uint32_t backfill_candidates_max; /* in a round */
-    int64_t short_job_penalty_ms;     /* counts at least so long; 0: none */
+    /* A gang that was the first of its queue for so long is admitted out of
+     * turn; 0: never. */
+    int64_t starved_after_ms;
+    int64_t short_job_penalty_ms; /* counts at least so long; 0: none */
     /* A queue whose share is above this times its fair share may be evicted
      * from (protectedFractionOfFairShare). */
     int64_t protected_fraction_ppm;

@@ -214,7 +214,7 @@ static uint32_t *order_units(struct round *round)
     for (uint32_t i = 0; i < round->lane_count; i++) {
         lane_refresh_evicted(round, &round->lanes[i]);
     }
-    if (round->reserve.count) {
+    if (round->reserve.has_window) {
         round->turns = arena_alloc_array(round->arena, round->unit_count,
                                          sizeof(*round->turns));
         round->turn_units = order;

@@ -411,7 +411,6 @@ void head_pass(struct round *round)
         share_count_claim(round, claim, 1);
         wake_for_yielders(round, claim);
     }
-    head_order_lanes(round);
 }
 
 void head_end(struct round *round)

@@ -16,7 +16,7 @@ enum {
      * that their rounds may go over. */
     NEED_WORK_MAX = 4000000,
     NEED_NODE_WORK = 10, /* of a node, which is put in order again */
-    NEED_NODES_MAX = 4, /* nodes that are tried */
+    NEED_NODES_MAX = 4,  /* nodes that are tried */
 };
 
 /* A limit that is raised for a trial; see queue_limit_of(). */

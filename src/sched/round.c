@@ -7,6 +7,7 @@
 #include "sched/lanes.h"
 #include "sched/order.h"
 #include "sched/rates.h"
+#include "sched/starving.h"
 
 /* How a lease is let past what waits for its node. */
 static void note_pass(const struct round *round,
@@ -438,6 +439,22 @@ static void step_evicted(struct round *round, struct lane *lane)
     lane_refresh_evicted(round, lane);
 }
 
+/* Try what starves before all else that is new, with those victims that its
+ * turn would give it. */
+static void step_starving(struct round *round)
+{
+    struct lane *lane;
+
+    while (!round->is_cut && (lane = starving_next(round))) {
+        round->reserve.ordinal_min =
+            evict_turn(round, lane->level[STREAM_NEW], &lane->cost[STREAM_NEW]);
+        step_new(round, lane);
+        round->reserve.ordinal_min = 0;
+        lane_refresh_new(round, lane);
+    }
+    head_order_lanes(round);
+}
+
 static void run_heap(struct round *round)
 {
     while (round->heap_count && !round->is_cut) {
@@ -533,6 +550,7 @@ void round_plan(struct round *round)
         lane_refresh(round, &round->lanes[i]);
     }
     head_pass(round);
+    step_starving(round);
     run_heap(round);
     if (round->growth_count && !round->is_cut) {
         /* What victims left over may serve what was passed over before. */

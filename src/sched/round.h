@@ -55,6 +55,7 @@ struct lane {
     uint32_t looked_count;
     struct usage **usages; /* by priority class; NULL: none yet */
     bool is_touched;       /* its work was preempted */
+    bool is_rescued;       /* see starving.h */
     struct cost *floor;    /* the flow when the round began, if it was above
                               the usage; or NULL */
     struct limits *limits; /* or NULL: none */

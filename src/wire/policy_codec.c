@@ -42,6 +42,7 @@ static void init_pool(void *record)
     pool->over_share_ppm = UNWRITTEN;
     pool->excess_budget_minutes = UNWRITTEN;
     pool->backfill_candidates_max = UNWRITTEN;
+    pool->starved_after_ms = UNWRITTEN;
 }
 
 /* The words of enum pool_profile and so on, in the order of the enums. */
@@ -115,6 +116,11 @@ static const struct setting pool_keys[] = {
             backfill_candidates_max, .default_from = "profile",
             .about = "How many may try to pass it in a round.", .min = 1,
             .max = COUNT_MAX),
+    SETTING("starvedAfter", DURATION, policy_pool_form, starved_after_ms,
+            .default_from = "profile",
+            .about = "A gang that has been the first of its queue for so long "
+                     "is admitted out of turn; 0s: never.",
+            .max = 365 * (int64_t)DAY_MS),
     SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
             .about = "A job that ends sooner counts in its queue until so "
                      "long after its start; 0s: none does.",
@@ -304,6 +310,7 @@ static void knobs_to_form(const struct pool_policy *pool,
     form->backfill = word_of(switch_words, pool->has_backfill);
     form->backfill_order = word_of(backfill_words, pool->backfill_order);
     form->backfill_candidates_max = pool->backfill_candidates_max;
+    form->starved_after_ms = pool->starved_after_ms;
     form->short_job_penalty_ms = pool->short_job_penalty_ms;
 }
 
@@ -530,6 +537,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
         backfill_words, form->backfill_order, pool->backfill_order);
     pool->backfill_candidates_max = (uint32_t)number_or(
         form->backfill_candidates_max, pool->backfill_candidates_max);
+    pool->starved_after_ms =
+        number_or(form->starved_after_ms, pool->starved_after_ms);
     pool->short_job_penalty_ms = form->short_job_penalty_ms;
 }
 

@@ -29,6 +29,7 @@ struct policy_pool_form {
     struct str backfill;
     struct str backfill_order;
     int64_t backfill_candidates_max;
+    int64_t starved_after_ms;
     int64_t short_job_penalty_ms;
 };
 

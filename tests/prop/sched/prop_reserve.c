@@ -6,7 +6,13 @@
 #include "prop.h"
 #include "sched/sched.h"
 
-enum { MEMBERS_MAX = 3, TRACE_JOBS = 40, TRACE_NODES = 4, TRACE_QUEUES = 3 };
+enum {
+    MEMBERS_MAX = 3,
+    TRACE_JOBS = 160,
+    FEW = 40,
+    TRACE_NODES = 4,
+    TRACE_QUEUES = 3
+};
 
 /* Times are in seconds. */
 struct trace_job {
@@ -360,7 +366,7 @@ static int pick(struct tape *tape, int low, int high)
 static void draw_trace(struct tape *tape, struct trace *trace, int nodes,
                        int queues)
 {
-    *trace = (struct trace){.job_count = pick(tape, 1, TRACE_JOBS)};
+    *trace = (struct trace){.job_count = pick(tape, 1, FEW)};
     trace->node_count = pick(tape, 1, nodes);
     for (int n = 0; n < trace->node_count; n++) {
         trace->node_cores[n] = pick(tape, 4, 8);
@@ -551,12 +557,58 @@ static bool promises_are_kept(struct tape *tape)
     return is_kept && !drive.is_broken;
 }
 
+/* Small work without end in all queues, and one gang that needs all nodes:
+ * it starts after it has starved, at most every queue was served once before
+ * it, and what ran then has ended (docs/guide/reservations.md). */
+static bool no_gang_starves(struct tape *tape)
+{
+    enum { STARVED = 20, LONGEST = 6, STREAM_S = 90 };
+    struct trace trace = {.node_count = pick(tape, 1, 2)};
+    struct outcome outcome;
+    struct drive drive = {0};
+    int now = 0, gang = 0;
+
+    trace.node_cores[0] = trace.node_cores[1] = pick(tape, 4, 6);
+    while (trace.job_count < TRACE_JOBS) {
+        bool is_gang = trace.job_count == 8;
+        gang = is_gang ? trace.job_count : gang;
+        int deadline = pick(tape, 2, LONGEST);
+        trace.jobs[trace.job_count++] = (struct trace_job){
+            .arrives = now,
+            .cores = is_gang ? trace.node_cores[0] : pick(tape, 1, 2),
+            .deadline = deadline,
+            .runs = pick(tape, deadline - 1, deadline),
+            .lifetime = -1,
+            .queue = is_gang            ? 2
+                     : pick(tape, 0, 2) ? pick(tape, 0, 1)
+                                        : 2,
+            .members = is_gang ? trace.node_count : 1,
+        };
+        now += pick(tape, 0, 3) == 0;
+    }
+    set_policy(tape, &drive.policy);
+    drive.policy.pools[0].starved_after_ms = STARVED * 1000;
+    uint32_t window = drive.policy.pools[0].admitted_window;
+    drive_begin(&drive, &trace, &outcome);
+    for (now = 0; now < STREAM_S + 100; now++) {
+        if (is_asked(&drive, now)) {
+            drive_time(&drive, now);
+            drive_pass(&drive, (enum round_kind)pick(tape, 0, 1), now);
+        }
+    }
+    int bound = trace.jobs[gang].arrives + STARVED +
+                (TRACE_QUEUES + (int)window + 8) * LONGEST;
+    sched_destroy(drive.sched);
+    return outcome.starts[gang] <= bound && !drive.is_broken;
+}
+
 int main(void)
 {
     bool is_good = prop_check("equals_textbook", equals_textbook, 1000, 0) &&
                    prop_check("forgets_nothing_between_rounds",
                               forgets_nothing_between_rounds, 300, 0) &&
-                   prop_check("promises_are_kept", promises_are_kept, 500, 0);
+                   prop_check("promises_are_kept", promises_are_kept, 500, 0) &&
+                   prop_check("no_gang_starves", no_gang_starves, 200, 0);
 
     return is_good ? 0 : 1;
 }
