@@ -304,7 +304,7 @@ struct cost lane_new_cost(const struct round *round, const struct lane *lane,
     struct cost cost =
         cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
 
-    return lane->floor ? share_above_floor(round, lane, cost) : cost;
+    return lane->flow ? share_above_floor(lane, cost) : cost;
 }
 
 /* Find the lane's next new work and put its stream in order. */
@@ -339,6 +339,9 @@ void lane_refresh_new(struct round *round, struct lane *lane)
             lane->request = request;
             lane->level[STREAM_NEW] = list->level;
             lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
+            if (lane->flow) {
+                share_note(round, lane);
+            }
             heap_put(round, lane, STREAM_NEW);
             lane_chain(round, lane, list->class_index);
             return;
@@ -360,6 +363,9 @@ void lane_refresh_evicted(struct round *round, struct lane *lane)
             lane->cost[STREAM_EVICTED] =
                 cost_of(&round->pool->base, &lane->placed, unit->sum,
                         lane->factor_micro);
+            if (lane->flow) {
+                share_note(round, lane);
+            }
             heap_put(round, lane, STREAM_EVICTED);
             return;
         }

@@ -187,6 +187,9 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
     }
     if (second) {
         lane->cost[STREAM_NEW] = lane_new_cost(round, lane, &class->request);
+        if (lane->flow) {
+            share_note(round, lane);
+        }
         struct heap_entry entry = heap_entry_of(round, lane, STREAM_NEW);
         if (!heap_less(round, &entry, second)) {
             return false;
