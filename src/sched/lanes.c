@@ -6,6 +6,7 @@
 #include "sched/heap.h"
 #include "sched/lane_share.h"
 #include "sched/order.h"
+#include "sched/sweep.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
 {
@@ -24,6 +25,10 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->group_rooms = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;
+        if (sweep_missed_class(round, class)) {
+            class->is_blocked = class->is_blocked_all = true;
+            class->blocked_growth = round->growth_count;
+        }
     }
     return class;
 }
@@ -114,11 +119,12 @@ static bool is_planned(const struct round *round, const struct list *list,
 
     if (list->class_index != NONE) {
         uint8_t flags = sched->job_flags.items[item];
-        return flags & JOB_PLANNED ||
+        return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
                (flags & JOB_ADMITTED && head_has(round, item, false));
     }
     const struct gang *gang = &sched->gangs.items[item];
     return gang->planned == sched->plan_count ||
+           sweep_missed_gang(round, gang) ||
            (gang->is_admitted && head_has(round, item, true));
 }
 

@@ -90,7 +90,9 @@ static bool is_started(struct search *search, int64_t now_ms)
     search->trial_count++;
     save(sched, &saved);
     sched->version++;
+    sched->is_trial = true;
     sched_plan(sched, now_ms, ROUND_BALANCE, SCHED_DECISIONS_MAX, &plan);
+    sched->is_trial = false;
     for (uint32_t i = 0; i < plan.decision_count && !is_leased; i++) {
         const struct sched_decision *decision = &plan.decisions[i];
         is_leased = decision->action == SCHED_LEASE &&

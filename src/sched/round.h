@@ -166,6 +166,8 @@ struct round {
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t open_node;    /* its index entry is stale; or NONE */
     bool is_cut;
+    bool is_spent, is_resumed; /* see sweep.h */
+    uint32_t sweep_id;
     bool is_filling; /* the pass after preemptions: no further ones */
 
     struct unit *units;
