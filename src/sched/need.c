@@ -327,7 +327,7 @@ static bool find_limit(struct search *search, struct sched_need *need)
     return true;
 }
 
-/* When a rate lets it go: then, and not before. */
+/* When a rate or a timer lets it go: then, and not before. */
 static void find_time(struct search *search, int64_t until_ms,
                       struct sched_need *need)
 {
@@ -368,6 +368,7 @@ void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
     case SCHED_WAIT_RATE:
     case SCHED_WAIT_QUEUE_RATE:
     case SCHED_WAIT_RESOURCE_RATE:
+    case SCHED_WAIT_APP_STARTING:
         find_time(&search, explanation->until_ms, ret_need);
         break;
     case SCHED_WAIT_QUEUE_LIMIT:

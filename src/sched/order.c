@@ -60,7 +60,7 @@ static struct app_queue *apps_of(const struct round *round,
                 : 0;
         apps->chosen = NONE;
         apps->chosen_at = (struct seq_cursor){0};
-        apps->held_app = NONE;
+        apps->held_app = round->sched->is_trial ? apps->held_app : NONE;
     }
     return apps;
 }

@@ -144,6 +144,9 @@ void order_note_held(struct round *round, const struct lane *lane)
     struct app_queue *apps = sched->queues.items[lane->queue].apps;
     uint32_t job = round->reserve.own->job;
 
+    if (sched->is_trial) {
+        return;
+    }
     apps->held_app = sched->lists.items[lane->heads[0].list].app;
     apps->held_for = job;
     apps->held_for_id = sched->jobs.items[job].id;

@@ -539,6 +539,10 @@ static void sa_08_keeps_a_reservation_of_the_queue(void **state)
     sched_explain(w->sched, sa.driver, 1, &why);
     assert_int_equal(why.wait, SCHED_WAIT_APP_NEED);
     assert_true(str_equal(why.application, STR("App1")));
+    struct sched_need need; /* what is tried to explain changes nothing */
+    sched_explain_need(w->sched, sa.executor, 1, &why, &need);
+    sched_explain(w->sched, sa.driver, 1, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_APP_NEED);
     /* It binds nobody but those of the queue that would start. */
     uint32_t free_rider = world_submit(
         w, &(struct world_job){.queue = "other", .priority_class = "fixed"});
@@ -845,6 +849,11 @@ static void explains_what_the_ordering_keeps_back(void **state)
     assert_true(str_equal(why.application, STR("App1")));
     assert_int_equal(why.since_ms, 4);
     assert_int_equal(why.until_ms, 4 + 5 * MINUTE);
+    struct sched_need need;
+    sched_explain_need(w->sched, d2, 5, &why, &need);
+    assert_int_equal(need.kind, SCHED_NEED_TIME);
+    assert_int_equal(need.until_ms, 4 + 5 * MINUTE);
+    assert_true(need.is_exact);
     sched_explain(w->sched, d2, 4 + 5 * MINUTE, &why);
     assert_int_equal(why.wait, SCHED_WAIT_TURN);
 }
