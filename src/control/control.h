@@ -93,6 +93,7 @@ struct control_metrics {
     uint64_t leased_count, succeeded_count, failed_count, cancelled_count,
         preempted_count, requeued_count, late_count;
     uint64_t fast_round_count, balance_round_count;
+    uint64_t spent_round_count; /* ended by the work that they may do */
     uint64_t round_us_last, round_us_max, round_us_sum;
     uint64_t replayed_record_count;
     int64_t replay_ms;

@@ -653,10 +653,16 @@ void batch_plan_round(struct control *c, enum round_kind kind)
         c->is_balance_wanted = is_cut || plan.decision_count > 0;
     }
     c->plan_wake_ms = plan.next_wake_ms;
-    if (c->batch.decision_count > owed_count) {
+    /* Where a round stops is part of what the next decides: it is logged. */
+    if (c->batch.decision_count > owed_count || plan.is_spent ||
+        plan.is_resumed) {
         add_round_done(c, kind);
     }
     time_round(c, kind, started_ns);
+    if (plan.is_spent) {
+        c->metrics.spent_round_count++;
+        c->balance_due_ns = c->fast_due_ns;
+    }
 }
 
 static void add_plan(struct control *c)

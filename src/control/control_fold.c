@@ -428,6 +428,9 @@ static void fold_other(struct control *c, const struct event *event)
     case EVENT_DISMISSED:
         fold_admission(c, event);
         break;
+    case EVENT_LEADER_STARTED:
+        sched_sweep_reset(c->sched);
+        break;
     case EVENT_NODE_HEALTH:
         health_fold(c, event);
         break;

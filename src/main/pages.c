@@ -56,6 +56,9 @@ static void put_counters(struct strbuf *out, const struct control_metrics *m)
         (double)m->fast_round_count);
     put(out, "berth_rounds_balance_total", counter, "Balance rounds.",
         (double)m->balance_round_count);
+    put(out, "berth_rounds_spent_total", counter,
+        "Rounds that ended for maxSchedulingDuration.",
+        (double)m->spent_round_count);
     put(out, "berth_round_seconds_total", counter, "Time spent in rounds.",
         (double)m->round_us_sum / 1e6);
 }

@@ -56,6 +56,7 @@ void policy_defaults(struct policy *ret_policy)
         .rate_global = {.rate_milli_per_s = 0, .burst = 0},
         .rate_per_queue = {.rate_milli_per_s = 0, .burst = 0},
         .lookback_max = 100000,
+        .round_work_max = 5000 * POLICY_WORK_PER_MS,
         .retries_max = 3,
         .round_period_ms = 10000,
         .balance_period_ms = 1000,

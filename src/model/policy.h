@@ -83,6 +83,9 @@ enum backfill_order {
     BACKFILL_SHORTEST_FIRST = 1, /* smallest upper bound of its run time */
 };
 
+/* What a plan does in a ms, about: nodes that it looks at. */
+#define POLICY_WORK_PER_MS INT64_C(50000)
+
 /* Stands for a limit that is switched off. */
 #define POLICY_OFF INT64_C(-1)
 
@@ -145,6 +148,7 @@ struct policy {
     struct rate_limit rate_global; /* jobs newly started */
     struct rate_limit rate_per_queue;
     uint32_t lookback_max;     /* jobs of a queue looked at per round; 0: all */
+    int64_t round_work_max;    /* nodes and jobs a plan looks at; 0: no bound */
     uint32_t retries_max;      /* returned leases and lost executors; 3 */
     int64_t round_period_ms;   /* schedulePeriod of the limits above */
     int64_t balance_period_ms; /* at most this long between rounds */

@@ -244,9 +244,18 @@ static bool read_integer(struct str text, int64_t *ret_v)
 static bool has_value(const struct affinity_expression *expression,
                       struct str value)
 {
-    for (uint32_t i = 0; i < expression->value_count; i++) {
-        if (str_equal(expression->values[i], value)) {
+    uint32_t low = 0, high = expression->value_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int c = str_compare(expression->values[middle], value);
+        if (c == 0) {
             return true;
+        }
+        if (c < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
         }
     }
     return false;

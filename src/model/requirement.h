@@ -18,7 +18,8 @@ enum {
     SELECTOR_PAIRS_MAX = 256,
     TOLERATIONS_MAX = 256,
     AFFINITY_TERMS_MAX = 64,
-    AFFINITY_EXPRESSIONS_MAX = 64,
+    AFFINITY_EXPRESSIONS_MAX = 64, /* of a term */
+    AFFINITY_TOTAL_MAX = 512,      /* expressions of all terms */
     AFFINITY_VALUES_MAX = 1024,
     TAINTS_MAX = 256,
     LABELS_MAX = 1024,
@@ -112,8 +113,9 @@ int requirement_unpack(struct str bytes, struct arena *arena,
 bool toleration_matches(const struct toleration *toleration,
                         const struct taint *taint);
 
-/* Whether one expression holds for a node with these labels (sorted by key)
- * and this name; Kubernetes' rules (a NotIn holds for an absent label). */
+/* Whether one expression (its values sorted, as in a canonical requirement)
+ * holds for a node with these labels (sorted by key) and this name;
+ * Kubernetes' rules (a NotIn holds for an absent label). */
 bool affinity_expression_matches(const struct affinity_expression *expression,
                                  const struct label *labels,
                                  uint32_t label_count, struct str node_name);

@@ -5,6 +5,7 @@
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
+#include "sched/sweep.h"
 
 /* What is asked: a job, and where nodes are counted. */
 struct question {
@@ -386,6 +387,8 @@ static void answer_waiting(struct question *question)
         answer->wait = SCHED_WAIT_RESOURCE_RATE;
     } else if (lookback_max && answer->ahead >= lookback_max) {
         answer->wait = SCHED_WAIT_LOOKBACK;
+    } else if (sweep_is_before(sched, question->job)) {
+        answer->wait = SCHED_WAIT_ROUND;
     }
 }
 

@@ -18,6 +18,20 @@ void share_start(struct round *round)
     }
 }
 
+/* What is remembered of the queue, if that is more than it uses. */
+static void set_floor(const struct round *round, struct lane *lane,
+                      const struct standing *standing)
+{
+    double excess =
+        flow_excess(&standing->flow, pool_half_time_ms(round->sched, round->p),
+                    round->now_ms);
+    double flow = cost_fraction(&round->pool->base, &standing->all) + excess;
+
+    lane->flow->has_floor = excess > NEAR * flow;
+    lane->flow->floor =
+        cost_of_fraction(&round->pool->base, flow, lane->factor_micro);
+}
+
 void share_begin(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
@@ -28,14 +42,10 @@ void share_begin(struct round *round, struct lane *lane)
     if (!sched->keeps_standings) {
         return;
     }
-    if (standing && round->has_flow) {
-        double excess = flow_excess(
-            &standing->flow, pool_half_time_ms(sched, round->p), round->now_ms);
-        double usage = cost_fraction(&round->pool->base, &standing->all);
-        if (excess > NEAR * (usage + excess)) {
-            lane->floor = arena_alloc(round->arena, sizeof(*lane->floor));
-            *lane->floor = cost_of_fraction(&round->pool->base, usage + excess,
-                                            lane->factor_micro);
+    if (round->has_flow) {
+        lane->flow = arena_alloc(round->arena, sizeof(*lane->flow));
+        if (standing) {
+            set_floor(round, lane, standing);
         }
     }
     if (limits_get(sched, lane->queue, round->p, round->active_weight,
@@ -45,29 +55,27 @@ void share_begin(struct round *round, struct lane *lane)
     }
 }
 
-struct cost share_above_floor(const struct round *round,
-                              const struct lane *lane, struct cost cost)
+struct cost share_above_floor(const struct lane *lane, struct cost cost)
 {
-    bool is_above = lane->floor->approx > cost.approx * (1 + NEAR);
+    const struct lane_flow *flow = lane->flow;
+    bool is_above =
+        flow->has_floor && flow->floor.approx > cost.approx * (1 + NEAR);
 
-    (void)round;
-    return is_above ? *lane->floor : cost;
+    return is_above ? flow->floor : cost;
 }
 
-static struct cost flow_of(const struct round *round, const struct lane *lane)
+void share_note(const struct round *round, struct lane *lane)
 {
     struct cost usage =
         cost_of(&round->pool->base, &lane->all, NULL, lane->factor_micro);
 
-    return lane->floor ? share_above_floor(round, lane, usage) : usage;
+    lane->flow->now = share_above_floor(lane, usage);
 }
 
 int share_compare_flows(const struct round *round, const struct lane *a,
                         const struct lane *b)
 {
-    struct cost x = flow_of(round, a), y = flow_of(round, b);
-
-    return cost_compare(&round->pool->base, &x, &y);
+    return cost_compare(&round->pool->base, &a->flow->now, &b->flow->now);
 }
 
 /* Ask for the lane's first new work: a job, or all of a gang that waits. */
@@ -197,7 +205,8 @@ void share_end(struct round *round)
     for (uint32_t i = 0; i < round->lane_count; i++) {
         const struct queue *queue =
             &round->sched->queues.items[round->lanes[i].queue];
-        is_waiting |= round->lanes[i].floor != NULL && queue->waiting_count > 0;
+        is_waiting |=
+            round->lanes[i].flow->has_floor && queue->waiting_count > 0;
     }
     if (is_waiting) {
         round_wake_by(round,

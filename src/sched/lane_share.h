@@ -12,6 +12,13 @@
 #include "sched/round.h"
 #include "sched/standing.h"
 
+/* The flow of a lane's queue. */
+struct lane_flow {
+    struct cost floor; /* when the round began */
+    bool has_floor;    /* it was above the usage then */
+    struct cost now;   /* see share_note() */
+};
+
 /* Before the lanes are made. */
 void share_start(struct round *round);
 /* The floor and the limits of a lane whose sums are there. */
@@ -19,10 +26,12 @@ void share_begin(struct round *round, struct lane *lane);
 /* What stays undone may be done once flows have fallen: say when. */
 void share_end(struct round *round);
 
-/* The larger of a cost of the lane and its floor. */
-struct cost share_above_floor(const struct round *round,
-                              const struct lane *lane, struct cost cost);
-/* Order of lanes by their flows as they are now, each by its weight. */
+/* The larger of a cost of the lane and its floor; the lane has a flow. */
+struct cost share_above_floor(const struct lane *lane, struct cost cost);
+/* Note the flow as it is now, before a stream of the lane is put in order;
+ * the lane has one. */
+void share_note(const struct round *round, struct lane *lane);
+/* Order of lanes by the flows that were noted, each by its weight. */
 int share_compare_flows(const struct round *round, const struct lane *a,
                         const struct lane *b);
 

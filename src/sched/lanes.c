@@ -6,6 +6,7 @@
 #include "sched/heap.h"
 #include "sched/lane_share.h"
 #include "sched/order.h"
+#include "sched/sweep.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
 {
@@ -24,6 +25,10 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->group_rooms = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;
+        if (sweep_missed_class(round, class)) {
+            class->is_blocked = class->is_blocked_all = true;
+            class->blocked_growth = round->growth_count;
+        }
     }
     return class;
 }
@@ -114,11 +119,12 @@ static bool is_planned(const struct round *round, const struct list *list,
 
     if (list->class_index != NONE) {
         uint8_t flags = sched->job_flags.items[item];
-        return flags & JOB_PLANNED ||
+        return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
                (flags & JOB_ADMITTED && head_has(round, item, false));
     }
     const struct gang *gang = &sched->gangs.items[item];
     return gang->planned == sched->plan_count ||
+           sweep_missed_gang(round, gang) ||
            (gang->is_admitted && head_has(round, item, true));
 }
 
@@ -304,7 +310,7 @@ struct cost lane_new_cost(const struct round *round, const struct lane *lane,
     struct cost cost =
         cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
 
-    return lane->floor ? share_above_floor(round, lane, cost) : cost;
+    return lane->flow ? share_above_floor(lane, cost) : cost;
 }
 
 /* Find the lane's next new work and put its stream in order. */
@@ -339,6 +345,9 @@ void lane_refresh_new(struct round *round, struct lane *lane)
             lane->request = request;
             lane->level[STREAM_NEW] = list->level;
             lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
+            if (lane->flow) {
+                share_note(round, lane);
+            }
             heap_put(round, lane, STREAM_NEW);
             lane_chain(round, lane, list->class_index);
             return;
@@ -360,6 +369,9 @@ void lane_refresh_evicted(struct round *round, struct lane *lane)
             lane->cost[STREAM_EVICTED] =
                 cost_of(&round->pool->base, &lane->placed, unit->sum,
                         lane->factor_micro);
+            if (lane->flow) {
+                share_note(round, lane);
+            }
             heap_put(round, lane, STREAM_EVICTED);
             return;
         }

@@ -3,6 +3,8 @@
 #include "sched/away.h"
 #include "sched/kinds.h"
 
+enum { MATCH_PER_LOOK = 4 };
+
 static bool is_tolerated(const struct requirement *requirement,
                          const struct taint *taint)
 {
@@ -89,6 +91,18 @@ struct requirement *class_decode(const struct sched *sched,
     return requirement;
 }
 
+/* What asking a node costs, in nodes that are asked nothing. */
+static uint32_t match_work_of(const struct requirement *requirement)
+{
+    uint32_t count = requirement->selector_count +
+                     requirement->toleration_count / MATCH_PER_LOOK;
+
+    for (uint32_t i = 0; i < requirement->term_count; i++) {
+        count += requirement->terms[i].expression_count;
+    }
+    return count / MATCH_PER_LOOK;
+}
+
 void class_resolve(struct sched *sched, uint32_t class_index)
 {
     auto_arena arena = {0};
@@ -105,6 +119,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
     class->asks_names = kinds_note_class(sched, requirement);
+    class->match_work = match_work_of(requirement);
     class->lifetime_ms = requirement->lifetime_ms;
     if (class->lifetime_ms == LIFETIME_BY_CLASS) {
         const struct priority_class *priority_class =

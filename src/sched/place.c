@@ -17,6 +17,7 @@ static bool is_static_match(const struct search *search, uint32_t index)
         class->requirement =
             class_decode(round->sched, search->class_index, round->arena);
     }
+    round->counters->nodes_examined += class->match_work;
     return match_static(round->sched, class->requirement, index) ==
                SCHED_EXCLUSIONS &&
            (!class->is_away || away_is_of_type(round->sched, class, index));

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/round.h"
+#include "sched/sweep.h"
 
 /* Rate limits as they were, to be put back. */
 struct saved_limits {
@@ -79,7 +80,10 @@ const struct sched_looked *sched_looked(const struct sched *sched,
 static void plan_pools(struct sched *sched, struct round *proto,
                        struct sched_plan *plan)
 {
-    for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
+    uint32_t i = sweep_open(sched, proto->kind, &plan->is_resumed);
+    bool is_resumed = plan->is_resumed;
+
+    for (; i < sched->policy->pool_count; i++) {
         struct round round = *proto;
         round.p = pool_get(sched, sched->policy->pools[i].name);
         round.pool = &sched->pools.items[round.p];
@@ -87,17 +91,23 @@ static void plan_pools(struct sched *sched, struct round *proto,
         if (round.pool->node_count == 0) {
             continue;
         }
+        sweep_begin_pool(&round, is_resumed);
+        is_resumed = false;
         round_plan(&round);
+        sweep_end_pool(&round, i);
         note_looked(sched, &round);
         proto->group = round.group;
-        plan->is_cut |= round.is_cut;
+        plan->is_cut |= round.is_cut || round.is_spent;
+        plan->is_spent |= round.is_spent;
         if (round.wake_ms < plan->next_wake_ms) {
             plan->next_wake_ms = round.wake_ms;
         }
         if (plan->is_cut) {
-            break;
+            return;
         }
     }
+    bool is_same = sweep_close(sched, proto->kind);
+    plan->is_cut = plan->is_resumed && !is_same;
 }
 
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
@@ -142,7 +152,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
         }
         plan.counters.preemptions += plan.decisions[i].action == SCHED_PREEMPT;
     }
-    if (plan.decision_count == 0) {
+    if (plan.decision_count == 0 && !plan.is_cut) {
         sched->settled_version[kind] = sched->version;
         sched->settled_until_ms[kind] = plan.next_wake_ms;
     }

@@ -8,6 +8,7 @@
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/starving.h"
+#include "sched/sweep.h"
 
 /* How a lease is let past what waits for its node. */
 static void note_pass(const struct round *round,
@@ -187,6 +188,9 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
     }
     if (second) {
         lane->cost[STREAM_NEW] = lane_new_cost(round, lane, &class->request);
+        if (lane->flow) {
+            share_note(round, lane);
+        }
         struct heap_entry entry = heap_entry_of(round, lane, STREAM_NEW);
         if (!heap_less(round, &entry, second)) {
             return false;
@@ -294,8 +298,10 @@ static void pass_over_job(struct round *round, struct lane *lane,
 
     pass_over(round, lane);
     if (is_admitted || sched->job_flags.items[job]) {
+        sweep_miss_job(round, job);
         lane_skip(round, lane);
     } else {
+        sweep_miss_class(round, class);
         class->is_barred |= head_has_window(round, lane);
         give_up(round, class);
     }
@@ -355,6 +361,7 @@ static void step_gang(struct round *round, struct lane *lane)
 
     switch (gang_place(round, lane, gang)) {
     case GANG_WAITS:
+        sweep_miss_gang(round, &round->sched->gangs.items[gang]);
         if (round->reserve.own) {
             order_note_held(round, lane);
         } else {
@@ -467,6 +474,9 @@ static void run_heap(struct round *round)
             lane_refresh_new(round, lane);
             head_order_lanes(round);
         }
+        if (!sweep_step(round)) {
+            break;
+        }
     }
 }
 
@@ -552,7 +562,7 @@ void round_plan(struct round *round)
     head_pass(round);
     step_starving(round);
     run_heap(round);
-    if (round->growth_count && !round->is_cut) {
+    if (round->growth_count && !round->is_cut && !round->is_spent) {
         /* What victims left over may serve what was passed over before. */
         round->is_filling = true;
         for (uint32_t i = 0; i < n; i++) {

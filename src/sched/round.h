@@ -34,6 +34,7 @@ struct usage {
     struct resource_vec used, limit;
 };
 
+struct lane_flow;
 struct limits;
 
 struct lane {
@@ -53,12 +54,11 @@ struct lane {
     bool is_stepwise;        /* a lease changes what its order is */
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
-    struct usage **usages; /* by priority class; NULL: none yet */
-    bool is_touched;       /* its work was preempted */
-    bool is_rescued;       /* see starving.h */
-    struct cost *floor;    /* the flow when the round began, if it was above
-                              the usage; or NULL */
-    struct limits *limits; /* or NULL: none */
+    struct usage **usages;  /* by priority class; NULL: none yet */
+    bool is_touched;        /* its work was preempted */
+    bool is_rescued;        /* see starving.h */
+    struct lane_flow *flow; /* or NULL: the pool remembers none */
+    struct limits *limits;  /* or NULL: none */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
@@ -166,6 +166,8 @@ struct round {
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t open_node;    /* its index entry is stale; or NONE */
     bool is_cut;
+    bool is_spent, is_resumed; /* see sweep.h */
+    uint32_t sweep_id;
     bool is_filling; /* the pass after preemptions: no further ones */
 
     struct unit *units;

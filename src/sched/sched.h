@@ -303,6 +303,7 @@ struct sched_counters {
     uint64_t preemptions;
     uint64_t failed_searches; /* a class was found to fit nowhere */
     uint64_t nodes_examined;
+    uint64_t steps;   /* jobs and gangs decided about */
     uint64_t evicted; /* running jobs that had to win their place again */
 };
 
@@ -310,7 +311,11 @@ struct sched_counters {
 struct sched_plan {
     const struct sched_decision *decisions; /* until the next sched_plan() */
     uint32_t decision_count;
-    bool is_cut;          /* `decision_count_max` was met; ask again */
+    bool is_cut;     /* `decision_count_max` was met, or it is part of a sweep:
+                        ask again */
+    bool is_spent;   /* the policy's work for a plan was used up: the next goes
+                        on behind */
+    bool is_resumed; /* it went on behind one that was */
     int64_t next_wake_ms; /* ask again then, though nothing happens; or
                              INT64_MAX */
     struct sched_counters counters;
@@ -323,6 +328,10 @@ struct sched_plan {
  * does. */
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
                 uint32_t decision_count_max, struct sched_plan *ret_plan);
+
+/* Plans begin with all again: what they left to the next is forgotten.  Told
+ * when a leader begins, for that is not in checkpoints. */
+void sched_sweep_reset(struct sched *sched);
 
 /* How many jobs of a queue the last plan looked at in a pool. */
 struct sched_looked {
@@ -365,6 +374,8 @@ enum sched_wait {
                               may go at `until_ms` */
     SCHED_WAIT_BUDGET,     /* it would be charged `asked` of the `allowed` that
                               is left in `pool`, in minutes x its units */
+    SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
+                             on there */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */

@@ -42,13 +42,15 @@ struct class
     uint8_t level;
     uint8_t priority_class;
     bool is_live;
-    bool is_away;       /* a variant of `base`; see away.h */
-    uint8_t away;       /* which of its priority class's types */
-    uint32_t base;      /* of a variant */
-    uint32_t variant;   /* the first, or next one; or NONE */
-    bool is_plain;      /* asks nothing of labels */
-    bool asks_names;    /* asks for nodes by name */
-    bool is_impossible; /* asks for a resource that the policy has not */
+    bool is_away;        /* a variant of `base`; see away.h */
+    uint32_t match_work; /* beside the look at a node, when it is asked */
+    uint8_t away;        /* which of its priority class's types */
+    uint32_t base;       /* of a variant */
+    uint32_t variant;    /* the first, or next one; or NONE */
+    uint32_t sweep[2];   /* by round_kind: no place in this one; see sweep.h */
+    bool is_plain;       /* asks nothing of labels */
+    bool asks_names;     /* asks for nodes by name */
+    bool is_impossible;  /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
     int64_t lifetime_ms, deadline_ms;
@@ -86,10 +88,12 @@ struct job {
 
 /* Bits of sched.job_flags. */
 enum {
-    JOB_AVOIDS = 1,   /* it has an avoid list */
-    JOB_PLANNED = 2,  /* leased or failed by the plan in the making */
-    JOB_ADMITTED = 4, /* of no gang, and in a pool's list of admitted ones */
-    JOB_CHARGED = 8,  /* it has a charge */
+    JOB_AVOIDS = 1,      /* it has an avoid list */
+    JOB_PLANNED = 2,     /* leased or failed by the plan in the making */
+    JOB_ADMITTED = 4,    /* of no gang, and in a pool's list of admitted ones */
+    JOB_CHARGED = 8,     /* it has a charge */
+    JOB_SWEPT_FAST = 16, /* no place for it in this sweep of fast rounds */
+    JOB_SWEPT_BALANCE = 32, /* the like */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -120,6 +124,7 @@ struct gang {
     uint32_t next;          /* with the same hash */
     uint32_t position;      /* the job it is listed by, or NONE: not listed */
     uint32_t started_count; /* members that have had a run */
+    uint32_t sweep[2];      /* by round_kind: no place in this one */
     bool has_fitted;        /* empty nodes might have held it; gang_fit.c */
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
@@ -351,6 +356,15 @@ struct avoid_list {
     uint32_t count;
 };
 
+/* Where plans of a kind go on; see sweep.h. */
+struct sweep {
+    bool is_open;       /* the last one ended before all was looked at */
+    uint32_t pool_at;   /* in the policy's pools */
+    uint32_t id;        /* one for each pass over a pool */
+    uint64_t version;   /* of the state when it began */
+    VEC(uint32_t) jobs; /* with the kind's flag */
+};
+
 struct sched {
     const struct policy *policy;
     uint32_t level_count;
@@ -413,6 +427,8 @@ struct sched {
 
     struct bucket bucket; /* all starts */
     struct health health;
+    struct sweep sweeps[2]; /* by round_kind */
+    bool is_trial;          /* the plan in the making leaves them as they are */
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */

@@ -332,7 +332,7 @@ static int add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
     const K8s__Io__Api__Core__V1__NodeSelector *required =
         spec->affinity->nodeaffinity
             ->requiredduringschedulingignoredduringexecution;
-    size_t count = required->n_nodeselectorterms;
+    size_t count = required->n_nodeselectorterms, total = 0;
     if (count > AFFINITY_TERMS_MAX) {
         return err_set(err, -ERR_LIMIT, "node affinity: more than %d terms",
                        AFFINITY_TERMS_MAX);
@@ -348,6 +348,14 @@ static int add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
         }
     }
     requirement->term_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        total += requirement->terms[i].expression_count;
+    }
+    if (total > AFFINITY_TOTAL_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "node affinity: more than %d expressions in all terms",
+                       AFFINITY_TOTAL_MAX);
+    }
     return 0;
 }
 

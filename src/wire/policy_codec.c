@@ -227,6 +227,12 @@ static const struct setting form_keys[] = {
     SETTING("maxQueueLookback", INT, policy_form, lookback_max,
             .about = "Jobs of one queue that are looked at in a round; 0: all.",
             .max = COUNT_MAX),
+    SETTING("maxSchedulingDuration", DURATION, policy_form, round_ms_max,
+            .about = "A round ends after so much work, and the next goes on "
+                     "behind it; 0s: no bound. It is counted, not timed, so "
+                     "that the same state has the same plan: a millisecond "
+                     "is 50,000 nodes looked at.",
+            .max = DAY_MS),
     SETTING("maxRetries", INT, policy_form, retries_max,
             .about = "How often a job goes back to its queue when an executor "
                      "returns it.",
@@ -356,6 +362,7 @@ static void limits_to_form(const struct policy *policy,
     form->rate_per_queue = (struct policy_rate_form){
         policy->rate_per_queue.rate_milli_per_s, policy->rate_per_queue.burst};
     form->lookback_max = policy->lookback_max;
+    form->round_ms_max = policy->round_work_max / POLICY_WORK_PER_MS;
     form->retries_max = policy->retries_max;
     form->round_period_ms = policy->round_period_ms;
     form->balance_period_ms = policy->balance_period_ms;
@@ -643,6 +650,7 @@ static void limits_from_form(const struct policy_form *form,
     policy->rate_per_queue = (struct rate_limit){
         form->rate_per_queue.rate_milli_per_s, form->rate_per_queue.burst};
     policy->lookback_max = (uint32_t)form->lookback_max;
+    policy->round_work_max = form->round_ms_max * POLICY_WORK_PER_MS;
     policy->retries_max = (uint32_t)form->retries_max;
     policy->round_period_ms = form->round_period_ms;
     policy->balance_period_ms = form->balance_period_ms;

@@ -99,6 +99,7 @@ struct policy_form {
     struct str default_class;
     struct policy_rate_form rate_global, rate_per_queue;
     int64_t lookback_max;
+    int64_t round_ms_max;
     int64_t retries_max;
     int64_t round_period_ms;
     int64_t balance_period_ms;

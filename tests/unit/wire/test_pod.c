@@ -174,6 +174,29 @@ static void assert_refused(const char *text, int code, const char *message)
     assert_string_equal(err.text, message);
 }
 
+/* Each node is asked all of them. */
+static void test_affinity_has_a_bound_over_all_terms(void **state)
+{
+    auto_strbuf text = {0};
+
+    (void)state;
+    strbuf_add_text(&text,
+                    "{\"affinity\":{\"nodeAffinity\":{"
+                    "\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+                    "\"nodeSelectorTerms\":[");
+    for (int term = 0; term < 9; term++) {
+        strbuf_addf(&text, "%s{\"matchExpressions\":[", term ? "," : "");
+        for (int i = 0; i < 60; i++) {
+            strbuf_addf(&text, "%s{\"key\":\"k%d\",\"operator\":\"Exists\"}",
+                        i ? "," : "", i);
+        }
+        strbuf_add_text(&text, "]}");
+    }
+    strbuf_add_text(&text, "]}}}}");
+    assert_refused(strbuf_text(&text), -ERR_LIMIT,
+                   "node affinity: more than 512 expressions in all terms");
+}
+
 static void test_what_does_not_read_is_refused(void **state)
 {
     (void)state;
@@ -200,6 +223,7 @@ int main(void)
         TEST(test_a_limit_alone_is_a_request_and_zero_is_none),
         TEST(test_placement_is_read),
         TEST(test_equal_needs_pack_to_equal_bytes),
+        TEST(test_affinity_has_a_bound_over_all_terms),
         TEST(test_what_does_not_read_is_refused),
     };
     return RUN_TESTS(tests);

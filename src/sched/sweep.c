@@ -1,0 +1,143 @@
+#include "sched/sweep.h"
+
+#include "sched/round.h"
+
+/* Jobs that were missed by themselves are looked at again. */
+static void forget_jobs(struct sched *sched, struct sweep *sweep, uint8_t bit)
+{
+    for (size_t i = 0; i < sweep->jobs.count; i++) {
+        sched->job_flags.items[sweep->jobs.items[i]] &= (uint8_t)~bit;
+    }
+    sweep->jobs.count = 0;
+}
+
+static uint8_t bit_of(enum round_kind kind)
+{
+    return kind == ROUND_FAST ? JOB_SWEPT_FAST : JOB_SWEPT_BALANCE;
+}
+
+uint32_t sweep_open(struct sched *sched, enum round_kind kind,
+                    bool *ret_is_resumed)
+{
+    struct sweep *sweep = &sched->sweeps[kind];
+
+    *ret_is_resumed = false;
+    if (sched->is_trial) {
+        return 0;
+    }
+    *ret_is_resumed =
+        sweep->is_open && sweep->pool_at < sched->policy->pool_count;
+    if (!*ret_is_resumed) {
+        forget_jobs(sched, sweep, bit_of(kind));
+        sweep->is_open = false;
+        sweep->pool_at = 0;
+        sweep->version = sched->version;
+    }
+    return sweep->pool_at;
+}
+
+void sweep_begin_pool(struct round *round, bool is_resumed)
+{
+    struct sched *sched = round->sched;
+    struct sweep *sweep = &sched->sweeps[round->kind];
+
+    if (!is_resumed && !sched->is_trial) {
+        forget_jobs(sched, sweep, bit_of(round->kind));
+        sweep->id++;
+    }
+    round->sweep_id = sweep->id;
+    round->is_resumed = is_resumed;
+}
+
+void sweep_end_pool(struct round *round, uint32_t pool_at)
+{
+    struct sweep *sweep = &round->sched->sweeps[round->kind];
+
+    if (round->sched->is_trial) {
+        return;
+    }
+    sweep->is_open |= round->is_spent;
+    sweep->pool_at = round->is_spent || round->is_cut ? pool_at : pool_at + 1;
+}
+
+bool sweep_close(struct sched *sched, enum round_kind kind)
+{
+    struct sweep *sweep = &sched->sweeps[kind];
+
+    if (sched->is_trial) {
+        return true;
+    }
+    forget_jobs(sched, sweep, bit_of(kind));
+    sweep->is_open = false;
+    sweep->pool_at = 0;
+    return sweep->version == sched->version;
+}
+
+void sched_sweep_reset(struct sched *sched)
+{
+    (void)sweep_close(sched, ROUND_FAST);
+    (void)sweep_close(sched, ROUND_BALANCE);
+}
+
+bool sweep_step(struct round *round)
+{
+    const struct sched_counters *counters = round->counters;
+    uint64_t work_max = (uint64_t)round->sched->policy->round_work_max;
+
+    round->counters->steps++;
+    round->is_spent =
+        work_max > 0 &&
+        counters->nodes_examined + counters->steps * SWEEP_STEP_WORK >=
+            work_max;
+    return !round->is_spent;
+}
+
+void sweep_miss_class(const struct round *round, struct class *class)
+{
+    if (!round->sched->is_trial) {
+        class->sweep[round->kind] = round->sweep_id;
+    }
+}
+
+void sweep_miss_job(struct round *round, uint32_t job)
+{
+    struct sched *sched = round->sched;
+    uint8_t bit = bit_of(round->kind);
+
+    if (!sched->is_trial && !(sched->job_flags.items[job] & bit)) {
+        sched->job_flags.items[job] |= bit;
+        VEC_PUSH(&sched->sweeps[round->kind].jobs, job);
+    }
+}
+
+void sweep_miss_gang(const struct round *round, struct gang *gang)
+{
+    if (!round->sched->is_trial) {
+        gang->sweep[round->kind] = round->sweep_id;
+    }
+}
+
+bool sweep_missed_class(const struct round *round, const struct class *class)
+{
+    return round->is_resumed && class->sweep[round->kind] == round->sweep_id;
+}
+
+bool sweep_missed_job(const struct round *round, uint32_t job)
+{
+    return round->is_resumed &&
+           round->sched->job_flags.items[job] & bit_of(round->kind);
+}
+
+bool sweep_missed_gang(const struct round *round, const struct gang *gang)
+{
+    return round->is_resumed && gang->sweep[round->kind] == round->sweep_id;
+}
+
+bool sweep_is_before(const struct sched *sched, uint32_t job)
+{
+    uint32_t c = sched->lists.items[sched->jobs.items[job].list].class_index;
+    const struct sweep *sweep = &sched->sweeps[ROUND_BALANCE];
+
+    return sweep->is_open &&
+           sched->classes.items[c].sweep[ROUND_BALANCE] != sweep->id;
+}

@@ -1,0 +1,53 @@
+/*
+ * sweep - a plan that is bounded in its work, and goes on behind where the
+ * last one stopped.
+ *
+ * A plan may look at so many nodes and jobs (policy.round_work_max) and then
+ * ends; what it has decided stands.  What found no place is remembered, and
+ * the next plan passes over it, so that it looks at what comes behind: a
+ * *sweep* is as many plans as it takes until all has been looked at, pool
+ * after pool.  Then all begin anew.  So nothing that costs much keeps others
+ * from their turn for longer than a sweep.
+ *
+ * Work is counted, not timed: a plan must depend on state and policy alone.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state.h"
+
+struct round;
+
+enum {
+    SWEEP_STEP_WORK = 32, /* of a decision, in nodes looked at */
+};
+
+/* Begin a plan: the place in the policy's pools where it starts. */
+uint32_t sweep_open(struct sched *sched, enum round_kind kind,
+                    bool *ret_is_resumed);
+/* Set up a round of it. */
+void sweep_begin_pool(struct round *round, bool is_resumed);
+/* Its pool is done, or not (`is_spent`), and is the policy's `pool_at`. */
+void sweep_end_pool(struct round *round, uint32_t pool_at);
+/* All pools are done; true when nothing has changed since the sweep began. */
+bool sweep_close(struct sched *sched, enum round_kind kind);
+
+/* Whether a balance round ended before it came to a job, and the next may. */
+bool sweep_is_before(const struct sched *sched, uint32_t job);
+
+/* Count a decision; false when the plan's work is used up. */
+bool sweep_step(struct round *round);
+/* A class has no place in this round's pool; or a job of it, by itself; or a
+ * gang. */
+void sweep_miss_class(const struct round *round, struct class *class);
+/* The like. */
+void sweep_miss_job(struct round *round, uint32_t job);
+/* The like. */
+void sweep_miss_gang(const struct round *round, struct gang *gang);
+/* Whether this sweep has found so before. */
+bool sweep_missed_class(const struct round *round, const struct class *class);
+/* The like. */
+bool sweep_missed_job(const struct round *round, uint32_t job);
+/* The like. */
+bool sweep_missed_gang(const struct round *round, const struct gang *gang);

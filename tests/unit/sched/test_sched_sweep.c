@@ -1,0 +1,192 @@
+/* Plans that are bounded in their work go on behind where they stopped
+ * (sweep.h). */
+#include "unit.h"
+#include "world.h"
+
+enum { STEP_WORK = 32, STEPS = 20 };
+
+/* So many decisions a plan, about. */
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+
+    world_init(world);
+    world->policy.round_work_max = STEPS * STEP_WORK;
+    world_restart(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(sched_is_consistent(world->sched));
+    world_fini(world);
+    mem_free(world);
+    return 0;
+}
+
+/* Jobs that are each a class of its own, and fit nowhere now. */
+static uint32_t submit_misfits(struct world *w, uint32_t count)
+{
+    struct world_job job = {.queue = "A", .cores = 9};
+    uint32_t first = w->job_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        job.memory_gb = 1 + i;
+        world_submit(w, &job);
+    }
+    return first;
+}
+
+/* Plan until a plan says that there is no more; how often. */
+static uint32_t sweep(struct world *w, enum round_kind kind, int64_t now_ms)
+{
+    uint32_t count = 0;
+
+    do {
+        world_round(w, kind, now_ms);
+        count++;
+        assert_true(count < 1000);
+    } while (w->plan.is_cut);
+    return count;
+}
+
+/* However much stands before it that finds no place. */
+static void what_stands_behind_is_looked_at(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 8, .memory_gb = 500});
+    submit_misfits(w, 200);
+    uint32_t behind = world_submit(
+        w, &(struct world_job){.queue = "A", .priority = 1, .cores = 1});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(w->plan.is_spent && w->plan.is_cut);
+    assert_string_equal(world_node_of(w, behind), "");
+    struct sched_explanation why;
+    sched_explain(w->sched, behind, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_ROUND);
+    uint32_t count = 1;
+    while (world_node_of(w, behind)[0] == '\0' && count < 100) {
+        world_round(w, ROUND_BALANCE, 0);
+        count++;
+    }
+    assert_true(count >= 200 / STEPS);
+    assert_true(count <= 200 / STEPS + 2);
+}
+
+/* Without news plans come to an end. */
+static void sweeps_end(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 8, .memory_gb = 500});
+    submit_misfits(w, 100);
+    assert_true(sweep(w, ROUND_FAST, 0) > 1);
+    world_round(w, ROUND_FAST, 0);
+    assert_false(w->plan.is_cut);
+    assert_int_equal(w->plan.counters.steps, 0);
+    assert_true(sweep(w, ROUND_BALANCE, 0) > 1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.counters.steps, 0);
+}
+
+/* What has become possible meanwhile is done after the sweep. */
+static void room_that_appears_meanwhile_is_used(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 8, .memory_gb = 500});
+    uint32_t first = submit_misfits(w, 100);
+    world_round(w, ROUND_FAST, 0);
+    assert_true(w->plan.is_spent);
+    world_node(w, &(struct world_node){"big", .cores = 9, .memory_gb = 1});
+    sweep(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, first), "big");
+}
+
+/* A pool that takes all the work does not keep others from their turn. */
+static void later_pools_have_their_turn(void **state)
+{
+    struct world *w = *state;
+    struct world_job misfit = {.queue = "A", .cores = 9, .pool = "default"};
+
+    w->policy.pools[1] = w->policy.pools[0];
+    w->policy.pools[1].name = STR("second");
+    w->policy.pool_count = 2;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 8, .memory_gb = 500});
+    world_node(w, &(struct world_node){"m", .cores = 8, .pool = "second"});
+    for (uint32_t i = 0; i < 100; i++) {
+        misfit.memory_gb = 1 + i;
+        world_submit(w, &misfit);
+    }
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "B", .pool = "second"});
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, job), "");
+    sweep(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, job), "m");
+}
+
+/* Gangs without room are passed over, too. */
+static void gangs_are_passed_over(void **state)
+{
+    struct world *w = *state;
+    char names[60][3];
+
+    world_node(w, &(struct world_node){"n", .cores = 8});
+    for (uint32_t i = 0; i < 60; i++) {
+        names[i][0] = (char)('a' + i / 26);
+        names[i][1] = (char)('a' + i % 26);
+        names[i][2] = '\0';
+        world_submit_many(w,
+                          &(struct world_job){
+                              .queue = "A",
+                              .gang = names[i],
+                              .cardinality = 9,
+                          },
+                          9);
+    }
+    uint32_t behind =
+        world_submit(w, &(struct world_job){.queue = "A", .priority = 1});
+    assert_true(sweep(w, ROUND_FAST, 0) > 2);
+    assert_string_equal(world_node_of(w, behind), "n");
+}
+
+/* With jobs of one size the queues end up with what they would without a
+ * bound. */
+static void sweep_fills_the_pool(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t i = 0; i < 8; i++) {
+        char name[] = {'n', (char)('0' + i), '\0'};
+        world_node(w, &(struct world_node){name, .cores = 8});
+    }
+    world_submit_many(w, &(struct world_job){.queue = "A", .cores = 2}, 40);
+    submit_misfits(w, 60);
+    world_submit_many(w, &(struct world_job){.queue = "B", .cores = 2}, 40);
+    sweep(w, ROUND_FAST, 0);
+    world_round(w, ROUND_BALANCE, 1000);
+    sweep(w, ROUND_BALANCE, 1000);
+    assert_int_equal(world_running(w, "A"), 16);
+    assert_int_equal(world_running(w, "B"), 16);
+}
+
+int main(void)
+{
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        SCENARIO(what_stands_behind_is_looked_at),
+        SCENARIO(sweeps_end),
+        SCENARIO(room_that_appears_meanwhile_is_used),
+        SCENARIO(later_pools_have_their_turn),
+        SCENARIO(gangs_are_passed_over),
+        SCENARIO(sweep_fills_the_pool),
+    };
+
+    return RUN_TESTS(tests);
+}
