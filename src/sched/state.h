@@ -428,7 +428,6 @@ struct sched {
     struct bucket bucket; /* all starts */
     struct health health;
     struct sweep sweeps[2]; /* by round_kind */
-    bool is_trial;          /* the plan in the making leaves them as they are */
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */
