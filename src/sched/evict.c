@@ -365,6 +365,7 @@ void evict_forget(struct round *round)
             }
         }
     }
+    VEC_FREE(&round->falls);
     VEC_FREE(&round->grown);
     VEC_FREE(&round->touched);
     VEC_FREE(&round->moved);

@@ -404,6 +404,11 @@ void head_pass(struct round *round)
             (!hold_for(round, claim) && !has_closed_nodes(round))) {
             entry->is_done = true;
             decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
+            amounts_add(&claim->lane->all, &own);
+            share_count_claim(round, claim, 1);
+            share_fall(round, claim->lane);
+            amounts_subtract(&claim->lane->all, &own);
+            share_count_claim(round, claim, -1);
             lane_refresh(round, claim->lane); /* it has less now */
             continue;
         }

@@ -55,6 +55,49 @@ void share_begin(struct round *round, struct lane *lane)
     }
 }
 
+void share_fall(struct round *round, struct lane *lane)
+{
+    const struct cost_base *base = &round->pool->base;
+
+    if (!round->has_flow) {
+        return;
+    }
+    struct fall fall = {
+        .lane = lane,
+        .floor = lane->flow->floor,
+        .has_floor = lane->flow->has_floor,
+        .infinite_floor = lane->limits ? lane->limits->infinite_floor : 0,
+        .journal_count = round->sched->journal.count,
+    };
+    struct cost usage = cost_of(base, &lane->all, NULL, lane->factor_micro);
+    VEC_PUSH(&round->falls, fall);
+    if (!fall.has_floor || cost_compare(base, &usage, &fall.floor) > 0) {
+        lane->flow->floor = usage;
+        lane->flow->has_floor = true;
+    }
+    if (lane->limits) {
+        double infinite = cost_fraction(base, &lane->limits->infinite);
+        lane->limits->infinite_floor =
+            infinite > fall.infinite_floor ? infinite : fall.infinite_floor;
+    }
+}
+
+void share_rollback(struct round *round, size_t journal_count)
+{
+    while (round->falls.count) {
+        const struct fall *fall = &round->falls.items[round->falls.count - 1];
+        if (fall->journal_count <= journal_count) {
+            return;
+        }
+        fall->lane->flow->floor = fall->floor;
+        fall->lane->flow->has_floor = fall->has_floor;
+        if (fall->lane->limits) {
+            fall->lane->limits->infinite_floor = fall->infinite_floor;
+        }
+        round->falls.count--;
+    }
+}
+
 struct cost share_above_floor(const struct lane *lane, struct cost cost)
 {
     const struct lane_flow *flow = lane->flow;

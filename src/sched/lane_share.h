@@ -3,8 +3,9 @@
  * work goes by beside usage, and what stops it.
  *
  * The flow if a job were scheduled is max(F, cost(usage + job)), where F is
- * the flow when the round began: that is the lane's *floor*, and usage that
- * grows past it leaves it behind.  Private to src/sched.
+ * the flow when the round began, or what was used before the plan took work
+ * away: that is the lane's *floor*, and usage that grows past it leaves it
+ * behind.  Private to src/sched.
  */
 #pragma once
 
@@ -14,8 +15,8 @@
 
 /* The flow of a lane's queue. */
 struct lane_flow {
-    struct cost floor; /* when the round began */
-    bool has_floor;    /* it was above the usage then */
+    struct cost floor; /* when the round began, or before usage fell */
+    bool has_floor;    /* it was above the usage that was left */
     struct cost now;   /* see share_note() */
 };
 
@@ -25,6 +26,11 @@ void share_start(struct round *round);
 void share_begin(struct round *round, struct lane *lane);
 /* What stays undone may be done once flows have fallen: say when. */
 void share_end(struct round *round);
+
+/* The lane's usage is to fall: its flows do not at once (model.md 2.5). */
+void share_fall(struct round *round, struct lane *lane);
+/* Undo that down to a count of the journal. */
+void share_rollback(struct round *round, size_t journal_count);
 
 /* The larger of a cost of the lane and its floor; the lane has a flow. */
 struct cost share_above_floor(const struct lane *lane, struct cost cost);

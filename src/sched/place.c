@@ -324,6 +324,9 @@ static void charge(struct round *round, const struct run *run,
     if (!lane) {
         return;
     }
+    if (sign < 0) {
+        share_fall(round, lane);
+    }
     amounts_add_times(&lane->all, &class->request, sign);
     if (run->state != RUN_EVICTED) {
         amounts_add_times(&lane->placed, &class->request, sign);
@@ -412,6 +415,7 @@ void place_rollback(struct round *round, size_t mark)
         /* What was learnt of the node meanwhile no longer holds. */
         VEC_PUSH(&round->grown, entry.node);
     }
+    share_rollback(round, mark);
     round->version++;
 }
 

@@ -417,6 +417,7 @@ static void step_new(struct round *round, struct lane *lane)
     }
     if (lane->limits && !share_allows(round, lane)) {
         lane->head_count = 0; /* what is behind it does not pass it */
+        lane->is_refused = true;
         return;
     }
     round->reserve.own =
@@ -566,8 +567,10 @@ void round_plan(struct round *round)
         /* What victims left over may serve what was passed over before. */
         round->is_filling = true;
         for (uint32_t i = 0; i < n; i++) {
-            lane_fill(round, &round->lanes[i]);
-            lane_refresh_new(round, &round->lanes[i]);
+            if (!round->lanes[i].is_refused) {
+                lane_fill(round, &round->lanes[i]);
+                lane_refresh_new(round, &round->lanes[i]);
+            }
         }
         run_heap(round);
     }

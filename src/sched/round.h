@@ -57,6 +57,7 @@ struct lane {
     struct usage **usages;  /* by priority class; NULL: none yet */
     bool is_touched;        /* its work was preempted */
     bool is_rescued;        /* see starving.h */
+    bool is_refused;        /* by its share: out for the round */
     struct lane_flow *flow; /* or NULL: the pool remembers none */
     struct limits *limits;  /* or NULL: none */
     /* The lanes whose next new work is of one class are chained. */
@@ -134,6 +135,15 @@ struct moved {
     uint32_t node;
 };
 
+/* What a lane's flows were floored by before its usage fell. */
+struct fall {
+    struct lane *lane;
+    struct cost floor;
+    bool has_floor;
+    double infinite_floor;
+    size_t journal_count; /* then */
+};
+
 struct round {
     struct sched *sched;
     struct arena *arena;
@@ -186,6 +196,7 @@ struct round {
     struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(struct moved) moved;    /* nodes whose place in the index changed */
+    VEC(struct fall) falls;     /* see share_fall() */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels;

@@ -217,6 +217,69 @@ static void urgency_and_evicted_work_make_room_together(void **state)
     assert_int_equal(w->preempted_count, 2);
 }
 
+/* What a plan preempts does not make its queue hungry at once: the flow falls
+ * only with time (model.md 2.5). */
+static void a_flow_does_not_fall_with_what_a_plan_preempts(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].half_time_ms = 600000;
+    w->policy.is_fair_share_preemption_off = true;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_queue(w, "S", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 6});
+    uint32_t kept =
+        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
+    uint32_t victim =
+        world_submit(w, &(struct world_job){.queue = "Q", .cores = 4});
+    world_lease(w, kept, node, 0);
+    world_lease(w, victim, node, 1);
+    uint32_t hungry = world_submit(w, &(struct world_job){.queue = "R"});
+    uint32_t sated = world_submit(w, &(struct world_job){.queue = "Q"});
+    world_submit(w, &(struct world_job){
+                        .queue = "S", .cores = 3, .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, hungry), "n");
+    assert_string_equal(world_node_of(w, sated), "");
+}
+
+/* A queue whose head its share refuses is out for the round, also when the
+ * round takes work from it later (model.md 6.5). */
+static void what_a_share_refuses_waits_for_the_next_round(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].over_share_ppm = 0;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "S", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t victim =
+        world_submit(w, &(struct world_job){.queue = "Q",
+                                            .cores = 5,
+                                            .memory_gb = 28,
+                                            .lifetime_s = INT64_MAX});
+    world_lease(w, victim, node, 0);
+    uint32_t refused = world_submit(w, &(struct world_job){
+                                           .queue = "Q",
+                                           .memory_gb = 1,
+                                           .priority_class = "high",
+                                           .lifetime_s = INT64_MAX,
+                                       });
+    world_submit(w, &(struct world_job){.queue = "S",
+                                        .cores = 8,
+                                        .memory_gb = 4,
+                                        .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, refused), "");
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, refused), "n");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -228,6 +291,8 @@ int main(void)
         CASE(a_flow_and_what_a_plan_starts_do_not_add_up),
         CASE(a_more_urgent_job_uses_up_what_is_left_beside),
         CASE(urgency_and_evicted_work_make_room_together),
+        CASE(a_flow_does_not_fall_with_what_a_plan_preempts),
+        CASE(what_a_share_refuses_waits_for_the_next_round),
     };
 
     return RUN_TESTS(tests);
