@@ -59,7 +59,7 @@ void share_fall(struct round *round, struct lane *lane)
 {
     const struct cost_base *base = &round->pool->base;
 
-    if (!round->has_flow) {
+    if (!lane->flow) {
         return;
     }
     struct fall fall = {

@@ -18,39 +18,6 @@ int instance_free(const struct instance *instance, int node, int kind)
     return left;
 }
 
-/* Amounts of all that a queue runs. */
-static struct fraction usage_of(const struct instance *instance, int queue)
-{
-    int amounts[INSTANCE_KINDS] = {0};
-
-    for (int j = 0; j < instance->job_count; j++) {
-        const struct instance_job *job = &instance->jobs[j];
-        bool counts =
-            job->is_there && job->node != NO_NODE && job->queue == queue;
-        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
-            amounts[k] += job->request[k];
-        }
-    }
-    return instance_cost(instance, amounts);
-}
-
-static void lease(struct instance *instance, int index, int node, int now)
-{
-    struct instance_job *job = &instance->jobs[index];
-    int lifetime = instance_lifetime(instance, index);
-    struct fraction before = usage_of(instance, job->queue);
-
-    job->node = node;
-    job->leased = now;
-    job->was_leased = true;
-    if (lifetime != ENDLESS) {
-        lifetime = job->deadline && job->deadline < lifetime ? job->deadline
-                                                             : lifetime;
-        job->charge = instance_charge(instance, job->queue, before,
-                                      usage_of(instance, job->queue), lifetime);
-    }
-}
-
 /* A gang is admitted, and leaves the list, as a whole. */
 static void admit(struct instance *instance, int index, int serial,
                   int promised)
@@ -101,7 +68,10 @@ static void apply_lease(struct instance *instance,
 
     instance_advance(instance, now);
     admit(instance, index, 0, INT_MAX);
-    lease(instance, index, node, now);
+    job->node = node;
+    job->leased = now;
+    job->was_leased = true;
+    job->charge = fraction_of(decision->charge, 1000000);
     job->started = decision->is_backfilled ? now : NOT_STARTED;
     job->yields_to = decision->yields_to == SCHED_NONE
                          ? 0

@@ -22,11 +22,13 @@ void oracle_decide(struct oracle *o, enum sched_action action,
 
 void oracle_lease(struct oracle *o, int job, int node)
 {
-    oracle_book(o, job);
+    double charge = oracle_book(o, job);
+
     o->status[job] = PLACED;
     o->node[job] = node;
     oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
+    o->plan->decisions[o->plan->count - 1].charge = charge;
     bool is_in_time = o->plan->decisions[o->plan->count - 1].is_backfilled ||
                       oracle_is_bounded(o, job);
     for (int k = 0; k < INSTANCE_KINDS && !is_in_time; k++) {

@@ -155,12 +155,15 @@ bool oracle_is_within_rights(const struct oracle *o, int unit)
            0;
 }
 
-void oracle_book(struct oracle *o, int job)
+double oracle_book(struct oracle *o, int job)
 {
     int queue = o->in->jobs[job].queue;
 
-    if (instance_lifetime(o->in, job) != ENDLESS) {
-        o->spent[queue] = fraction_add(
-            o->spent[queue], charge_of(o, job, o->in->jobs[job].request));
+    if (o->in->budget_minutes == NO_LIMIT ||
+        instance_lifetime(o->in, job) == ENDLESS) {
+        return 0;
     }
+    struct fraction charge = charge_of(o, job, o->in->jobs[job].request);
+    o->spent[queue] = fraction_add(o->spent[queue], charge);
+    return fraction_value(charge) * 1e6;
 }
