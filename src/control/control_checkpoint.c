@@ -223,6 +223,7 @@ static void restore_run(struct control *c, uint32_t job,
                     leased_ms ? leased_ms : c->now_ms, false);
     if (view->run.started_ms) {
         sched_job_age_from(c->sched, job, view->run.started_ms);
+        note_finished(c, job, view->state);
     }
     note_run_began(c, view->run.index, view->run.executor_id, view->run.id);
     if (view->state != JOB_LEASED) {

@@ -325,12 +325,24 @@ static void count_transition(struct control *c,
     }
 }
 
+void note_finished(struct control *c, uint32_t job, enum job_state state)
+{
+    if ((state == JOB_RUN_SUCCEEDED || state == JOB_RUN_FAILED ||
+         state == JOB_RUN_CANCELLED) &&
+        sched_job_node(c->sched, job) != SCHED_NONE) {
+        sched_job_finished(c->sched, job);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
     const struct event *event = &item->event;
 
     health_note(c, change, event);
+    if (change->before == JOB_RUNNING) {
+        note_finished(c, change->job, change->after);
+    }
     count_transition(c, change, item);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);

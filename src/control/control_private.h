@@ -251,6 +251,9 @@ void policy_box_destroy(struct policy_box *box);
 void policy_apply(struct control *c, struct str text);
 /* The index of a queue that is set or has jobs, or NAMES_NONE. */
 uint32_t queue_find(const struct control *c, struct str name);
+/* A job that ran is in `state` now; if that is an end of its own, it may count
+ * on in its queue. */
+void note_finished(struct control *c, uint32_t job, enum job_state state);
 /* Give a job of the table to the scheduler. */
 void link_job(struct control *c, uint32_t job, struct str queue);
 /* Set a queue from its encoding, as the event does. */

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
 
@@ -16,6 +17,7 @@ static const struct history_section SECTIONS[] = {
     {"admitted", 1, admitted_pack, admitted_unpack},
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
+    {"penalties", 1, penalty_pack, penalty_unpack},
     {"standings", 1, standings_pack, standings_unpack},
 };
 

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
 
@@ -440,6 +441,7 @@ static void drop_run(struct sched *sched, struct job *job)
     uint32_t run = job->run;
 
     admitted_forget_yielder(sched, run);
+    penalty_take(sched, &sched->runs.items[run]);
     run_unlink(sched, run);
     job->run = NONE;
     VEC_PUSH(&sched->spare_runs, run);

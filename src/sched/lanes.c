@@ -307,8 +307,13 @@ static void lane_chain(struct round *round, struct lane *lane,
 struct cost lane_new_cost(const struct round *round, const struct lane *lane,
                           const struct resource_vec *request)
 {
+    struct resource_vec all = lane->all;
+
+    if (lane->has_penalty) {
+        amounts_add(&all, &lane->penalty);
+    }
     struct cost cost =
-        cost_of(&round->pool->base, &lane->all, request, lane->factor_micro);
+        cost_of(&round->pool->base, &all, request, lane->factor_micro);
 
     return lane->flow ? share_above_floor(lane, cost) : cost;
 }

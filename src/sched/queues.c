@@ -2,6 +2,7 @@
 
 #include "sched/apps.h"
 #include "sched/need.h"
+#include "sched/penalty.h"
 #include "sched/standing.h"
 
 static struct str name_of(const struct queue *queue)
@@ -123,6 +124,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     sched->version++;
     apps_forget(sched, index);
     sched->are_weights_stale = true;
+    penalty_drop_queue(sched, index);
     seq_remove(&sched->queues_by_name, index, queue_less, sched);
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;

@@ -6,6 +6,7 @@
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
+#include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/starving.h"
 #include "sched/sweep.h"
@@ -551,6 +552,7 @@ void round_plan(struct round *round)
     for (uint32_t i = 0; i < n; i++) {
         (void)lane_add(round, sched->active.items[i]);
     }
+    penalty_charge(round);
     head_begin(round);
     for (uint32_t i = 0; i < n; i++) {
         lane_fill(round, &round->lanes[i]);

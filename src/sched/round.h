@@ -41,7 +41,9 @@ struct lane {
     uint32_t queue, rank;
     uint32_t factor_id; /* lanes of one factor share it; 0: of no other */
     int64_t factor_micro;
-    struct resource_vec all;    /* what it runs and was placed */
+    struct resource_vec all;     /* what it runs and was placed */
+    struct resource_vec penalty; /* of jobs that ended too soon */
+    bool has_penalty;
     struct resource_vec placed; /* `all` without what is evicted */
     struct cost cost[STREAM_KINDS];
     uint8_t level[STREAM_KINDS];

@@ -97,6 +97,7 @@ void sched_destroy(struct sched *sched)
     classes_fini(sched);
     kinds_fini(sched);
     health_fini(&sched->health);
+    VEC_FREE(&sched->penalties);
     VEC_FREE(&sched->sweeps[ROUND_FAST].jobs);
     VEC_FREE(&sched->sweeps[ROUND_BALANCE].jobs);
     arena_fini(&sched->arena);

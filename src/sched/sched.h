@@ -207,6 +207,11 @@ struct sched_outcome {
 void sched_run_ended(struct sched *sched, uint32_t job,
                      const struct sched_outcome *outcome);
 
+/* A leased job's run has ended by itself or was cancelled, not preempted or
+ * lost: where short jobs are penalised, it may count on in its queue.  Told
+ * before the job is requeued or removed. */
+void sched_job_finished(struct sched *sched, uint32_t job);
+
 /* Whether a node gets new work (model.md 6.10b), and why. */
 struct sched_health {
     enum node_health health;

@@ -249,6 +249,7 @@ struct run {
     uint32_t account_next, account_previous;
     int32_t priority;
     int64_t leased_ms;
+    int64_t penalty_until_ms; /* it ended, and counts on till then; or 0 */
     int64_t started_ms;   /* its age counts from then; INT64_MAX: not started */
     uint32_t yields_to;   /* serial number of an admitted gang; 0: nobody */
     uint32_t yield_place; /* in sched.yielders */
@@ -356,6 +357,13 @@ struct avoid_list {
     uint32_t count;
 };
 
+/* A job that ended too soon, and still counts; see penalty.h. */
+struct penalty {
+    int64_t until_ms;
+    uint32_t queue, pool;
+    struct resource_vec sum;
+};
+
 /* Where plans of a kind go on; see sweep.h. */
 struct sweep {
     bool is_open;       /* the last one ended before all was looked at */
@@ -427,7 +435,8 @@ struct sched {
 
     struct bucket bucket; /* all starts */
     struct health health;
-    struct sweep sweeps[2]; /* by round_kind */
+    VEC(struct penalty) penalties; /* in no order */
+    struct sweep sweeps[2];        /* by round_kind */
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */
