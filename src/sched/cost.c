@@ -48,6 +48,17 @@ static u128 multiplier_of(const struct policy *policy, uint32_t r,
     return (u128)weight_ppm * unit_milli * scale;
 }
 
+/* Double the multipliers until a fraction is told from its neighbours. */
+static void refine_whole(struct cost_base *base)
+{
+    while (base->whole > 0 && base->whole < COST_WHOLE_MIN) {
+        base->whole <<= 1;
+        for (uint32_t r = 0; r < base->column_count; r++) {
+            base->multipliers[r] <<= 1;
+        }
+    }
+}
+
 /* Halve the multipliers until the whole is below COST_WHOLE_MAX. */
 static void bound_whole(struct cost_base *base)
 {
@@ -62,7 +73,7 @@ static void bound_whole(struct cost_base *base)
         }
         if (!is_over && whole <= COST_WHOLE_MAX * RESOURCE_COLUMNS_MAX) {
             base->whole = whole;
-            return;
+            break;
         }
         for (uint32_t r = 0; r < base->column_count; r++) {
             base->multipliers[r] >>= 1;
@@ -127,6 +138,7 @@ void cost_base_set_by(struct cost_base *base, const struct resource_vec *total,
         }
     }
     bound_whole(base);
+    refine_whole(base);
     base->whole_inverse = base->whole ? 1.0 / exact_to_double(base->whole) : 0;
 }
 

@@ -22,6 +22,7 @@
 #include "sched/exact.h"
 
 #define COST_WHOLE_MAX ((u128)1 << 100)
+#define COST_WHOLE_MIN ((u128)1 << 80)
 
 /* The column of a cost that was made from a fraction, and its total. */
 enum { COST_FRACTION = RESOURCE_COLUMNS_MAX, COST_FRACTION_BITS = 46 };
