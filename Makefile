@@ -6,8 +6,8 @@ PREFIX ?= /usr/local
 # What people start, without the tests: two thirds of the compiling.
 PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim)
 
-.PHONY: all deps setup build programs run check sanitize bench fuzz install \
-    clean
+.PHONY: all deps setup build programs run check sanitize bench fuzz prop-long \
+    install clean
 
 all: build
 
@@ -38,6 +38,9 @@ bench: build
 
 fuzz: deps
 	@tools/fuzz
+
+prop-long: build
+	@tools/prop $(BUILD)
 
 install: programs
 	@meson install -C $(BUILD) --no-rebuild

@@ -264,6 +264,87 @@ static bool takers_have_less(struct tape *tape)
     return holds;
 }
 
+/* The flow that a queue would have with one job more, by weight. */
+static double flow_with_one(const struct instance *instance, int queue)
+{
+    static const int ONE[INSTANCE_KINDS] = {1, 1};
+    struct outcome outcomes[INSTANCE_QUEUES_MAX];
+
+    regime_measure(instance, outcomes);
+    double flow = instance->queues[queue].flow.all;
+    double more =
+        outcomes[queue].share + fraction_value(instance_cost(instance, ONE));
+    return (more > flow ? more : flow) / outcomes[queue].weight;
+}
+
+/* Whether no queue that was just given work has more flow, by weight, than
+ * one that still waits would have with a job more. */
+static bool is_max_min(const struct instance *instance, const bool *has_started)
+{
+    for (int i = 0; i < instance->queue_count; i++) {
+        for (int j = 0; j < instance->job_count; j++) {
+            const struct instance_job *job = &instance->jobs[j];
+            bool waits = job->is_there && job->node == NO_NODE;
+            double flow = instance->queues[i].flow.all *
+                          instance->queues[i].factor_halves / 2;
+            if (has_started[i] && waits &&
+                flow > flow_with_one(instance, job->queue) * (1 + SLACK)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/* Jobs come, end, and the clock goes on. */
+static void pass_time(struct tape *tape, struct trial *trial)
+{
+    trial->now += (int)draw(tape, 0, 60000);
+    sched_set_time(trial->built.sched, trial->now);
+    for (int j = 0; j < trial->instance.job_count; j++) {
+        struct instance_job *job = &trial->instance.jobs[j];
+        if (job->node != NO_NODE && draw(tape, 0, 2) == 2) {
+            instance_remove(&trial->instance, j, trial->now);
+            sched_job_remove(trial->built.sched, (uint32_t)j);
+        } else if (!job->is_there && draw(tape, 0, 1)) {
+            instance_submit(&trial->instance, j, trial->now);
+            built_add_job(&trial->built, &trial->instance, j);
+        }
+    }
+    instance_advance(&trial->instance, trial->now);
+}
+
+/* Max-min fairness of flow (spec/seeds/000), like jobs of lifetime 0: to give
+ * a waiting queue more, a round would have to take from one whose flow, by
+ * weight, would then be less. */
+static bool flows_are_max_min(struct tape *tape)
+{
+    struct trial trial = {.now = 0};
+    bool holds = true;
+
+    regime_draw_like(tape, &trial.instance);
+    trial.instance.half_ms = (int)draw(tape, 1, 120) * 1000;
+    trial.instance.is_weighted = draw(tape, 0, 1);
+    for (int j = 0; j < trial.instance.job_count; j++) {
+        trial.instance.jobs[j].node = NO_NODE;
+    }
+    built_init(&trial.built, &trial.instance, 0);
+    for (uint64_t rounds = draw(tape, 1, 6); rounds > 0 && holds; rounds--) {
+        bool has_started[INSTANCE_QUEUES_MAX] = {0};
+        pass_time(tape, &trial);
+        trial_plan(&trial, (enum round_kind)draw(tape, 0, 1));
+        for (uint32_t i = 0; i < trial.plan.decision_count; i++) {
+            const struct sched_decision *decision = &trial.plan.decisions[i];
+            has_started[trial.instance.jobs[decision->job].queue] |=
+                decision->action == SCHED_LEASE;
+        }
+        trial_act_again(&trial);
+        holds = is_max_min(&trial.instance, has_started);
+    }
+    built_fini(&trial.built);
+    return holds;
+}
+
 #define IN_BOTH(name)                            \
     static bool name##_like(struct tape *tape)   \
     {                                            \
@@ -302,6 +383,7 @@ int main(void)
         PROPERTY(asking_for_more_does_not_help),
         PROPERTY(merging_does_not_help),
         PROPERTY(takers_have_less),
+        PROPERTY(flows_are_max_min),
     };
 
     return trial_check_all(properties, sizeof(properties) / sizeof(*properties),

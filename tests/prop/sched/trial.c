@@ -29,7 +29,7 @@ void trial_act_again(struct trial *trial)
     for (uint32_t i = 0; i < count; i++) {
         if (decisions[i].action == SCHED_PREEMPT) {
             int job = (int)decisions[i].job;
-            trial->instance.jobs[job].is_there = true;
+            instance_submit(&trial->instance, job, trial->now);
             built_add_job(&trial->built, &trial->instance, job);
         }
     }
