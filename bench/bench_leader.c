@@ -28,6 +28,7 @@
 enum {
     JOBS = 1000000,
     BATCH = 1000,
+    CHECKPOINT_STEPS_MAX = 1000, /* until one is written, if one is due */
     QUEUES = 100,
     SETS_PER_QUEUE = 10,
     CLASSES = 100,
@@ -519,7 +520,12 @@ static void live(const char *path, uint32_t job_count)
            (double)(after - before) / (double)(job_count - BATCH), "bytes");
     figure("leader.submit_jobs_per_s", (double)(job_count - BATCH) / took_s,
            "jobs/s");
+    for (int i = 0; i < CHECKPOINT_STEPS_MAX; i++) {
+        step(&leader);
+        write_checkpoint(&leader);
+    }
     control_metrics(leader.control, &metrics);
+    figure("leader.checkpoints", (double)metrics.checkpoint_count, "");
     figure("sched.snapshot_ms", metrics.checkpoint_pause_us_last / 1000.0,
            "ms");
     figure("leader.round_max_ms", (double)metrics.round_us_max / 1000.0, "ms");

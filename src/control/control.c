@@ -134,6 +134,7 @@ void control_destroy(struct control *c)
     batch_clear(&c->batch);
     sessions_release(c);
     elog_reader_close(c->reader);
+    checkpoint_abandon(c);
     mem_free(c->wanted_policy);
     state_fini(c);
     log_batch_fini(&c->batch.log);
@@ -424,7 +425,7 @@ static int wake_ms(const struct control *c)
         return c->retry_ns > now_ns ? IN_FLIGHT_MS : 0;
     }
     bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0;
-    if (c->waiting_first) {
+    if (c->waiting_first || c->is_snapshot_open) {
         return 0;
     }
     if (jobs_has_dirty(c->jobs) || has_unchecked) {
@@ -457,6 +458,7 @@ static int wake_ms(const struct control *c)
 
 static int stop(struct control *c, int rc, const struct err *err)
 {
+    checkpoint_abandon(c);
     c->state = CONTROL_STOPPED;
     c->stop_code = rc;
     c->stop_text = *err;
@@ -482,6 +484,7 @@ int control_step(struct control *c, struct err *err)
         break;
     case CONTROL_LEADING:
         rc = step_lead(c, &text);
+        checkpoint_go_on(c);
         break;
     case CONTROL_STOPPED:
         refuse_waiting(c, "the server is no longer the leader");

@@ -3,7 +3,10 @@
 
 #include "control/control_private.h"
 
-enum { US_NS = 1000 };
+enum {
+    US_NS = 1000,
+    SNAPSHOT_JOBS = 8192, /* encoded in a step: about a millisecond */
+};
 
 static void put_table(struct queue_table *table, struct strbuf *buf)
 {
@@ -38,8 +41,9 @@ static int compare_named(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
+/* In order of names only where equal states are to be equal bytes. */
 static void put_nodes(const struct control_executor *executor,
-                      struct strbuf *buf)
+                      struct strbuf *buf, bool is_sorted)
 {
     auto_mem struct named *named =
         mem_alloc_array((size_t)executor->node_count + 1, sizeof(*named));
@@ -51,7 +55,9 @@ static void put_nodes(const struct control_executor *executor,
                 (struct named){names_get(&executor->node_names, i), i};
         }
     }
-    qsort(named, count, sizeof(*named), compare_named);
+    if (is_sorted) {
+        qsort(named, count, sizeof(*named), compare_named);
+    }
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct control_node *node =
@@ -61,7 +67,8 @@ static void put_nodes(const struct control_executor *executor,
     }
 }
 
-static void put_executors(const struct control *c, struct strbuf *buf)
+static void put_executors(const struct control *c, struct strbuf *buf,
+                          bool is_sorted)
 {
     auto_mem struct named *named =
         mem_alloc_array(c->executors.count + 1, sizeof(*named));
@@ -84,7 +91,7 @@ static void put_executors(const struct control *c, struct strbuf *buf)
         pack_str(buf, str_of(executor->cordon_reason));
         pack_str(buf, str_of(executor->pool));
         pack_u64(buf, executor->state);
-        put_nodes(executor, buf);
+        put_nodes(executor, buf, is_sorted);
     }
 }
 
@@ -97,7 +104,8 @@ static void put_marks(const struct control *c, struct strbuf *buf)
     }
 }
 
-void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
+/* All but the jobs. */
+static void encode_head(struct control *c, struct strbuf *buf, bool is_whole)
 {
     auto_strbuf history = {0};
 
@@ -108,12 +116,17 @@ void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
              c->is_policy_logged ? str_of(c->policy->text) : (struct str){0});
     put_table(c->config.queues, buf);
     put_table(c->config.retry_policies, buf);
-    put_executors(c, buf);
+    put_executors(c, buf, !is_whole);
     if (is_whole) {
         put_marks(c, buf);
         dedup_pack(c->dedup, buf);
     }
     pack_str(buf, strbuf_str(&history));
+}
+
+void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
+{
+    encode_head(c, buf, is_whole);
     jobs_encode(c->jobs, buf);
 }
 
@@ -302,6 +315,7 @@ int control_checkpoint(struct control *c, struct err *err)
     if (c->state != CONTROL_LEADING || c->checkpoint_seq == c->seq) {
         return 0;
     }
+    checkpoint_abandon(c);
     checkpoint_encode(c, &bytes, true);
     int rc =
         elog_checkpoint_put(c->config.log, c->seq, CONTROL_CHECKPOINT_VERSION,
@@ -313,16 +327,26 @@ int control_checkpoint(struct control *c, struct err *err)
     return rc;
 }
 
-static void hand_over(struct control *c)
+/* Begin one that is encoded while the leader goes on: what changes meanwhile
+ * is written before it does. */
+static void begin(struct control *c)
 {
-    struct strbuf bytes = strbuf_make(SIZE_MAX / 2);
-    const struct control_hooks *hooks = &c->config.hooks;
-
-    checkpoint_encode(c, &bytes, true);
-    size_t byte_count = bytes.byte_count;
-    hooks->checkpoint(hooks->ctx, c->seq, strbuf_steal(&bytes), byte_count);
-    c->checkpoint_seq = c->seq;
+    c->snapshot = strbuf_make(SIZE_MAX / 2);
+    c->is_snapshot_open = true;
+    c->snapshot_seq = c->seq;
+    c->snapshot_pause_us = 0;
     c->events_since_checkpoint = 0;
+    encode_head(c, &c->snapshot, true);
+    jobs_snapshot_begin(c->jobs, &c->snapshot);
+}
+
+void checkpoint_abandon(struct control *c)
+{
+    if (c->is_snapshot_open) {
+        jobs_snapshot_end(c->jobs);
+        strbuf_fini(&c->snapshot);
+        c->is_snapshot_open = false;
+    }
 }
 
 /* The newest record that is older than what is kept. */
@@ -362,6 +386,43 @@ static void trim_some(struct control *c)
     c->trimmed_seq = rc < 0 ? 0 : first_seq;
 }
 
+/* Count the time since `began_ns` as a pause of the leader. */
+static void note_pause(struct control *c, uint64_t began_ns)
+{
+    uint32_t us = (uint32_t)((control_mono_ns(c) - began_ns) / US_NS);
+
+    c->snapshot_pause_us =
+        us > c->snapshot_pause_us ? us : c->snapshot_pause_us;
+}
+
+static void finish(struct control *c)
+{
+    c->metrics.checkpoint_count++;
+    c->metrics.checkpoint_pause_us_last = c->snapshot_pause_us;
+    find_trim(c);
+}
+
+void checkpoint_go_on(struct control *c)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    uint64_t began_ns = control_mono_ns(c);
+
+    if (!c->is_snapshot_open) {
+        return;
+    }
+    bool is_whole = jobs_snapshot_write(c->jobs, SNAPSHOT_JOBS);
+    note_pause(c, began_ns);
+    if (is_whole) {
+        size_t byte_count = c->snapshot.byte_count;
+        jobs_snapshot_end(c->jobs);
+        c->is_snapshot_open = false;
+        c->checkpoint_seq = c->snapshot_seq;
+        hooks->checkpoint(hooks->ctx, c->snapshot_seq,
+                          strbuf_steal(&c->snapshot), byte_count);
+        finish(c);
+    }
+}
+
 void checkpoint_if_due(struct control *c)
 {
     struct err err;
@@ -369,20 +430,22 @@ void checkpoint_if_due(struct control *c)
     if (c->trim_seq) {
         trim_some(c);
     }
-    if (c->state != CONTROL_LEADING ||
+    if (c->state != CONTROL_LEADING || c->is_snapshot_open ||
         c->events_since_checkpoint < c->config.checkpoint_events) {
         return;
     }
     uint64_t began_ns = control_mono_ns(c);
     if (c->config.hooks.checkpoint) {
-        hand_over(c);
-    } else if (control_checkpoint(c, &err) < 0) {
+        begin(c);
+        note_pause(c, began_ns);
+        return;
+    }
+    c->snapshot_pause_us = 0;
+    if (control_checkpoint(c, &err) < 0) {
         /* The log goes on without; try again after as many events. */
         c->events_since_checkpoint = 0;
         return;
     }
-    c->metrics.checkpoint_count++;
-    c->metrics.checkpoint_pause_us_last =
-        (uint32_t)((control_mono_ns(c) - began_ns) / US_NS);
-    find_trim(c);
+    note_pause(c, began_ns);
+    finish(c);
 }

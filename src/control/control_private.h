@@ -151,7 +151,12 @@ struct control {
     /* The live state: what the log says up to `seq`. */
     uint64_t seq, epoch, checkpoint_seq;
     uint64_t events_since_checkpoint;
-    int64_t now_ms; /* of the last record, or later */
+    /* A checkpoint that is being encoded, a little in each step. */
+    struct strbuf snapshot;
+    bool is_snapshot_open;
+    uint64_t snapshot_seq;
+    uint32_t snapshot_pause_us; /* the longest step so far */
+    int64_t now_ms;             /* of the last record, or later */
     struct policy_box *policy;
     bool is_policy_logged; /* it is the log's, not only the configuration's */
     struct jobs *jobs;
@@ -412,6 +417,10 @@ int checkpoint_decode(struct control *c, struct str bytes,
                       struct err *err) must_check;
 /* Write one if it is due, and forget some old records. */
 void checkpoint_if_due(struct control *c);
+/* Encode some more of one that was begun. */
+void checkpoint_go_on(struct control *c);
+/* Give up one that was begun. */
+void checkpoint_abandon(struct control *c);
 
 /* control_apps.c */
 

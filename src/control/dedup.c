@@ -162,11 +162,13 @@ void dedup_pack(const struct dedup *dedup, struct strbuf *buf)
     pack_u64(buf, dedup->seed);
     pack_u64(buf, dedup->has_forgotten);
     pack_u64(buf, dedup->count);
-    for (uint32_t i = 0; i < dedup->count; i++) {
-        strbuf_add(buf,
-                   &dedup->ring[(dedup->first + i) & (dedup->capacity - 1)],
-                   sizeof(struct entry));
+    if (dedup->count == 0) {
+        return;
     }
+    uint32_t behind = dedup->capacity - dedup->first;
+    uint32_t count = dedup->count < behind ? dedup->count : behind;
+    strbuf_add(buf, dedup->ring + dedup->first, count * sizeof(struct entry));
+    strbuf_add(buf, dedup->ring, (dedup->count - count) * sizeof(struct entry));
 }
 
 struct dedup *dedup_unpack(struct pack_reader *reader)

@@ -270,15 +270,15 @@ static uint32_t row_take(struct jobs *jobs)
 
 static uint16_t flags_of(const struct job_digest *digest)
 {
-    return (uint16_t)((digest->is_fail_fast ? JOB_FLAG_FAIL_FAST : 0) |
-                      (digest->on_preemption == ON_LOSS_REQUEUE
-                           ? JOB_FLAG_REQUEUE_PREEMPTED
-                           : 0) |
-                      (digest->on_executor_lost == ON_LOSS_REQUEUE
-                           ? JOB_FLAG_REQUEUE_LOST
-                           : 0) |
-                      (digest->has_stateaware_off ? JOB_FLAG_STATEAWARE_OFF
-                                                  : 0));
+    return (
+        uint16_t)((digest->is_fail_fast ? JOB_FLAG_FAIL_FAST : 0) |
+                  (digest->on_preemption == ON_LOSS_REQUEUE
+                       ? JOB_FLAG_REQUEUE_PREEMPTED
+                       : 0) |
+                  (digest->on_executor_lost == ON_LOSS_REQUEUE
+                       ? JOB_FLAG_REQUEUE_LOST
+                       : 0) |
+                  (digest->has_stateaware_off ? JOB_FLAG_STATEAWARE_OFF : 0));
 }
 
 /* Where a job belongs is one string, so that few jobs pay for what most have
@@ -288,9 +288,8 @@ static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
     auto_strbuf key = {0};
 
     if (digest->application_id.byte_count == 0) {
-        return digest->pool.byte_count
-                   ? names_add(&jobs->strings, digest->pool)
-                   : NAMES_NONE;
+        return digest->pool.byte_count ? names_add(&jobs->strings, digest->pool)
+                                       : NAMES_NONE;
     }
     strbuf_add(&key, digest->pool.p, digest->pool.byte_count);
     strbuf_add_char(&key, '\0');
@@ -322,6 +321,7 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
     uint32_t job = row_take(jobs);
     struct job_row *row = &jobs->rows.items[job];
 
+    row_is_new(jobs, job);
     *row = (struct job_row){
         .id = id,
         .user = names_add(&jobs->strings, user),
@@ -394,6 +394,7 @@ struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
 {
     struct job_row *row = &jobs->rows.items[job];
 
+    row_will_change(jobs, job);
     if (row->extra != JOBS_NONE) {
         return &jobs->extras.items[row->extra];
     }
@@ -509,6 +510,7 @@ void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms)
     uint32_t run = jobs->rows.items[job].run;
 
     if (run != JOBS_NONE && jobs->runs.items[run].started_ms == 0) {
+        row_will_change(jobs, job);
         jobs->runs.items[run].started_ms = started_ms;
     }
 }
@@ -543,6 +545,7 @@ void jobs_destroy(struct jobs *jobs)
     if (!jobs) {
         return;
     }
+    jobs_snapshot_end(jobs);
     for (size_t i = 0; i < jobs->extras.count; i++) {
         mem_free(jobs->extras.items[i].tried);
     }

@@ -175,6 +175,14 @@ uint32_t jobs_next_on_executor(const struct jobs *jobs, struct str executor_id,
                                uint32_t job) must_check;
 /* Append the whole state in canonical form: equal states are equal bytes. */
 void jobs_encode(const struct jobs *jobs, struct strbuf *buf);
+/* Begin to append the state as it is now, in a form that jobs_decode() reads
+ * but that is not canonical.  What changes meanwhile is written before it
+ * does, so that the leader goes on.  `buf` is borrowed until the end. */
+void jobs_snapshot_begin(struct jobs *jobs, struct strbuf *buf);
+/* Append up to `count_max` jobs more; true when all are there. */
+bool jobs_snapshot_write(struct jobs *jobs, uint32_t count_max) must_check;
+/* Be done with it, whether all is there or not.  Nothing if none was begun. */
+void jobs_snapshot_end(struct jobs *jobs);
 /* Read it into `jobs`, which must be empty.  -ERR_CORRUPT, -ERR_VERSION; then
  * destroy it. */
 int jobs_decode(struct jobs *jobs, struct str bytes,

@@ -17,6 +17,7 @@ static enum jobs_answer late(struct jobs *jobs)
 
 static void set_flag(struct jobs *jobs, uint32_t job, enum job_flag flag)
 {
+    row_will_change(jobs, job);
     jobs->rows.items[job].flags |= (uint16_t)flag;
     jobs_mark_dirty(jobs, job);
 }
@@ -66,6 +67,7 @@ static void ask_priority(struct jobs *jobs, uint32_t job, uint32_t priority,
 
     if (row->priority == priority) {
         /* Also takes back what was asked before and is not done yet. */
+        row_will_change(jobs, job);
         row->flags &= (uint16_t)~JOB_FLAG_PRIORITY;
         return;
     }
@@ -176,6 +178,7 @@ static enum jobs_answer on_command(struct jobs *jobs,
     } else if (event->type == EVENT_CANCEL) {
         ask_cancel(jobs, job, scope->user, event->cancel.reason, false);
         /* `cancelling` has just been said. */
+        row_will_change(jobs, job);
         jobs->rows.items[job].flags &= (uint16_t)~JOB_FLAG_CANCEL_SET;
     } else {
         ask_preempt(jobs, job, scope->user, event->cancel.reason);
@@ -250,6 +253,7 @@ static enum jobs_answer on_reprioritised(struct jobs *jobs,
         return late(jobs);
     }
     struct job_row *row = &jobs->rows.items[job];
+    row_will_change(jobs, job);
     row->priority = event->reprioritise.priority;
     row->flags &= (uint16_t)~JOB_FLAG_PRIORITY;
     change->job = job;
@@ -409,6 +413,7 @@ static enum jobs_answer on_happening(struct jobs *jobs,
     }
     *change =
         (struct jobs_change){job, before, after, jobs->rows.items[job].run};
+    row_will_change(jobs, job);
     if (job_state_is_ended(after)) {
         row_free(jobs, job);
         return JOBS_APPLIED;

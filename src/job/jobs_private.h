@@ -88,6 +88,7 @@ struct jobs {
     struct id_index by_id, by_run;
     struct jobs_counts counts;
     uint32_t count;
+    struct snapshot *snapshot; /* owned; NULL: none is being written */
 };
 
 /* The jobs of the whole table, and of its parts; jobs.c. */
@@ -126,5 +127,9 @@ void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
              struct str *ret_job_set);
 /* The priority class of a class's key. */
 struct str class_priority_class(struct str class_key);
+/* What is kept of a job is about to change: a snapshot writes it first. */
+void row_will_change(struct jobs *jobs, uint32_t job);
+/* A row was taken for a new job, which no snapshot in the making has. */
+void row_is_new(struct jobs *jobs, uint32_t job);
 /* Move the counters with the state. */
 void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state);

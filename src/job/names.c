@@ -124,6 +124,9 @@ void names_unref(struct names *names, uint32_t index)
     if (--item->ref_count > 0) {
         return;
     }
+    if (index < names->watched_count) {
+        names->watched[index] = 0;
+    }
     free_slot(names, find_slot(names, item_str(names, index)));
     mem_free(item->bytes);
     *item = (struct name){.ref_count = names->first_free};

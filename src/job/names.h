@@ -24,6 +24,9 @@ struct names {
     uint32_t capacity;
     uint32_t live_count;
     uint32_t first_free; /* valid if live_count < item_count */
+    /* Borrowed, by index: an item that is given up is set to 0. */
+    uint32_t *watched;
+    uint32_t watched_count;
 };
 
 /* Forget all and free all; zeroed memory is an empty table. */

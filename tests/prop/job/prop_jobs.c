@@ -6,6 +6,7 @@
  *     are equal bytes, whatever the indexes
  *   - an event that came once changes nothing when it comes again
  *   - what is owed, once folded, is owed no more
+ *   - a snapshot written while events go on is of the moment it was begun
  */
 #include <string.h>
 
@@ -183,6 +184,47 @@ static bool folding(struct tape *tape)
     return holds;
 }
 
+static void apply_some(struct jobs *jobs, struct tape *tape, uint64_t count)
+{
+    for (; count > 0; count--) {
+        struct jobs_change change;
+        struct drawn d;
+        draw_event(tape, &d);
+        jobs_apply(jobs, &d.scope, &d.event, &change);
+        if (change.after == JOB_RUNNING && jobs_is_live(jobs, change.job)) {
+            jobs_run_started(jobs, change.job, 7);
+        }
+        strbuf_fini(&d.digest);
+    }
+}
+
+static bool snapshots(struct tape *tape)
+{
+    auto_ptr(jobs) jobs = jobs_create();
+    auto_ptr(jobs) copy = jobs_create();
+    auto_strbuf begun = {0}, written = strbuf_make(SIZE_MAX / 2), again = {0};
+    struct err err;
+
+    policy_defaults(&policy);
+    jobs_set_policy(jobs, &policy);
+    apply_some(jobs, tape, draw(tape, 0, EVENTS));
+    encode(jobs, &begun);
+    jobs_snapshot_begin(jobs, &written);
+    for (uint64_t turns = draw(tape, 0, 20); turns > 0; turns--) {
+        (void)!jobs_snapshot_write(jobs, (uint32_t)draw(tape, 0, 1));
+        apply_some(jobs, tape, draw(tape, 0, 5));
+    }
+    (void)!jobs_snapshot_write(jobs, UINT32_MAX);
+    jobs_snapshot_end(jobs);
+    jobs_assert_valid(jobs);
+    if (jobs_decode(copy, strbuf_str(&written), &err) < 0) {
+        return false;
+    }
+    jobs_assert_valid(copy);
+    encode(copy, &again);
+    return is_equal(&begun, &again);
+}
+
 static bool owing(struct tape *tape)
 {
     auto_ptr(jobs) jobs = jobs_create();
@@ -232,5 +274,6 @@ int main(void)
 {
     bool holds = prop_check("folding", folding, 1000, 0);
 
+    holds &= prop_check("snapshots", snapshots, 3000, 0);
     return prop_check("owing", owing, 1000, 0) && holds ? 0 : 1;
 }
