@@ -5,11 +5,14 @@
 /* Weights of one pool's queues sum up to less than 2^96. */
 #define WEIGHT_MAX ((u128)1 << 72)
 
-enum { MS_PER_MINUTE = 60000, PPM = FRACTION_ONE_PPM };
+enum { PPM = FRACTION_ONE_PPM };
 
 /* Longer than this (17 years) is not told apart. */
 static const int64_t LIFETIME_MS_MAX = (int64_t)1 << 39;
 static const int64_t CHARGE_MAX = (int64_t)1 << 61;
+
+/* A minute of the whole pool: 60,000 ms x 10^6 ppm. */
+static const int64_t CHARGE_OF_MINUTE = INT64_C(60000000000);
 
 /* A flow that is over its limit by less comes from rounding. */
 static const double SLACK = 1e-12;
@@ -90,8 +93,10 @@ static int64_t budget_of(const struct sched *sched, uint32_t index,
     } else {
         u128 share =
             exact_ratio(weight_of(sched, index), sched->weight_sum, true);
-        uint64_t all = (uint64_t)policy->excess_budget_minutes *
-                       (MS_PER_MINUTE * (uint64_t)PPM);
+        int64_t minutes = policy->excess_budget_minutes;
+        uint64_t all = minutes < CHARGE_MAX / CHARGE_OF_MINUTE
+                           ? (uint64_t)(minutes * CHARGE_OF_MINUTE)
+                           : (uint64_t)CHARGE_MAX;
         budget = exact_to_double(exact_scale(share, all, false));
     }
     int64_t whole = budget < (double)CHARGE_MAX ? (int64_t)budget : CHARGE_MAX;

@@ -462,6 +462,87 @@ static void fl_16_what_was_charged_is_given_back(void **state)
     assert_true(budget_left(w) == 600);
 }
 
+/* Edge cases of model.md 2.16. */
+
+static void a_deadline_before_the_lifetime_is_charged(void **state)
+{
+    struct world *w = *state;
+
+    make_budget(w, 40, 600);
+    world_submit(w, &(struct world_job){"A", .lifetime_s = 60 * 60,
+                                        .deadline_s = 30 * 60, .cores = 10});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_near(budget_left(w), 300);
+}
+
+static void charges_stay_when_shares_shrink(void **state)
+{
+    struct world *w = *state;
+
+    make_budget(w, 36, 600);
+    submit_for(w, 30, 10);
+    world_round(w, ROUND_BALANCE, 0);
+    world_queue(w, "C", 1);
+    world_submit(w, &(struct world_job){"C", .cores = 100});
+    assert_true(stats_of(w, "A").fair_share < 0.4);
+    assert_near(budget_left(w), 420);
+}
+
+static void an_absurd_budget_is_a_large_one(void **state)
+{
+    struct world *w = *state;
+
+    use_flow(w, 10);
+    pool_of(w)->excess_budget_minutes = 1000000000;
+    make_pool(w, 100);
+    assert_true(stats_of(w, "A").budget_left_minutes > 1e8);
+}
+
+static void an_idle_queue_is_remembered(void **state)
+{
+    struct world *w = *state;
+    char text[8];
+
+    use_flow(w, 10);
+    make_flow(w, "A", make_pool(w, 100), 40, 0);
+    assert_near(flow_at(w, "A", 10), 20);
+    world_queue(w, "A", 1.5); /* flows have no weight in them */
+    assert_near(flow_at(w, "A", 10), 20);
+    world_queue(w, "A", 1);
+    world_submit(w, &(struct world_job){.queue = "A", .cores = 10});
+    world_submit(w, &(struct world_job){.queue = "B", .cores = 15});
+    world_round(w, ROUND_BALANCE, 10 * MINUTE);
+    assert_string_equal(started(w, text), "BA");
+}
+
+static void a_time_that_goes_back_changes_nothing(void **state)
+{
+    struct world *w = *state;
+
+    use_flow(w, 10);
+    uint32_t node = make_pool(w, 100);
+    make_flow(w, "A", node, 40, 10);
+    assert_near(flow_at(w, "A", 10), 25);
+    assert_near(flow_at(w, "A", 5), 25);
+    world_end(w, run_job(w, "A", 1, node, 5 * MINUTE));
+    assert_near(flow_at(w, "A", 10), 25);
+}
+
+static void an_empty_pool_lets_nothing_start(void **state)
+{
+    struct world *w = *state;
+
+    use_flow(w, 10);
+    pool_of(w)->over_share_ppm = 0;
+    pool_of(w)->excess_budget_minutes = 0;
+    world_restart(w);
+    world_queue(w, "A", 1);
+    uint32_t job = submit_fixed(w, "A", 1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(is_waiting(w, job));
+    assert_true(stats_of(w, "A").flow == 0);
+}
+
 static void fl_19_a_refused_head_stops_its_queue_alone(void **state)
 {
     struct world *w = *state;
@@ -740,6 +821,12 @@ int main(void)
         CASE(fl_14_work_of_no_lifetime_is_free),
         CASE(fl_15_only_the_part_above_the_share_counts),
         CASE(fl_16_what_was_charged_is_given_back),
+        CASE(a_deadline_before_the_lifetime_is_charged),
+        CASE(charges_stay_when_shares_shrink),
+        CASE(an_absurd_budget_is_a_large_one),
+        CASE(an_idle_queue_is_remembered),
+        CASE(a_time_that_goes_back_changes_nothing),
+        CASE(an_empty_pool_lets_nothing_start),
         CASE(fl_19_a_refused_head_stops_its_queue_alone),
         CASE(um_01_past_usage_costs_no_running_work),
         CASE(um_02_a_flow_that_falls_wins_places_one_by_one),
