@@ -347,6 +347,9 @@ static bool try_entry(struct round *round, const struct claim *claim)
     size_t mark = sched->decisions.count;
 
     if (!round_may_start(round, claim->lane, count, request_of(round, claim))) {
+        if (claim->lane->head_count == 0) { /* so held back is all of it */
+            lane_refresh_new(round, claim->lane);
+        }
         return false;
     }
     struct cost own =

@@ -1,5 +1,7 @@
 #include "sched/need.h"
 
+#include "sched/reserve.h"
+
 void near_add(struct near_nodes *near, uint32_t node, double lack)
 {
     uint32_t at = near->count;
@@ -29,6 +31,7 @@ struct saved {
     struct sched_looked *looked;
     size_t looked_count;
     struct kept_reservation *kept; /* by pool; owned */
+    struct ready_memory *ready;    /* likewise */
 };
 
 struct search {
@@ -53,10 +56,14 @@ static void save(const struct sched *sched, struct saved *saved)
                saved->looked_count * sizeof(*saved->looked));
     }
     saved->kept = mem_alloc_array(sched->pools.count + 1, sizeof(*saved->kept));
+    saved->ready =
+        mem_alloc_array(sched->pools.count + 1, sizeof(*saved->ready));
     for (size_t p = 0; p < sched->pools.count; p++) {
-        struct kept_reservation *kept = &sched->pools.items[p].kept;
-        saved->kept[p] = *kept;
-        *kept = (struct kept_reservation){.job = NONE};
+        struct pool *pool = &sched->pools.items[p];
+        saved->kept[p] = pool->kept;
+        saved->ready[p] = pool->ready;
+        pool->kept = (struct kept_reservation){.job = NONE};
+        pool->ready = (struct ready_memory){.serial = 0};
     }
 }
 
@@ -72,11 +79,15 @@ static void restore(struct sched *sched, struct saved *saved)
         VEC_PUSH(&sched->looked, saved->looked[i]);
     }
     for (size_t p = 0; p < sched->pools.count; p++) {
-        VEC_FREE(&sched->pools.items[p].kept.nodes);
-        sched->pools.items[p].kept = saved->kept[p];
+        struct pool *pool = &sched->pools.items[p];
+        VEC_FREE(&pool->kept.nodes);
+        reserve_forget(pool);
+        pool->kept = saved->kept[p];
+        pool->ready = saved->ready[p];
     }
     mem_free(saved->looked);
     mem_free(saved->kept);
+    mem_free(saved->ready);
 }
 
 /* Whether the next round starts the job, or others of its gang. */
@@ -345,6 +356,9 @@ static uint32_t trials_of(const struct sched *sched)
                     sched->runs.count + sched->active.count;
     uint64_t count = NEED_WORK_MAX / work;
 
+    if (count < NEED_TRIALS_MIN) {
+        return 0;
+    }
     return count < NEED_TRIALS_MAX ? (uint32_t)count : NEED_TRIALS_MAX;
 }
 
@@ -369,6 +383,7 @@ void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
     case SCHED_WAIT_QUEUE_RATE:
     case SCHED_WAIT_RESOURCE_RATE:
     case SCHED_WAIT_APP_STARTING:
+    case SCHED_WAIT_OVER_SHARE: /* if its flow falls */
         find_time(&search, explanation->until_ms, ret_need);
         break;
     case SCHED_WAIT_QUEUE_LIMIT:

@@ -14,7 +14,8 @@ enum {
     NEED_TRIALS_MAX = 64,
     /* What all trials of one answer may cost: lists, nodes, runs and queues
      * that their rounds may go over. */
-    NEED_WORK_MAX = 4000000,
+    NEED_WORK_MAX = 2000000,
+    NEED_TRIALS_MIN = 3, /* with fewer nothing can be shown: none are made */
     NEED_NODE_WORK = 10, /* of a node, which is put in order again */
     NEED_NODES_MAX = 4,  /* nodes that are tried */
 };

@@ -291,7 +291,36 @@ static bool what_is_needed_of_time(struct tape *tape)
     return holds;
 }
 
-/* Asking changes nothing: the state stays sound, and a plan what it was. */
+/* Flows, over-share limits and budgets: time may help, room as ever. */
+static bool what_is_needed_beside_flows(struct tape *tape)
+{
+    struct scene scene = {.trial = {.now = TRIAL_NOW}};
+
+    instance_draw_flow(tape, &scene.trial.instance);
+    built_init(&scene.trial.built, &scene.trial.instance, 0);
+    sched_set_time(scene.trial.built.sched, scene.trial.now);
+    settle(&scene.trial);
+    scene.trial.now += (int)draw(tape, 0, 100000);
+    sched_set_time(scene.trial.built.sched, scene.trial.now);
+    bool holds = needs_are_true(&scene);
+    built_fini(&scene.trial.built);
+    return holds;
+}
+
+/* A profile and limits on starts, drawn. */
+static void set_policy(struct built *built, bool is_berth, bool is_rated)
+{
+    if (is_berth) {
+        pool_policy_apply(&built->policy.pools[0], PROFILE_BERTH);
+    }
+    if (is_rated) {
+        built->policy.rate_per_queue =
+            (struct rate_limit){.rate_milli_per_s = 700, .burst = 2};
+    }
+    sched_policy_set(built->sched, &built->policy);
+}
+
+/* Asking changes nothing: the state stays sound, and plans what they were. */
 static bool asking_changes_nothing(struct tape *tape)
 {
     struct scene scene;
@@ -299,10 +328,16 @@ static bool asking_changes_nothing(struct tape *tape)
     bool holds = true;
 
     begin(tape, &scene);
-    int rounds = (int)draw(tape, 0, 2);
-    built_init(&scene.trial.built, &scene.trial.instance, 0);
+    bool is_berth = draw(tape, 0, 1), is_rated = draw(tape, 0, 3) == 3;
+    int rounds = (int)draw(tape, 0, 4);
+    for (int j = 0; j < scene.trial.instance.job_count; j++) {
+        scene.trial.instance.jobs[j].deadline = (int)draw(tape, 0, 3) * 1000;
+    }
     asked = scene.trial;
+    built_init(&scene.trial.built, &scene.trial.instance, 0);
     built_init(&asked.built, &asked.instance, 0);
+    set_policy(&scene.trial.built, is_berth, is_rated);
+    set_policy(&asked.built, is_berth, is_rated);
     for (int i = 0; i <= rounds && holds; i++) {
         for (int j = 0; j < asked.instance.job_count; j++) {
             if (asked.instance.jobs[j].is_there &&
@@ -317,6 +352,7 @@ static bool asking_changes_nothing(struct tape *tape)
                 sched_is_consistent(asked.built.sched);
         act(&scene.trial);
         act(&asked);
+        scene.trial.now = asked.now = asked.now + (int)draw(tape, 0, 900);
     }
     built_fini(&scene.trial.built);
     built_fini(&asked.built);
@@ -345,6 +381,7 @@ int main(void)
         PROPERTY(what_is_needed_is_just_enough),
         PROPERTY(what_is_needed_beside_reservations),
         PROPERTY(what_is_needed_of_time),
+        PROPERTY(what_is_needed_beside_flows),
         PROPERTY(asking_changes_nothing),
     };
 

@@ -472,6 +472,37 @@ static void says_what_is_promised_and_to_whom(void **state)
     assert_int_equal(e.wait, SCHED_WAIT_TURN);
 }
 
+/* Where the queue's rate holds an admitted gang back, it holds back what stands
+ * behind it too, though a single job could start. */
+static void a_gang_waits_for_its_queues_rate(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "A",
+                               .priority_class = "fixed",
+                               .cores = 3,
+                               .deadline_s = 100,
+                               .gang = "g",
+                               .cardinality = 2,
+                               .minimum = 2};
+
+    w->policy.rate_per_queue =
+        (struct rate_limit){.rate_milli_per_s = 100, .burst = 3};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 6});
+    world_node(w, &(struct world_node){"s", .cores = 1});
+    submit(w, "A", 2, 100, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t gang = world_submit_many(w, &member, 2);
+    uint32_t small = submit(w, "A", 1, 10, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(promise_of(w, gang) > 0);
+    assert_true(runs(w, small));
+    uint32_t last = submit(w, "A", 1, 10, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(runs(w, last));
+    assert_true(promise_of(w, gang) > 0);
+}
+
 /* What a checkpoint carries makes the same plans. */
 static void the_list_survives_a_restart(void **state)
 {
@@ -533,6 +564,7 @@ int main(void)
         SCENARIO(dismisses_what_cannot_start_any_more),
         SCENARIO(more_urgent_work_does_not_wait_for_the_list),
         SCENARIO(says_what_is_promised_and_to_whom),
+        SCENARIO(a_gang_waits_for_its_queues_rate),
         SCENARIO(the_list_survives_a_restart),
     };
 
