@@ -20,6 +20,7 @@
 
 #include "sched/state.h"
 
+struct label_group;
 struct round;
 struct lane;
 struct search;
@@ -119,6 +120,17 @@ void reserve_add(struct reserving *r, uint32_t node,
 bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node);
 /* Reserve for a single job (reserve_job.c); false as in reserve_make(). */
 bool reserve_for_job(struct reserving *r);
+/* What is remembered of the pool's nodes, in line with the claim and the nodes
+ * there are. */
+struct ready_memory *reserve_recall(struct reserving *r,
+                                    const struct resource_vec *request);
+/* The first time at which `needed` members of a gang that are all alike have
+ * room (reserve_steps.c), or SCHED_START_UNKNOWN; in which group of nodes
+ * (NULL: there are none), and on which nodes at all, by node. */
+int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
+                           uint32_t needed,
+                           const struct label_group **ret_group,
+                           bool **ret_allowed);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */

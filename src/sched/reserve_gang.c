@@ -11,6 +11,7 @@ struct spot {
     struct resource_vec room;  /* at the time in question */
     struct resource_vec taken; /* by the gang */
     uint64_t key;
+    uint32_t release_first, release_count; /* of r->releases */
 };
 
 /* The nodes of the pool, or of one value of a label. */
@@ -135,20 +136,26 @@ static bool fill(struct spots *spots)
     return false;
 }
 
-/* What is free everywhere at a time. */
+/* What is free at a time, in the group that is asked about. */
 static void set_rooms(struct spots *spots, int64_t at_ms)
 {
     const struct sched *sched = spots->r->round->sched;
+    uint32_t count = spots->only ? spots->only->count : spots->count;
 
-    for (uint32_t i = 0; i < spots->count; i++) {
-        spots->items[i].room = sched->free[spots->items[i].node];
-        spots->items[i].taken = (struct resource_vec){0};
-    }
-    for (size_t i = 0; i < spots->r->releases.count; i++) {
-        const struct release *release = &spots->r->releases.items[i];
-        if (release->at_ms <= at_ms) {
-            amounts_add(&spots->items[spots->place[release->node]].room,
-                        release->request);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
+        if (at == NONE) {
+            continue;
+        }
+        struct spot *spot = &spots->items[at];
+        spot->room = sched->free[spot->node];
+        spot->taken = (struct resource_vec){0};
+        for (uint32_t k = 0; k < spot->release_count; k++) {
+            const struct release *release =
+                &spots->r->releases.items[spot->release_first + k];
+            if (release->at_ms <= at_ms) {
+                amounts_add(&spot->room, release->request);
+            }
         }
     }
 }
@@ -171,6 +178,7 @@ static bool fits_at(struct spots *spots, int64_t at_ms)
             if (fill(spots)) {
                 return true;
             }
+            set_rooms(spots, at_ms); /* nothing of it is taken after all */
         }
     }
     return false;
@@ -208,7 +216,9 @@ static int64_t first_time(struct spots *spots)
     return low <= count ? times[low] : SCHED_START_UNKNOWN;
 }
 
-static void collect_spots(struct spots *spots)
+/* The nodes that are asked about: of those allowed (NULL: all) the ones with
+ * room for anything by a time. */
+static void collect_spots(struct spots *spots, const bool *allowed)
 {
     struct round *round = spots->r->round;
     const struct sched *sched = round->sched;
@@ -218,14 +228,23 @@ static void collect_spots(struct spots *spots)
     spots->place = arena_alloc_array(round->arena, n, sizeof(*spots->place));
     spots->order = arena_alloc_array(round->arena, n, sizeof(*spots->order));
     spots->spare = arena_alloc_array(round->arena, n, sizeof(*spots->spare));
+    spots->r->releases.count = 0;
     for (uint32_t i = 0; i < n; i++) {
         spots->place[i] = NONE;
-        if (sched->nodes.items[i].pool == round->p &&
-            sched->nodes.items[i].is_accepting) {
-            spots->place[i] = spots->count;
-            spots->items[spots->count++].node = i;
-            reserve_gather(spots->r, i);
+        if (allowed ? !allowed[i]
+                    : sched->nodes.items[i].pool != round->p ||
+                          !sched->nodes.items[i].is_accepting) {
+            continue;
         }
+        struct spot *spot = &spots->items[spots->count];
+        spots->place[i] = spots->count++;
+        *spot = (struct spot){
+            .node = i,
+            .release_first = (uint32_t)spots->r->releases.count,
+        };
+        reserve_gather(spots->r, i);
+        spot->release_count =
+            (uint32_t)spots->r->releases.count - spot->release_first;
     }
 }
 
@@ -245,17 +264,68 @@ static void keep_places(struct spots *spots)
     }
 }
 
+/* Whether its members are all alike, down to the nodes that they avoid. */
+static bool is_uniform(const struct sched *sched, const struct gang *gang)
+{
+    uint32_t class_index = class_of_job(sched, seq_last(&gang->waiting));
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        uint32_t job = seq_get(&gang->waiting, at);
+        if (class_of_job(sched, job) != class_index ||
+            sched->job_flags.items[job] & JOB_AVOIDS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The places at a known time, for members that are all alike. */
+static bool place_alike(struct spots *spots, int64_t at_ms,
+                        const struct label_group *group, bool *allowed)
+{
+    const struct sched *sched = spots->r->round->sched;
+    const struct ready_memory *m = &spots->r->round->pool->ready;
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        const struct ready_node *node = &m->nodes.items[i];
+        allowed[i] = allowed[i] && node->step_count &&
+                     m->steps.items[node->step_first].at_ms <= at_ms;
+    }
+    collect_spots(spots, allowed);
+    spots->only = group;
+    set_rooms(spots, at_ms);
+    return fill(spots);
+}
+
 bool reserve_for_gang(struct reserving *r)
 {
-    const struct gang *gang = &r->round->sched->gangs.items[r->claim->item];
+    const struct sched *sched = r->round->sched;
+    const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
     uint32_t running = gang->leased.count, waiting = gang->waiting.count;
     uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
+    int64_t at_ms = SCHED_START_UNKNOWN;
 
     spots.needed = needed < waiting ? needed : waiting;
     spots.skipped_max = waiting - spots.needed;
-    collect_spots(&spots);
-    r->reservation->start_ms = first_time(&spots);
+    bool is_alike = is_uniform(sched, gang);
+    if (is_alike) {
+        const struct label_group *group;
+        bool *allowed;
+        at_ms = reserve_first_time(r, gang, spots.needed, &group, &allowed);
+        if (at_ms != SCHED_START_UNKNOWN) {
+            r->reservation->start_ms = at_ms;
+            if (!place_alike(&spots, at_ms, group, allowed)) {
+                return false;
+            }
+            keep_places(&spots);
+            return true;
+        }
+    }
+    collect_spots(&spots, NULL);
+    r->reservation->start_ms =
+        is_alike ? SCHED_START_UNKNOWN : first_time(&spots);
     spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
     /* Once more: the search may have ended on a time that was too early. */
     if (!fits_at(&spots, r->reservation->start_ms)) {

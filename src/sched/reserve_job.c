@@ -9,7 +9,8 @@
 #include "sched/reserve.h"
 #include "sched/round.h"
 
-enum { READY_NEVER_SEEN = UINT32_MAX };
+/* More than so many have holes in them: they are made anew. */
+enum { STEPS_PER_NODE = 256 };
 
 static void sift(struct release *heap, size_t at, size_t count)
 {
@@ -72,7 +73,8 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
 static bool is_alike(const struct reserving *r, const struct ready_memory *m,
                      const struct resource_vec *request)
 {
-    return m->level == r->claim->level &&
+    return m->level == r->claim->level && m->is_of_gang == r->claim->is_gang &&
+           m->steps.count <= STEPS_PER_NODE * (m->nodes.count + 1) &&
            memcmp(m->weights, r->round->pool->weights, sizeof(m->weights)) ==
                0 &&
            memcmp(&m->request, request, sizeof(*request)) == 0;
@@ -89,9 +91,8 @@ static void forget_yielders(const struct sched *sched, struct ready_memory *m)
     }
 }
 
-/* Bring the memory in line with the claim and the nodes there are. */
-static struct ready_memory *recall(struct reserving *r,
-                                   const struct resource_vec *request)
+struct ready_memory *reserve_recall(struct reserving *r,
+                                    const struct resource_vec *request)
 {
     const struct sched *sched = r->round->sched;
     struct ready_memory *m = &r->round->pool->ready;
@@ -100,6 +101,7 @@ static struct ready_memory *recall(struct reserving *r,
     if (!is_alike(r, m, request)) {
         reserve_forget(r->round->pool);
         m->level = r->claim->level;
+        m->is_of_gang = r->claim->is_gang;
         m->request = *request;
         memcpy(m->weights, r->round->pool->weights, sizeof(m->weights));
     }
@@ -171,6 +173,7 @@ static const struct ready_node *ready_of(struct reserving *r,
 void reserve_forget(struct pool *pool)
 {
     VEC_FREE(&pool->ready.nodes);
+    VEC_FREE(&pool->ready.steps);
     VEC_FREE(&pool->ready.may_go);
     pool->ready = (struct ready_memory){.serial = 0};
 }
@@ -203,7 +206,7 @@ bool reserve_for_job(struct reserving *r)
     uint32_t job = r->claim->job, best = NONE;
     struct resource_vec request =
         class_at(round, class_of_job(sched, job))->request;
-    struct ready_memory *m = recall(r, &request);
+    struct ready_memory *m = reserve_recall(r, &request);
 
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].pool == round->p &&

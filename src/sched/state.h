@@ -318,7 +318,17 @@ struct ready_node {
     uint32_t seen;      /* the node's change_count that this is of */
     bool has_lifetimes; /* it depends on what queues have */
     bool is_too_small;
+    /* Of a gang's members: in the memory's steps. */
+    uint32_t step_first, step_count, step_capacity;
 };
+
+/* From a time on so many members of a gang have room on a node. */
+struct ready_step {
+    int64_t at_ms; /* INT64_MIN: now */
+    uint32_t count;
+};
+
+enum { READY_NEVER_SEEN = UINT32_MAX };
 
 /* See reserve_job.c. */
 struct ready_memory {
@@ -326,7 +336,9 @@ struct ready_memory {
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
     uint32_t serial;                        /* of the claim */
     uint8_t level;
+    bool is_of_gang;              /* steps are known, and not times */
     VEC(struct ready_node) nodes; /* by node */
+    VEC(struct ready_step) steps; /* of all nodes */
     VEC(uint8_t) may_go;          /* by queue */
 };
 
