@@ -123,6 +123,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_PASSED] = "passed",
     [SCHED_WAIT_OVER_SHARE] = "overShare",
     [SCHED_WAIT_BUDGET] = "excessBudget",
+    [SCHED_WAIT_FLOATING] = "floatingResource",
     [SCHED_WAIT_ROUND] = "roundWork",
 };
 
@@ -159,6 +160,8 @@ static const char *const wait_texts[] = {
                               "work that cannot be preempted.",
     [SCHED_WAIT_BUDGET] = "Its queue's budget for what is above its share is "
                           "used up.",
+    [SCHED_WAIT_FLOATING] = "Its pools have too little left of a resource that "
+                            "is of no node.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
                          "next goes on there.",
 };

@@ -132,12 +132,16 @@ struct pool_policy {
     /* Weights of the node order (model.md 2.10), per schema column, in
      * millionths per unit share of the pool; all 0: by scarcity. */
     int64_t packing_weights_ppm[RESOURCE_COLUMNS_MAX];
+    int64_t floating[RESOURCE_COLUMNS_MAX]; /* what it has, in column units */
 };
 
 struct policy {
     struct resource_schema schema; /* supportedResourceTypes */
     /* Columns that count in the dominant share. */
     bool is_dominant[RESOURCE_COLUMNS_MAX];
+    /* Columns of resources that are of no node (floatingResources). */
+    bool is_floating[RESOURCE_COLUMNS_MAX];
+    bool has_floating;
     struct pool_policy pools[POLICY_POOLS_MAX]; /* in order of trial */
     uint32_t pool_count;
     struct priority_class classes[POLICY_CLASSES_MAX];

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/apps.h"
+#include "sched/floating.h"
 #include "sched/standing.h"
 
 /* Recomputing what is kept up to date by deltas. */
@@ -94,6 +95,10 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
             amounts_add(&total, &sched->nodes.items[i].capacity);
         }
     }
+    floating_strip(sched, &total);
+    struct pool policy = {.policy_index = pool->policy_index, .total = total};
+    floating_set_totals(sched, &policy);
+    total = policy.total;
     return count == pool->indexed_count && same_vec(&total, &pool->total);
 }
 

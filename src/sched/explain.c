@@ -1,6 +1,7 @@
 #include "sched/admitted.h"
 #include "sched/away.h"
 #include "sched/explain_share.h"
+#include "sched/floating.h"
 #include "sched/need.h"
 #include "sched/order.h"
 #include "sched/rates.h"
@@ -65,7 +66,8 @@ static enum sched_exclusion exclusion_of(const struct question *question,
         return SCHED_EXCLUDED_UNIFORMITY;
     }
     if (question->class->is_impossible ||
-        !amounts_fit(request, &node->capacity)) {
+        !amounts_fit(request, &node->capacity) ||
+        !floating_may_fit(sched, node->pool, request)) {
         return SCHED_EXCLUDED_TOO_SMALL;
     }
     if (!amounts_fit(request, &sched->free[index])) {
@@ -130,6 +132,7 @@ static void look_at_nodes(struct question *question)
             best = lack;
             answer->nearest_node = index;
             answer->available = *room;
+            floating_strip(sched, &answer->available);
         }
     }
 }
@@ -359,6 +362,34 @@ static bool is_admitted(const struct question *question)
     return true;
 }
 
+/* Whether each pool has too little left of what is of no node. */
+static bool lacks_floating(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    const struct job *record = question->record;
+    const struct resource_vec *request =
+        record->gang == NONE ? &question->class->request
+                             : &sched->gangs.items[record->gang].waiting_sum;
+    bool is_short = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        if (!is_in_pools(question, p)) {
+            continue;
+        }
+        int r = floating_short(sched, p, &pool->used, request);
+        if (r < 0) {
+            return false;
+        }
+        is_short = true;
+        answer->resource = r;
+        answer->limit = pool->total.v[r];
+        answer->used = pool->used.v[r];
+    }
+    return is_short;
+}
+
 static void answer_waiting(struct question *question)
 {
     struct sched *sched = question->sched;
@@ -379,6 +410,8 @@ static void answer_waiting(struct question *question)
         return;
     } else if (explain_share(sched, question->job, question->now_ms, answer)) {
         return;
+    } else if (lacks_floating(question)) {
+        answer->wait = SCHED_WAIT_FLOATING;
     } else if (is_over_limit(question)) {
         answer->wait = SCHED_WAIT_QUEUE_LIMIT;
     } else if (answer->wait == SCHED_WAIT_CAPACITY || is_rated(question)) {

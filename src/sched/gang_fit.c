@@ -4,6 +4,7 @@
  * may yet wait for ever, for packing is hard. */
 #include "base/hash.h"
 #include "sched/away.h"
+#include "sched/floating.h"
 
 /* Further looks than this are not worth it: a gang of so many different
  * members waits like any other. */
@@ -131,7 +132,8 @@ static bool is_enough(const struct fitting *f, const struct group *group)
 {
     return group->count >= f->needed &&
            (!f->is_all_needed ||
-            amounts_fit(&f->gang->waiting_sum, &group->capacity));
+            (amounts_fit(&f->gang->waiting_sum, &group->capacity) &&
+             floating_may_fit(f->sched, group->pool, &f->gang->waiting_sum)));
 }
 
 static bool is_in_pools(const struct fitting *f, uint32_t pool)
@@ -208,10 +210,13 @@ static void fill_miss(const struct fitting *f, struct sched_gang_miss *ret_miss)
     ret_miss->pool = intern_get(f->sched->pool_names, best->pool);
     ret_miss->value = best->value; /* of the node's record */
     for (int r = 0; best->count >= f->needed && r < RESOURCE_COLUMNS_MAX; r++) {
-        if (f->gang->waiting_sum.v[r] > best->capacity.v[r]) {
+        int64_t has = f->sched->policy->is_floating[r]
+                          ? f->sched->pools.items[best->pool].total.v[r]
+                          : best->capacity.v[r];
+        if (f->gang->waiting_sum.v[r] > has) {
             ret_miss->resource = r;
             ret_miss->asked = f->gang->waiting_sum.v[r];
-            ret_miss->has = best->capacity.v[r];
+            ret_miss->has = has;
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/away.h"
+#include "sched/floating.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
@@ -350,6 +351,10 @@ static bool try_entry(struct round *round, const struct claim *claim)
         if (claim->lane->head_count == 0) { /* so held back is all of it */
             lane_refresh_new(round, claim->lane);
         }
+        return false;
+    }
+    if (floating_short(sched, round->p, &round->used,
+                       request_of(round, claim)) >= 0) {
         return false;
     }
     struct cost own =

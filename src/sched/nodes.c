@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "sched/floating.h"
 #include "sched/kinds.h"
 
 enum { NODES_MIN = 64 };
@@ -109,6 +110,7 @@ uint32_t pool_get(struct sched *sched, struct str name)
                 record.policy_index = (int)i;
             }
         }
+        floating_set_totals(sched, &record);
         VEC_PUSH(&sched->pools, record);
     }
     return pool;
@@ -275,8 +277,11 @@ static void pool_count(struct sched *sched, const struct node *node, int sign)
 {
     struct pool *pool = &sched->pools.items[node->pool];
 
+    struct resource_vec capacity = node->capacity;
+
+    floating_strip(sched, &capacity);
     pool->node_count += (uint32_t)sign;
-    amounts_add_times(&pool->total, &node->capacity, sign);
+    amounts_add_times(&pool->total, &capacity, sign);
     pool->is_stale = pool->is_base_stale = true;
 }
 
@@ -293,6 +298,7 @@ static struct resource_vec capacity_of(const struct sched *sched,
         capacity.v[r] = left > 0 ? left : 0;
     }
     amounts_clamp(&capacity);
+    floating_make_room(sched, &capacity);
     return capacity;
 }
 
@@ -467,6 +473,8 @@ void sched_node_stats(const struct sched *sched, uint32_t node,
             sched->nodes.items[node].is_accepting &&
             sched->executors.items[sched->nodes.items[node].executor].accepts,
     };
+    floating_strip(sched, &ret_stats->capacity);
+    floating_strip(sched, &ret_stats->free);
 }
 
 void node_add_run(struct sched *sched, uint32_t index, int sign)
@@ -477,6 +485,7 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     uint32_t c = sched->lists.items[list].class_index;
     const struct resource_vec *request = &sched->classes.items[c].request;
 
+    floating_count(sched, node->pool, request, sign);
     amounts_add_times(&sched->free[run->node], request, -sign);
     if (run->is_preemptible) {
         amounts_add_times(
@@ -531,7 +540,7 @@ static void set_weights(const struct sched *sched, struct pool *pool)
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         u128 one = (u128)1 << 62;
         pool->weights[r] =
-            pool->total.v[r] > 0
+            pool->total.v[r] > 0 && !sched->policy->is_floating[r]
                 ? (uint64_t)(one * (uint64_t)ppm[r] / (uint64_t)sum /
                              (uint64_t)pool->total.v[r])
                 : 0;
@@ -661,6 +670,8 @@ void nodes_rebuild(struct sched *sched)
     memset(sched->preemptible_count, 0, sizeof(sched->preemptible_count));
     for (size_t p = 0; p < sched->pools.count; p++) {
         sched->pools.items[p].total = (struct resource_vec){0};
+        sched->pools.items[p].used = (struct resource_vec){0};
+        floating_set_totals(sched, &sched->pools.items[p]);
         sched->pools.items[p].is_stale = true;
         sched->pools.items[p].is_base_stale = true;
     }
@@ -671,8 +682,10 @@ void nodes_rebuild(struct sched *sched)
         struct node *node = &sched->nodes.items[i];
         if (node->name && node->record) {
             node->capacity = capacity_of(sched, node->record);
-            amounts_add(&sched->pools.items[node->pool].total, &node->capacity);
             sched->free[i] = node->capacity;
+            struct resource_vec capacity = node->capacity;
+            floating_strip(sched, &capacity);
+            amounts_add(&sched->pools.items[node->pool].total, &capacity);
         } else {
             sched->free[i] = (struct resource_vec){0};
         }

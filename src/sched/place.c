@@ -280,6 +280,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     struct usage *usage = lane_usage(round, lane, class->priority_class);
 
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
+    amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
     amounts_add_times(&lane->placed, &class->request, count);
     if (lane->limits) {
@@ -365,6 +366,7 @@ void place_preempt(struct round *round, uint32_t job)
     note(sched, run->node, run->state, 0, job);
     charge(round, run, class, -1);
     vacate(sched, run, class, 1);
+    amounts_subtract(&round->used, &class->request);
     round->evicted_count -= run->state == RUN_EVICTED;
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
@@ -389,6 +391,7 @@ void place_rollback(struct round *round, size_t mark)
             int64_t count = entry.count;
             sched->nodes.items[entry.node].trial_plan = 0;
             amounts_add_times(&sched->free[entry.node], &class->request, count);
+            amounts_add_times(&round->used, &class->request, -count);
             amounts_add_times(&lane->all, &class->request, -count);
             amounts_add_times(&lane->placed, &class->request, -count);
             if (lane->limits) {
@@ -406,6 +409,7 @@ void place_rollback(struct round *round, size_t mark)
             const struct class *class =
                 class_at(round, class_of_job(sched, entry.job));
             vacate(sched, run, class, -1);
+            amounts_add(&round->used, &class->request);
             run->state = (uint8_t)entry.class_index;
             order_lost(round, entry.job, -1);
             round->evicted_count += run->state == RUN_EVICTED;

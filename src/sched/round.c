@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/away.h"
+#include "sched/floating.h"
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
@@ -159,7 +160,8 @@ static bool is_under_limits(struct round *round, struct lane *lane)
     }
     const struct usage *usage = lane_usage(
         round, lane, sched->classes.items[class_index].priority_class);
-    return !usage || is_within(usage, lane->request);
+    return (!usage || is_within(usage, lane->request)) &&
+           floating_short(sched, round->p, &round->used, lane->request) < 0;
 }
 
 static bool is_counting(const struct round *round)
@@ -552,6 +554,7 @@ void round_plan(struct round *round)
     for (uint32_t i = 0; i < n; i++) {
         (void)lane_add(round, sched->active.items[i]);
     }
+    round->used = round->pool->used;
     penalty_charge(round);
     head_begin(round);
     for (uint32_t i = 0; i < n; i++) {

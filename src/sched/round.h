@@ -155,6 +155,7 @@ struct round {
     int64_t now_ms;
     uint32_t decision_max;
     struct sched_counters *counters;
+    struct resource_vec used; /* of the pool's floating resources, as planned */
 
     struct lane *lanes;
     uint32_t lane_count;

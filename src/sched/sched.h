@@ -379,6 +379,8 @@ enum sched_wait {
                               may go at `until_ms` */
     SCHED_WAIT_BUDGET,     /* it would be charged `asked` of the `allowed` that
                               is left in `pool`, in minutes x its units */
+    SCHED_WAIT_FLOATING,   /* of `resource`, which is of no node, all pools have
+                              too little left: `used` of `limit` */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
                              on there */
 };

@@ -346,6 +346,7 @@ struct pool {
     int policy_index; /* in the policy's pools, or -1 */
     uint32_t node_count, indexed_count;
     struct resource_vec total;
+    struct resource_vec used; /* by all runs, while there are floating ones */
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the node order */
     struct cost_base base;
     struct node_index index;

@@ -185,6 +185,13 @@ static const struct setting form_keys[] = {
             .table = &resource_table,
             .count_offset = offsetof(struct policy_form, resource_count),
             .count_max = RESOURCE_COLUMNS_MAX),
+    SETTING("floatingResources", RECORDS, policy_form, floating,
+            .about =
+                "Resources that are of no node, such as licences: all of a "
+                "pool shares them, and pods are sent without them.",
+            .table = &policy_floating_table,
+            .count_offset = offsetof(struct policy_form, floating_count),
+            .count_max = RESOURCE_COLUMNS_MAX),
     SETTING(
         "dominantResourceFairnessResourcesToConsider", TEXTS, policy_form,
         dominant_resources,
@@ -343,14 +350,17 @@ static void resources_to_form(const struct policy *policy, struct arena *arena,
     uint32_t dominant_count = 0;
 
     for (uint32_t r = 0; r < count; r++) {
-        form->resources[r] =
-            (struct policy_resource_form){policy->schema.columns[r].name,
-                                          policy->schema.columns[r].unit_milli};
+        if (!policy->is_floating[r]) {
+            form->resources[form->resource_count++] =
+                (struct policy_resource_form){
+                    policy->schema.columns[r].name,
+                    policy->schema.columns[r].unit_milli};
+        }
         if (policy->is_dominant[r]) {
             dominant[dominant_count++] = policy->schema.columns[r].name;
         }
     }
-    form->resource_count = count;
+    policy_floating_to_form(policy, form);
     form->dominant_resources = (struct setting_texts){dominant, dominant_count};
 }
 
@@ -470,6 +480,10 @@ static int resources_from_form(const struct policy_form *form,
             form->resources[r].resolution_milli;
     }
     policy->schema.column_count = form->resource_count;
+    rc = policy_floating_columns(form, policy, err);
+    if (rc < 0) {
+        return rc;
+    }
     for (uint32_t i = 0; i < form->dominant_resources.count; i++) {
         struct str name = form->dominant_resources.items[i];
         int column = resource_column(&policy->schema, name);
@@ -676,6 +690,9 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
     }
     if (rc == 0) {
         rc = policy_types_from_form(form, policy, err);
+    }
+    if (rc == 0) {
+        rc = policy_floating_from_form(form, policy, err);
     }
     if (rc < 0) {
         return rc;

@@ -68,6 +68,20 @@ struct policy_resource_form {
     int64_t resolution_milli;
 };
 
+/* What a pool has of a floating resource, as it is written. */
+struct policy_floating_pool_form {
+    struct str name;
+    int64_t quantity_milli;
+};
+
+/* One floating resource as it is written. */
+struct policy_floating_form {
+    struct str name;
+    int64_t resolution_milli;
+    struct policy_floating_pool_form pools[POLICY_POOLS_MAX];
+    uint32_t pool_count;
+};
+
 /* A token bucket as it is written. */
 struct policy_rate_form {
     int64_t rate_milli_per_s;
@@ -89,6 +103,8 @@ struct policy_quarantine_form {
 struct policy_form {
     struct policy_resource_form resources[RESOURCE_COLUMNS_MAX];
     uint32_t resource_count;
+    struct policy_floating_form floating[RESOURCE_COLUMNS_MAX];
+    uint32_t floating_count;
     struct setting_texts dominant_resources;
     struct policy_pool_form pools[POLICY_POOLS_MAX];
     uint32_t pool_count;

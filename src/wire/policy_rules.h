@@ -20,6 +20,20 @@ void policy_types_to_form(const struct policy *policy,
 int policy_types_from_form(const struct policy_form *form,
                            struct policy *policy, struct err *err) must_check;
 
+/* The keys of floatingResources[]. */
+extern const struct settings policy_floating_table;
+
+/* Write the floating resources of a policy into a form. */
+void policy_floating_to_form(const struct policy *policy,
+                             struct policy_form *form);
+/* Add their columns to a schema that has the others.  -ERR_INVALID. */
+int policy_floating_columns(const struct policy_form *form,
+                            struct policy *policy, struct err *err) must_check;
+/* Read what pools have into a policy that has the pools.  -ERR_INVALID. */
+int policy_floating_from_form(const struct policy_form *form,
+                              struct policy *policy,
+                              struct err *err) must_check;
+
 /* Write the rule as a form. */
 void policy_quarantine_to_form(const struct quarantine_policy *rule,
                                struct policy_quarantine_form *ret_form);

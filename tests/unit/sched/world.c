@@ -143,6 +143,7 @@ uint32_t world_class(struct world *world, const struct world_job *job)
         {STR("cpu"), (job->cores ? job->cores : 1) * MILLI},
         {STR("memory"), job->memory_gb * GB_MILLI},
         {STR("nvidia.com/gpu"), job->gpus * MILLI},
+        {STR("licence"), job->licences * MILLI},
     };
     struct label selector = {str_of(job->selector_key),
                              str_of(job->selector_value)};
@@ -153,7 +154,8 @@ uint32_t world_class(struct world *world, const struct world_job *job)
         .deadline_ms = job->deadline_s * MILLI,
         .priority_class =
             str_of(job->priority_class ? job->priority_class : "mid"),
-        .requests = {amounts, job->gpus        ? 3
+        .requests = {amounts, job->licences    ? 4
+                              : job->gpus      ? 3
                               : job->memory_gb ? 2
                                                : 1},
         .selector = &selector,

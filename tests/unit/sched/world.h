@@ -23,6 +23,7 @@ struct world_job {
     const char *priority_class; /* NULL: preemptible, priority 1000 */
     int64_t cores;
     int64_t memory_gb;
+    int64_t licences; /* of no node; if the policy has them */
     int64_t gpus;
     uint32_t priority;
     int64_t submitted_ms;

@@ -179,6 +179,40 @@ static void what_a_class_may_not_do_away_is_said(void **state)
     }
 }
 
+static void floating_resources_are_columns(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0}, again = {0};
+
+    struct policy *policy = read_policy(
+        "floatingResources: [{name: licence, pools:\n"
+        "  [{name: default, quantity: 3}]}]\n"
+        "dominantResourceFairnessResourcesToConsider: [cpu, licence]\n",
+        &arena, &err);
+    assert_string_equal(err.text, "");
+    int column = resource_column(&policy->schema, STR("licence"));
+    assert_int_equal(column, 4);
+    assert_true(policy->is_floating[column] && policy->is_dominant[column]);
+    assert_int_equal(policy->pools[0].floating[column], 3);
+    policy_print(policy, &text);
+    policy_print(read_policy(strbuf_text(&text), &arena, &err), &again);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
+    assert_null(
+        read_policy("floatingResources: [{name: cpu}]\n", &arena, &err));
+    assert_string_equal(err.text, "floatingResources[0].name: \"cpu\" is empty "
+                                  "or given twice");
+    assert_null(read_policy("floatingResources: [{name: l, pools:\n"
+                            "  [{name: x, quantity: 3}]}]\n",
+                            &arena, &err));
+    assert_string_equal(err.text,
+                        "floatingResources[].pools: \"x\" is not one of pools");
+    assert_null(read_policy("floatingResources: [{name: l, pools:\n"
+                            "  [{name: default, quantity: 8E}]}]\n",
+                            &arena, &err));
+}
+
 static void quarantine_is_read_and_printed(void **state)
 {
     (void)state;
@@ -233,6 +267,7 @@ int main(void)
         TEST(only_preemptible_classes_have_a_default_lifetime),
         TEST(classes_may_go_to_node_types),
         TEST(what_a_class_may_not_do_away_is_said),
+        TEST(floating_resources_are_columns),
         TEST(quarantine_is_read_and_printed),
         TEST(names_must_name_something),
     };
