@@ -1,18 +1,6 @@
 /* A queue begins to go by applications, or ceases to. */
 #include "sched/apps.h"
 
-/* A gang stands with its members. */
-static void move_gang(struct sched *sched, const struct job *job, uint32_t app)
-{
-    struct gang *gang = &sched->gangs.items[job->gang];
-    const struct list *own = &sched->lists.items[gang->list];
-    uint32_t list =
-        list_get(sched, own->queue, NONE, own->level, own->pool, app);
-
-    list_put(sched, gang->list);
-    gang->list = list;
-}
-
 /* Put a job among the lists of another application (or NONE).  What happened
  * to either is the caller's to say. */
 static void move_job(struct sched *sched, uint32_t index, uint32_t app)
@@ -38,7 +26,6 @@ static void move_job(struct sched *sched, uint32_t index, uint32_t app)
         job_wait(sched, index);
     }
     if (job->gang != NONE) {
-        move_gang(sched, job, app);
         gang_attach(sched, job->gang);
     }
 }

@@ -352,9 +352,12 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         return GANG_CUT;
     }
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
-    if (lane->is_stepwise) {
-        order_leased(round, gang->list, attempt.placed_count,
-                     &attempt.placed_sum);
+    for (size_t i = mark.decisions;
+         lane->is_stepwise && i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE) {
+            order_leased(round, decision->job);
+        }
     }
     evict_return_gang(round, gang);
     lane_refresh_evicted(round, lane);

@@ -31,7 +31,7 @@ static uint32_t gang_find(const struct sched *sched, uint32_t queue,
 }
 
 uint32_t gang_get(struct sched *sched, const struct sched_job *record,
-                  uint32_t level, uint32_t pool, uint32_t app)
+                  uint32_t level, uint32_t pool)
 {
     uint32_t at = gang_find(sched, record->queue, record->gang_id);
 
@@ -50,7 +50,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .id_bytes = (uint32_t)record->gang_id.byte_count,
         .uniformity = str_dup(record->gang_uniformity),
         .queue = record->queue,
-        .list = list_get(sched, record->queue, NONE, level, pool, app),
+        .list = list_get(sched, record->queue, NONE, level, pool, NONE),
         .cardinality = record->gang_cardinality,
         .minimum = minimum > 0 && minimum <= record->gang_cardinality
                        ? minimum
@@ -98,6 +98,22 @@ void gang_detach(struct sched *sched, uint32_t at)
     }
 }
 
+/* A gang stands among the lists of the application that the job is of by
+ * which it is listed: that one has a job as long as it is there. */
+static void join_app(struct sched *sched, struct gang *gang)
+{
+    const struct list *own = &sched->lists.items[gang->list];
+    uint32_t job_list = sched->jobs.items[gang->position].list;
+    uint32_t app = sched->lists.items[job_list].app;
+
+    if (own->app != app) {
+        uint32_t list =
+            list_get(sched, gang->queue, NONE, own->level, own->pool, app);
+        list_put(sched, gang->list);
+        gang->list = list;
+    }
+}
+
 void gang_attach(struct sched *sched, uint32_t at)
 {
     struct gang *gang = &sched->gangs.items[at];
@@ -108,6 +124,7 @@ void gang_attach(struct sched *sched, uint32_t at)
                     (gang->started_count || present >= gang->cardinality);
     if (is_whole) {
         gang->position = seq_last(&gang->waiting);
+        join_app(sched, gang);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
         list_refresh(sched, gang->list);
     }

@@ -310,7 +310,7 @@ static bool try_job(struct round *round, const struct claim *claim)
     place_put(round, claim->lane, class_index, node, 1);
     gang_started(round, claim->lane, 1, &class->request);
     if (claim->lane->is_stepwise) {
-        order_leased(round, list_of(round, claim), 1, &class->request);
+        order_leased(round, claim->job);
     }
     round_decide(round, (struct sched_decision){
                             .action = SCHED_LEASE,

@@ -317,7 +317,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
         list_get(sched, record->queue, record->class_index, level, pool, app) &
         LIST_NONE;
     if (record->gang_id.byte_count && record->gang_cardinality > 1) {
-        job->gang = gang_get(sched, record, level, pool, app);
+        job->gang = gang_get(sched, record, level, pool);
         gang_detach(sched, job->gang);
     }
     job_wait(sched, index);

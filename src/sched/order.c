@@ -274,18 +274,17 @@ static void add_used(struct round *round, uint32_t index,
     amounts_add(app->used, request);
 }
 
-void order_leased(struct round *round, uint32_t list, uint32_t count,
-                  const struct resource_vec *request)
+void order_leased(struct round *round, uint32_t job)
 {
-    struct sched *sched = round->sched;
-    uint32_t index = sched->lists.items[list].app;
+    const struct sched *sched = round->sched;
+    uint32_t index = sched->lists.items[sched->jobs.items[job].list].app;
     struct app *app = app_at(sched, index);
-    const struct queue *queue = &sched->queues.items[app->queue];
 
-    plan_app(round, index, (int)count, 0);
-    if (queue->ordering == QUEUE_BY_FAIR) {
+    plan_app(round, index, 1, 0);
+    if (sched->queues.items[app->queue].ordering == QUEUE_BY_FAIR) {
         (void)rank_of(round, index);
-        add_used(round, index, request);
+        add_used(round, index,
+                 &class_at(round, class_of_job(sched, job))->request);
         app->rank = rank_make(round, index);
     }
 }

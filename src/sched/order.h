@@ -28,9 +28,8 @@ int order_compare(const struct round *round, const struct app_rank *a,
 void order_fill(struct round *round, struct lane *lane);
 /* Let in what may come now, and bring the first that may start to the top. */
 void order_settle(struct round *round, struct lane *lane);
-/* A list's jobs or gang were leased: `count` jobs with `request` in all. */
-void order_leased(struct round *round, uint32_t list, uint32_t count,
-                  const struct resource_vec *request);
+/* A job is leased by the plan. */
+void order_leased(struct round *round, uint32_t job);
 /* A job was preempted (+1), or was not after all (-1). */
 void order_lost(struct round *round, uint32_t job, int count);
 /* Whether the application of a list that was admitted before may start now:

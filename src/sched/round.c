@@ -219,7 +219,7 @@ static void lease_run(struct round *round, struct lane *lane,
             count_starts(round, lane, 1, &class->request);
         }
         if (lane->is_stepwise) {
-            order_leased(round, head->list, 1, &class->request);
+            order_leased(round, head->item);
         }
         round_decide(round, (struct sched_decision){
                                 .action = SCHED_LEASE,

@@ -571,7 +571,7 @@ void list_put(struct sched *sched, uint32_t list);
 void list_refresh(struct sched *sched, uint32_t list);
 /* The gang that a new job belongs to, made when new. */
 uint32_t gang_get(struct sched *sched, const struct sched_job *record,
-                  uint32_t level, uint32_t pool, uint32_t app);
+                  uint32_t level, uint32_t pool);
 /* Take a gang out of its list while its members change; then put it back,
  * or free it when it has none. */
 void gang_detach(struct sched *sched, uint32_t gang);

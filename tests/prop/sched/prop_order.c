@@ -68,9 +68,12 @@ static void submit(struct history *history, struct tape *tape)
         return;
     }
     if (job.gang) {
-        /* A gang is of one application and class. */
-        job.application = job.gang;
-        job.priority_class = NULL;
+        job.priority_class = NULL; /* a gang is of one class */
+        /* One of several applications starts all of them at once. */
+        if (history->by.running_apps_max ||
+            history->by.ordering == QUEUE_BY_STATEAWARE) {
+            job.application = job.gang;
+        }
         job.cardinality = 2;
         job.cores = 1;
     }
@@ -189,6 +192,10 @@ static bool act(struct history *history, struct tape *tape)
 
     history->now_ms +=
         (int64_t)draw(tape, 0, 3) * (int64_t)draw(tape, 0, 100) * 1000;
+    if (draw(tape, 0, 20) == 20) {
+        history->now_ms +=
+            73 * 60 * (int64_t)MINUTE_MS; /* beyond what is kept */
+    }
     sched_set_time(w->sched, history->now_ms);
     switch (draw(tape, 0, 5)) {
     case 0:
