@@ -7,15 +7,16 @@
 enum {
     MS_PER_S = 1000,
     MILLI = 1000,
-    GIGA = 1000000000, /* us of a thousandth of a request a second */
 };
+
+static const int64_t million = 1000000;
 
 /* A stream while it is played. */
 struct stream {
     const struct scenario_stream *of;
     struct draw draw;
-    uint32_t kind;          /* but for exact deadlines */
-    struct map kind_by_run; /* exact deadlines: by the second */
+    uint32_t kind;          /* but for deadlines of their own */
+    struct map kind_by_run; /* deadlines of their own: by the step */
     uint64_t arrived_count; /* jobs, or gangs */
     uint64_t request_count;
     int64_t poisson_us; /* from the first arrival to the next */
@@ -118,11 +119,13 @@ static uint32_t add_kind(struct playing *p, const struct scenario_stream *of,
                 .requests = of->resources,
                 .selector = labels_of(&of->node_selector, &arena),
                 .selector_count = of->node_selector.count,
-                .lifetime_ms = of->lifetime_ms,
                 .deadline_ms = deadline_ms,
             },
     };
 
+    bool is_lifetime =
+        scenario_lifetime(of->lifetime, &kind.requirement.lifetime_ms);
+    ASSERT(is_lifetime); /* scenario_read() has looked */
     return world_add_kind(p->world, &kind);
 }
 
@@ -190,14 +193,14 @@ static void draw_run(struct playing *p, struct stream *stream,
     submission->is_failing =
         of->failure_ppm > 0 &&
         draw_below(&stream->draw, 1000000) < (uint64_t)of->failure_ppm;
-    if (of->has_exact_deadline) {
-        /* Whole seconds, as pods state them. */
-        uint64_t s = (uint64_t)(submission->run_ms + MS_PER_S - 1) / MS_PER_S;
-        s = s ? s : 1;
-        submission->kind = map_find(&stream->kind_by_run, key_of_u64(s));
+    if (of->deadline_step_ms > 0) {
+        uint64_t step_ms = (uint64_t)of->deadline_step_ms;
+        uint64_t steps = ((uint64_t)submission->run_ms + step_ms - 1) / step_ms;
+        steps = steps ? steps : 1;
+        submission->kind = map_find(&stream->kind_by_run, key_of_u64(steps));
         if (submission->kind == MAP_NONE) {
-            submission->kind = add_kind(p, of, (int64_t)s * MS_PER_S);
-            map_put(&stream->kind_by_run, key_of_u64(s), submission->kind);
+            submission->kind = add_kind(p, of, (int64_t)(steps * step_ms));
+            map_put(&stream->kind_by_run, key_of_u64(steps), submission->kind);
         }
     } else if (of->deadline_ms > 0 && submission->run_ms > of->deadline_ms) {
         submission->run_ms = of->deadline_ms;
@@ -253,10 +256,10 @@ static int64_t next_request_ms(struct stream *stream)
 
     if (str_equal(of->arrivals, STR("poisson"))) {
         stream->poisson_us +=
-            draw_exponential(&stream->draw, GIGA / of->rate_milli);
+            draw_exponential(&stream->draw, million * million / of->rate_micro);
         return of->first_ms + stream->poisson_us / MS_PER_S;
     }
-    i128 at = (i128)stream->request_count * MS_PER_S * MILLI / of->rate_milli;
+    i128 at = (i128)stream->request_count * MS_PER_S * million / of->rate_micro;
     return of->first_ms + (int64_t)at;
 }
 

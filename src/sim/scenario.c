@@ -1,7 +1,9 @@
 #include "sim/scenario.h"
 
-#define COUNT_MAX_ INT64_C(1000000000)
-#define TIME_MAX_ INT64_C(315360000000) /* ten years */
+#include "model/requirement.h"
+
+#define RATE_MAX_ INT64_C(1000000000000) /* a million a second */
+#define TIME_MAX_ INT64_C(315360000000)  /* ten years */
 #define TABLE_(keys_, record_, init_)                            \
     {                                                            \
         keys_, ARRAY_COUNT(keys_), sizeof(struct record_), init_ \
@@ -124,7 +126,7 @@ static const struct setting stream_keys[] = {
             .choices = "atOnce steady poisson",
             .about = "atOnce: all at `first`; steady: evenly; poisson: at "
                      "random."),
-    SETTING("rate", MILLI, scenario_stream, rate_milli, .max = COUNT_MAX_,
+    SETTING("rate", PPM, scenario_stream, rate_micro, .max = RATE_MAX_,
             .about = "Requests a second, unless atOnce."),
     SETTING("first", DURATION, scenario_stream, first_ms, .max = TIME_MAX_,
             .about = "When they begin to come."),
@@ -142,16 +144,17 @@ static const struct setting stream_keys[] = {
             .about = "Within the queue; the smaller goes first."),
     SETTING("runTime", RECORD, scenario_stream, run, .about = "",
             .table = &spread_table),
-    SETTING("exactDeadline", BOOL, scenario_stream, has_exact_deadline,
-            .about = "Whether each states its run time as its deadline."),
+    SETTING("deadlineStep", DURATION, scenario_stream, deadline_step_ms,
+            .max = TIME_MAX_,
+            .about = "Each states its run time as its deadline, rounded up to "
+                     "a multiple of this; 0: see deadline."),
     SETTING("deadline", DURATION, scenario_stream, deadline_ms,
             .max = TIME_MAX_,
             .about = "What it states as its deadline; it is stopped then; 0: "
                      "none."),
-    SETTING("lifetime", DURATION, scenario_stream, lifetime_ms, .min = -1,
-            .max = TIME_MAX_,
-            .about = "It may be preempted after so long; -1: as its class "
-                     "says."),
+    SETTING("lifetime", TEXT, scenario_stream, lifetime,
+            .about = "It may be preempted after so long: a duration, or "
+                     "infinite; empty: as its class says."),
     SETTING("failures", PPM, scenario_stream, failure_ppm, .max = 1000000,
             .about = "The part of its jobs that fail by themselves."),
     SETTING("requeue", BOOL, scenario_stream, is_requeued,
@@ -166,11 +169,10 @@ static void init_stream(void *record)
     struct scenario_stream *stream = record;
 
     stream->arrivals = STR("atOnce");
-    stream->rate_milli = 1000;
+    stream->rate_micro = 1000000;
     stream->batch = 1;
     stream->priority_class = STR("armada-preemptible");
     stream->run = (struct scenario_spread){STR("fixed"), 60000, 60000};
-    stream->lifetime_ms = -1;
     stream->is_requeued = true;
 }
 
@@ -224,6 +226,15 @@ enum draw_spread scenario_spread_of(struct str name)
                                                  : DRAW_FIXED;
 }
 
+bool scenario_lifetime(struct str text, int64_t *ret_ms)
+{
+    if (text.byte_count == 0 || str_equal(text, STR("infinite"))) {
+        *ret_ms = text.byte_count ? LIFETIME_INFINITE : LIFETIME_BY_CLASS;
+        return true;
+    }
+    return setting_parse_duration(text, ret_ms) == 0 && *ret_ms >= 0;
+}
+
 bool scenario_pair(struct str text, struct str *ret_key, struct str *ret_value)
 {
     const char *at = memchr(text.p, '=', text.byte_count);
@@ -267,6 +278,7 @@ static int check_stream(const struct scenario *scenario,
     enum draw_spread spread = scenario_spread_of(stream->run.spread);
     bool is_at_once = str_equal(stream->arrivals, STR("atOnce"));
     const char *what = NULL;
+    int64_t lifetime_ms;
 
     if (!has_queue(scenario, stream->queue)) {
         what = "its queue is not among `queues`";
@@ -275,10 +287,12 @@ static int check_stream(const struct scenario *scenario,
         what = "runTime.b is less than runTime.a";
     } else if (stream->count == 0 && (is_at_once || stream->last_ms == 0)) {
         what = "it needs a count, or times of arrival with a `last`";
-    } else if (!is_at_once && stream->rate_milli == 0) {
+    } else if (!is_at_once && stream->rate_micro == 0) {
         what = "its rate is 0";
     } else if (stream->gang.minimum > stream->gang.size) {
         what = "gang.minimum is more than gang.size";
+    } else if (!scenario_lifetime(stream->lifetime, &lifetime_ms)) {
+        what = "its lifetime is neither a duration nor infinite";
     }
     if (what) {
         return err_set(err, -ERR_INVALID, "jobs %.*s: %s",
@@ -350,6 +364,6 @@ void scenario_scale(struct scenario *scenario, int64_t divisor)
     for (uint32_t i = 0; i < scenario->stream_count; i++) {
         struct scenario_stream *stream = &scenario->streams[i];
         stream->count = divided(stream->count, divisor);
-        stream->rate_milli = divided(stream->rate_milli, divisor);
+        stream->rate_micro = divided(stream->rate_micro, divisor);
     }
 }

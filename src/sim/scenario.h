@@ -63,7 +63,7 @@ struct scenario_stream {
     struct str name, queue;
     int64_t count;       /* 0: until `last` */
     struct str arrivals; /* atOnce, steady, poisson */
-    int64_t rate_milli;  /* requests a second */
+    int64_t rate_micro;  /* requests a second */
     int64_t first_ms, last_ms;
     int64_t batch; /* jobs (or gangs) of one request */
     struct resource_list resources;
@@ -71,9 +71,9 @@ struct scenario_stream {
     struct str priority_class;
     int64_t priority;
     struct scenario_spread run;
-    bool has_exact_deadline; /* it is the run time */
-    int64_t deadline_ms;     /* 0: none */
-    int64_t lifetime_ms;     /* -1: as its class says */
+    int64_t deadline_step_ms; /* 0: no deadline of each job's own */
+    int64_t deadline_ms;      /* 0: none */
+    struct str lifetime;
     int64_t failure_ppm;
     bool is_requeued;
     struct scenario_gang gang;
@@ -110,6 +110,9 @@ void scenario_scale(struct scenario *scenario, int64_t divisor);
 
 /* The spread of a name that scenario_read() has let through. */
 enum draw_spread scenario_spread_of(struct str name);
+
+/* A lifetime as a requirement has it; false when it is none. */
+bool scenario_lifetime(struct str text, int64_t *ret_ms);
 
 /* The parts of a "key=value"; false when there is no "=". */
 bool scenario_pair(struct str text, struct str *ret_key, struct str *ret_value);
