@@ -1,6 +1,7 @@
 /* Where a gang would go at a time to come: its members one after the other,
  * each to the fullest node that has room for it, as gang_place.c does. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sched/reserve.h"
 #include "sched/round.h"
@@ -27,6 +28,7 @@ struct spots {
     const struct label_group *only; /* or NULL: all */
     uint32_t needed, skipped_max;
     bool is_on_empty; /* the most room first, and up to the capacity */
+    bool has_keys;    /* and that order is known */
 };
 
 static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
@@ -76,8 +78,10 @@ static void choose_order(struct spots *spots, uint32_t job)
         uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
         if (at != NONE &&
             reserve_matches(spots->r, job, spots->items[at].node)) {
-            spots->items[at].key =
-                pool_weigh(round->pool, &spots->items[at].room);
+            if (!spots->has_keys) {
+                spots->items[at].key =
+                    pool_weigh(round->pool, &spots->items[at].room);
+            }
             spots->order[spots->order_count++] = at;
         }
     }
@@ -216,21 +220,43 @@ static int64_t first_time(struct spots *spots)
     return low <= count ? times[low] : SCHED_START_UNKNOWN;
 }
 
-/* The nodes that are asked about: of those allowed (NULL: all) the ones with
- * room for anything by a time. */
-static void collect_spots(struct spots *spots, const bool *allowed)
+/* All that is free or bounded on a node. */
+static struct resource_vec bounded_room(struct reserving *r, uint32_t node)
+{
+    struct resource_vec room = r->round->sched->free[node];
+
+    r->releases.count = 0;
+    reserve_gather(r, node);
+    for (size_t i = 0; i < r->releases.count; i++) {
+        amounts_add(&room, r->releases.items[i].request);
+    }
+    return room;
+}
+
+/* No nodes yet, and room for all. */
+static void spots_make(struct spots *spots)
 {
     struct round *round = spots->r->round;
-    const struct sched *sched = round->sched;
-    uint32_t n = (uint32_t)sched->nodes.count;
+    uint32_t n = (uint32_t)round->sched->nodes.count;
 
     spots->items = arena_alloc_array(round->arena, n, sizeof(*spots->items));
     spots->place = arena_alloc_array(round->arena, n, sizeof(*spots->place));
     spots->order = arena_alloc_array(round->arena, n, sizeof(*spots->order));
     spots->spare = arena_alloc_array(round->arena, n, sizeof(*spots->spare));
+    memset(spots->place, 0xff, n * sizeof(*spots->place));
+}
+
+/* The nodes that are asked about: of those allowed (NULL: all) the ones with
+ * room for anything by a time. */
+static void collect_spots(struct spots *spots, const bool *allowed)
+{
+    const struct round *round = spots->r->round;
+    const struct sched *sched = round->sched;
+    uint32_t n = (uint32_t)sched->nodes.count;
+
+    spots_make(spots);
     spots->r->releases.count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        spots->place[i] = NONE;
         if (allowed ? !allowed[i]
                     : sched->nodes.items[i].pool != round->p ||
                           !sched->nodes.items[i].is_accepting) {
@@ -298,6 +324,36 @@ static bool place_alike(struct spots *spots, int64_t at_ms,
     return fill(spots);
 }
 
+/* Places without a known time, for members that are all alike: what is known
+ * of the nodes says where most of the room is. */
+static bool place_on_empty(struct spots *spots, const bool *allowed)
+{
+    struct reserving *r = spots->r;
+    const struct ready_memory *m = &r->round->pool->ready;
+    const struct resource_vec none = {0};
+
+    spots->is_on_empty = spots->has_keys = true;
+    spots_make(spots);
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        if (allowed[i] && !m->nodes.items[i].is_too_small) {
+            spots->place[i] = spots->count;
+            spots->items[spots->count++] =
+                (struct spot){.node = i, .key = m->nodes.items[i].key};
+        }
+    }
+    if (!fits_at(spots, SCHED_START_UNKNOWN)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < spots->count; i++) {
+        struct spot *spot = &spots->items[i];
+        if (!amounts_fit(&spot->taken, &none)) {
+            spot->room = bounded_room(r, spot->node);
+            amounts_subtract(&spot->room, &spot->taken);
+        }
+    }
+    return true;
+}
+
 bool reserve_for_gang(struct reserving *r)
 {
     const struct sched *sched = r->round->sched;
@@ -305,7 +361,7 @@ bool reserve_for_gang(struct reserving *r)
     struct spots spots = {.r = r, .gang = gang};
     uint32_t running = gang->leased.count, waiting = gang->waiting.count;
     uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
-    int64_t at_ms = SCHED_START_UNKNOWN;
+    int64_t at_ms;
 
     spots.needed = needed < waiting ? needed : waiting;
     spots.skipped_max = waiting - spots.needed;
@@ -314,18 +370,17 @@ bool reserve_for_gang(struct reserving *r)
         const struct label_group *group;
         bool *allowed;
         at_ms = reserve_first_time(r, gang, spots.needed, &group, &allowed);
-        if (at_ms != SCHED_START_UNKNOWN) {
-            r->reservation->start_ms = at_ms;
-            if (!place_alike(&spots, at_ms, group, allowed)) {
-                return false;
-            }
-            keep_places(&spots);
-            return true;
+        r->reservation->start_ms = at_ms;
+        if (at_ms == SCHED_START_UNKNOWN
+                ? !place_on_empty(&spots, allowed)
+                : !place_alike(&spots, at_ms, group, allowed)) {
+            return false;
         }
+        keep_places(&spots);
+        return true;
     }
     collect_spots(&spots, NULL);
-    r->reservation->start_ms =
-        is_alike ? SCHED_START_UNKNOWN : first_time(&spots);
+    r->reservation->start_ms = first_time(&spots);
     spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
     /* Once more: the search may have ended on a time that was too early. */
     if (!fits_at(&spots, r->reservation->start_ms)) {

@@ -59,7 +59,8 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
     r->moving_ms = INT64_MAX;
     node->step_count = 0;
     node->seen = record->change_count;
-    if (!amounts_fit(&m->request, &record->capacity)) {
+    node->is_too_small = !amounts_fit(&m->request, &record->capacity);
+    if (node->is_too_small) {
         return;
     }
     reserve_gather(r, index);
@@ -86,6 +87,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
         }
         count = more;
     }
+    node->key = pool_weigh(r->round->pool, &room);
     node->has_lifetimes = r->has_lifetimes;
     bool is_touched = r->is_touched && r->is_touched[index];
     if (is_touched || r->is_moving || r->moving_ms != INT64_MAX) {

@@ -19,6 +19,7 @@ struct trace_job {
     int arrives, cores, runs, deadline; /* runs <= deadline */
     int lifetime;                       /* < 0: infinite */
     int queue, members;                 /* > 1: a gang of like jobs */
+    bool is_unbounded;                  /* it does not say its deadline */
 };
 
 struct trace {
@@ -212,7 +213,7 @@ static void add_member(const struct drive *drive, struct sched *sched,
         .requests = {&amount, 1},
         .lifetime_ms = job->lifetime < 0 ? LIFETIME_BY_CLASS
                                          : job->lifetime * INT64_C(1000),
-        .deadline_ms = job->deadline * INT64_C(1000),
+        .deadline_ms = job->is_unbounded ? 0 : job->deadline * INT64_C(1000),
     };
     char gang[3] = {(char)('a' + j / 10), (char)('0' + j % 10), 0};
     struct sched_job record = {
@@ -443,6 +444,7 @@ static void draw_mixture(struct tape *tape, struct trace *trace)
         }
         job->cores = job->cores < least ? job->cores : least;
         job->lifetime = pick(tape, 0, 3) == 3 ? pick(tape, 0, 10) : -1;
+        job->is_unbounded = pick(tape, 0, 7) == 7;
     }
 }
 
