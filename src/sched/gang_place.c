@@ -190,8 +190,8 @@ static bool try_scored(struct attempt *attempt, struct mark mark,
     return is_enough;
 }
 
-/* Whether it is worth the while to look at groups at all: a class that fits
- * on no free node fits in no group of them. */
+/* Whether it is worth the while to try at all: of a class that fits on no
+ * free node nobody does, in whatever group; unless others make way. */
 static bool may_fit(struct attempt *attempt)
 {
     struct round *round = attempt->round;
@@ -228,9 +228,6 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
     struct score score, best = {UINT32_MAX, 0};
     const struct label_group *best_group = NULL;
 
-    if (!may_fit(attempt)) {
-        return false;
-    }
     for (uint32_t i = 0; i < index->group_count; i++) {
         attempt->only = &index->groups[i];
         if (!may_hold(attempt, index, i) ||
@@ -259,9 +256,12 @@ static bool try_gang(struct attempt *attempt)
 {
     struct round *round = attempt->round;
     struct mark mark = mark_here(round);
-    const struct label_index *groups = place_groups(round, attempt->gang);
-    bool is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
+    bool is_done = false;
 
+    if (may_fit(attempt)) {
+        const struct label_index *groups = place_groups(round, attempt->gang);
+        is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
+    }
     if (!is_done) {
         back_to(round, mark);
     }

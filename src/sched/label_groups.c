@@ -1,10 +1,15 @@
 /* The nodes of a pool by where a gang must stay together: one cluster
  * (model.md 6.8), and one value of its label if it names one. */
+#include <string.h>
+
 #include "sched/round.h"
 
-struct labelled {
+/* Nodes that follow each other by name and are alike: names mostly follow
+ * racks and clusters, so these are few. */
+struct stretch {
     struct str value;
-    uint32_t executor, node;
+    uint32_t executor;
+    uint32_t first, count; /* in the list of nodes */
 };
 
 static struct str name_of(const struct sched *sched, uint32_t executor)
@@ -12,9 +17,14 @@ static struct str name_of(const struct sched *sched, uint32_t executor)
     return sched->executors.items[executor].name;
 }
 
-/* By value, then by the executor's name; then in the order of nodes. */
-static bool is_before(const struct sched *sched, const struct labelled *a,
-                      const struct labelled *b)
+static bool is_alike(const struct stretch *a, const struct stretch *b)
+{
+    return a->executor == b->executor && str_equal(a->value, b->value);
+}
+
+/* By value, then by the executor's name. */
+static bool is_before(const struct sched *sched, const struct stretch *a,
+                      const struct stretch *b)
 {
     int c = str_compare(a->value, b->value);
 
@@ -22,12 +32,13 @@ static bool is_before(const struct sched *sched, const struct labelled *a,
         c = str_compare(name_of(sched, a->executor),
                         name_of(sched, b->executor));
     }
-    return c ? c < 0 : sched->ranks[a->node] < sched->ranks[b->node];
+    return c < 0;
 }
 
-static struct labelled *sort_labelled(const struct sched *sched,
-                                      struct labelled *items,
-                                      struct labelled *spare, uint32_t count)
+/* Stable merge sort, so that nodes stay in their order. */
+static struct stretch *sort_stretches(const struct sched *sched,
+                                      struct stretch *items,
+                                      struct stretch *spare, uint32_t count)
 {
     for (uint32_t width = 1; width < count; width *= 2) {
         for (uint32_t low = 0; low < count; low += 2 * width) {
@@ -41,32 +52,42 @@ static struct labelled *sort_labelled(const struct sched *sched,
                 spare[to] = is_left ? items[a++] : items[b++];
             }
         }
-        struct labelled *swap = items;
+        struct stretch *swap = items;
         items = spare;
         spare = swap;
     }
     return items;
 }
 
-/* The nodes that have the label (all, when there is none to have). */
+/* The nodes that have the label (all, when there is none to have), in their
+ * order; returns the number of stretches. */
 static uint32_t collect(const struct round *round, struct str key,
-                        struct labelled *items)
+                        uint32_t *nodes, struct stretch *items)
 {
     const struct sched *sched = round->sched;
-    uint32_t count = 0;
+    const struct label none = {{0}, {0}};
+    uint32_t count = 0, node_count = 0;
 
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t i = seq_get(&sched->nodes_by_name, at);
         const struct node *node = &sched->nodes.items[i];
-        if (!node->name || !node->is_accepting || node->pool != round->p) {
+        if (!node->is_accepting || node->pool != round->p) {
             continue;
         }
-        const struct label none = {{0}, {0}};
         const struct label *label =
             key.byte_count ? label_find(node->record->labels,
                                         node->record->label_count, key)
                            : &none;
-        if (label) {
-            items[count++] = (struct labelled){label->value, node->executor, i};
+        if (!label) {
+            continue;
+        }
+        struct stretch one = {label->value, node->executor, node_count, 1};
+        nodes[node_count++] = i;
+        if (count && is_alike(&items[count - 1], &one)) {
+            items[count - 1].count++;
+        } else {
+            items[count++] = one;
         }
     }
     return count;
@@ -74,26 +95,27 @@ static uint32_t collect(const struct round *round, struct str key,
 
 static struct label_index *build(struct round *round, struct str key)
 {
-    const struct sched *sched = round->sched;
-    size_t n = sched->nodes.count;
-    struct labelled *items = arena_alloc_array(round->arena, n, sizeof(*items));
-    struct labelled *spare = arena_alloc_array(round->arena, n, sizeof(*items));
-    struct label_index *index = arena_alloc(round->arena, sizeof(*index));
-    uint32_t count = collect(round, key, items);
+    size_t n = round->sched->nodes_by_name.count;
+    struct arena *arena = round->arena;
+    struct stretch *items = arena_alloc_array(arena, n, sizeof(*items));
+    struct stretch *spare = arena_alloc_array(arena, n, sizeof(*items));
+    uint32_t *in_order = arena_alloc_array(arena, n, sizeof(*in_order));
+    uint32_t *nodes = arena_alloc_array(arena, n, sizeof(*nodes));
+    struct label_index *index = arena_alloc(arena, sizeof(*index));
+    uint32_t count = collect(round, key, in_order, items);
 
-    items = sort_labelled(sched, items, spare, count);
-    index->key = arena_str(round->arena, key);
-    index->groups =
-        arena_alloc_array(round->arena, count, sizeof(*index->groups));
-    uint32_t *nodes = arena_alloc_array(round->arena, count, sizeof(*nodes));
+    items = sort_stretches(round->sched, items, spare, count);
+    index->key = arena_str(arena, key);
+    index->groups = arena_alloc_array(arena, count, sizeof(*index->groups));
     for (uint32_t i = 0; i < count; i++) {
-        nodes[i] = items[i].node;
-        if (i == 0 || items[i].executor != items[i - 1].executor ||
-            !str_equal(items[i].value, items[i - 1].value)) {
+        if (i == 0 || !is_alike(&items[i], &items[i - 1])) {
             index->groups[index->group_count++] = (struct label_group){
-                items[i].value, items[i].executor, &nodes[i], 0};
+                items[i].value, items[i].executor, nodes, 0};
         }
-        index->groups[index->group_count - 1].count++;
+        memcpy(nodes, in_order + items[i].first,
+               items[i].count * sizeof(*nodes));
+        nodes += items[i].count;
+        index->groups[index->group_count - 1].count += items[i].count;
     }
     return index;
 }
