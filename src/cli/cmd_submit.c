@@ -1,12 +1,19 @@
 /*
  * submit: a file of jobs, 200 to a request.
  */
+#include <time.h>
+
 #include "armada/services.pb-c.h"
 #include "cli/command.h"
 #include "model/id.h"
 #include "wire/yaml.h"
 
-enum { JOBS_PER_REQUEST = 200 };
+enum {
+    JOBS_PER_REQUEST = 200,
+    RETRY_MS = 250,
+    RETRIES_MAX = 240, /* a minute */
+    NS_PER_MS = 1000000,
+};
 
 /* The jobs of one file. */
 struct submission {
@@ -109,6 +116,39 @@ static void show_progress(struct cli *cli, size_t done, size_t all)
     }
 }
 
+/* Whether a refusal passes by itself: the server has too much in hand. */
+static bool is_passing(const struct rpc_status *status)
+{
+    return status->code == RPC_RESOURCE_EXHAUSTED &&
+           strstr(status->message, "try again");
+}
+
+/* Send one request, again while the server says that it is full.  Client ids
+ * make it safe to repeat. */
+static enum cli_exit send_request(struct cli *cli,
+                                  const Api__JobSubmitRequest *request,
+                                  ProtobufCMessage **ret_reply)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    struct timespec pause = {.tv_nsec = RETRY_MS * NS_PER_MS};
+
+    enum cli_exit rc = cli_connect(cli);
+    for (int i = 0; rc == CLI_OK && i < RETRIES_MAX; i++) {
+        enum rpc_code code =
+            cli_try(cli, "/api.Submit/SubmitJobs", &request->base,
+                    &api__job_submit_response__descriptor, ret_reply, status);
+        if (code == RPC_OK || !is_passing(status)) {
+            break;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    if (rc != CLI_OK || status->code == RPC_OK) {
+        return rc;
+    }
+    return cli_fail(cli, cli_exit_of(status->code), "%s: %s",
+                    rpc_code_name(status->code), status->message);
+}
+
 static enum cli_exit send_some(struct cli *cli, struct submission *submission,
                                size_t from, size_t count)
 {
@@ -119,8 +159,7 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     request.job_set_id = submission->job_set;
     request.job_request_items = submission->items + from;
     request.n_job_request_items = count;
-    enum cli_exit rc = cli_call(cli, "/api.Submit/SubmitJobs", &request.base,
-                                &api__job_submit_response__descriptor, &reply);
+    enum cli_exit rc = send_request(cli, &request, &reply);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -5,6 +5,7 @@ each are a scheduling class of their own.
 """
 
 import concurrent.futures
+import json
 import re
 import sys
 import threading
@@ -271,6 +272,24 @@ class Behind(bad_input.Case):
         with concurrent.futures.ThreadPoolExecutor(8) as pool:
             refused = sum(pool.map(lambda _: send(), range(16)))
         self.assertGreater(refused, 0)
+        harness.wait_for("the store has it all", self.is_stored)
+
+    def test_berthctl_waits_until_there_is_room_again(self):
+        self.client.make_queue("file")
+        request = submission("file", "flood", [item()] * 4000)
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            floods = [pool.submit(self.client.outcome, SUBMIT, request)
+                      for _ in range(4)]
+            jobs = json.dumps({"queue": "file", "jobSetId": "s", "jobs": [{
+                "namespace": "default", "podSpec": {"containers": [{
+                    "name": "main", "image": "none", "command": ["true"],
+                    "resources": {kind: {"cpu": "1", "memory": "1Mi"}
+                                  for kind in ("requests", "limits")}}]}}
+                for _ in range(2000)]})
+            done = self.berth.ctl("submit", "-", input_text=jobs)
+            self.assertEqual(done.stdout.count("Submitted job with id"), 2000)
+            for flood in floods:
+                self.assertIn(flood.result()[0], {"OK", "RESOURCE_EXHAUSTED"})
         harness.wait_for("the store has it all", self.is_stored)
 
     def is_stored(self):
