@@ -88,8 +88,11 @@ static bool is_open(const struct search *search, uint32_t index)
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
 
-    return reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
-           reserve_pass(round, round->reserve.own, class, index) != PASS_NO;
+    bool passes =
+        reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
+        reserve_pass(round, round->reserve.own, class, index) != PASS_NO;
+    round->reserve.has_refused |= !passes;
+    return passes;
 }
 
 bool place_allows(const struct search *search, uint32_t index)

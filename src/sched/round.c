@@ -266,10 +266,11 @@ static void pass_over(struct round *round, struct lane *lane)
         &round->sched->policy->pools[round->pool->policy_index];
 
     lane->looked_count++;
-    if (reserve->hold &&
+    if (reserve->has_refused &&
         ++reserve->candidate_count >= policy->backfill_candidates_max) {
         round->are_starts_over = true;
     }
+    reserve->has_refused = false;
 }
 
 /* The window let one more in: what was tried only for it is out, everywhere. */

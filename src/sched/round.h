@@ -122,7 +122,8 @@ struct reserve {
     struct reservation made;
     /* A further one, of the queue whose work is being tried; or NULL. */
     struct reservation *own;
-    uint32_t candidate_count; /* that failed to pass */
+    uint32_t candidate_count; /* that would fit, and failed to pass */
+    bool has_refused;         /* since the last one that found no place */
     /* While an entry is tried: its serial, whose yielders may go, and the
      * first ordinal of evicted work that may. */
     uint32_t asking, ordinal_min;

@@ -114,8 +114,9 @@ static const struct setting pool_keys[] = {
             .about = "In which order others try to pass it."),
     SETTING("backfillMaxCandidates", INT, policy_pool_form,
             backfill_candidates_max, .default_from = "profile",
-            .about = "How many may try to pass it in a round.", .min = 1,
-            .max = COUNT_MAX),
+            .about = "After so many that would fit but may not pass, a round "
+                     "ends.",
+            .min = 1, .max = COUNT_MAX),
     SETTING("starvedAfter", DURATION, policy_pool_form, starved_after_ms,
             .default_from = "profile",
             .about = "A gang that has been the first of its queue for so long "
