@@ -9,6 +9,9 @@
 #define OVER_SHARE_MAX 1000.0
 #define EXCESS_BUDGET_MAX 1e12 /* resource-minutes */
 
+#define PRIORITY_FACTOR_MAX 1e9
+#define FRACTION_MAX 1e6
+
 static int check_subject(const Api__Queue__Permissions__Subject *subject,
                          struct refusal *refusal)
 {
@@ -54,6 +57,46 @@ static int check_scheduling(const Api__QueueScheduling *scheduling,
                                 refusal);
 }
 
+/* A part of a pool that a queue's jobs may have; 0: nothing. */
+static int check_fraction(const char *class_name, const char *resource,
+                          double fraction, struct refusal *refusal)
+{
+    if (!(fraction >= 0 && fraction <= FRACTION_MAX)) {
+        return refusal_set(refusal,
+                           "resource limit of %s for priority class %s must be "
+                           "from 0 to %g, not %g",
+                           resource, class_name, FRACTION_MAX, fraction);
+    }
+    return 0;
+}
+
+static int
+check_limits(const Api__Queue__ResourceLimitsByPriorityClassNameEntry *entry,
+             struct refusal *refusal)
+{
+    const Api__PriorityClassResourceLimits *limits = entry->value;
+    int rc = 0;
+
+    for (size_t i = 0;
+         limits && rc == 0 && i < limits->n_maximum_resource_fraction; i++) {
+        rc = check_fraction(
+            entry->key, limits->maximum_resource_fraction[i]->key,
+            limits->maximum_resource_fraction[i]->value, refusal);
+    }
+    for (size_t p = 0;
+         limits && p < limits->n_maximum_resource_fraction_by_pool; p++) {
+        const Api__PriorityClassPoolResourceLimits *pool =
+            limits->maximum_resource_fraction_by_pool[p]->value;
+        for (size_t i = 0;
+             pool && rc == 0 && i < pool->n_maximum_resource_fraction; i++) {
+            rc = check_fraction(
+                entry->key, pool->maximum_resource_fraction[i]->key,
+                pool->maximum_resource_fraction[i]->value, refusal);
+        }
+    }
+    return rc;
+}
+
 int queue_validate(const Api__Queue *queue, struct refusal *refusal)
 {
     if (!*queue->name) {
@@ -65,6 +108,17 @@ int queue_validate(const Api__Queue *queue, struct refusal *refusal)
     }
     if (!(queue->priority_factor >= 1.0)) {
         return refusal_set(refusal, "priority factor cannot be lower than 1.0");
+    }
+    if (queue->priority_factor > PRIORITY_FACTOR_MAX) {
+        return refusal_set(refusal, "priority factor cannot be higher than %g",
+                           PRIORITY_FACTOR_MAX);
+    }
+    for (size_t i = 0; i < queue->n_resource_limits_by_priority_class_name;
+         i++) {
+        if (check_limits(queue->resource_limits_by_priority_class_name[i],
+                         refusal) < 0) {
+            return -ERR_INVALID;
+        }
     }
     for (size_t i = 0; i < queue->n_permissions; i++) {
         const Api__Queue__Permissions *entry = queue->permissions[i];

@@ -395,6 +395,13 @@ static int check_class_and_grace(const K8s__Io__Api__Core__V1__PodSpec *pod,
             (long long)rules->grace_period_s_min * 1000000000,
             (long long)rules->grace_period_s_max * 1000000000);
     }
+    /* As Kubernetes has it; else the pod could never be made. */
+    if (pod->has_activedeadlineseconds && pod->activedeadlineseconds < 1) {
+        return refusal_set(refusal,
+                           "activeDeadlineSeconds of %lld must be at least 1, "
+                           "or omitted",
+                           (long long)pod->activedeadlineseconds);
+    }
     return 0;
 }
 

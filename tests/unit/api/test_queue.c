@@ -2,6 +2,8 @@
  * Queues, retry policies, selections and executors' settings (armada-api.md
  * 1.5, 1.6, 1.9; traps 3, 4, 12).
  */
+#include <math.h>
+
 #include "api/queue_convert.h"
 #include "api/retry_validate.h"
 #include "api_fixture.h"
@@ -176,6 +178,56 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_INVALID_ARGUMENT);
     budget.value = -1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_OK);
+    fixture_fini(&f);
+}
+
+/* Weights and limits out of range are refused, and say which. */
+static void test_numbers_of_a_queue_are_checked(void **state)
+{
+    struct fixture f;
+    Api__Queue queue = queue_of("q", 2e9);
+    Api__PriorityClassResourceLimits limits =
+        API__PRIORITY_CLASS_RESOURCE_LIMITS__INIT;
+    Api__PriorityClassResourceLimits__MaximumResourceFractionEntry part =
+        API__PRIORITY_CLASS_RESOURCE_LIMITS__MAXIMUM_RESOURCE_FRACTION_ENTRY__INIT;
+    Api__PriorityClassResourceLimits__MaximumResourceFractionEntry *parts[] = {
+        &part};
+    Api__Queue__ResourceLimitsByPriorityClassNameEntry entry =
+        API__QUEUE__RESOURCE_LIMITS_BY_PRIORITY_CLASS_NAME_ENTRY__INIT;
+    Api__Queue__ResourceLimitsByPriorityClassNameEntry *entries[] = {&entry};
+    static const double bad[] = {-0.5, 1e7, (double)NAN, (double)INFINITY};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: priority factor cannot be "
+                        "higher than 1e+09");
+    queue.priority_factor = (double)NAN;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    queue.priority_factor = 1;
+    part.key = field("cpu");
+    limits.maximum_resource_fraction = parts;
+    limits.n_maximum_resource_fraction = 1;
+    entry.key = field("armada-default");
+    entry.value = &limits;
+    queue.resource_limits_by_priority_class_name = entries;
+    queue.n_resource_limits_by_priority_class_name = 1;
+    for (size_t i = 0; i < ARRAY_COUNT(bad); i++) {
+        part.value = bad[i];
+        assert_int_equal(
+            fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+            RPC_INVALID_ARGUMENT);
+        assert_non_null(strstr(f.status.message,
+                               "resource limit of cpu for priority class "
+                               "armada-default must be from 0 to 1e+06"));
+    }
+    part.value = 0.5;
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_OK);
     fixture_fini(&f);
@@ -504,6 +556,7 @@ int main(void)
         TEST(test_trap_03_upserts),
         TEST(test_queue_validation),
         TEST(test_scheduling_of_a_queue_is_checked),
+        TEST(test_numbers_of_a_queue_are_checked),
         TEST(test_batches_fail_item_by_item),
         TEST(test_trap_04_listing_ends_with_end),
         TEST(test_cordon),

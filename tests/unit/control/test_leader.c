@@ -119,6 +119,27 @@ static void a_gang_that_fits_nowhere_is_rejected(void **state)
     end(s);
 }
 
+/* A clock that is set back or forward stops nothing: times in the log never
+ * run back, and silence is counted by the clock that cannot be set. */
+static void clocks_that_jump_stop_nothing(void **state)
+{
+    static const int64_t jumps_ms[] = {-3600000, 31536000000, -31536000000,
+                                       INT64_C(3153600000000)};
+    struct stage *s = begin();
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(jumps_ms); i++) {
+        s->wall_ms += jumps_ms[i];
+        struct job_id job = leased(s, (struct stage_job){0});
+        ASSERT_HISTORY(s, job, "submit leased");
+        stage_report(s, job, EVENT_RUN_RUNNING);
+        stage_report(s, job, EVENT_RUN_SUCCEEDED);
+        stage_settle(s);
+    }
+    assert_int_equal(stage_count(s, EVENT_EXECUTOR_STATE), 0);
+    end(s);
+}
+
 static void cancel(struct stage *s, struct job_id job)
 {
     struct event event = stage_event_make(EVENT_CANCEL);
@@ -1000,6 +1021,7 @@ int main(void)
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_fits_nowhere_is_rejected),
+        TEST(clocks_that_jump_stop_nothing),
         TEST(cancelling_by_id),
         TEST(cancelling_by_job_set),
         TEST(cancelling_on_an_executor),

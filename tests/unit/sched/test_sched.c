@@ -325,8 +325,18 @@ static void ar11_limits_resources_started(void **state)
     struct world *w = *state;
     uint32_t started[41] = {0};
 
+    struct sched_explanation why;
+
     limit_starts(w);
-    world_submit_many(w, &(struct world_job){.queue = "A"}, 100);
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A"}, 100);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 20);
+    sched_explain(w->sched, first + 20, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_RESOURCE_RATE);
+    assert_int_equal(why.resource, CPU);
+    assert_int_equal(why.limit, 20000);
+    assert_int_equal(why.until_ms, 500); /* a core each half second */
     for (int64_t second = 0; second <= 40; second++) {
         world_round(w, ROUND_FAST, second * 1000);
         started[second] = world_running(w, "A"); /* so far; they do not end */

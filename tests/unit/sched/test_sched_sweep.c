@@ -1,5 +1,7 @@
 /* Plans that are bounded in their work go on behind where they stopped
  * (sweep.h). */
+#include <stdio.h>
+
 #include "unit.h"
 #include "world.h"
 
@@ -176,6 +178,59 @@ static void sweep_fills_the_pool(void **state)
     assert_int_equal(world_running(w, "B"), 16);
 }
 
+/* A gang of 64 members that are each a class of its own is one decision: a
+ * plan does no more beyond its bound than to look at all nodes for each. */
+static void one_gang_is_the_most_beyond_the_bound(void **state)
+{
+    enum { NODES = 100, MEMBERS = 64 };
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "A", .gang = "g", .cardinality = MEMBERS, .cores = 2};
+    char names[NODES][4];
+
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%u", i);
+        world_node(w, &(struct world_node){names[i],
+                                           .cores = i < NODES / 2 ? 2 : 1,
+                                           .memory_gb = 200});
+    }
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        member.memory_gb = 1 + i;
+        world_submit(w, &member);
+    }
+    uint32_t behind =
+        world_submit(w, &(struct world_job){.queue = "A", .priority = 1});
+    world_round(w, ROUND_FAST, 0);
+    assert_true(w->plan.counters.nodes_examined <= NODES * MEMBERS);
+    sweep(w, ROUND_FAST, 0);
+    assert_string_not_equal(world_node_of(w, behind), "");
+}
+
+/* What nobody has is asked for, in amounts that add up to more than a number
+ * holds: it waits, and others run. */
+static void absurd_requests_stop_nobody(void **state)
+{
+    struct world *w = *state;
+    struct world_job absurd = {.queue = "A", .cores = INT64_MAX / 1000};
+    struct sched_gang_miss miss;
+    uint32_t look_count = 0;
+
+    world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t job = world_submit_many(w, &absurd, 100);
+    absurd.gang = "g";
+    absurd.cardinality = 100;
+    uint32_t gang = world_submit_many(w, &absurd, 100);
+    uint32_t behind =
+        world_submit(w, &(struct world_job){.queue = "B", .priority = 1});
+    sweep(w, ROUND_FAST, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    sweep(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, behind), "n");
+    assert_int_equal(world_running(w, "A"), 0);
+    assert_false(sched_has_place(w->sched, job, &look_count));
+    assert_false(sched_gang_may_fit(w->sched, gang, &look_count, &miss));
+}
+
 int main(void)
 {
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -186,6 +241,8 @@ int main(void)
         SCENARIO(later_pools_have_their_turn),
         SCENARIO(gangs_are_passed_over),
         SCENARIO(sweep_fills_the_pool),
+        SCENARIO(one_gang_is_the_most_beyond_the_bound),
+        SCENARIO(absurd_requests_stop_nobody),
     };
 
     return RUN_TESTS(tests);

@@ -233,6 +233,57 @@ static void quarantine_is_read_and_printed(void **state)
     assert_non_null(strstr(err.text, "nodeQuarantine.minFailureRate"));
 }
 
+/* Each says which key, and nothing is taken for something else. */
+static void numbers_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *yaml, *key;
+    } cases[] = {
+        {"pools: [{name: default, overShareFactor: 1001}]", "overShareFactor"},
+        {"pools: [{name: default, overShareFactor: x}]", "overShareFactor"},
+        {"pools: [{name: default, admittedWindow: 1025}]", "admittedWindow"},
+        {"pools: [{name: default, admittedWindow: -1}]", "admittedWindow"},
+        {"pools: [{name: default, excessBudgetMinutes: -2}]",
+         "excessBudgetMinutes"},
+        {"pools: [{name: default, excessBudgetMinutes: 1e30}]",
+         "excessBudgetMinutes"},
+        {"pools: [{name: default, flowHalfTime: -1s}]", "flowHalfTime"},
+        {"pools: [{name: default, flowHalfTime: 500000h}]", "flowHalfTime"},
+        {"pools: [{name: default, backfillMaxCandidates: 0}]",
+         "backfillMaxCandidates"},
+        {"pools: [{name: default, protectedFractionOfFairShare: -1}]",
+         "protectedFractionOfFairShare"},
+        {"pools: [{name: default, shortJobPenalty: 25h}]", "shortJobPenalty"},
+        {"pools: [{name: default, costWeights: {cpu: -1}}]", "costWeights"},
+        {"pools: [{name: default,\n"
+         "  maximumResourceFractionToSchedule: {cpu: nan}}]",
+         "maximumResourceFractionToSchedule"},
+        {"maximumSchedulingRate: -1", "maximumSchedulingRate"},
+        {"maximumSchedulingBurst: 1e10", "maximumSchedulingBurst"},
+        {"maxSchedulingDuration: -1s", "maxSchedulingDuration"},
+        {"schedulePeriod: 0s", "schedulePeriod"},
+        {"maxRetries: 1001", "maxRetries"},
+        {"nodeQuarantine: {window: 1s}", "window"},
+        {"nodeQuarantine: {maxQuarantined: 1.5}", "maxQuarantined"},
+        {"nodeQuarantine: {minJobSets: 0}", "minJobSets"},
+        {"supportedResourceTypes: [{name: cpu, resolution: 0}]", "resolution"},
+        {"priorityClasses: [{name: armada-default, priority: 3000000000}]",
+         "priority"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        struct err err = {""};
+        if (read_policy(cases[i].yaml, &arena, &err)) {
+            fail_msg("%s is taken", cases[i].yaml);
+        }
+        if (!strstr(err.text, cases[i].key)) {
+            fail_msg("%s: %s", cases[i].yaml, err.text);
+        }
+    }
+}
+
 static void names_must_name_something(void **state)
 {
     (void)state;
@@ -269,6 +320,7 @@ int main(void)
         TEST(what_a_class_may_not_do_away_is_said),
         TEST(floating_resources_are_columns),
         TEST(quarantine_is_read_and_printed),
+        TEST(numbers_out_of_range_are_refused),
         TEST(names_must_name_something),
     };
     return RUN_TESTS(tests);
