@@ -393,6 +393,20 @@ static void wake_for_yielders(struct round *round, const struct claim *claim)
     }
 }
 
+/* A dismissed entry counts no longer, at once. */
+static void forget_entry(struct round *round, const struct claim *claim,
+                         const struct resource_vec *own)
+{
+    struct lane *lane = claim->lane;
+
+    share_fall(round, lane);
+    amounts_subtract(&lane->all, own);
+    share_count_claim(round, claim, -1);
+    share_give_back(lane,
+                    admitted_find(round->sched, round->p, claim->job)->charge);
+    lane_refresh(round, lane);
+}
+
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
@@ -414,10 +428,7 @@ void head_pass(struct round *round)
             decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
             amounts_add(&claim->lane->all, &own);
             share_count_claim(round, claim, 1);
-            share_fall(round, claim->lane);
-            amounts_subtract(&claim->lane->all, &own);
-            share_count_claim(round, claim, -1);
-            lane_refresh(round, claim->lane); /* it has less now */
+            forget_entry(round, claim, &own);
             continue;
         }
         amounts_add(&claim->lane->all, &own);

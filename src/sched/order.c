@@ -199,6 +199,15 @@ void order_fill(struct round *round, struct lane *lane)
     }
 }
 
+bool order_is_late(const struct round *round, const struct lane *lane)
+{
+    const struct queue *queue = queue_of(round, lane);
+
+    return queue->ordering == QUEUE_BY_STATEAWARE &&
+           apps_of(round, queue)->starting_count > 0 &&
+           order_state(round, lane->heads[0].rank->app) == SCHED_APP_ACCEPTED;
+}
+
 void order_settle(struct round *round, struct lane *lane)
 {
     const struct queue *queue = queue_of(round, lane);

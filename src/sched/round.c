@@ -406,6 +406,10 @@ static void step_new(struct round *round, struct lane *lane)
         lane->head_count = 0;
         return;
     }
+    if (lane->is_by_apps && order_is_late(round, lane)) {
+        lane_drop_list(round, lane);
+        return;
+    }
     if (is_counting(round) &&
         !round_may_start(round, lane, count, lane->request)) {
         return;

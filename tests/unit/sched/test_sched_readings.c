@@ -280,6 +280,35 @@ static void what_a_share_refuses_waits_for_the_next_round(void **state)
     assert_string_equal(world_node_of(w, refused), "n");
 }
 
+/* What is admitted no longer is charged no longer, in the same round (model.md
+ * 2.16). */
+static void a_dismissed_job_gives_its_charge_back_at_once(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].excess_budget_minutes = 1;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t big = world_node(w, &(struct world_node){"big", .cores = 8});
+    world_node(w, &(struct world_node){"small", .cores = 2});
+    uint32_t running = world_submit(
+        w, &(struct world_job){
+               .queue = "R", .cores = 8, .priority_class = "fixed"});
+    world_lease(w, running, big, 0);
+    world_submit(w, &(struct world_job){.queue = "R", .cores = 9});
+    world_submit(
+        w, &(struct world_job){.queue = "Q", .cores = 8, .lifetime_s = 100});
+    world_round(w, ROUND_FAST, 0); /* admitted, for all of the budget */
+    sched_node_remove(w->sched, big);
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "Q", .cores = 2, .lifetime_s = 60, .submitted_ms = 1});
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, other), "small");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -293,6 +322,7 @@ int main(void)
         CASE(urgency_and_evicted_work_make_room_together),
         CASE(a_flow_does_not_fall_with_what_a_plan_preempts),
         CASE(what_a_share_refuses_waits_for_the_next_round),
+        CASE(a_dismissed_job_gives_its_charge_back_at_once),
     };
 
     return RUN_TESTS(tests);
