@@ -87,15 +87,21 @@ void instance_apply(struct instance *instance,
     int index = (int)decision->job;
     int serial = instance->jobs[index].admitted;
 
+    instance_advance(instance, now);
     switch (decision->action) {
     case SCHED_LEASE:
         apply_lease(instance, decision, node, now);
         break;
     case SCHED_ADMIT:
+        if (!serial) {
+            instance->jobs[index].charge =
+                fraction_of(decision->charge, 1000000);
+        }
         admit(instance, index, serial ? serial : ++instance->admission_count,
               decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX);
         break;
     case SCHED_DISMISS:
+        instance->jobs[index].charge = (struct fraction){0, 1};
         admit(instance, index, 0, INT_MAX);
         break;
     case SCHED_PREEMPT:
@@ -103,6 +109,7 @@ void instance_apply(struct instance *instance,
         instance_remove(instance, index, now);
         break;
     }
+    instance_advance(instance, now);
 }
 
 bool instance_is_place(const struct instance *instance, int index, int n,

@@ -112,6 +112,9 @@ void instance_draw(struct tape *tape, struct instance *instance);
 void instance_draw_flow(struct tape *tape, struct instance *instance);
 /* Draw one with a window for admitted work; nothing runs yet. */
 void instance_draw_window(struct tape *tape, struct instance *instance);
+/* Draw one with the knobs of profile `berth`, or of `flow` with a smaller
+ * window; nothing runs yet. */
+void instance_draw_profile(struct tape *tape, struct instance *instance);
 /* Draw one whose queues go by applications; nothing runs yet. */
 void instance_draw_apps(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */

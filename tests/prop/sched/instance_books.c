@@ -88,7 +88,8 @@ static double usage_of(const struct instance *instance, int queue,
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];
         bool counts =
-            job->is_there && job->node != NO_NODE && job->queue == queue &&
+            job->is_there && job->queue == queue &&
+            (job->node != NO_NODE || job->admitted) &&
             (!is_endless || instance_lifetime(instance, j) == ENDLESS);
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
             amounts[k] += job->request[k];

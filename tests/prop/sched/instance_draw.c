@@ -232,3 +232,21 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
         job->deadline = once_in(tape, 2) ? pick(tape, 1, 10) * 30000 : 0;
     }
 }
+
+void instance_draw_profile(struct tape *tape, struct instance *instance)
+{
+    instance_draw_window(tape, instance);
+    if (once_in(tape, 2)) { /* `berth` */
+        instance->window = instance->window_per_queue = 1;
+        instance->is_strict = false;
+    } else { /* `flow` */
+        instance->window = pick(tape, 1, 4);
+        instance->window_per_queue = pick(tape, 1, 3);
+        instance->is_strict = true;
+        instance->is_weighted = true;
+        instance->half_ms = pick(tape, 1, 20) * 60000;
+        instance->over_share_percent = 20;
+        instance->budget_minutes = pick(tape, 0, 4);
+    }
+    instance->has_backfill = true;
+}

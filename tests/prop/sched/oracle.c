@@ -22,7 +22,9 @@ void oracle_decide(struct oracle *o, enum sched_action action,
 
 void oracle_lease(struct oracle *o, int job, int node)
 {
-    double charge = oracle_book(o, job);
+    double charge = o->in->jobs[job].admitted
+                        ? fraction_value(o->in->jobs[job].charge) * 1e6
+                        : oracle_book(o, job, o->in->jobs[job].request);
 
     o->status[job] = PLACED;
     o->node[job] = node;

@@ -128,8 +128,9 @@ static bool is_within_budget(const struct oracle *o, int unit)
                        fraction_of(o->in->budget_minutes * 60000, 1));
 
     for (int j = 0; j < o->in->job_count; j++) {
-        if (oracle_runs(o, j) && o->status[j] != PLACED &&
-            o->in->jobs[j].queue == queue) {
+        bool is_booked =
+            oracle_runs(o, j) || (o->status[j] == WAITING && o->admitted[j]);
+        if (is_booked && o->in->jobs[j].queue == queue) {
             booked = fraction_add(booked, o->in->jobs[j].charge);
         }
     }
@@ -155,15 +156,16 @@ bool oracle_is_within_rights(const struct oracle *o, int unit)
            0;
 }
 
-double oracle_book(struct oracle *o, int job)
+double oracle_book(struct oracle *o, int unit,
+                   const int request[INSTANCE_KINDS])
 {
-    int queue = o->in->jobs[job].queue;
+    int queue = o->in->jobs[unit].queue;
 
     if (o->in->budget_minutes == NO_LIMIT ||
-        instance_lifetime(o->in, job) == ENDLESS) {
+        instance_lifetime(o->in, unit) == ENDLESS) {
         return 0;
     }
-    struct fraction charge = charge_of(o, job, o->in->jobs[job].request);
+    struct fraction charge = charge_of(o, unit, request);
     o->spent[queue] = fraction_add(o->spent[queue], charge);
     return fraction_value(charge) * 1e6;
 }

@@ -60,10 +60,14 @@ bool oracle_admit(struct oracle *o, int unit)
     if (is_first && !oracle_reserve(o, unit, 0)) {
         return false;
     }
+    int request[INSTANCE_KINDS] = {0};
+    oracle_unit_sum(o, unit, request);
+    double charge = oracle_book(o, unit, request);
     mark(o, unit, INT_MAX);
     oracle_decide(o, SCHED_ADMIT, SCHED_PREEMPT_NONE, unit, NO_NODE, NO_NODE);
     o->plan->decisions[o->plan->count - 1].start =
         is_first ? o->hold.start : INT_MAX;
+    o->plan->decisions[o->plan->count - 1].charge = charge;
     return true;
 }
 

@@ -139,9 +139,10 @@ struct number oracle_flow_with(const struct oracle *o, int unit);
 struct number oracle_flow_now(const struct oracle *o, int queue);
 /* Whether the limit on endless work and the budget let a unit start. */
 bool oracle_is_within_rights(const struct oracle *o, int unit);
-/* Book what a job that starts costs of the budget, in millionths of the pool
- * x ms. */
-double oracle_book(struct oracle *o, int job);
+/* Book what a unit costs of the budget that asks for that much, in millionths
+ * of the pool x ms. */
+double oracle_book(struct oracle *o, int unit,
+                   const int request[INSTANCE_KINDS]);
 
 /* oracle_apps.c */
 

@@ -157,6 +157,8 @@ static bool agrees_through_time(struct tape *tape, struct instance *start)
     for (uint64_t r = 0; holds && r < rounds; r++) {
         now += (int)draw(tape, 0, 120) * 1000;
         sched_set_time(built.sched, now);
+        /* Also flows that fell are news to the oracle. */
+        built_set_queue(&built, &instance, 0);
         for (int j = 0; j < instance.job_count; j++) {
             if (instance.jobs[j].node != NO_NODE && draw(tape, 0, 1)) {
                 instance_start(&instance, j, now);
@@ -202,6 +204,14 @@ static bool agrees_on_reservations(struct tape *tape)
     return agrees_through_time(tape, &instance);
 }
 
+static bool agrees_on_profiles(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_profile(tape, &instance);
+    return agrees_through_time(tape, &instance);
+}
+
 static bool agrees_on_applications(struct tape *tape)
 {
     struct instance instance;
@@ -220,5 +230,6 @@ int main(void)
     holds &=
         prop_check("agrees_on_reservations", agrees_on_reservations, 3000, 0);
     holds &= prop_check("agrees_on_flows", agrees_on_flows, 3000, 0);
+    holds &= prop_check("agrees_on_profiles", agrees_on_profiles, 3000, 0);
     return holds ? 0 : 1;
 }
