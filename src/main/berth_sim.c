@@ -13,6 +13,7 @@ static const char usage_text[] =
     "\n"
     "  run SCENARIO.yaml   play a scenario: clusters, queues, streams of jobs\n"
     "  swf FILE            play a log in the Standard Workload Format\n"
+    "  fleet FILE          play a trace of GPU jobs\n"
     "  replay DATA_DIR     make the decisions of a berthd's log again\n"
     "  --help, --version   say so; end\n"
     "\n"
@@ -25,6 +26,7 @@ static const struct {
 } commands[] = {
     {"run", sim_run_main},
     {"swf", sim_swf_main},
+    {"fleet", sim_fleet_main},
     {"replay", sim_replay_main},
 };
 

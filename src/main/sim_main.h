@@ -28,6 +28,8 @@ struct sim_output {
 int sim_run_main(int argument_count, char **arguments);
 /* The command `swf`. */
 int sim_swf_main(int argument_count, char **arguments);
+/* The command `fleet`. */
+int sim_fleet_main(int argument_count, char **arguments);
 /* The command `replay`. */
 int sim_replay_main(int argument_count, char **arguments);
 
@@ -50,3 +52,14 @@ double sim_real_s(void);
 bool sim_has_watcher(void);
 /* Overwrite the line of progress; "" clears it. */
 void sim_show_progress(const char *text);
+
+/* What sim_on_progress() remembers; zeroed but for the duration. */
+struct sim_progress {
+    double shown_s;
+    int64_t duration_ms; /* 0: nobody knows */
+};
+
+/* Show how far a simulation is, a few times a second; `ctx` is a struct
+ * sim_progress. */
+void sim_on_progress(void *ctx, const struct world *world,
+                     const struct tally *tally);

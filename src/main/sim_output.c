@@ -110,3 +110,23 @@ void sim_show_progress(const char *text)
     fprintf(stderr, "\r\033[K%s", text);
     fflush(stderr);
 }
+
+void sim_on_progress(void *ctx, const struct world *world,
+                     const struct tally *tally)
+{
+    struct sim_progress *progress = ctx;
+    auto_strbuf text = {0};
+    double now_s = sim_real_s();
+
+    if (now_s - progress->shown_s < 0.2) {
+        return;
+    }
+    progress->shown_s = now_s;
+    strbuf_addf(&text, "%.2f h", (double)world->now_ms / 3.6e6);
+    if (progress->duration_ms) {
+        strbuf_addf(&text, " of %.2f h", (double)progress->duration_ms / 3.6e6);
+    }
+    strbuf_addf(&text, ", %zu jobs submitted, %u running", world->jobs.count,
+                tally->running_count);
+    sim_show_progress(strbuf_text(&text));
+}

@@ -129,41 +129,15 @@ static int parse(int argument_count, char **arguments,
     return rc;
 }
 
-/* Progress, a few times a second. */
-struct progress {
-    double shown_s;
-    int64_t duration_ms;
-};
-
-static void on_progress(void *ctx, const struct world *world,
-                        const struct tally *tally)
-{
-    struct progress *progress = ctx;
-    auto_strbuf text = {0};
-    double now_s = sim_real_s();
-
-    if (now_s - progress->shown_s < 0.2) {
-        return;
-    }
-    progress->shown_s = now_s;
-    strbuf_addf(&text, "%.2f h", (double)world->now_ms / 3.6e6);
-    if (progress->duration_ms) {
-        strbuf_addf(&text, " of %.2f h", (double)progress->duration_ms / 3.6e6);
-    }
-    strbuf_addf(&text, ", %zu jobs submitted, %u running", world->jobs.count,
-                tally->running_count);
-    sim_show_progress(strbuf_text(&text));
-}
-
 static int play_and_report(const struct scenario *scenario, struct elog *log,
                            const struct sim_output *output)
 {
     struct tally tally = {0};
-    struct progress progress = {.duration_ms = scenario->duration_ms};
+    struct sim_progress progress = {.duration_ms = scenario->duration_ms};
     bool is_watched = !output->is_quiet && sim_has_watcher();
     struct play_options options = {
         .log = log,
-        .progress = is_watched ? on_progress : NULL,
+        .progress = is_watched ? sim_on_progress : NULL,
         .ctx = &progress,
     };
     struct world *world = NULL;

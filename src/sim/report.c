@@ -20,6 +20,14 @@ static double mean(double sum, uint64_t count)
     return count ? sum / (double)count : 0;
 }
 
+/* Hours of a resource whose work came to nothing. */
+static double lost_h(const struct report *report, struct str resource)
+{
+    int column = resource_column(schema_of(report), resource);
+
+    return column >= 0 ? report->result.lost_h[column] : 0;
+}
+
 /* For people. */
 
 static void add_spread(struct strbuf *out, const char *name,
@@ -81,8 +89,10 @@ void report_text(const struct report *report, struct strbuf *out)
     add_spread(out, "wait s", &result->wait_s);
     add_spread(out, "slowdown", &result->slowdown);
     strbuf_addf(out, "%-13s %.4f\n", "Jain's index", result->jain);
-    strbuf_addf(out, "%-13s %" PRIu64 "; %.1f cpu h of work lost\n",
-                "preemptions", result->preemption_count, result->lost_cpu_h);
+    strbuf_addf(out, "%-13s %" PRIu64 "; work lost: %.1f core h, %.1f GPU h\n",
+                "preemptions", result->preemption_count,
+                lost_h(report, STR("cpu")),
+                lost_h(report, STR("nvidia.com/gpu")));
     strbuf_addf(out, "%-13s %016" PRIx64 "\n", "log digest", report->digest);
     add_queues(report, out);
 }
@@ -168,9 +178,11 @@ void report_json(const struct report *report, struct strbuf *out)
     add_json_spread(out, "wait_s", &result->wait_s);
     add_json_spread(out, "bounded_slowdown", &result->slowdown);
     strbuf_addf(out,
-                "\"jain\": %.6f, \"work_lost_cpu_h\": %.6f, \"took_s\": %.3f, "
+                "\"jain\": %.6f, \"work_lost_cpu_h\": %.6f, "
+                "\"work_lost_gpu_h\": %.6f, \"took_s\": %.3f, "
                 "\"digest\": \"%016" PRIx64 "\", ",
-                result->jain, result->lost_cpu_h, report->took_s,
+                result->jain, lost_h(report, STR("cpu")),
+                lost_h(report, STR("nvidia.com/gpu")), report->took_s,
                 report->digest);
     add_json_queues(report, out);
     strbuf_add_text(out, "}\n");

@@ -74,7 +74,6 @@ static void on_ended(void *ctx, uint32_t job, int64_t ran_ms, bool is_stopped,
     struct tally *tally = ctx;
     const struct world_job *of = &tally->world->jobs.items[job];
     const struct resource_vec *request = world_request(tally->world, of->kind);
-    int cpu = resource_column(&tally->world->policy.schema, STR("cpu"));
 
     integrate(tally);
     if (has_run) {
@@ -89,9 +88,9 @@ static void on_ended(void *ctx, uint32_t job, int64_t ran_ms, bool is_stopped,
         tally->success_count += of->outcome == WORLD_SUCCEEDED;
         tally->failure_count += of->outcome == WORLD_FAILED;
     }
-    if (of->outcome != WORLD_SUCCEEDED && cpu >= 0) {
-        tally->lost_cpu_ms +=
-            (double)ran_ms * (double)request->v[cpu] / MS_PER_S;
+    for (uint32_t r = 0;
+         of->outcome != WORLD_SUCCEEDED && r < RESOURCE_COLUMNS_MAX; r++) {
+        tally->lost_ms[r] += (double)ran_ms * (double)request->v[r];
     }
 }
 
@@ -259,7 +258,6 @@ void tally_finish(struct tally *tally, struct tally_result *ret_result)
         .failed_count = tally->failure_count,
         .preemption_count = tally->stop_count,
         .jain = tally->jain_count ? tally->jain_sum / tally->jain_count : 1,
-        .lost_cpu_h = tally->lost_cpu_ms / 3600000,
     };
 
     integrate(tally);
@@ -268,6 +266,9 @@ void tally_finish(struct tally *tally, struct tally_result *ret_result)
         result.utilisation[r] = tally->capacity_ms[r] > 0
                                     ? tally->used_ms[r] / tally->capacity_ms[r]
                                     : 0;
+        result.lost_h[r] =
+            tally->lost_ms[r] *
+            (double)tally->world->policy.schema.columns[r].unit_milli / 3.6e9;
     }
     *ret_result = result;
 }

@@ -11,7 +11,8 @@
  *                   it wants anything
  *     Jain          (sum x)^2 / (n sum x^2) of x = obtained / due over the
  *                   queues that want something, mean over samples with n > 1
- *     work lost     cpu time of runs that did not end well, preempted or lost
+ *     work lost     core and GPU hours of runs that did not end well:
+ * preempted, lost or failed
  *
  * Floating point is for reading only: nothing here decides anything.
  */
@@ -51,8 +52,8 @@ struct tally {
     double used_ms[RESOURCE_COLUMNS_MAX], capacity_ms[RESOURCE_COLUMNS_MAX];
     uint32_t running_count, running_max;
     uint64_t start_count, success_count, failure_count, stop_count;
-    int64_t end_ms; /* of the last run */
-    double lost_cpu_ms;
+    int64_t end_ms;                       /* of the last run */
+    double lost_ms[RESOURCE_COLUMNS_MAX]; /* of work, in columns */
     double jain_sum;
     uint32_t jain_count;
 };
@@ -79,7 +80,7 @@ struct tally_result {
     struct tally_spread wait_s, slowdown;
     double utilisation[RESOURCE_COLUMNS_MAX];
     double jain; /* 1 when there was nothing to compare */
-    double lost_cpu_h;
+    double lost_h[RESOURCE_COLUMNS_MAX]; /* core hours, GPU hours, ... */
 };
 
 /* Sum up, as of the world's present moment. */

@@ -1,0 +1,194 @@
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "main/sim_main.h"
+#include "sim/fleet.h"
+
+enum { GPUS = 448, SAMPLE_MS = 600000 };
+
+static const char usage_text[] =
+    "usage: berth-sim fleet --trace philly FILE [OPTIONS]\n"
+    "\n"
+    "  --trace philly  what FILE is: the reduced Philly trace (CSV, plain or\n"
+    "                  gzipped); its virtual clusters are queues\n"
+    "  --gpus N        of the pool, in nodes of 8 (448)\n"
+    "  --profile P     of the pool: berth (the default), armada or flow\n"
+    "  --limit N       only the first N jobs\n"
+    "  --json          the summary as JSON\n"
+    "  --csv FILE      use over time, a line for each sample\n"
+    "  --svg FILE      the same as a picture\n"
+    "  --quiet         no progress\n"
+    "  --help          say so; end\n";
+
+enum {
+    OPTION_TRACE = 1,
+    OPTION_GPUS,
+    OPTION_PROFILE,
+    OPTION_LIMIT,
+    OPTION_JSON,
+    OPTION_CSV,
+    OPTION_SVG,
+    OPTION_QUIET,
+    OPTION_HELP,
+};
+
+static const struct option long_options[] = {
+    {"trace", required_argument, NULL, OPTION_TRACE},
+    {"gpus", required_argument, NULL, OPTION_GPUS},
+    {"profile", required_argument, NULL, OPTION_PROFILE},
+    {"limit", required_argument, NULL, OPTION_LIMIT},
+    {"json", no_argument, NULL, OPTION_JSON},
+    {"csv", required_argument, NULL, OPTION_CSV},
+    {"svg", required_argument, NULL, OPTION_SVG},
+    {"quiet", no_argument, NULL, OPTION_QUIET},
+    {"help", no_argument, NULL, OPTION_HELP},
+    {NULL, 0, NULL, 0},
+};
+
+struct options {
+    struct fleet_options fleet;
+    struct sim_output output;
+    const char *path;
+    bool has_trace;
+};
+
+static bool take_profile(const char *text, struct fleet_options *options)
+{
+    static const struct {
+        const char *name;
+        enum pool_profile profile;
+    } profiles[] = {
+        {"berth", PROFILE_BERTH},
+        {"armada", PROFILE_ARMADA},
+        {"flow", PROFILE_FLOW},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(profiles); i++) {
+        if (strcmp(text, profiles[i].name) == 0) {
+            options->profile = profiles[i].profile;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Take one option; false if it is wrong. */
+static bool take(int code, struct options *options)
+{
+    int64_t number;
+
+    switch (code) {
+    case OPTION_TRACE:
+        options->has_trace = strcmp(optarg, "philly") == 0;
+        return options->has_trace;
+    case OPTION_GPUS:
+        if (!sim_read_number(optarg, 1, FLEET_GPUS_MAX, &number)) {
+            return false;
+        }
+        options->fleet.gpu_count = (uint32_t)number;
+        return true;
+    case OPTION_PROFILE:
+        return take_profile(optarg, &options->fleet);
+    case OPTION_LIMIT:
+        if (!sim_read_number(optarg, 1, INT64_MAX, &number)) {
+            return false;
+        }
+        options->fleet.job_limit = (uint64_t)number;
+        return true;
+    case OPTION_JSON:
+        options->output.is_json = true;
+        return true;
+    case OPTION_CSV:
+        options->output.csv_path = optarg;
+        return true;
+    case OPTION_SVG:
+        options->output.svg_path = optarg;
+        return true;
+    case OPTION_QUIET:
+        options->output.is_quiet = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* 0, or the exit code and one. */
+static int parse(int argument_count, char **arguments, struct options *options)
+{
+    int code;
+
+    while ((code = getopt_long(argument_count, arguments, "", long_options,
+                               NULL)) != -1) {
+        if (code == OPTION_HELP) {
+            fputs(usage_text, stdout);
+            return 1;
+        }
+        if (!take(code, options)) {
+            fputs("try: berth-sim fleet --help\n", stderr);
+            return SIM_EXIT_USAGE + 1;
+        }
+    }
+    if (optind + 1 != argument_count || !options->has_trace) {
+        fputs("berth-sim: --trace philly and a file must be given\n"
+              "try: berth-sim fleet --help\n",
+              stderr);
+        return SIM_EXIT_USAGE + 1;
+    }
+    options->path = arguments[optind];
+    return 0;
+}
+
+static int play_and_report(const struct fleet_trace *trace,
+                           struct options *options)
+{
+    struct tally tally = {0};
+    struct sim_progress progress = {0};
+    struct world *world = NULL;
+    bool is_watched = !options->output.is_quiet && sim_has_watcher();
+    struct err err;
+    double began_s = sim_real_s();
+
+    options->fleet.progress = is_watched ? sim_on_progress : NULL;
+    options->fleet.ctx = &progress;
+    int rc = fleet_play(trace, &options->fleet, &tally, &world, &err);
+    if (is_watched) {
+        sim_show_progress("");
+    }
+    if (rc < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+        return SIM_EXIT_FAILURE;
+    }
+    struct report report = {
+        .title = STR("Philly, virtual clusters as queues"),
+        .tally = &tally,
+        .took_s = sim_real_s() - began_s,
+        .digest = world_digest(world),
+    };
+    tally_finish(&tally, &report.result);
+    rc = sim_write_report(&report, &options->output);
+    tally_fini(&tally);
+    world_destroy(world);
+    return rc;
+}
+
+int sim_fleet_main(int argument_count, char **arguments)
+{
+    struct options options = {.fleet = {.gpu_count = GPUS,
+                                        .profile = PROFILE_BERTH,
+                                        .sample_ms = SAMPLE_MS}};
+    struct fleet_trace trace;
+    struct err err;
+
+    int rc = parse(argument_count, arguments, &options);
+    if (rc != 0) {
+        return rc - 1;
+    }
+    if (fleet_read(options.path, &trace, &err) < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+        return SIM_EXIT_USAGE;
+    }
+    rc = play_and_report(&trace, &options);
+    fleet_trace_fini(&trace);
+    return rc;
+}
