@@ -2,6 +2,7 @@
  * events, restarts, and what operators see and do. */
 #include <stdio.h>
 
+#include "control/control_audit.h"
 #include "leader_stage.h"
 #include "unit.h"
 
@@ -19,10 +20,32 @@ static struct stage *begin(void)
     return s;
 }
 
+/* The log made again: every decision in it is the one that was called for. */
+static void audit(struct stage *s)
+{
+    auto_ptr(control_audit) made = control_audit_create();
+    struct control_difference difference;
+    struct elog_reader *reader;
+    struct err err = {{0}};
+    int rc;
+
+    assert_int_equal(elog_reader_open(s->log, &reader, &err), 0);
+    assert_int_equal(control_audit_begin(made, reader, &err), 0);
+    while ((rc = control_audit_read(made, reader, 100, &difference, &err)) >
+           0) {
+    }
+    if (rc < 0) {
+        fail_msg("%s: expected %s, got %s", err.text, difference.expected,
+                 difference.got);
+    }
+    elog_reader_close(reader);
+}
+
 static void end(struct stage *s)
 {
     stage_settle(s);
     control_assert_valid(s->control);
+    audit(s);
     stage_fini(s);
     mem_free(s);
 }
@@ -202,6 +225,37 @@ static void ar_12_counts_only_what_can_be_the_nodes(void **state)
     end(s);
 }
 
+/* Jobs that are each a class of its own and fit nowhere now do not keep the
+ * one behind them from its turn; where rounds stopped is in the log. */
+static void rounds_go_on_behind_where_they_stopped(void **state)
+{
+    enum { MISFITS = 4000 };
+    struct stage *s = mem_alloc(sizeof(*s));
+    auto_mem struct stage_job *misfits =
+        mem_alloc_array(MISFITS, sizeof(*misfits));
+    struct control_metrics metrics;
+
+    (void)state;
+    stage_init(s);
+    s->policy.round_work_max = POLICY_WORK_PER_MS; /* some 1500 decisions */
+    stage_start(s);
+    stage_queue(s, "q");
+    stage_exchange(s, "e", 1, NULL, 0);
+    stage_submit(s, "q", (struct stage_job){.cpu_milli = 5000});
+    for (uint32_t i = 0; i < MISFITS; i++) {
+        misfits[i] = (struct stage_job){.cpu_milli = 9000, .class_salt = i + 1};
+    }
+    stage_do(s, stage_submit_command(s, "q", misfits, MISFITS));
+    struct job_id behind = stage_submit(
+        s, "q", (struct stage_job){.cpu_milli = 100, .priority = 9});
+    stage_settle(s);
+    control_metrics(s->control, &metrics);
+    assert_true(metrics.spent_round_count > 0);
+    auto_mem char *history = stage_history(s, behind);
+    assert_string_equal(history, "submit leased");
+    end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -209,6 +263,7 @@ int main(void)
         cmocka_unit_test(ar_12_quarantine_survives_restarts),
         cmocka_unit_test(ar_12_operator_pins_and_releases),
         cmocka_unit_test(ar_12_counts_only_what_can_be_the_nodes),
+        cmocka_unit_test(rounds_go_on_behind_where_they_stopped),
     };
 
     return RUN_TESTS(tests);
