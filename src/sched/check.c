@@ -91,7 +91,8 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
         }
     }
     for (size_t i = 0; i < sched->nodes.count; i++) {
-        if (sched->nodes.items[i].name && sched->nodes.items[i].pool == p) {
+        if (sched->nodes.items[i].name && sched->nodes.items[i].pool == p &&
+            node_is_in_total(&sched->nodes.items[i])) {
             amounts_add(&total, &sched->nodes.items[i].capacity);
         }
     }

@@ -122,7 +122,9 @@ static void node_grow(struct sched *sched, uint32_t index,
 
     amounts_add_times(&node->capacity, more, sign);
     amounts_add_times(&sched->free[index], more, sign);
-    amounts_add_times(&sched->pools.items[node->pool].total, more, sign);
+    if (node_is_in_total(node)) {
+        amounts_add_times(&sched->pools.items[node->pool].total, more, sign);
+    }
 }
 
 /* The same if `node` had more. */

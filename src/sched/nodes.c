@@ -272,7 +272,12 @@ void node_touch(struct sched *sched, uint32_t index)
     }
 }
 
-/* Count a present node's capacity in (+1) or out (-1) of its pool. */
+bool node_is_in_total(const struct node *node)
+{
+    return node->record && !node->record->is_unschedulable;
+}
+
+/* Count a present node in (+1) or out (-1) of its pool. */
 static void pool_count(struct sched *sched, const struct node *node, int sign)
 {
     struct pool *pool = &sched->pools.items[node->pool];
@@ -281,7 +286,9 @@ static void pool_count(struct sched *sched, const struct node *node, int sign)
 
     floating_strip(sched, &capacity);
     pool->node_count += (uint32_t)sign;
-    amounts_add_times(&pool->total, &capacity, sign);
+    if (node_is_in_total(node)) {
+        amounts_add_times(&pool->total, &capacity, sign);
+    }
     pool->is_stale = pool->is_base_stale = true;
 }
 
@@ -378,6 +385,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
 
     /* Most reports repeat what is known, and shares and keys with it. */
     bool is_same = node->record && node->pool == p &&
+                   node->record->is_unschedulable == record->is_unschedulable &&
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
     sched->version++;
@@ -681,11 +689,14 @@ void nodes_rebuild(struct sched *sched)
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         struct node *node = &sched->nodes.items[i];
         if (node->name && node->record) {
+            struct pool *pool = &sched->pools.items[node->pool];
             node->capacity = capacity_of(sched, node->record);
             sched->free[i] = node->capacity;
             struct resource_vec capacity = node->capacity;
             floating_strip(sched, &capacity);
-            amounts_add(&sched->pools.items[node->pool].total, &capacity);
+            if (node_is_in_total(node)) {
+                amounts_add(&pool->total, &capacity);
+            }
         } else {
             sched->free[i] = (struct resource_vec){0};
         }

@@ -516,6 +516,9 @@ void node_refresh(struct sched *sched, uint32_t node);
 void node_reindex(struct sched *sched, uint32_t node);
 /* The weighted amount that a vector is worth in the order of a pool. */
 uint64_t pool_weigh(const struct pool *pool, const struct resource_vec *v);
+/* Whether what a node has is part of what its pool has: what is cordoned in
+ * its cluster is not, though jobs may still run there. */
+bool node_is_in_total(const struct node *node);
 /* The base of a pool's costs is right after this. */
 void pool_sync_base(const struct sched *sched, struct pool *pool);
 /* The pool of a name, made when new. */

@@ -132,7 +132,9 @@ bool instance_is_limited(const struct instance *instance, int index)
         return false;
     }
     for (int n = 0; n < instance->node_count; n++) {
-        total += instance->nodes[n].capacity[0];
+        total += instance->nodes[n].is_unschedulable
+                     ? 0
+                     : instance->nodes[n].capacity[0];
     }
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];

@@ -9,7 +9,9 @@ int instance_total(const struct instance *instance, int kind)
     int sum = 0;
 
     for (int n = 0; n < instance->node_count; n++) {
-        sum += instance->nodes[n].capacity[kind];
+        sum += instance->nodes[n].is_unschedulable
+                   ? 0
+                   : instance->nodes[n].capacity[kind];
     }
     return sum;
 }

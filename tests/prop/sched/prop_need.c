@@ -120,12 +120,9 @@ static void set_limit(struct scene *scene, int64_t limit)
 {
     const struct instance *instance = &scene->trial.instance;
     int queue = instance->jobs[scene->job].queue;
-    int64_t total = 0;
+    int64_t total = instance_total(instance, 0) * (int64_t)MILLI_CORES;
     char name[8];
 
-    for (int n = 0; n < instance->node_count; n++) {
-        total += instance->nodes[n].capacity[0] * (int64_t)MILLI_CORES;
-    }
     struct queue_limit own = {
         .resource = STR("cpu"),
         .priority_class = str_of(CLASSES[0].name),

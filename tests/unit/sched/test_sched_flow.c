@@ -528,6 +528,37 @@ static void a_time_that_goes_back_changes_nothing(void **state)
     assert_near(flow_at(w, "A", 10), 25);
 }
 
+/* Shares are of what is open: else half a pool that is full would count as
+ * half empty, and nobody who waits would get any of it. */
+static void what_is_cordoned_is_no_part_of_the_pool(void **state)
+{
+    struct world *w = *state;
+    struct world_node other = {"o", .cores = 50};
+
+    use_flow(w, 10);
+    world_restart(w);
+    world_queue(w, "A", 1);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 50});
+    world_node(w, &other);
+    for (int i = 0; i < 5; i++) {
+        run_job(w, "A", 10, node, 0);
+    }
+    assert_near(stats_of(w, "A").usage_share, 0.5);
+    other.is_unschedulable = true;
+    world_node(w, &other);
+    assert_near(stats_of(w, "A").usage_share, 1);
+    assert_true(sched_is_consistent(w->sched));
+    world_submit_many(w, &(struct world_job){"B", .cores = 10}, 5);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->preempted_count, 2);
+    assert_int_equal(world_running(w, "B"), 2);
+    other.is_unschedulable = false;
+    world_node(w, &other);
+    assert_near(stats_of(w, "A").usage_share, 0.3);
+    sched_policy_set(w->sched, &w->policy);
+    assert_true(sched_is_consistent(w->sched));
+}
+
 static void an_empty_pool_lets_nothing_start(void **state)
 {
     struct world *w = *state;
@@ -826,6 +857,7 @@ int main(void)
         CASE(an_absurd_budget_is_a_large_one),
         CASE(an_idle_queue_is_remembered),
         CASE(a_time_that_goes_back_changes_nothing),
+        CASE(what_is_cordoned_is_no_part_of_the_pool),
         CASE(an_empty_pool_lets_nothing_start),
         CASE(fl_19_a_refused_head_stops_its_queue_alone),
         CASE(um_01_past_usage_costs_no_running_work),
