@@ -102,6 +102,7 @@ void sched_destroy(struct sched *sched)
     VEC_FREE(&sched->sweeps[ROUND_BALANCE].jobs);
     arena_fini(&sched->arena);
     VEC_FREE(&sched->decisions);
+    VEC_FREE(&sched->looked);
     VEC_FREE(&sched->journal);
     mem_free(sched);
 }
