@@ -198,9 +198,23 @@ static void mx_03_pools_are_used_and_gangs_start_when_promised(void **state)
     elog_memory_storage_destroy(storage);
 }
 
+static void every_example_can_be_read(void **state)
+{
+    static const char *const names[] = {"failing-nodes.yaml", "gangs.yaml",
+                                        "mx-01.yaml",         "mx-02.yaml",
+                                        "mx-03.yaml",         "two-teams.yaml"};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        auto_arena arena = {0};
+        assert_true(read_example(&arena, names[i])->stream_count > 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_example_can_be_read),
         cmocka_unit_test(mx_01_the_pool_fills_and_stays_full_while_work_waits),
         cmocka_unit_test(mx_02_nobody_waits_a_minute_to_be_looked_at),
         cmocka_unit_test(mx_03_pools_are_used_and_gangs_start_when_promised),
