@@ -497,6 +497,29 @@ struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count)
     return queues;
 }
 
+/* How many were admitted, and for whom nodes are kept. */
+static void put_admitted(struct strbuf *buf, struct control *c,
+                         const struct sched_pool_stats *stats)
+{
+    char id[ID_TEXT_BYTES_MAX], start[WIRE_RFC3339_TEXT_BYTES_MAX];
+    struct job_view view;
+
+    if (stats->admitted_count == 0) {
+        return;
+    }
+    strbuf_addf(buf, "\tAdmitted:\t%u", stats->admitted_count);
+    if (stats->head != SCHED_NONE && jobs_is_live(c->jobs, stats->head)) {
+        jobs_get(c->jobs, stats->head, &view);
+        strbuf_addf(buf, "; nodes are kept for job %s",
+                    job_id_format(view.id, id));
+        if (stats->head_start_ms != SCHED_START_UNKNOWN) {
+            strbuf_addf(buf, ", which has room by %s",
+                        moment(stats->head_start_ms, start));
+        }
+    }
+    strbuf_add_char(buf, '\n');
+}
+
 static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
                      struct str only_queue)
 {
@@ -512,6 +535,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     strbuf_add_text(buf, "\n\tAllocated:\t");
     report_put_vec(buf, c, &stats.allocated);
     strbuf_addf(buf, "\n\tActive queues:\t%u\n", stats.active_queue_count);
+    put_admitted(buf, c, &stats);
     strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"
                          "Demand\tLeased\tQueued\n");
     for (uint32_t i = 0; i < count; i++) {

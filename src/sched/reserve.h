@@ -79,6 +79,9 @@ void reserve_keep(struct sched *sched, uint32_t pool,
 /* Whether a node is closed to a job by it, and for whom. */
 bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
                         uint32_t node, int64_t now_ms, uint32_t *ret_for_job);
+/* The job that nodes are kept for, or NONE, and when it starts. */
+uint32_t reserve_kept_for(const struct sched *sched, uint32_t pool,
+                          int64_t *ret_start_ms);
 /* Forget them, and all that is remembered of nodes. */
 void reserve_fini(struct sched *sched);
 

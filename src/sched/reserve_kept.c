@@ -31,6 +31,15 @@ static bool is_current(const struct sched *sched, uint32_t p,
            admitted_find(sched, p, kept->job);
 }
 
+uint32_t reserve_kept_for(const struct sched *sched, uint32_t p,
+                          int64_t *ret_start_ms)
+{
+    const struct kept_reservation *kept = &sched->pools.items[p].kept;
+
+    *ret_start_ms = kept->start_ms;
+    return is_current(sched, p, kept) ? kept->job : NONE;
+}
+
 bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
                         uint32_t node, int64_t now_ms, uint32_t *ret_for_job)
 {

@@ -551,6 +551,9 @@ struct sched_pool_stats {
     uint32_t node_count;
     uint32_t active_queue_count;
     double units; /* what the whole pool weighs: cores, if those weigh 1 */
+    uint32_t admitted_count;
+    uint32_t head;         /* the job that nodes are kept for, or SCHED_NONE */
+    int64_t head_start_ms; /* as of the last plan, or SCHED_START_UNKNOWN */
 };
 
 /* How a queue stands in the pool policy.pools[pool_index]. */

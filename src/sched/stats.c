@@ -1,4 +1,5 @@
 #include "sched/limits.h"
+#include "sched/reserve.h"
 #include "sched/standing.h"
 
 /* 10^6 ppm x 60,000 ms: charges, in minutes of the whole pool. */
@@ -90,7 +91,9 @@ void sched_pool_stats(struct sched *sched, uint32_t pool_index,
         .node_count = sched->pools.items[p].node_count,
         .active_queue_count = count,
         .units = sched->pools.items[p].base.units,
+        .admitted_count = (uint32_t)sched->pools.items[p].admitted.count,
     };
+    ret_stats->head = reserve_kept_for(sched, p, &ret_stats->head_start_ms);
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&ret_stats->allocated, &shares[i].allocated);
     }
