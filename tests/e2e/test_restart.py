@@ -108,5 +108,81 @@ class Restart(unittest.TestCase):
         self.berth.ctl("cancel", "job-set", "q", "s")
 
 
+FLOW = """
+scheduling:
+  pools:
+    - name: default
+      profile: flow
+      costWeights: {cpu: 1}
+      flowHalfTime: 1h
+executor:
+  process:
+    resources: {cpu: 4, memory: 2Gi, ephemeral-storage: 8Gi}
+"""
+
+FLOW_JOB = """
+queue: {queue}
+jobSetId: s
+jobs:
+  - namespace: default
+    priority: 0
+    annotations: {{berth.dev/lifetimeSeconds: "600"}}
+    podSpec:
+      priorityClassName: armada-preemptible
+      containers:
+        - name: c
+          image: x
+          command: [sleep, "300"]
+          resources:
+            requests: {{cpu: {cores}, memory: 16Mi}}
+            limits: {{cpu: {cores}, memory: 16Mi}}
+"""
+
+
+class Flow(unittest.TestCase):
+    """Flows and charges are in the log and its checkpoints."""
+
+    def setUp(self):
+        self.berth = harness.Berth(FLOW).start()
+        self.addCleanup(self.berth.close)
+        for queue in ("a", "b"):
+            self.berth.ctl("create", "queue", queue)
+
+    def share(self, queue):
+        shares = json.loads(self.berth.ctl("get", "shares", "-o",
+                                           "json").stdout)["shares"]
+        return next(share for share in shares if share["queue"] == queue)
+
+    def start_job(self, queue, cores):
+        before = self.share(queue).get("usage", 0)
+        out = self.berth.ctl("submit", "-", input_text=FLOW_JOB.format(
+            queue=queue, cores=cores)).stdout
+        harness.wait_for("the job is leased", lambda: self.share(queue).get(
+            "usage", 0) > before)
+        return out.split()[4]
+
+    def test_flows_and_charges_outlive_a_restart(self):
+        self.start_job("b", 1)
+        within = self.start_job("a", 2)
+        above = self.start_job("a", 1)
+        # A core above the share of two, for ten minutes; the budget is an
+        # hour of the share.
+        self.assertEqual(self.share("a")["budget"], 120)
+        self.assertEqual(self.share("a")["budgetLeft"], 110)
+        self.berth.ctl("cancel", "job", "a", "s", within)
+        harness.wait_for("usage falls",
+                         lambda: self.share("a")["usage"] == 0.25)
+        self.assertEqual(self.berth.stop(), 0)
+        self.berth.start()
+        harness.wait_for("the nodes are back",
+                         lambda: self.share("a").get("usage") == 0.25)
+        self.assertEqual(self.share("a")["budgetLeft"], 110)
+        self.assertGreater(self.share("a")["flow"], 0.7)
+        self.assertLess(self.share("a")["flow"], 0.75)
+        self.berth.ctl("cancel", "job", "a", "s", above)
+        harness.wait_for("the charge is given back",
+                         lambda: self.share("a")["budgetLeft"] == 120)
+
+
 if __name__ == "__main__":
     unittest.main()
