@@ -291,6 +291,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (round->reserve.own) {
         /* Room there may be, but not beside what the queue's own need. */
         order_note_held(round, lane);
+        sweep_miss_job(round, job);
         lane->looked_count++;
         lane_drop_list(round, lane);
         return;
@@ -436,6 +437,7 @@ static void step_new(struct round *round, struct lane *lane)
         step_job(round, lane);
     }
     round->reserve.own = NULL;
+    sweep_step(round);
 }
 
 /* Decide about the first evicted work of a lane; its cost may have grown
@@ -473,7 +475,7 @@ static void step_starving(struct round *round)
 
 static void run_heap(struct round *round)
 {
-    while (round->heap_count && !round->is_cut) {
+    while (round->heap_count && !round->is_cut && !round->is_spent) {
         uint32_t stream = round->heap[0].stream;
         struct lane *lane = &round->lanes[stream / STREAM_KINDS];
         if (stream % STREAM_KINDS == STREAM_EVICTED) {
@@ -482,9 +484,6 @@ static void run_heap(struct round *round)
             step_new(round, lane);
             lane_refresh_new(round, lane);
             head_order_lanes(round);
-        }
-        if (!sweep_step(round)) {
-            break;
         }
     }
 }

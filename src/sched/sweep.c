@@ -79,7 +79,7 @@ void sched_sweep_reset(struct sched *sched)
     (void)sweep_close(sched, ROUND_BALANCE);
 }
 
-bool sweep_step(struct round *round)
+void sweep_step(struct round *round)
 {
     const struct sched_counters *counters = round->counters;
     uint64_t work_max = (uint64_t)round->sched->policy->round_work_max;
@@ -89,7 +89,6 @@ bool sweep_step(struct round *round)
         work_max > 0 &&
         counters->nodes_examined + counters->steps * SWEEP_STEP_WORK >=
             work_max;
-    return !round->is_spent;
 }
 
 void sweep_miss_class(const struct round *round, struct class *class)

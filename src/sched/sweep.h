@@ -36,8 +36,10 @@ bool sweep_close(struct sched *sched, enum round_kind kind);
 /* Whether a balance round ended before it came to a job, and the next may. */
 bool sweep_is_before(const struct sched *sched, uint32_t job);
 
-/* Count a decision; false when the plan's work is used up. */
-bool sweep_step(struct round *round);
+/* Count a search: a job or gang that was placed, or missed.  What is refused
+ * without one costs little, and would be refused again.  Notes in the round
+ * when the plan's work is used up. */
+void sweep_step(struct round *round);
 /* A class has no place in this round's pool; or a job of it, by itself; or a
  * gang. */
 void sweep_miss_class(const struct round *round, struct class *class);
