@@ -787,7 +787,7 @@ static void flows_and_charges_are_packed(void **state)
     sched_history_pack(w->sched, &before);
     struct sched *saved = w->sched;
     w->sched = sched_create(&w->policy);
-    w->class_count = 0; /* its keys are the other state's */
+    world_forget_classes(w); /* they are the other state's */
     sched_set_time(w->sched, 5 * MINUTE);
     struct queue_record record = queue_record_plain(STR("A"));
     record.priority_factor_micro = 3 * PRIORITY_FACTOR_ONE_MICRO;

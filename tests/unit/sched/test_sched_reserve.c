@@ -517,7 +517,7 @@ static void the_list_survives_a_restart(void **state)
     struct sched *fresh = sched_create(&w->policy);
     struct sched *old = w->sched;
     w->sched = fresh;
-    w->class_count = 0;
+    world_forget_classes(w);
     world_node(w, &(struct world_node){"n", .cores = 10});
     for (uint32_t q = 0; q < 3; q++) {
         world_queue(w, w->queue_names[q], 1);

@@ -28,7 +28,7 @@ void world_init(struct world *world)
     world->sched = sched_create(&world->policy);
 }
 
-static void forget_classes(struct world *world)
+void world_forget_classes(struct world *world)
 {
     for (uint32_t i = 0; i < world->class_count; i++) {
         mem_free(world->class_keys[i]);
@@ -39,7 +39,7 @@ static void forget_classes(struct world *world)
 void world_restart(struct world *world)
 {
     sched_destroy(world->sched);
-    forget_classes(world);
+    world_forget_classes(world);
     world->queue_count = world->job_count = 0;
     world->sched = sched_create(&world->policy);
 }
@@ -47,7 +47,7 @@ void world_restart(struct world *world)
 void world_fini(struct world *world)
 {
     sched_destroy(world->sched);
-    forget_classes(world);
+    world_forget_classes(world);
 }
 
 static uint32_t queue_place(struct world *world, const char *name)

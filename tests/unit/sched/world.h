@@ -75,6 +75,8 @@ struct world {
 void world_init(struct world *world);
 /* Make the state anew after `world.policy` was changed. */
 void world_restart(struct world *world);
+/* Forget the classes that were told: `world.sched` is another state now. */
+void world_forget_classes(struct world *world);
 /* Free everything. */
 void world_fini(struct world *world);
 
