@@ -4,7 +4,8 @@ MESON_FLAGS ?= --buildtype=release -Db_lto=true
 PREFIX ?= /usr/local
 
 # What people start, without the tests: two thirds of the compiling.
-PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim)
+PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim \
+    berth-sim)
 
 .PHONY: all deps setup build programs run check sanitize bench fuzz prop-long \
     install clean
