@@ -77,7 +77,7 @@ void case_mixed_empty(uint32_t tenths)
 }
 
 /* From the start state to the state in which a round changes nothing. */
-static void settle(struct cluster *cluster, int64_t *now_ms)
+static void settle(struct cluster *cluster, int64_t *now_ms, bool is_said)
 {
     uint32_t preempted = 0, rounds = 0, decided = 1;
 
@@ -87,13 +87,15 @@ static void settle(struct cluster *cluster, int64_t *now_ms)
         decided = plan.decision_count;
         preempted += (uint32_t)plan.counters.preemptions;
         cluster_apply(cluster, &plan, *now_ms);
-        if (rounds == 0) {
+        if (rounds == 0 && is_said) {
             say("sched.mixed_start_round_s", "s", seconds);
             say("sched.mixed_start_decisions", "jobs", decided);
         }
     }
-    say("sched.mixed_settle_rounds", "rounds", rounds);
-    say("sched.mixed_preempted", "jobs", preempted);
+    if (is_said) {
+        say("sched.mixed_settle_rounds", "rounds", rounds);
+        say("sched.mixed_preempted", "jobs", preempted);
+    }
 }
 
 /* Queues from the first on, until a tenth of the shares in use is theirs,
@@ -179,9 +181,9 @@ void case_mixed_full(uint32_t tenths)
     mixed_load(&mixed, &cluster, true);
     quality_measure(&mixed, &cluster, &quality);
     quality_print(&quality, "sched.mixed_start");
-    settle(&cluster, &now_ms);
+    settle(&cluster, &now_ms, true);
     say_incremental(&mixed, &cluster, &now_ms);
-    settle(&cluster, &now_ms);
+    settle(&cluster, &now_ms, false);
     cluster_set_queue(&cluster, 0,
                       PRIORITY_FACTOR_ONE_MICRO * INT64_C(12) /
                           mixed.queues[0].weight);

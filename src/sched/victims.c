@@ -99,9 +99,10 @@ static void trim(const struct round *round, struct node *node)
 }
 
 /* 1 + the largest ordinal down to which the node's evicted work, taken from
- * the end, must go for `request` to fit; 0: not even all of it. */
+ * the end, must go for `request` to fit; 0: not even all of it, or it is less
+ * than `cut_min`. */
 static uint32_t cut_of(const struct round *round, uint32_t index,
-                       const struct class *class)
+                       const struct class *class, uint32_t cut_min)
 {
     const struct sched *sched = round->sched;
     struct node *node = &sched->nodes.items[index];
@@ -118,10 +119,14 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
             is_yielder(round, run)) {
             continue;
         }
+        uint32_t cut = round->units[run->unit].ordinal + 1;
+        if (cut < cut_min) {
+            return 0;
+        }
         amounts_add(&free,
                     &class_at(round, class_of_job(sched, run->job))->request);
         if (amounts_fit(&class->request, &free)) {
-            return round->units[run->unit].ordinal + 1;
+            return cut;
         }
     }
     return 0;
@@ -137,7 +142,8 @@ static void consider(const struct search *search, uint32_t node,
 {
     struct round *round = search->round;
     const uint32_t *ranks = round->sched->ranks;
-    uint32_t cut = cut_of(round, node, class_at(round, search->class_index));
+    uint32_t cut =
+        cut_of(round, node, class_at(round, search->class_index), best->cut);
 
     if (cut <= round->reserve.ordinal_min || cut < best->cut ||
         (cut == best->cut && ranks[node] >= ranks[best->node])) {
