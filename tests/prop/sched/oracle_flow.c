@@ -8,7 +8,8 @@ int oracle_compare(const struct oracle *o, struct number a, struct number b)
     }
     double gap = a.value - b.value;
     double size = a.value > b.value ? a.value : b.value;
-    if (gap < 1e-9 * size && gap > -1e-9 * size) {
+    double near = 1e-9 * size + 1e-12; /* of the pool: decayed to nothing */
+    if (gap < near && gap > -near) {
         o->plan->is_close = true;
     }
     return (gap > 0) - (gap < 0);
