@@ -221,7 +221,9 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
     instance->has_backfill = !once_in(tape, 8);
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
+        /* Gangs in windows are held by prop_reserve alone so far. */
         job->gang = 0;
+        job->is_uniform = false;
         job->cardinality = job->minimum = 1;
         job->node = NO_NODE;
         job->was_leased = false;

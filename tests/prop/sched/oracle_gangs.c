@@ -36,7 +36,7 @@ static int try_members(struct oracle *o, int gang, int rack, int needed,
     return placed >= needed ? placed : 0;
 }
 
-static int running_rack(const struct oracle *o, int gang)
+int oracle_running_rack(const struct oracle *o, int gang)
 {
     int first = -1;
 
@@ -80,7 +80,7 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
         return is_done;
     }
     for (int rack = 1; rack <= 2; rack++) {
-        int only = running_rack(o, gang);
+        int only = oracle_running_rack(o, gang);
         if ((only && only != rack) || !rack_exists(o, rack)) {
             continue;
         }

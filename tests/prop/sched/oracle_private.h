@@ -198,6 +198,8 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack);
 
 /* oracle_gangs.c */
 
+/* The rack that members which run hold their gang to, or 0. */
+int oracle_running_rack(const struct oracle *o, int gang);
 /* Start a gang, or nothing of it. */
 bool oracle_place_gang(struct oracle *o, int gang);
 

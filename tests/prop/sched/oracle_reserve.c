@@ -119,41 +119,131 @@ static void room_at(const struct oracle *o, int node, int unit, int at,
     }
 }
 
-static void reserve_on(struct oracle *o, int unit, int node, int at)
+/* Where a unit's members would go, one after the other. */
+struct fitting {
+    int room[INSTANCE_NODES_MAX][INSTANCE_KINDS];  /* at the time in question */
+    int taken[INSTANCE_NODES_MAX][INSTANCE_KINDS]; /* by the unit */
+};
+
+static bool has_room_for(const struct oracle *o, const struct fitting *fitting,
+                         int job, int node, bool is_on_empty)
 {
-    o->hold.is_reserved[node] = true;
-    room_at(o, node, unit, at, o->hold.extra[node]);
+    int left[INSTANCE_KINDS];
+
     for (int k = 0; k < INSTANCE_KINDS; k++) {
-        o->hold.extra[node][k] -= o->in->jobs[unit].request[k];
-        o->hold.extra[node][k] =
-            o->hold.extra[node][k] > 0 ? o->hold.extra[node][k] : 0;
+        left[k] = is_on_empty
+                      ? o->in->nodes[node].capacity[k] - fitting->taken[node][k]
+                      : fitting->room[node][k];
     }
-    o->hold.start = at;
-    o->hold.unit = unit;
-    o->hold.is_made = true;
+    return oracle_allows(o, job, node) && oracle_fits(o, job, left);
 }
 
-/* The best node that has room at a time; at INT_MAX that has most of it. */
-static int best_at(const struct oracle *o, int unit, int at)
+/* The fullest node that has room; on empty ones that with the most. */
+static int best_node(const struct oracle *o, const struct fitting *fitting,
+                     int job, int rack, bool is_on_empty)
 {
     int best = NO_NODE;
     uint64_t best_key = 0;
 
     for (int n = 0; n < o->in->node_count; n++) {
-        int room[INSTANCE_KINDS];
-        room_at(o, n, unit, at, room);
-        uint64_t key = oracle_weigh(o, room);
-        bool fits = at < INT_MAX
-                        ? oracle_fits(o, unit, room)
-                        : oracle_fits(o, unit, o->in->nodes[n].capacity);
-        if (oracle_allows(o, unit, n) && fits &&
+        uint64_t key = oracle_weigh(o, fitting->room[n]);
+        if ((!rack || o->in->nodes[n].rack == rack) &&
+            has_room_for(o, fitting, job, n, is_on_empty) &&
             (best == NO_NODE ||
-             (at < INT_MAX ? key < best_key : key > best_key))) {
+             (is_on_empty ? key > best_key : key < best_key))) {
             best = n;
             best_key = key;
         }
     }
     return best;
+}
+
+/* How many of a unit's members must have a place: of a gang those that its
+ * minimum lacks. */
+static int needed_of(const struct oracle *o, int unit)
+{
+    int waiting = 0, lacking = 1;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        waiting += oracle_is_member(o, unit, j);
+    }
+    if (o->in->jobs[unit].gang) {
+        lacking = o->in->jobs[unit].minimum - oracle_gang_running(o, unit);
+        lacking = lacking < 1 ? 1 : lacking;
+    }
+    return lacking < waiting ? lacking : waiting;
+}
+
+static bool fits_in_rack(const struct oracle *o, int unit, int rack, int at,
+                         struct fitting *ret_fitting)
+{
+    int last = -1, node = NO_NODE, needed = needed_of(o, unit);
+    bool is_done[INSTANCE_JOBS_MAX] = {0};
+
+    memset(ret_fitting, 0, sizeof(*ret_fitting));
+    for (int n = 0; n < o->in->node_count; n++) {
+        room_at(o, n, unit, at, ret_fitting->room[n]);
+    }
+    for (;;) {
+        int job = -1;
+        for (int j = 0; j < o->in->job_count; j++) {
+            if (oracle_is_member(o, unit, j) && !is_done[j] &&
+                (job < 0 || oracle_job_before(o, j, job))) {
+                job = j;
+            }
+        }
+        if (job < 0 || needed == 0) {
+            return needed == 0;
+        }
+        /* The like of the one before goes on where that one went. */
+        bool goes_on = node != NO_NODE && !o->in->jobs[job].avoided &&
+                       !o->in->jobs[last].avoided &&
+                       oracle_is_like(&o->in->jobs[last], &o->in->jobs[job]) &&
+                       has_room_for(o, ret_fitting, job, node, at == INT_MAX);
+        node = goes_on ? node
+                       : best_node(o, ret_fitting, job, rack, at == INT_MAX);
+        is_done[job] = true;
+        last = job;
+        if (node == NO_NODE) {
+            continue;
+        }
+        needed--;
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            ret_fitting->room[node][k] -= o->in->jobs[job].request[k];
+            ret_fitting->taken[node][k] += o->in->jobs[job].request[k];
+        }
+    }
+}
+
+static bool fits_at(const struct oracle *o, int unit, int at,
+                    struct fitting *ret_fitting)
+{
+    if (!o->in->jobs[unit].gang || !o->in->jobs[unit].is_uniform) {
+        return fits_in_rack(o, unit, 0, at, ret_fitting);
+    }
+    for (int rack = 1; rack <= 2; rack++) {
+        int only = oracle_running_rack(o, unit);
+        if ((!only || only == rack) &&
+            fits_in_rack(o, unit, rack, at, ret_fitting)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void hold_places(struct oracle *o, int unit, int at,
+                        const struct fitting *fitting)
+{
+    for (int n = 0; n < o->in->node_count; n++) {
+        o->hold.is_reserved[n] = fitting->taken[n][0] || fitting->taken[n][1];
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            int left = fitting->room[n][k];
+            o->hold.extra[n][k] = left > 0 ? left : 0;
+        }
+    }
+    o->hold.start = at;
+    o->hold.unit = unit;
+    o->hold.is_made = true;
 }
 
 /* The next bound after a time, or INT_MAX. */
@@ -172,11 +262,12 @@ static int next_bound(const struct oracle *o, int unit, int after)
 
 bool oracle_reserve(struct oracle *o, int unit, int serial)
 {
+    struct fitting fitting;
+
     o->hold.serial = serial;
     for (int at = o->now;; at = next_bound(o, unit, at)) {
-        int node = best_at(o, unit, at);
-        if (node != NO_NODE) {
-            reserve_on(o, unit, node, at);
+        if (fits_at(o, unit, at, &fitting)) {
+            hold_places(o, unit, at, &fitting);
             return true;
         }
         if (at == INT_MAX) {
