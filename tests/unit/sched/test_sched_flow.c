@@ -345,6 +345,35 @@ static void fl_11_the_limit_itself_is_allowed(void **state)
     assert_false(is_waiting(w, exact));
 }
 
+/* A queue's own limit holds in pools that have none, from when it is set. */
+static void a_queue_has_limits_of_its_own(void **state)
+{
+    struct world *w = *state;
+    struct queue_record record = queue_record_plain(STR("A"));
+
+    uint32_t node = make_pool(w, 90);
+    run_job(w, "B", 1, node, 0);
+    world_lease(w, submit_fixed(w, "A", 45), node, 0);
+    assert_true(stats_of(w, "A").infinite_limit < 0);
+    record.over_share_ppm = FRACTION_ONE_PPM / 5;
+    sched_queue_set(w->sched, queue_index(w, "A"), &record);
+    assert_near(stats_of(w, "A").infinite_limit, 0.6);
+    assert_near(stats_of(w, "A").infinite_flow, 0.5);
+    uint32_t over = submit_fixed(w, "A", 10);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(is_waiting(w, over));
+    world_end(w, over);
+    uint32_t exact = submit_fixed(w, "A", 9);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_false(is_waiting(w, exact));
+    record.over_share_ppm = INT64_MAX;
+    sched_queue_set(w->sched, queue_index(w, "A"), &record);
+    uint32_t more = submit_fixed(w, "A", 10);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_false(is_waiting(w, more));
+    assert_true(sched_is_consistent(w->sched));
+}
+
 static void fl_12_the_limit_is_on_the_flow(void **state)
 {
     struct world *w = *state;
@@ -847,6 +876,7 @@ int main(void)
         CASE(fl_09_slots_go_by_weighted_flow),
         CASE(fl_10_ties_end_by_the_flow_itself),
         CASE(fl_11_the_limit_itself_is_allowed),
+        CASE(a_queue_has_limits_of_its_own),
         CASE(fl_12_the_limit_is_on_the_flow),
         CASE(fl_13_lifetimes_above_the_share_are_charged),
         CASE(fl_14_work_of_no_lifetime_is_free),
