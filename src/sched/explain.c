@@ -551,6 +551,10 @@ uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
                 &question, index, why == SCHED_EXCLUSIONS, ret_kinds, &count);
         }
     }
+    for (uint32_t k = 0; k < count; k++) {
+        floating_strip(sched, &ret_kinds[k].capacity);
+        floating_strip(sched, &ret_kinds[k].free);
+    }
     return count;
 }
 

@@ -133,6 +133,14 @@ static void nodes_have_none(void **state)
     sched_node_stats(w->sched, n, &stats);
     assert_int_equal(stats.capacity.v[LICENCE], 0);
     assert_int_equal(stats.free.v[LICENCE], 0);
+    struct sched_node_kind kinds[SCHED_NODE_KINDS_MAX];
+    uint32_t left_out;
+    uint32_t job = world_submit(w, &licensed);
+    assert_int_equal(sched_explain_kinds(w->sched, job, 0, kinds, &left_out),
+                     1);
+    assert_int_equal(kinds[0].capacity.v[LICENCE], 0);
+    assert_int_equal(kinds[0].free.v[LICENCE], 0);
+    assert_int_equal(kinds[0].fit_count, 1);
 }
 
 static void another_policy_has_more(void **state)
