@@ -161,9 +161,8 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
         !sched->policy->is_urgency_preemption_off) {
         return INT64_MIN;
     }
-    r->has_lifetimes |= class->lifetime_ms != LIFETIME_INFINITE;
     int64_t bound_ms = bound_of(r, class, start_ms, may_go);
-    if (!has_started && bound_ms < r->moving_ms) {
+    if (!has_started && bound_ms > round->now_ms && bound_ms < r->moving_ms) {
         r->moving_ms = bound_ms;
     }
     return bound_ms;

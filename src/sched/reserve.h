@@ -105,11 +105,10 @@ struct reserving {
     bool *is_touched;        /* by node: the journal has it; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
     /* Of what was gathered since they were set: whether a bound is overdue,
-     * the first bound that moves since its run has not started (INT64_MAX:
-     * none does), and whether any run has a finite lifetime. */
+     * and the first bound that moves since its run has not started
+     * (INT64_MAX: none does). */
     bool is_moving;
     int64_t moving_ms;
-    bool has_lifetimes;
     VEC(struct release) releases;
 };
 

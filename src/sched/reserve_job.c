@@ -43,7 +43,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
     bool is_ready = amounts_fit(request, &room);
 
     r->releases.count = 0;
-    r->is_moving = r->has_lifetimes = false;
+    r->is_moving = false;
     r->moving_ms = INT64_MAX;
     reserve_gather(r, node);
     struct release *heap = r->releases.items;
@@ -91,6 +91,22 @@ static void forget_yielders(const struct sched *sched, struct ready_memory *m)
     }
 }
 
+/* The lifetimes of a queue's work are worth something else now. */
+static void forget_queue(const struct reserving *r, struct ready_memory *m,
+                         uint32_t queue)
+{
+    const struct sched *sched = r->round->sched;
+
+    for (uint32_t at = sched->queues.items[queue].account_first; at != NONE;
+         at = sched->accounts.items[at].next) {
+        const struct account *account = &sched->accounts.items[at];
+        uint32_t run = account->pool == r->round->p ? account->run_first : NONE;
+        for (; run != NONE; run = sched->runs.items[run].account_next) {
+            m->nodes.items[sched->runs.items[run].node].seen = READY_NEVER_SEEN;
+        }
+    }
+}
+
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request)
 {
@@ -112,18 +128,13 @@ struct ready_memory *reserve_recall(struct reserving *r,
     while (m->nodes.count < sched->nodes.count) {
         VEC_PUSH(&m->nodes, (struct ready_node){.seen = READY_NEVER_SEEN});
     }
-    bool is_same = m->may_go.count == queue_count &&
-                   (queue_count == 0 ||
-                    memcmp(m->may_go.items, r->may_go, queue_count) == 0);
-    if (!is_same) {
-        for (size_t i = 0; i < m->nodes.count; i++) {
-            if (m->nodes.items[i].has_lifetimes) {
-                m->nodes.items[i].seen = READY_NEVER_SEEN;
-            }
-        }
-        m->may_go.count = 0;
-        for (size_t q = 0; q < queue_count; q++) {
-            VEC_PUSH(&m->may_go, r->may_go[q]);
+    while (m->may_go.count < queue_count) {
+        VEC_PUSH(&m->may_go, false);
+    }
+    for (uint32_t q = 0; q < queue_count; q++) {
+        if (m->may_go.items[q] != r->may_go[q]) {
+            m->may_go.items[q] = r->may_go[q];
+            forget_queue(r, m, q);
         }
     }
     return m;
@@ -144,7 +155,6 @@ static struct ready_node look(struct reserving *r, uint32_t node,
     }
     ready.at_ms = ready_at(r, node, request, &room);
     ready.key = pool_weigh(r->round->pool, &room);
-    ready.has_lifetimes = r->has_lifetimes;
     if (!r->is_moving && r->moving_ms > ready.at_ms) {
         ready.seen = record->change_count;
     }

@@ -55,7 +55,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
     struct resource_vec room = sched->free[index];
 
     r->releases.count = 0;
-    r->is_moving = r->has_lifetimes = false;
+    r->is_moving = false;
     r->moving_ms = INT64_MAX;
     node->step_count = 0;
     node->seen = record->change_count;
@@ -88,7 +88,6 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
         count = more;
     }
     node->key = pool_weigh(r->round->pool, &room);
-    node->has_lifetimes = r->has_lifetimes;
     bool is_touched = r->is_touched && r->is_touched[index];
     if (is_touched || r->is_moving || r->moving_ms != INT64_MAX) {
         node->seen = READY_NEVER_SEEN;

@@ -313,10 +313,9 @@ struct kept_reservation {
 
 /* When a node has room for what a reservation was last made for. */
 struct ready_node {
-    int64_t at_ms;      /* INT64_MIN: now; INT64_MAX: not known */
-    uint64_t key;       /* in the node order, of what is free then */
-    uint32_t seen;      /* the node's change_count that this is of */
-    bool has_lifetimes; /* it depends on what queues have */
+    int64_t at_ms; /* INT64_MIN: now; INT64_MAX: not known */
+    uint64_t key;  /* in the node order, of what is free then */
+    uint32_t seen; /* the node's change_count that this is of */
     bool is_too_small;
     /* Of a gang's members: in the memory's steps. */
     uint32_t step_first, step_count, step_capacity;
