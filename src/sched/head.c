@@ -433,6 +433,8 @@ void head_pass(struct round *round)
         }
         amounts_add(&claim->lane->all, &own);
         share_count_claim(round, claim, 1);
+        /* A try that was undone may have put the lane in order without it. */
+        lane_refresh(round, claim->lane);
         wake_for_yielders(round, claim);
     }
 }
