@@ -309,6 +309,42 @@ static void a_dismissed_job_gives_its_charge_back_at_once(void **state)
     assert_string_equal(world_node_of(w, other), "small");
 }
 
+/* What is admitted counts in its queue also after a try for it was undone
+ * (model.md 6.2: u_all). */
+static void an_admitted_gang_counts_after_a_try(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    uint32_t a = world_node(w, &(struct world_node){"a", .cores = 4});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 4});
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "Q", .cores = 4, .priority_class = "low"});
+    uint32_t fixed = world_submit(
+        w, &(struct world_job){
+               .queue = "R", .cores = 4, .priority_class = "fixed"});
+    world_lease(w, low, a, 0);
+    world_lease(w, fixed, b, 0);
+    world_submit_many(w,
+                      &(struct world_job){.queue = "Q",
+                                          .cores = 4,
+                                          .gang = "g",
+                                          .cardinality = 2,
+                                          .minimum = 2},
+                      2);
+    world_round(w, ROUND_FAST, 0); /* the gang is admitted */
+    world_node(w, &(struct world_node){"c", .cores = 1});
+    world_submit(w, &(struct world_job){.queue = "Q", .submitted_ms = 1});
+    uint32_t hungry =
+        world_submit(w, &(struct world_job){.queue = "R", .submitted_ms = 1});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, hungry), "c");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -323,6 +359,7 @@ int main(void)
         CASE(a_flow_does_not_fall_with_what_a_plan_preempts),
         CASE(what_a_share_refuses_waits_for_the_next_round),
         CASE(a_dismissed_job_gives_its_charge_back_at_once),
+        CASE(an_admitted_gang_counts_after_a_try),
     };
 
     return RUN_TESTS(tests);
