@@ -249,8 +249,8 @@ static const struct setting form_keys[] = {
             .about = "The period of maximumResourceFractionToSchedule.",
             .min = 1, .max = DAY_MS),
     SETTING("balancePeriod", DURATION, policy_form, balance_period_ms,
-            .about = "A full round happens at least this often while something "
-                     "has changed.",
+            .about = "Full rounds are at least this far apart; the next comes "
+                     "as soon as that when something has changed.",
             .min = 1, .max = DAY_MS),
     SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
             .about = "An executor silent for so long gets no new jobs.",
