@@ -313,9 +313,9 @@ static bool gang_waits(const struct question *question)
     const struct gang *gang =
         &question->sched->gangs.items[question->record->gang];
 
-    answer->present = gang->waiting.count + gang->leased.count;
-    answer->wanted = gang->cardinality;
     if (gang->position == NONE) {
+        answer->present = gang->waiting.count + gang->leased.count;
+        answer->wanted = gang->cardinality;
         answer->wait = SCHED_WAIT_GANG;
         return true;
     }
@@ -323,11 +323,11 @@ static bool gang_waits(const struct question *question)
                           ? gang->minimum - gang->leased.count
                           : 1;
     uint32_t fitting = count_fitting(question, gang->waiting.count);
+    answer->present = fitting < needed ? fitting : needed;
+    answer->wanted = needed;
     if (answer->wait == SCHED_WAIT_TURN &&
         (fitting < needed || question->uniformity.byte_count)) {
         answer->wait = SCHED_WAIT_GANG_CAPACITY;
-        answer->present = fitting;
-        answer->wanted = needed;
         return true;
     }
     return false;
@@ -414,7 +414,11 @@ static void answer_waiting(struct question *question)
         answer->wait = SCHED_WAIT_FLOATING;
     } else if (is_over_limit(question)) {
         answer->wait = SCHED_WAIT_QUEUE_LIMIT;
-    } else if (answer->wait == SCHED_WAIT_CAPACITY || is_rated(question)) {
+    } else if (answer->wait == SCHED_WAIT_CAPACITY) {
+        if (question->record->gang != NONE) {
+            answer->wait = SCHED_WAIT_GANG_CAPACITY;
+        }
+    } else if (is_rated(question)) {
         return;
     } else if (is_resource_rated(question)) {
         answer->wait = SCHED_WAIT_RESOURCE_RATE;

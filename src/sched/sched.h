@@ -413,7 +413,8 @@ struct sched_explanation {
     uint32_t nearest_node;         /* lacks least, or SCHED_NONE */
     struct resource_vec available; /* on nearest_node (its whole, when the
                                       job is too big for every node) */
-    uint32_t present, wanted;      /* gang members */
+    uint32_t present, wanted;      /* gang members that fit at once and that
+                                      must; GANG: that are there, of all */
     int resource;                  /* column that a limit is about, or -1 */
     int64_t limit, used;           /* of that column */
     int64_t until_ms;       /* a rate limit or an application's start lets

@@ -200,6 +200,34 @@ static void it_says_what_a_gang_misses(void **state)
     assert_int_equal(need.missing.v[CPU], 1000);
 }
 
+/* The nodes that could hold a member are full, and the free ones too small:
+ * none of the gang fits, and it is the gang that lacks room. */
+static void a_gang_without_a_node_fits_with_no_member(void **state)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    static const char *const small_names[] = {"s", "t", "u", "v"};
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "B", .cores = 8, .gang = "g", .cardinality = 3, .minimum = 3};
+
+    for (int i = 0; i < 4; i++) {
+        world_node(w, &(struct world_node){names[i], .cores = 8});
+        world_node(w, &(struct world_node){small_names[i], .cores = 2});
+    }
+    world_submit_many(w,
+                      &(struct world_job){
+                          .queue = "A", .cores = 8, .priority_class = "fixed"},
+                      4);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 4);
+    uint32_t first = world_submit_many(w, &member, 3);
+    struct sched_explanation e = why(w, first);
+    assert_int_equal(e.wait, SCHED_WAIT_GANG_CAPACITY);
+    assert_int_equal(e.nodes_fit, 0);
+    assert_int_equal(e.present, 0);
+    assert_int_equal(e.wanted, 3);
+}
+
 /* A full pool is full, whatever limit its queue would come to. */
 static void a_full_pool_is_called_full(void **state)
 {
@@ -430,6 +458,7 @@ int main(void)
         CASE(it_tells_capacity_from_turn),
         CASE(it_says_what_is_missing),
         CASE(it_says_what_a_gang_misses),
+        CASE(a_gang_without_a_node_fits_with_no_member),
         CASE(a_full_pool_is_called_full),
         CASE(a_place_is_looked_for_no_longer_than_needed),
         CASE(nodes_answer_for_the_job_alone),
