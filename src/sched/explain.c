@@ -110,7 +110,7 @@ static void look_at_nodes(struct question *question)
         }
         enum sched_exclusion why = exclusion_of(question, index);
         answer->nodes_total++;
-        if (why >= SCHED_EXCLUDED_TOO_SMALL) {
+        if (why >= SCHED_EXCLUDED_FULL) {
             near_add(&question->near, index,
                      shortfall(&question->class->request, &sched->free[index]));
         }
@@ -281,6 +281,22 @@ static enum sched_wait capacity_of(const struct question *question)
                : SCHED_WAIT_NEVER_FITS;
 }
 
+/* What the nodes say.  One that is too small is the nearest only to a job
+ * that is too big for all: to others it is no place at all. */
+static void judge_nodes(struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+
+    look_at_nodes(question);
+    answer->wait = capacity_of(question);
+    if (answer->wait != SCHED_WAIT_NEVER_FITS &&
+        !answer->nodes_excluded[SCHED_EXCLUDED_FULL] &&
+        !answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
+        answer->nearest_node = NONE;
+        answer->available = (struct resource_vec){0};
+    }
+}
+
 /* How many jobs of the class the free space holds, up to `count_max`. */
 static uint32_t count_fitting(const struct question *question,
                               uint32_t count_max)
@@ -396,8 +412,7 @@ static void answer_waiting(struct question *question)
     struct sched_explanation *answer = question->answer;
     uint32_t lookback_max = sched->policy->lookback_max;
 
-    look_at_nodes(question);
-    answer->wait = capacity_of(question);
+    judge_nodes(question);
     answer->ahead = count_ahead(question);
     if (is_admitted(question) || is_kept_back(question) ||
         (question->record->gang != NONE && gang_waits(question))) {
@@ -569,8 +584,7 @@ void sched_explain_nodes(struct sched *sched, uint32_t job,
     struct question question;
 
     ask(sched, job, ret_explanation, &arena, &question);
-    look_at_nodes(&question);
-    ret_explanation->wait = capacity_of(&question);
+    judge_nodes(&question);
 }
 
 bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)

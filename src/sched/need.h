@@ -26,7 +26,7 @@ struct limit_trial {
     struct resource_vec more;
 };
 
-/* Nodes where a job could be, nearest first. */
+/* Nodes that could hold a job when empty, nearest first. */
 struct near_nodes {
     uint32_t nodes[NEED_NODES_MAX];
     double lacks[NEED_NODES_MAX];

@@ -410,9 +410,10 @@ struct sched_explanation {
     uint32_t nodes_excluded[SCHED_EXCLUSIONS];
     uint32_t nodes_fit;
     struct resource_vec needed;    /* of the job */
-    uint32_t nearest_node;         /* lacks least, or SCHED_NONE */
-    struct resource_vec available; /* on nearest_node (its whole, when the
-                                      job is too big for every node) */
+    uint32_t nearest_node;         /* lacks least of those that could hold the
+                                      job when empty, or SCHED_NONE */
+    struct resource_vec available; /* on nearest_node (NEVER_FITS: of those too
+                                      small, and its whole) */
     uint32_t present, wanted;      /* gang members that fit at once and that
                                       must; GANG: that are there, of all */
     int resource;                  /* column that a limit is about, or -1 */

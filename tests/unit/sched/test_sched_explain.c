@@ -146,7 +146,8 @@ static struct sched_need need_of(struct world *w, uint32_t job,
     return need;
 }
 
-/* What is missing, where, in numbers that were tried. */
+/* What is missing, where, in numbers that were tried; a smaller node that
+ * lacks less is not named, as it could not hold the job when empty. */
 static void it_says_what_is_missing(void **state)
 {
     struct world *w = *state;
@@ -169,14 +170,32 @@ static void it_says_what_is_missing(void **state)
     assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
     assert_int_equal(need.kind, SCHED_NEED_ROOM);
     assert_true(need.is_exact);
-    assert_int_equal(need.missing.v[CPU], 2000);
-    assert_string_equal(sched_node_name(w->sched, need.node).p, "a");
+    assert_int_equal(need.missing.v[CPU], 3000);
+    assert_int_equal(need.node, b);
+    assert_int_equal(e.nearest_node, b);
     /* One that is not of the pool's nodes can be told of none. */
     uint32_t other = world_submit(
         w, &(struct world_job){
                .queue = "A", .selector_key = "x", .selector_value = "y"});
     need = need_of(w, other, &e);
     assert_int_equal(e.wait, SCHED_WAIT_NEVER_FITS);
+    assert_int_equal(need.kind, SCHED_NEED_NONE);
+}
+
+/* With all nodes of its size closed, none that is smaller is named. */
+static void a_node_that_is_too_small_is_not_near(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    world_node(w,
+               &(struct world_node){"b", .cores = 8, .is_unschedulable = true});
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 6});
+    struct sched_need need = need_of(w, job, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(e.nearest_node, SCHED_NONE);
     assert_int_equal(need.kind, SCHED_NEED_NONE);
 }
 
@@ -457,6 +476,7 @@ int main(void)
         CASE(it_names_the_nearest_miss),
         CASE(it_tells_capacity_from_turn),
         CASE(it_says_what_is_missing),
+        CASE(a_node_that_is_too_small_is_not_near),
         CASE(it_says_what_a_gang_misses),
         CASE(a_gang_without_a_node_fits_with_no_member),
         CASE(a_full_pool_is_called_full),
