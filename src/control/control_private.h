@@ -457,6 +457,11 @@ void report_put_amount(struct strbuf *buf, const struct control *c, int column,
 /* Append what is not 0 of a vector, likewise. */
 void report_put_vec(struct strbuf *buf, const struct control *c,
                     const struct resource_vec *vec);
+/* The same of what a node has, with "0 cpu" for what is asked for and not
+ * there; resources that are of no node are left out. */
+void report_put_room(struct strbuf *buf, const struct control *c,
+                     const struct resource_vec *vec,
+                     const struct resource_vec *asked);
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
 /* Why a gang can never start, in the arena. */

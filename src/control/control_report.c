@@ -51,13 +51,23 @@ void report_put_amount(struct strbuf *buf, const struct control *c, int column,
     }
 }
 
+static const struct resource_vec nothing;
+
 void report_put_vec(struct strbuf *buf, const struct control *c,
                     const struct resource_vec *vec)
+{
+    report_put_room(buf, c, vec, &nothing);
+}
+
+void report_put_room(struct strbuf *buf, const struct control *c,
+                     const struct resource_vec *vec,
+                     const struct resource_vec *asked)
 {
     bool is_first = true;
 
     for (uint32_t r = 0; r < schema_of(c)->column_count; r++) {
-        if (vec->v[r] != 0) {
+        bool is_asked = asked->v[r] > 0 && !c->policy->policy.is_floating[r];
+        if (vec->v[r] != 0 || is_asked) {
             strbuf_add_text(buf, is_first ? "" : ", ");
             report_put_amount(buf, c, (int)r, vec->v[r]);
             is_first = false;
@@ -288,7 +298,7 @@ static void put_details(struct strbuf *buf, struct control *c,
     if (e->nearest_node != SCHED_NONE) {
         struct str name = sched_node_name(c->sched, e->nearest_node);
         strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
-        report_put_vec(buf, c, &e->available);
+        report_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
     }
     if (e->nodes_fit > 0) {

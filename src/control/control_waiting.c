@@ -108,7 +108,8 @@ static void put_need(struct strbuf *buf, const struct control *c,
 }
 
 static void put_kind(struct strbuf *buf, const struct control *c,
-                     const struct sched_node_kind *kind)
+                     const struct sched_node_kind *kind,
+                     const struct resource_vec *asked)
 {
     strbuf_addf(buf, "  %u like ", kind->node_count);
     put_node(buf, c, kind->first);
@@ -118,7 +119,7 @@ static void put_kind(struct strbuf *buf, const struct control *c,
                 kind->fit_count);
     put_node(buf, c, kind->freest);
     strbuf_add_text(buf, ": ");
-    report_put_vec(buf, c, &kind->free);
+    report_put_room(buf, c, &kind->free, asked);
     strbuf_add_char(buf, '\n');
 }
 
@@ -130,7 +131,7 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");
     }
     for (uint32_t i = 0; i < waiting->kind_count; i++) {
-        put_kind(buf, c, &waiting->kinds[i]);
+        put_kind(buf, c, &waiting->kinds[i], &waiting->why.needed);
     }
     if (waiting->left_out_count) {
         strbuf_addf(buf, "  %u of other kinds\n", waiting->left_out_count);

@@ -988,6 +988,7 @@ static void a_waiting_job_is_explained(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
     assert_non_null(strstr(s->answer->explain.text.p, "1 of 1 nodes"));
     assert_non_null(strstr(s->answer->explain.json.p, "\"full\":1"));
+    assert_non_null(strstr(s->answer->explain.text.p, "node n0 with 0 cpu"));
     struct command *report = command_create(COMMAND_QUERY_REPORT);
     stage_do(s, report);
     assert_non_null(strstr(s->answer->report.text.p, "Pool default:"));
