@@ -418,6 +418,30 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job,
     strbuf_add_char(buf, '}');
 }
 
+/* Which of the nodes that are too small comes nearest, and what it lacks. */
+static void put_nearest_miss(struct strbuf *buf, const struct control *c,
+                             const struct sched_explanation *e)
+{
+    struct resource_vec lack = {0};
+
+    if (e->nearest_node == SCHED_NONE) {
+        return;
+    }
+    for (uint32_t r = 0; r < schema_of(c)->column_count; r++) {
+        if (e->needed.v[r] > e->available.v[r] &&
+            !c->policy->policy.is_floating[r]) {
+            lack.v[r] = e->needed.v[r] - e->available.v[r];
+        }
+    }
+    if (memcmp(&lack, &nothing, sizeof(lack)) != 0) {
+        struct str name = sched_node_name(c->sched, e->nearest_node);
+        strbuf_addf(buf, "Nearest is node %.*s, which even when empty lacks ",
+                    STR_ARG(name));
+        report_put_vec(buf, c, &lack);
+        strbuf_add_text(buf, ".\n");
+    }
+}
+
 struct str report_rejection(struct control *c,
                             const struct sched_explanation *explanation,
                             struct arena *arena)
@@ -427,6 +451,7 @@ struct str report_rejection(struct control *c,
     strbuf_add_text(&text, "The job does not fit on any node. It asks for ");
     report_put_vec(&text, c, &explanation->needed);
     strbuf_add_text(&text, ".\n");
+    put_nearest_miss(&text, c, explanation);
     put_exclusions(&text, explanation);
     return arena_str(arena, strbuf_str(&text));
 }

@@ -82,6 +82,9 @@ static void a_job_that_fits_nowhere_is_rejected(void **state)
 
     (void)state;
     ASSERT_HISTORY(s, job, "submit failed");
+    auto_mem char *text = stage_failure(s, job);
+    assert_non_null(strstr(text, "Nearest is node n0, which even when empty "
+                                 "lacks 1 cpu.\n"));
     end(s);
 }
 
