@@ -88,7 +88,11 @@ void report_text(const struct report *report, struct strbuf *out)
     strbuf_add_char(out, '\n');
     add_spread(out, "wait s", &result->wait_s);
     add_spread(out, "slowdown", &result->slowdown);
-    strbuf_addf(out, "%-13s %.4f\n", "Jain's index", result->jain);
+    if (result->has_jain) {
+        strbuf_addf(out, "%-13s %.4f\n", "Jain's index", result->jain);
+    } else {
+        strbuf_addf(out, "%-13s -\n", "Jain's index");
+    }
     strbuf_addf(out, "%-13s %" PRIu64 "; work lost: %.1f core h, %.1f GPU h\n",
                 "preemptions", result->preemption_count,
                 lost_h(report, STR("cpu")),
@@ -177,11 +181,16 @@ void report_json(const struct report *report, struct strbuf *out)
     strbuf_add_text(out, "}, ");
     add_json_spread(out, "wait_s", &result->wait_s);
     add_json_spread(out, "bounded_slowdown", &result->slowdown);
+    if (result->has_jain) {
+        strbuf_addf(out, "\"jain\": %.6f, ", result->jain);
+    } else {
+        strbuf_add_text(out, "\"jain\": null, ");
+    }
     strbuf_addf(out,
-                "\"jain\": %.6f, \"work_lost_cpu_h\": %.6f, "
+                "\"work_lost_cpu_h\": %.6f, "
                 "\"work_lost_gpu_h\": %.6f, \"took_s\": %.3f, "
                 "\"digest\": \"%016" PRIx64 "\", ",
-                result->jain, lost_h(report, STR("cpu")),
+                lost_h(report, STR("cpu")),
                 lost_h(report, STR("nvidia.com/gpu")), report->took_s,
                 report->digest);
     add_json_queues(report, out);

@@ -257,7 +257,8 @@ void tally_finish(struct tally *tally, struct tally_result *ret_result)
         .succeeded_count = tally->success_count,
         .failed_count = tally->failure_count,
         .preemption_count = tally->stop_count,
-        .jain = tally->jain_count ? tally->jain_sum / tally->jain_count : 1,
+        .has_jain = tally->jain_count > 0,
+        .jain = tally->jain_count ? tally->jain_sum / tally->jain_count : 0,
     };
 
     integrate(tally);

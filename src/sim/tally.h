@@ -79,7 +79,8 @@ struct tally_result {
     uint64_t unstarted_count, preemption_count;
     struct tally_spread wait_s, slowdown;
     double utilisation[RESOURCE_COLUMNS_MAX];
-    double jain; /* 1 when there was nothing to compare */
+    bool has_jain; /* false: no sample had queues to compare */
+    double jain;
     double lost_h[RESOURCE_COLUMNS_MAX]; /* core hours, GPU hours, ... */
 };
 

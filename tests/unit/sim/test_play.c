@@ -131,6 +131,26 @@ static void reports_say_what_was_tallied(void **state)
     played_fini(&played);
 }
 
+static void without_samples_to_compare_there_is_no_jain_index(void **state)
+{
+    struct played played;
+    auto_strbuf text = {0}, json = {0};
+
+    (void)state;
+    play_it(&played,
+            "clusters: [{name: a, nodes: [{name: n, resources: {cpu: 1}}]}]\n"
+            "queues: [{name: q}]\n"
+            "jobs: [{name: j, queue: q, count: 1, resources: {cpu: 1}}]\n",
+            1);
+    struct report report = {.tally = &played.tally, .result = played.result};
+    report_text(&report, &text);
+    report_json(&report, &json);
+    assert_false(played.result.has_jain);
+    assert_non_null(strstr(strbuf_text(&text), "Jain's index  -\n"));
+    assert_non_null(strstr(strbuf_text(&json), "\"jain\": null, "));
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +158,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_log),
         cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         cmocka_unit_test(reports_say_what_was_tallied),
+        cmocka_unit_test(without_samples_to_compare_there_is_no_jain_index),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
