@@ -33,9 +33,11 @@ static const struct {
 int main(int argument_count, char **arguments)
 {
     const char *name = argument_count > 1 ? arguments[1] : "";
+    char program[] = "berth-sim";
 
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
         if (strcmp(name, commands[i].name) == 0) {
+            arguments[1] = program; /* what getopt's complaints begin with */
             return commands[i].run(argument_count - 1, arguments + 1);
         }
     }
@@ -43,7 +45,15 @@ int main(int argument_count, char **arguments)
         printf("berth-sim %s\n", BERTH_VERSION);
         return 0;
     }
-    bool is_asked = strcmp(name, "--help") == 0;
-    fputs(usage_text, is_asked ? stdout : stderr);
-    return is_asked ? 0 : SIM_EXIT_USAGE;
+    if (strcmp(name, "--help") == 0) {
+        fputs(usage_text, stdout);
+        return 0;
+    }
+    if (argument_count > 1) {
+        fprintf(stderr, "berth-sim: unknown command \"%s\"\n", name);
+    } else {
+        fputs("berth-sim: a command must be given\n", stderr);
+    }
+    fputs("try: berth-sim --help\n", stderr);
+    return SIM_EXIT_USAGE;
 }

@@ -73,6 +73,15 @@ static bool take_profile(const char *text, struct fleet_options *options)
     return false;
 }
 
+/* Say what is allowed; always false. */
+static bool refuse_gpus(const char *text)
+{
+    auto_strbuf must = {0};
+
+    strbuf_addf(&must, "a whole number from 1 to %d", (int)FLEET_GPUS_MAX);
+    return sim_bad_value("gpus", text, strbuf_text(&must));
+}
+
 /* Take one option; false if it is wrong. */
 static bool take(int code, struct options *options)
 {
@@ -81,18 +90,19 @@ static bool take(int code, struct options *options)
     switch (code) {
     case OPTION_TRACE:
         options->has_trace = strcmp(optarg, "philly") == 0;
-        return options->has_trace;
+        return options->has_trace || sim_bad_value("trace", optarg, "philly");
     case OPTION_GPUS:
         if (!sim_read_number(optarg, 1, FLEET_GPUS_MAX, &number)) {
-            return false;
+            return refuse_gpus(optarg);
         }
         options->fleet.gpu_count = (uint32_t)number;
         return true;
     case OPTION_PROFILE:
-        return take_profile(optarg, &options->fleet);
+        return take_profile(optarg, &options->fleet) ||
+               sim_bad_value("profile", optarg, "berth, armada or flow");
     case OPTION_LIMIT:
         if (!sim_read_number(optarg, 1, INT64_MAX, &number)) {
-            return false;
+            return sim_bad_value("limit", optarg, "a whole number from 1");
         }
         options->fleet.job_limit = (uint64_t)number;
         return true;

@@ -24,7 +24,7 @@ struct sim_output {
     bool is_quiet;
 };
 
-/* The command `run`; `arguments` begins with its name. */
+/* The command `run`; `arguments` begins with the program's. */
 int sim_run_main(int argument_count, char **arguments);
 /* The command `swf`. */
 int sim_swf_main(int argument_count, char **arguments);
@@ -36,6 +36,10 @@ int sim_replay_main(int argument_count, char **arguments);
 /* Read a whole number between two bounds; false when it is none. */
 bool sim_read_number(const char *text, int64_t min, int64_t max,
                      int64_t *ret_number);
+
+/* Say on standard error that an option's value is not what it `must` be;
+ * always false. */
+bool sim_bad_value(const char *option, const char *value, const char *must);
 
 /* Read a whole file.  -ERR_IO with a text. */
 int sim_read_file(const char *path, struct strbuf *ret_text,

@@ -20,6 +20,13 @@ bool sim_read_number(const char *text, int64_t min, int64_t max,
            *ret_number <= max;
 }
 
+bool sim_bad_value(const char *option, const char *value, const char *must)
+{
+    fprintf(stderr, "berth-sim: --%s \"%s\": must be %s\n", option, value,
+            must);
+    return false;
+}
+
 int sim_read_file(const char *path, struct strbuf *ret_text, struct err *err)
 {
     FILE *file = fopen(path, "rb");

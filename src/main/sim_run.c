@@ -67,21 +67,26 @@ static void print_manual(void)
     }
 }
 
+/* Whether the option is right; says so if not. */
+static bool take_number(int code, struct run_options *options)
+{
+    const char *rest = optarg[0] == '1' && optarg[1] == ':' ? optarg + 2 : "";
+
+    if (code == OPTION_SEED) {
+        return sim_read_number(optarg, 0, INT64_MAX, &options->seed) ||
+               sim_bad_value("seed", optarg, "a whole number from 0");
+    }
+    return sim_read_number(rest, 1, INT64_MAX, &options->scale) ||
+           sim_bad_value("scale", optarg, "1:N, N a whole number from 1");
+}
+
 /* Take one option: 0 to go on, else the exit code and one. */
 static int take(int code, struct run_options *options)
 {
-    const char *rest = optarg;
-
     switch (code) {
     case OPTION_SEED:
-        return sim_read_number(optarg, 0, INT64_MAX, &options->seed)
-                   ? 0
-                   : SIM_EXIT_USAGE + 1;
     case OPTION_SCALE:
-        rest = optarg[0] == '1' && optarg[1] == ':' ? optarg + 2 : "";
-        return sim_read_number(rest, 1, INT64_MAX, &options->scale)
-                   ? 0
-                   : SIM_EXIT_USAGE + 1;
+        return take_number(code, options) ? 0 : SIM_EXIT_USAGE + 1;
     case OPTION_JSON:
         options->output.is_json = true;
         return 0;
@@ -120,6 +125,7 @@ static int parse(int argument_count, char **arguments,
         rc = take(code, options);
     }
     if (rc == 0 && optind + 1 != argument_count) {
+        fputs("berth-sim: one scenario, a file, must be given\n", stderr);
         rc = SIM_EXIT_USAGE + 1;
     }
     if (rc == SIM_EXIT_USAGE + 1) {

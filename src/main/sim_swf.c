@@ -75,6 +75,15 @@ static bool take_convention(const char *text, struct swf_options *options)
     return is_sc15 || strcmp(text, "instant") == 0;
 }
 
+/* Say what is allowed; always false. */
+static bool refuse_processors(const char *text)
+{
+    auto_strbuf must = {0};
+
+    strbuf_addf(&must, "a whole number from 1 to %d", (int)SWF_PROCESSORS_MAX);
+    return sim_bad_value("processors", text, strbuf_text(&must));
+}
+
 /* Take one option; false if it is wrong. */
 static bool take(int code, struct options *options)
 {
@@ -83,20 +92,22 @@ static bool take(int code, struct options *options)
     switch (code) {
     case OPTION_PROCESSORS:
         if (!sim_read_number(optarg, 1, SWF_PROCESSORS_MAX, &number)) {
-            return false;
+            return refuse_processors(optarg);
         }
         options->swf.processors = (uint32_t)number;
         return true;
     case OPTION_POLICY:
-        return take_policy(optarg, &options->swf);
+        return take_policy(optarg, &options->swf) ||
+               sim_bad_value("policy", optarg, "fcfs, easy or sjbf");
     case OPTION_CONVENTION:
-        return take_convention(optarg, &options->swf);
+        return take_convention(optarg, &options->swf) ||
+               sim_bad_value("convention", optarg, "instant or sc15");
     case OPTION_EXACT:
         options->swf.is_exact = true;
         return true;
     case OPTION_LIMIT:
         if (!sim_read_number(optarg, 1, INT64_MAX, &number)) {
-            return false;
+            return sim_bad_value("limit", optarg, "a whole number from 1");
         }
         options->swf.job_limit = (uint64_t)number;
         return true;
