@@ -189,7 +189,9 @@ static const struct setting scenario_keys[] = {
     SETTING("warmup", DURATION, scenario, warmup_ms, .max = TIME_MAX_,
             .about = "What is used counts in the means from here on."),
     SETTING("sample", DURATION, scenario, sample_ms, .min = 1, .max = TIME_MAX_,
-            .about = "How often shares and use are noted."),
+            .about =
+                "How often use and the jobs that run and wait are noted (a "
+                "line of the CSV), and shares (means, in the summary)."),
     SETTING("clusters", RECORDS, scenario, clusters, .is_required = true,
             .about = "The clusters.", .table = &cluster_table,
             .count_offset = offsetof(struct scenario, cluster_count),
