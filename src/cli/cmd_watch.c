@@ -22,7 +22,9 @@ enum watched_state {
     WATCHED_STATE_COUNT,
 };
 
-/* The jobs seen so far. */
+/* The jobs seen so far.  A request (to cancel, to preempt, to reprioritize)
+ * may name an id that no job has: the server takes it unseen.  So only its
+ * submission, or a state that it was in, makes a job. */
 struct watch {
     struct intern *ids; /* owned; job id to index */
     VEC(uint8_t) states;
@@ -40,6 +42,7 @@ struct seen {
     const char *failed_reason; /* NULL unless it failed */
     int pod_number;            /* -1 where the type has none */
     enum watched_state state;  /* NONE: unchanged */
+    bool is_submission;
 };
 
 /* Members that every event type has. */
@@ -52,7 +55,8 @@ struct seen {
                                   "",                       \
                                   NULL,                     \
                                   -1,                       \
-                                  state_};                  \
+                                  state_,                   \
+                                  false};                   \
         break
 
 /* What everybody needs to know of an event; false for an unknown type. */
@@ -92,6 +96,9 @@ static bool see_common(const Api__EventMessage *message, struct seen *ret_seen)
 static void see_rest(const Api__EventMessage *message, struct seen *seen)
 {
     switch ((int)message->events_case) {
+    case API__EVENT_MESSAGE__EVENTS_SUBMITTED:
+        seen->is_submission = true;
+        break;
     case API__EVENT_MESSAGE__EVENTS_CANCELLING:
         seen->requestor = message->cancelling->requestor;
         break;
@@ -127,8 +134,10 @@ static void see_rest(const Api__EventMessage *message, struct seen *seen)
 
 static void count(struct watch *watch, const struct seen *seen)
 {
+    if (!seen->is_submission && seen->state == WATCHED_NONE) {
+        return;
+    }
     uint32_t index = intern_add(watch->ids, str_of(seen->job_id));
-
     while (watch->states.count <= index) {
         VEC_PUSH(&watch->states, WATCHED_NONE);
         watch->counts[WATCHED_NONE]++;

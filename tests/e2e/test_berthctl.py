@@ -162,6 +162,9 @@ labels:
         first, second = self.submit("sleep 100", "sleep 100")
         self.wait_state(first, "RUNNING")
         self.wait_state(second, "RUNNING")
+        # A mistyped id is taken unseen, and is no job to wait for.
+        mistyped = "01h00000000000000000000000"
+        self.ctl("cancel", "job", self.queue, "s", mistyped)
         self.assertEqual(
             self.ctl("reprioritize", "job", self.queue, "s", first, "3"),
             f"Reprioritized jobs with ID:\n{first}\n")
@@ -180,6 +183,9 @@ labels:
         self.assertEqual(self.ctl("cancel", "job-set", self.queue, "s"),
                          "Requested cancellation for job set s\n")
         self.wait_state(third, "CANCELLED")
+        self.assertIn(
+            f"JobCancellingEvent, job id: {mistyped}",
+            self.ctl("watch", self.queue, "s", "--exit-if-inactive"))
 
     def test_operators_cancel_by_executor_and_queue(self):
         first, = self.submit("sleep 100")

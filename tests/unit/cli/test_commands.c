@@ -11,6 +11,8 @@
 #include "unit.h"
 #include "wire/message.h"
 
+enum { MORE_MAX = 8 };
+
 /* What the server was asked and what it answers. */
 struct script {
     struct rpc_server *server;
@@ -18,6 +20,9 @@ struct script {
     enum rpc_code code;
     const char *message;
     struct strbuf reply; /* of a unary call, or the one stream message */
+    /* Stream messages that follow it, and how many of them went out. */
+    struct strbuf more[MORE_MAX];
+    uint32_t more_count, sent_count;
     struct strbuf request;
     uint32_t call_count;
 };
@@ -37,8 +42,11 @@ static void on_sent(void *ctx, struct rpc_call *call, bool is_ok)
 {
     struct script *script = ctx;
 
-    (void)is_ok;
-    rpc_call_finish(call, script->code, script->message, (struct str){0});
+    if (!is_ok || script->sent_count == script->more_count ||
+        rpc_call_send(call, strbuf_str(&script->more[script->sent_count++]),
+                      on_sent, script) < 0) {
+        rpc_call_finish(call, script->code, script->message, (struct str){0});
+    }
 }
 
 static void on_stream(void *ctx, struct rpc_call *call, struct str request)
@@ -46,6 +54,7 @@ static void on_stream(void *ctx, struct rpc_call *call, struct str request)
     struct script *script = ctx;
 
     script->call_count++;
+    script->sent_count = 0;
     strbuf_clear(&script->request);
     strbuf_add_str(&script->request, request);
     if (script->reply.byte_count == 0 ||
@@ -105,6 +114,9 @@ static int stop(void **state)
 
     rpc_server_destroy(script->server);
     strbuf_fini(&script->reply);
+    for (int i = 0; i < MORE_MAX; i++) {
+        strbuf_fini(&script->more[i]);
+    }
     strbuf_fini(&script->request);
     mem_free(script);
     return 0;
@@ -116,6 +128,26 @@ static void answer(struct script *script, const ProtobufCMessage *message)
     script->code = RPC_OK;
     strbuf_clear(&script->reply);
     wire_encode(message, &script->reply);
+}
+
+/* Add one event to the stream that the server answers. */
+static void add_event(struct script *script, Api__EventMessage *message,
+                      Api__EventMessage__EventsCase kind, void *event)
+{
+    Api__EventStreamMessage stream = API__EVENT_STREAM_MESSAGE__INIT;
+    char id[] = "5:0:0:1";
+
+    /* Every member of the union is a pointer. */
+    message->events_case = kind;
+    message->submitted = event;
+    stream.id = id;
+    stream.message = message;
+    if (script->reply.byte_count == 0) {
+        answer(script, &stream.base);
+        return;
+    }
+    assert_true(script->more_count < MORE_MAX);
+    wire_encode(&stream.base, &script->more[script->more_count++]);
 }
 
 /* What the server was asked last. */
@@ -369,6 +401,44 @@ static void watch_prints_a_summary_before_each_event(void **state)
     assert_true(request->errorifmissing);
 }
 
+/* The server takes a request for a mistyped id unseen and tells it. */
+static void watch_counts_no_job_that_was_only_asked_about(void **state)
+{
+    struct script *script = *state;
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobSubmittedEvent submitted = API__JOB_SUBMITTED_EVENT__INIT;
+    Api__JobCancellingEvent cancelling = API__JOB_CANCELLING_EVENT__INIT;
+    Api__JobPreemptingEvent preempting = API__JOB_PREEMPTING_EVENT__INIT;
+    Api__JobReprioritizingEvent reprioritizing =
+        API__JOB_REPRIORITIZING_EVENT__INIT;
+    Api__JobSucceededEvent succeeded = API__JOB_SUCCEEDED_EVENT__INIT;
+    char job[] = "01a", unknown[] = "01x";
+
+    cancelling.job_id = preempting.job_id = reprioritizing.job_id = unknown;
+    submitted.job_id = succeeded.job_id = job;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_CANCELLING,
+              &cancelling);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUBMITTED,
+              &submitted);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_PREEMPTING,
+              &preempting);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_REPRIORITIZING,
+              &reprioritizing);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUCCEEDED,
+              &succeeded);
+    /* Who watches beyond the last job meets this end. */
+    script->code = RPC_NOT_FOUND;
+    script->message = "watched too long";
+    check(ASK(script, "", "watch", "q", "s", "--exit-if-inactive", "--raw"),
+          CLI_OK,
+          "JobCancellingEvent {\"jobId\":\"01x\"}\n"
+          "JobSubmittedEvent {\"jobId\":\"01a\"}\n"
+          "JobPreemptingEvent {\"jobId\":\"01x\"}\n"
+          "JobReprioritizingEvent {\"jobId\":\"01x\"}\n"
+          "JobSucceededEvent {\"jobId\":\"01a\"}\n",
+          "");
+}
+
 static void jobs_are_listed_as_a_table(void **state)
 {
     struct script *script = *state;
@@ -539,6 +609,7 @@ int main(void)
         SERVED(queue_is_shown_as_a_file_that_makes_it),
         SERVED(exit_codes_tell_failures_apart),
         SERVED(watch_prints_a_summary_before_each_event),
+        SERVED(watch_counts_no_job_that_was_only_asked_about),
         SERVED(jobs_are_listed_as_a_table),
         SERVED(get_nodes_prints_a_table),
         SERVED(get_executors_prints_a_table),
