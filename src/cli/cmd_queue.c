@@ -4,11 +4,12 @@
 #include "cli/queues.h"
 #include "wire/settings.h"
 
-/* The labels of --labels, each key=value. */
+/* The labels of --labels, each key=value, in place of those it had. */
 static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)
 {
     struct cli_names labels = cli_list(cli, "labels");
 
+    queue->n_labels = 0;
     queue->labels =
         arena_alloc_array(&cli->arena, labels.count, sizeof(*queue->labels));
     for (size_t i = 0; i < labels.count; i++) {
@@ -48,88 +49,235 @@ static enum cli_exit take_limit(struct cli *cli, const char *option,
     return CLI_OK;
 }
 
-static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
+/* A switch, unchanged without it. */
+static enum cli_exit take_switch(const struct cli *cli, const char *option,
+                                 protobuf_c_boolean *ret_is_on)
 {
-    Api__QueueScheduling *scheduling =
-        arena_alloc(&cli->arena, sizeof(*scheduling));
-    const char *apps = cli_text(cli, "max-running-apps", "0");
-    char *end;
+    const char *text = cli_text(cli, option, NULL);
 
-    api__queue_scheduling__init(scheduling);
-    unsigned long apps_max = strtoul(apps, &end, 10);
-    if (*apps < '0' || *apps > '9' || *end || apps_max > UINT32_MAX) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", apps);
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
+        return cli_fail(cli, CLI_USAGE, "--%s is true or false, not \"%s\"",
+                        option, text);
     }
-    scheduling->ordering = cli_format(cli, "%s", cli_text(cli, "ordering", ""));
-    scheduling->class_priority_ignored = cli_has(cli, "ignore-class-priority");
-    scheduling->allow_stateaware_disable =
-        cli_has(cli, "allow-stateaware-disable");
-    scheduling->max_running_apps = (uint32_t)apps_max;
-    enum cli_exit rc =
-        take_limit(cli, "over-share-factor", &scheduling->over_share_factor);
-    if (rc == CLI_OK) {
-        rc = take_limit(cli, "excess-budget", &scheduling->excess_budget);
-    }
-    if (rc != CLI_OK) {
-        return rc;
-    }
-    if (*scheduling->ordering || scheduling->class_priority_ignored ||
-        scheduling->allow_stateaware_disable || apps_max > 0 ||
-        scheduling->over_share_factor || scheduling->excess_budget) {
-        queue->scheduling = scheduling;
+    if (cli_has(cli, option)) {
+        *ret_is_on = !text || strcmp(text, "true") == 0;
     }
     return CLI_OK;
 }
 
-/* The queue that arguments and options describe. */
-static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *queue)
+/* The limits that options name; those not named stay. */
+static enum cli_exit take_limits(struct cli *cli, Api__QueueScheduling *ret)
+{
+    enum cli_exit rc = CLI_OK;
+
+    if (cli_has(cli, "over-share-factor")) {
+        rc = take_limit(cli, "over-share-factor", &ret->over_share_factor);
+    }
+    if (rc == CLI_OK && cli_has(cli, "excess-budget")) {
+        rc = take_limit(cli, "excess-budget", &ret->excess_budget);
+    }
+    return rc;
+}
+
+static bool is_default(const Api__QueueScheduling *scheduling)
+{
+    return !*scheduling->ordering && !scheduling->class_priority_ignored &&
+           !scheduling->allow_stateaware_disable &&
+           scheduling->max_running_apps == 0 &&
+           !scheduling->over_share_factor && !scheduling->excess_budget;
+}
+
+static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
+{
+    Api__QueueScheduling *scheduling = queue->scheduling;
+    const char *apps = cli_text(cli, "max-running-apps", "0");
+    char *end;
+
+    if (!scheduling) {
+        scheduling = arena_alloc(&cli->arena, sizeof(*scheduling));
+        api__queue_scheduling__init(scheduling);
+    }
+    unsigned long apps_max = strtoul(apps, &end, 10);
+    if (*apps < '0' || *apps > '9' || *end || apps_max > UINT32_MAX) {
+        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", apps);
+    }
+    if (cli_has(cli, "max-running-apps")) {
+        scheduling->max_running_apps = (uint32_t)apps_max;
+    }
+    if (cli_has(cli, "ordering")) {
+        scheduling->ordering =
+            cli_format(cli, "%s", cli_text(cli, "ordering", ""));
+    }
+    enum cli_exit rc = take_switch(cli, "ignore-class-priority",
+                                   &scheduling->class_priority_ignored);
+    if (rc == CLI_OK) {
+        rc = take_switch(cli, "allow-stateaware-disable",
+                         &scheduling->allow_stateaware_disable);
+    }
+    if (rc == CLI_OK) {
+        rc = take_limits(cli, scheduling);
+    }
+    queue->scheduling = is_default(scheduling) ? NULL : scheduling;
+    return rc;
+}
+
+/* Whether `entry` is what the server makes of owners: all verbs, in order. */
+static bool is_of_owners(const Api__Queue__Permissions *entry)
+{
+    static const char *const verbs[] = {"submit", "cancel", "preempt",
+                                        "reprioritize", "watch"};
+
+    if (entry->n_verbs != ARRAY_COUNT(verbs)) {
+        return false;
+    }
+    for (size_t i = 0; i < entry->n_verbs; i++) {
+        if (strcmp(entry->verbs[i], verbs[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Turn the first permissions back into the owners they were made of: those
+ * of the kind that no option names must stay. */
+static void restore_owners(struct cli *cli, Api__Queue *queue)
+{
+    if (queue->n_permissions == 0 || !is_of_owners(queue->permissions[0])) {
+        return;
+    }
+    const Api__Queue__Permissions *entry = queue->permissions[0];
+    queue->user_owners =
+        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
+    queue->group_owners =
+        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
+    for (size_t i = 0; i < entry->n_subjects; i++) {
+        const Api__Queue__Permissions__Subject *subject = entry->subjects[i];
+        if (strcmp(subject->kind, "Group") == 0) {
+            queue->group_owners[queue->n_group_owners++] = subject->name;
+        } else {
+            queue->user_owners[queue->n_user_owners++] = subject->name;
+        }
+    }
+    queue->permissions++;
+    queue->n_permissions--;
+}
+
+static void take_owners(struct cli *cli, Api__Queue *queue)
+{
+    if (!cli_is_given(cli, "owners") && !cli_is_given(cli, "group-owners")) {
+        return;
+    }
+    restore_owners(cli, queue);
+    if (cli_is_given(cli, "owners")) {
+        struct cli_names owners = cli_list(cli, "owners");
+        queue->user_owners = owners.items;
+        queue->n_user_owners = owners.count;
+    }
+    if (cli_is_given(cli, "group-owners")) {
+        struct cli_names groups = cli_list(cli, "group-owners");
+        queue->group_owners = groups.items;
+        queue->n_group_owners = groups.count;
+    }
+}
+
+/* Change of the queue what options name, and nothing else. */
+static enum cli_exit apply_options(struct cli *cli, Api__Queue *queue)
 {
     const char *factor = cli_text(cli, "priority-factor", "1");
-    struct cli_names owners = cli_list(cli, "owners");
-    struct cli_names groups = cli_list(cli, "group-owners");
-    struct cli_names policies = cli_list(cli, "retry-policies");
     int64_t ppm;
 
     if (setting_parse_ppm(str_of(factor), &ppm) < 0) {
         return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority factor",
                         factor);
     }
-    queue->name = cli_argument(cli, 0);
-    queue->priority_factor = (double)ppm / 1e6;
-    queue->cordoned = cli_has(cli, "cordon");
-    queue->user_owners = owners.items;
-    queue->n_user_owners = owners.count;
-    queue->group_owners = groups.items;
-    queue->n_group_owners = groups.count;
-    queue->retry_policies = policies.items;
-    queue->n_retry_policies = policies.count;
-    enum cli_exit rc = take_labels(cli, queue);
+    if (cli_has(cli, "priority-factor")) {
+        queue->priority_factor = (double)ppm / 1e6;
+    }
+    take_owners(cli, queue);
+    if (cli_is_given(cli, "retry-policies")) {
+        struct cli_names policies = cli_list(cli, "retry-policies");
+        queue->retry_policies = policies.items;
+        queue->n_retry_policies = policies.count;
+    }
+    enum cli_exit rc = take_switch(cli, "cordon", &queue->cordoned);
+    if (rc == CLI_OK && cli_is_given(cli, "labels")) {
+        rc = take_labels(cli, queue);
+    }
     return rc == CLI_OK ? take_scheduling(cli, queue) : rc;
 }
 
-static enum cli_exit put_queue(struct cli *cli, const char *method,
-                               const char *done)
+/* The queue that arguments and options describe. */
+static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *ret_queue)
 {
-    Api__Queue queue = API__QUEUE__INIT;
-
-    enum cli_exit rc = queue_of_options(cli, &queue);
-    if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, method, &queue.base);
-    }
-    if (rc == CLI_OK) {
-        cli_say(cli, "%s queue %s", done, queue.name);
-    }
-    return rc;
+    api__queue__init(ret_queue);
+    ret_queue->name = cli_argument(cli, 0);
+    ret_queue->priority_factor = 1;
+    return apply_options(cli, ret_queue);
 }
 
 enum cli_exit cmd_create_queue(struct cli *cli)
 {
-    return put_queue(cli, "/api.Submit/CreateQueue", "Created");
+    Api__Queue queue;
+
+    enum cli_exit rc = queue_of_options(cli, &queue);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/api.Submit/CreateQueue", &queue.base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Created queue %s", queue.name);
+    }
+    return rc;
+}
+
+/* Get the queue to change, which must be there. */
+static enum cli_exit read_queue(struct cli *cli, Api__Queue **ret_queue)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    enum cli_exit rc = cli_connect(cli);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    request.name = cli_argument(cli, 0);
+    enum rpc_code code = cli_try(cli, "/api.Submit/GetQueue", &request.base,
+                                 &api__queue__descriptor, &reply, status);
+    if (code == RPC_NOT_FOUND) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "there is no queue %s to update; create queue makes "
+                        "one",
+                        request.name);
+    }
+    if (code != RPC_OK) {
+        return cli_fail(cli, cli_exit_of(code), "%s: %s", rpc_code_name(code),
+                        status->message);
+    }
+    *ret_queue = (void *)reply;
+    return CLI_OK;
 }
 
 enum cli_exit cmd_update_queue(struct cli *cli)
 {
-    return put_queue(cli, "/api.Submit/UpdateQueue", "Updated");
+    Api__Queue scratch, *queue = NULL;
+
+    /* Options that make no sense are told before the server is asked. */
+    enum cli_exit rc = queue_of_options(cli, &scratch);
+    if (rc == CLI_OK) {
+        rc = read_queue(cli, &queue);
+    }
+    /* UpdateQueue replaces all that a queue is.  Somebody else's change
+     * between the two calls is lost: the API has no versions. */
+    if (rc == CLI_OK) {
+        rc = apply_options(cli, queue);
+    }
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Updated queue %s", queue->name);
+    }
+    return rc;
 }
 
 enum cli_exit cmd_delete_queue(struct cli *cli)

@@ -22,6 +22,7 @@ enum {
 
 enum option_kind {
     OPTION_FLAG,
+    OPTION_SWITCH, /* a flag that =false turns off */
     OPTION_TEXT,
     OPTION_LIST, /* comma-separated, may be repeated */
     OPTION_COUNT /* -vvv */
@@ -38,6 +39,7 @@ struct option_spec {
 
 /* What was given for an option. */
 struct option_value {
+    bool is_given;
     uint32_t count; /* how often; of a list: the number of items */
     const char *text;
     const char **items;
@@ -90,8 +92,10 @@ extern const uint32_t command_common_option_count;
 
 /* What was given for the option `name`, which the command must have. */
 const struct option_value *cli_option(const struct cli *cli, const char *name);
-/* Whether the option was given. */
+/* Whether the option was given; of a list: with an item at least. */
 bool cli_has(const struct cli *cli, const char *name);
+/* Whether the option was given, even as an empty list. */
+bool cli_is_given(const struct cli *cli, const char *name);
 /* Its text, or `otherwise`. */
 const char *cli_text(const struct cli *cli, const char *name,
                      const char *otherwise);

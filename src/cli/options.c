@@ -52,7 +52,9 @@ void options_print_help(const struct cli *cli, FILE *out)
             strbuf_addf(&left, "-%c, ", option->letter);
         }
         strbuf_addf(&left, "--%s", option->name);
-        if (option->value) {
+        if (option->kind == OPTION_SWITCH) {
+            strbuf_add_text(&left, "[=false]");
+        } else if (option->value) {
             strbuf_addf(&left, " %s", option->value);
         }
         fprintf(out, "  %-30s %s\n", strbuf_text(&left), option->about);
@@ -143,6 +145,7 @@ static void take(struct cli *cli, uint32_t index, const char *text)
 {
     struct option_value *value = &cli->values[index];
 
+    value->is_given = true;
     if (cli->options[index].kind == OPTION_LIST) {
         take_items(cli, value, text);
         return;
@@ -157,6 +160,16 @@ struct getopt_tables {
     char letters[2 * CLI_OPTIONS_MAX + 3];
 };
 
+/* Whether getopt is to expect a value. */
+static int argument_of(enum option_kind kind)
+{
+    if (kind == OPTION_SWITCH) {
+        return optional_argument;
+    }
+    return kind == OPTION_TEXT || kind == OPTION_LIST ? required_argument
+                                                      : no_argument;
+}
+
 static void make_tables(const struct cli *cli, const char *mode,
                         struct getopt_tables *ret)
 {
@@ -168,11 +181,9 @@ static void make_tables(const struct cli *cli, const char *mode,
     }
     for (uint32_t i = 0; i < cli->option_count; i++) {
         const struct option_spec *option = &cli->options[i];
-        bool has_value =
-            option->kind == OPTION_TEXT || option->kind == OPTION_LIST;
-        ret->longs[i] = (struct option){
-            option->name, has_value ? required_argument : no_argument, NULL,
-            CODE_LONG + (int)i};
+        bool has_value = argument_of(option->kind) == required_argument;
+        ret->longs[i] = (struct option){option->name, argument_of(option->kind),
+                                        NULL, CODE_LONG + (int)i};
         if (option->letter) {
             ret->letters[at++] = option->letter;
             if (has_value) {
@@ -345,6 +356,11 @@ const struct option_value *cli_option(const struct cli *cli, const char *name)
 bool cli_has(const struct cli *cli, const char *name)
 {
     return cli_option(cli, name)->count > 0;
+}
+
+bool cli_is_given(const struct cli *cli, const char *name)
+{
+    return cli_option(cli, name)->is_given;
 }
 
 const char *cli_text(const struct cli *cli, const char *name,

@@ -109,6 +109,10 @@ labels:
         listed = json.loads(self.ctl("get", "queues", "--only-cordoned", "-o",
                                      "json"))
         self.assertEqual([queue["name"] for queue in listed], [name])
+        self.assertEqual((listed[0]["priorityFactor"], listed[0]["labels"]),
+                         (2, {"team": "x"}))
+        self.fails(3, "update", "queue", name + "-not", "--cordon")
+        self.fails(3, "get", "queue", name + "-not")
         self.assertEqual(self.ctl("uncordon", "queue", name),
                          f"Uncordoned queue {name}\n")
         self.assertIn("PERMISSION_DENIED",

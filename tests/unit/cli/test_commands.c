@@ -9,6 +9,7 @@
 #include "rpc/rpc_server.h"
 #include "run.h"
 #include "unit.h"
+#include "wire/json.h"
 #include "wire/message.h"
 
 enum { MORE_MAX = 8 };
@@ -83,6 +84,7 @@ static int start(void **state)
         UNARY("/api.Submit/PreemptJobs"),
         UNARY("/api.Submit/ReprioritizeJobs"),
         UNARY("/api.Submit/CreateQueue"),
+        UNARY("/api.Submit/UpdateQueue"),
         UNARY("/api.Submit/DeleteQueue"),
         UNARY("/api.Submit/GetQueue"),
         STREAM("/api.Submit/GetQueues"),
@@ -321,6 +323,113 @@ static void queue_is_made_from_options_or_a_file(void **state)
 
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n", "");
+}
+
+/* A queue that has some of everything, in JSON. */
+static const char full_queue[] =
+    "{\"name\": \"q\", \"priorityFactor\": 3, \"permissions\": ["
+    "{\"subjects\": [{\"kind\": \"User\", \"name\": \"anna\"},"
+    " {\"kind\": \"Group\", \"name\": \"g\"}], \"verbs\": [\"submit\","
+    " \"cancel\", \"preempt\", \"reprioritize\", \"watch\"]},"
+    "{\"subjects\": [{\"kind\": \"User\", \"name\": \"bo\"}],"
+    " \"verbs\": [\"watch\"]}],"
+    "\"resourceLimitsByPriorityClassName\": {\"c\":"
+    " {\"maximumResourceFraction\": {\"cpu\": 0.5}}},"
+    "\"labels\": {\"team\": \"x\"}, \"retryPolicies\": [\"p\"],"
+    "\"scheduling\": {\"ordering\": \"fifo\", \"maxRunningApps\": 4,"
+    " \"classPriorityIgnored\": true, \"overShareFactor\": 0.5}}";
+
+/* The server has the queue of this text. */
+static Api__Queue *serve_queue(struct script *script, const char *text,
+                               struct arena *arena)
+{
+    auto_json_t *json = json_loads(text, 0, NULL);
+    ProtobufCMessage *message;
+    struct err err = {""};
+
+    assert_non_null(json);
+    int rc =
+        wire_json_read(&api__queue__descriptor, json, 0, arena, &message, &err);
+    assert_string_equal(err.text, "");
+    assert_int_equal(rc, 0);
+    answer(script, message);
+    return (void *)message;
+}
+
+/* The last request was this queue, whole. */
+static void check_queue_sent(const struct script *script,
+                             const Api__Queue *queue)
+{
+    auto_strbuf bytes = {0};
+
+    wire_encode(&queue->base, &bytes);
+    assert_int_equal(bytes.byte_count, script->request.byte_count);
+    assert_memory_equal(bytes.bytes, script->request.bytes, bytes.byte_count);
+}
+
+static void update_queue_changes_only_what_is_named(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__Queue *queue = serve_queue(script, full_queue, &arena);
+
+    script->call_count = 0;
+    check(ASK(script, "", "update", "queue", "q"), CLI_OK, "Updated queue q\n",
+          "");
+    assert_int_equal(script->call_count, 2);
+    check_queue_sent(script, queue);
+
+    check(ASK(script, "", "update", "queue", "q", "--cordon",
+              "--max-running-apps", "9"),
+          CLI_OK, "Updated queue q\n", "");
+    queue->cordoned = true;
+    queue->scheduling->max_running_apps = 9;
+    check_queue_sent(script, queue);
+
+    answer(script, &queue->base);
+    check(ASK(script, "", "update", "queue", "q", "--cordon=false",
+              "--ignore-class-priority=false", "-l", "", "--priority-factor",
+              "2"),
+          CLI_OK, "Updated queue q\n", "");
+    queue->cordoned = false;
+    queue->scheduling->class_priority_ignored = false;
+    queue->n_labels = 0;
+    queue->priority_factor = 2;
+    check_queue_sent(script, queue);
+}
+
+/* The server tells owners as the first of the permissions. */
+static void update_queue_replaces_the_owners_named_only(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+
+    (void)serve_queue(script, full_queue, &arena);
+    check(ASK(script, "", "update", "queue", "q", "--owners", "carl,dora"),
+          CLI_OK, "Updated queue q\n", "");
+    Api__Queue *queue = asked(script, &arena, &api__queue__descriptor);
+    assert_int_equal(queue->n_user_owners, 2);
+    assert_string_equal(queue->user_owners[1], "dora");
+    assert_int_equal(queue->n_group_owners, 1);
+    assert_string_equal(queue->group_owners[0], "g");
+    assert_int_equal(queue->n_permissions, 1);
+    assert_string_equal(queue->permissions[0]->subjects[0]->name, "bo");
+}
+
+static void update_queue_makes_none(void **state)
+{
+    struct script *script = *state;
+
+    script->code = RPC_NOT_FOUND;
+    script->message = "why";
+    script->call_count = 0;
+    check(ASK(script, "", "update", "queue", "q", "--cordon"), CLI_NOT_FOUND,
+          "",
+          "berthctl: there is no queue q to update; create queue makes one\n");
+    assert_int_equal(script->call_count, 1);
+    check(ASK(script, "", "update", "queue", "q", "--cordon=maybe"), CLI_USAGE,
+          "", "berthctl: --cordon is true or false, not \"maybe\"\n");
+    assert_int_equal(script->call_count, 1);
 }
 
 static void queue_is_shown_as_a_file_that_makes_it(void **state)
@@ -606,6 +715,9 @@ int main(void)
         SERVED(cancelling_prints_what_armadactl_prints),
         SERVED(reprioritizing_lists_what_changed_and_what_failed),
         SERVED(queue_is_made_from_options_or_a_file),
+        SERVED(update_queue_changes_only_what_is_named),
+        SERVED(update_queue_replaces_the_owners_named_only),
+        SERVED(update_queue_makes_none),
         SERVED(queue_is_shown_as_a_file_that_makes_it),
         SERVED(exit_codes_tell_failures_apart),
         SERVED(watch_prints_a_summary_before_each_event),
