@@ -261,7 +261,7 @@ void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
     }
     bool is_whole = gang == NONE || sched->gangs.items[gang].position != NONE;
     if (entry || sched->jobs.items[job].run != NONE || !is_whole ||
-        pool->admitted.count >= POLICY_ADMITTED_MAX) {
+        pool->admitted.count >= ADMITTED_MAX) {
         return;
     }
     struct admitted fresh = {

@@ -15,6 +15,10 @@
 
 #include "sched/history.h"
 
+/* Entries of a pool's list.  Each urgency has a window of its own, so there
+ * may be more than one window holds; a plan stops admitting before. */
+enum { ADMITTED_MAX = 2 * POLICY_ADMITTED_MAX };
+
 /* The entry of a job, or of its gang, in a pool's list; NULL: not there. */
 const struct admitted *admitted_find(const struct sched *sched, uint32_t pool,
                                      uint32_t job);

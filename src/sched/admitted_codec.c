@@ -85,7 +85,7 @@ void admitted_pack(const struct sched *sched, struct strbuf *buf)
 static void unpack_pool(struct sched *sched, struct history_reader *reader)
 {
     struct str pool = unpack_str(&reader->pack);
-    uint32_t count = unpack_count(&reader->pack, POLICY_ADMITTED_MAX);
+    uint32_t count = unpack_count(&reader->pack, ADMITTED_MAX);
 
     for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
         uint32_t job = unpack_job(sched, reader);

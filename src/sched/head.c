@@ -99,7 +99,9 @@ static bool has_room(const struct round *round, uint32_t level,
 {
     const struct pool_policy *policy = policy_of(round);
 
-    return count_waiting(round, level, NULL) < policy->admitted_window &&
+    return round->pool->admitted.count + round->reserve.count <
+               ADMITTED_MAX &&
+           count_waiting(round, level, NULL) < policy->admitted_window &&
            count_waiting(round, level, lane) <
                policy->admitted_window_per_queue;
 }

@@ -6,6 +6,17 @@
 #include "sched/reserve.h"
 #include "sched/round.h"
 
+/* Kinds of members times nodes: beyond it a gang gets no reservation, so that
+ * no job makes a round slow for the others. */
+enum { RESERVE_LOOKS_MAX = 1 << 19 };
+
+/* A waiting member. */
+struct member {
+    uint32_t job, class_index;
+    uint32_t ordinal;    /* in the gang's own order */
+    uint32_t kind_first; /* the ordinal of the first of its class */
+};
+
 /* A node, and what it has to give. */
 struct spot {
     uint32_t node;
@@ -19,6 +30,8 @@ struct spot {
 struct spots {
     struct reserving *r;
     const struct gang *gang;
+    struct member *members; /* those of a class stand together */
+    uint32_t member_count;
     struct spot *items; /* all of them */
     uint32_t count;
     uint32_t *place; /* by node: in items, or NONE */
@@ -106,17 +119,68 @@ static bool take_spot(struct spots *spots, struct spot *spot,
     return true;
 }
 
-/* Whether enough members find a place. */
-static bool fill(struct spots *spots)
+static int compare_classes(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->class_index != y->class_index) {
+        return x->class_index < y->class_index ? -1 : 1;
+    }
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+static int compare_kinds(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->kind_first != y->kind_first) {
+        return x->kind_first < y->kind_first ? -1 : 1;
+    }
+    return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
+}
+
+/* List the members; how many orders of the nodes they will ask for.  Classes
+ * stand in the order of their first members: their numbers depend on
+ * history. */
+static uint32_t list_members(struct spots *spots)
 {
     const struct sched *sched = spots->r->round->sched;
     const struct seq *waiting = &spots->gang->waiting;
-    uint32_t done = 0, skipped = 0, last_class = NONE, at = 0;
+    struct member *members = arena_alloc_array(
+        spots->r->round->arena, waiting->count, sizeof(*members));
+    uint32_t count = 0, kinds = 0;
 
     for (struct seq_cursor c = {0}; !seq_is_end(waiting, c);
          seq_next(waiting, &c)) {
         uint32_t job = seq_get(waiting, c);
-        uint32_t class_index = class_of_job(sched, job);
+        members[count] =
+            (struct member){job, class_of_job(sched, job), count, count};
+        kinds += (sched->job_flags.items[job] & JOB_AVOIDS) != 0;
+        count++;
+    }
+    qsort(members, count, sizeof(*members), compare_classes);
+    for (uint32_t i = 0; i < count; i++) {
+        bool is_first =
+            i == 0 || members[i].class_index != members[i - 1].class_index;
+        members[i].kind_first =
+            is_first ? members[i].ordinal : members[i - 1].kind_first;
+        kinds += is_first;
+    }
+    qsort(members, count, sizeof(*members), compare_kinds);
+    spots->members = members;
+    spots->member_count = count;
+    return kinds;
+}
+
+/* Whether enough members find a place. */
+static bool fill(struct spots *spots)
+{
+    const struct sched *sched = spots->r->round->sched;
+    uint32_t done = 0, skipped = 0, last_class = NONE, at = 0;
+
+    for (uint32_t i = 0; i < spots->member_count; i++) {
+        uint32_t job = spots->members[i].job;
+        uint32_t class_index = spots->members[i].class_index;
         bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
         const struct resource_vec *request =
             &sched->classes.items[class_index].request;
@@ -365,6 +429,7 @@ bool reserve_for_gang(struct reserving *r)
 
     spots.needed = needed < waiting ? needed : waiting;
     spots.skipped_max = waiting - spots.needed;
+    uint32_t kinds = list_members(&spots);
     bool is_alike = is_uniform(sched, gang);
     if (is_alike) {
         const struct label_group *group;
@@ -380,6 +445,9 @@ bool reserve_for_gang(struct reserving *r)
         return true;
     }
     collect_spots(&spots, NULL);
+    if ((uint64_t)kinds * spots.count > RESERVE_LOOKS_MAX) {
+        return false;
+    }
     r->reservation->start_ms = first_time(&spots);
     spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
     /* Once more: the search may have ended on a time that was too early. */

@@ -12,7 +12,8 @@
  * numbers, reused only after removal); classes and nodes the indexes that
  * are returned here.  SCHED_NONE is no handle.
  *
- * Semantics: profile `armada` of model.md 6.10; README.md lists the choices.
+ * Semantics: model.md 6, in the profiles of 6.10 (each pool has its own);
+ * README.md lists the choices.
  *
  * Pure.  Threads: one owner.  Strings given are copied, but for the policy's.
  */

@@ -1,5 +1,7 @@
 /* Admitted work, its reservation, and who may pass it: the scenarios BK of
  * model.md section 8.  A minute of theirs is a second here. */
+#include <stdio.h>
+
 #include "unit.h"
 #include "world.h"
 
@@ -398,6 +400,63 @@ static void reserves_within_one_value_of_the_gangs_label(void **state)
     assert_false(runs(w, gang));
 }
 
+/* A gang of `count` members, each a class of its own. */
+static uint32_t submit_motley_gang(struct world *w, uint32_t count)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t job = world_submit(w, &(struct world_job){
+                                           .queue = "H",
+                                           .priority_class = "fixed",
+                                           .gang = "g",
+                                           .cardinality = count,
+                                           .cores = 3,
+                                           .memory_gb = 1 + (int64_t)i,
+                                       });
+        first = i == 0 ? job : first;
+    }
+    return first;
+}
+
+static void reserves_for_a_gang_of_unlike_members(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_motley_gang(w, 3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(promise_of(w, gang), 60 * S);
+    world_end(w, 0);
+    world_end(w, 1);
+    world_end(w, 2);
+    world_round(w, ROUND_BALANCE, 20 * S);
+    assert_true(runs(w, gang) && runs(w, gang + 1) && runs(w, gang + 2));
+}
+
+/* To look at every node for every kind of member would hold all others up. */
+static void a_gang_of_too_many_kinds_gets_no_reservation(void **state)
+{
+    enum { NODES = 1400, KINDS = 400 };
+    static char names[NODES][8];
+    struct world *w = *state;
+
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "m%u", i);
+        uint32_t node =
+            world_node(w, &(struct world_node){
+                              .name = names[i], .cores = 4, .memory_gb = 1000});
+        uint32_t job = submit(w, "A", 4, 60, 0);
+        world_lease(w, job, node, 0);
+    }
+    uint32_t gang = submit_motley_gang(w, KINDS);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(w->plan.decision_count == 0);
+    assert_false(runs(w, gang));
+    struct sched_admission admission;
+    assert_false(sched_job_admission(w->sched, gang, &admission));
+}
+
 static void a_gang_that_breaks_up_leaves_the_list(void **state)
 {
     struct world *w = *state;
@@ -560,6 +619,8 @@ int main(void)
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
         SCENARIO(reserves_for_all_of_a_gang),
         SCENARIO(reserves_within_one_value_of_the_gangs_label),
+        SCENARIO(reserves_for_a_gang_of_unlike_members),
+        SCENARIO(a_gang_of_too_many_kinds_gets_no_reservation),
         SCENARIO(a_gang_that_breaks_up_leaves_the_list),
         SCENARIO(dismisses_what_cannot_start_any_more),
         SCENARIO(more_urgent_work_does_not_wait_for_the_list),
