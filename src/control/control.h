@@ -55,6 +55,9 @@ struct control_hooks {
     void *ctx;
     /* Record `seq` has become durable and is applied. */
     void (*durable)(void *ctx, uint64_t seq);
+    /* While leading: a waiting job was rejected, for it can never start.
+     * `reason` is borrowed until the return. */
+    void (*rejected)(void *ctx, struct job_id job, struct str reason);
     /* The last record that find_client_id knows of. */
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to

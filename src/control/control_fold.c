@@ -334,6 +334,16 @@ void note_finished(struct control *c, uint32_t job, enum job_state state)
     }
 }
 
+static void tell_rejection(struct control *c, const struct jobs_change *change,
+                           const struct event *event)
+{
+    if (change->before != change->after && change->after == JOB_REJECTED &&
+        c->state == CONTROL_LEADING && c->config.hooks.rejected) {
+        c->config.hooks.rejected(c->config.hooks.ctx, event->job,
+                                 event->error.message);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
@@ -353,6 +363,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
          change->after == JOB_RUN_EXPIRED)) {
         note_run_unwanted(c, change->run, event->run);
     }
+    tell_rejection(c, change, event);
     if (job_state_is_ended(change->after)) {
         on_ended(c, change);
     } else if (event->type == EVENT_SUBMIT) {

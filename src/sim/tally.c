@@ -94,6 +94,29 @@ static void on_ended(void *ctx, uint32_t job, int64_t ran_ms, bool is_stopped,
     }
 }
 
+static void on_rejected(void *ctx, uint32_t job, struct str reason)
+{
+    struct tally *tally = ctx;
+    auto_strbuf line = {0};
+    char last = ' ';
+
+    (void)job;
+    if (tally->rejected_count++) {
+        return;
+    }
+    while (reason.byte_count && reason.p[reason.byte_count - 1] == '\n') {
+        reason.byte_count--;
+    }
+    for (size_t i = 0; i < reason.byte_count; i++) {
+        char c = reason.p[i] == '\n' ? ' ' : reason.p[i];
+        if (c != ' ' || last != ' ') {
+            strbuf_add_char(&line, c);
+        }
+        last = c;
+    }
+    tally->rejection = arena_str(&tally->arena, strbuf_str(&line));
+}
+
 static void on_node(void *ctx, const struct node_record *record, bool is_down)
 {
     struct tally *tally = ctx;
@@ -106,7 +129,8 @@ static void on_node(void *ctx, const struct node_record *record, bool is_down)
 
 struct world_watch tally_watch(struct tally *tally)
 {
-    return (struct world_watch){tally, on_started, on_ended, on_node};
+    return (struct world_watch){tally, on_started, on_ended, on_rejected,
+                                on_node};
 }
 
 void tally_begin(struct tally *tally, struct world *world, int64_t warmup_ms)
@@ -226,6 +250,7 @@ static void finish_jobs(struct tally *tally, struct tally_result *result)
         struct tally_queue *queue = queue_of(tally, (uint32_t)i);
         queue->submitted_count++;
         if (job->started_ms < 0) {
+            result->unstarted_count += job->outcome != WORLD_REJECTED;
             continue;
         }
         double wait_s =
@@ -245,7 +270,6 @@ static void finish_jobs(struct tally *tally, struct tally_result *result)
     }
     result->submitted_count = count;
     result->started_count = wait_count;
-    result->unstarted_count = count - wait_count;
     result->wait_s = spread_of(waits, wait_count);
     result->slowdown = spread_of(slowdowns, slowdown_count);
 }
@@ -256,6 +280,7 @@ void tally_finish(struct tally *tally, struct tally_result *ret_result)
         .end_ms = tally->end_ms,
         .succeeded_count = tally->success_count,
         .failed_count = tally->failure_count,
+        .rejected_count = tally->rejected_count,
         .preemption_count = tally->stop_count,
         .has_jain = tally->jain_count > 0,
         .jain = tally->jain_count ? tally->jain_sum / tally->jain_count : 0,

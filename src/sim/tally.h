@@ -52,7 +52,9 @@ struct tally {
     double used_ms[RESOURCE_COLUMNS_MAX], capacity_ms[RESOURCE_COLUMNS_MAX];
     uint32_t running_count, running_max;
     uint64_t start_count, success_count, failure_count, stop_count;
-    int64_t end_ms;                       /* of the last run */
+    uint64_t rejected_count;
+    struct str rejection; /* the first reason, in one line; in the arena */
+    int64_t end_ms;       /* of the last run */
     double lost_ms[RESOURCE_COLUMNS_MAX]; /* of work, in columns */
     double jain_sum;
     uint32_t jain_count;
@@ -76,7 +78,9 @@ struct tally_spread {
 struct tally_result {
     int64_t end_ms;
     uint64_t submitted_count, started_count, succeeded_count, failed_count;
-    uint64_t unstarted_count, preemption_count;
+    uint64_t rejected_count;  /* the leader said: they can never start */
+    uint64_t unstarted_count; /* and were not rejected */
+    uint64_t preemption_count;
     struct tally_spread wait_s, slowdown;
     double utilisation[RESOURCE_COLUMNS_MAX];
     bool has_jain; /* false: no sample had queues to compare */

@@ -45,6 +45,19 @@ static void rng_fill(const struct rng *rng, void *bytes, size_t byte_count)
     }
 }
 
+static void on_rejected(void *ctx, struct job_id id, struct str reason)
+{
+    struct world *world = ctx;
+    uint32_t number = world_job_number(id);
+    struct world_job *job = &world->jobs.items[number];
+
+    job->outcome = WORLD_REJECTED;
+    job->ended_ms = world->now_ms;
+    if (world->config.watch.rejected) {
+        world->config.watch.rejected(world->config.watch.ctx, number, reason);
+    }
+}
+
 /* Create and destroy. */
 
 static void open_leader(struct world *world)
@@ -58,6 +71,7 @@ static void open_leader(struct world *world)
         .queues = world->queues,
         .retry_policies = world->retry_policies,
         .checkpoint_events = UINT64_MAX,
+        .hooks = {.ctx = world, .rejected = on_rejected},
         .plans_alone = world->config.is_wall_stepped,
     };
 

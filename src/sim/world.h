@@ -58,6 +58,7 @@ enum world_outcome {
     WORLD_SUCCEEDED,
     WORLD_FAILED,    /* by itself, or its node was lost */
     WORLD_PREEMPTED, /* and does not come back */
+    WORLD_REJECTED,  /* by the leader: it can never start */
 };
 
 struct world_job {
@@ -89,6 +90,8 @@ struct world_watch {
      * succeeded or failed, or `is_stopped`: the leader took its place. */
     void (*ended)(void *ctx, uint32_t job, int64_t ran_ms, bool is_stopped,
                   bool has_run);
+    /* The leader rejected a job; the reason is borrowed. */
+    void (*rejected)(void *ctx, uint32_t job, struct str reason);
     /* A node went, or came back. */
     void (*node)(void *ctx, const struct node_record *record, bool is_down);
 };

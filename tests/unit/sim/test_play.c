@@ -151,6 +151,33 @@ static void without_samples_to_compare_there_is_no_jain_index(void **state)
     played_fini(&played);
 }
 
+static void jobs_that_fit_nowhere_are_rejected_and_said_why(void **state)
+{
+    struct played played;
+    auto_strbuf text = {0}, json = {0};
+
+    (void)state;
+    play_it(&played,
+            "clusters: [{name: a, nodes: [{name: n, resources: {cpu: 1}}]}]\n"
+            "queues: [{name: q}]\n"
+            "jobs:\n"
+            "  - {name: j, queue: q, count: 1, resources: {cpu: 1}}\n"
+            "  - {name: big, queue: q, count: 3, resources: {cpu: 2}}\n",
+            1);
+    struct report report = {.tally = &played.tally, .result = played.result};
+    report_text(&report, &text);
+    report_json(&report, &json);
+    assert_int_equal(played.result.rejected_count, 3);
+    assert_int_equal(played.result.unstarted_count, 0);
+    assert_int_equal(played.result.succeeded_count, 1);
+    assert_non_null(strstr(strbuf_text(&text), "3 rejected, 0 never started\n"
+                                               "first reason  The job does"));
+    assert_non_null(strstr(strbuf_text(&json), "\"rejected\": 3, "));
+    assert_non_null(
+        strstr(strbuf_text(&json), "\"first_rejection\": \"The job does"));
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +185,7 @@ int main(void)
         cmocka_unit_test(the_same_seed_gives_the_same_log),
         cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         cmocka_unit_test(reports_say_what_was_tallied),
+        cmocka_unit_test(jobs_that_fit_nowhere_are_rejected_and_said_why),
         cmocka_unit_test(without_samples_to_compare_there_is_no_jain_index),
     };
 
