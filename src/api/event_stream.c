@@ -359,21 +359,38 @@ static int find_job_set(struct event_stream *stream, struct readers *readers,
     return rc;
 }
 
+/* Who submits and then reads must see it: wait, within bounds, until the store
+ * has what the log has now. */
+static void await_store(struct readers *readers)
+{
+    uint64_t log_seq = 0;
+
+    for (int i = 0; i < STORE_WAITS_MAX; i++) {
+        if (!is_store_behind(readers, &log_seq)) {
+            break;
+        }
+    }
+}
+
 /* Where the stream begins and ends; 1 when the job set has events. */
 static int find_bounds(struct event_stream *stream, const struct event_id *from,
                        struct err *err)
 {
     struct reader_pool *pool = stream->call->api->readers;
     struct readers *readers;
-    uint64_t head_seq;
+    uint64_t head_seq = 0;
     int rc = reader_pool_lend(pool, &readers, err);
 
     if (rc < 0) {
         return rc;
     }
-    rc = store_reader_seq(readers->store, &head_seq, err);
+    rc = find_job_set(stream, readers, err);
+    if (rc >= 0 && !stream->is_watch) {
+        await_store(readers);
+    }
     if (rc >= 0) {
-        rc = find_job_set(stream, readers, err);
+        int read_rc = store_reader_seq(readers->store, &head_seq, err);
+        rc = read_rc < 0 ? read_rc : rc;
     }
     reader_pool_give_back(pool, readers);
     stream->end_seq = stream->is_watch ? UINT64_MAX : head_seq;

@@ -65,6 +65,15 @@ class Conformance(kit.Case):
         client.follow(self.queue, self.job_set, lambda seen: "succeeded" in
                       seen.get(job_id, ()))
 
+    def test_who_submits_and_then_reads_sees_it(self):
+        for number in range(30):
+            job_set = f"{self.job_set}-{number}"
+            job_id, = self.client.submit_items(
+                self.queue, job_set, [kit.item(kit.pod(["true"]))])
+            self.assertIn((job_id, "submitted"), [
+                (event.job_id, name) for _, name, event in
+                self.client.events(self.queue, job_set)])
+
     def test_row_04_ids_come_in_the_order_of_the_items(self):
         job_ids = self.submit(*[kit.item(kit.pod(["true"]),
                                          labels={"place": str(place)})
