@@ -173,31 +173,49 @@ static void test_trap_05_commands_are_blind(void **state)
     fixture_fini(&f);
 }
 
+/* A queue with a job, deleted; `cancel` names them. */
+static void delete_queue_with_job(struct fixture *f,
+                                  Api__JobCancelRequest *cancel)
+{
+    Api__QueueDeleteRequest delete = API__QUEUE_DELETE_REQUEST__INIT;
+
+    fixture_start(f);
+    fixture_queue(f, "q");
+    (void)submit_one(f);
+    delete.name = cancel->queue = (char *)(uintptr_t) "q";
+    assert_int_equal(fixture_code(f, "/api.Submit/DeleteQueue", &delete.base),
+                     RPC_OK);
+    fixture_settle(f);
+    cancel->job_set_id = (char *)(uintptr_t) "s";
+}
+
 /* Jobs outlive their queue; who may act on jobs of any queue still can. */
 static void jobs_of_a_deleted_queue_can_be_cancelled(void **state)
 {
     struct fixture f;
     Api__JobCancelRequest cancel = API__JOB_CANCEL_REQUEST__INIT;
-    Api__QueueDeleteRequest delete = API__QUEUE_DELETE_REQUEST__INIT;
 
     (void)state;
     fixture_init(&f);
-    fixture_start(&f);
-    fixture_queue(&f, "q");
-    (void)submit_one(&f);
-    delete.name = cancel.queue = (char *)(uintptr_t) "q";
-    assert_int_equal(fixture_code(&f, "/api.Submit/DeleteQueue", &delete.base),
-                     RPC_OK);
-    fixture_settle(&f);
-    cancel.job_set_id = (char *)(uintptr_t) "s";
+    delete_queue_with_job(&f, &cancel);
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_OK);
     cancel.job_set_id = (char *)(uintptr_t) "never heard of";
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_UNKNOWN);
     assert_non_null(strstr(f.status.message, "could not find queue \"q\""));
-    cancel.job_set_id = (char *)(uintptr_t) "s";
+    fixture_fini(&f);
+}
+
+static void jobs_of_a_deleted_queue_want_the_permission(void **state)
+{
+    struct fixture f;
+    Api__JobCancelRequest cancel = API__JOB_CANCEL_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
     f.config.auth.grants[PERMISSION_CANCEL_ANY_JOBS].group_count = 0;
+    delete_queue_with_job(&f, &cancel);
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_UNKNOWN);
     fixture_fini(&f);
@@ -406,6 +424,7 @@ int main(void)
         TEST(test_trap_09_all_or_nothing),
         TEST(test_trap_05_commands_are_blind),
         TEST(jobs_of_a_deleted_queue_can_be_cancelled),
+        TEST(jobs_of_a_deleted_queue_want_the_permission),
         TEST(test_checks_of_cancel_in_order),
         TEST(test_trap_12_filter_of_cancel_job_set),
         TEST(test_reprioritize_and_preempt_answer_maps),
