@@ -41,7 +41,7 @@ static struct str any_pod_spec(const Berth__Submission__Item *item)
 }
 
 /* What all members of a gang must have in common. */
-struct gang_terms {
+struct common_terms {
     struct gang gang;
     struct str priority_class;
 };
@@ -49,7 +49,7 @@ struct gang_terms {
 /* The gangs of one request. */
 struct gang_book {
     struct intern *ids;
-    VEC(struct gang_terms) firsts; /* by index of the id */
+    VEC(struct common_terms) firsts; /* by index of the id */
 };
 
 static int inconsistent(struct refusal *refusal, const char *what,
@@ -62,8 +62,8 @@ static int inconsistent(struct refusal *refusal, const char *what,
         what, STR_ARG(gang), STR_ARG(expected), STR_ARG(got));
 }
 
-static int compare_terms(const struct gang_terms *first,
-                         const struct gang_terms *terms,
+static int compare_terms(const struct common_terms *first,
+                         const struct common_terms *terms,
                          struct refusal *refusal)
 {
     struct str id = first->gang.id;
@@ -99,7 +99,7 @@ static int check_member(struct gang_book *book,
                         struct refusal *refusal)
 {
     struct refusal detail;
-    struct gang_terms terms;
+    struct common_terms terms;
     int rc = annotations_gang(item, &terms.gang, &detail);
 
     if (rc < 0) {

@@ -200,6 +200,7 @@ static void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     pack_u64(&key, digest->gang_cardinality);
     pack_u64(&key, digest->gang_minimum);
     pack_str(&key, digest->gang_uniformity);
+    pack_str(&key, digest->gang_terms);
     row->gang = names_add(&jobs->gangs, strbuf_str(&key));
     while (jobs->gang_rows.count <= row->gang) {
         VEC_PUSH(&jobs->gang_rows, (struct gang_row){0});
@@ -236,6 +237,7 @@ static void gang_get(const struct jobs *jobs, uint32_t gang,
     digest->gang_cardinality = unpack_count(&reader, UINT32_MAX);
     digest->gang_minimum = unpack_count(&reader, UINT32_MAX);
     digest->gang_uniformity = unpack_str(&reader);
+    digest->gang_terms = unpack_str(&reader);
     ASSERT(!reader.is_bad);
 }
 
@@ -282,12 +284,13 @@ static uint16_t flags_of(const struct job_digest *digest)
 }
 
 /* Where a job belongs is one string, so that few jobs pay for what most have
- * not: its pool and, if it says one, a NUL and its application. */
+ * not: its pool and, if it says one, a NUL and its application; then, if it is
+ * of a further sub-group, a NUL and its number. */
 static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
 {
     auto_strbuf key = {0};
 
-    if (digest->application_id.byte_count == 0) {
+    if (digest->application_id.byte_count == 0 && digest->sub_group == 0) {
         return digest->pool.byte_count ? names_add(&jobs->strings, digest->pool)
                                        : NAMES_NONE;
     }
@@ -295,6 +298,10 @@ static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
     strbuf_add_char(&key, '\0');
     strbuf_add(&key, digest->application_id.p,
                digest->application_id.byte_count);
+    if (digest->sub_group > 0) {
+        strbuf_add_char(&key, '\0');
+        strbuf_add_char(&key, (char)digest->sub_group);
+    }
     return names_add(&jobs->strings, strbuf_str(&key));
 }
 
@@ -308,9 +315,16 @@ static void place_get(const struct jobs *jobs, uint32_t place,
         at++;
     }
     digest->pool = str_make(key.p, at);
-    if (at < key.byte_count) {
-        digest->application_id =
-            str_make(key.p + at + 1, key.byte_count - at - 1);
+    if (at == key.byte_count) {
+        return;
+    }
+    size_t end = ++at;
+    while (end < key.byte_count && key.p[end]) {
+        end++;
+    }
+    digest->application_id = str_make(key.p + at, end - at);
+    if (end < key.byte_count) {
+        digest->sub_group = (uint8_t)key.p[end + 1];
     }
 }
 

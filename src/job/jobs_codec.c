@@ -72,6 +72,7 @@ static void put_gang(struct encoder *e, uint32_t job)
         pack_u64(e->buf, digest.gang_cardinality);
         pack_u64(e->buf, digest.gang_minimum);
         pack_str(e->buf, digest.gang_uniformity);
+        pack_str(e->buf, digest.gang_terms);
     }
 }
 
@@ -380,12 +381,16 @@ static void get_gang(struct decoder *d, struct job_digest *digest)
         gang.gang_cardinality = unpack_count(&d->reader, UINT32_MAX);
         gang.gang_minimum = unpack_count(&d->reader, UINT32_MAX);
         gang.gang_uniformity = unpack_str(&d->reader);
+        if (d->version >= 3) {
+            gang.gang_terms = unpack_str(&d->reader);
+        }
         VEC_PUSH(&d->gangs, gang);
     }
     digest->gang_id = d->gangs.items[at].gang_id;
     digest->gang_cardinality = d->gangs.items[at].gang_cardinality;
     digest->gang_minimum = d->gangs.items[at].gang_minimum;
     digest->gang_uniformity = d->gangs.items[at].gang_uniformity;
+    digest->gang_terms = d->gangs.items[at].gang_terms;
 }
 
 /* A string of extras; a number of the table, or NONE. */

@@ -15,6 +15,8 @@ void digest_pack(struct strbuf *buf, const struct job_digest *digest)
     pack_u64(buf, digest->on_executor_lost);
     pack_str(buf, digest->application_id);
     pack_u64(buf, digest->has_stateaware_off);
+    pack_str(buf, digest->gang_terms);
+    pack_u64(buf, digest->sub_group);
 }
 
 int digest_unpack(struct str bytes, struct job_digest *ret_digest)
@@ -42,6 +44,10 @@ int digest_unpack(struct str bytes, struct job_digest *ret_digest)
     if (version >= 2) {
         digest.application_id = unpack_str(&reader);
         digest.has_stateaware_off = unpack_count(&reader, 1);
+    }
+    if (version >= 3) {
+        digest.gang_terms = unpack_str(&reader);
+        digest.sub_group = unpack_count(&reader, SUB_GROUPS_MAX - 1);
     }
     if (reader.is_bad || reader.rest.byte_count > 0) {
         return -ERR_CORRUPT;

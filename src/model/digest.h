@@ -9,10 +9,11 @@
  */
 #pragma once
 
+#include "model/gang_terms.h"
 #include "model/requirement.h"
 
 enum {
-    DIGEST_VERSION = 2,
+    DIGEST_VERSION = 3,
     GANG_CARDINALITY_MAX = 1000000,
 };
 
@@ -35,6 +36,9 @@ struct job_digest {
     enum on_loss on_executor_lost; /* berth.dev/onExecutorLost */
     struct str application_id;     /* "": the job set is the application */
     bool has_stateaware_off;       /* its application skips Starting */
+    struct str gang_terms;         /* packed, see gang_terms.h; "": a gang by
+                                      annotations, whose members are alike */
+    uint32_t sub_group;            /* of those terms: which one it is of */
 };
 
 /* Append the packed form. */

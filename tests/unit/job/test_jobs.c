@@ -449,28 +449,30 @@ static void a_digest_keeps_pool_and_application(void **state)
     struct scene s = scene_make();
 
     (void)state;
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         auto_strbuf packed = {0};
         struct event event = event_make(EVENT_SUBMIT);
         struct job_digest digest = {
             .gang_cardinality = 1,
             .gang_minimum = 1,
             .pool = str_of(pools[i & 1]),
-            .application_id = str_of(applications[i >> 1]),
+            .application_id = str_of(applications[i >> 1 & 1]),
             .has_stateaware_off = i & 1,
+            .sub_group = i >> 2 ? 15 : 0,
         };
         digest_pack(&packed, &digest);
         event.job = id_of(i);
         event.submit.digest = strbuf_str(&packed);
         assert_int_equal(apply(&s, &event), JOBS_APPLIED);
     }
-    for (uint32_t i = 0; i < 4; i++) {
+    for (uint32_t i = 0; i < 8; i++) {
         struct job_digest digest;
         jobs_digest(s.jobs, jobs_find(s.jobs, id_of(i)), &digest);
         assert_true(str_equal(digest.pool, str_of(pools[i & 1])));
         assert_true(
-            str_equal(digest.application_id, str_of(applications[i >> 1])));
+            str_equal(digest.application_id, str_of(applications[i >> 1 & 1])));
         assert_int_equal(digest.has_stateaware_off, i & 1);
+        assert_int_equal(digest.sub_group, i >> 2 ? 15 : 0);
     }
     scene_end(&s);
 }

@@ -17,6 +17,8 @@ static void packed_form_is_read_back(void **state)
         .on_preemption = ON_LOSS_REQUEUE,
         .application_id = STR("spark-1"),
         .has_stateaware_off = true,
+        .gang_terms = STR("terms"),
+        .sub_group = 3,
     };
     struct job_digest out;
     auto_strbuf buf = {0};
@@ -24,6 +26,8 @@ static void packed_form_is_read_back(void **state)
 
     digest_pack(&buf, &in);
     assert_int_equal(digest_unpack(strbuf_str(&buf), &out), 0);
+    assert_true(str_equal(out.gang_terms, STR("terms")));
+    assert_int_equal(out.sub_group, 3);
     assert_true(str_equal(out.gang_uniformity, STR("rack")));
     assert_int_equal(out.gang_minimum, 5);
     assert_int_equal(out.on_preemption, ON_LOSS_REQUEUE);
@@ -40,9 +44,9 @@ static void digests_of_the_first_version_are_read(void **state)
     (void)state;
 
     digest_pack(&buf, &in);
-    /* Without what version 2 appended: an empty text and a flag. */
+    /* Without what versions 2 and 3 appended: a text and a number each. */
     buf.bytes[0] = 1;
-    struct str old = str_make(buf.bytes, buf.byte_count - 2);
+    struct str old = str_make(buf.bytes, buf.byte_count - 4);
     assert_int_equal(digest_unpack(old, &out), 0);
     assert_int_equal(out.application_id.byte_count, 0);
     assert_false(out.has_stateaware_off);
