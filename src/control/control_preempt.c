@@ -60,8 +60,15 @@ static void put_rule(struct strbuf *text, struct control *c,
     case SCHED_PREEMPT_YIELD:
         strbuf_add_text(text, "; rule e: it was let past that one");
         break;
+    case SCHED_PREEMPT_HOME:
+        strbuf_add_text(text, "; rule a: it is a borrower there");
+        break;
+    case SCHED_PREEMPT_SURPLUS:
+        strbuf_add_text(text, "; rule c: its gang has its minimum without it");
+        break;
     case SCHED_PREEMPT_NONE:
     case SCHED_PREEMPT_GANG:
+    case SCHED_PREEMPT_SCALED:
         break;
     }
 }
@@ -75,6 +82,9 @@ struct str preemption_reason(struct control *c,
         [SCHED_PREEMPT_URGENCY] = "using urgency preemption",
         [SCHED_PREEMPT_GANG] = "as its gang lost a member",
         [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
+        [SCHED_PREEMPT_HOME] = "as its place is needed at home",
+        [SCHED_PREEMPT_SURPLUS] = "as a surplus pod",
+        [SCHED_PREEMPT_SCALED] = "ScaledDown: its gang shrinks",
     };
     auto_strbuf text = {0};
     struct job_view view;

@@ -15,6 +15,7 @@
 #include "model/digest.h"
 #include "model/id.h"
 #include "model/node.h"
+#include "model/pool.h"
 #include "model/queue.h"
 
 /* The numbers are those of the fields of armadaevents.EventSequence.Event,
@@ -62,6 +63,11 @@ enum event_type {
     EVENT_NODE_HEALTH = 1012,
     EVENT_ADMITTED = 1013,
     EVENT_DISMISSED = 1014,
+    EVENT_POOL_SET = 1015,
+    EVENT_POOL_DELETED = 1016,
+    EVENT_TRAINING_JOB_SET = 1017,
+    EVENT_TRAINING_JOB_DELETED = 1018,
+    EVENT_RECLASSIFIED = 1019, /* it asks for something else from now on */
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -170,6 +176,7 @@ struct event {
             struct job_id yields_to; /* the admitted job that it gives way to
                                         when it is as old as its lifetime */
             int64_t excess_charge;   /* millionths of the pool x ms */
+            bool is_growth;          /* its gang was scaled up by it */
         } leased;
         struct {
             struct str pool;
@@ -193,7 +200,8 @@ struct event {
             struct str reason;
             struct job_id preempting_job; /* or none */
             struct str requestor;
-        } preempted; /* RUN_PREEMPTED */
+            bool is_scaling; /* its gang was scaled down by it */
+        } preempted;         /* RUN_PREEMPTED */
         struct {
             uint32_t priority;
         } requeued;
@@ -241,6 +249,18 @@ struct event {
             int64_t probation_ms;
             struct str reason; /* for people */
         } health;              /* NODE_HEALTH */
+        struct {
+            struct pool_record record;
+            struct str encoded; /* berth.api.Pool, as stored and read back */
+        } pool;                 /* POOL_SET; POOL_DELETED has the name */
+        struct {
+            struct str name;    /* within the scope's queue */
+            struct str gang_id; /* of its pods */
+            struct str encoded; /* berth.api.TrainingJob; "" when deleted */
+        } training_job;         /* TRAINING_JOB_SET, TRAINING_JOB_DELETED */
+        struct {
+            struct str class_key; /* a packed requirement */
+        } reclassified;
         struct {
             enum selection_action action;
             struct str executor_id; /* "": any */

@@ -31,6 +31,7 @@ enum queue_ordering {
     QUEUE_BY_FIFO = 1,       /* class, application's submission, ... */
     QUEUE_BY_FAIR = 2,       /* class, application with the smallest share */
     QUEUE_BY_STATEAWARE = 3, /* one application starts at a time, then fifo */
+    QUEUE_BY_CFS = 4,        /* elastic gangs by their score (model.md 4.4) */
     QUEUE_ORDERINGS,
 };
 

@@ -112,6 +112,10 @@ struct sched_job {
                                 together.  Read where the queue goes by it */
     bool has_stateaware_off; /* its application need not wait for its second
                                 job, where the queue allows that */
+    struct str gang_terms;   /* packed; "": members are alike, and beyond the
+                                minimum they need not be (gang_terms.h) */
+    uint32_t sub_group;      /* of those terms */
+    bool is_foreign;         /* a borrower: its home is not among these pools */
 };
 
 /* A new job waits in its queue.  A gang is what its first member says. */
@@ -168,6 +172,17 @@ bool sched_job_admission(const struct sched *sched, uint32_t job,
  * said.  The charge ends when the job ends or waits again. */
 void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
                       int64_t charge);
+/* A leased job of a gang with terms has succeeded: it counts for the minimum
+ * of its sub-group.  Told before it is removed. */
+void sched_job_succeeded(struct sched *sched, uint32_t job);
+/* The gang of a job was scaled at a time, so that its freezing window starts:
+ * told with each decision that `is_scaling` once it is durable. */
+void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);
+/* A job, waiting or leased, asks for something else from now on; it keeps its
+ * node. */
+void sched_job_reclass(struct sched *sched, uint32_t job, uint32_t class_index);
+/* A job became a borrower where it is, or ceased to be one: pools changed. */
+void sched_job_foreign_set(struct sched *sched, uint32_t job, bool is_foreign);
 /* A leased job waits again, at its old place; it avoids the node
  * `avoid_node` (or SCHED_NONE) from now on. */
 void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
@@ -280,6 +295,9 @@ enum sched_preemption {
     SCHED_PREEMPT_URGENCY,    /* for a class of higher priority */
     SCHED_PREEMPT_GANG,       /* its gang lost a member */
     SCHED_PREEMPT_YIELD,      /* it was let past whom it goes for */
+    SCHED_PREEMPT_HOME,       /* it is a borrower, and home work needs it */
+    SCHED_PREEMPT_SURPLUS,    /* its gang has enough without it */
+    SCHED_PREEMPT_SCALED,     /* its gang shrinks, for others or for the load */
 };
 
 /* One thing to do about one job. */
@@ -300,6 +318,8 @@ struct sched_decision {
      * SCHED_START_UNKNOWN. */
     uint32_t pool_index;
     int64_t start_ms;
+    bool is_scaling; /* LEASE, PREEMPT: its gang is scaled by it; see
+                        sched_gang_scaled() */
 };
 
 /* What a round did, for metrics. */

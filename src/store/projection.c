@@ -565,6 +565,11 @@ static int add_event(struct projection *projection,
     case EVENT_ADMITTED:
     case EVENT_DISMISSED:
     case EVENT_NODE_HEALTH:
+    case EVENT_POOL_SET:
+    case EVENT_POOL_DELETED:
+    case EVENT_TRAINING_JOB_SET:
+    case EVENT_TRAINING_JOB_DELETED:
+    case EVENT_RECLASSIFIED:
         return 0;
     }
     return 0;

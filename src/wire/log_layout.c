@@ -71,6 +71,7 @@ static const struct slot leased_slots[] = {
     {1000, SLOT_BOOL, AT(leased.is_backfilled), 0, NULL},
     {1001, SLOT_JOB_MAYBE, AT(leased.yields_to), 0, NULL},
     {1002, SLOT_I64, AT(leased.excess_charge), 0, NULL},
+    {1003, SLOT_BOOL, AT(leased.is_growth), 0, NULL},
 };
 
 static const struct slot pod_meta_slots[] = {
@@ -166,6 +167,7 @@ static const struct slot run_preempted_slots[] = {
     {7, SLOT_STR, AT(preempted.reason), 0, NULL},
     {8, SLOT_JOB_MAYBE, AT(preempted.preempting_job), 0, NULL},
     {9, SLOT_STR, AT(preempted.requestor), 0, NULL},
+    {1000, SLOT_BOOL, AT(preempted.is_scaling), 0, NULL},
 };
 
 static const struct slot scheduling_info_slots[] = {
@@ -245,6 +247,24 @@ static const struct slot dismissed_slots[] = {
     {1, SLOT_JOB, AT(job), 0, NULL},
     {2, SLOT_STR, AT(admitted.pool), 0, NULL},
 };
+static const struct slot pool_set_slots[] = {
+    {1, SLOT_STR, AT(pool.encoded), 0, NULL},
+};
+static const struct slot pool_deleted_slots[] = {
+    {1, SLOT_STR, AT(pool.record.name), 0, NULL},
+};
+static const struct slot training_job_set_slots[] = {
+    {1, SLOT_STR, AT(training_job.name), 0, NULL},
+    {2, SLOT_STR, AT(training_job.gang_id), 0, NULL},
+    {3, SLOT_STR, AT(training_job.encoded), 0, NULL},
+};
+static const struct slot training_job_deleted_slots[] = {
+    {1, SLOT_STR, AT(training_job.name), 0, NULL},
+};
+static const struct slot reclassified_slots[] = {
+    {1, SLOT_JOB, AT(job), 0, NULL},
+    {2, SLOT_STR, AT(reclassified.class_key), 0, NULL},
+};
 static const struct slot health_slots[] = {
     {1, SLOT_STR, AT(health.executor_id), 0, NULL},
     {2, SLOT_STR, AT(health.node_name), 0, NULL},
@@ -310,6 +330,11 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_ADMITTED, admitted_slots),
     OWN(EVENT_DISMISSED, dismissed_slots),
     OWN(EVENT_NODE_HEALTH, health_slots),
+    OWN(EVENT_POOL_SET, pool_set_slots),
+    OWN(EVENT_POOL_DELETED, pool_deleted_slots),
+    OWN(EVENT_TRAINING_JOB_SET, training_job_set_slots),
+    OWN(EVENT_TRAINING_JOB_DELETED, training_job_deleted_slots),
+    OWN(EVENT_RECLASSIFIED, reclassified_slots),
 };
 
 const struct layout *layout_of(uint32_t event_type)
