@@ -195,6 +195,8 @@ void link_job(struct control *c, uint32_t job, struct str queue)
         .gang_cardinality = digest.gang_cardinality,
         .gang_minimum = digest.gang_minimum,
         .gang_uniformity = digest.gang_uniformity,
+        .gang_terms = digest.gang_terms,
+        .sub_group = digest.sub_group,
         .application = application_of(&view, &digest),
         .has_stateaware_off = digest.has_stateaware_off,
     };
@@ -298,6 +300,9 @@ static void on_ended(struct control *c, const struct jobs_change *change)
         change->after == JOB_FAILED || change->after == JOB_REJECTED;
     c->metrics.cancelled_count += change->after == JOB_CANCELLED;
     c->metrics.preempted_count += change->after == JOB_PREEMPTED;
+    if (change->after == JOB_SUCCEEDED) {
+        sched_job_succeeded(c->sched, change->job);
+    }
     unlink_job(c, change->job);
 }
 

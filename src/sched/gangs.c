@@ -133,3 +133,10 @@ void gang_attach(struct sched *sched, uint32_t at)
         gang_free(sched, at);
     }
 }
+
+/* Minimums are those of gangs as a whole so far: a member that has succeeded
+ * has started, and that counts already. */
+void sched_job_succeeded(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+}

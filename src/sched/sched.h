@@ -172,8 +172,8 @@ bool sched_job_admission(const struct sched *sched, uint32_t job,
  * said.  The charge ends when the job ends or waits again. */
 void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
                       int64_t charge);
-/* A leased job of a gang with terms has succeeded: it counts for the minimum
- * of its sub-group.  Told before it is removed. */
+/* A leased job has succeeded: it counts for the minimum of its sub-group where
+ * its gang has terms.  Told before it is removed. */
 void sched_job_succeeded(struct sched *sched, uint32_t job);
 /* The gang of a job was scaled at a time, so that its freezing window starts:
  * told with each decision that `is_scaling` once it is durable. */
