@@ -19,7 +19,7 @@ enum {
 
 /* Where results go, as the options of `run` and `fleet` say. */
 struct sim_output {
-    const char *csv_path, *svg_path; /* or NULL */
+    const char *csv_path, *svg_path, *jobs_path; /* or NULL */
     bool is_json;
     bool is_quiet;
 };

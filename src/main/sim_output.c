@@ -96,7 +96,8 @@ int sim_write_report(const struct report *report,
     fputs(strbuf_text(&text), stdout);
     if (fflush(stdout) != 0 ||
         write_with(output->csv_path, report, report_csv) < 0 ||
-        write_with(output->svg_path, report, report_svg) < 0) {
+        write_with(output->svg_path, report, report_svg) < 0 ||
+        write_with(output->jobs_path, report, report_jobs) < 0) {
         return SIM_EXIT_FAILURE;
     }
     return 0;

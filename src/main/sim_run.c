@@ -15,6 +15,7 @@ static const char usage_text[] =
     "  --json         the summary as JSON\n"
     "  --csv FILE     use over time, a line for each sample\n"
     "  --svg FILE     the same as a picture\n"
+    "  --jobs FILE    what became of each job, a line for each\n"
     "  --log FILE     keep the log, for berth-sim replay (slow)\n"
     "  --quiet        no progress\n"
     "  --print-manual write the keys of scenarios as a Markdown table; end\n"
@@ -26,6 +27,7 @@ enum {
     OPTION_JSON,
     OPTION_CSV,
     OPTION_SVG,
+    OPTION_JOBS,
     OPTION_LOG,
     OPTION_QUIET,
     OPTION_MANUAL,
@@ -38,6 +40,7 @@ static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", required_argument, NULL, OPTION_CSV},
     {"svg", required_argument, NULL, OPTION_SVG},
+    {"jobs", required_argument, NULL, OPTION_JOBS},
     {"log", required_argument, NULL, OPTION_LOG},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"print-manual", no_argument, NULL, OPTION_MANUAL},
@@ -95,6 +98,9 @@ static int take(int code, struct run_options *options)
         return 0;
     case OPTION_SVG:
         options->output.svg_path = optarg;
+        return 0;
+    case OPTION_JOBS:
+        options->output.jobs_path = optarg;
         return 0;
     case OPTION_LOG:
         options->log_path = optarg;

@@ -45,7 +45,7 @@ static void add_queues(struct playing *p)
         struct key128 key = key_of_u64(hash_bytes(name.p, name.byte_count, 0));
         if (map_find(&p->queues, key) == MAP_NONE) {
             map_put(&p->queues, key, p->queues.count);
-            world_add_queue(p->world, name, 1);
+            world_add_queue(p->world, name, 1, STR(""));
         }
     }
 }

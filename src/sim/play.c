@@ -11,13 +11,18 @@ enum {
 
 static const int64_t million = 1000000;
 
+/* As long as anything: such pods are ended by others. */
+#define AUXILIARY_RUN_MS_ INT64_C(315360000000)
+
 /* A stream while it is played. */
 struct stream {
     const struct scenario_stream *of;
     struct draw draw;
     uint32_t kind;          /* but for deadlines of their own */
     struct map kind_by_run; /* deadlines of their own: by the step */
-    uint64_t arrived_count; /* jobs, or gangs */
+    uint32_t sub_kinds[SUB_GROUPS_MAX]; /* of a pod group */
+    struct str gang_terms;              /* packed; "": none */
+    uint64_t arrived_count;             /* jobs, or gangs */
     uint64_t request_count;
     int64_t poisson_us; /* from the first arrival to the next */
 };
@@ -29,7 +34,8 @@ struct playing {
     struct world *world;
     struct policy *policy;
     struct stream *streams;
-    uint32_t open_count; /* streams that still bring jobs */
+    uint32_t open_count;  /* streams that still bring jobs */
+    struct arena lasting; /* what streams have */
     VEC(struct world_submission) batch;
     struct arena arena;  /* of the batch */
     int64_t progress_ms; /* when something happened last */
@@ -101,8 +107,9 @@ static void add_clusters(struct playing *p)
     }
 }
 
-/* The kind of a stream's jobs that state `deadline_ms`. */
+/* The kind of a stream's jobs that ask for this and state `deadline_ms`. */
 static uint32_t add_kind(struct playing *p, const struct scenario_stream *of,
+                         const struct resource_list *requests,
                          int64_t deadline_ms)
 {
     auto_arena arena = {0};
@@ -111,12 +118,14 @@ static uint32_t add_kind(struct playing *p, const struct scenario_stream *of,
         .job_set = of->name,
         .priority = (uint32_t)of->priority,
         .gang_uniformity = of->gang.uniformity,
+        .application = of->application,
+        .pool = of->pool,
         .on_preemption = of->is_requeued ? ON_LOSS_REQUEUE : ON_LOSS_FAIL,
         .on_executor_lost = of->is_requeued ? ON_LOSS_REQUEUE : ON_LOSS_FAIL,
         .requirement =
             {
                 .priority_class = of->priority_class,
-                .requests = of->resources,
+                .requests = *requests,
                 .selector = labels_of(&of->node_selector, &arena),
                 .selector_count = of->node_selector.count,
                 .deadline_ms = deadline_ms,
@@ -129,6 +138,49 @@ static uint32_t add_kind(struct playing *p, const struct scenario_stream *of,
     return world_add_kind(p->world, &kind);
 }
 
+static bool is_group(const struct scenario_stream *of)
+{
+    return of->pod_group.sub_group_count > 0;
+}
+
+static uint32_t pods_of(const struct scenario_sub_group *of)
+{
+    return (uint32_t)(of->max > 0 ? of->max : of->min);
+}
+
+/* A kind for each sub-group, and the terms that all pods share. */
+static void add_group(struct playing *p, struct stream *stream)
+{
+    const struct scenario_pod_group *of = &stream->of->pod_group;
+    auto_strbuf packed = {0};
+    struct gang_terms terms = {
+        .kind = str_equal(of->kind, STR("podGroup"))   ? GANG_POD_GROUP
+                : str_equal(of->kind, STR("training")) ? GANG_TRAINING
+                                                       : GANG_TRAINING_TOLERANT,
+        .is_whole_node = str_equal(of->node_reservation, STR("Whole")),
+        .freezing_window_ms = of->freezing_window_ms,
+        .replace_timeout_ms = of->replace_timeout_ms,
+        .sub_group_count = of->sub_group_count,
+    };
+
+    for (uint32_t i = 0; i < of->sub_group_count; i++) {
+        const struct scenario_sub_group *group = &of->sub_groups[i];
+        terms.sub_groups[i] = (struct sub_group){
+            .name = group->name,
+            .min_count = (uint32_t)group->min,
+            .max_count = pods_of(group),
+            .hops_max =
+                group->hops_max < 0 ? HOPS_ANY : (uint32_t)group->hops_max,
+            .hops_wait_ms = group->hops_wait_ms,
+            .is_auxiliary = group->is_auxiliary,
+        };
+        stream->sub_kinds[i] =
+            add_kind(p, stream->of, &group->resources, stream->of->deadline_ms);
+    }
+    gang_terms_pack(&packed, &terms);
+    stream->gang_terms = arena_str(&p->lasting, strbuf_str(&packed));
+}
+
 static void add_streams(struct playing *p)
 {
     p->streams =
@@ -138,8 +190,13 @@ static void add_streams(struct playing *p)
         p->streams[i] = (struct stream){
             .of = of,
             .draw = draw_make((uint64_t)p->scenario->seed, i),
-            .kind = add_kind(p, of, of->deadline_ms),
         };
+        if (is_group(of)) {
+            add_group(p, &p->streams[i]);
+        } else {
+            p->streams[i].kind =
+                add_kind(p, of, &of->resources, of->deadline_ms);
+        }
         agenda_add(&p->world->agenda, of->first_ms, WORLD_ARRIVAL, i);
         p->open_count++;
     }
@@ -166,7 +223,8 @@ static int set_up(struct playing *p, struct err *err)
     for (uint32_t i = 0; i < scenario->queue_count; i++) {
         world_add_queue(p->world, scenario->queues[i].name,
                         (double)MILLI /
-                            (double)scenario->queues[i].weight_milli);
+                            (double)scenario->queues[i].weight_milli,
+                        scenario->queues[i].ordering);
     }
     add_clusters(p);
     tally_begin(p->tally, p->world, scenario->warmup_ms);
@@ -193,18 +251,52 @@ static void draw_run(struct playing *p, struct stream *stream,
     submission->is_failing =
         of->failure_ppm > 0 &&
         draw_below(&stream->draw, 1000000) < (uint64_t)of->failure_ppm;
-    if (of->deadline_step_ms > 0) {
+    if (of->deadline_step_ms > 0 && !is_group(of)) {
         uint64_t step_ms = (uint64_t)of->deadline_step_ms;
         uint64_t steps = ((uint64_t)submission->run_ms + step_ms - 1) / step_ms;
         steps = steps ? steps : 1;
         submission->kind = map_find(&stream->kind_by_run, key_of_u64(steps));
         if (submission->kind == MAP_NONE) {
-            submission->kind = add_kind(p, of, (int64_t)(steps * step_ms));
+            submission->kind =
+                add_kind(p, of, &of->resources, (int64_t)(steps * step_ms));
             map_put(&stream->kind_by_run, key_of_u64(steps), submission->kind);
         }
     } else if (of->deadline_ms > 0 && submission->run_ms > of->deadline_ms) {
         submission->run_ms = of->deadline_ms;
         submission->is_failing = true;
+    }
+}
+
+static struct str gang_id_of(struct playing *p, const struct stream *stream)
+{
+    auto_strbuf id = {0};
+
+    strbuf_addf(&id, "%.*s-%llu", STR_ARG(stream->of->name),
+                (unsigned long long)stream->arrived_count);
+    return arena_str(&p->arena, strbuf_str(&id));
+}
+
+/* The pods of a group, those above the minimum too. */
+static void add_pods(struct playing *p, struct stream *stream,
+                     struct world_submission submission)
+{
+    const struct scenario_pod_group *of = &stream->of->pod_group;
+    int64_t run_ms = submission.run_ms;
+
+    submission.gang_id = gang_id_of(p, stream);
+    submission.gang_terms = stream->gang_terms;
+    for (uint32_t i = 0; i < of->sub_group_count; i++) {
+        submission.gang_cardinality += pods_of(&of->sub_groups[i]);
+        submission.gang_minimum += (uint32_t)of->sub_groups[i].min;
+    }
+    for (uint32_t i = 0; i < of->sub_group_count; i++) {
+        submission.kind = stream->sub_kinds[i];
+        submission.sub_group = i;
+        submission.run_ms =
+            of->sub_groups[i].is_auxiliary ? AUXILIARY_RUN_MS_ : run_ms;
+        for (uint32_t k = 0; k < pods_of(&of->sub_groups[i]); k++) {
+            VEC_PUSH(&p->batch, submission);
+        }
     }
 }
 
@@ -216,11 +308,13 @@ static void add_work(struct playing *p, struct stream *stream)
     int64_t count = gang->size > 0 ? gang->size : 1;
 
     draw_run(p, stream, &submission);
+    if (is_group(stream->of)) {
+        add_pods(p, stream, submission);
+        stream->arrived_count++;
+        return;
+    }
     if (gang->size > 0) {
-        auto_strbuf id = {0};
-        strbuf_addf(&id, "%.*s-%llu", STR_ARG(stream->of->name),
-                    (unsigned long long)stream->arrived_count);
-        submission.gang_id = arena_str(&p->arena, strbuf_str(&id));
+        submission.gang_id = gang_id_of(p, stream);
         submission.gang_cardinality = (uint32_t)gang->size;
         submission.gang_minimum =
             (uint32_t)(gang->minimum > 0 ? gang->minimum : gang->size);
@@ -356,6 +450,7 @@ int play(const struct scenario *scenario, const struct play_options *options,
     mem_free(p.policy);
     VEC_FREE(&p.batch);
     arena_fini(&p.arena);
+    arena_fini(&p.lasting);
     if (rc < 0) {
         world_destroy(p.world);
         tally_fini(tally);

@@ -245,3 +245,40 @@ void report_csv(const struct report *report, struct strbuf *out)
         strbuf_add_char(out, '\n');
     }
 }
+
+static const char *outcome_name(const struct world_job *job)
+{
+    static const char *const names[] = {
+        [WORLD_RUNNING] = "running",   [WORLD_SUCCEEDED] = "succeeded",
+        [WORLD_FAILED] = "failed",     [WORLD_PREEMPTED] = "preempted",
+        [WORLD_REJECTED] = "rejected",
+    };
+    bool has_waited_only = job->outcome == WORLD_RUNNING && job->started_ms < 0;
+
+    return has_waited_only ? "waiting" : names[job->outcome];
+}
+
+static void put_time(struct strbuf *out, int64_t time_ms)
+{
+    strbuf_add_char(out, ',');
+    if (time_ms >= 0) {
+        strbuf_addf(out, "%.3f", (double)time_ms / MS_PER_S);
+    }
+}
+
+void report_jobs(const struct report *report, struct strbuf *out)
+{
+    const struct world *world = report->tally->world;
+
+    strbuf_add_text(
+        out, "stream,job,submitted_s,started_s,ended_s,starts,outcome\n");
+    for (size_t i = 0; i < world->jobs.count; i++) {
+        const struct world_job *job = &world->jobs.items[i];
+        struct str stream = world_scope(world, job->kind).job_set;
+        strbuf_addf(out, "%.*s,%zu", STR_ARG(stream), i);
+        put_time(out, job->submitted_ms);
+        put_time(out, job->started_ms);
+        put_time(out, job->ended_ms);
+        strbuf_addf(out, ",%u,%s\n", job->start_count, outcome_name(job));
+    }
+}

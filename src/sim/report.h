@@ -25,6 +25,11 @@ void report_json(const struct report *report, struct strbuf *out);
 /* Append the samples as CSV, with a line of names: time_s, running, queued,
  * and for each resource used and capacity in units (cores, bytes, ...). */
 void report_csv(const struct report *report, struct strbuf *out);
+/* Append the jobs as CSV, in order of submission, with a line of names:
+ * stream, job (its number), submitted_s, started_s (first) and ended_s (empty:
+ * not), starts, outcome (waiting, running, succeeded, failed, preempted,
+ * rejected; waiting also of one that was cancelled before it started). */
+void report_jobs(const struct report *report, struct strbuf *out);
 /* Append an SVG picture of use over time. */
 void report_svg(const struct report *report, struct strbuf *out);
 /* Append a text as JSON, with its quotes. */

@@ -80,11 +80,17 @@ static const struct setting queue_keys[] = {
     SETTING("weight", MILLI, scenario_queue, weight_milli, .min = 1,
             .max = 1000,
             .about = "Its weight: 1 / priority factor, so at most 1."),
+    SETTING("ordering", TEXT, scenario_queue, ordering,
+            .choices = "priority fifo fair stateaware cfs",
+            .about = "Which of its waiting jobs goes first."),
 };
 
 static void init_queue(void *record)
 {
-    ((struct scenario_queue *)record)->weight_milli = 1000;
+    struct scenario_queue *queue = record;
+
+    queue->weight_milli = 1000;
+    queue->ordering = STR("priority");
 }
 
 static const struct settings queue_table_ =
@@ -114,6 +120,66 @@ static const struct setting gang_keys[] = {
 static const struct settings gang_table =
     TABLE_(gang_keys, scenario_gang, NULL);
 
+static const struct setting sub_group_keys[] = {
+    SETTING("name", TEXT, scenario_sub_group, name, .about = "Its name.",
+            .is_required = true),
+    SETTING("min", INT, scenario_sub_group, min, .max = 100000,
+            .about = "Pods without which the group does not run."),
+    SETTING("max", INT, scenario_sub_group, max, .max = 100000,
+            .about = "Pods that it may grow to; 0: min."),
+    SETTING("resources", AMOUNTS, scenario_sub_group, resources,
+            .about = "What each pod asks for.", .is_required = true),
+    SETTING("maxHops", INT, scenario_sub_group, hops_max, .min = -1,
+            .max = HOPS_MAX,
+            .about = "Between any two of its pods; -1: any number."),
+    SETTING("maxHopsWait", DURATION, scenario_sub_group, hops_wait_ms,
+            .max = TIME_MAX_,
+            .about = "Having waited so long, any number; 0: never."),
+    SETTING("auxiliary", BOOL, scenario_sub_group, is_auxiliary,
+            .about = "Its pods run until the others have ended."),
+};
+
+static void init_sub_group(void *record)
+{
+    ((struct scenario_sub_group *)record)->hops_max = -1;
+}
+
+static const struct settings sub_group_table =
+    TABLE_(sub_group_keys, scenario_sub_group, init_sub_group);
+
+static const struct setting pod_group_keys[] = {
+    SETTING("kind", TEXT, scenario_pod_group, kind,
+            .choices = "podGroup training trainingTolerant",
+            .about = "How it ends: trainingTolerant fails only when all its "
+                     "pods have, the others with the first."),
+    SETTING("nodeReservation", TEXT, scenario_pod_group, node_reservation,
+            .choices = "Whole Shared",
+            .about = "Whether its nodes serve nobody else meanwhile."),
+    SETTING("freezingWindow", DURATION, scenario_pod_group, freezing_window_ms,
+            .max = TIME_MAX_, .about = "For so long it is not scaled again."),
+    SETTING("replaceTimeout", DURATION, scenario_pod_group, replace_timeout_ms,
+            .max = TIME_MAX_,
+            .about = "Below its minimum for so long, all of it goes."),
+    SETTING("subGroups", RECORDS, scenario_pod_group, sub_groups,
+            .about = "Pods that are alike.", .table = &sub_group_table,
+            .count_offset =
+                offsetof(struct scenario_pod_group, sub_group_count),
+            .count_max = SUB_GROUPS_MAX),
+};
+
+static void init_pod_group(void *record)
+{
+    struct scenario_pod_group *group = record;
+
+    group->kind = STR("podGroup");
+    group->node_reservation = STR("Whole");
+    group->freezing_window_ms = 300000;
+    group->replace_timeout_ms = 300000;
+}
+
+static const struct settings pod_group_table =
+    TABLE_(pod_group_keys, scenario_pod_group, init_pod_group);
+
 static const struct setting stream_keys[] = {
     SETTING("name", TEXT, scenario_stream, name,
             .about = "What the summary and the job set are called.",
@@ -135,7 +201,7 @@ static const struct setting stream_keys[] = {
     SETTING("batch", INT, scenario_stream, batch, .min = 1, .max = 10000,
             .about = "Jobs (or gangs) of one request."),
     SETTING("resources", AMOUNTS, scenario_stream, resources,
-            .about = "What each asks for.", .is_required = true),
+            .about = "What each asks for."),
     SETTING("nodeSelector", TEXTS, scenario_stream, node_selector,
             .about = "Node labels that it needs, as key=value."),
     SETTING("priorityClass", TEXT, scenario_stream, priority_class,
@@ -162,6 +228,13 @@ static const struct setting stream_keys[] = {
                      "as under Armada."),
     SETTING("gang", RECORD, scenario_stream, gang, .about = "",
             .table = &gang_table),
+    SETTING("podGroup", RECORD, scenario_stream, pod_group, .about = "",
+            .table = &pod_group_table),
+    SETTING("application", TEXT, scenario_stream, application,
+            .about = "The application that they are of; empty: the stream is "
+                     "one."),
+    SETTING("pool", TEXT, scenario_stream, pool,
+            .about = "Their home pool; empty: the configuration's pools."),
 };
 
 static void init_stream(void *record)
@@ -174,6 +247,7 @@ static void init_stream(void *record)
     stream->priority_class = STR("armada-preemptible");
     stream->run = (struct scenario_spread){STR("fixed"), 60000, 60000};
     stream->is_requeued = true;
+    init_pod_group(&stream->pod_group);
 }
 
 static const struct settings stream_table =
@@ -274,6 +348,37 @@ static bool has_queue(const struct scenario *scenario, struct str name)
     return false;
 }
 
+/* What is wrong with what the pods of a stream ask for, or NULL. */
+static const char *check_pods(const struct scenario_stream *stream)
+{
+    const struct scenario_pod_group *group = &stream->pod_group;
+    int64_t pod_count = 0, min_count = 0;
+
+    if (group->sub_group_count == 0) {
+        return stream->resources.count ? NULL : "it asks for no resources";
+    }
+    if (stream->resources.count || stream->gang.size) {
+        return "podGroup goes with neither resources nor gang";
+    }
+    for (uint32_t i = 0; i < group->sub_group_count; i++) {
+        const struct scenario_sub_group *of = &group->sub_groups[i];
+        if (of->max > 0 && of->min > of->max) {
+            return "a sub-group's min is more than its max";
+        }
+        if (of->min == 0 && of->max == 0) {
+            return "a sub-group has neither min nor max";
+        }
+        pod_count += of->max ? of->max : of->min;
+        min_count += of->min;
+    }
+    if (min_count == 0) {
+        return "its podGroup has a minimum of no pods";
+    }
+    return pod_count > SCENARIO_GROUP_PODS_MAX
+               ? "its podGroup has too many pods"
+               : NULL;
+}
+
 static int check_stream(const struct scenario *scenario,
                         const struct scenario_stream *stream, struct err *err)
 {
@@ -295,6 +400,8 @@ static int check_stream(const struct scenario *scenario,
         what = "gang.minimum is more than gang.size";
     } else if (!scenario_lifetime(stream->lifetime, &lifetime_ms)) {
         what = "its lifetime is neither a duration nor infinite";
+    } else {
+        what = check_pods(stream);
     }
     if (what) {
         return err_set(err, -ERR_INVALID, "jobs %.*s: %s",

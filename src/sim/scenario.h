@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "model/gang_terms.h"
 #include "sim/draw.h"
 #include "wire/policy_codec.h"
 
@@ -15,6 +16,7 @@ enum {
     SCENARIO_NODE_GROUPS_MAX = 32,
     SCENARIO_QUEUES_MAX = 1024,
     SCENARIO_STREAMS_MAX = 1024,
+    SCENARIO_GROUP_PODS_MAX = 10000, /* one request brings them all */
 };
 
 /* Nodes that are alike. */
@@ -44,6 +46,7 @@ struct scenario_cluster {
 struct scenario_queue {
     struct str name;
     int64_t weight_milli;
+    struct str ordering;
 };
 
 /* A spread of times. */
@@ -56,6 +59,25 @@ struct scenario_spread {
 struct scenario_gang {
     int64_t size, minimum; /* size 0: no gang; minimum 0: the size */
     struct str uniformity;
+};
+
+/* Pods of a group that are alike; see model/gang_terms.h. */
+struct scenario_sub_group {
+    struct str name;
+    int64_t min, max; /* max 0: min */
+    struct resource_list resources;
+    int64_t hops_max; /* negative: any number */
+    int64_t hops_wait_ms;
+    bool is_auxiliary; /* runs until the others have ended */
+};
+
+/* What each arrival is, in place of a job or a gang of equal ones. */
+struct scenario_pod_group {
+    struct scenario_sub_group sub_groups[SUB_GROUPS_MAX];
+    uint32_t sub_group_count; /* 0: it is none */
+    struct str kind;          /* podGroup, training, trainingTolerant */
+    struct str node_reservation;
+    int64_t freezing_window_ms, replace_timeout_ms;
 };
 
 /* Jobs that are alike, and when they come. */
@@ -77,6 +99,9 @@ struct scenario_stream {
     int64_t failure_ppm;
     bool is_requeued;
     struct scenario_gang gang;
+    struct scenario_pod_group pod_group;
+    struct str application; /* "": the stream is one */
+    struct str pool;        /* "": any of the configuration's */
 };
 
 /* The page as a whole. */

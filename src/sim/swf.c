@@ -85,7 +85,7 @@ static int set_up(struct swf_playing *p, struct err *err)
     if (!p->world) {
         return -ERR_UNAVAILABLE;
     }
-    world_add_queue(p->world, STR("log"), 1);
+    world_add_queue(p->world, STR("log"), 1, STR(""));
     add_machine(p);
     return world_step(p->world, err) < 0 ? -ERR_UNAVAILABLE : 0;
 }

@@ -16,6 +16,7 @@ enum {
 struct world_kind_entry {
     struct arena arena;
     struct str queue, job_set, class_key, gang_uniformity;
+    struct str application, pool;
     uint32_t priority;
     struct resource_vec request;
     enum on_loss on_preemption, on_executor_lost;
@@ -230,9 +231,9 @@ static void post_event(struct world *world, const struct event *event)
 }
 
 void world_add_queue(struct world *world, struct str name,
-                     double priority_factor)
+                     double priority_factor, struct str ordering)
 {
-    auto_strbuf encoded = {0};
+    auto_strbuf encoded = {0}, scheduling = {0};
     struct event event;
 
     /* api.Queue: 1 name, 2 priority_factor */
@@ -240,6 +241,13 @@ void world_add_queue(struct world *world, struct str name,
     pack_str(&encoded, name);
     strbuf_add_char(&encoded, 0x11);
     strbuf_add(&encoded, &priority_factor, sizeof(priority_factor));
+    if (ordering.byte_count) {
+        /* 1000 scheduling, with 1 ordering */
+        strbuf_add_char(&scheduling, 0x0a);
+        pack_str(&scheduling, ordering);
+        pack_u64(&encoded, 1000 << 3 | 2);
+        pack_str(&encoded, strbuf_str(&scheduling));
+    }
     memset(&event, 0, sizeof(event));
     event.type = EVENT_QUEUE_SET;
     event.created_ms = world_wall_ms(world->now_ms);
@@ -249,6 +257,20 @@ void world_add_queue(struct world *world, struct str name,
 }
 
 /* Kinds and jobs. */
+
+/* What the digests of a kind's jobs have in common. */
+static struct job_digest digest_of(const struct world_kind_entry *kind)
+{
+    return (struct job_digest){
+        .class_key = kind->class_key,
+        .gang_cardinality = 1,
+        .gang_minimum = 1,
+        .application_id = kind->application,
+        .pool = kind->pool,
+        .on_preemption = kind->on_preemption,
+        .on_executor_lost = kind->on_executor_lost,
+    };
+}
 
 uint32_t world_add_kind(struct world *world, const struct world_kind *kind)
 {
@@ -266,15 +288,11 @@ uint32_t world_add_kind(struct world *world, const struct world_kind *kind)
     entry->job_set = arena_str(&entry->arena, kind->job_set);
     entry->class_key = arena_str(&entry->arena, strbuf_str(&key));
     entry->gang_uniformity = arena_str(&entry->arena, kind->gang_uniformity);
+    entry->application = arena_str(&entry->arena, kind->application);
+    entry->pool = arena_str(&entry->arena, kind->pool);
     (void)!resource_request(&world->policy.schema, &kind->requirement.requests,
                             &entry->request);
-    struct job_digest of = {
-        .class_key = entry->class_key,
-        .gang_cardinality = 1,
-        .gang_minimum = 1,
-        .on_preemption = kind->on_preemption,
-        .on_executor_lost = kind->on_executor_lost,
-    };
+    struct job_digest of = digest_of(entry);
     digest_pack(&digest, &of);
     entry->digest = arena_str(&entry->arena, strbuf_str(&digest));
     VEC_PUSH(&world->kinds, entry);
@@ -339,15 +357,13 @@ static void put_submission(const struct world *world, uint32_t job,
         pack_u64(submit_job, kind->priority);
     }
     if (submission->gang_id.byte_count) {
-        struct job_digest of = {
-            .class_key = kind->class_key,
-            .gang_id = submission->gang_id,
-            .gang_cardinality = submission->gang_cardinality,
-            .gang_minimum = submission->gang_minimum,
-            .gang_uniformity = kind->gang_uniformity,
-            .on_preemption = kind->on_preemption,
-            .on_executor_lost = kind->on_executor_lost,
-        };
+        struct job_digest of = digest_of(kind);
+        of.gang_id = submission->gang_id;
+        of.gang_cardinality = submission->gang_cardinality;
+        of.gang_minimum = submission->gang_minimum;
+        of.gang_uniformity = kind->gang_uniformity;
+        of.gang_terms = submission->gang_terms;
+        of.sub_group = submission->sub_group;
         digest_pack(digest, &of);
         packed = strbuf_str(digest);
     }

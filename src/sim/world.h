@@ -49,6 +49,8 @@ struct world_kind {
     struct requirement requirement; /* canonical */
     uint32_t priority;
     struct str gang_uniformity;
+    struct str application; /* "": the job set is the application */
+    struct str pool;        /* "": any of the configuration's */
     enum on_loss on_preemption, on_executor_lost;
 };
 
@@ -79,6 +81,8 @@ struct world_submission {
     bool is_failing;
     struct str gang_id; /* "": none */
     uint32_t gang_cardinality, gang_minimum;
+    struct str gang_terms; /* packed; "": its members are alike */
+    uint32_t sub_group;    /* of those terms */
 };
 
 /* What an observer is told of; each may be NULL. */
@@ -143,9 +147,10 @@ struct world *world_create(const struct world_config *config,
 void world_destroy(struct world *world);
 DEFINE_AUTO(world, world_destroy)
 
-/* Make a queue; its weight is 1 / factor. */
+/* Make a queue; its weight is 1 / factor, and `ordering` is as api.Queue has
+ * it ("": priority). */
 void world_add_queue(struct world *world, struct str name,
-                     double priority_factor);
+                     double priority_factor, struct str ordering);
 /* The index of a new kind. */
 uint32_t world_add_kind(struct world *world, const struct world_kind *kind);
 /* What a job of a kind asks for, in columns of the policy's schema. */

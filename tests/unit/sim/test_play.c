@@ -2,9 +2,8 @@
  * play: a scenario on virtual time: the leader, its clusters and the tally
  * together; the same seed gives the same log.
  */
-#include "sim/play.h"
+#include "played.h"
 #include "sim/report.h"
-#include "unit.h"
 
 static const char two_queues[] =
     "name: Two <queues>\n"
@@ -21,38 +20,6 @@ static const char two_queues[] =
     "last: 40m, resources: {cpu: 2}, runTime: {spread: exponential, a: 3m}}\n"
     "  - {name: gang, queue: q, count: 3, resources: {cpu: 4}, gang: {size: "
     "4}}\n";
-
-struct played {
-    struct arena arena;
-    struct tally tally;
-    struct world *world;
-    struct tally_result result;
-};
-
-static void play_it(struct played *played, const char *text, int64_t seed)
-{
-    struct scenario *scenario = NULL;
-    struct play_options options = {0};
-    struct err err;
-
-    memset(played, 0, sizeof(*played));
-    if (scenario_read(str_of(text), "s.yaml", &played->arena, &scenario, &err) <
-        0) {
-        fail_msg("%s", err.text);
-    }
-    scenario->seed = seed;
-    if (play(scenario, &options, &played->tally, &played->world, &err) < 0) {
-        fail_msg("%s", err.text);
-    }
-    tally_finish(&played->tally, &played->result);
-}
-
-static void played_fini(struct played *played)
-{
-    tally_fini(&played->tally);
-    world_destroy(played->world);
-    arena_fini(&played->arena);
-}
 
 static void all_jobs_come_to_their_end(void **state)
 {

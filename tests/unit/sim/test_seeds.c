@@ -1,0 +1,95 @@
+/*
+ * The worked examples of the published designs, as scenarios that are shipped
+ * (examples/sim/seeds): each job starts when the design says.
+ */
+#include <stdio.h>
+
+#include "played.h"
+
+static void play_example(struct played *played, const char *name)
+{
+    auto_strbuf path = {0}, text = {0};
+    char block[4096];
+    size_t byte_count;
+
+    strbuf_addf(&path, "%s/seeds/%s.yaml", EXAMPLES, name);
+    FILE *file = fopen(strbuf_text(&path), "r");
+    assert_non_null(file);
+    while ((byte_count = fread(block, 1, sizeof(block), file)) > 0) {
+        strbuf_add(&text, block, byte_count);
+    }
+    (void)fclose(file);
+    play_it(played, strbuf_text(&text), 1);
+}
+
+/* When the jobs of a stream started, in whole seconds; -1: not. */
+static void assert_starts(const struct played *played, const char *stream,
+                          const int64_t *starts_s, size_t count)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < played->world->jobs.count; i++) {
+        const struct world_job *job = &played->world->jobs.items[i];
+        struct str name = world_scope(played->world, job->kind).job_set;
+        if (!str_equal(name, str_of(stream))) {
+            continue;
+        }
+        assert_true(at < count);
+        assert_int_equal(job->started_ms < 0 ? -1 : job->started_ms / 1000,
+                         starts_s[at]);
+        at++;
+    }
+    assert_int_equal(at, count);
+}
+
+#define ASSERT_STARTS(played, stream, ...)                            \
+    assert_starts((played), (stream), (const int64_t[]){__VA_ARGS__}, \
+                  sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static void seed_000_queues_take_turns_by_their_flow(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_example(&played, "000-flow");
+    ASSERT_STARTS(&played, "a", 0, 1200, -1, -1);
+    ASSERT_STARTS(&played, "b", 600, 1800, -1, -1);
+    played_fini(&played);
+}
+
+static void seed_000_backfill_never_delays_the_head(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_example(&played, "000-backfill");
+    ASSERT_STARTS(&played, "short", 0);
+    ASSERT_STARTS(&played, "long", 0);
+    ASSERT_STARTS(&played, "head", 89);
+    assert_int_equal(played.result.preemption_count, 0);
+    played_fini(&played);
+}
+
+static void seed_001_one_application_starts_at_a_time(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_example(&played, "001-stateaware");
+    ASSERT_STARTS(&played, "driver-1", 0);
+    ASSERT_STARTS(&played, "executors-1", 10, 10);
+    ASSERT_STARTS(&played, "driver-2", 10);
+    ASSERT_STARTS(&played, "executors-2", 20);
+    played_fini(&played);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(seed_000_queues_take_turns_by_their_flow),
+        cmocka_unit_test(seed_000_backfill_never_delays_the_head),
+        cmocka_unit_test(seed_001_one_application_starts_at_a_time),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
