@@ -16,6 +16,9 @@ enum {
     POOL_BORROWED_MAX = 256, /* lenders named */
 };
 
+/* What people call the Default pool; the name of no object. */
+#define POOL_DEFAULT_NAME STR("default")
+
 /* What a home job does first when there is no room for it at home. */
 enum preemption_order {
     PREEMPT_FIRST = 0, /* preempts there, then borrows */

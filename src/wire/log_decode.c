@@ -2,6 +2,7 @@
 #include "wire/log_codec.h"
 #include "wire/log_layout.h"
 #include "wire/log_records.h"
+#include "wire/pool_codec.h"
 
 enum { CREATED_FIELD = 18, SLOTS_MAX = 32 };
 
@@ -195,6 +196,9 @@ static int complete(struct event *event, struct str body, struct arena *arena,
         return log_decode_queue(body, arena, &event->queue.record, err);
     } else if (event->type == EVENT_EXECUTOR_NODES) {
         return log_decode_nodes(body, arena, event, err);
+    } else if (event->type == EVENT_POOL_SET) {
+        return pool_decode(event->pool.encoded, arena, &event->pool.record,
+                           err);
     }
     return 0;
 }

@@ -1,0 +1,520 @@
+#include "wire/pool_codec.h"
+
+#include <stdlib.h>
+
+#include "wire/entries.h"
+#include "wire/json.h"
+#include "wire/message.h"
+
+enum {
+    LABEL_KEY_BYTES_MAX = 253 + 1 + 63, /* prefix / name */
+    LABEL_VALUE_BYTES_MAX = 63,
+    LABEL_NAME_BYTES_MAX = 63,
+};
+
+/* Names. */
+
+static bool is_lower_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_alphanumeric(char c)
+{
+    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
+/* Kubernetes' DNS subdomain: dot-separated runs of small letters, digits and
+ * dashes, each with no dash at its ends. */
+static bool is_subdomain(struct str name)
+{
+    if (!name.byte_count || name.byte_count > POOL_NAME_BYTES_MAX) {
+        return false;
+    }
+    for (size_t i = 0; i < name.byte_count; i++) {
+        bool is_edge = i == 0 || i + 1 == name.byte_count ||
+                       name.p[i - 1] == '.' || name.p[i + 1] == '.';
+        char c = name.p[i];
+        if (!is_lower_or_digit(c) && (is_edge || (c != '-' && c != '.'))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A label's value, or the name in its key: letters, digits and "-_." inside. */
+static bool is_label_text(struct str text)
+{
+    for (size_t i = 0; i < text.byte_count; i++) {
+        bool is_edge = i == 0 || i + 1 == text.byte_count;
+        char c = text.p[i];
+        if (!is_alphanumeric(c) &&
+            (is_edge || (c != '-' && c != '_' && c != '.'))) {
+            return false;
+        }
+    }
+    return text.byte_count <= LABEL_NAME_BYTES_MAX;
+}
+
+static bool is_label_key(struct str key)
+{
+    const char *slash =
+        key.byte_count ? memchr(key.p, '/', key.byte_count) : NULL;
+    struct str name = key;
+
+    if (slash) {
+        size_t prefix = (size_t)(slash - key.p);
+        if (!is_subdomain(str_make(key.p, prefix))) {
+            return false;
+        }
+        name = str_make(slash + 1, key.byte_count - prefix - 1);
+    }
+    return name.byte_count > 0 && is_label_text(name);
+}
+
+/* Checking. */
+
+static int check_name(const char *name, struct err *err)
+{
+    struct str text = str_of(name);
+
+    if (!text.byte_count) {
+        return err_set(err, -ERR_INVALID,
+                       "metadata.name: it is missing; the default pool has "
+                       "none, and cannot be created, edited or deleted");
+    }
+    if (str_equal(text, POOL_DEFAULT_NAME)) {
+        return err_set(err, -ERR_INVALID,
+                       "metadata.name: \"default\" is the default pool, which "
+                       "cannot be created, edited or deleted");
+    }
+    if (!is_subdomain(text)) {
+        return err_set(err, -ERR_INVALID,
+                       "metadata.name: \"%.128s\" is not a name of at most %d "
+                       "small letters, digits, '-' and '.', with letters or "
+                       "digits at its ends",
+                       name, POOL_NAME_BYTES_MAX);
+    }
+    return 0;
+}
+
+static int check_key(const char *where, const char *key, struct err *err)
+{
+    return is_label_key(str_of(key))
+               ? 0
+               : err_set(err, -ERR_INVALID,
+                         "spec.nodeSelector.%s: \"%.128s\" is not the key of a "
+                         "label",
+                         where, key);
+}
+
+static int check_value(const char *where, const char *value, struct err *err)
+{
+    return is_label_text(str_of(value))
+               ? 0
+               : err_set(err, -ERR_INVALID,
+                         "spec.nodeSelector.%s: \"%.128s\" is not the value of "
+                         "a label",
+                         where, value);
+}
+
+static int parse_operator(struct str word, enum affinity_operator *ret_op)
+{
+    static const struct {
+        const char *word;
+        enum affinity_operator op;
+    } words[] = {
+        {"In", AFFINITY_IN},
+        {"NotIn", AFFINITY_NOT_IN},
+        {"Exists", AFFINITY_EXISTS},
+        {"DoesNotExist", AFFINITY_DOES_NOT_EXIST},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
+        if (str_equal(word, str_of(words[i].word))) {
+            *ret_op = words[i].op;
+            return 0;
+        }
+    }
+    return -ERR_INVALID;
+}
+
+static bool takes_values(enum affinity_operator op)
+{
+    return op == AFFINITY_IN || op == AFFINITY_NOT_IN;
+}
+
+static int check_expression(const Berth__Api__LabelExpression *expression,
+                            struct err *err)
+{
+    static const char where[] = "matchExpressions";
+    enum affinity_operator op;
+
+    int rc = check_key(where, expression->key, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (parse_operator(str_of(expression->operator_), &op) < 0) {
+        return err_set(err, -ERR_INVALID,
+                       "spec.nodeSelector.matchExpressions: the operator of "
+                       "%s is In, NotIn, Exists or DoesNotExist, not "
+                       "\"%.128s\"",
+                       expression->key, expression->operator_);
+    }
+    if (takes_values(op) != (expression->n_values > 0)) {
+        return err_set(err, -ERR_INVALID,
+                       "spec.nodeSelector.matchExpressions: %s of %s takes %s",
+                       expression->operator_, expression->key,
+                       takes_values(op) ? "values" : "no values");
+    }
+    if (expression->n_values > AFFINITY_VALUES_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "spec.nodeSelector.matchExpressions: %s has %zu values, "
+                       "more than the %d allowed",
+                       expression->key, expression->n_values,
+                       AFFINITY_VALUES_MAX);
+    }
+    for (size_t i = 0; i < expression->n_values; i++) {
+        rc = check_value(where, expression->values[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int check_selector(const Berth__Api__LabelSelector *selector,
+                          struct err *err)
+{
+    int rc = 0;
+
+    if (selector->n_match_labels > SELECTOR_PAIRS_MAX ||
+        selector->n_match_expressions > AFFINITY_EXPRESSIONS_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "spec.nodeSelector: more than %d labels or %d "
+                       "expressions",
+                       SELECTOR_PAIRS_MAX, AFFINITY_EXPRESSIONS_MAX);
+    }
+    for (size_t i = 0; rc == 0 && i < selector->n_match_labels; i++) {
+        const Berth__Api__LabelSelector__MatchLabelsEntry *entry =
+            selector->match_labels[i];
+        rc = check_key("matchLabels", entry->key, err);
+        if (rc == 0) {
+            rc = check_value("matchLabels", entry->value, err);
+        }
+    }
+    for (size_t i = 0; rc == 0 && i < selector->n_match_expressions; i++) {
+        rc = check_expression(selector->match_expressions[i], err);
+    }
+    return rc;
+}
+
+static int check_lenders(const Berth__Api__Pool *pool, struct err *err)
+{
+    if (pool->n_borrowing_pools > POOL_BORROWED_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "spec.borrowingPools: %zu pools, more than the %d "
+                       "allowed",
+                       pool->n_borrowing_pools, POOL_BORROWED_MAX);
+    }
+    for (size_t i = 0; i < pool->n_borrowing_pools; i++) {
+        const char *lender = pool->borrowing_pools[i];
+        if (strcmp(lender, pool->name) == 0) {
+            return err_set(err, -ERR_INVALID,
+                           "spec.borrowingPools: %s cannot borrow from itself",
+                           lender);
+        }
+        if (!is_subdomain(str_of(lender))) {
+            return err_set(err, -ERR_INVALID,
+                           "spec.borrowingPools: \"%.128s\" is not the name "
+                           "of a pool",
+                           lender);
+        }
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(lender, pool->borrowing_pools[k]) == 0) {
+                return err_set(err, -ERR_INVALID,
+                               "spec.borrowingPools: %s stands there twice",
+                               lender);
+            }
+        }
+    }
+    return 0;
+}
+
+static int parse_order(struct str word, enum preemption_order *ret_order)
+{
+    if (!word.byte_count || str_equal(word, STR("preempt-first"))) {
+        *ret_order = PREEMPT_FIRST;
+        return 0;
+    }
+    *ret_order = BORROW_FIRST;
+    return str_equal(word, STR("borrow-first")) ? 0 : -ERR_INVALID;
+}
+
+int pool_check(const Berth__Api__Pool *pool, struct err *err)
+{
+    enum preemption_order order;
+
+    int rc = check_name(pool->name, err);
+    if (rc == 0 && pool->node_selector) {
+        rc = check_selector(pool->node_selector, err);
+    }
+    if (rc == 0) {
+        rc = check_lenders(pool, err);
+    }
+    if (rc == 0 && parse_order(str_of(pool->preemption_order), &order) < 0) {
+        rc = err_set(err, -ERR_INVALID,
+                     "spec.preemptionOrder: it is preempt-first or "
+                     "borrow-first, not \"%.128s\"",
+                     pool->preemption_order);
+    }
+    if (rc == 0 &&
+        protobuf_c_message_get_packed_size(&pool->base) > POOL_BYTES_MAX) {
+        rc = err_set(err, -ERR_LIMIT, "spec: more than the %d bytes allowed",
+                     POOL_BYTES_MAX);
+    }
+    return rc;
+}
+
+/* Records. */
+
+static int compare_strs(const void *a, const void *b)
+{
+    return str_compare(*(const struct str *)a, *(const struct str *)b);
+}
+
+static struct str *sorted(char *const *texts, size_t count, struct arena *arena)
+{
+    struct str *items = arena_alloc_array(arena, count, sizeof(*items));
+
+    for (size_t i = 0; i < count; i++) {
+        items[i] = str_of(texts[i]);
+    }
+    if (count) {
+        qsort(items, count, sizeof(*items), compare_strs);
+    }
+    return items;
+}
+
+static int read_expressions(const Berth__Api__LabelSelector *selector,
+                            struct arena *arena, struct pool_record *record,
+                            struct err *err)
+{
+    size_t count = selector->n_match_expressions;
+    struct affinity_expression *items =
+        arena_alloc_array(arena, count, sizeof(*items));
+
+    for (size_t i = 0; i < count; i++) {
+        const Berth__Api__LabelExpression *from =
+            selector->match_expressions[i];
+        items[i] = (struct affinity_expression){
+            .key = str_of(from->key),
+            .values = sorted(from->values, from->n_values, arena),
+            .value_count = (uint32_t)from->n_values,
+        };
+        if (parse_operator(str_of(from->operator_), &items[i].op) < 0) {
+            return err_set(err, -ERR_INVALID, "pool %s: an unknown operator",
+                           record->name.p);
+        }
+    }
+    record->expressions = items;
+    record->expression_count = (uint32_t)count;
+    return 0;
+}
+
+int pool_record_of(const Berth__Api__Pool *pool, struct arena *arena,
+                   struct pool_record *ret_record, struct err *err)
+{
+    const Berth__Api__LabelSelector *selector = pool->node_selector;
+    struct pool_record record = {
+        .name = str_of(pool->name),
+        .has_selector = selector != NULL,
+        .is_preemption_off = pool->disable_preemption,
+        .is_borrowing_off = pool->disable_borrowing,
+        .is_sharing_off = pool->disable_sharing,
+        .lenders =
+            sorted(pool->borrowing_pools, pool->n_borrowing_pools, arena),
+        .lender_count = (uint32_t)pool->n_borrowing_pools,
+    };
+    int rc = 0;
+
+    if (selector) {
+        record.labels =
+            entries_labels(selector->match_labels, selector->n_match_labels,
+                           arena, &record.label_count);
+        rc = read_expressions(selector, arena, &record, err);
+    }
+    if (rc == 0 && parse_order(str_of(pool->preemption_order),
+                               &record.preemption_order) < 0) {
+        rc = err_set(err, -ERR_INVALID, "pool %s: an unknown preemptionOrder",
+                     pool->name);
+    }
+    if (rc == 0) {
+        *ret_record = record;
+    }
+    return rc;
+}
+
+int pool_decode(struct str encoded, struct arena *arena,
+                struct pool_record *ret_record, struct err *err)
+{
+    ProtobufCMessage *message;
+
+    int rc = wire_decode(&berth__api__pool__descriptor, encoded,
+                         &wire_request_limits, arena, &message, err);
+    return rc < 0 ? rc
+                  : pool_record_of((Berth__Api__Pool *)(void *)message, arena,
+                                   ret_record, err);
+}
+
+static char **texts_of(const struct str *items, uint32_t count,
+                       struct arena *arena)
+{
+    char **texts = arena_alloc_array(arena, count, sizeof(*texts));
+
+    for (uint32_t i = 0; i < count; i++) {
+        texts[i] = arena_strdup(arena, items[i]);
+    }
+    return texts;
+}
+
+static Berth__Api__LabelExpression *
+expression_message(const struct affinity_expression *from, struct arena *arena)
+{
+    static const char *const words[] = {
+        [AFFINITY_IN] = "In",
+        [AFFINITY_NOT_IN] = "NotIn",
+        [AFFINITY_EXISTS] = "Exists",
+        [AFFINITY_DOES_NOT_EXIST] = "DoesNotExist",
+    };
+    Berth__Api__LabelExpression *to =
+        wire_new(&berth__api__label_expression__descriptor, arena);
+
+    ASSERT(from->op < ARRAY_COUNT(words) && words[from->op]);
+    to->key = arena_strdup(arena, from->key);
+    to->operator_ = arena_strdup(arena, str_of(words[from->op]));
+    to->values = texts_of(from->values, from->value_count, arena);
+    to->n_values = from->value_count;
+    return to;
+}
+
+static Berth__Api__LabelSelector *
+selector_message(const struct pool_record *record, struct arena *arena)
+{
+    Berth__Api__LabelSelector *selector =
+        wire_new(&berth__api__label_selector__descriptor, arena);
+
+    selector->n_match_labels = record->label_count;
+    selector->match_labels = entries_make_labels(
+        record->labels, record->label_count,
+        &berth__api__label_selector__match_labels_entry__descriptor, arena);
+    selector->n_match_expressions = record->expression_count;
+    selector->match_expressions = arena_alloc_array(
+        arena, record->expression_count, sizeof(*selector->match_expressions));
+    for (uint32_t i = 0; i < record->expression_count; i++) {
+        selector->match_expressions[i] =
+            expression_message(&record->expressions[i], arena);
+    }
+    return selector;
+}
+
+Berth__Api__Pool *pool_message_of(const struct pool_record *record,
+                                  struct arena *arena)
+{
+    Berth__Api__Pool *pool = wire_new(&berth__api__pool__descriptor, arena);
+
+    pool->name = arena_strdup(arena, record->name);
+    if (record->has_selector) {
+        pool->node_selector = selector_message(record, arena);
+    }
+    pool->disable_preemption = record->is_preemption_off;
+    pool->disable_borrowing = record->is_borrowing_off;
+    pool->disable_sharing = record->is_sharing_off;
+    pool->borrowing_pools =
+        texts_of(record->lenders, record->lender_count, arena);
+    pool->n_borrowing_pools = record->lender_count;
+    if (record->preemption_order == BORROW_FIRST) {
+        pool->preemption_order = arena_strdup(arena, STR("borrow-first"));
+    }
+    return pool;
+}
+
+/* Resources. */
+
+static const char *text_at(const json_t *object, const char *key)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : "";
+}
+
+static int check_kind(const json_t *resource, struct err *err)
+{
+    const char *version = text_at(resource, "apiVersion");
+
+    if (strcmp(version, POOL_API_VERSION) != 0) {
+        return err_set(err, -ERR_INVALID,
+                       "apiVersion: a pool's is " POOL_API_VERSION
+                       ", not \"%.128s\"",
+                       version);
+    }
+    if (strcmp(text_at(resource, "kind"), POOL_KIND) != 0) {
+        return err_set(err, -ERR_INVALID,
+                       "kind: it is " POOL_KIND ", not \"%.128s\"",
+                       text_at(resource, "kind"));
+    }
+    return 0;
+}
+
+int pool_resource_read(const json_t *resource, struct arena *arena,
+                       Berth__Api__Pool **ret_pool, struct err *err)
+{
+    static const char *const unused[] = {"supportResources", "weight", "quota",
+                                         "priorities", "priority"};
+    const json_t *given = json_object_get(resource, "spec");
+    ProtobufCMessage *message;
+    struct err inner;
+
+    int rc = check_kind(resource, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (given && !json_is_object(given) && !json_is_null(given)) {
+        return err_set(err, -ERR_INVALID, "spec: it is not a mapping");
+    }
+    auto_json_t *spec = json_is_object(given)
+                            ? json_copy((json_t *)(uintptr_t)given)
+                            : json_object();
+    for (size_t i = 0; i < ARRAY_COUNT(unused); i++) {
+        (void)json_object_del(spec, unused[i]);
+    }
+    if (json_object_get(spec, "name")) {
+        return err_set(err, -ERR_INVALID,
+                       "spec.name: a pool's name is metadata.name");
+    }
+    if (wire_json_read(&berth__api__pool__descriptor, spec, WIRE_JSON_STRICT,
+                       arena, &message, &inner) < 0) {
+        return err_set(err, -ERR_INVALID, "spec: %.400s", inner.text);
+    }
+    Berth__Api__Pool *pool = (void *)message;
+    const char *name = text_at(json_object_get(resource, "metadata"), "name");
+    pool->name = arena_strdup(arena, str_of(name));
+    *ret_pool = pool;
+    return 0;
+}
+
+json_t *pool_resource_write(const Berth__Api__Pool *pool)
+{
+    json_t *spec = wire_json_write(&pool->base, 0);
+
+    (void)json_object_del(spec, "name");
+    (void)json_object_set_new(spec, "disablePreemption",
+                              json_boolean(pool->disable_preemption));
+    (void)json_object_set_new(spec, "disableBorrowing",
+                              json_boolean(pool->disable_borrowing));
+    (void)json_object_set_new(spec, "disableSharing",
+                              json_boolean(pool->disable_sharing));
+    return json_pack("{s:s, s:s, s:{s:s}, s:o}", "apiVersion", POOL_API_VERSION,
+                     "kind", POOL_KIND, "metadata", "name", pool->name, "spec",
+                     spec);
+}
