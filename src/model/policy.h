@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "model/gang_terms.h"
 #include "model/queue.h"
 #include "model/requirement.h"
 #include "model/resource.h"
@@ -133,6 +134,10 @@ struct pool_policy {
      * millionths per unit share of the pool; all 0: by scarcity. */
     int64_t packing_weights_ppm[RESOURCE_COLUMNS_MAX];
     int64_t floating[RESOURCE_COLUMNS_MAX]; /* what it has, in column units */
+    /* Labels that say how near nodes are to each other, the nearest first
+     * (model.md 2.11); none: nobody asks. */
+    struct str topology[GANG_LEVELS_MAX];
+    uint32_t level_count;
 };
 
 struct policy {

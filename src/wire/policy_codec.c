@@ -126,6 +126,10 @@ static const struct setting pool_keys[] = {
             .about = "A job that ends sooner counts in its queue until so "
                      "long after its start; 0s: none does.",
             .max = DAY_MS),
+    SETTING("topology", TEXTS, policy_pool_form, topology,
+            .about = "Node labels that say how near nodes are to each other, "
+                     "from the leaf to the core; at most 8. Pod groups are "
+                     "kept as near as there is room; []: no matter where."),
 };
 static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
                                            sizeof(struct policy_pool_form),
@@ -339,6 +343,7 @@ static void pool_to_form(const struct policy *policy,
             fractions_of(pool->start_limits, pool->start_limit_count),
         .packing_weights = weights_to_form(policy, pool->packing_weights_ppm),
         .cost_weights = weights_to_form(policy, pool->cost_weights_ppm),
+        .topology = {pool->topology, pool->level_count},
     };
     knobs_to_form(pool, ret_form);
 }
@@ -601,7 +606,7 @@ static int pool_from_form(const struct policy_pool_form *form,
                       pool->packing_weights_ppm);
     weights_from_form(policy, &form->cost_weights, pool->cost_weights_ppm);
     knobs_from_form(form, pool);
-    return 0;
+    return policy_topology_from_form(form, policy->pool_count - 1, pool, err);
 }
 
 static int pools_from_form(const struct policy_form *form,

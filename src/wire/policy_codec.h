@@ -31,6 +31,7 @@ struct policy_pool_form {
     int64_t backfill_candidates_max;
     int64_t starved_after_ms;
     int64_t short_job_penalty_ms;
+    struct setting_texts topology;
 };
 
 /* A taint of a node type, as it is written. */

@@ -409,3 +409,37 @@ int policy_floating_from_form(const struct policy_form *form,
     }
     return rc;
 }
+
+/* Topology. */
+
+enum { LABEL_KEY_BYTES_MAX = 253 + 1 + 63 };
+
+int policy_topology_from_form(const struct policy_pool_form *form,
+                              uint32_t index, struct pool_policy *pool,
+                              struct err *err)
+{
+    if (form->topology.count > GANG_LEVELS_MAX) {
+        return err_set(err, -ERR_INVALID,
+                       "pools[%u].topology: %u levels, at most %d are allowed",
+                       index, form->topology.count, GANG_LEVELS_MAX);
+    }
+    for (uint32_t i = 0; i < form->topology.count; i++) {
+        struct str key = form->topology.items[i];
+        if (key.byte_count == 0 || key.byte_count > LABEL_KEY_BYTES_MAX) {
+            return err_set(err, -ERR_INVALID,
+                           "pools[%u].topology[%u]: not the key of a label",
+                           index, i);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (str_equal(key, form->topology.items[k])) {
+                return err_set(err, -ERR_INVALID,
+                               "pools[%u].topology[%u]: \"%.*s\" is given "
+                               "twice",
+                               index, i, STR_ARG(key));
+            }
+        }
+        pool->topology[i] = key;
+    }
+    pool->level_count = form->topology.count;
+    return 0;
+}

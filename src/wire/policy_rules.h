@@ -34,6 +34,12 @@ int policy_floating_from_form(const struct policy_form *form,
                               struct policy *policy,
                               struct err *err) must_check;
 
+/* Read the levels of pool number `index`.  -ERR_INVALID: too many, or a label
+ * that is empty, too long or given twice. */
+int policy_topology_from_form(const struct policy_pool_form *form,
+                              uint32_t index, struct pool_policy *pool,
+                              struct err *err) must_check;
+
 /* Write the rule as a form. */
 void policy_quarantine_to_form(const struct quarantine_policy *rule,
                                struct policy_quarantine_form *ret_form);

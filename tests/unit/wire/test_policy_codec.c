@@ -43,7 +43,8 @@ static void printed_policy_reads_back_to_the_same_text(void **state)
         "  {name: memory, resolution: 1}]\n"
         "dominantResourceFairnessResourcesToConsider: [memory]\n"
         "pools: [{name: a, packingWeights: {memory: 2}},\n"
-        "  {name: b, maximumResourceFractionToSchedule: {cpu: 0.25}}]\n"
+        "  {name: b, maximumResourceFractionToSchedule: {cpu: 0.25},\n"
+        "   topology: [net/leaf, net/core]}]\n"
         "priorityClasses: [{name: low, priority: -1, preemptible: true},\n"
         "  {name: high, priority: 9,\n"
         "   maximumResourceFractionPerQueue: {cpu: 0.5}}]\n"
@@ -62,6 +63,9 @@ static void printed_policy_reads_back_to_the_same_text(void **state)
     assert_true(second->is_dominant[1]);
     assert_int_equal(second->pools[0].packing_weights_ppm[1], 2000000);
     assert_int_equal(second->pools[1].start_limit_count, 1);
+    assert_int_equal(second->pools[0].level_count, 0);
+    assert_int_equal(second->pools[1].level_count, 2);
+    assert_true(str_equal(second->pools[1].topology[1], STR("net/core")));
     assert_int_equal(second->schema.columns[0].unit_milli, 1);
     assert_int_equal(second->schema.columns[1].unit_milli, 1000);
 }
@@ -256,6 +260,11 @@ static void numbers_out_of_range_are_refused(void **state)
          "protectedFractionOfFairShare"},
         {"pools: [{name: default, shortJobPenalty: 25h}]", "shortJobPenalty"},
         {"pools: [{name: default, costWeights: {cpu: -1}}]", "costWeights"},
+        {"pools: [{name: default, topology: [a, b, a]}]",
+         "pools[0].topology[2]: \"a\" is given twice"},
+        {"pools: [{name: default, topology: [a, '']}]", "topology[1]"},
+        {"pools: [{name: default, topology: [a, b, c, d, e, f, g, h, i]}]",
+         "topology: 9 levels, at most 8 are allowed"},
         {"pools: [{name: default,\n"
          "  maximumResourceFractionToSchedule: {cpu: nan}}]",
          "maximumResourceFractionToSchedule"},
