@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "sched/floating.h"
 #include "sched/kinds.h"
+#include "sched/topology.h"
 
 enum { NODES_MIN = 64 };
 
@@ -104,7 +105,11 @@ uint32_t pool_get(struct sched *sched, struct str name)
         struct str fresh =
             intern_get(sched->pool_names, (uint32_t)sched->pools.count);
         struct pool record = {
-            .policy_index = -1, .is_stale = true, .is_base_stale = true};
+            .policy_index = -1,
+            .is_stale = true,
+            .is_base_stale = true,
+            .is_topology_stale = true,
+        };
         for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
             if (str_equal(sched->policy->pools[i].name, fresh)) {
                 record.policy_index = (int)i;
@@ -389,6 +394,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
     sched->version++;
+    topology_note(sched, index, p, record);
     if (node->record && !is_same) {
         pool_count(sched, node, -1);
     }
@@ -420,6 +426,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
         return;
     }
     sched->version++;
+    topology_note(sched, index, node->pool, NULL);
     pool_count(sched, node, -1);
     amounts_subtract(&sched->free[index], &node->capacity);
     node->capacity = (struct resource_vec){0};
@@ -657,6 +664,7 @@ void nodes_sync(struct sched *sched)
     }
     for (uint32_t p = 0; p < sched->pools.count; p++) {
         struct pool *pool = &sched->pools.items[p];
+        topology_sync(sched, p);
         if (!pool->is_stale) {
             continue;
         }
@@ -711,6 +719,7 @@ void nodes_fini(struct sched *sched)
     }
     for (size_t i = 0; i < sched->pools.count; i++) {
         node_index_fini(&sched->pools.items[i].index);
+        topology_forget(&sched->pools.items[i]);
     }
     VEC_FREE(&sched->nodes);
     VEC_FREE(&sched->spare_nodes);

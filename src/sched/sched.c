@@ -3,6 +3,7 @@
 #include "sched/kinds.h"
 #include "sched/reserve.h"
 #include "sched/standing.h"
+#include "sched/topology.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
 {
@@ -56,6 +57,7 @@ static void set_pools(struct sched *sched)
         sched->pools.items[p].policy_index = -1;
         sched->pools.items[p].is_stale = true;
         sched->pools.items[p].is_base_stale = true;
+        topology_forget(&sched->pools.items[p]);
     }
     for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
         uint32_t pool = pool_get(sched, sched->policy->pools[i].name);

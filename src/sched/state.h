@@ -355,6 +355,8 @@ struct pool {
     VEC(struct admitted) admitted;             /* first come first */
     struct kept_reservation kept;
     struct ready_memory ready;
+    struct topology *topology; /* owned; see topology.h; NULL: none */
+    bool is_topology_stale;
 };
 
 /* One executor, as the scheduler knows it. */

@@ -113,8 +113,9 @@ uint32_t world_node(struct world *world, const struct world_node *node)
     struct node_record record = {
         .name = str_of(node->name),
         .pool = str_of(node->pool ? node->pool : "default"),
-        .labels = &label,
-        .label_count = node->label_key != NULL,
+        .labels = node->labels ? node->labels : &label,
+        .label_count =
+            node->labels ? node->label_count : node->label_key != NULL,
         .taints = &taint,
         .taint_count = node->taint != NULL,
         .total = {amounts, node->gpus ? 3 : 2},

@@ -46,6 +46,8 @@ struct world_node {
     int64_t memory_gb;
     int64_t gpus;
     const char *label_key, *label_value;
+    const struct label *labels; /* instead of that one; sorted by key */
+    uint32_t label_count;
     const char *taint;
     const char *pool;
     const char *executor; /* NULL: "e" */
