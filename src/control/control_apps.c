@@ -18,7 +18,7 @@ void apps_feed(struct control *c, uint32_t queue)
         }
         jobs_get(c->jobs, job, &view);
         jobs_digest(c->jobs, job, &digest);
-        sched_job_application(c->sched, job, application_of(&view, &digest),
+        pools_job_application(c->pools, job, application_of(&view, &digest),
                               digest.has_stateaware_off);
     }
 }
@@ -43,9 +43,9 @@ void apps_count(const struct control *c, uint32_t queue,
 {
     uint32_t counts[SCHED_APP_STATES];
 
-    sched_application_counts(c->sched, queue, counts);
+    pools_application_counts(c->pools, queue, counts);
     *ret_counts = (struct application_counts){
-        .is_by_applications = sched_queue_has_applications(c->sched, queue),
+        .is_by_applications = pools_queue_has_applications(c->pools, queue),
         .accepted = counts[SCHED_APP_ACCEPTED],
         .starting = counts[SCHED_APP_STARTING],
         .running = counts[SCHED_APP_RUNNING],
@@ -109,7 +109,7 @@ static void add_queue(struct apps_answer *answer, uint32_t queue)
     struct sched_application *list;
 
     arena_reset(&answer->scratch);
-    uint32_t count = sched_applications(c->sched, queue, answer->now_ms,
+    uint32_t count = pools_applications(c->pools, queue, answer->now_ms,
                                         &answer->scratch, &list);
     for (uint32_t i = 0; i < count; i++) {
         add_row(answer, names_get(&c->queue_names, queue), &list[i]);

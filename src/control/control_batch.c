@@ -336,12 +336,12 @@ static void check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
     struct job_decisions decisions;
     uint32_t count;
 
-    if (sched_gang_may_fit(c->sched, job, ret_looks, &miss)) {
+    if (pools_gang_may_fit(c->pools, job, ret_looks, &miss)) {
         return;
     }
     struct str text = report_gang_rejection(c, &miss, &c->batch.arena);
     uint32_t *members =
-        sched_gang_waiting(c->sched, job, &c->batch.arena, &count);
+        pools_gang_waiting(c->pools, job, &c->batch.arena, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
@@ -366,11 +366,11 @@ void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
         check_gang(c, job, ret_looks);
         return;
     }
-    if (sched_has_place(c->sched, job, ret_looks)) {
+    if (pools_has_place(c->pools, job, ret_looks)) {
         class_->checked_generation = c->node_generation;
         return;
     }
-    sched_explain_nodes(c->sched, job, &explanation);
+    pools_explain_nodes(c->pools, job, &explanation);
     *ret_looks += explanation.nodes_total;
     if (is_exhausted(&explanation)) {
         job_give_up(c->jobs, job, c->batch.time_ms, &c->batch.arena,
@@ -436,9 +436,9 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
 {
     struct job_decisions decisions;
     struct job_run run = {
-        .executor_id = sched_node_executor(c->sched, decision->node),
-        .node_name = sched_node_name(c->sched, decision->node),
-        .pool = sched_node_pool(c->sched, decision->node),
+        .executor_id = pools_node_executor(c->pools, decision->node),
+        .node_name = pools_node_name(c->pools, decision->node),
+        .pool = pools_node_pool(c->pools, decision->node),
         .priority = decision->priority,
         .is_backfilled = decision->is_backfilled,
         .excess_charge = decision->charge,
@@ -497,7 +497,7 @@ static void add_admission(struct control *c,
     event->type = is_admitted ? EVENT_ADMITTED : EVENT_DISMISSED;
     event->created_ms = c->batch.time_ms;
     event->job = view.id;
-    event->admitted.pool = c->policy->policy.pools[decision->pool_index].name;
+    event->admitted.pool = pools_pool_name(c->pools, decision->pool_index);
     if (is_admitted && decision->start_ms != SCHED_START_UNKNOWN) {
         event->admitted.start_ms = decision->start_ms;
     }
@@ -522,7 +522,7 @@ static bool decision_stands(struct control *c,
     }
     if (decision->action == SCHED_LEASE) {
         const struct control_executor *executor =
-            executor_get(c, sched_node_executor(c->sched, decision->node));
+            executor_get(c, pools_node_executor(c->pools, decision->node));
         if (policy->unacknowledged_max > 0 &&
             executor->unacknowledged_count + executor->in_batch_count >=
                 policy->unacknowledged_max) {
@@ -643,7 +643,7 @@ void batch_plan_round(struct control *c, enum round_kind kind)
                         : 1;
     struct sched_plan plan;
 
-    sched_plan(c->sched, c->batch.time_ms, kind, room, &plan);
+    pools_plan(c->pools, POOLS_DEFAULT, c->batch.time_ms, kind, room, &plan);
     reset_in_batch_counts(c);
     bool is_whole = add_groups(c, &plan);
     /* What this plan leaves undone, the next one does. */

@@ -109,7 +109,7 @@ static void encode_head(struct control *c, struct strbuf *buf, bool is_whole)
 {
     auto_strbuf history = {0};
 
-    sched_history_pack(c->sched, &history);
+    pools_history_pack(c->pools, &history);
     pack_u64(buf, CONTROL_CHECKPOINT_VERSION);
     pack_i64(buf, is_whole ? c->now_ms : 0);
     pack_str(buf,
@@ -228,14 +228,14 @@ static void restore_run(struct control *c, uint32_t job,
                         const struct job_view *view)
 {
     uint32_t node =
-        sched_node_index(c->sched, view->run.executor_id, view->run.node_name);
+        pools_node_index(c->pools, view->run.executor_id, view->run.node_name);
 
     int64_t leased_ms = view->run.leased_ms; /* 0: of an older release */
 
-    sched_job_lease(c->sched, job, node, view->run.priority,
+    pools_job_lease(c->pools, job, node, view->run.priority,
                     leased_ms ? leased_ms : c->now_ms, false);
     if (view->run.started_ms) {
-        sched_job_age_from(c->sched, job, view->run.started_ms);
+        pools_job_age_from(c->pools, job, view->run.started_ms);
         note_finished(c, job, view->state);
     }
     note_run_began(c, view->run.index, view->run.executor_id, view->run.id);
@@ -256,8 +256,8 @@ static void restore_jobs(struct control *c)
         link_job(c, job, view.queue);
         uint32_t count = jobs_tried(c->jobs, job, tried);
         for (uint32_t i = 0; i < count; i++) {
-            sched_job_avoid(c->sched, job,
-                            sched_node_index(c->sched, tried[i].executor_id,
+            pools_job_avoid(c->pools, job,
+                            pools_node_index(c->pools, tried[i].executor_id,
                                              tried[i].node_name));
         }
         if (view.has_run) {
@@ -278,7 +278,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
                        "the checkpoint was written by a newer release");
     }
     c->now_ms = unpack_i64(&reader);
-    sched_set_time(c->sched, c->now_ms);
+    pools_set_time(c->pools, c->now_ms);
     struct str policy = unpack_str(&reader);
     if (policy.byte_count) {
         policy_apply(c, policy);
@@ -301,7 +301,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
         return rc;
     }
     restore_jobs(c);
-    rc = sched_history_unpack(c->sched, history);
+    rc = pools_history_unpack(c->pools, history);
     return rc < 0 ? err_set(err, rc, "the checkpoint's history does not decode")
                   : 0;
 }

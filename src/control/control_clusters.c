@@ -48,10 +48,10 @@ static void add_executor(const struct control *c, struct offers *offers,
         if (!node->bytes) {
             continue;
         }
-        sched_node_stats(c->sched, node->sched_node, &stats);
+        pools_node_stats(c->pools, node->sched_node, &stats);
         struct offer *offer =
             offer_get(offers, first, executor,
-                      sched_node_pool(c->sched, node->sched_node));
+                      pools_node_pool(c->pools, node->sched_node));
         add_vec(&offer->capacity, &stats.capacity);
         offer->node_count++;
         offer->run_count += stats.run_count;

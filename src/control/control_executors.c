@@ -46,7 +46,7 @@ static void node_drop(struct control *c, struct control_executor *executor,
     mem_free(node->bytes);
     node->bytes = NULL;
     node->is_cordoned = false;
-    sched_node_remove(c->sched, node->sched_node);
+    pools_node_remove(c->pools, node->sched_node);
     names_unref(&executor->node_names, index);
     executor->node_count--;
     c->metrics.node_count--;
@@ -124,7 +124,7 @@ void executor_sync(struct control *c, struct control_executor *executor)
 
     if (accepts != executor->accepts) {
         executor->accepts = accepts;
-        sched_executor_set(c->sched, executor->id, accepts);
+        pools_executor_set(c->pools, executor->id, accepts);
         c->is_plan_wanted |= accepts;
         c->is_balance_wanted |= accepts;
     }
@@ -177,7 +177,7 @@ static void fold_node(struct control *c, struct control_executor *executor,
     node->byte_count = (uint32_t)buf.byte_count;
     struct node_record known = *record;
     known.is_unschedulable |= node->is_cordoned;
-    node->sched_node = sched_node_set(c->sched, executor->id, &known, pool);
+    node->sched_node = pools_node_set(c->pools, executor->id, &known, pool);
     node->seen_no = c->exchange_no;
 }
 

@@ -34,7 +34,7 @@ void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
     c->policy = policy;
     c->jobs = jobs_create();
     jobs_set_policy(c->jobs, &policy->policy);
-    c->sched = sched_create(&policy->policy);
+    c->pools = pools_create(&policy->policy);
     c->dedup = dedup_create(seed);
     c->plan_wake_ms = INT64_MAX;
     c->node_generation = 1;
@@ -62,7 +62,7 @@ void state_fini(struct control *c)
     executors_fini(c);
     empty_tables(c);
     jobs_destroy(c->jobs);
-    sched_destroy(c->sched);
+    pools_destroy(c->pools);
     dedup_destroy(c->dedup);
     policy_box_destroy(c->policy);
     names_fini(&c->queue_names);
@@ -73,7 +73,7 @@ void state_fini(struct control *c)
     VEC_FREE(&c->notes);
     VEC_FREE(&c->unchecked);
     c->jobs = NULL;
-    c->sched = NULL;
+    c->pools = NULL;
     c->dedup = NULL;
     c->policy = NULL;
 }
@@ -99,7 +99,7 @@ static struct control_queue *queue_get(struct control *c, struct str name,
         /* Not set (yet): nothing of it starts. */
         struct queue_record record = queue_record_plain(name);
         record.is_cordoned = true;
-        sched_queue_set(c->sched, index, &record);
+        pools_queue_set(c->pools, index, &record);
     }
     *ret_index = index;
     return &c->queues.items[index];
@@ -109,7 +109,7 @@ static void queue_drop_if_unused(struct control *c, uint32_t index)
 {
     if (!c->queues.items[index].is_set &&
         c->queues.items[index].job_count == 0) {
-        sched_queue_remove(c->sched, index);
+        pools_queue_remove(c->pools, index);
         transitions_forget(c, index);
         names_unref(&c->queue_names, index);
     }
@@ -124,9 +124,9 @@ void queue_apply(struct control *c, const struct queue_record *record,
         return; /* QUEUES_MAX: batch_add_events() has refused it before */
     }
     queue_get(c, record->name, &index)->is_set = true;
-    bool had_apps = sched_queue_has_applications(c->sched, index);
-    sched_queue_set(c->sched, index, record);
-    if (!had_apps && sched_queue_has_applications(c->sched, index)) {
+    bool had_apps = pools_queue_has_applications(c->pools, index);
+    pools_queue_set(c->pools, index, record);
+    if (!had_apps && pools_queue_has_applications(c->pools, index)) {
         apps_feed(c, index);
     }
     c->is_plan_wanted = c->is_balance_wanted = true;
@@ -143,7 +143,7 @@ static void on_queue_deleted(struct control *c, struct str name)
     struct queue_record record = queue_record_plain(name);
     record.is_cordoned = true;
     c->queues.items[index].is_set = false;
-    sched_queue_set(c->sched, index, &record);
+    pools_queue_set(c->pools, index, &record);
     queue_drop_if_unused(c, index);
 }
 
@@ -168,7 +168,7 @@ static uint32_t class_join(struct control *c, uint32_t index,
                 .requests = {arena_alloc(&arena, sizeof(amount)), 1}};
             requirement.requests.items[0] = amount;
         }
-        class_->sched_class = sched_class_add(c->sched, &requirement);
+        class_->sched_class = pools_class_add(c->pools, &requirement);
         class_->checked_generation = 0;
     }
     return class_->sched_class;
@@ -204,7 +204,7 @@ void link_job(struct control *c, uint32_t job, struct str queue)
         VEC_PUSH(&c->links, (struct job_link){0});
     }
     c->links.items[job] = link;
-    sched_job_add(c->sched, job, &record);
+    pools_job_add(c->pools, job, &record);
 }
 
 static void unlink_job(struct control *c, uint32_t job)
@@ -212,9 +212,9 @@ static void unlink_job(struct control *c, uint32_t job)
     struct job_link link = c->links.items[job];
     struct control_class *class_ = &c->classes.items[link.class_index];
 
-    sched_job_remove(c->sched, job);
+    pools_job_remove(c->pools, job);
     if (--class_->job_count == 0) {
-        sched_class_remove(c->sched, class_->sched_class);
+        pools_class_remove(c->pools, class_->sched_class);
     }
     c->queues.items[link.queue].job_count--;
     queue_drop_if_unused(c, link.queue);
@@ -231,9 +231,9 @@ static uint32_t node_to_avoid(struct control *c, uint32_t job,
     if (count == 0) {
         return SCHED_NONE;
     }
-    uint32_t node = sched_node_index(c->sched, tried[count - 1].executor_id,
+    uint32_t node = pools_node_index(c->pools, tried[count - 1].executor_id,
                                      tried[count - 1].node_name);
-    return node == sched_job_node(c->sched, job) ? node : SCHED_NONE;
+    return node == pools_job_node(c->pools, job) ? node : SCHED_NONE;
 }
 
 static void on_submitted(struct control *c, uint32_t job,
@@ -255,21 +255,21 @@ static void on_submitted(struct control *c, uint32_t job,
 static void on_leased(struct control *c, const struct jobs_change *change,
                       const struct event *event)
 {
-    uint32_t node = sched_node_index(c->sched, event->leased.executor_id,
+    uint32_t node = pools_node_index(c->pools, event->leased.executor_id,
                                      event->leased.node_name);
 
-    sched_job_lease(c->sched, change->job, node, event->leased.priority,
+    pools_job_lease(c->pools, change->job, node, event->leased.priority,
                     event->created_ms, true);
     if (event->leased.is_backfilled) {
-        sched_job_age_from(c->sched, change->job, event->created_ms);
+        pools_job_age_from(c->pools, change->job, event->created_ms);
     }
     if (event->leased.excess_charge > 0) {
-        sched_job_charge(c->sched, change->job, event->leased.pool,
+        pools_job_charge(c->pools, change->job, event->leased.pool,
                          event->leased.excess_charge);
     }
     uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
     if (head != JOBS_NONE) {
-        sched_job_yield(c->sched, change->job, head);
+        pools_job_yield(c->pools, change->job, head);
     }
     note_run_began(c, change->run, event->leased.executor_id, event->run);
     c->metrics.leased_count++;
@@ -285,11 +285,11 @@ static void fold_admission(struct control *c, const struct event *event)
     }
     if (event->type == EVENT_ADMITTED) {
         int64_t start_ms = event->admitted.start_ms;
-        sched_job_admit(c->sched, job, event->admitted.pool,
+        pools_job_admit(c->pools, job, event->admitted.pool,
                         start_ms > 0 ? start_ms : SCHED_START_UNKNOWN,
                         event->admitted.excess_charge);
     } else {
-        sched_job_dismiss(c->sched, job);
+        pools_job_dismiss(c->pools, job);
     }
 }
 
@@ -301,7 +301,7 @@ static void on_ended(struct control *c, const struct jobs_change *change)
     c->metrics.cancelled_count += change->after == JOB_CANCELLED;
     c->metrics.preempted_count += change->after == JOB_PREEMPTED;
     if (change->after == JOB_SUCCEEDED) {
-        sched_job_succeeded(c->sched, change->job);
+        pools_job_succeeded(c->pools, change->job);
     }
     unlink_job(c, change->job);
 }
@@ -318,9 +318,9 @@ static void count_transition(struct control *c,
         return;
     }
     if (change->before != JOB_NONE) {
-        uint32_t node = sched_job_node(c->sched, change->job);
+        uint32_t node = pools_job_node(c->pools, change->job);
         queue = c->links.items[change->job].queue;
-        pool = node == SCHED_NONE ? pool : sched_node_pool(c->sched, node);
+        pool = node == SCHED_NONE ? pool : pools_node_pool(c->pools, node);
     }
     if (item->event.type == EVENT_LEASED) {
         pool = item->event.leased.pool;
@@ -334,8 +334,8 @@ void note_finished(struct control *c, uint32_t job, enum job_state state)
 {
     if ((state == JOB_RUN_SUCCEEDED || state == JOB_RUN_FAILED ||
          state == JOB_RUN_CANCELLED) &&
-        sched_job_node(c->sched, job) != SCHED_NONE) {
-        sched_job_finished(c->sched, job);
+        pools_job_node(c->pools, job) != SCHED_NONE) {
+        pools_job_finished(c->pools, job);
     }
 }
 
@@ -377,17 +377,17 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
         on_leased(c, change, event);
         return; /* a plan's own work wants no plan */
     } else if (event->type == EVENT_REQUEUED) {
-        sched_job_requeue(c->sched, change->job,
+        pools_job_requeue(c->pools, change->job,
                           node_to_avoid(c, change->job, change->before));
         VEC_PUSH(&c->unchecked, change->job);
         c->metrics.requeued_count++;
     } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
-        c->is_balance_wanted |= sched_job_started(c->sched, change->job);
+        c->is_balance_wanted |= pools_job_started(c->pools, change->job);
         jobs_run_started(c->jobs, change->job,
-                         sched_job_age_of(c->sched, change->job));
+                         pools_job_age_of(c->pools, change->job));
         return;
     } else if (event->type == EVENT_REPRIORITISED) {
-        sched_job_reprioritise(c->sched, change->job,
+        pools_job_reprioritise(c->pools, change->job,
                                event->reprioritise.priority);
     } else {
         return;
@@ -409,7 +409,7 @@ void policy_apply(struct control *c, struct str text)
     c->policy = fresh;
     c->is_policy_logged = true;
     jobs_set_policy(c->jobs, &fresh->policy);
-    sched_policy_set(c->sched, &fresh->policy);
+    pools_policy_set(c->pools, &fresh->policy);
     policy_box_destroy(old);
     for (size_t i = 0; i < c->executors.count; i++) {
         if (c->executors.items[i]) {
@@ -457,7 +457,7 @@ static void fold_other(struct control *c, const struct event *event)
         fold_admission(c, event);
         break;
     case EVENT_LEADER_STARTED:
-        sched_sweep_reset(c->sched);
+        pools_sweep_reset(c->pools);
         break;
     case EVENT_NODE_HEALTH:
         health_fold(c, event);
@@ -503,7 +503,7 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     if (time_ms > c->now_ms) {
         c->now_ms = time_ms;
     }
-    sched_set_time(c->sched, time_ms);
+    pools_set_time(c->pools, time_ms);
     int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
     if (rc < 0) {
         return rc;

@@ -78,7 +78,7 @@ void health_note(struct control *c, const struct jobs_change *change,
         return;
     }
     jobs_get(c->jobs, change->job, &view);
-    if (sched_job_node(c->sched, change->job) == SCHED_NONE) {
+    if (pools_job_node(c->pools, change->job) == SCHED_NONE) {
         return; /* a foreign log */
     }
     bool is_failed =
@@ -90,7 +90,7 @@ void health_note(struct control *c, const struct jobs_change *change,
         .is_exit = sign == SIGN_EXIT,
         .job_set = hash_of_set(&view),
     };
-    sched_run_ended(c->sched, change->job, &outcome);
+    pools_run_ended(c->pools, change->job, &outcome);
 }
 
 /* Deciding. */
@@ -122,7 +122,7 @@ static struct str reason_of(struct control *c,
 bool batch_add_health(struct control *c)
 {
     const struct sched_health_change *changes;
-    uint32_t count = sched_health_plan(c->sched, c->batch.time_ms, &changes);
+    uint32_t count = pools_health_plan(c->pools, c->batch.time_ms, &changes);
     struct event_scope scope = {0};
     struct event event;
 
@@ -132,8 +132,8 @@ bool batch_add_health(struct control *c)
         event.type = EVENT_NODE_HEALTH;
         event.created_ms = c->batch.time_ms;
         event.health.executor_id =
-            sched_node_executor(c->sched, changes[i].node);
-        event.health.node_name = sched_node_name(c->sched, changes[i].node);
+            pools_node_executor(c->pools, changes[i].node);
+        event.health.node_name = pools_node_name(c->pools, changes[i].node);
         event.health.health = health->health;
         event.health.until_ms = health->until_ms;
         event.health.probation_ms = health->probation_ms;
@@ -149,7 +149,7 @@ static void set_health(struct control *c, struct str executor_id,
                        const struct event *event)
 {
     uint32_t node =
-        sched_node_index(c->sched, executor_id, event->health.node_name);
+        pools_node_index(c->pools, executor_id, event->health.node_name);
     struct sched_health health = {
         .health = event->health.health,
         .is_pinned = event->health.is_pinned,
@@ -158,7 +158,7 @@ static void set_health(struct control *c, struct str executor_id,
         .reason = event->health.reason,
     };
 
-    sched_health_set(c->sched, node, &health);
+    pools_health_set(c->pools, node, &health);
 }
 
 /* An operator's word is for nodes that are there. */
@@ -183,8 +183,8 @@ void health_fold(struct control *c, const struct event *event)
     } else {
         set_where_it_is(c, event);
     }
-    c->metrics.quarantined_count = sched_health_count(c->sched, NODE_OUT);
-    c->metrics.trial_count = sched_health_count(c->sched, NODE_TRIAL);
+    c->metrics.quarantined_count = pools_health_count(c->pools, NODE_OUT);
+    c->metrics.trial_count = pools_health_count(c->pools, NODE_TRIAL);
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }

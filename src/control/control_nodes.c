@@ -36,7 +36,7 @@ static bool is_wanted(const struct control *c, const struct command *command,
            (!executor.byte_count || str_equal(executor, item->executor->id)) &&
            (!pool.byte_count ||
             str_equal(pool,
-                      sched_node_pool(c->sched, item->node->sched_node))) &&
+                      pools_node_pool(c->pools, item->node->sched_node))) &&
            compare_places(command->nodes.after_name,
                           command->nodes.after_executor, item->name,
                           item->executor->id) < 0;
@@ -118,12 +118,12 @@ static void fill_status(struct control *c, const struct listed *item,
     struct sched_health health;
     uint32_t node = item->node->sched_node;
 
-    sched_node_stats(c->sched, node, &stats);
-    sched_health_get(c->sched, node, c->now_ms, &health);
+    pools_node_stats(c->pools, node, &stats);
+    pools_health_get(c->pools, node, c->now_ms, &health);
     *status = (struct node_status){
         .name = arena_str(arena, item->name),
         .executor = arena_str(arena, item->executor->id),
-        .pool = arena_str(arena, sched_node_pool(c->sched, node)),
+        .pool = arena_str(arena, pools_node_pool(c->pools, node)),
         .capacity = name_amounts(c, &stats.capacity, arena),
         .free = name_amounts(c, &stats.free, arena),
         .run_count = stats.run_count,

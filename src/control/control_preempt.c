@@ -7,21 +7,21 @@
 static const struct held_share *held_share(struct control *c, uint32_t queue,
                                            struct str pool)
 {
-    const struct policy *policy = &c->policy->policy;
+    uint32_t count = pools_pool_count(c->pools);
     struct sched_queue_stats stats;
     uint32_t p = 0;
 
-    while (p < policy->pool_count && !str_equal(policy->pools[p].name, pool)) {
+    while (p < count && !str_equal(pools_pool_name(c->pools, p), pool)) {
         p++;
     }
-    if (p == policy->pool_count) {
+    if (p == count) {
         return NULL;
     }
     struct held_share *held =
         &c->held_shares[(queue * 31 + p) % HELD_SHARES_MAX];
     if (held->batch_seq != c->seq + 1 || held->queue != queue ||
         held->pool != p) {
-        sched_queue_stats(c->sched, queue, p, &stats);
+        pools_queue_stats(c->pools, queue, p, &stats);
         *held = (struct held_share){
             .batch_seq = c->seq + 1,
             .queue = queue,
@@ -39,7 +39,7 @@ static void put_rule(struct strbuf *text, struct control *c,
                      const struct sched_decision *decision)
 {
     uint32_t queue = c->links.items[decision->job].queue;
-    struct str pool = sched_node_pool(c->sched, decision->node);
+    struct str pool = pools_node_pool(c->pools, decision->node);
     const struct held_share *held = NULL;
 
     switch (decision->preemption) {

@@ -27,7 +27,7 @@
 #include "control/session.h"
 #include "job/job_action.h"
 #include "job/names.h"
-#include "sched/sched.h"
+#include "pools/pools.h"
 #include "wire/log_codec.h"
 
 /* A queue that is set, or that still has jobs; its index is that of its name,
@@ -160,7 +160,7 @@ struct control {
     struct policy_box *policy;
     bool is_policy_logged; /* it is the log's, not only the configuration's */
     struct jobs *jobs;
-    struct sched *sched;
+    struct pools *pools;
     struct dedup *dedup;
     struct names queue_names;
     VEC(struct control_queue) queues;

@@ -296,7 +296,7 @@ static void put_details(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, ".\n");
     }
     if (e->nearest_node != SCHED_NONE) {
-        struct str name = sched_node_name(c->sched, e->nearest_node);
+        struct str name = pools_node_name(c->pools, e->nearest_node);
         strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
         report_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
@@ -434,7 +434,7 @@ static void put_nearest_miss(struct strbuf *buf, const struct control *c,
         }
     }
     if (memcmp(&lack, &nothing, sizeof(lack)) != 0) {
-        struct str name = sched_node_name(c->sched, e->nearest_node);
+        struct str name = pools_node_name(c->pools, e->nearest_node);
         strbuf_addf(buf, "Nearest is node %.*s, which even when empty lacks ",
                     STR_ARG(name));
         report_put_vec(buf, c, &lack);
@@ -500,7 +500,7 @@ static void put_queue_line(struct strbuf *buf, struct control *c,
     struct sched_queue_stats stats;
     struct str name = names_get(&c->queue_names, queue);
 
-    sched_queue_stats(c->sched, queue, pool, &stats);
+    pools_queue_stats(c->pools, queue, pool, &stats);
     strbuf_addf(buf, "\t%.*s\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%u\t%u\n",
                 STR_ARG(name), stats.weight, stats.fair_share,
                 stats.adjusted_share, stats.actual_share, stats.demand_share,
@@ -559,11 +559,11 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
                      struct str only_queue)
 {
     struct sched_pool_stats stats;
-    struct str name = c->policy->policy.pools[pool].name;
+    struct str name = pools_pool_name(c->pools, pool);
     uint32_t count;
     auto_mem struct named_queue *queues = queues_sorted(c, &count);
 
-    sched_pool_stats(c->sched, pool, &stats);
+    pools_pool_stats(c->pools, pool, &stats);
     strbuf_addf(buf, "Pool %.*s:\n", STR_ARG(name));
     strbuf_addf(buf, "\tNodes:\t%u\n\tTotal:\t", stats.node_count);
     report_put_vec(buf, c, &stats.total);
@@ -597,7 +597,7 @@ static void answer_report(struct control *c, struct command *command)
             put_job(&text, c, index, &waiting);
         }
     } else {
-        for (uint32_t i = 0; i < c->policy->policy.pool_count; i++) {
+        for (uint32_t i = 0; i < pools_pool_count(c->pools); i++) {
             put_pool(&text, c, i, command->report.queue);
         }
     }
@@ -695,11 +695,11 @@ static void fill_share(struct control *c, struct command *command,
 
     struct application_counts applications;
 
-    sched_queue_stats(c->sched, queue->index, pool, &stats);
+    pools_queue_stats(c->pools, queue->index, pool, &stats);
     apps_count(c, queue->index, &applications);
     *share = (struct queue_share){
         .queue = arena_str(&command->arena, queue->name),
-        .pool = arena_str(&command->arena, c->policy->policy.pools[pool].name),
+        .pool = arena_str(&command->arena, pools_pool_name(c->pools, pool)),
         .weight_micro = (int64_t)(stats.weight * (double)PPM),
         .fair_share_ppm = ppm(stats.fair_share),
         .adjusted_share_ppm = ppm(stats.adjusted_share),
@@ -725,7 +725,7 @@ static void count_looked(const struct control *c, struct queue_share *shares,
                          const uint32_t *row_of_queue, uint32_t pool_count)
 {
     uint32_t count;
-    const struct sched_looked *looked = sched_looked(c->sched, &count);
+    const struct sched_looked *looked = pools_looked(c->pools, &count);
 
     for (uint32_t i = 0; i < count; i++) {
         const struct control_queue *queue = &c->queues.items[looked[i].queue];
@@ -739,7 +739,7 @@ static void count_looked(const struct control *c, struct queue_share *shares,
 
 static void answer_queues(struct control *c, struct command *command)
 {
-    uint32_t count, pool_count = c->policy->policy.pool_count;
+    uint32_t count, pool_count = pools_pool_count(c->pools);
     auto_mem struct named_queue *queues = queues_sorted(c, &count);
     auto_mem uint32_t *row_of_queue =
         mem_alloc_array(c->queues.count + 1, sizeof(*row_of_queue));
@@ -783,11 +783,11 @@ void report_answer(struct control *c, struct command *command)
 void control_assert_valid(struct control *c)
 {
     jobs_assert_valid(c->jobs);
-    ASSERT(sched_is_consistent(c->sched));
+    ASSERT(pools_is_consistent(c->pools));
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
         if (jobs_is_live(c->jobs, job)) {
             bool waits = jobs_state(c->jobs, job) == JOB_QUEUED;
-            ASSERT(waits == (sched_job_node(c->sched, job) == SCHED_NONE));
+            ASSERT(waits == (pools_job_node(c->pools, job) == SCHED_NONE));
         }
     }
 }

@@ -13,9 +13,9 @@ void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting)
     struct waiting *w = ret_waiting;
 
     *w = (struct waiting){0};
-    sched_explain_need(c->sched, job, c->now_ms, &w->why, &w->need);
+    pools_explain_need(c->pools, job, c->now_ms, &w->why, &w->need);
     if (w->why.wait != SCHED_WAIT_NOT) {
-        w->kind_count = sched_explain_kinds(c->sched, job, c->now_ms, w->kinds,
+        w->kind_count = pools_explain_kinds(c->pools, job, c->now_ms, w->kinds,
                                             &w->left_out_count);
     }
 }
@@ -27,7 +27,7 @@ void admissions_answer(struct control *c, struct command *command)
         struct sched_admission admission;
         uint32_t job = jobs_find(c->jobs, row->job);
         if (job == JOBS_NONE || jobs_state(c->jobs, job) != JOB_QUEUED ||
-            !sched_job_admission(c->sched, job, &admission)) {
+            !pools_job_admission(c->pools, job, &admission)) {
             continue;
         }
         row->is_admitted = true;
@@ -39,7 +39,7 @@ void admissions_answer(struct control *c, struct command *command)
 
 static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
 {
-    strbuf_addf(buf, "%.*s", STR_ARG(sched_node_name(c->sched, node)));
+    strbuf_addf(buf, "%.*s", STR_ARG(pools_node_name(c->pools, node)));
 }
 
 /* Text. */
@@ -163,7 +163,7 @@ static void put_json_vec(struct strbuf *buf, const struct control *c,
 static void put_json_node(struct strbuf *buf, const struct control *c,
                           const char *name, uint32_t node)
 {
-    struct str text = sched_node_name(c->sched, node);
+    struct str text = pools_node_name(c->pools, node);
 
     strbuf_addf(buf, "\"%s\":\"", name);
     for (size_t i = 0; i < text.byte_count; i++) {

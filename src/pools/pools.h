@@ -1,0 +1,208 @@
+/*
+ * pools - the planner of all pools: a router over *shards*, each of which is
+ * one state of src/sched.  The Default shard has all pools of the
+ * configuration; each pool object (model/pool.h) has a shard of its own.
+ *
+ * The words are those of sched.h, which says what they mean: what is told
+ * here of a job, a node or a class is told to the shard that it is in, and
+ * queues, executors, the policy and the time to all shards.  Handles are the
+ * router's: jobs and queues have the caller's dense indexes; classes and
+ * nodes the indexes that are returned here.  A *pool index* goes over the
+ * policy's pools and then the objects, in order of names.
+ *
+ * While there has been no pool object all handles are those of the Default
+ * shard, and each call is one of src/sched.
+ *
+ * Pure.  Threads: one owner.  Strings given are copied, but for the policy's.
+ */
+#pragma once
+
+#include "model/pool.h"
+#include "sched/sched.h"
+
+enum {
+    POOLS_SHARDS_MAX = POOL_OBJECTS_MAX + 1,
+    POOLS_DEFAULT = 0, /* the shard of the policy's pools */
+};
+
+/* The state. */
+struct pools;
+
+/* An empty state; `policy` as in sched_create(). */
+struct pools *pools_create(const struct policy *policy) must_check;
+/* Free it. */
+void pools_destroy(struct pools *pools);
+DEFINE_AUTO(pools, pools_destroy)
+
+/* Go by another policy from now on. */
+void pools_policy_set(struct pools *pools, const struct policy *policy);
+/* The leader's logged time. */
+void pools_set_time(struct pools *pools, int64_t now_ms);
+
+/* How many pools there are, and a pool's name; borrowed until they change. */
+uint32_t pools_pool_count(const struct pools *pools);
+/* See pools_pool_count(). */
+struct str pools_pool_name(const struct pools *pools, uint32_t pool_index);
+
+/* Queues, executors and nodes. */
+
+/* Add a queue or change it. */
+void pools_queue_set(struct pools *pools, uint32_t queue,
+                     const struct queue_record *record);
+/* Forget a queue that has no jobs left. */
+void pools_queue_remove(struct pools *pools, uint32_t queue);
+/* Whether a queue goes by applications. */
+bool pools_queue_has_applications(const struct pools *pools, uint32_t queue);
+/* Whether an executor gets new leases at all. */
+void pools_executor_set(struct pools *pools, struct str executor,
+                        bool accepts_new_leases);
+/* Add a node or change it. */
+uint32_t pools_node_set(struct pools *pools, struct str executor,
+                        const struct node_record *record, struct str pool);
+/* The node is gone. */
+void pools_node_remove(struct pools *pools, uint32_t node);
+/* The index of a node by name; one that was never set is made, absent. */
+uint32_t pools_node_index(struct pools *pools, struct str executor,
+                          struct str name);
+/* A node's name; borrowed until nodes change. */
+struct str pools_node_name(const struct pools *pools, uint32_t node);
+/* The executor that offers it; borrowed likewise. */
+struct str pools_node_executor(const struct pools *pools, uint32_t node);
+/* Its pool, "" while it was never set; borrowed likewise. */
+struct str pools_node_pool(const struct pools *pools, uint32_t node);
+/* How a node stands. */
+void pools_node_stats(const struct pools *pools, uint32_t node,
+                      struct sched_node_stats *ret_stats);
+
+/* Classes and jobs. */
+
+/* The class of a canonical requirement. */
+uint32_t pools_class_add(struct pools *pools,
+                         const struct requirement *requirement);
+/* Forget a class that no job has. */
+void pools_class_remove(struct pools *pools, uint32_t class_index);
+
+/* A new job waits in its queue, in the shard that is its home: of the pool
+ * object that it names, or else Default.  `is_foreign` is not looked at. */
+void pools_job_add(struct pools *pools, uint32_t job,
+                   const struct sched_job *record);
+/* What a job's application is. */
+void pools_job_application(struct pools *pools, uint32_t job, struct str id,
+                           bool has_stateaware_off);
+/* A waiting job has `node` from now on, and is in that node's shard. */
+void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
+                     int32_t priority, int64_t now_ms, bool is_counted);
+/* The main containers of a leased job run. */
+bool pools_job_started(struct pools *pools, uint32_t job);
+/* The age of a leased job counts from a time. */
+void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms);
+/* From when it counts; INT64_MAX: it has none yet. */
+int64_t pools_job_age_of(const struct pools *pools, uint32_t job);
+/* A leased job gives way to an admitted one. */
+void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job);
+/* A waiting job is admitted to a pool. */
+void pools_job_admit(struct pools *pools, uint32_t job, struct str pool,
+                     int64_t start_ms, int64_t charge);
+/* It is admitted no longer. */
+void pools_job_dismiss(struct pools *pools, uint32_t job);
+/* Whether a job, or its gang, is admitted. */
+bool pools_job_admission(const struct pools *pools, uint32_t job,
+                         struct sched_admission *ret_admission);
+/* A job that was leased just before is charged. */
+void pools_job_charge(struct pools *pools, uint32_t job, struct str pool,
+                      int64_t charge);
+/* A leased job waits again, at home. */
+void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node);
+/* A job avoids a node. */
+void pools_job_avoid(struct pools *pools, uint32_t job, uint32_t node);
+/* A job is no longer to be thought of. */
+void pools_job_remove(struct pools *pools, uint32_t job);
+/* A job's priority within its queue changes. */
+void pools_job_reprioritise(struct pools *pools, uint32_t job,
+                            uint32_t priority);
+/* The node of a leased job, or SCHED_NONE. */
+uint32_t pools_job_node(const struct pools *pools, uint32_t job);
+/* The run of a leased job has ended by itself. */
+void pools_run_ended(struct pools *pools, uint32_t job,
+                     const struct sched_outcome *outcome);
+/* A leased job's run has ended by itself or was cancelled. */
+void pools_job_finished(struct pools *pools, uint32_t job);
+/* A leased job of a gang with terms has succeeded. */
+void pools_job_succeeded(struct pools *pools, uint32_t job);
+/* The gang of a job was scaled at a time. */
+void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms);
+/* A job asks for something else from now on. */
+void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index);
+
+/* The health of nodes. */
+
+/* The changes that are due, in order of nodes' names. */
+uint32_t pools_health_plan(struct pools *pools, int64_t now_ms,
+                           const struct sched_health_change **ret_changes);
+/* When that is next to be asked though nothing ends. */
+int64_t pools_health_wake_ms(const struct pools *pools);
+/* A node's health is another. */
+void pools_health_set(struct pools *pools, uint32_t node,
+                      const struct sched_health *health);
+/* A node's health as of `now_ms`. */
+void pools_health_get(const struct pools *pools, uint32_t node, int64_t now_ms,
+                      struct sched_health *ret_health);
+/* How many nodes that are there have this health. */
+uint32_t pools_health_count(const struct pools *pools, enum node_health health);
+
+/* History. */
+
+/* Append what does not follow from queues, nodes and jobs, shard by shard;
+ * while there has been no pool object just as src/sched does. */
+void pools_history_pack(const struct pools *pools, struct strbuf *buf);
+/* Take it back: what either form says. */
+int pools_history_unpack(struct pools *pools, struct str bytes) must_check;
+
+/* Plans. */
+
+/* Plan one shard; decisions speak of the router's handles. */
+void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
+                enum round_kind kind, uint32_t decision_count_max,
+                struct sched_plan *ret_plan);
+/* Plans begin with all again. */
+void pools_sweep_reset(struct pools *pools);
+/* How many jobs of a queue the last plan of each shard looked at. */
+const struct sched_looked *pools_looked(struct pools *pools,
+                                        uint32_t *ret_count);
+
+/* Questions. */
+
+/* What a job needs to start. */
+void pools_explain_need(struct pools *pools, uint32_t job, int64_t now_ms,
+                        struct sched_explanation *ret_explanation,
+                        struct sched_need *ret_need);
+/* The kinds of nodes where it could be. */
+uint32_t pools_explain_kinds(struct pools *pools, uint32_t job, int64_t now_ms,
+                             struct sched_node_kind *ret_kinds,
+                             uint32_t *ret_left_out_count);
+/* What the nodes of its shard say. */
+void pools_explain_nodes(struct pools *pools, uint32_t job,
+                         struct sched_explanation *ret_explanation);
+/* Whether some node of its shard is or could become free enough. */
+bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks);
+/* Whether its gang might start there if the nodes were empty. */
+bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,
+                        struct sched_gang_miss *ret_miss);
+/* The members of its gang that wait, in order; in the arena. */
+uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
+                             struct arena *arena, uint32_t *ret_count);
+/* How a queue stands in a pool. */
+void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
+                       struct sched_queue_stats *ret_stats);
+/* The applications of a queue, shard by shard, in the arena. */
+uint32_t pools_applications(const struct pools *pools, uint32_t queue,
+                            int64_t now_ms, struct arena *arena,
+                            struct sched_application **ret_applications);
+/* How many of them are in which state. */
+void pools_application_counts(const struct pools *pools, uint32_t queue,
+                              uint32_t ret_counts[SCHED_APP_STATES]);
+/* How a pool stands. */
+void pools_pool_stats(struct pools *pools, uint32_t pool_index,
+                      struct sched_pool_stats *ret_stats);
+/* Recompute all sums and indexes and compare, the router's own too. */
+bool pools_is_consistent(struct pools *pools);

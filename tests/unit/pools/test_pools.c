@@ -1,0 +1,86 @@
+#include "pools/pools.h"
+#include "unit.h"
+
+enum { MILLI = 1000 };
+
+/* A router over the default policy, with one queue and one class. */
+struct stage {
+    struct policy policy;
+    struct pools *pools;
+    uint32_t class_index;
+    uint32_t job_count;
+};
+
+static void stage_init(struct stage *stage)
+{
+    struct resource_amount cpu = {STR("cpu"), MILLI};
+    struct requirement requirement = {
+        .requests = {&cpu, 1},
+        .lifetime_ms = LIFETIME_BY_CLASS,
+    };
+    struct queue_record queue = queue_record_plain(STR("q"));
+
+    *stage = (struct stage){0};
+    policy_defaults(&stage->policy);
+    stage->pools = pools_create(&stage->policy);
+    pools_queue_set(stage->pools, 0, &queue);
+    stage->class_index = pools_class_add(stage->pools, &requirement);
+}
+
+static void stage_fini(struct stage *stage)
+{
+    pools_destroy(stage->pools);
+}
+
+static uint32_t stage_node(struct stage *stage, const char *name, int64_t cores)
+{
+    struct resource_amount cpu = {STR("cpu"), cores * MILLI};
+    struct node_record record = {
+        .name = str_of(name),
+        .total = {&cpu, 1},
+    };
+
+    return pools_node_set(stage->pools, STR("e"), &record, STR("default"));
+}
+
+static uint32_t stage_job(struct stage *stage)
+{
+    uint32_t job = stage->job_count++;
+    struct sched_job record = {
+        .class_index = stage->class_index,
+        .submitted_ms = job,
+        .id = {{0, job + 1}},
+    };
+
+    pools_job_add(stage->pools, job, &record);
+    return job;
+}
+
+static void without_an_object_plans_are_of_the_configured_pools(void **state)
+{
+    struct stage stage;
+    struct sched_plan plan;
+
+    (void)state;
+    stage_init(&stage);
+    uint32_t node = stage_node(&stage, "n", 1);
+    uint32_t first = stage_job(&stage);
+    (void)stage_job(&stage);
+    pools_plan(stage.pools, POOLS_DEFAULT, 0, ROUND_FAST, 16, &plan);
+    assert_int_equal(plan.decision_count, 1);
+    assert_int_equal(plan.decisions[0].job, first);
+    assert_int_equal(plan.decisions[0].node, node);
+    assert_int_equal(pools_pool_count(stage.pools), 1);
+    assert_true(str_equal(pools_node_pool(stage.pools, node), STR("default")));
+    assert_true(pools_is_consistent(stage.pools));
+    stage_fini(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_an_object_plans_are_of_the_configured_pools),
+    };
+
+    return RUN_TESTS(tests);
+}
