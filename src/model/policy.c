@@ -8,7 +8,21 @@ static void add_class(struct policy *policy, struct str name, int32_t priority,
         .priority = priority,
         .is_preemptible = is_preemptible,
         .default_lifetime_ms = is_preemptible ? 0 : LIFETIME_INFINITE,
+        .cfs_weight = POLICY_CFS_WEIGHT,
+        .may_borrow = true,
     };
+}
+
+/* A level of training jobs: they share a priority, so that weights alone tell
+ * them apart; what production runs on is never taken back. */
+static void add_level(struct policy *policy, struct str name,
+                      uint32_t cfs_weight)
+{
+    bool is_production = cfs_weight > POLICY_CFS_WEIGHT;
+
+    add_class(policy, name, is_production ? 10000 : 1000, !is_production);
+    policy->classes[policy->class_count - 1].cfs_weight = cfs_weight;
+    policy->classes[policy->class_count - 1].may_borrow = !is_production;
 }
 
 static void add_column(struct policy *policy, struct str name,
@@ -72,6 +86,10 @@ void policy_defaults(struct policy *ret_policy)
                        .probation_max_ms = 7200000,
                        .trial_successes = 3,
                        .nodes_max_ppm = FRACTION_ONE_PPM / 10},
+        .elastic = {.period_ms = 5000,
+                    .freezing_window_ms = 300000,
+                    .aging_per_level_ms = 600000,
+                    .cpu_per_gpu_milli = 1000},
         .pool_count = 1,
     };
     add_column(policy, STR("nvidia.com/gpu"), 1000);
@@ -81,6 +99,8 @@ void policy_defaults(struct policy *ret_policy)
     policy->pools[0] = (struct pool_policy){
         .name = STR("default"),
         .protected_fraction_ppm = FRACTION_ONE_PPM,
+        .load_max_ppm = FRACTION_ONE_PPM,
+        .evenness_ppm = FRACTION_ONE_PPM / 5,
     };
     pool_policy_apply(&policy->pools[0], PROFILE_BERTH);
     add_class(policy, STR("armada-default"), 1000, false);
@@ -90,6 +110,10 @@ void policy_defaults(struct policy *ret_policy)
     policy->classes[0].queue_limits[1] =
         (struct resource_fraction){STR("memory"), FRACTION_ONE_PPM};
     add_class(policy, STR("armada-preemptible"), 1000, true);
+    add_level(policy, STR("experiment"), 10);
+    add_level(policy, STR("offline"), 100);
+    add_level(policy, STR("normal"), 1000);
+    add_level(policy, STR("production"), 10000);
 }
 
 uint32_t policy_class_index(const struct policy *policy, struct str name)

@@ -25,6 +25,8 @@ enum {
     POLICY_AWAY_MAX = 4,        /* node types of a priority class */
     POLICY_LEVELS_MAX = 128,    /* different priorities, away ones included */
     POLICY_ADMITTED_MAX = 1024, /* gangs of a pool */
+    POLICY_CFS_WEIGHT = 1000,   /* of classes that do not say */
+    POLICY_CFS_WEIGHT_MAX = 1000000000,
 };
 
 /* A fraction of a pool's total of one resource. */
@@ -57,6 +59,8 @@ struct priority_class {
     uint32_t queue_limit_count;
     struct away_type away[POLICY_AWAY_MAX]; /* in order of trial */
     uint32_t away_count;
+    uint32_t cfs_weight; /* >= 1; its level in queues that are ordered `cfs` */
+    bool may_borrow;     /* its jobs may run on nodes of other pools */
 };
 
 /* A token bucket. */
@@ -103,6 +107,19 @@ struct quarantine_policy {
     int64_t nodes_max_ppm; /* of a pool's nodes; never more are out */
 };
 
+/* How gangs grow and shrink, and in which order (model.md 4). */
+struct elastic_policy {
+    int64_t period_ms;          /* between steps while nothing happens */
+    int64_t freezing_window_ms; /* of gangs that do not say */
+    /* Waiting so long is worth as much as ten times the weight. */
+    int64_t aging_per_level_ms;
+    int64_t cpu_per_gpu_milli; /* that a pod of a TrainingJob asks for */
+    /* What a unit of a resource (a core, a GiB of what is counted in bytes)
+     * counts in a score, in millionths, per column; all 0: a GPU 100, a core
+     * 1, a GiB of memory 0.1. */
+    int64_t score_weights_ppm[RESOURCE_COLUMNS_MAX];
+};
+
 struct pool_policy {
     struct str name;
     enum pool_profile profile; /* where the defaults of the rest came from */
@@ -138,6 +155,11 @@ struct pool_policy {
      * (model.md 2.11); none: nobody asks. */
     struct str topology[GANG_LEVELS_MAX];
     uint32_t level_count;
+    /* Growth may fill this part of the CPUs, and all GPUs. */
+    int64_t load_max_ppm;
+    /* A pod moves from one gang to another when the score of the first is
+     * more than 1 + this times the mean. */
+    int64_t evenness_ppm;
 };
 
 struct policy {
@@ -165,6 +187,7 @@ struct policy {
     int64_t executor_lost_timeout_ms; /* silent: its runs are lost; 1 h */
     uint32_t unacknowledged_max; /* leased, not yet reported, per executor */
     struct quarantine_policy quarantine;
+    struct elastic_policy elastic;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
 };

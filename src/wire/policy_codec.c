@@ -43,6 +43,8 @@ static void init_pool(void *record)
     pool->excess_budget_minutes = UNWRITTEN;
     pool->backfill_candidates_max = UNWRITTEN;
     pool->starved_after_ms = UNWRITTEN;
+    pool->load_max_ppm = FRACTION_ONE_PPM;
+    pool->evenness_ppm = FRACTION_ONE_PPM / 5;
 }
 
 /* The words of enum pool_profile and so on, in the order of the enums. */
@@ -130,10 +132,26 @@ static const struct setting pool_keys[] = {
             .about = "Node labels that say how near nodes are to each other, "
                      "from the leaf to the core; at most 8. Pod groups are "
                      "kept as near as there is room; []: no matter where."),
+    SETTING("elasticMaxLoad", PPM, policy_pool_form, load_max_ppm,
+            .about = "Gangs grow until this part of the pool's CPUs is asked "
+                     "for, or all of its GPUs, and shrink above it.",
+            .min = 1, .max = FRACTION_ONE_PPM),
+    SETTING("elasticEvenness", PPM, policy_pool_form, evenness_ppm,
+            .about = "A pod moves from one gang to another when the first has "
+                     "run so much more than the mean (0.2: 120 % of it).",
+            .max = 1000 * (int64_t)FRACTION_ONE_PPM),
 };
 static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
                                            sizeof(struct policy_pool_form),
                                            init_pool};
+
+static void init_class(void *record)
+{
+    struct policy_class_form *form = record;
+
+    form->cfs_weight = POLICY_CFS_WEIGHT;
+    form->may_borrow = true;
+}
 
 static const struct setting class_keys[] = {
     SETTING("name", TEXT, policy_class_form, name,
@@ -158,10 +176,17 @@ static const struct setting class_keys[] = {
             .table = &policy_away_table,
             .count_offset = offsetof(struct policy_class_form, away_count),
             .count_max = POLICY_AWAY_MAX),
+    SETTING("cfsWeight", INT, policy_class_form, cfs_weight,
+            .about = "What the time that its jobs run is divided by in queues "
+                     "that are ordered cfs.",
+            .min = 1, .max = POLICY_CFS_WEIGHT_MAX),
+    SETTING("mayBorrow", BOOL, policy_class_form, may_borrow,
+            .about = "Whether its jobs may run on nodes of other pools, where "
+                     "any job of those pools may take their place."),
 };
 static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
                                             sizeof(struct policy_class_form),
-                                            NULL};
+                                            init_class};
 
 static void init_form(void *record)
 {
@@ -270,6 +295,8 @@ static const struct setting form_keys[] = {
             .min = 1, .max = 1000000),
     SETTING("nodeQuarantine", RECORD, policy_form, quarantine, .about = "",
             .table = &policy_quarantine_table),
+    SETTING("elastic", RECORD, policy_form, elastic, .about = "",
+            .table = &policy_elastic_table),
     SETTING("disableFairSharePreemption", BOOL, policy_form,
             is_fair_share_preemption_off,
             .about = "Whether no job is preempted for fairness."),
@@ -330,6 +357,8 @@ static void knobs_to_form(const struct pool_policy *pool,
     form->backfill_candidates_max = pool->backfill_candidates_max;
     form->starved_after_ms = pool->starved_after_ms;
     form->short_job_penalty_ms = pool->short_job_penalty_ms;
+    form->load_max_ppm = pool->load_max_ppm;
+    form->evenness_ppm = pool->evenness_ppm;
 }
 
 static void pool_to_form(const struct policy *policy,
@@ -386,6 +415,9 @@ static void limits_to_form(const struct policy *policy,
     form->executor_lost_timeout_ms = policy->executor_lost_timeout_ms;
     form->unacknowledged_max = policy->unacknowledged_max;
     policy_quarantine_to_form(&policy->quarantine, &form->quarantine);
+    policy_elastic_to_form(&policy->elastic, &form->elastic);
+    form->elastic.score_weights =
+        weights_to_form(policy, policy->elastic.score_weights_ppm);
     form->is_fair_share_preemption_off = policy->is_fair_share_preemption_off;
     form->is_urgency_preemption_off = policy->is_urgency_preemption_off;
 }
@@ -412,6 +444,8 @@ void policy_to_form(const struct policy *policy, struct arena *arena,
                 fractions_of(from->queue_limits, from->queue_limit_count),
             .default_lifetime_ms =
                 from->is_preemptible ? from->default_lifetime_ms : 0,
+            .cfs_weight = from->cfs_weight,
+            .may_borrow = from->may_borrow,
         };
     }
     policy_types_to_form(policy, ret_form);
@@ -567,6 +601,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
     pool->starved_after_ms =
         number_or(form->starved_after_ms, pool->starved_after_ms);
     pool->short_job_penalty_ms = form->short_job_penalty_ms;
+    pool->load_max_ppm = form->load_max_ppm;
+    pool->evenness_ppm = form->evenness_ppm;
 }
 
 void policy_form_complete(struct policy_form *form)
@@ -634,6 +670,8 @@ static int classes_from_form(const struct policy_form *form,
         to->name = from->name;
         to->priority = (int32_t)from->priority;
         to->is_preemptible = from->is_preemptible;
+        to->cfs_weight = (uint32_t)from->cfs_weight;
+        to->may_borrow = from->may_borrow;
         to->default_lifetime_ms = from->is_preemptible
                                       ? from->default_lifetime_ms
                                       : LIFETIME_INFINITE;
@@ -678,6 +716,7 @@ static void limits_from_form(const struct policy_form *form,
     policy->executor_lost_timeout_ms = form->executor_lost_timeout_ms;
     policy->unacknowledged_max = (uint32_t)form->unacknowledged_max;
     policy->quarantine = policy_quarantine_from_form(&form->quarantine);
+    policy_elastic_from_form(&form->elastic, &policy->elastic);
     policy->is_fair_share_preemption_off = form->is_fair_share_preemption_off;
     policy->is_urgency_preemption_off = form->is_urgency_preemption_off;
 }
@@ -700,9 +739,15 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
     if (rc == 0) {
         rc = policy_floating_from_form(form, policy, err);
     }
+    if (rc == 0) {
+        rc = check_fractions(policy, "elastic.scoreWeights",
+                             &form->elastic.score_weights, err);
+    }
     if (rc < 0) {
         return rc;
     }
+    weights_from_form(policy, &form->elastic.score_weights,
+                      policy->elastic.score_weights_ppm);
     limits_from_form(form, policy);
     *ret_policy = *policy;
     return 0;

@@ -32,6 +32,7 @@ struct policy_pool_form {
     int64_t starved_after_ms;
     int64_t short_job_penalty_ms;
     struct setting_texts topology;
+    int64_t load_max_ppm, evenness_ppm;
 };
 
 /* A taint of a node type, as it is written. */
@@ -61,6 +62,8 @@ struct policy_class_form {
     int64_t default_lifetime_ms; /* of preemptible ones */
     struct policy_away_form away[POLICY_AWAY_MAX];
     uint32_t away_count;
+    int64_t cfs_weight;
+    bool may_borrow;
 };
 
 /* One resource as it is written. */
@@ -100,6 +103,13 @@ struct policy_quarantine_form {
     int64_t nodes_max_ppm;
 };
 
+/* How gangs grow and shrink, as it is written. */
+struct policy_elastic_form {
+    int64_t period_ms, freezing_window_ms, aging_per_level_ms;
+    int64_t cpu_per_gpu_milli;
+    struct setting_fractions score_weights;
+};
+
 /* The policy as it is written: names where struct policy has indexes. */
 struct policy_form {
     struct policy_resource_form resources[RESOURCE_COLUMNS_MAX];
@@ -124,6 +134,7 @@ struct policy_form {
     int64_t executor_lost_timeout_ms;
     int64_t unacknowledged_max;
     struct policy_quarantine_form quarantine;
+    struct policy_elastic_form elastic;
     bool is_fair_share_preemption_off;
     bool is_urgency_preemption_off;
 };

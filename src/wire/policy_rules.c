@@ -79,6 +79,54 @@ policy_quarantine_from_form(const struct policy_quarantine_form *form)
     };
 }
 
+/* Growth. */
+
+static const struct setting elastic_keys[] = {
+    SETTING("period", DURATION, policy_elastic_form, period_ms,
+            .about = "Gangs that may grow are looked at so often, and when "
+                     "something has changed.",
+            .min = 1000, .max = 24 * HOUR_MS),
+    SETTING("freezingWindow", DURATION, policy_elastic_form, freezing_window_ms,
+            .about = "A gang that grew or shrank does neither for so long, "
+                     "unless it says otherwise.",
+            .max = 30 * 24 * HOUR_MS),
+    SETTING("agingPerLevel", DURATION, policy_elastic_form, aging_per_level_ms,
+            .about = "In queues that are ordered cfs having waited so long is "
+                     "worth as much as ten times the weight.",
+            .min = 1000, .max = 30 * 24 * HOUR_MS),
+    SETTING("cpuPerGpu", QUANTITY, policy_elastic_form, cpu_per_gpu_milli,
+            .about = "A trainer of a TrainingJob asks for so many CPUs for "
+                     "each of its GPUs, or it is refused.",
+            .max = INT64_C(1000000)),
+    SETTING("scoreWeights", FRACTIONS, policy_elastic_form, score_weights,
+            .about = "What a unit of each resource (a GPU, a core, a GiB) "
+                     "counts in the score; {}: GPUs 100, cpu 1, memory 0.1."),
+};
+
+const struct settings policy_elastic_table = {
+    elastic_keys, ARRAY_COUNT(elastic_keys), sizeof(struct policy_elastic_form),
+    NULL};
+
+void policy_elastic_to_form(const struct elastic_policy *rule,
+                            struct policy_elastic_form *ret_form)
+{
+    *ret_form = (struct policy_elastic_form){
+        .period_ms = rule->period_ms,
+        .freezing_window_ms = rule->freezing_window_ms,
+        .aging_per_level_ms = rule->aging_per_level_ms,
+        .cpu_per_gpu_milli = rule->cpu_per_gpu_milli,
+    };
+}
+
+void policy_elastic_from_form(const struct policy_elastic_form *form,
+                              struct elastic_policy *rule)
+{
+    rule->period_ms = form->period_ms;
+    rule->freezing_window_ms = form->freezing_window_ms;
+    rule->aging_per_level_ms = form->aging_per_level_ms;
+    rule->cpu_per_gpu_milli = form->cpu_per_gpu_milli;
+}
+
 /* Node types. */
 
 static const struct setting taint_keys[] = {

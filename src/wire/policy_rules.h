@@ -8,6 +8,8 @@
 
 /* The keys of nodeQuarantine. */
 extern const struct settings policy_quarantine_table;
+/* The keys of a struct policy_elastic_form. */
+extern const struct settings policy_elastic_table;
 
 /* Those of wellKnownNodeTypes[] and of priorityClasses[].awayNodeTypes[]. */
 extern const struct settings policy_node_type_table, policy_away_table;
@@ -46,3 +48,9 @@ void policy_quarantine_to_form(const struct quarantine_policy *rule,
 /* Read it from one. */
 struct quarantine_policy
 policy_quarantine_from_form(const struct policy_quarantine_form *form);
+/* Write the rule as a form, but for its weights. */
+void policy_elastic_to_form(const struct elastic_policy *rule,
+                            struct policy_elastic_form *ret_form);
+/* Read it from one, likewise. */
+void policy_elastic_from_form(const struct policy_elastic_form *form,
+                              struct elastic_policy *rule);

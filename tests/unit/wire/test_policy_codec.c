@@ -238,6 +238,59 @@ static void quarantine_is_read_and_printed(void **state)
 }
 
 /* Each says which key, and nothing is taken for something else. */
+static void growth_is_read_and_printed(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0}, again = {0};
+
+    struct policy *policy = read_policy(
+        "elastic: {period: 2s, freezingWindow: 1m, agingPerLevel: 1h,\n"
+        "  cpuPerGpu: 500m, scoreWeights: {cpu: 2}}\n"
+        "pools: [{name: a, elasticMaxLoad: 0.97, elasticEvenness: 0.5}]\n",
+        &arena, &err);
+    assert_string_equal(err.text, "");
+    policy_print(policy, &text);
+    policy = read_policy(strbuf_text(&text), &arena, &err);
+    policy_print(policy, &again);
+    assert_string_equal(strbuf_text(&text), strbuf_text(&again));
+    assert_int_equal(policy->elastic.period_ms, 2000);
+    assert_int_equal(policy->elastic.freezing_window_ms, 60000);
+    assert_int_equal(policy->elastic.aging_per_level_ms, 3600000);
+    assert_int_equal(policy->elastic.cpu_per_gpu_milli, 500);
+    assert_int_equal(policy->elastic.score_weights_ppm[1], 2000000);
+    assert_int_equal(policy->pools[0].load_max_ppm, 970000);
+    assert_int_equal(policy->pools[0].evenness_ppm, 500000);
+}
+
+/* The levels of model.md 6.2 are there without a word. */
+static void levels_of_training_jobs_are_shipped(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    const struct policy *policy = read_policy("", &arena, &err);
+    static const struct {
+        const char *name;
+        int32_t priority;
+        uint32_t cfs_weight;
+    } levels[] = {{"experiment", 1000, 10},
+                  {"offline", 1000, 100},
+                  {"normal", 1000, 1000},
+                  {"production", 10000, 10000}};
+
+    for (size_t i = 0; i < ARRAY_COUNT(levels); i++) {
+        uint32_t c = policy_class_index(policy, str_of(levels[i].name));
+        bool is_production = levels[i].priority > 1000;
+        assert_int_equal(policy->classes[c].priority, levels[i].priority);
+        assert_int_equal(policy->classes[c].cfs_weight, levels[i].cfs_weight);
+        assert_int_equal(policy->classes[c].may_borrow, !is_production);
+        assert_int_equal(policy->classes[c].default_lifetime_ms,
+                         is_production ? LIFETIME_INFINITE : 0);
+    }
+}
+
 static void numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
@@ -276,6 +329,16 @@ static void numbers_out_of_range_are_refused(void **state)
         {"nodeQuarantine: {window: 1s}", "window"},
         {"nodeQuarantine: {maxQuarantined: 1.5}", "maxQuarantined"},
         {"nodeQuarantine: {minJobSets: 0}", "minJobSets"},
+        {"elastic: {period: 0s}", "period"},
+        {"elastic: {agingPerLevel: 0s}", "agingPerLevel"},
+        {"elastic: {freezingWindow: -1s}", "freezingWindow"},
+        {"elastic: {cpuPerGpu: -1}", "cpuPerGpu"},
+        {"elastic: {scoreWeights: {tpu: 1}}", "scoreWeights"},
+        {"pools: [{name: default, elasticMaxLoad: 0}]", "elasticMaxLoad"},
+        {"pools: [{name: default, elasticMaxLoad: 1.1}]", "elasticMaxLoad"},
+        {"pools: [{name: default, elasticEvenness: -1}]", "elasticEvenness"},
+        {"priorityClasses: [{name: armada-default, cfsWeight: 0}]",
+         "cfsWeight"},
         {"supportedResourceTypes: [{name: cpu, resolution: 0}]", "resolution"},
         {"priorityClasses: [{name: armada-default, priority: 3000000000}]",
          "priority"},
@@ -329,6 +392,8 @@ int main(void)
         TEST(what_a_class_may_not_do_away_is_said),
         TEST(floating_resources_are_columns),
         TEST(quarantine_is_read_and_printed),
+        TEST(growth_is_read_and_printed),
+        TEST(levels_of_training_jobs_are_shipped),
         TEST(numbers_out_of_range_are_refused),
         TEST(names_must_name_something),
     };
