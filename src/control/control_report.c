@@ -134,6 +134,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_OVER_SHARE] = "overShare",
     [SCHED_WAIT_BUDGET] = "excessBudget",
     [SCHED_WAIT_FLOATING] = "floatingResource",
+    [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
 };
 
@@ -172,6 +173,8 @@ static const char *const wait_texts[] = {
                           "used up.",
     [SCHED_WAIT_FLOATING] = "Its pools have too little left of a resource that "
                             "is of no node.",
+    [SCHED_WAIT_GROWTH] = "Its group runs with as many as it needs, and grows "
+                          "when there is room that nobody needs.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
                          "next goes on there.",
 };

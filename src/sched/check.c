@@ -3,6 +3,7 @@
 #include "sched/apps.h"
 #include "sched/floating.h"
 #include "sched/standing.h"
+#include "sched/sub_groups.h"
 
 /* Recomputing what is kept up to date by deltas. */
 
@@ -118,7 +119,9 @@ static bool are_accounts_right(const struct sched *sched, struct arena *arena)
         }
         if (job->run == NONE) {
             struct account *sum = &sums[sched->lists.items[job->list].account];
-            amounts_add(&sum->queued, request_of(sched, i));
+            if (!sub_group_is_spare(sched, i)) {
+                amounts_add(&sum->queued, request_of(sched, i));
+            }
             sum->queued_count++;
         } else {
             struct account *sum = &sums[sched->runs.items[job->run].account];
@@ -150,12 +153,9 @@ static bool are_gangs_right(const struct sched *sched)
              seq_next(&gang->waiting, &at)) {
             amounts_add(&sum, request_of(sched, seq_get(&gang->waiting, at)));
         }
-        bool is_ready =
-            gang->waiting.count &&
-            (gang->started_count ||
-             gang->waiting.count + gang->leased.count >= gang->cardinality);
         if (!same_vec(&sum, &gang->waiting_sum) ||
-            is_ready != (gang->position != NONE)) {
+            gang_is_ready(gang) != (gang->position != NONE) ||
+            (gang->subs && !sub_groups_are_right(sched, gang))) {
             return false;
         }
     }

@@ -6,6 +6,7 @@
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
+#include "sched/sub_groups.h"
 #include "sched/sweep.h"
 
 /* What is asked: a job, and where nodes are counted. */
@@ -329,15 +330,20 @@ static bool gang_waits(const struct question *question)
     const struct gang *gang =
         &question->sched->gangs.items[question->record->gang];
 
+    if (gang->subs && sub_groups_are_met(gang)) {
+        answer->present = gang->leased.count;
+        answer->wanted = gang->cardinality;
+        answer->wait = SCHED_WAIT_GROWTH;
+        return true;
+    }
     if (gang->position == NONE) {
-        answer->present = gang->waiting.count + gang->leased.count;
+        answer->present = gang->waiting.count + gang->leased.count +
+                          (gang->subs ? gang->subs->spare_count : 0);
         answer->wanted = gang->cardinality;
         answer->wait = SCHED_WAIT_GANG;
         return true;
     }
-    uint32_t needed = gang->minimum > gang->leased.count
-                          ? gang->minimum - gang->leased.count
-                          : 1;
+    uint32_t needed = gang_needed(gang);
     uint32_t fitting = count_fitting(question, gang->waiting.count);
     answer->present = fitting < needed ? fitting : needed;
     answer->wanted = needed;

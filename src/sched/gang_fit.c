@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "sched/away.h"
 #include "sched/floating.h"
+#include "sched/sub_groups.h"
 
 /* Further looks than this are not worth it: a gang of so many different
  * members waits like any other. */
@@ -225,7 +226,7 @@ static void fill_miss(const struct fitting *f, struct sched_gang_miss *ret_miss)
 static bool is_to_start(const struct gang *gang)
 {
     return gang->leased.count == 0 && gang->started_count == 0 &&
-           gang->waiting.count >= gang->cardinality;
+           gang_is_ready(gang);
 }
 
 bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
@@ -240,8 +241,8 @@ bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
         return true;
     }
     collect_kinds(&f);
-    f.needed = gang->minimum;
-    f.is_all_needed = gang->minimum >= gang->waiting.count;
+    f.needed = gang_needed(gang);
+    f.is_all_needed = f.needed >= gang->waiting.count;
     if ((uint64_t)f.kind_count * sched->nodes.count <= LOOKS_MAX) {
         may_fit = find_group(&f, ret_looks) || !f.has_nodes;
     }
@@ -256,6 +257,13 @@ bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
     return may_fit;
 }
 
+static void add_all(const struct seq *seq, uint32_t *jobs, uint32_t *count)
+{
+    for (struct seq_cursor at = {0}; !seq_is_end(seq, at); seq_next(seq, &at)) {
+        jobs[(*count)++] = seq_get(seq, at);
+    }
+}
+
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
                              struct arena *arena, uint32_t *ret_count)
 {
@@ -265,11 +273,13 @@ uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
     if (at == NONE) {
         return NULL;
     }
-    const struct seq *waiting = &sched->gangs.items[at].waiting;
-    uint32_t *jobs = arena_alloc_array(arena, waiting->count, sizeof(*jobs));
-    for (struct seq_cursor c = {0}; !seq_is_end(waiting, c);
-         seq_next(waiting, &c)) {
-        jobs[(*ret_count)++] = seq_get(waiting, c);
+    const struct gang *gang = &sched->gangs.items[at];
+    const struct sub_groups *subs = gang->subs;
+    uint32_t count = gang->waiting.count + (subs ? subs->spare_count : 0);
+    uint32_t *jobs = arena_alloc_array(arena, count, sizeof(*jobs));
+    add_all(&gang->waiting, jobs, ret_count);
+    for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
+        add_all(&subs->items[i].spare, jobs, ret_count);
     }
     return jobs;
 }

@@ -316,15 +316,13 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
 {
     struct sched *sched = round->sched;
     struct gang *gang = &sched->gangs.items[index];
-    uint32_t wanted = gang->waiting.count, running = gang->leased.count;
-    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
     struct mark mark = mark_here(round);
     struct attempt attempt = {
         .round = round,
         .lane = lane,
         .gang = gang,
-        .wanted = wanted,
-        .needed = needed < wanted ? needed : wanted,
+        .wanted = gang->waiting.count,
+        .needed = gang_needed(gang),
         .class_index = only_class(sched, gang),
         .decision_mark = mark.decisions,
         .victims_max = UINT32_MAX,
@@ -344,7 +342,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
     if (!is_done) {
         return GANG_WAITS;
     }
-    if (running == 0) {
+    if (gang->leased.count == 0 && !gang->subs) {
         fail_rest(&attempt);
     }
     if (mark.decisions > 0 && sched->decisions.count > round->decision_max) {

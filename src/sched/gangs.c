@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "sched/admitted.h"
+#include "sched/sub_groups.h"
 
 static bool gang_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -57,6 +58,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
                        : record->gang_cardinality,
         .position = NONE,
         .is_live = true,
+        .subs = sub_groups_create(record->gang_terms),
     };
     sched->gangs.items[at].next =
         map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
@@ -83,6 +85,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);
+    sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};
     VEC_PUSH(&sched->spare_gangs, at);
 }
@@ -114,29 +117,43 @@ static void join_app(struct sched *sched, struct gang *gang)
     }
 }
 
+bool gang_is_ready(const struct gang *gang)
+{
+    if (gang->waiting.count == 0) {
+        return false;
+    }
+    return gang->subs ? sub_groups_are_complete(gang)
+                      : gang->started_count ||
+                            gang->waiting.count + gang->leased.count >=
+                                gang->cardinality;
+}
+
+uint32_t gang_needed(const struct gang *gang)
+{
+    uint32_t wanted = gang->waiting.count, running = gang->leased.count;
+    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
+
+    return gang->subs || needed > wanted ? wanted : needed;
+}
+
 void gang_attach(struct sched *sched, uint32_t at)
 {
     struct gang *gang = &sched->gangs.items[at];
-    uint32_t present = gang->waiting.count + gang->leased.count;
 
     ASSERT(gang->position == NONE);
-    bool is_whole = gang->waiting.count &&
-                    (gang->started_count || present >= gang->cardinality);
-    if (is_whole) {
+    if (gang->subs) {
+        sub_groups_choose(sched, gang);
+    }
+    if (gang_is_ready(gang)) {
         gang->position = seq_last(&gang->waiting);
         join_app(sched, gang);
         seq_insert(&sched->lists.items[gang->list].seq, at, gang_less, sched);
         list_refresh(sched, gang->list);
     }
     admitted_check_gang(sched, at);
-    if (present == 0) {
+    if (gang->waiting.count + gang->leased.count +
+            (gang->subs ? gang->subs->spare_count : 0) ==
+        0) {
         gang_free(sched, at);
     }
-}
-
-/* Minimums are those of gangs as a whole so far: a member that has succeeded
- * has started, and that counts already. */
-void sched_job_succeeded(struct sched *sched, uint32_t job)
-{
-    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
 }

@@ -5,6 +5,7 @@
 #include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
+#include "sched/sub_groups.h"
 
 enum {
     HISTORY_VERSION = 2, /* 1: the rates alone, without sections */
@@ -19,6 +20,7 @@ static const struct history_section SECTIONS[] = {
     {"health", 1, health_pack, health_unpack},
     {"penalties", 1, penalty_pack, penalty_unpack},
     {"standings", 1, standings_pack, standings_unpack},
+    {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

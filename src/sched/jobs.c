@@ -5,6 +5,7 @@
 #include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
+#include "sched/sub_groups.h"
 
 bool job_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -142,8 +143,12 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
 {
     const struct list *list = &sched->lists.items[job->list];
     struct account *account = &sched->accounts.items[list->account];
+    bool has_terms = job->gang != NONE && sched->gangs.items[job->gang].subs;
 
-    amounts_add_times(&account->queued, &class_of(sched, job)->request, sign);
+    if (!has_terms) { /* else what is asked for is demand, not all */
+        amounts_add_times(&account->queued, &class_of(sched, job)->request,
+                          sign);
+    }
     account->queued_count += (uint32_t)sign;
     sched->queues.items[list->queue].waiting_count += (uint32_t)sign;
     queue_refresh(sched, list->queue);
@@ -154,7 +159,9 @@ void job_wait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, 1);
-    if (job->gang != NONE) {
+    if (job->gang != NONE && sched->gangs.items[job->gang].subs) {
+        sub_groups_wait(sched, index);
+    } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_add(&gang->waiting_sum, &class_of(sched, job)->request);
         seq_insert(&gang->waiting, index, job_less, sched);
@@ -169,7 +176,9 @@ void job_unwait(struct sched *sched, uint32_t index)
     struct job *job = &sched->jobs.items[index];
 
     count_waiting(sched, job, -1);
-    if (job->gang != NONE) {
+    if (job->gang != NONE && sched->gangs.items[job->gang].subs) {
+        sub_groups_unwait(sched, index);
+    } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_subtract(&gang->waiting_sum, &class_of(sched, job)->request);
         seq_remove(&gang->waiting, index, job_less, sched);
@@ -244,6 +253,9 @@ void run_link(struct sched *sched, uint32_t index)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         seq_insert(&gang->leased, run->job, job_less, sched);
+        if (gang->subs) {
+            sub_groups_run(sched, run->job, 1);
+        }
     }
 }
 
@@ -254,8 +266,11 @@ void run_unlink(struct sched *sched, uint32_t index)
 
     count_run(sched, index, -1);
     if (job->gang != NONE) {
-        seq_remove(&sched->gangs.items[job->gang].leased, run->job, job_less,
-                   sched);
+        struct gang *gang = &sched->gangs.items[job->gang];
+        seq_remove(&gang->leased, run->job, job_less, sched);
+        if (gang->subs) {
+            sub_groups_run(sched, run->job, -1);
+        }
     }
 }
 
@@ -316,9 +331,13 @@ void sched_job_add(struct sched *sched, uint32_t index,
     job->list =
         list_get(sched, record->queue, record->class_index, level, pool, app) &
         LIST_NONE;
-    if (record->gang_id.byte_count && record->gang_cardinality > 1) {
+    if (record->gang_id.byte_count &&
+        (record->gang_cardinality > 1 || record->gang_terms.byte_count)) {
         job->gang = gang_get(sched, record, level, pool);
         gang_detach(sched, job->gang);
+        if (sched->gangs.items[job->gang].subs) {
+            sub_groups_join(sched, index, record->sub_group);
+        }
     }
     job_wait(sched, index);
     mark_leased(sched, job, record->was_leased);
@@ -598,9 +617,11 @@ void jobs_fini(struct sched *sched)
         seq_fini(&sched->gangs.items[i].leased);
         mem_free(sched->gangs.items[i].id);
         mem_free(sched->gangs.items[i].uniformity);
+        sub_groups_destroy(sched->gangs.items[i].subs);
     }
     VEC_FREE(&sched->jobs);
     VEC_FREE(&sched->job_flags);
+    VEC_FREE(&sched->sub_groups);
     VEC_FREE(&sched->lists);
     VEC_FREE(&sched->spare_lists);
     VEC_FREE(&sched->gangs);

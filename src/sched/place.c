@@ -3,6 +3,7 @@
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
+#include "sched/sub_groups.h"
 
 /* A class that was not asked for longer searches afresh. */
 enum { MOVED_MAX = 2048 };
@@ -373,6 +374,7 @@ void place_preempt(struct round *round, uint32_t job)
     round->evicted_count -= run->state == RUN_EVICTED;
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
+    sub_groups_lose(sched, job, 1);
     if (round->open_node == run->node) {
         round->open_node = NONE;
     }
@@ -415,6 +417,7 @@ void place_rollback(struct round *round, size_t mark)
             amounts_add(&round->used, &class->request);
             run->state = (uint8_t)entry.class_index;
             order_lost(round, entry.job, -1);
+            sub_groups_lose(sched, entry.job, -1);
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
         }

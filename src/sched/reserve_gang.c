@@ -423,12 +423,10 @@ bool reserve_for_gang(struct reserving *r)
     const struct sched *sched = r->round->sched;
     const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
-    uint32_t running = gang->leased.count, waiting = gang->waiting.count;
-    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
     int64_t at_ms;
 
-    spots.needed = needed < waiting ? needed : waiting;
-    spots.skipped_max = waiting - spots.needed;
+    spots.needed = gang_needed(gang);
+    spots.skipped_max = gang->waiting.count - spots.needed;
     uint32_t kinds = list_members(&spots);
     bool is_alike = is_uniform(sched, gang);
     if (is_alike) {

@@ -112,8 +112,9 @@ struct sched_job {
                                 together.  Read where the queue goes by it */
     bool has_stateaware_off; /* its application need not wait for its second
                                 job, where the queue allows that */
-    struct str gang_terms;   /* packed; "": members are alike, and beyond the
-                                minimum they need not be (gang_terms.h) */
+    struct str gang_terms;   /* packed; "" (or no such thing): members are
+                                alike, and beyond the minimum they need not
+                                be (gang_terms.h) */
     uint32_t sub_group;      /* of those terms */
     bool is_foreign;         /* a borrower: its home is not among these pools */
 };
@@ -402,6 +403,8 @@ enum sched_wait {
                               is left in `pool`, in minutes x its units */
     SCHED_WAIT_FLOATING,   /* of `resource`, which is of no node, all pools have
                               too little left: `used` of `limit` */
+    SCHED_WAIT_GROWTH,     /* its gang runs with its minimum and grows when
+                              there is room: `present` of `wanted` run */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
                              on there */
 };
@@ -529,7 +532,8 @@ struct sched_gang_miss {
  * a job without a gang.  Adds to `ret_looks` as sched_has_place() does. */
 bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
                         struct sched_gang_miss *ret_miss);
-/* The members of a job's gang that wait, in order; in the arena. */
+/* The members of a job's gang that wait, in order, the spare ones last; in the
+ * arena. */
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);
 

@@ -129,7 +129,10 @@ struct gang {
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
     bool is_live;
-    bool is_admitted; /* in a pool's list */
+    bool is_admitted;        /* in a pool's list */
+    struct sub_groups *subs; /* owned; or NULL: it has no terms.  Then waiting
+                                and its sum are what it asks for, not all that
+                                waits: see sub_groups.h */
 };
 
 /* Sums of one queue, pool and priority class. */
@@ -398,7 +401,8 @@ struct sched {
     VEC(struct class) classes;
     VEC(uint32_t) spare_classes;
     VEC(struct job) jobs;
-    VEC(uint8_t) job_flags; /* by job */
+    VEC(uint8_t) job_flags;  /* by job */
+    VEC(uint8_t) sub_groups; /* by job, up to the last that needs it */
     VEC(struct list) lists;
     VEC(uint32_t) spare_lists;
     struct map list_map; /* see list_key() */
@@ -581,6 +585,11 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
 void gang_detach(struct sched *sched, uint32_t gang);
 /* See gang_detach(). */
 void gang_attach(struct sched *sched, uint32_t gang);
+/* Whether a gang is to be listed: all of it is there, or was once, and waits
+ * for something. */
+bool gang_is_ready(const struct gang *gang);
+/* Of the members that it asks for, how many must start at once. */
+uint32_t gang_needed(const struct gang *gang);
 /* Free all jobs, lists, gangs, runs. */
 void jobs_fini(struct sched *sched);
 

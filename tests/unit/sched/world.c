@@ -48,6 +48,7 @@ void world_fini(struct world *world)
 {
     sched_destroy(world->sched);
     world_forget_classes(world);
+    strbuf_fini(&world->terms);
 }
 
 static uint32_t queue_place(struct world *world, const char *name)
@@ -182,6 +183,16 @@ uint32_t world_class(struct world *world, const struct world_job *job)
                sched_class_add(world->sched, &requirement);
 }
 
+static struct str pack_terms(struct world *world,
+                             const struct gang_terms *terms)
+{
+    strbuf_clear(&world->terms);
+    if (terms) {
+        gang_terms_pack(&world->terms, terms);
+    }
+    return strbuf_str(&world->terms);
+}
+
 struct sched_job world_record(struct world *world, uint32_t index)
 {
     const struct world_job *job = &world->records[index];
@@ -199,6 +210,8 @@ struct sched_job world_record(struct world *world, uint32_t index)
         .gang_uniformity = str_of(job->uniformity),
         .application = str_of(job->application),
         .has_stateaware_off = job->has_stateaware_off,
+        .gang_terms = pack_terms(world, job->terms),
+        .sub_group = job->sub_group,
     };
 }
 
@@ -222,6 +235,24 @@ uint32_t world_submit_many(struct world *world, const struct world_job *job,
 
     for (uint32_t i = 0; i < count; i++) {
         world_submit(world, job);
+    }
+    return first;
+}
+
+uint32_t world_submit_group(struct world *world, const struct world_job *job,
+                            const struct gang_terms *terms)
+{
+    struct world_job member = *job;
+    uint32_t first = world->job_count;
+
+    member.terms = terms;
+    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
+        member.cardinality += terms->sub_groups[i].max_count;
+        member.minimum += terms->sub_groups[i].min_count;
+    }
+    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
+        member.sub_group = i;
+        world_submit_many(world, &member, terms->sub_groups[i].max_count);
     }
     return first;
 }
@@ -270,6 +301,16 @@ static void start_lease(struct world *world,
     (void)sched_job_started(world->sched, decision->job);
 }
 
+static void lose(struct world *world, uint32_t job)
+{
+    if (world->records[job].terms) {
+        sched_job_requeue(world->sched, job, SCHED_NONE);
+        world->node_of[job] = SCHED_NONE;
+    } else {
+        world_end(world, job);
+    }
+}
+
 void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
 {
     world->leased_count = world->preempted_count = world->failed_count = 0;
@@ -285,7 +326,7 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
             world->leased_count++;
             break;
         case SCHED_PREEMPT:
-            world_end(world, decision->job);
+            lose(world, decision->job);
             world->preempted_count++;
             break;
         case SCHED_FAIL:
@@ -309,6 +350,17 @@ const char *world_node_of(const struct world *world, uint32_t job)
     uint32_t node = world->node_of[job];
 
     return node == SCHED_NONE ? "" : sched_node_name(world->sched, node).p;
+}
+
+uint32_t world_running_of(const struct world *world, uint32_t first,
+                          uint32_t count)
+{
+    uint32_t running = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        running += !world->is_gone[i] && world->node_of[i] != SCHED_NONE;
+    }
+    return running;
 }
 
 uint32_t world_running(const struct world *world, const char *queue)

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "model/gang_terms.h"
 #include "sched/sched.h"
 
 enum {
@@ -38,6 +39,8 @@ struct world_job {
     int64_t lifetime_s; /* 0: by the class; < 0: preemptible at once;
                            INT64_MAX: infinite */
     int64_t deadline_s; /* 0: unknown */
+    const struct gang_terms *terms; /* of its gang; NULL: none */
+    uint32_t sub_group;
 };
 
 struct world_node {
@@ -67,6 +70,7 @@ struct world {
     size_t class_key_bytes[WORLD_CLASSES_MAX];
     uint32_t class_handles[WORLD_CLASSES_MAX];
     uint32_t class_count;
+    struct strbuf terms; /* the last that were packed */
     /* Of the last plan. */
     struct sched_plan plan;
     uint32_t leased_count, preempted_count, failed_count;
@@ -95,12 +99,17 @@ uint32_t world_submit(struct world *world, const struct world_job *job);
 /* Submit `count` like jobs; the first handle. */
 uint32_t world_submit_many(struct world *world, const struct world_job *job,
                            uint32_t count);
+/* Submit all members of a gang with such terms, sub-group by sub-group; the
+ * first handle. */
+uint32_t world_submit_group(struct world *world, const struct world_job *job,
+                            const struct gang_terms *terms);
 /* The class handle of such a job. */
 uint32_t world_class(struct world *world, const struct world_job *job);
 /* What sched_job_add() is to be told of a job. */
 struct sched_job world_record(struct world *world, uint32_t job);
 
-/* Plan and act on the plan: leases and preemptions happen, failures end. */
+/* Plan and act on the plan: leases and preemptions happen, failures end.
+ * Members of gangs with terms wait again when they are preempted. */
 void world_round(struct world *world, enum round_kind kind, int64_t now_ms);
 /* Put a job on a node outright. */
 void world_lease(struct world *world, uint32_t job, uint32_t node,
@@ -109,5 +118,8 @@ void world_lease(struct world *world, uint32_t job, uint32_t node,
 void world_end(struct world *world, uint32_t job);
 /* The name of the node of a job, "" for none. */
 const char *world_node_of(const struct world *world, uint32_t job);
+/* How many of `count` jobs from `first` on run. */
+uint32_t world_running_of(const struct world *world, uint32_t first,
+                          uint32_t count);
 /* Jobs of a queue that run. */
 uint32_t world_running(const struct world *world, const char *queue);
