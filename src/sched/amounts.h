@@ -24,6 +24,23 @@ static inline bool amounts_fit(const struct resource_vec *a,
     return signs >> 63 == 0;
 }
 
+/* How many times `request` fits in `room`. */
+static inline uint32_t amounts_times(const struct resource_vec *request,
+                                     const struct resource_vec *room)
+{
+    int64_t most = UINT32_MAX;
+
+    if (!amounts_fit(request, room)) {
+        return 0;
+    }
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0 && room->v[r] / request->v[r] < most) {
+            most = room->v[r] / request->v[r];
+        }
+    }
+    return (uint32_t)most;
+}
+
 /* a += b. */
 static inline void amounts_add(struct resource_vec *a,
                                const struct resource_vec *b)

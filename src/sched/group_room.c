@@ -9,23 +9,6 @@ struct group_rooms {
     uint32_t *counts; /* by group */
 };
 
-/* How many times `request` fits in `room`. */
-static uint32_t times(const struct resource_vec *request,
-                      const struct resource_vec *room)
-{
-    int64_t most = UINT32_MAX;
-
-    if (!amounts_fit(request, room)) {
-        return 0;
-    }
-    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (request->v[r] > 0 && room->v[r] / request->v[r] < most) {
-            most = room->v[r] / request->v[r];
-        }
-    }
-    return (uint32_t)most;
-}
-
 static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
 {
     struct search search = {round, class_index, NONE, NULL};
@@ -43,7 +26,7 @@ bool group_holds_free(struct round *round, uint32_t class_index,
 
     place_flush(round);
     for (uint32_t i = 0; i < group->count && count < needed; i++) {
-        uint32_t n = times(request, &sched->free[group->nodes[i]]);
+        uint32_t n = amounts_times(request, &sched->free[group->nodes[i]]);
         count += n && is_allowed(round, class_index, group->nodes[i]) ? n : 0;
     }
     return count >= needed;
@@ -85,7 +68,7 @@ static uint32_t most_of(struct round *round, uint32_t class_index,
                 &sched->preemptible[(size_t)node * sched->level_count + l]);
         }
         add_protected(round, node, &room);
-        uint32_t n = times(&class->request, &room);
+        uint32_t n = amounts_times(&class->request, &room);
         count += n && is_allowed(round, class_index, node) ? n : 0;
     }
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;

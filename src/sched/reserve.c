@@ -79,6 +79,26 @@ enum pass reserve_pass(const struct round *round,
     return reserve_pass_at(reservation, class, node, round->now_ms);
 }
 
+uint32_t reserve_pass_count(const struct round *round,
+                            const struct reservation *reservation,
+                            const struct class *class, uint32_t node,
+                            uint32_t count)
+{
+    const struct sched *sched = round->sched;
+
+    if (!reservation ||
+        sched->nodes.items[node].reserved_stamp != sched->stamp) {
+        return count;
+    }
+    const struct reserved_node *reserved = find_node(reservation, node);
+    if (!reserved || class->level > reservation->level ||
+        pass_in_time(reservation, class, round->now_ms) != PASS_NO) {
+        return count;
+    }
+    uint32_t beside = amounts_times(&class->request, &reserved->extra);
+    return beside < count ? beside : count;
+}
+
 void reserve_charge(const struct round *round, struct reservation *reservation,
                     const struct class *class, uint32_t node, int64_t count)
 {

@@ -62,6 +62,11 @@ bool reserve_make(struct round *round, const struct claim *claim,
 enum pass reserve_pass(const struct round *round,
                        const struct reservation *reservation,
                        const struct class *class, uint32_t node);
+/* How many of `count` that fit on a node a reservation lets through. */
+uint32_t reserve_pass_count(const struct round *round,
+                            const struct reservation *reservation,
+                            const struct class *class, uint32_t node,
+                            uint32_t count);
 /* The same at any time, whatever the round reserved. */
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,

@@ -73,6 +73,7 @@ struct class
     struct requirement *requirement; /* decoded, in the round's arena */
     struct climb *climb;             /* see ladder.c */
     struct group_rooms *group_rooms; /* see group_room.c */
+    struct domain_room *domain_room; /* see domain_room.h */
 };
 
 /* A job; 40 bytes, for there are millions. */

@@ -1,0 +1,30 @@
+/*
+ * domain_room - how many members of a class each domain of a pool's topology
+ * holds in free space, and how much of it would be left over.
+ *
+ * Counted once a round for a class, and then kept up with the nodes that
+ * moved: so a gang costs a look at each node only once, however many of its
+ * kind wait.
+ *
+ * What is reserved is counted as far as it forbids.  What a single job avoids
+ * is not.  Private to src/sched.
+ */
+#pragma once
+
+#include "sched/round.h"
+#include "sched/topology.h"
+
+struct domain_room {
+    const struct topology *topology;
+    uint32_t *counts;      /* by place: members that the node holds */
+    uint64_t *keys;        /* by place: what the node has free, weighted; only
+                              where it holds any */
+    uint64_t *domain_sums; /* by domain: the counts of its nodes */
+    uint64_t *domain_keys; /* by domain: the keys of its nodes */
+    uint32_t moved_seen;   /* of round.moved */
+    uint32_t reserved_by;  /* what it was counted beside */
+};
+
+/* The room that a class has now, in a pool with a topology. */
+const struct domain_room *domain_room_of(struct round *round,
+                                         uint32_t class_index);
