@@ -1,39 +1,17 @@
 #include "sched/away.h"
+#include "sched/gang_attempt.h"
 #include "sched/group_room.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
 
-/* One try at placing a gang's waiting members. */
-struct attempt {
-    struct round *round;
-    struct lane *lane;
-    const struct gang *gang;
-    const struct label_group *only; /* or NULL */
-    uint32_t last_node, last_class; /* of the member before; or NONE */
-    uint32_t wanted;                /* all that wait */
-    uint32_t needed;                /* fewer will not do */
-    uint32_t preempt_until;         /* members for whom others may go */
-    bool may_go_away;     /* members may run on nodes not their home */
-    uint32_t class_index; /* of all that wait, or NONE */
-    size_t decision_mark; /* decisions before the try */
-    uint32_t victims_max; /* more, or as many, are too many */
-    uint32_t placed_count;
-    struct resource_vec placed_sum;
-};
-
-/* A place to come back to. */
-struct mark {
-    size_t journal, decisions;
-};
-
-static struct mark mark_here(const struct round *round)
+struct mark attempt_mark(const struct round *round)
 {
     return (struct mark){round->sched->journal.count,
                          round->sched->decisions.count};
 }
 
-static void back_to(struct round *round, struct mark mark)
+void attempt_back(struct round *round, struct mark mark)
 {
     struct sched *sched = round->sched;
     size_t count = sched->decisions.count;
@@ -69,9 +47,8 @@ static bool is_like_last(const struct attempt *attempt,
            place_allows(search, attempt->last_node);
 }
 
-/* A place for a member, and the class that it has there. */
-static uint32_t node_for(struct attempt *attempt, uint32_t job,
-                         uint32_t *ret_class)
+uint32_t attempt_find(struct attempt *attempt, uint32_t job,
+                      uint32_t *ret_class)
 {
     struct round *round = attempt->round;
     struct search search = {round, class_of_job(round->sched, job), job,
@@ -100,8 +77,8 @@ static uint32_t node_for(struct attempt *attempt, uint32_t job,
     return node;
 }
 
-static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node,
-                         uint32_t class_index)
+void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
+                   uint32_t class_index)
 {
     struct round *round = attempt->round;
     struct sched *sched = round->sched;
@@ -122,8 +99,7 @@ static void lease_member(struct attempt *attempt, uint32_t job, uint32_t node,
     amounts_add(&attempt->placed_sum, &class->request);
 }
 
-/* Whether so many would lose their places that another group is better. */
-static bool is_too_dear(const struct attempt *attempt)
+bool attempt_is_too_dear(const struct attempt *attempt)
 {
     size_t count = attempt->round->sched->decisions.count;
 
@@ -147,11 +123,11 @@ static bool try_members(struct attempt *attempt)
         bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
         uint32_t node = NONE, class_there = class_index;
         if (class_index != failed_class || has_avoided) {
-            node = node_for(attempt, job, &class_there);
+            node = attempt_find(attempt, job, &class_there);
         }
         if (node != NONE) {
-            lease_member(attempt, job, node, class_there);
-            if (is_too_dear(attempt)) {
+            attempt_lease(attempt, job, node, class_there);
+            if (attempt_is_too_dear(attempt)) {
                 return false;
             }
             continue;
@@ -224,7 +200,7 @@ static bool may_hold(const struct attempt *attempt,
 static bool try_groups(struct attempt *attempt, const struct label_index *index)
 {
     struct round *round = attempt->round;
-    struct mark mark = mark_here(round);
+    struct mark mark = attempt_mark(round);
     struct score score, best = {UINT32_MAX, 0};
     const struct label_group *best_group = NULL;
 
@@ -245,7 +221,7 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
             attempt->victims_max =
                 best.placed == attempt->wanted ? best.victims : UINT32_MAX;
         }
-        back_to(round, mark);
+        attempt_back(round, mark);
     }
     attempt->only = best_group;
     attempt->victims_max = UINT32_MAX;
@@ -255,7 +231,7 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
 static bool try_gang(struct attempt *attempt)
 {
     struct round *round = attempt->round;
-    struct mark mark = mark_here(round);
+    struct mark mark = attempt_mark(round);
     bool is_done = false;
 
     if (may_fit(attempt)) {
@@ -263,7 +239,7 @@ static bool try_gang(struct attempt *attempt)
         is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
     }
     if (!is_done) {
-        back_to(round, mark);
+        attempt_back(round, mark);
     }
     return is_done;
 }
@@ -316,7 +292,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
 {
     struct sched *sched = round->sched;
     struct gang *gang = &sched->gangs.items[index];
-    struct mark mark = mark_here(round);
+    struct mark mark = attempt_mark(round);
     struct attempt attempt = {
         .round = round,
         .lane = lane,
@@ -346,7 +322,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         fail_rest(&attempt);
     }
     if (mark.decisions > 0 && sched->decisions.count > round->decision_max) {
-        back_to(round, mark);
+        attempt_back(round, mark);
         return GANG_CUT;
     }
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);

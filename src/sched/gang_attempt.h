@@ -1,0 +1,47 @@
+/*
+ * gang_attempt - one try at placing a gang's waiting members: what the ways of
+ * choosing nodes for a gang share.
+ *
+ * A try leases members one by one and takes all of it back when it ends up
+ * short.  Private to src/sched; a try lives as long as its round.
+ */
+#pragma once
+
+#include "sched/round.h"
+
+/* One try at placing a gang's waiting members. */
+struct attempt {
+    struct round *round;
+    struct lane *lane;
+    const struct gang *gang;
+    const struct label_group *only; /* or NULL */
+    uint32_t last_node, last_class; /* of the member before; or NONE */
+    uint32_t wanted;                /* all that wait */
+    uint32_t needed;                /* fewer will not do */
+    uint32_t preempt_until;         /* members for whom others may go */
+    bool may_go_away;     /* members may run on nodes not their home */
+    uint32_t class_index; /* of all that wait, or NONE */
+    size_t decision_mark; /* decisions before the try */
+    uint32_t victims_max; /* more, or as many, are too many */
+    uint32_t placed_count;
+    struct resource_vec placed_sum;
+};
+
+/* A place to come back to. */
+struct mark {
+    size_t journal, decisions;
+};
+
+/* Where the plan is now. */
+struct mark attempt_mark(const struct round *round);
+/* Undo all that was decided since. */
+void attempt_back(struct round *round, struct mark mark);
+/* A place for a member among attempt.only, and the class that it has there;
+ * others may have been preempted for it.  NONE: there is none. */
+uint32_t attempt_find(struct attempt *attempt, uint32_t job,
+                      uint32_t *ret_class);
+/* Put a member there. */
+void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
+                   uint32_t class_index);
+/* Whether so many would lose their places that another try is better. */
+bool attempt_is_too_dear(const struct attempt *attempt);
