@@ -1,6 +1,7 @@
 #include "api/annotations.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/quantity.h"
@@ -14,6 +15,21 @@ struct str annotation_find(const Berth__Submission__Item *item, const char *key)
         }
     }
     return str_make(NULL, 0);
+}
+
+struct str annotation_find_own(const Berth__Submission__Item *item,
+                               const char *key)
+{
+    const size_t prefix_bytes = sizeof("berth.dev/") - 1;
+    struct str value = annotation_find(item, key);
+    char armada_key[80];
+
+    if (value.p) {
+        return value;
+    }
+    snprintf(armada_key, sizeof(armada_key), "armadaproject.io/%s",
+             key + prefix_bytes);
+    return annotation_find(item, armada_key);
 }
 
 /* Read a count as Go's strconv.Atoi does. */
@@ -94,6 +110,83 @@ static int read_minimum(const Berth__Submission__Item *item, struct gang *gang,
     return 0;
 }
 
+/* A whole number from 0 to `max`; untouched when the annotation is not
+ * there. */
+static int read_number(const Berth__Submission__Item *item, const char *key,
+                       int64_t max, int64_t *ret_number,
+                       struct refusal *refusal)
+{
+    struct str text = annotation_find_own(item, key);
+    int64_t milli;
+
+    if (!text.p) {
+        return 0;
+    }
+    if (quantity_parse(text, &milli) < 0 || milli < 0 || milli % 1000 ||
+        milli / 1000 > max) {
+        return refusal_set(refusal,
+                           "annotation %s must be a whole number from 0 to "
+                           "%lld, not %.*s",
+                           key, (long long)max, STR_ARG(text));
+    }
+    *ret_number = milli / 1000;
+    return 0;
+}
+
+/* What a gang says of nodes, as PodGroups do. */
+static int read_terms(const Berth__Submission__Item *item, struct gang *gang,
+                      struct refusal *refusal)
+{
+    struct str whole = annotation_find_own(item, ANNOTATION_NODE_RESERVATION);
+    int64_t hops = -1, window_s = -1;
+
+    gang->is_whole_node = str_equal(whole, STR("Whole"));
+    if (whole.p && !gang->is_whole_node && !str_equal(whole, STR("Shared"))) {
+        return refusal_set(refusal,
+                           "annotation %s must be Whole or Shared, not %.*s",
+                           ANNOTATION_NODE_RESERVATION, STR_ARG(whole));
+    }
+    int rc = read_number(item, ANNOTATION_MAX_HOPS, HOPS_MAX, &hops, refusal);
+    rc = rc < 0 ? rc
+                : read_number(item, ANNOTATION_FREEZING_WINDOW, LIFETIME_S_MAX,
+                              &window_s, refusal);
+    gang->has_terms = whole.p || hops >= 0 || window_s >= 0;
+    gang->hops_max = hops >= 0 ? (uint32_t)hops : HOPS_ANY;
+    gang->freezing_window_ms = window_s > 0 ? window_s * 1000 : 0;
+    return rc;
+}
+
+void annotations_terms(const struct gang *gang, struct gang_terms *ret_terms)
+{
+    *ret_terms = (struct gang_terms){
+        .kind = GANG_POD_GROUP,
+        .is_whole_node = gang->is_whole_node,
+        .freezing_window_ms = gang->freezing_window_ms,
+        .replace_timeout_ms = REPLACE_TIMEOUT_MS,
+        .sub_groups = {{.name = STR("member"),
+                        .min_count = gang->minimum,
+                        .max_count = gang->cardinality,
+                        .hops_max = gang->hops_max}},
+        .sub_group_count = 1,
+    };
+}
+
+int annotations_check_no_terms(const Berth__Submission__Item *item,
+                               const char *why, struct refusal *refusal)
+{
+    static const char *const keys[] = {ANNOTATION_NODE_RESERVATION,
+                                       ANNOTATION_MAX_HOPS,
+                                       ANNOTATION_FREEZING_WINDOW};
+
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
+        if (annotation_find_own(item, keys[i]).p) {
+            return refusal_set(refusal, "annotation %s is for gangs: %s",
+                               keys[i], why);
+        }
+    }
+    return 0;
+}
+
 int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
                      struct refusal *refusal)
 {
@@ -109,7 +202,8 @@ int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
         return refusal_set(refusal, "gang id is empty");
     }
     if (read_cardinality(item, &gang, refusal) < 0 ||
-        read_minimum(item, &gang, refusal) < 0) {
+        read_minimum(item, &gang, refusal) < 0 ||
+        read_terms(item, &gang, refusal) < 0) {
         return -ERR_INVALID;
     }
     if (fail_fast.p && !str_equal(fail_fast, STR("true"))) {
@@ -127,7 +221,7 @@ int annotations_gang(const Berth__Submission__Item *item, struct gang *ret_gang,
 static int check_loss(const Berth__Submission__Item *item, const char *key,
                       struct refusal *refusal)
 {
-    struct str value = annotation_find(item, key);
+    struct str value = annotation_find_own(item, key);
 
     if (value.p && !str_equal(value, STR("fail")) &&
         !str_equal(value, STR("requeue"))) {
@@ -159,7 +253,7 @@ static bool read_lifetime(struct str text, int64_t *ret_ms)
 static int check_lifetime(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
-    struct str value = annotation_find(item, ANNOTATION_LIFETIME);
+    struct str value = annotation_find_own(item, ANNOTATION_LIFETIME);
     int64_t ms;
 
     if (value.p && !read_lifetime(value, &ms)) {
@@ -173,7 +267,7 @@ static int check_lifetime(const Berth__Submission__Item *item,
 
 int64_t annotations_lifetime_ms(const Berth__Submission__Item *item)
 {
-    struct str value = annotation_find(item, ANNOTATION_LIFETIME);
+    struct str value = annotation_find_own(item, ANNOTATION_LIFETIME);
     int64_t ms = LIFETIME_BY_CLASS;
 
     if (value.p && !read_lifetime(value, &ms)) {
@@ -188,13 +282,17 @@ int annotations_check_own(const Berth__Submission__Item *item,
     int rc = check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
 
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
+    if (rc == 0 && !annotation_find(item, ANNOTATION_GANG_ID).p) {
+        rc = annotations_check_no_terms(
+            item, "it needs " ANNOTATION_GANG_ID " or a podGroup", refusal);
+    }
     return rc < 0 ? rc : check_lifetime(item, refusal);
 }
 
 static enum on_loss loss_of(const Berth__Submission__Item *item,
                             const char *key)
 {
-    return str_equal(annotation_find(item, key), STR("requeue"))
+    return str_equal(annotation_find_own(item, key), STR("requeue"))
                ? ON_LOSS_REQUEUE
                : ON_LOSS_FAIL;
 }
@@ -238,8 +336,8 @@ struct str annotations_job_set(const Berth__Submission__Request *request)
 void annotations_digest(const Berth__Submission__Item *item,
                         const struct gang *gang, struct job_digest *digest)
 {
-    /* A gang of one is an ordinary job. */
-    bool is_gang = gang->is_gang && gang->cardinality > 1;
+    /* A gang of one is an ordinary job, unless it says more than that. */
+    bool is_gang = gang->is_gang && (gang->cardinality > 1 || gang->has_terms);
 
     digest->gang_id = is_gang ? gang->id : STR("");
     digest->gang_cardinality = is_gang ? gang->cardinality : 1;

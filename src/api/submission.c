@@ -3,6 +3,7 @@
 #include "api/annotations.h"
 #include "api/defaults.h"
 #include "api/message.h"
+#include "api/pod_group.h"
 #include "api/services.h"
 #include "api/validate.h"
 #include "wire/field.h"
@@ -29,12 +30,19 @@ enum {
     POD_SPEC_WITH_AVOID_LIST_POD_SPEC = 1,
 };
 
+/* What pod specs become beside the rules. */
+struct pod_use {
+    int64_t lifetime_ms; /* of the job, part of its class_key */
+    bool is_member;      /* of a group: its environment tells it its place */
+};
+
 /* A pod spec that has been checked and completed. */
 struct done_pod {
-    struct str raw;       /* as it came; p is NULL before the first */
-    struct str encoded;   /* completed */
-    int64_t lifetime_ms;  /* of the job, part of class_key */
-    struct str class_key; /* its packed requirement */
+    struct str raw;     /* as it came; p is NULL before the first */
+    struct str encoded; /* completed */
+    struct pod_use use;
+    struct str class_key;      /* its packed requirement */
+    struct str priority_class; /* of it */
     struct pod_ports ports;
 };
 
@@ -45,10 +53,12 @@ struct builder {
     struct command *command;
     struct refusal *refusal;
     struct arena scratch;        /* for one pod spec */
+    struct arena member;         /* for one job of a group */
     struct arena kept;           /* for the request */
     struct done_pod pod;         /* the last one */
     struct strbuf submit, event; /* of one job */
     struct strbuf digest;
+    struct strbuf terms; /* packed, of its gang */
     uint8_t random[RANDOM_BYTES];
 };
 
@@ -72,8 +82,8 @@ static int refuse_err(struct builder *builder, const char *what,
 }
 
 /* Encode the completed pod spec and what scheduling needs of it. */
-static int keep_pod(struct builder *builder, struct str raw,
-                    int64_t lifetime_ms, const struct pod_view *view)
+static int keep_pod(struct builder *builder, struct str raw, struct pod_use use,
+                    const struct pod_view *view)
 {
     struct requirement requirement;
     struct err err;
@@ -83,28 +93,30 @@ static int keep_pod(struct builder *builder, struct str raw,
         0) {
         return refuse_err(builder, "pod spec", &err);
     }
-    requirement.lifetime_ms = lifetime_ms;
+    requirement.lifetime_ms = use.lifetime_ms;
     requirement_pack(&packed, &requirement);
     builder->pod = (struct done_pod){
         .raw = raw,
-        .lifetime_ms = lifetime_ms,
+        .use = use,
         .encoded = wire_encode_arena(&view->message->base, &builder->kept),
         .class_key = arena_str(&builder->kept, strbuf_str(&packed)),
+        .priority_class =
+            arena_str(&builder->kept, str_of(view->message->priorityclassname)),
         .ports = pod_ports_of(view, &builder->kept),
     };
     return 0;
 }
 
 /* Check and complete a pod spec unless it is the one before. */
-static int take_pod(struct builder *builder, struct str raw,
-                    int64_t lifetime_ms)
+static int take_pod(struct builder *builder, struct str raw, struct pod_use use)
 {
     const struct submit_rules *rules = builder->context->rules;
     ProtobufCMessage *message;
     struct pod_view view;
     struct err err;
 
-    if (builder->pod.raw.p && builder->pod.lifetime_ms == lifetime_ms &&
+    if (builder->pod.raw.p && builder->pod.use.lifetime_ms == use.lifetime_ms &&
+        builder->pod.use.is_member == use.is_member &&
         str_equal(builder->pod.raw, raw)) {
         return 0;
     }
@@ -123,7 +135,10 @@ static int take_pod(struct builder *builder, struct str raw,
         return rc;
     }
     defaults_pod(&view, rules, &builder->scratch);
-    return keep_pod(builder, raw, lifetime_ms, &view);
+    if (use.is_member) {
+        pod_group_environment(&view, &builder->scratch);
+    }
+    return keep_pod(builder, raw, use, &view);
 }
 
 static void put_pair(struct strbuf *buf, uint32_t number, const char *key,
@@ -203,16 +218,29 @@ static void put_submit_job(struct builder *builder,
                         defaults_external_job_uri(item));
 }
 
+/* The digest of a job, in builder->digest; its gang is that of its
+ * annotations, or the group that it is a member of. */
 static void put_digest(struct builder *builder,
                        const Berth__Submission__Item *item,
-                       const struct gang *gang)
+                       const struct gang *gang, const struct pod_group *group,
+                       const struct pod_member *member)
 {
     struct job_digest digest = {
         .class_key = builder->pod.class_key,
         .client_id = str_of(item->client_id),
     };
+    struct gang_terms terms;
 
     annotations_digest(item, gang, &digest);
+    if (member) {
+        pod_group_digest(item, group, member, strbuf_str(&builder->terms),
+                         &digest);
+    } else if (gang->has_terms) {
+        strbuf_clear(&builder->terms);
+        annotations_terms(gang, &terms);
+        gang_terms_pack(&builder->terms, &terms);
+        digest.gang_terms = strbuf_str(&builder->terms);
+    }
     strbuf_clear(&builder->digest);
     digest_pack(&builder->digest, &digest);
 }
@@ -229,18 +257,36 @@ static struct job_id next_job_id(struct builder *builder)
     return job_id_make(builder->context->now_ms, builder->random);
 }
 
+/* The finished job, whose digest is in builder->digest. */
+static struct submit_item make_job(struct builder *builder,
+                                   const Berth__Submission__Item *item,
+                                   struct job_id job)
+{
+    struct arena *arena = &builder->command->arena;
+    char job_id[ID_TEXT_BYTES_MAX];
+
+    put_submit_job(builder, item, job_id_format(job, job_id));
+    strbuf_clear(&builder->event);
+    log_put_submit(&builder->event, builder->context->now_ms,
+                   strbuf_str(&builder->submit), strbuf_str(&builder->digest));
+    return (struct submit_item){
+        .job = job,
+        .client_id = arena_str(arena, str_of(item->client_id)),
+        .event = arena_str(arena, strbuf_str(&builder->event)),
+    };
+}
+
 static int build_item(struct builder *builder, Berth__Submission__Item *item,
                       struct submit_item *ret_item)
 {
     const struct submission_context *context = builder->context;
     struct refusal *refusal = builder->refusal;
-    struct arena *arena = &builder->command->arena;
-    char job_id[ID_TEXT_BYTES_MAX];
     struct str raw;
     struct gang gang;
 
     int rc = validate_item_shape(item, context->rules, &raw, refusal);
-    rc = rc ? rc : take_pod(builder, raw, annotations_lifetime_ms(item));
+    struct pod_use use = {.lifetime_ms = annotations_lifetime_ms(item)};
+    rc = rc ? rc : take_pod(builder, raw, use);
     rc = rc ? rc : validate_item_rest(item, refusal);
     rc = rc ? rc : annotations_gang(item, &gang, refusal);
     if (rc < 0) {
@@ -253,39 +299,211 @@ static int build_item(struct builder *builder, Berth__Submission__Item *item,
     if (rc < 0) {
         return rc;
     }
-    put_submit_job(builder, item, job_id_format(job, job_id));
-    put_digest(builder, item, &gang);
-    strbuf_clear(&builder->event);
-    log_put_submit(&builder->event, context->now_ms,
-                   strbuf_str(&builder->submit), strbuf_str(&builder->digest));
-    *ret_item = (struct submit_item){
-        .job = job,
-        .client_id = arena_str(arena, str_of(item->client_id)),
-        .event = arena_str(arena, strbuf_str(&builder->event)),
+    put_digest(builder, item, &gang, NULL, NULL);
+    *ret_item = make_job(builder, item, job);
+    return 0;
+}
+
+/* Groups: one job for each pod. */
+
+/* Take the pod spec of a sub-group; what is wrong with it is said with its
+ * name. */
+static int take_template(struct builder *builder, const struct pod_group *group,
+                         uint32_t sub_group, struct pod_use use)
+{
+    const struct submit_rules *rules = builder->context->rules;
+    struct str template = group->templates[sub_group];
+    struct str name = group->terms.sub_groups[sub_group].name;
+    struct refusal detail;
+
+    int rc = validate_pod_bytes(template, rules, &detail);
+    if (rc == 0) {
+        struct refusal *outer = builder->refusal;
+        builder->refusal = &detail;
+        rc = take_pod(builder, template, use);
+        builder->refusal = outer;
+    }
+    return rc == 0 ? 0
+                   : refusal_set(builder->refusal,
+                                 "podGroup.subGroups[%u] (%.*s): %s", sub_group,
+                                 STR_ARG(name), detail.text);
+}
+
+/* The class goes for the whole group, as for any gang. */
+static int check_class(struct builder *builder, const struct pod_group *group,
+                       uint32_t sub_group, struct str first_class)
+{
+    struct str name = group->terms.sub_groups[sub_group].name;
+
+    if (str_equal(first_class, builder->pod.priority_class)) {
+        return 0;
+    }
+    return refusal_set(builder->refusal,
+                       "podGroup.subGroups[%u] (%.*s): priorityClassName %.*s "
+                       "is not that of the first sub-group, %.*s; a group has "
+                       "one",
+                       sub_group, STR_ARG(name),
+                       STR_ARG(builder->pod.priority_class),
+                       STR_ARG(first_class));
+}
+
+/* A few bytes can ask for a great many jobs: stop before they fill the
+ * memory. */
+static int check_bytes(struct builder *builder)
+{
+    return builder->command->arena.byte_count <= COMMAND_BYTES_MAX
+               ? 0
+               : refusal_set(builder->refusal,
+                             "the jobs of the request are together larger "
+                             "than one record of the log may be, %d bytes",
+                             COMMAND_BYTES_MAX);
+}
+
+/* The jobs of one sub-group, whose pod spec was taken; `ret_items` is where
+ * the group's first job is, or will be. */
+static int build_members(struct builder *builder,
+                         const Berth__Submission__Item *item,
+                         const struct pod_group *group,
+                         struct pod_member *member, uint32_t *at,
+                         struct submit_item *ret_items)
+{
+    const struct submit_rules *rules = builder->context->rules;
+    const struct gang no_gang = {.cardinality = 1, .minimum = 1};
+    uint32_t count = group->terms.sub_groups[member->sub_group].max_count;
+    char id[ID_TEXT_BYTES_MAX];
+
+    for (member->index = 0; member->index < count; member->index++) {
+        arena_reset(&builder->member);
+        member->job = next_job_id(builder);
+        if (!member->gang_id.byte_count) {
+            member->gang_id = arena_str(&builder->kept,
+                                        str_of(job_id_format(member->job, id)));
+        }
+        Berth__Submission__Item *own =
+            pod_group_item(item, group, member, &builder->member);
+        if (*at > 0) {
+            own->client_id = message_text(STR(""));
+        }
+        defaults_metadata(own, false, member->job, rules, &builder->member);
+        put_digest(builder, own, &no_gang, group, member);
+        ret_items[*at] = make_job(builder, own, member->job);
+        ret_items[*at].is_further = *at > 0;
+        (*at)++;
+        if (check_bytes(builder) < 0) {
+            return -ERR_INVALID;
+        }
+    }
+    return 0;
+}
+
+static int build_group(struct builder *builder,
+                       const Berth__Submission__Item *item,
+                       const struct pod_group *group, struct str gang_id,
+                       struct submit_item *ret_items)
+{
+    struct pod_use use = {annotations_lifetime_ms(item), true};
+    struct pod_member member = {
+        .gang_id = gang_id,
+        .has_gang_label = builder->context->rules->adds_gang_id_label,
     };
+    struct str first_class = {0};
+    uint32_t at = 0;
+
+    int rc = validate_item_rest(item, builder->refusal);
+    strbuf_clear(&builder->terms);
+    gang_terms_pack(&builder->terms, &group->terms);
+    for (uint32_t i = 0; i < group->terms.sub_group_count && rc == 0; i++) {
+        member.sub_group = i;
+        rc = take_template(builder, group, i, use);
+        first_class = i ? first_class : builder->pod.priority_class;
+        rc = rc ? rc : check_class(builder, group, i, first_class);
+        rc = rc ? rc
+                : build_members(builder, item, group, &member, &at, ret_items);
+    }
+    return rc;
+}
+
+/* An item: one job, or those of its group; adds their number to `*at`. */
+static int build_any(struct builder *builder, Berth__Submission__Item *item,
+                     uint32_t *at, struct submit_item *ret_items)
+{
+    struct pod_group group;
+
+    if (!item->pod_group) {
+        return build_item(builder, item, &ret_items[(*at)++]);
+    }
+    int rc = pod_group_read(item, &group, builder->refusal);
+    rc = rc ? rc : build_group(builder, item, &group, STR(""), &ret_items[*at]);
+    *at += rc ? 0 : pod_group_max(&group);
+    return rc;
+}
+
+/* Room in the command for so many jobs. */
+static int take_room(struct builder *builder, uint64_t count)
+{
+    struct command *command = builder->command;
+
+    if (count > SUBMIT_ITEMS_MAX) {
+        return refusal_set(builder->refusal,
+                           "%llu jobs in one request, more than the %d allowed",
+                           (unsigned long long)count, SUBMIT_ITEMS_MAX);
+    }
+    command->submit.items =
+        arena_alloc_array(&command->arena, count, sizeof(struct submit_item));
+    command->submit.item_count = (uint32_t)count;
     return 0;
 }
 
 static int build_items(struct builder *builder)
 {
     const Berth__Submission__Request *request = builder->request;
-    struct command *command = builder->command;
-    size_t count = request->n_job_request_items;
-    int rc = 0;
+    struct submit_item *items;
+    uint64_t count = 0;
+    uint32_t at = 0;
 
-    if (count > SUBMIT_ITEMS_MAX) {
-        return refusal_set(builder->refusal,
-                           "%zu jobs in one request, more than the %d allowed",
-                           count, SUBMIT_ITEMS_MAX);
+    for (size_t i = 0; i < request->n_job_request_items; i++) {
+        count += pod_group_job_count(request->job_request_items[i]);
     }
-    command->submit.items =
-        arena_alloc_array(&command->arena, count, sizeof(struct submit_item));
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        rc = build_item(builder, request->job_request_items[i],
-                        &command->submit.items[i]);
+    int rc = take_room(builder, count);
+    items = builder->command->submit.items;
+    for (size_t i = 0; i < request->n_job_request_items && rc == 0; i++) {
+        rc = build_any(builder, request->job_request_items[i], &at, items);
     }
-    command->submit.item_count = (uint32_t)count;
     return rc;
+}
+
+/* What goes for all items of a request. */
+static int begin(struct builder *builder, Berth__Submission__Request *request)
+{
+    const struct submission_context *context = builder->context;
+    struct command *command = builder->command;
+
+    if (!*request->job_set_id) {
+        request->job_set_id = message_text(annotations_job_set(request));
+    }
+    int rc = validate_request(request, context->rules, builder->refusal);
+    if (rc < 0) {
+        return rc;
+    }
+    context->rng->fill(context->rng, builder->random, sizeof(builder->random));
+    builder->random[0] &= 0x7f; /* so that counting up never wraps */
+    command->scope = (struct event_scope){
+        .queue = arena_str(&command->arena, str_of(request->queue)),
+        .job_set = arena_str(&command->arena, str_of(request->job_set_id)),
+        .user = arena_str(&command->arena, context->owner),
+    };
+    return 0;
+}
+
+static void builder_fini(struct builder *builder)
+{
+    arena_fini(&builder->scratch);
+    arena_fini(&builder->member);
+    arena_fini(&builder->kept);
+    strbuf_fini(&builder->submit);
+    strbuf_fini(&builder->event);
+    strbuf_fini(&builder->digest);
+    strbuf_fini(&builder->terms);
 }
 
 int submission_build(Berth__Submission__Request *request,
@@ -296,26 +514,29 @@ int submission_build(Berth__Submission__Request *request,
                               .context = context,
                               .command = command,
                               .refusal = refusal};
-    if (!*request->job_set_id) {
-        request->job_set_id = message_text(annotations_job_set(request));
-    }
-    int rc = validate_request(request, context->rules, refusal);
 
-    if (rc < 0) {
-        return rc;
-    }
-    context->rng->fill(context->rng, builder.random, sizeof(builder.random));
-    builder.random[0] &= 0x7f; /* so that counting up never wraps */
-    command->scope = (struct event_scope){
-        .queue = arena_str(&command->arena, str_of(request->queue)),
-        .job_set = arena_str(&command->arena, str_of(request->job_set_id)),
-        .user = arena_str(&command->arena, context->owner),
-    };
-    rc = build_items(&builder);
-    arena_fini(&builder.scratch);
-    arena_fini(&builder.kept);
-    strbuf_fini(&builder.submit);
-    strbuf_fini(&builder.event);
-    strbuf_fini(&builder.digest);
+    int rc = begin(&builder, request);
+    rc = rc ? rc : build_items(&builder);
+    builder_fini(&builder);
+    return rc;
+}
+
+int submission_build_group(Berth__Submission__Request *request,
+                           const struct pod_group *group, struct str gang_id,
+                           const struct submission_context *context,
+                           struct command *command, struct refusal *refusal)
+{
+    struct builder builder = {.request = request,
+                              .context = context,
+                              .command = command,
+                              .refusal = refusal};
+
+    ASSERT(request->n_job_request_items == 1);
+    int rc = begin(&builder, request);
+    rc = rc ? rc : take_room(&builder, pod_group_max(group));
+    rc = rc ? rc
+            : build_group(&builder, request->job_request_items[0], group,
+                          gang_id, command->submit.items);
+    builder_fini(&builder);
     return rc;
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "api/pod_group.h"
 #include "api/refusal.h"
 #include "api/submit_rules.h"
 #include "base/rng.h"
@@ -37,3 +38,12 @@ int submission_build(Berth__Submission__Request *request,
                      const struct submission_context *context,
                      struct command *command,
                      struct refusal *refusal) must_check;
+
+/* The same for a request of one item whose jobs are those of `group`: their
+ * pod specs are the group's templates, and all else is the item's.  The
+ * gang's id is `gang_id`, or if that is "" the first job's. */
+int submission_build_group(Berth__Submission__Request *request,
+                           const struct pod_group *group, struct str gang_id,
+                           const struct submission_context *context,
+                           struct command *command,
+                           struct refusal *refusal) must_check;

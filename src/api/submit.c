@@ -9,7 +9,8 @@ enum {
     RESPONSE_ITEM_JOB_ID = 1,
 };
 
-/* On the leader's thread: the ids, in the order of the items. */
+/* On the leader's thread: the ids, in the order of the items; of a group the
+ * first job's. */
 static void on_submitted(struct command *command, void *ctx)
 {
     struct api_call *call = ctx;
@@ -21,6 +22,9 @@ static void on_submitted(struct command *command, void *ctx)
         auto_strbuf reply = strbuf_make(0);
         for (uint32_t i = 0; i < command->submit.item_count; i++) {
             char id[ID_TEXT_BYTES_MAX];
+            if (command->submit.items[i].is_further) {
+                continue;
+            }
             size_t item = field_begin(&reply, RESPONSE_ITEMS);
             field_put_bytes(
                 &reply, RESPONSE_ITEM_JOB_ID,

@@ -86,6 +86,16 @@ static int compare_terms(const struct common_terms *first,
         return inconsistent(refusal, "PriorityClassName", id,
                             first->priority_class, terms->priority_class);
     }
+    if (first->gang.has_terms != terms->gang.has_terms ||
+        first->gang.is_whole_node != terms->gang.is_whole_node ||
+        first->gang.hops_max != terms->gang.hops_max ||
+        first->gang.freezing_window_ms != terms->gang.freezing_window_ms) {
+        return refusal_set(
+            refusal,
+            "invalid gang information: members of gang %.*s differ in "
+            "nodeReservation, maxHops or freezingWindowSeconds",
+            STR_ARG(id));
+    }
     if (!str_equal(first->gang.uniformity, terms->gang.uniformity)) {
         return inconsistent(refusal, "nodeUniformityLabel", id,
                             first->gang.uniformity, terms->gang.uniformity);
@@ -173,6 +183,15 @@ static int refuse_size(struct refusal *refusal, size_t byte_count,
         byte_count, byte_count_max);
 }
 
+int validate_pod_bytes(struct str pod_spec, const struct submit_rules *rules,
+                       struct refusal *refusal)
+{
+    return pod_spec.byte_count > rules->pod_spec_bytes_max
+               ? refuse_size(refusal, pod_spec.byte_count,
+                             rules->pod_spec_bytes_max)
+               : 0;
+}
+
 int validate_item_shape(const Berth__Submission__Item *item,
                         const struct submit_rules *rules,
                         struct str *ret_pod_spec, struct refusal *refusal)
@@ -192,13 +211,8 @@ int validate_item_shape(const Berth__Submission__Item *item,
         return refusal_set(refusal,
                            "Jobs with multiple pods are not supported");
     }
-    struct str pod_spec = any_pod_spec(item);
-    if (pod_spec.byte_count > rules->pod_spec_bytes_max) {
-        return refuse_size(refusal, pod_spec.byte_count,
-                           rules->pod_spec_bytes_max);
-    }
-    *ret_pod_spec = pod_spec;
-    return 0;
+    *ret_pod_spec = any_pod_spec(item);
+    return validate_pod_bytes(*ret_pod_spec, rules, refusal);
 }
 
 /* I3: Go's encoding is up to GO_SIZE_RATIO_MAX times as long as ours; it is

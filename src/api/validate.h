@@ -33,6 +33,10 @@ int validate_item_shape(const Berth__Submission__Item *item,
                         struct str *ret_pod_spec,
                         struct refusal *refusal) must_check;
 
+/* I3 of a pod spec that is not decoded yet. */
+int validate_pod_bytes(struct str pod_spec, const struct submit_rules *rules,
+                       struct refusal *refusal) must_check;
+
 /* The rules about a pod spec: I3 (as Go would encode it) to I14, I16, I18. */
 int validate_pod(const struct pod_view *pod, const struct submit_rules *rules,
                  struct refusal *refusal) must_check;

@@ -24,6 +24,7 @@ enum {
     INBOX_COMMANDS_MAX = 4096,
     INBOX_BYTES_MAX = 256 << 20, /* of all commands that wait */
     SUBMIT_ITEMS_MAX = 100000,
+    COMMAND_BYTES_MAX = 32 << 20, /* of one that is to be logged */
     APPLICATION_ROWS_MAX = 10000, /* in one answer */
 };
 
@@ -59,6 +60,9 @@ struct submit_item {
     struct str client_id; /* "": never de-duplicated */
     struct str event;
     struct job_id ret_job; /* answer: job, or the original of a duplicate */
+    bool is_further;       /* of the group of the item before it: goes with the
+                              first of them, which has the client id and is
+                              the answer for all */
 };
 
 /* One sequence to append: `bytes` is an encoded armadaevents.EventSequence.

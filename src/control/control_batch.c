@@ -13,6 +13,8 @@ enum {
     CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
     US_PER_MS = 1000,
 };
+_Static_assert(COMMAND_BYTES_MAX <= CONTROL_BATCH_BYTES_MAX / 2,
+               "a command fits into a record beside others");
 
 bool batch_is_touched(const struct batch *batch, uint32_t job)
 {
@@ -88,6 +90,11 @@ static int find_original(struct control *c, struct str queue,
     return c->batch.time_ms - job_id_time_ms(job) < CLIENT_ID_AGE_MS_MAX;
 }
 
+static bool is_new(const struct submit_item *item)
+{
+    return key128_compare(item->job.v, item->ret_job.v) == 0;
+}
+
 /* Find the originals of all items; how many are new, or a negative code.
  * Items of one request are not compared with each other. */
 static int find_originals(struct control *c, struct command *command,
@@ -101,6 +108,10 @@ static int find_originals(struct control *c, struct command *command,
         bool is_of_batch = false;
         int found = 0;
         item->ret_job = item->job;
+        if (item->is_further && !is_new(item - 1)) {
+            item->ret_job = item[-1].ret_job;
+            continue;
+        }
         if (item->client_id.byte_count) {
             found = find_original(c, command->scope.queue, item, &item->ret_job,
                                   &is_of_batch);
@@ -115,11 +126,6 @@ static int find_originals(struct control *c, struct command *command,
         *ret_must_wait |= is_of_batch;
     }
     return fresh_count;
-}
-
-static bool is_new(const struct submit_item *item)
-{
-    return key128_compare(item->job.v, item->ret_job.v) == 0;
 }
 
 static void add_submission(struct control *c, struct command *command)
@@ -239,7 +245,7 @@ static void take_commands(struct control *c)
             c->waiting_last = command;
             c->waiting_byte_count += command->byte_count;
         } else if (command->kind != COMMAND_EXCHANGE &&
-                   command->byte_count > CONTROL_BATCH_BYTES_MAX / 2) {
+                   command->byte_count > COMMAND_BYTES_MAX) {
             /* Of an exchange only what is news gets into the record. */
             command_answer(command, COMMAND_OVERLOADED,
                            "the request is larger than one record of the "

@@ -26,6 +26,7 @@ enum {
     GANG_LEVELS_MAX = 8, /* of a pool's topology */
     HOPS_MAX = 2 * GANG_LEVELS_MAX,
     HOPS_ANY = UINT32_MAX, /* as many as there are in the pool */
+    REPLACE_TIMEOUT_MS = 5 * 60 * 1000, /* of a group that says none */
 };
 
 /* Pods that are alike. */
