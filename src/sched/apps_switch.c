@@ -16,8 +16,8 @@ static void move_job(struct sched *sched, uint32_t index, uint32_t app)
     } else {
         job_unwait(sched, index);
     }
-    uint32_t list = list_get(sched, old->queue, old->class_index, old->level,
-                             old->pool, app);
+    uint32_t list = list_get(sched, old->queue, old->class_index,
+                             list_level(old), old->pool, app);
     list_put(sched, job->list);
     job->list = list & LIST_NONE;
     if (job->run != NONE) {

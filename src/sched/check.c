@@ -2,6 +2,7 @@
 
 #include "sched/apps.h"
 #include "sched/floating.h"
+#include "sched/lend.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 
@@ -30,7 +31,7 @@ static bool are_nodes_right(struct sched *sched)
         }
         struct resource_vec left = node->capacity;
         struct resource_vec preemptible[LEVELS_MAX] = {0};
-        uint32_t count = 0;
+        uint32_t count = 0, foreign_count = 0;
         for (uint32_t r = node->run_first; r != NONE;
              r = sched->runs.items[r].node_next) {
             const struct run *run = &sched->runs.items[r];
@@ -40,12 +41,14 @@ static bool are_nodes_right(struct sched *sched)
                             request_of(sched, run->job));
             }
             count++;
+            foreign_count += lend_is_foreign(sched, run->job);
             if (run->node != i || run->state != RUN_STEADY ||
                 run->unit != NONE) {
                 return false;
             }
         }
-        if (count != node->run_count || !same_vec(&left, &sched->free[i])) {
+        if (count != node->run_count || foreign_count != node->foreign_count ||
+            !same_vec(&left, &sched->free[i])) {
             return false;
         }
         for (uint32_t l = 0; l < sched->level_count; l++) {

@@ -2,6 +2,7 @@
 
 #include "sched/heap.h"
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/urgent.h"
 
 /* When a run may be preempted for fairness; INT64_MAX: not known. */
@@ -36,7 +37,7 @@ static bool may_evict(struct round *round, const struct run *run)
 {
     const struct sched *sched = round->sched;
 
-    if (run->state != RUN_STEADY ||
+    if (run->state != RUN_STEADY || lend_is_foreign(sched, run->job) ||
         sched->accounts.items[run->account].pool != round->p) {
         return false;
     }

@@ -111,7 +111,7 @@ static void join_app(struct sched *sched, struct gang *gang)
 
     if (own->app != app) {
         uint32_t list =
-            list_get(sched, gang->queue, NONE, own->level, own->pool, app);
+            list_get(sched, gang->queue, NONE, list_level(own), own->pool, app);
         list_put(sched, gang->list);
         gang->list = list;
     }

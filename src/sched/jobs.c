@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/lend.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
@@ -44,15 +45,17 @@ uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
     return at;
 }
 
-/* `item` is a class, or for lists of gangs (class_index NONE) a level. */
+/* The key of a class's list, or of a list of gangs (class_index NONE) of one
+ * level. */
 static struct key128 list_key(uint32_t queue, uint32_t class_index,
                               uint32_t level, uint32_t pool, uint32_t app)
 {
-    bool is_gangs = class_index == NONE;
+    uint32_t kind = (class_index == NONE) | (level & LIST_FOREIGN ? 2u : 0);
 
     return (struct key128){
-        (uint64_t)queue << 32 | (is_gangs ? level : class_index),
-        (uint64_t)app << 32 | (uint32_t)(pool + 1) << 1 | is_gangs,
+        (uint64_t)queue << 32 |
+            (class_index == NONE ? level & UINT8_MAX : class_index),
+        (uint64_t)app << 32 | (uint32_t)(pool + 1) << 2 | kind,
     };
 }
 
@@ -83,6 +86,7 @@ uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
         .use_count = 1,
         .place = NONE,
         .level = (uint8_t)level,
+        .is_foreign = level & LIST_FOREIGN,
     };
     if (class_index != NONE) {
         struct class *class = &sched->classes.items[class_index];
@@ -101,8 +105,9 @@ void list_put(struct sched *sched, uint32_t at)
         return;
     }
     ASSERT(list->seq.count == 0 && list->place == NONE);
-    map_remove(&sched->list_map, list_key(list->queue, list->class_index,
-                                          list->level, list->pool, list->app));
+    map_remove(&sched->list_map,
+               list_key(list->queue, list->class_index, list_level(list),
+                        list->pool, list->app));
     if (list->class_index != NONE) {
         sched->classes.items[list->class_index].list_count--;
     }
@@ -151,6 +156,7 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
     }
     account->queued_count += (uint32_t)sign;
     sched->queues.items[list->queue].waiting_count += (uint32_t)sign;
+    sched->foreign_waiting_count += list->is_foreign ? (uint32_t)sign : 0;
     queue_refresh(sched, list->queue);
 }
 
@@ -234,6 +240,7 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     standing_change(sched, account->queue, account->pool,
                     sched->lists.items[job->list].class_index, sign);
     chain_account(sched, index, sign);
+    lend_count_run(sched, run, sign);
     node_add_run(sched, index, sign);
 }
 
@@ -246,6 +253,10 @@ void run_link(struct sched *sched, uint32_t index)
     run->level = (uint8_t)level_of(sched, run->priority);
     run->is_preemptible =
         sched->policy->classes[class->priority_class].is_preemptible;
+    if (lend_is_foreign(sched, run->job)) { /* whatever its class is at home */
+        run->level = 0;
+        run->is_preemptible = true;
+    }
     run->account =
         account_get(sched, sched->lists.items[job->list].queue,
                     sched->nodes.items[run->node].pool, class->priority_class);
@@ -311,7 +322,8 @@ void sched_job_add(struct sched *sched, uint32_t index,
     struct job *job = &sched->jobs.items[index];
     uint32_t pool =
         record->pool.byte_count ? pool_get(sched, record->pool) : NONE;
-    uint32_t level = sched->classes.items[record->class_index].level;
+    uint32_t level = sched->classes.items[record->class_index].level |
+                     (record->is_foreign ? (uint32_t)LIST_FOREIGN : 0);
     uint32_t app = NONE;
 
     ASSERT(job->list == LIST_NONE);

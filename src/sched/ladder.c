@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/lend.h"
 #include "sched/packed.h"
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };
@@ -190,6 +191,7 @@ static void refresh(struct round *round, struct tier *tier, uint32_t index,
     const struct node *node = &round->sched->nodes.items[index];
 
     *ret_room = round->sched->free[index];
+    lend_add_room(round, index, ret_room);
     for (uint32_t e = node->evicted_end; e > down_to; e--) {
         const struct rung *rung = &ladder->rungs[e - 1];
         if (!is_takeable(round, tier, rung)) {

@@ -5,6 +5,7 @@
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
+#include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/sweep.h"
 
@@ -24,6 +25,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->climb = NULL;
         class->group_rooms = NULL;
         class->domain_room = NULL;
+        class->borrowed = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;
         if (sweep_missed_class(round, class)) {
@@ -264,6 +266,9 @@ static bool is_hopeless(struct round *round, const struct lane *lane,
         return false;
     }
     const struct class *class = class_round(round, class_index);
+    if (round->is_lending && lend_missed(round, class)) {
+        return true;
+    }
     if (!class->is_barred && head_has_window(round, lane)) {
         return false;
     }
@@ -444,7 +449,8 @@ void lane_rewind(struct round *round, struct lane *lane)
 
 static bool is_for_pool(const struct round *round, const struct list *list)
 {
-    return list->pool == NONE || list->pool == round->p;
+    return (list->pool == NONE || list->pool == round->p) &&
+           list->is_foreign == round->is_lending;
 }
 
 void lane_sink_first(struct round *round, struct lane *lane)

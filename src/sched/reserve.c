@@ -66,6 +66,17 @@ enum pass reserve_pass_at(const struct reservation *reservation,
     return pass;
 }
 
+/* A class counts for nothing where its jobs are foreign. */
+static enum pass lending_pass(const struct reservation *reservation,
+                              const struct class *class, uint32_t node,
+                              int64_t now_ms)
+{
+    struct class lowest = *class;
+
+    lowest.level = 0;
+    return reserve_pass_at(reservation, &lowest, node, now_ms);
+}
+
 enum pass reserve_pass(const struct round *round,
                        const struct reservation *reservation,
                        const struct class *class, uint32_t node)
@@ -75,6 +86,9 @@ enum pass reserve_pass(const struct round *round,
     if (!reservation ||
         sched->nodes.items[node].reserved_stamp != sched->stamp) {
         return PASS_BESIDE;
+    }
+    if (round->is_lending && class->level > reservation->level) {
+        return lending_pass(reservation, class, node, round->now_ms);
     }
     return reserve_pass_at(reservation, class, node, round->now_ms);
 }

@@ -6,6 +6,7 @@
 #include "sched/heap.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
@@ -306,7 +307,11 @@ static void pass_over_job(struct round *round, struct lane *lane,
         sweep_miss_job(round, job);
         lane_skip(round, lane);
     } else {
-        sweep_miss_class(round, class);
+        if (round->is_lending) {
+            lend_miss(round, class);
+        } else {
+            sweep_miss_class(round, class);
+        }
         class->is_barred |= head_has_window(round, lane);
         give_up(round, class);
     }
@@ -532,7 +537,8 @@ static void evict(struct round *round)
     uint32_t count = 0;
 
     if (round->kind != ROUND_BALANCE ||
-        sched->policy->is_fair_share_preemption_off || !has_waiting(round)) {
+        sched->policy->is_fair_share_preemption_off ||
+        sched->is_preemption_off || !has_waiting(round)) {
         return;
     }
     const struct share *shares = round_shares(round, &count);
@@ -581,6 +587,10 @@ void round_plan(struct round *round)
                 lane_refresh_new(round, &round->lanes[i]);
             }
         }
+        run_heap(round);
+    }
+    if (sched->foreign_waiting_count && !round->is_cut && !round->is_spent) {
+        lend_begin(round);
         run_heap(round);
     }
     head_end(round);

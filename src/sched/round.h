@@ -183,6 +183,7 @@ struct round {
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
     bool is_filling; /* the pass after preemptions: no further ones */
+    bool is_lending; /* the pass for foreign work: see lend.h */
 
     struct unit *units;
     uint32_t unit_count;
@@ -317,6 +318,9 @@ void evict_forget(struct round *round);
 
 /* victims.c */
 
+/* How many would lose their place on a node if only foreign work and yielders
+ * may; those of a gang all count. */
+uint32_t victims_count(const struct search *search, uint32_t node);
 /* Make room for a job by preemption: decides the victims and returns the node
  * that has room now, or NONE. */
 uint32_t victims_find(const struct search *search);

@@ -142,9 +142,9 @@ static void move_gang(struct sched *sched, const struct job *job)
 {
     struct gang *gang = &sched->gangs.items[job->gang];
     const struct list *own = &sched->lists.items[job->list];
-    uint32_t level = own->level;
+    uint32_t level = list_level(own);
 
-    if (sched->lists.items[gang->list].level != level) {
+    if (list_level(&sched->lists.items[gang->list]) != level) {
         uint32_t list = list_get(sched, gang->queue, NONE, level, own->pool,
                                  sched->lists.items[gang->list].app);
         list_put(sched, gang->list);

@@ -184,6 +184,12 @@ void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);
 void sched_job_reclass(struct sched *sched, uint32_t job, uint32_t class_index);
 /* A job became a borrower where it is, or ceased to be one: pools changed. */
 void sched_job_foreign_set(struct sched *sched, uint32_t job, bool is_foreign);
+/* What was said last. */
+bool sched_job_is_foreign(const struct sched *sched, uint32_t job);
+/* Whether the jobs that are at home here may preempt others (model.md 5.1,
+ * disablePreemption); at first they may.  Where they may not, only what
+ * promised to give way to one of them does. */
+void sched_preemption_set(struct sched *sched, bool is_off);
 /* A leased job waits again, at its old place; it avoids the node
  * `avoid_node` (or SCHED_NONE) from now on. */
 void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);

@@ -48,9 +48,10 @@ struct class
     uint32_t base;       /* of a variant */
     uint32_t variant;    /* the first, or next one; or NONE */
     uint32_t sweep[2];   /* by round_kind: no place in this one; see sweep.h */
-    bool is_plain;       /* asks nothing of labels */
-    bool asks_names;     /* asks for nodes by name */
-    bool is_impossible;  /* asks for a resource that the policy has not */
+    uint32_t lent_sweep[2]; /* the like, for work of other pools */
+    bool is_plain;          /* asks nothing of labels */
+    bool asks_names;        /* asks for nodes by name */
+    bool is_impossible;     /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
     int64_t lifetime_ms, deadline_ms;
@@ -74,6 +75,7 @@ struct class
     struct climb *climb;             /* see ladder.c */
     struct group_rooms *group_rooms; /* see group_room.c */
     struct domain_room *domain_room; /* see domain_room.h */
+    struct borrowed *borrowed;       /* see lend.h */
 };
 
 /* A job; 40 bytes, for there are millions. */
@@ -112,7 +114,11 @@ struct list {
     uint32_t place;       /* in the lists of its application or else its
                              queue, or NONE while seq is empty */
     uint8_t level;
+    bool is_foreign; /* of work whose home is elsewhere; see lend.h */
 };
+
+/* Beside a level, in what list_get() is asked for: foreign work. */
+enum { LIST_FOREIGN = 1 << 8 };
 
 struct gang {
     struct seq waiting, leased; /* jobs */
@@ -271,6 +277,7 @@ struct node {
     struct node_record *record; /* owned, one block; NULL: absent */
     struct resource_vec capacity;
     uint32_t run_first, run_count;
+    uint32_t foreign_count; /* of its runs */
     uint32_t avoid_count;
     bool is_accepting;   /* new leases */
     bool is_out;         /* quarantined */
@@ -452,6 +459,9 @@ struct sched {
     VEC(struct avoid_list) avoids;
     VEC(uint32_t) spare_avoids;
 
+    bool is_preemption_off; /* of what is at home here; see lend.h */
+    uint32_t foreign_waiting_count, foreign_run_count;
+
     struct bucket bucket; /* all starts */
     struct health health;
     VEC(struct penalty) penalties; /* in no order */
@@ -571,9 +581,15 @@ void run_link(struct sched *sched, uint32_t run);
 /* The reverse. */
 void run_unlink(struct sched *sched, uint32_t run);
 /* The list of a queue, class, pool and application (or NONE), made when new;
- * one more uses it. */
+ * one more uses it.  Foreign work has lists of its own: `level` |
+ * LIST_FOREIGN. */
 uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
                   uint32_t level, uint32_t pool, uint32_t app);
+/* What to ask list_get() for, to get a list like this one. */
+static inline uint32_t list_level(const struct list *list)
+{
+    return list->level | (list->is_foreign ? (uint32_t)LIST_FOREIGN : 0);
+}
 /* One less uses it. */
 void list_put(struct sched *sched, uint32_t list);
 /* The seq of a list came to hold something, or ceased to. */

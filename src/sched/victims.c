@@ -2,6 +2,7 @@
 
 #include "sched/ladder.h"
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/urgent.h"
 
 /* What would lose its place on one node: a job, or all of a gang there. */
@@ -13,6 +14,7 @@ struct victim {
     uint32_t level;
     bool is_evicted;
     bool is_yielder;
+    bool is_foreign;
     int64_t leased_ms;
 };
 
@@ -47,7 +49,7 @@ static void add_yielders(const struct round *round, uint32_t index,
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        if (is_yielder(round, run)) {
+        if (is_yielder(round, run) && !lend_is_victim(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
         }
@@ -71,6 +73,7 @@ static uint32_t find_yielding(const struct search *search)
         }
         struct resource_vec room = sched->free[run->node];
         add_yielders(round, run->node, &room);
+        lend_add_room(round, run->node, &room);
         uint64_t key = pool_weigh(round->pool, &room);
         if (amounts_fit(&class->request, &room) &&
             (best == NONE || key < best_key ||
@@ -113,6 +116,7 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
     }
     trim(round, node);
     add_yielders(round, index, &free);
+    lend_add_room(round, index, &free);
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
         if (run->state != RUN_EVICTED || run->level > class->level ||
@@ -188,6 +192,9 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
 static bool is_kept_before(const struct round *round, const struct victim *a,
                            const struct victim *b)
 {
+    if (a->is_foreign != b->is_foreign) {
+        return b->is_foreign;
+    }
     if (a->level != b->level) {
         return a->level > b->level;
     }
@@ -211,8 +218,11 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
 static bool is_permitted(const struct round *round, const struct run *run,
                          const struct class *class, uint32_t cut, int level_max)
 {
-    if (is_yielder(round, run)) {
+    if (is_yielder(round, run) || lend_is_victim(round, run)) {
         return true;
+    }
+    if (round->sched->is_preemption_off) {
+        return false;
     }
     if (run->state == RUN_EVICTED) {
         return run->level <= class->level &&
@@ -230,6 +240,7 @@ static void add_victim(const struct round *round, struct victim *victims,
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
     uint32_t gang = sched->jobs.items[run->job].gang;
+    bool is_foreign = lend_is_foreign(sched, run->job);
 
     for (uint32_t i = 0; gang != NONE && i < *count; i++) {
         if (victims[i].gang == gang) {
@@ -250,7 +261,8 @@ static void add_victim(const struct round *round, struct victim *victims,
         .sum = class->request,
         .ordinal =
             run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
-        .level = run->level,
+        .level = is_foreign ? class->level : run->level,
+        .is_foreign = is_foreign,
         .is_evicted = run->state == RUN_EVICTED,
         .is_yielder = is_yielder(round, run),
         .leased_ms = run->leased_ms,
@@ -329,7 +341,8 @@ static void preempt_victim(const struct search *search,
     struct sched *sched = search->round->sched;
 
     preempt(search, victim->job,
-            victim->is_yielder   ? SCHED_PREEMPT_YIELD
+            victim->is_foreign   ? SCHED_PREEMPT_HOME
+            : victim->is_yielder ? SCHED_PREEMPT_YIELD
             : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
                                  : SCHED_PREEMPT_URGENCY);
     if (victim->gang == NONE) {
@@ -359,16 +372,14 @@ static void refresh_touched(struct round *round)
     round->touched.count = 0;
 }
 
-/* Take everything that is permitted in mind, give back what there is room
- * for beside the job, and preempt the rest. */
-static void take_room(const struct search *search, uint32_t node, uint32_t cut,
-                      int level_max)
+/* Take everything that is permitted in mind, and give back what there is room
+ * for beside the job; `job` of that is NONE. */
+static struct victim *choose(const struct search *search, uint32_t node,
+                             uint32_t cut, int level_max, uint32_t *ret_count)
 {
     struct round *round = search->round;
-    struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
-    struct resource_vec before = sched->free[node];
-    struct resource_vec room = before;
+    struct resource_vec room = round->sched->free[node];
     uint32_t count;
     struct victim *victims = collect(search, node, cut, level_max, &count);
 
@@ -386,6 +397,37 @@ static void take_room(const struct search *search, uint32_t node, uint32_t cut,
             victim->job = NONE;
         }
     }
+    *ret_count = count;
+    return victims;
+}
+
+uint32_t victims_count(const struct search *search, uint32_t node)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t count, total = 0;
+    const struct victim *victims = choose(search, node, UINT32_MAX, -1, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (victims[i].job != NONE) {
+            total += victims[i].gang == NONE
+                         ? 1
+                         : sched->gangs.items[victims[i].gang].leased.count;
+        }
+    }
+    return total;
+}
+
+/* Preempt what must go for the job to have room on a node. */
+static void take_room(const struct search *search, uint32_t node, uint32_t cut,
+                      int level_max)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec before = sched->free[node];
+    uint32_t count;
+    const struct victim *victims = choose(search, node, cut, level_max, &count);
+
     for (uint32_t i = count; i > 0; i--) {
         if (victims[i - 1].job != NONE) {
             preempt_victim(search, &victims[i - 1]);
@@ -537,12 +579,14 @@ uint32_t victims_find(const struct search *search)
     if (class->is_impossible) {
         return NONE;
     }
-    node = find_yielding(search);
+    node = lend_find(search);
+    node = node == NONE ? find_yielding(search) : node;
     cut = node == NONE ? 0 : UINT32_MAX;
     if (node == NONE && round->evicted_count) {
         node = find_last(search, &cut);
     }
-    if (node == NONE && !policy->is_urgency_preemption_off) {
+    if (node == NONE && !policy->is_urgency_preemption_off &&
+        !round->sched->is_preemption_off) {
         cut = round->reserve.ordinal_min + 1;
         node = find_urgent(search, &level_max);
     }

@@ -212,6 +212,7 @@ struct sched_job world_record(struct world *world, uint32_t index)
         .has_stateaware_off = job->has_stateaware_off,
         .gang_terms = pack_terms(world, job->terms),
         .sub_group = job->sub_group,
+        .is_foreign = job->is_foreign,
     };
 }
 

@@ -41,6 +41,7 @@ struct world_job {
     int64_t deadline_s; /* 0: unknown */
     const struct gang_terms *terms; /* of its gang; NULL: none */
     uint32_t sub_group;
+    bool is_foreign;    /* its home is another pool */
 };
 
 struct world_node {
