@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/cfs.h"
 #include "sched/kinds.h"
 #include "sched/reserve.h"
 #include "sched/standing.h"
@@ -80,6 +81,7 @@ struct sched *sched_create(const struct policy *policy)
     apps_init(sched);
     set_levels(sched);
     set_pools(sched);
+    cfs_sync(sched);
     standings_sync(sched);
     return sched;
 }
@@ -189,6 +191,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     sched->policy = policy;
     set_levels(sched);
     set_pools(sched);
+    cfs_sync(sched);
     for (uint32_t i = 0; i < sched->classes.count; i++) {
         if (sched->classes.items[i].is_live) {
             class_resolve(sched, i);

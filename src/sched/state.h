@@ -482,6 +482,11 @@ struct sched {
     uint64_t version;            /* of the state: any change counts it up */
     uint64_t settled_version[2]; /* by round_kind: nothing was left to do */
     int64_t settled_until_ms[2];
+    /* Of the policy; see cfs.h. */
+    uint32_t gpu_columns; /* bits */
+    int cpu_column, memory_column;
+    int64_t aging_ms;
+
     uint32_t stamp;      /* of the last round */
     uint64_t plan_count; /* so far */
     struct arena arena;  /* of the round */
