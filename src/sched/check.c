@@ -31,7 +31,7 @@ static bool are_nodes_right(struct sched *sched)
         }
         struct resource_vec left = node->capacity;
         struct resource_vec preemptible[LEVELS_MAX] = {0};
-        uint32_t count = 0, foreign_count = 0;
+        uint32_t count = 0, foreign_count = 0, held_count = 0;
         for (uint32_t r = node->run_first; r != NONE;
              r = sched->runs.items[r].node_next) {
             const struct run *run = &sched->runs.items[r];
@@ -42,12 +42,14 @@ static bool are_nodes_right(struct sched *sched)
             }
             count++;
             foreign_count += lend_is_foreign(sched, run->job);
+            held_count += run->is_held;
             if (run->node != i || run->state != RUN_STEADY ||
                 run->unit != NONE) {
                 return false;
             }
         }
         if (count != node->run_count || foreign_count != node->foreign_count ||
+            held_count != node->held_count ||
             !same_vec(&left, &sched->free[i])) {
             return false;
         }

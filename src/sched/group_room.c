@@ -5,8 +5,9 @@
 /* What a class found out about the groups of an index. */
 struct group_rooms {
     struct group_rooms *next;
-    const struct label_index *index;
-    uint32_t *counts; /* by group */
+    const struct label_index *index; /* NULL: all nodes are one group */
+    bool is_of_empty;                /* what empty nodes hold */
+    uint32_t *counts;                /* by group */
 };
 
 static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
@@ -74,25 +75,81 @@ static uint32_t most_of(struct round *round, uint32_t class_index,
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+static uint64_t empty_of(struct round *round, uint32_t class_index,
+                         uint32_t node)
+{
+    const struct node *record = &round->sched->nodes.items[node];
+    uint32_t n = amounts_times(&class_at(round, class_index)->request,
+                               &record->capacity);
+
+    return n && is_allowed(round, class_index, node) ? n : 0;
+}
+
+static uint32_t count_empty(struct round *round, uint32_t class_index,
+                            const struct label_group *group)
+{
+    uint32_t node_count =
+        group ? group->count : (uint32_t)round->sched->nodes.count;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < node_count; i++) {
+        uint32_t node = group ? group->nodes[i] : i;
+        if (round->sched->nodes.items[node].pool == round->p) {
+            count += empty_of(round, class_index, node);
+        }
+    }
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+/* What was found out before, or room for it (`ret_is_new`). */
+static struct group_rooms *rooms_of(struct round *round, struct class *class,
+                                    const struct label_index *index,
+                                    bool is_of_empty, bool *ret_is_new)
+{
+    struct group_rooms *rooms = class->group_rooms;
+
+    while (rooms &&
+           (rooms->index != index || rooms->is_of_empty != is_of_empty)) {
+        rooms = rooms->next;
+    }
+    *ret_is_new = !rooms;
+    if (!rooms) {
+        rooms = arena_alloc(round->arena, sizeof(*rooms));
+        rooms->index = index;
+        rooms->is_of_empty = is_of_empty;
+        rooms->counts =
+            arena_alloc_array(round->arena, index ? index->group_count : 1,
+                              sizeof(*rooms->counts));
+        rooms->next = class->group_rooms;
+        class->group_rooms = rooms;
+    }
+    return rooms;
+}
+
 uint32_t group_holds_most(struct round *round, uint32_t class_index,
                           const struct label_index *index, uint32_t group)
 {
     struct class *class = class_round(round, class_index);
-    struct group_rooms *rooms = class->group_rooms;
+    bool is_new;
+    struct group_rooms *rooms = rooms_of(round, class, index, false, &is_new);
 
-    while (rooms && rooms->index != index) {
-        rooms = rooms->next;
+    for (uint32_t i = 0; is_new && i < index->group_count; i++) {
+        rooms->counts[i] = most_of(round, class_index, &index->groups[i]);
     }
-    if (!rooms) {
-        rooms = arena_alloc(round->arena, sizeof(*rooms));
-        rooms->index = index;
-        rooms->counts = arena_alloc_array(round->arena, index->group_count,
-                                          sizeof(*rooms->counts));
-        for (uint32_t i = 0; i < index->group_count; i++) {
-            rooms->counts[i] = most_of(round, class_index, &index->groups[i]);
-        }
-        rooms->next = class->group_rooms;
-        class->group_rooms = rooms;
+    return rooms->counts[group];
+}
+
+uint32_t group_holds_empty(struct round *round, uint32_t class_index,
+                           const struct label_index *index, uint32_t group)
+{
+    struct class *class = class_round(round, class_index);
+    bool is_new;
+    struct group_rooms *rooms = rooms_of(round, class, index, true, &is_new);
+    uint32_t count = index ? index->group_count : 1;
+
+    for (uint32_t i = 0; is_new && i < count; i++) {
+        rooms->counts[i] =
+            count_empty(round, class_index, index ? &index->groups[i] : NULL);
     }
     return rooms->counts[group];
 }

@@ -16,3 +16,7 @@ bool group_holds_free(struct round *round, uint32_t class_index,
  * groups of the index, since in a round that only becomes less. */
 uint32_t group_holds_most(struct round *round, uint32_t class_index,
                           const struct label_index *index, uint32_t group);
+/* How many would be on empty nodes; also once a round.  Without an index
+ * (NULL) all of the pool's nodes are one group. */
+uint32_t group_holds_empty(struct round *round, uint32_t class_index,
+                           const struct label_index *index, uint32_t group);

@@ -99,8 +99,7 @@ static bool has_room(const struct round *round, uint32_t level,
 {
     const struct pool_policy *policy = policy_of(round);
 
-    return round->pool->admitted.count + round->reserve.count <
-               ADMITTED_MAX &&
+    return round->pool->admitted.count + round->reserve.count < ADMITTED_MAX &&
            count_waiting(round, level, NULL) < policy->admitted_window &&
            count_waiting(round, level, lane) <
                policy->admitted_window_per_queue;
@@ -229,7 +228,11 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
         .start_ms = SCHED_START_UNKNOWN,
     };
     bool is_first = !reserve->hold;
-    if (!hold_for(round, &entry.claim)) {
+    /* What comes behind the first is first one day, and then sent back if
+     * nothing can be reserved for it; so it is not let in. */
+    if (!hold_for(round, &entry.claim) ||
+        (!is_first && policy_of(round)->has_backfill &&
+         !reserve_is_possible(round, &entry.claim))) {
         return false;
     }
     if (is_first && reserve->hold) {

@@ -31,7 +31,7 @@ struct saved {
     struct sched_looked *looked;
     size_t looked_count;
     struct kept_reservation *kept; /* by pool; owned */
-    struct ready_memory *ready;    /* likewise */
+    struct ready_memories *ready;  /* likewise */
 };
 
 struct search {
@@ -63,7 +63,7 @@ static void save(const struct sched *sched, struct saved *saved)
         saved->kept[p] = pool->kept;
         saved->ready[p] = pool->ready;
         pool->kept = (struct kept_reservation){.job = NONE};
-        pool->ready = (struct ready_memory){.serial = 0};
+        pool->ready = (struct ready_memories){.turn = 0};
     }
 }
 

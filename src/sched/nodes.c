@@ -492,6 +492,14 @@ void sched_node_stats(const struct sched *sched, uint32_t node,
     floating_strip(sched, &ret_stats->free);
 }
 
+/* Whether more than its level says when a run would make room: it must end, or
+ * may be preempted only when it is old enough. */
+static bool is_held(const struct run *run, const struct class *class)
+{
+    return class->deadline_ms != INT64_MAX ||
+           (!run->is_preemptible && class->lifetime_ms != LIFETIME_INFINITE);
+}
+
 void node_add_run(struct sched *sched, uint32_t index, int sign)
 {
     struct run *run = &sched->runs.items[index];
@@ -500,6 +508,10 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     uint32_t c = sched->lists.items[list].class_index;
     const struct resource_vec *request = &sched->classes.items[c].request;
 
+    if (sign > 0) {
+        run->is_held = is_held(run, &sched->classes.items[c]);
+    }
+    node->held_count += run->is_held ? (uint32_t)sign : 0;
     floating_count(sched, node->pool, request, sign);
     amounts_add_times(&sched->free[run->node], request, -sign);
     if (run->is_preemptible) {

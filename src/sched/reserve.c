@@ -210,13 +210,44 @@ static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
     }
 }
 
+/* Whether what runs on a node makes room at once or never, by its level alone:
+ * then the sums tell, and nobody must be asked one by one. */
+static bool goes_by_level(const struct reserving *r, uint32_t node)
+{
+    const struct sched *sched = r->round->sched;
+    const struct resource_vec *own =
+        &sched
+             ->preemptible[(size_t)node * sched->level_count + r->claim->level];
+    int64_t any = 0;
+
+    for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
+        any |= own->v[c];
+    }
+    return !any && sched->nodes.items[node].held_count == 0 &&
+           !sched->policy->is_urgency_preemption_off;
+}
+
+static void gather_levels(struct reserving *r, uint32_t node)
+{
+    const struct sched *sched = r->round->sched;
+    size_t first = (size_t)node * sched->level_count;
+
+    for (uint32_t l = 0; l < r->claim->level; l++) {
+        add_release(r, node, INT64_MIN, &sched->preemptible[first + l]);
+    }
+}
+
 void reserve_gather(struct reserving *r, uint32_t node)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
+    bool is_short = goes_by_level(r, node);
 
-    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
-         at = sched->runs.items[at].node_next) {
+    if (is_short) {
+        gather_levels(r, node);
+    }
+    for (uint32_t at = is_short ? NONE : sched->nodes.items[node].run_first;
+         at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
         if (run->state != RUN_PREEMPTED) {
             add_release(
@@ -294,6 +325,39 @@ void reserve_add(struct reserving *r, uint32_t node,
         item->extra.v[c] = item->extra.v[c] > 0 ? item->extra.v[c] : 0;
     }
     r->round->sched->nodes.items[node].reserved_stamp = r->round->sched->stamp;
+}
+
+/* Whether a node would hold the claim's job when it is empty. */
+static bool holds_empty(const struct reserving *r, uint32_t node)
+{
+    const struct round *round = r->round;
+    const struct node *record = &round->sched->nodes.items[node];
+    uint32_t class_index = class_of_job(round->sched, r->claim->job);
+
+    return record->pool == round->p &&
+           amounts_fit(&class_at(round, class_index)->request,
+                       &record->capacity) &&
+           reserve_matches(r, r->claim->job, node);
+}
+
+bool reserve_is_possible(struct round *round, const struct claim *claim)
+{
+    struct reserving r = {.round = round, .claim = claim};
+    struct reservation scratch;
+    bool is_possible;
+
+    for (uint32_t i = 0; !claim->is_gang && i < round->sched->nodes.count;
+         i++) {
+        if (holds_empty(&r, i)) {
+            return true;
+        }
+    }
+    if (!claim->is_gang) {
+        return false;
+    }
+    return reserve_gang_is_plain(&r, &is_possible)
+               ? is_possible
+               : reserve_make(round, claim, &scratch);
 }
 
 bool reserve_make(struct round *round, const struct claim *claim,

@@ -57,6 +57,9 @@ enum pass {
  * `ret` lives as long as the round. */
 bool reserve_make(struct round *round, const struct claim *claim,
                   struct reservation *ret_reservation);
+/* Whether reserve_make() would find nodes for a claim; cheap for gangs of like
+ * members. */
+bool reserve_is_possible(struct round *round, const struct claim *claim);
 /* How a job of a class may take its place on a node, as far as a reservation
  * goes; NULL reserves nothing. */
 enum pass reserve_pass(const struct round *round,
@@ -109,6 +112,7 @@ struct reserving {
     uint32_t *planned_next;  /* by entry */
     bool *is_touched;        /* by node: the journal has it; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
+    struct ready_memory *memory; /* see reserve_recall() */
     /* Of what was gathered since they were set: whether a bound is overdue,
      * and the first bound that moves since its run has not started
      * (INT64_MAX: none does). */
@@ -128,7 +132,7 @@ bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node);
 /* Reserve for a single job (reserve_job.c); false as in reserve_make(). */
 bool reserve_for_job(struct reserving *r);
 /* What is remembered of the pool's nodes, in line with the claim and the nodes
- * there are. */
+ * there are; `memory` from then on. */
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request);
 /* The first time at which `needed` members of a gang that are all alike have
@@ -142,3 +146,6 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
 void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */
 bool reserve_for_gang(struct reserving *r);
+/* Whether that can be said without making one: its members are alike.  Then
+ * whether empty nodes would hold it. */
+bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible);

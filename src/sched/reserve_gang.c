@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/group_room.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
 
@@ -375,7 +376,7 @@ static bool place_alike(struct spots *spots, int64_t at_ms,
                         const struct label_group *group, bool *allowed)
 {
     const struct sched *sched = spots->r->round->sched;
-    const struct ready_memory *m = &spots->r->round->pool->ready;
+    const struct ready_memory *m = spots->r->memory;
 
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct ready_node *node = &m->nodes.items[i];
@@ -393,7 +394,7 @@ static bool place_alike(struct spots *spots, int64_t at_ms,
 static bool place_on_empty(struct spots *spots, const bool *allowed)
 {
     struct reserving *r = spots->r;
-    const struct ready_memory *m = &r->round->pool->ready;
+    const struct ready_memory *m = r->memory;
     const struct resource_vec none = {0};
 
     spots->is_on_empty = spots->has_keys = true;
@@ -418,15 +419,53 @@ static bool place_on_empty(struct spots *spots, const bool *allowed)
     return true;
 }
 
+/* How many of its waiting members a gang needs at least. */
+static uint32_t needed_of(const struct gang *gang)
+{
+    uint32_t running = gang->leased.count, waiting = gang->waiting.count;
+    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
+
+    return needed < waiting ? needed : waiting;
+}
+
+bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
+{
+    struct round *round = r->round;
+    const struct gang *gang = &round->sched->gangs.items[r->claim->item];
+    uint32_t class_index = class_of_job(round->sched, r->claim->job);
+    uint32_t needed = needed_of(gang);
+
+    if (!is_uniform(round->sched, gang)) {
+        return false;
+    }
+    const struct label_index *index = place_groups(round, gang);
+    *ret_is_possible =
+        !index && group_holds_empty(round, class_index, NULL, 0) >= needed;
+    for (uint32_t i = 0; index && i < index->group_count; i++) {
+        *ret_is_possible |=
+            group_holds_empty(round, class_index, index, i) >= needed &&
+            place_is_open(round, gang, &index->groups[i]);
+    }
+    return true;
+}
+
 bool reserve_for_gang(struct reserving *r)
 {
     const struct sched *sched = r->round->sched;
     const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
+<<<<<<< ours
     int64_t at_ms;
 
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
+=======
+    uint32_t waiting = gang->waiting.count;
+    int64_t at_ms;
+
+    spots.needed = needed_of(gang);
+    spots.skipped_max = waiting - spots.needed;
+>>>>>>> theirs
     uint32_t kinds = list_members(&spots);
     bool is_alike = is_uniform(sched, gang);
     if (is_alike) {

@@ -3,7 +3,8 @@
  * What is known of a node stays known until something changes there: each
  * node has a count of its changes, and a round looks again only at those that
  * changed since, at what it placed on or took from itself, and at bounds that
- * move with the clock. */
+ * move with the clock.  A few requests are remembered side by side, for what is
+ * first in the list of admitted work often takes turns. */
 #include <string.h>
 
 #include "sched/reserve.h"
@@ -107,20 +108,47 @@ static void forget_queue(const struct reserving *r, struct ready_memory *m,
     }
 }
 
+static void forget(struct ready_memory *m)
+{
+    VEC_FREE(&m->nodes);
+    VEC_FREE(&m->steps);
+    VEC_FREE(&m->may_go);
+    *m = (struct ready_memory){.serial = 0};
+}
+
+/* The memory that was asked for the like, or else the one longest not asked,
+ * empty. */
+static struct ready_memory *choose(const struct reserving *r,
+                                   const struct resource_vec *request)
+{
+    struct ready_memories *memories = &r->round->pool->ready;
+    struct ready_memory *oldest = &memories->items[0];
+
+    memories->turn++;
+    for (uint32_t i = 0; i < READY_MEMORIES; i++) {
+        struct ready_memory *m = &memories->items[i];
+        if (m->turn && is_alike(r, m, request)) {
+            return m;
+        }
+        oldest = m->turn < oldest->turn ? m : oldest;
+    }
+    forget(oldest);
+    oldest->level = r->claim->level;
+    oldest->is_of_gang = r->claim->is_gang;
+    oldest->request = *request;
+    memcpy(oldest->weights, r->round->pool->weights, sizeof(oldest->weights));
+    return oldest;
+}
+
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request)
 {
     const struct sched *sched = r->round->sched;
-    struct ready_memory *m = &r->round->pool->ready;
+    struct ready_memory *m = choose(r, request);
     size_t queue_count = sched->queues.count;
+    bool is_fresh = m->turn == 0;
 
-    if (!is_alike(r, m, request)) {
-        reserve_forget(r->round->pool);
-        m->level = r->claim->level;
-        m->is_of_gang = r->claim->is_gang;
-        m->request = *request;
-        memcpy(m->weights, r->round->pool->weights, sizeof(m->weights));
-    }
+    m->turn = r->round->pool->ready.turn;
     if (m->serial != r->claim->serial) {
         m->serial = r->claim->serial;
         forget_yielders(sched, m);
@@ -134,9 +162,12 @@ struct ready_memory *reserve_recall(struct reserving *r,
     for (uint32_t q = 0; q < queue_count; q++) {
         if (m->may_go.items[q] != r->may_go[q]) {
             m->may_go.items[q] = r->may_go[q];
-            forget_queue(r, m, q);
+            if (!is_fresh) {
+                forget_queue(r, m, q);
+            }
         }
     }
+    r->memory = m;
     return m;
 }
 
@@ -182,10 +213,9 @@ static const struct ready_node *ready_of(struct reserving *r,
 
 void reserve_forget(struct pool *pool)
 {
-    VEC_FREE(&pool->ready.nodes);
-    VEC_FREE(&pool->ready.steps);
-    VEC_FREE(&pool->ready.may_go);
-    pool->ready = (struct ready_memory){.serial = 0};
+    for (uint32_t i = 0; i < READY_MEMORIES; i++) {
+        forget(&pool->ready.items[i]);
+    }
 }
 
 /* Choosing. */

@@ -266,6 +266,7 @@ struct run {
     uint8_t level;
     uint8_t state; /* enum run_state; STEADY between plans */
     bool is_preemptible;
+    bool is_held;  /* counts in its node's held_count */
     uint32_t unit; /* of the round that evicted it */
 };
 
@@ -278,6 +279,7 @@ struct node {
     struct resource_vec capacity;
     uint32_t run_first, run_count;
     uint32_t foreign_count; /* of its runs */
+    uint32_t held_count; /* runs that end in time, or are protected till then */
     uint32_t avoid_count;
     bool is_accepting;   /* new leases */
     bool is_out;         /* quarantined */
@@ -350,6 +352,16 @@ struct ready_memory {
     VEC(struct ready_node) nodes; /* by node */
     VEC(struct ready_step) steps; /* of all nodes */
     VEC(uint8_t) may_go;          /* by queue */
+    uint64_t turn;                /* of its last use; 0: none yet */
+};
+
+enum { READY_MEMORIES = 3 };
+
+/* What is remembered of a pool's nodes, for those that were reserved for last:
+ * they take turns. */
+struct ready_memories {
+    struct ready_memory items[READY_MEMORIES];
+    uint64_t turn;
 };
 
 struct pool {
@@ -365,7 +377,7 @@ struct pool {
     bool is_base_stale;                        /* and the base */
     VEC(struct admitted) admitted;             /* first come first */
     struct kept_reservation kept;
-    struct ready_memory ready;
+    struct ready_memories ready;
     struct topology *topology; /* owned; see topology.h; NULL: none */
     bool is_topology_stale;
 };

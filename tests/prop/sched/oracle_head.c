@@ -50,6 +50,17 @@ static void mark(struct oracle *o, int unit, int serial)
     oracle_flows_rise(o, o->in->jobs[unit].queue);
 }
 
+/* Whether the unit could have a reservation if it were first. */
+static bool could_reserve(struct oracle *o, int unit)
+{
+    struct hold hold = o->hold;
+
+    o->hold.is_made = false;
+    bool could = oracle_reserve(o, unit, 0);
+    o->hold = hold;
+    return could;
+}
+
 bool oracle_admit(struct oracle *o, int unit)
 {
     bool is_first = !o->hold.is_made && o->in->has_backfill;
@@ -57,7 +68,8 @@ bool oracle_admit(struct oracle *o, int unit)
     if (!oracle_has_window(o, unit) || o->in->jobs[unit].admitted) {
         return false;
     }
-    if (is_first && !oracle_reserve(o, unit, 0)) {
+    if (is_first ? !oracle_reserve(o, unit, 0)
+                 : o->in->has_backfill && !could_reserve(o, unit)) {
         return false;
     }
     int request[INSTANCE_KINDS] = {0};

@@ -509,6 +509,55 @@ static void more_urgent_work_does_not_wait_for_the_list(void **state)
     assert_true(sched_job_admission(w->sched, bk.head, &admission));
 }
 
+/* It would be sent back as soon as it is first, and let in again. */
+static void admits_nothing_that_no_empty_node_holds(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+    struct sched_admission ignored;
+    uint32_t large = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 11});
+    uint32_t gang =
+        world_submit_many(w,
+                          &(struct world_job){.queue = "Z",
+                                              .priority_class = "high",
+                                              .cores = 6,
+                                              .gang = "g",
+                                              .cardinality = 2,
+                                              .minimum = 2},
+                          2);
+
+    for (int64_t now_ms = 1; now_ms < 5; now_ms++) {
+        world_round(w, ROUND_BALANCE, now_ms);
+        assert_int_equal(w->plan.decision_count, 0);
+        assert_false(sched_job_admission(w->sched, large, &ignored));
+        assert_false(sched_job_admission(w->sched, gang, &ignored));
+        assert_true(sched_job_admission(w->sched, bk.head, &ignored));
+    }
+}
+
+/* What is remembered of the nodes for one does not mislead for another. */
+static void takes_turns_at_being_first(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 100);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t urgent = world_submit(
+            w, &(struct world_job){
+                   .queue = "Z", .priority_class = "high", .cores = 7 + i % 3});
+        world_round(w, ROUND_BALANCE, i + 1);
+        world_round(w, ROUND_BALANCE, i + 1); /* now it is first */
+        assert_int_equal(promise_of(w, urgent), 100 * S);
+        assert_int_equal(promise_of(w, bk.head), 100 * S);
+        world_end(w, urgent);
+        world_round(w, ROUND_BALANCE, i + 1);
+        assert_int_equal(promise_of(w, bk.head), 100 * S);
+        assert_true(sched_is_consistent(w->sched));
+    }
+}
+
 static void says_what_is_promised_and_to_whom(void **state)
 {
     struct world *w = *state;
@@ -624,6 +673,8 @@ int main(void)
         SCENARIO(a_gang_that_breaks_up_leaves_the_list),
         SCENARIO(dismisses_what_cannot_start_any_more),
         SCENARIO(more_urgent_work_does_not_wait_for_the_list),
+        SCENARIO(admits_nothing_that_no_empty_node_holds),
+        SCENARIO(takes_turns_at_being_first),
         SCENARIO(says_what_is_promised_and_to_whom),
         SCENARIO(a_gang_waits_for_its_queues_rate),
         SCENARIO(the_list_survives_a_restart),
