@@ -14,7 +14,6 @@ void cluster_init(struct cluster *cluster, const struct policy *policy)
     } else {
         policy_defaults(&cluster->policy);
     }
-    pool_policy_apply(&cluster->policy.pools[0], PROFILE_ARMADA);
     cluster->policy.lookback_max = 0;
     for (uint32_t c = 0; c < cluster->policy.class_count; c++) {
         cluster->policy.classes[c].queue_limit_count = 0;

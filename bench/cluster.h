@@ -12,13 +12,14 @@
 #include "sched/sched.h"
 
 struct cluster {
-    struct policy policy; /* profile armada without limits */
+    struct policy policy; /* without limits */
     struct sched *sched;  /* owned; goes by `policy` */
     uint32_t class_index; /* of the jobs that are added */
     uint32_t job_count;
 };
 
-/* A state without nodes.  Fill in another policy before, or NULL. */
+/* A state without nodes that goes by a copy of `policy`, or by the default
+ * one (NULL), without limits. */
 void cluster_init(struct cluster *cluster, const struct policy *policy);
 /* A state with `node_count` like nodes and a class of like jobs. */
 void cluster_make(struct cluster *cluster, uint32_t node_count);

@@ -359,6 +359,7 @@ void mixed_load(const struct mixed *mixed, struct cluster *cluster,
     struct policy policy;
 
     load_policy(&policy);
+    pool_policy_apply(&policy.pools[0], mixed->profile);
     cluster_init(cluster, &policy);
     for (uint32_t i = 0; i < mixed->size.nodes; i++) {
         load_node(mixed, cluster, i);

@@ -81,6 +81,7 @@ struct mixed {
     struct mixed_run *runs;
     uint32_t run_count;
     uint64_t hash;
+    enum pool_profile profile; /* that it is loaded with; berth at first */
 };
 
 /* What a node has. */

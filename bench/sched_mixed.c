@@ -1,4 +1,5 @@
-/* The mixed workload: from empty, and from a full cluster. */
+/* The mixed workload: from empty, and from a full cluster; in the default
+ * profile, and in that which does without admitted work. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -8,16 +9,38 @@
 
 enum { SETTLE_ROUNDS_MAX = 12, EVENTS = 1000, BATCHES = 10 };
 
-static void make(struct mixed *mixed, uint32_t tenths)
+static void make(struct mixed *mixed, uint32_t tenths,
+                 enum pool_profile profile)
 {
     mixed_make(mixed,
                (struct mixed_size){sized(50000, tenths), sized(1000000, tenths),
                                    sized(1000, tenths)});
+    mixed->profile = profile;
 }
 
-static void say(const char *name, const char *unit, double value)
+/* Say a figure of the subject; under another profile than the default with
+ * its name. */
+static void say(const struct mixed *mixed, const char *name, const char *unit,
+                double value)
 {
-    measure_print(&(struct figure){name, unit, 0}, value);
+    bool is_armada = mixed->profile == PROFILE_ARMADA;
+    char full[64];
+
+    snprintf(full, sizeof(full), "sched.%s%s", is_armada ? "armada_" : "",
+             name);
+    measure_print(&(struct figure){full, unit, 0}, value);
+}
+
+/* Say how well work is placed; once is enough. */
+static void say_quality(const struct mixed *mixed, struct cluster *cluster,
+                        const char *prefix)
+{
+    struct quality quality;
+
+    if (mixed->profile == PROFILE_BERTH) {
+        quality_measure(mixed, cluster, &quality);
+        quality_print(&quality, prefix);
+    }
 }
 
 static void say_hash(const struct mixed *mixed, uint32_t tenths)
@@ -36,25 +59,24 @@ static void say_half(const struct mixed *mixed, uint32_t placed)
 {
     struct cluster cluster;
     struct sched_plan plan;
-    struct quality quality;
 
     mixed_load(mixed, &cluster, false);
     sched_plan(cluster.sched, 1, ROUND_BALANCE, placed / 2, &plan);
     cluster_apply(&cluster, &plan, 1);
-    quality_measure(mixed, &cluster, &quality);
-    quality_print(&quality, "sched.mixed_half");
+    say_quality(mixed, &cluster, "sched.mixed_half");
     cluster_fini(&cluster);
 }
 
-void case_mixed_empty(uint32_t tenths)
+static void measure_empty(uint32_t tenths, enum pool_profile profile)
 {
     struct mixed mixed;
-    struct quality quality;
     double best_s = 1e9;
     uint32_t placed = 0;
 
-    make(&mixed, tenths);
-    say_hash(&mixed, tenths);
+    make(&mixed, tenths, profile);
+    if (profile == PROFILE_BERTH) {
+        say_hash(&mixed, tenths);
+    }
     for (int i = 0; i < 3; i++) {
         struct cluster cluster;
         struct sched_plan plan;
@@ -64,20 +86,28 @@ void case_mixed_empty(uint32_t tenths)
         placed = plan.decision_count;
         if (i == 0) {
             cluster_apply(&cluster, &plan, 1);
-            quality_measure(&mixed, &cluster, &quality);
+            say_quality(&mixed, &cluster, "sched.mixed_end");
         }
         cluster_fini(&cluster);
     }
-    say("sched.placements_per_s", "jobs/s", placed / best_s);
-    say("sched.mixed_empty_round_s", "s", best_s);
-    say("sched.mixed_empty_placed", "jobs", placed);
-    quality_print(&quality, "sched.mixed_end");
-    say_half(&mixed, placed);
+    say(&mixed, "placements_per_s", "jobs/s", placed / best_s);
+    say(&mixed, "mixed_empty_round_s", "s", best_s);
+    say(&mixed, "mixed_empty_placed", "jobs", placed);
+    if (profile == PROFILE_BERTH) {
+        say_half(&mixed, placed);
+    }
     mixed_fini(&mixed);
 }
 
+void case_mixed_empty(uint32_t tenths)
+{
+    measure_empty(tenths, PROFILE_BERTH);
+    measure_empty(tenths, PROFILE_ARMADA);
+}
+
 /* From the start state to the state in which a round changes nothing. */
-static void settle(struct cluster *cluster, int64_t *now_ms, bool is_said)
+static void settle(const struct mixed *mixed, struct cluster *cluster,
+                   int64_t *now_ms, bool is_said)
 {
     uint32_t preempted = 0, rounds = 0, decided = 1;
 
@@ -88,13 +118,13 @@ static void settle(struct cluster *cluster, int64_t *now_ms, bool is_said)
         preempted += (uint32_t)plan.counters.preemptions;
         cluster_apply(cluster, &plan, *now_ms);
         if (rounds == 0 && is_said) {
-            say("sched.mixed_start_round_s", "s", seconds);
-            say("sched.mixed_start_decisions", "jobs", decided);
+            say(mixed, "mixed_start_round_s", "s", seconds);
+            say(mixed, "mixed_start_decisions", "jobs", decided);
         }
     }
     if (is_said) {
-        say("sched.mixed_settle_rounds", "rounds", rounds);
-        say("sched.mixed_preempted", "jobs", preempted);
+        say(mixed, "mixed_settle_rounds", "rounds", rounds);
+        say(mixed, "mixed_preempted", "jobs", preempted);
     }
 }
 
@@ -164,39 +194,42 @@ static void say_incremental(const struct mixed *mixed, struct cluster *cluster,
         placed += plan.decision_count;
         cluster_apply(cluster, &plan, *now_ms);
     }
-    say("sched.incremental_round_ms", "ms", worst_s * 1e3);
-    say("sched.incremental_placed", "jobs", placed);
+    say(mixed, "incremental_round_ms", "ms", worst_s * 1e3);
+    say(mixed, "incremental_placed", "jobs", placed);
 }
 
-void case_mixed_full(uint32_t tenths)
+static void measure_full(uint32_t tenths, enum pool_profile profile)
 {
     struct mixed mixed;
     struct cluster cluster;
     struct sched_plan plan;
-    struct quality quality;
     int64_t now_ms = 1;
 
-    make(&mixed, tenths);
-    say("sched.mixed_start_runs", "jobs", mixed.run_count);
+    make(&mixed, tenths, profile);
+    say(&mixed, "mixed_start_runs", "jobs", mixed.run_count);
     mixed_load(&mixed, &cluster, true);
-    quality_measure(&mixed, &cluster, &quality);
-    quality_print(&quality, "sched.mixed_start");
-    settle(&cluster, &now_ms, true);
+    say_quality(&mixed, &cluster, "sched.mixed_start");
+    settle(&mixed, &cluster, &now_ms, true);
     say_incremental(&mixed, &cluster, &now_ms);
-    settle(&cluster, &now_ms, false);
+    settle(&mixed, &cluster, &now_ms, false);
     cluster_set_queue(&cluster, 0,
                       PRIORITY_FACTOR_ONE_MICRO * INT64_C(12) /
                           mixed.queues[0].weight);
-    say("sched.forced_round_ms", "ms",
+    say(&mixed, "forced_round_ms", "ms",
         1e3 * cluster_plan(&cluster, ++now_ms, ROUND_BALANCE, &plan));
     put_over_share(&mixed, &cluster);
-    say("sched.balance_round_ms", "ms",
+    say(&mixed, "balance_round_ms", "ms",
         1e3 * cluster_plan(&cluster, ++now_ms, ROUND_BALANCE, &plan));
-    say("sched.balance_evicted", "jobs", (double)plan.counters.evicted);
-    say("sched.balance_preempted", "jobs", (double)plan.counters.preemptions);
+    say(&mixed, "balance_evicted", "jobs", (double)plan.counters.evicted);
+    say(&mixed, "balance_preempted", "jobs", (double)plan.counters.preemptions);
     cluster_apply(&cluster, &plan, now_ms);
-    quality_measure(&mixed, &cluster, &quality);
-    quality_print(&quality, "sched.balance_end");
+    say_quality(&mixed, &cluster, "sched.balance_end");
     cluster_fini(&cluster);
     mixed_fini(&mixed);
+}
+
+void case_mixed_full(uint32_t tenths)
+{
+    measure_full(tenths, PROFILE_BERTH);
+    measure_full(tenths, PROFILE_ARMADA);
 }

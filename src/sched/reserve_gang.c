@@ -419,21 +419,12 @@ static bool place_on_empty(struct spots *spots, const bool *allowed)
     return true;
 }
 
-/* How many of its waiting members a gang needs at least. */
-static uint32_t needed_of(const struct gang *gang)
-{
-    uint32_t running = gang->leased.count, waiting = gang->waiting.count;
-    uint32_t needed = gang->minimum > running ? gang->minimum - running : 1;
-
-    return needed < waiting ? needed : waiting;
-}
-
 bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
 {
     struct round *round = r->round;
     const struct gang *gang = &round->sched->gangs.items[r->claim->item];
     uint32_t class_index = class_of_job(round->sched, r->claim->job);
-    uint32_t needed = needed_of(gang);
+    uint32_t needed = gang_needed(gang);
 
     if (!is_uniform(round->sched, gang)) {
         return false;
@@ -454,18 +445,10 @@ bool reserve_for_gang(struct reserving *r)
     const struct sched *sched = r->round->sched;
     const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
-<<<<<<< ours
     int64_t at_ms;
 
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
-=======
-    uint32_t waiting = gang->waiting.count;
-    int64_t at_ms;
-
-    spots.needed = needed_of(gang);
-    spots.skipped_max = waiting - spots.needed;
->>>>>>> theirs
     uint32_t kinds = list_members(&spots);
     bool is_alike = is_uniform(sched, gang);
     if (is_alike) {
