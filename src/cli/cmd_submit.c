@@ -1,10 +1,10 @@
 /*
- * submit: a file of jobs, 200 to a request.
+ * submit: a file of jobs, or a Kubernetes Job, 200 to a request.
  */
 #include <time.h>
 
 #include "armada/services.pb-c.h"
-#include "cli/command.h"
+#include "cli/kubernetes_job.h"
 #include "model/id.h"
 #include "wire/yaml.h"
 
@@ -54,11 +54,13 @@ static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
     return CLI_OK;
 }
 
-static char *text_of(struct cli *cli, const json_t *json, const char *key)
+/* What the option of that name says, else the file's member. */
+static char *text_of(struct cli *cli, const json_t *json, const char *option,
+                     const char *key)
 {
     const char *text = json_string_value(json_object_get(json, key));
 
-    return arena_strdup(&cli->arena, str_of(text));
+    return arena_strdup(&cli->arena, str_of(cli_text(cli, option, text)));
 }
 
 static enum cli_exit read_submission(struct cli *cli, const json_t *json,
@@ -71,8 +73,8 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
         return cli_fail(cli, CLI_INVALID, "the file has no jobs");
     }
     struct submission submission = {
-        .queue = text_of(cli, json, "queue"),
-        .job_set = text_of(cli, json, "jobSetId"),
+        .queue = text_of(cli, json, "queue", "queue"),
+        .job_set = text_of(cli, json, "job-set", "jobSetId"),
         .items =
             arena_alloc_array(&cli->arena, count, sizeof(*submission.items)),
         .item_count = count,
@@ -193,11 +195,14 @@ static enum cli_exit send_all(struct cli *cli, struct submission *submission)
 enum cli_exit cmd_submit(struct cli *cli)
 {
     struct submission submission = {0};
-    auto_json_t *json = NULL;
+    auto_json_t *json = NULL, *file = NULL;
 
     enum cli_exit rc = cli_read_document(cli, cli_argument(cli, 0), &json);
+    if (rc == CLI_OK && kubernetes_job_is(json)) {
+        rc = kubernetes_job_convert(cli, json, &file);
+    }
     if (rc == CLI_OK) {
-        rc = read_submission(cli, json, &submission);
+        rc = read_submission(cli, file ? file : json, &submission);
     }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;

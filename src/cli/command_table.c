@@ -50,7 +50,11 @@ const uint32_t command_common_option_count =
         "verbose", 'v', OPTION_COUNT, NULL, "more; may be repeated" \
     }
 
-static const struct option_spec submit_options[] = {DRY_RUN};
+static const struct option_spec submit_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "instead of the file's"},
+    {"job-set", 'j', OPTION_TEXT, "NAME", "instead of the file's"},
+    DRY_RUN,
+};
 static const struct option_spec watch_options[] = {
     {"raw", 0, OPTION_FLAG, NULL, "events as JSON"},
     {"exit-if-inactive", 0, OPTION_FLAG, NULL, "end when no job is left"},

@@ -218,6 +218,51 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
     assert_int_equal(strlen(request->job_request_items[1]->client_id), 26);
 }
 
+static const char kubernetes_job[] =
+    "apiVersion: batch/v1\nkind: Job\n"
+    "metadata: {name: pi, namespace: math}\n"
+    "spec:\n"
+    "  completions: 3\n  parallelism: 2\n  activeDeadlineSeconds: 60\n"
+    "  template:\n"
+    "    metadata: {annotations: {resource.aibee.cn/pool: cpu-pool}}\n"
+    "    spec: {containers: [{name: pi, image: perl}]}\n";
+
+static void submit_takes_a_kubernetes_job_as_it_stands(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    check(ASK(script, kubernetes_job, "submit", "-", "--queue", "q"), CLI_OK,
+          "", "");
+    Api__JobSubmitRequest *request =
+        asked(script, &arena, &api__job_submit_request__descriptor);
+    assert_string_equal(request->queue, "q");
+    assert_string_equal(request->job_set_id, "pi");
+    assert_int_equal(request->n_job_request_items, 3);
+    Api__JobSubmitRequestItem *item = request->job_request_items[2];
+    assert_string_equal(item->namespace_, "math");
+    assert_string_equal(item->annotations[0]->value, "cpu-pool");
+    assert_string_equal(item->pod_specs[0]->containers[0]->image, "perl");
+    assert_int_equal(item->pod_specs[0]->activedeadlineseconds, 60);
+}
+
+static void submit_says_what_is_wrong_with_a_kubernetes_job(void **state)
+{
+    struct script *script = *state;
+
+    check(ASK(script,
+              "apiVersion: batch/v1\nkind: Job\nspec: {completions: 0, "
+              "template: {spec: {}}}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: spec.completions must be a whole number from 1 to "
+          "100000\n");
+    check(ASK(script, "apiVersion: batch/v1\nkind: Job\n", "submit", "-"),
+          CLI_INVALID, "", "berthctl: spec.template.spec is missing\n");
+}
+
 static void long_submission_is_sent_in_requests_of_200(void **state)
 {
     struct script *script = *state;
@@ -711,6 +756,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(submit_sends_the_jobs_and_prints_their_ids),
+        SERVED(submit_takes_a_kubernetes_job_as_it_stands),
+        SERVED(submit_says_what_is_wrong_with_a_kubernetes_job),
         SERVED(long_submission_is_sent_in_requests_of_200),
         SERVED(cancelling_prints_what_armadactl_prints),
         SERVED(reprioritizing_lists_what_changed_and_what_failed),
