@@ -320,7 +320,8 @@ static bool is_exhausted(const struct sched_explanation *e)
     return e->nodes_excluded[SCHED_EXCLUDED_AVOIDED] > 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_FULL] == 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_RESERVED] == 0 &&
-           e->nodes_fit == 0 && !has_closed_nodes(e);
+           e->nodes_excluded[SCHED_EXCLUDED_HELD] == 0 && e->nodes_fit == 0 &&
+           !has_closed_nodes(e);
 }
 
 /* A gang is asked about as a whole, and for what its minimum needs; but one

@@ -93,6 +93,7 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
     [SCHED_EXCLUDED_FULL] = "have too little free",
     [SCHED_EXCLUDED_RESERVED] = "are kept for a job that it would delay",
+    [SCHED_EXCLUDED_HELD] = "are one group's alone",
 };
 
 static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
@@ -108,6 +109,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_TOO_SMALL] = "tooSmall",
     [SCHED_EXCLUDED_FULL] = "full",
     [SCHED_EXCLUDED_RESERVED] = "reserved",
+    [SCHED_EXCLUDED_HELD] = "held",
 };
 
 static const char *const wait_names[] = {

@@ -8,6 +8,7 @@
 #include "sched/reserve.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
+#include "sched/whole_node.h"
 
 /* What is asked: a job, and where nodes are counted. */
 struct question {
@@ -74,6 +75,9 @@ static enum sched_exclusion exclusion_of(const struct question *question,
     if (!amounts_fit(request, &sched->free[index])) {
         return SCHED_EXCLUDED_FULL;
     }
+    if (whole_node_keeps_from(sched, question->job, index)) {
+        return SCHED_EXCLUDED_HELD;
+    }
     return reserve_keeps_from(sched, node->pool, question->job, index,
                               question->now_ms, &question->answer->for_job)
                ? SCHED_EXCLUDED_RESERVED
@@ -120,7 +124,7 @@ static void look_at_nodes(struct question *question)
             continue;
         }
         answer->nodes_excluded[why]++;
-        if (why < SCHED_EXCLUDED_TOO_SMALL) {
+        if (why < SCHED_EXCLUDED_TOO_SMALL || why == SCHED_EXCLUDED_HELD) {
             continue;
         }
         const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
@@ -276,6 +280,7 @@ static enum sched_wait capacity_of(const struct question *question)
         return SCHED_WAIT_PASSED;
     }
     return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE]
                ? SCHED_WAIT_CAPACITY

@@ -4,6 +4,7 @@
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
+#include "sched/whole_node.h"
 
 struct mark attempt_mark(const struct round *round)
 {
@@ -116,6 +117,9 @@ static bool try_members(struct attempt *attempt)
     attempt->placed_count = 0;
     attempt->last_node = NONE;
     attempt->placed_sum = (struct resource_vec){0};
+    if (whole_node_is_for(attempt->gang)) {
+        return whole_node_place(attempt);
+    }
     for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
          seq_next(&attempt->gang->waiting, &at)) {
         uint32_t job = seq_get(&attempt->gang->waiting, at);

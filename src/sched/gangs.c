@@ -1,6 +1,7 @@
 #include "base/hash.h"
 #include "sched/admitted.h"
 #include "sched/sub_groups.h"
+#include "sched/whole_node.h"
 
 static bool gang_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -60,6 +61,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .is_live = true,
         .subs = sub_groups_create(record->gang_terms),
     };
+    sched->whole_gang_count += whole_node_is_for(&sched->gangs.items[at]);
     sched->gangs.items[at].next =
         map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
     return at;
@@ -85,6 +87,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);
+    sched->whole_gang_count -= whole_node_is_for(gang);
     sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};
     VEC_PUSH(&sched->spare_gangs, at);

@@ -4,6 +4,7 @@
 #include "sched/lanes.h"
 #include "sched/order.h"
 #include "sched/sub_groups.h"
+#include "sched/whole_node.h"
 
 /* A class that was not asked for longer searches afresh. */
 enum { MOVED_MAX = 2048 };
@@ -72,15 +73,21 @@ bool place_matches_class(const struct search *search, uint32_t index)
 bool place_matches(const struct search *search, uint32_t index)
 {
     return place_matches_class(search, index) &&
-           !job_avoids(search->round->sched, search->job, index);
+           !job_avoids(search->round->sched, search->job, index) &&
+           !whole_node_bars(search->round, search->job, index);
 }
 
 bool place_is_special(const struct search *search)
 {
     const struct round *round = search->round;
+    const struct sched *sched = round->sched;
 
     return round->reserve.own ||
-           (round->sched->job_flags.items[search->job] & JOB_AVOIDS);
+           (sched->job_flags.items[search->job] & JOB_AVOIDS) ||
+           (sched->whole_gang_count &&
+            sched->jobs.items[search->job].gang != NONE &&
+            whole_node_is_for(
+                &sched->gangs.items[sched->jobs.items[search->job].gang]));
 }
 
 /* What is reserved only grows in a round, so what this forbids stays so. */
@@ -395,6 +402,7 @@ void place_rollback(struct round *round, size_t mark)
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];
             int64_t count = entry.count;
             sched->nodes.items[entry.node].trial_plan = 0;
+            sched->nodes.items[entry.node].planned_plan = 0;
             amounts_add_times(&sched->free[entry.node], &class->request, count);
             amounts_add_times(&round->used, &class->request, -count);
             amounts_add_times(&lane->all, &class->request, -count);

@@ -429,6 +429,8 @@ enum sched_exclusion {
     SCHED_EXCLUDED_TOO_SMALL,  /* even when empty */
     SCHED_EXCLUDED_FULL,       /* big enough, not free enough */
     SCHED_EXCLUDED_RESERVED,   /* free enough, kept for an admitted job */
+    SCHED_EXCLUDED_HELD, /* free enough, but a gang has it whole; or its own
+                            would have to, and others are there */
     SCHED_EXCLUSIONS,
 };
 

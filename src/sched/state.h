@@ -281,9 +281,15 @@ struct node {
     uint32_t foreign_count; /* of its runs */
     uint32_t held_count; /* runs that end in time, or are protected till then */
     uint32_t avoid_count;
-    bool is_accepting;   /* new leases */
-    bool is_out;         /* quarantined */
-    bool is_on_trial;    /* takes one job at a time */
+    bool is_accepting; /* new leases */
+    bool is_out;       /* quarantined */
+    bool is_on_trial;  /* takes one job at a time */
+    /* 1 + the gang that has it whole, 0: none; and how many of its members
+     * run there.  And who holds it in the plan (sched.plan_count) that gave it
+     * to a member. */
+    uint32_t holder, holder_count;
+    uint32_t planned_holder;
+    uint64_t planned_plan;
     uint64_t trial_plan; /* the plan (sched.plan_count) that gave it that */
     bool is_indexed;
     bool is_dirty;      /* in sched.dirty */
@@ -428,7 +434,8 @@ struct sched {
     struct map list_map; /* see list_key() */
     VEC(struct gang) gangs;
     VEC(uint32_t) spare_gangs;
-    struct map gang_map; /* hash to the first gang of a chain */
+    uint32_t whole_gang_count; /* that have their nodes whole */
+    struct map gang_map;       /* hash to the first gang of a chain */
     VEC(struct account) accounts;
     VEC(uint32_t) spare_accounts;
     VEC(struct run) runs;

@@ -4,6 +4,7 @@
 
 #include "model/digest.h"
 #include "sched/history.h"
+#include "sched/whole_node.h"
 
 static bool id_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -157,6 +158,10 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
         seq_insert(&members->leased, job, id_less, sched);
     } else {
         seq_remove(&members->leased, job, id_less, sched);
+    }
+    if (whole_node_is_for(gang_of(sched, job))) {
+        whole_node_count(sched, &sched->runs.items[sched->jobs.items[job].run],
+                         sign);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Gangs with terms: sub-groups that have minimums and may grow (model.md
  * 2.11, PG-01 to PG-07), at the planner. */
+#include "sched/cover.h"
 #include "unit.h"
 #include "world.h"
 
@@ -117,6 +118,120 @@ static void what_has_succeeded_counts_for_the_minimum(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
+/* Whole nodes. */
+
+static struct gang_terms whole_terms(uint32_t min, uint32_t max)
+{
+    return (struct gang_terms){
+        .is_whole_node = true,
+        .sub_groups = {{STR("pods"), min, max, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+}
+
+static void bk_14_the_cheapest_cover_is_not_pod_by_pod(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(3, 3);
+
+    /* A GB counts a quarter of a core; there are 184 cores and 256 GB. */
+    w->policy.pools[0].packing_weights_ppm[CPU] = 184 * 1000000;
+    w->policy.pools[0].packing_weights_ppm[MEMORY] = 256 * 250000;
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 56, .memory_gb = 64});
+    world_node(w, &(struct world_node){"b", .cores = 72, .memory_gb = 128});
+    world_node(w, &(struct world_node){"c", .cores = 56, .memory_gb = 64});
+    uint32_t group = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .cores = 24, .memory_gb = 16},
+        &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 3);
+    for (uint32_t i = group; i < group + 3; i++) {
+        assert_string_equal(world_node_of(w, i), "b");
+    }
+}
+
+static void bk_14_the_cover_alone(void **state)
+{
+    /* Quarters of a core: 72 + 128 / 4 and 56 + 64 / 4. */
+    struct cover_item items[] = {
+        {72 * 4, 2, 0}, {104 * 4, 3, 1}, {72 * 4, 2, 2}};
+    auto_arena arena = {0};
+    bool chosen[3];
+
+    (void)state;
+    assert_true(cover_choose(items, 3, 3, &arena, chosen));
+    assert_false(chosen[0]);
+    assert_true(chosen[1]);
+    assert_false(chosen[2]);
+    assert_true(cover_choose(items, 3, 4, &arena, chosen));
+    assert_true(chosen[0]);
+    assert_false(chosen[1]);
+    assert_true(chosen[2]);
+    assert_false(cover_choose(items, 3, 8, &arena, chosen));
+}
+
+static void a_whole_node_serves_its_group_alone(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 2);
+    struct sched_explanation e;
+
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    uint32_t job = world_submit(
+        w, &(struct world_job){.queue = "B", .priority_class = "low"});
+    world_round(w, ROUND_BALANCE, 0); /* both in one plan, the group first */
+    assert_int_equal(w->leased_count, 2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    sched_explain(w->sched, job, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_HELD], 1);
+    world_end(w, group);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 0);
+    world_end(w, group + 1);
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, job), "n1");
+}
+
+static void a_group_with_whole_nodes_wants_them_empty(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 2);
+
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    world_end(w, job);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
+static void one_that_is_replaced_comes_to_the_nodes_there_are(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 3);
+
+    world_node(w, &(struct world_node){"n1", .cores = 1});
+    world_node(w, &(struct world_node){"n2", .cores = 4});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, group), "n2");
+    world_end(w, group);
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, group + 2), "n2");
+}
+
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -126,6 +241,11 @@ int main(void)
         SCENARIO(what_is_above_the_minimum_waits_and_is_not_failed),
         SCENARIO(a_group_asks_for_just_what_it_lost),
         SCENARIO(what_has_succeeded_counts_for_the_minimum),
+        SCENARIO(bk_14_the_cover_alone),
+        SCENARIO(bk_14_the_cheapest_cover_is_not_pod_by_pod),
+        SCENARIO(a_whole_node_serves_its_group_alone),
+        SCENARIO(a_group_with_whole_nodes_wants_them_empty),
+        SCENARIO(one_that_is_replaced_comes_to_the_nodes_there_are),
     };
 
     return RUN_TESTS(tests);

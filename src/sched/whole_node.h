@@ -1,0 +1,51 @@
+/*
+ * whole_node - gangs that have their nodes whole: where members of such a
+ * gang run nobody else starts (model.md 2.10).
+ *
+ * A node is *held* by the gang as long as one of its members runs there, and
+ * within a plan from the moment that it is given one.  A held node serves its
+ * gang only; and a member goes only to nodes that its gang holds, or that
+ * nobody uses.  What others run on a node does not end when a gang comes to
+ * hold it: that happens only where leases were not those of a plan.
+ *
+ * Where a minimum goes: sub-group after sub-group, those with the largest
+ * pods first (equals in their order).  First what is left on nodes that the
+ * gang holds already is used, in the order of names, for it costs nothing
+ * more; the rest by the least costly cover of empty nodes (cover.h), filled
+ * in the order of names.
+ *
+ * Private to src/sched.  Costs nothing where no gang has nodes whole.
+ */
+#pragma once
+
+#include "sched/gang_attempt.h"
+
+/* Whether a gang has its nodes whole. */
+bool whole_node_is_for(const struct gang *gang);
+/* A run of a member of such a gang came to (+1) or left (-1) its node. */
+void whole_node_count(struct sched *sched, const struct run *run, int sign);
+/* The round gives a member of a gang a place there: it holds the node. */
+void whole_node_take(struct round *round, uint32_t gang, uint32_t node);
+/* Whether a node is none for a job between plans, for the same reasons. */
+bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
+                           uint32_t node);
+/* The longer part of whole_node_bars(). */
+bool whole_node_bars_indeed(const struct round *round, uint32_t job,
+                            uint32_t node);
+
+/* Whether a node is none for a job, because of who holds it, or because its
+ * gang would have to. */
+static inline bool whole_node_bars(const struct round *round, uint32_t job,
+                                   uint32_t node)
+{
+    const struct sched *sched = round->sched;
+    const struct node *item = &sched->nodes.items[node];
+
+    return (item->holder || item->planned_plan == sched->plan_count ||
+            sched->whole_gang_count) &&
+           whole_node_bars_indeed(round, job, node);
+}
+
+/* Place all that the attempt's gang asks for, on the nodes of its group.
+ * False: there is no room for all, and nothing was placed. */
+bool whole_node_place(struct attempt *attempt);
