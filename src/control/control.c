@@ -443,6 +443,9 @@ static int wake_ms(const struct control *c)
             c->plan_wake_ms > wall_ms ? c->plan_wake_ms - wall_ms : 0;
         due_ns = earlier(due_ns, now_ns + (uint64_t)in_ms * NS_PER_MS);
     }
+    if (jobs_groups_due_ms(c->jobs) <= wall_ms) {
+        due_ns = now_ns;
+    }
     int64_t health_ms = pools_health_wake_ms(c->pools);
     if (health_ms <= c->now_ms || health_ms <= wall_ms) {
         due_ns = now_ns;

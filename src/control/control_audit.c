@@ -346,6 +346,42 @@ static void make_owed(struct control_audit *audit, size_t *at)
     }
 }
 
+/* Whether the record goes on with an event about a member of the gang. */
+static bool is_next_of_gang(struct control_audit *audit, size_t at,
+                            uint32_t gang)
+{
+    struct control *c = audit->control;
+    const struct audit_event *next = event_at(&audit->record, at);
+    uint32_t job = next ? jobs_find(c->jobs, next->event.job) : JOBS_NONE;
+    struct job_view view;
+
+    if (job == JOBS_NONE) {
+        return false;
+    }
+    jobs_get(c->jobs, job, &view);
+    return view.gang_index == gang;
+}
+
+/* What is owed to groups as a whole, as far as the record has it. */
+static bool make_groups(struct control_audit *audit, size_t *at)
+{
+    struct control *c = audit->control;
+    bool is_equal = true;
+    uint32_t count;
+    auto_mem uint32_t *gangs =
+        jobs_take_groups(c->jobs, c->batch.time_ms, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (is_equal && is_next_of_gang(audit, *at, gangs[i]) &&
+            batch_add_group(c, gangs[i])) {
+            is_equal = take_made(audit, at);
+        } else {
+            jobs_mark_group(c->jobs, gangs[i]);
+        }
+    }
+    return is_equal;
+}
+
 /* Jobs that can never run; each is looked at again. */
 static bool make_rejections(struct control_audit *audit, size_t *at)
 {
@@ -413,8 +449,8 @@ static bool make_from(struct control_audit *audit, size_t begin)
         batch_touch_ended(c, &audit->record.events.items[i].event);
     }
     make_owed(audit, &at);
-    bool is_equal = make_rejections(audit, &at) && make_health(audit, &at) &&
-                    make_plan(audit, &at);
+    bool is_equal = make_groups(audit, &at) && make_rejections(audit, &at) &&
+                    make_health(audit, &at) && make_plan(audit, &at);
     if (!is_equal) {
         for (size_t i = 0; i < c->batch.owed.count; i++) {
             jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);

@@ -50,8 +50,8 @@ void batch_clear(struct batch *batch)
     batch->deletes_a_queue = false;
 }
 
-static void add_decisions(struct batch *batch,
-                          const struct job_decisions *decisions)
+void batch_add_decisions(struct batch *batch,
+                         const struct job_decisions *decisions)
 {
     for (uint32_t i = 0; i < decisions->event_count; i++) {
         log_batch_add(&batch->log, &decisions->scope, &decisions->events[i]);
@@ -271,7 +271,7 @@ bool batch_add_owed(struct control *c, uint32_t job)
     if (decisions.event_count == 0) {
         return false;
     }
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
     VEC_PUSH(&c->batch.owed, job);
     if (decisions.events[decisions.event_count - 1].type !=
         EVENT_REPRIORITISED) {
@@ -353,7 +353,7 @@ static void check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
                        c->batch.time_ms, &decisions);
-            add_decisions(&c->batch, &decisions);
+            batch_add_decisions(&c->batch, &decisions);
             batch_touch(&c->batch, members[i]);
             VEC_PUSH(&c->batch.owed, members[i]);
         }
@@ -389,7 +389,7 @@ void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     } else {
         return;
     }
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
     batch_touch(&c->batch, job);
     VEC_PUSH(&c->batch.owed, job);
 }
@@ -457,7 +457,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         run.yields_to = head.id;
     }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
     executor_get(c, run.executor_id)->in_batch_count++;
 }
 
@@ -473,7 +473,7 @@ static void add_preemption(struct control *c,
     }
     job_preempt(c->jobs, decision->job, preemption_reason(c, decision),
                 preempting.id, c->batch.time_ms, &decisions);
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
 }
 
 static void add_gang_failure(struct control *c,
@@ -485,7 +485,7 @@ static void add_gang_failure(struct control *c,
                STR("the gang started with its minimum cardinality, without "
                    "this member"),
                c->batch.time_ms, &decisions);
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
 }
 
 /* A job is admitted, or no longer. */
@@ -509,7 +509,7 @@ static void add_admission(struct control *c,
         event->admitted.start_ms = decision->start_ms;
     }
     event->admitted.excess_charge = decision->charge;
-    add_decisions(&c->batch, &decisions);
+    batch_add_decisions(&c->batch, &decisions);
 }
 
 /* Whether a decision still stands beside what is in the batch already. */
@@ -700,6 +700,7 @@ bool batch_form(struct control *c)
     if (control_mono_ns(c) >= c->retry_ns) {
         batch_add_silence(c);
         add_owed(c);
+        batch_add_groups(c);
         add_rejections(c);
         /* Plans are for nodes as they will be. */
         bool may_plan = !batch_add_health(c);

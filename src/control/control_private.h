@@ -7,6 +7,7 @@
  *     control_batch.c       form the next batch
  *     control_events.c      sequences that others made: reports, requests
  *     control_executors.c   executors: inventory, settings, silence
+ *     control_groups.c      groups of pods as a whole
  *     control_health.c      nodes that fail
  *     control_nodes.c       nodes as operators see them
  *     control_exchange.c    what they are told: leases, cancels, sessions
@@ -25,6 +26,7 @@
 #include "control/control.h"
 #include "control/dedup.h"
 #include "control/session.h"
+#include "job/groups.h"
 #include "job/job_action.h"
 #include "job/names.h"
 #include "pools/pools.h"
@@ -275,6 +277,9 @@ void batch_clear(struct batch *batch);
 bool batch_is_touched(const struct batch *batch, uint32_t job);
 /* Mark it so. */
 void batch_touch(struct batch *batch, uint32_t job);
+/* Add the events of decisions about one job. */
+void batch_add_decisions(struct batch *batch,
+                         const struct job_decisions *decisions);
 /* Add what is owed to a job; false if that is nothing. */
 bool batch_add_owed(struct control *c, uint32_t job);
 /* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
@@ -322,6 +327,14 @@ void batch_add_silence(struct control *c);
 void executors_forgive(struct control *c, uint64_t pause_ns);
 /* When the next executor will have been silent too long; UINT64_MAX: never. */
 uint64_t executors_due_ns(const struct control *c);
+
+/* control_groups.c */
+
+/* Add what is owed to a gang as a whole, but to jobs that are touched; false
+ * if that is nothing. */
+bool batch_add_group(struct control *c, uint32_t gang);
+/* The same for all gangs that something is owed to. */
+void batch_add_groups(struct control *c);
 
 /* control_health.c */
 

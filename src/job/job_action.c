@@ -9,6 +9,7 @@ struct owing {
     const struct jobs *jobs;
     const struct job_rules *rules;
     struct arena *arena;
+    uint32_t job;
     struct job_view view;
     const struct extra_row *extra; /* or NULL */
     struct job_decisions *out;
@@ -178,8 +179,31 @@ static void owe_loss(struct owing *o)
     owe_after_loss(o, o->view.attempted_count + 1);
 }
 
+/* Whether a pod of a group that ended badly is replaced: an auxiliary one, or
+ * one to which something was done. */
+static bool is_replaced(const struct owing *o)
+{
+    struct group_view group;
+    struct job_digest digest;
+
+    if (o->view.gang_index == JOBS_NONE ||
+        (o->view.flags & JOB_FLAG_FAIL_FAST) ||
+        !jobs_group(o->jobs, o->view.gang_index, &group)) {
+        return false;
+    }
+    jobs_digest(o->jobs, o->job, &digest);
+    bool is_auxiliary = digest.sub_group < group.terms.sub_group_count &&
+                        group.terms.sub_groups[digest.sub_group].is_auxiliary;
+    return (is_auxiliary || o->extra->error_is_foreign) &&
+           has_tries(o, o->view.attempted_count + 1);
+}
+
 static void owe_run_failure(struct owing *o)
 {
+    if (is_replaced(o)) {
+        add_requeued(o->out, &o->view, o->rules->now_ms);
+        return;
+    }
     owe_failure(o, (enum error_kind)o->extra->error_kind,
                 text_of(o, o->extra->error_message), STR(""));
     o->out->events[o->out->event_count - 1].error.encoded =
@@ -273,6 +297,7 @@ static void ask(struct owing *o, uint32_t job)
 {
     uint32_t extra = o->jobs->rows.items[job].extra;
 
+    o->job = job;
     jobs_get(o->jobs, job, &o->view);
     o->extra = extra == JOBS_NONE ? NULL : &o->jobs->extras.items[extra];
     begin(o->out, &o->view);
@@ -364,4 +389,18 @@ void job_give_up(const struct jobs *jobs, uint32_t job, int64_t now_ms,
     owe_max_runs(&o, &why,
                  o.extra ? text_of(&o, o.extra->error_message)
                          : (struct str){0});
+}
+
+void job_end(const struct jobs *jobs, uint32_t job, struct str reason,
+             int64_t now_ms, struct job_decisions *ret_decisions)
+{
+    struct job_view view;
+
+    jobs_get(jobs, job, &view);
+    begin(ret_decisions, &view);
+    if (job_state_has_run(view.state)) {
+        add(ret_decisions, EVENT_RUN_CANCELLED, &view, now_ms)->cancel.reason =
+            reason;
+    }
+    add(ret_decisions, EVENT_CANCELLED, &view, now_ms)->cancel.reason = reason;
 }

@@ -58,3 +58,7 @@ void job_refuse(const struct jobs *jobs, uint32_t job, enum error_kind kind,
  * could run on. */
 void job_give_up(const struct jobs *jobs, uint32_t job, int64_t now_ms,
                  struct arena *arena, struct job_decisions *ret_decisions);
+
+/* The end of a job that waits or runs, since its group is over. */
+void job_end(const struct jobs *jobs, uint32_t job, struct str reason,
+             int64_t now_ms, struct job_decisions *ret_decisions);

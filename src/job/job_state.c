@@ -22,7 +22,8 @@ static const uint8_t next[JOB_STATE_COUNT][JOB_HAPPENING_COUNT] = {
     [JOB_RUNNING] = {RUN_ENDS},
     [JOB_RUN_SUCCEEDED] = {[JOB_ON_SUCCEEDED] = JOB_SUCCEEDED,
                            [JOB_ON_CANCELLED] = JOB_CANCELLED},
-    [JOB_RUN_FAILED] = {[JOB_ON_FAILED] = JOB_FAILED,
+    [JOB_RUN_FAILED] = {[JOB_ON_REQUEUED] = JOB_QUEUED, /* it is replaced */
+                        [JOB_ON_FAILED] = JOB_FAILED,
                         [JOB_ON_REJECTED] = JOB_FAILED, /* in its words */
                         [JOB_ON_CANCELLED] = JOB_CANCELLED},
     [JOB_RUN_RETURNED] = {[JOB_ON_REQUEUED] = JOB_QUEUED,

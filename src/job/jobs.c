@@ -205,7 +205,11 @@ static void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     while (jobs->gang_rows.count <= row->gang) {
         VEC_PUSH(&jobs->gang_rows, (struct gang_row){0});
     }
-    VEC_PUSH(&jobs->gang_rows.items[row->gang].members, job);
+    struct gang_row *gang = &jobs->gang_rows.items[row->gang];
+    if (gang->members.count == 0) {
+        gang->group = group_create(digest->gang_terms);
+    }
+    VEC_PUSH(&gang->members, job);
 }
 
 static void gang_leave(struct jobs *jobs, uint32_t job)
@@ -221,12 +225,14 @@ static void gang_leave(struct jobs *jobs, uint32_t job)
     gang->members.items[at] = gang->members.items[--gang->members.count];
     if (gang->members.count == 0) {
         VEC_FREE(&gang->members);
+        mem_free(gang->group);
+        gang->group = NULL;
     }
     names_unref(&jobs->gangs, gang_index);
 }
 
-static void gang_get(const struct jobs *jobs, uint32_t gang,
-                     struct job_digest *digest)
+void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
+                   struct job_digest *digest)
 {
     struct str key = names_get(&jobs->gangs, gang);
     struct pack_reader reader = {
@@ -247,6 +253,9 @@ void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state)
 {
     struct job_row *row = &jobs->rows.items[job];
 
+    if (row->gang != JOBS_NONE) {
+        group_moved(jobs, job, (enum job_state)row->state, state);
+    }
     if (row->state != JOB_NONE) {
         jobs->counts.by_state[row->state]--;
     }
@@ -328,6 +337,14 @@ static void place_get(const struct jobs *jobs, uint32_t place,
     }
 }
 
+uint32_t row_sub_group(const struct jobs *jobs, uint32_t job)
+{
+    struct job_digest digest = {0};
+
+    place_get(jobs, jobs->rows.items[job].place, &digest);
+    return digest.sub_group;
+}
+
 uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
                     struct str job_set, struct str user,
                     const struct job_digest *digest)
@@ -391,6 +408,7 @@ void row_free(struct jobs *jobs, uint32_t job)
     }
     extra_free(jobs, job);
     id_index_remove(&jobs->by_id, jobs->rows.items, sizeof(*row), row->id.v);
+    row_set_state(jobs, job, JOB_NONE);
     if (row->gang != JOBS_NONE) {
         gang_leave(jobs, job);
     }
@@ -398,7 +416,6 @@ void row_free(struct jobs *jobs, uint32_t job)
     names_unref(&jobs->strings, row->user);
     names_unref(&jobs->strings, row->place);
     names_unref(&jobs->classes, row->class_index);
-    row_set_state(jobs, job, JOB_NONE);
     *row = (struct job_row){.run = jobs->free_row};
     jobs->free_row = job;
     jobs->count--;
@@ -565,6 +582,7 @@ void jobs_destroy(struct jobs *jobs)
     }
     for (size_t i = 0; i < jobs->gang_rows.count; i++) {
         VEC_FREE(&jobs->gang_rows.items[i].members);
+        mem_free(jobs->gang_rows.items[i].group);
     }
     names_fini(&jobs->queues);
     names_fini(&jobs->sets);
@@ -579,6 +597,8 @@ void jobs_destroy(struct jobs *jobs)
     VEC_FREE(&jobs->executor_lists);
     VEC_FREE(&jobs->gang_rows);
     VEC_FREE(&jobs->dirty);
+    VEC_FREE(&jobs->dirty_groups);
+    VEC_FREE(&jobs->below_groups);
     mem_free(jobs->by_id.slots);
     mem_free(jobs->by_run.slots);
     mem_free(jobs);
@@ -694,7 +714,7 @@ void jobs_digest(const struct jobs *jobs, uint32_t job,
 
     place_get(jobs, row->place, &digest);
     if (row->gang != JOBS_NONE) {
-        gang_get(jobs, row->gang, &digest);
+        jobs_gang_get(jobs, row->gang, &digest);
     }
     *ret_digest = digest;
 }
@@ -764,6 +784,9 @@ void jobs_mark_dirty(struct jobs *jobs, uint32_t job)
         row->flags |= ROW_DIRTY;
         VEC_PUSH(&jobs->dirty, job);
     }
+    if (row->state != JOB_NONE) {
+        group_mark_of(jobs, job);
+    }
 }
 
 void jobs_mark_all_dirty(struct jobs *jobs)
@@ -777,13 +800,15 @@ void jobs_mark_all_dirty(struct jobs *jobs)
         const struct job_row *row = &jobs->rows.items[job];
         if ((row->flags & REQUESTS) || row->state >= JOB_RUN_SUCCEEDED) {
             jobs_mark_dirty(jobs, job);
+        } else if (row->state != JOB_NONE) {
+            group_mark_of(jobs, job);
         }
     }
 }
 
 bool jobs_has_dirty(const struct jobs *jobs)
 {
-    return jobs->dirty.count > 0;
+    return jobs->dirty.count > 0 || jobs->dirty_groups.count > 0;
 }
 
 struct sort_item {

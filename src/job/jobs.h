@@ -29,8 +29,8 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 3, /* 2: no terms of gangs; 1: neither admission nor
-                                applications */
+    JOBS_FORMAT_VERSION = 4, /* 3: nothing counted of gangs; 2: no terms of
+                                gangs; 1: neither admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,

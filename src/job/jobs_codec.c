@@ -63,6 +63,19 @@ static void put_set(struct encoder *e, uint32_t set)
     }
 }
 
+/* What is counted of a gang with terms and does not follow from its jobs. */
+static void put_group(struct encoder *e, const struct group *group)
+{
+    pack_i64(e->buf, group->below_since_ms);
+    strbuf_add(e->buf, &group->failed_job, sizeof(group->failed_job));
+    pack_u64(e->buf, group->has_cancelled);
+    for (uint32_t i = 0; i < group->part_count; i++) {
+        pack_u64(e->buf, group->parts[i].count.succeeded);
+        pack_u64(e->buf, group->parts[i].count.failed);
+        pack_u64(e->buf, group->parts[i].count.gone);
+    }
+}
+
 static void put_gang(struct encoder *e, uint32_t job)
 {
     if (put_ref(e->buf, &e->gangs, e->jobs->rows.items[job].gang)) {
@@ -73,6 +86,11 @@ static void put_gang(struct encoder *e, uint32_t job)
         pack_u64(e->buf, digest.gang_minimum);
         pack_str(e->buf, digest.gang_uniformity);
         pack_str(e->buf, digest.gang_terms);
+        const struct group *group =
+            e->jobs->gang_rows.items[e->jobs->rows.items[job].gang].group;
+        if (group) {
+            put_group(e, group);
+        }
     }
 }
 
@@ -102,7 +120,8 @@ static void put_extra(struct encoder *e, uint32_t index)
     put_string(e, extra->error);
     put_string(e, extra->error_message);
     pack_u64(e->buf, extra->error_kind);
-    pack_u64(e->buf, extra->error_attempted);
+    pack_u64(e->buf, (uint32_t)extra->error_attempted |
+                         (uint32_t)extra->error_is_foreign << 1);
     pack_u64(e->buf, extra->tried_count);
     for (uint32_t i = 0; i < extra->tried_count; i++) {
         put_string(e, extra->tried[i].executor);
@@ -235,6 +254,7 @@ void jobs_snapshot_begin(struct jobs *jobs, struct strbuf *buf)
     struct snapshot *snapshot = mem_alloc(sizeof(*snapshot));
 
     ASSERT(!jobs->snapshot);
+    jobs->snapshot_no++;
     snapshot->encoder = encoder_make(jobs, buf);
     snapshot->end = (uint32_t)jobs->rows.count;
     snapshot->written =
@@ -262,6 +282,12 @@ void row_will_change(struct jobs *jobs, uint32_t job)
     if (take(jobs->snapshot, job) && jobs->rows.items[job].state != JOB_NONE) {
         put_row(&jobs->snapshot->encoder, job);
     }
+}
+
+bool snapshot_lacks_gang(const struct jobs *jobs, uint32_t gang)
+{
+    return jobs->snapshot && gang < jobs->gangs.watched_count &&
+           jobs->snapshot->encoder.gangs.of[gang] == 0;
 }
 
 void row_is_new(struct jobs *jobs, uint32_t job)
@@ -305,7 +331,11 @@ struct decoder {
     uint64_t version;
     VEC(struct set_ref) sets;
     VEC(struct str) classes, strings, executors;
-    VEC(struct job_digest) gangs; /* their part of a digest */
+    VEC(struct gang_saved {
+        struct job_digest digest; /* a gang's part of it */
+        struct group *group;      /* owned; NULL: it has no terms */
+    })
+    gangs;
 };
 
 /* Read a reference to one of `count` things: its index; `count` if it is new,
@@ -368,13 +398,33 @@ static struct set_ref get_set(struct decoder *d)
     return d->sets.items[at];
 }
 
-static void get_gang(struct decoder *d, struct job_digest *digest)
+static struct group *get_group(struct decoder *d, struct str terms)
+{
+    struct group *group = group_create(terms);
+
+    if (!group || d->version < 4) {
+        return group;
+    }
+    group->below_since_ms = unpack_i64(&d->reader);
+    get_id(d, &group->failed_job.v);
+    group->has_cancelled = unpack_count(&d->reader, 1);
+    for (uint32_t i = 0; i < group->part_count; i++) {
+        struct group_count *count = &group->parts[i].count;
+        count->succeeded = unpack_count(&d->reader, UINT32_MAX);
+        count->failed = unpack_count(&d->reader, UINT32_MAX);
+        count->gone = unpack_count(&d->reader, UINT32_MAX);
+    }
+    return group;
+}
+
+/* Where the gang is in `gangs`, or UINT32_MAX. */
+static uint32_t get_gang(struct decoder *d, struct job_digest *digest)
 {
     uint32_t at = get_ref(d, d->gangs.count);
 
     digest->gang_cardinality = digest->gang_minimum = 1;
     if (at == UINT32_MAX) {
-        return;
+        return at;
     }
     if (at == d->gangs.count) {
         struct job_digest gang = {.gang_id = unpack_str(&d->reader)};
@@ -384,13 +434,41 @@ static void get_gang(struct decoder *d, struct job_digest *digest)
         if (d->version >= 3) {
             gang.gang_terms = unpack_str(&d->reader);
         }
-        VEC_PUSH(&d->gangs, gang);
+        struct group *group = get_group(d, gang.gang_terms);
+        VEC_PUSH(&d->gangs, (struct gang_saved){gang, group});
     }
-    digest->gang_id = d->gangs.items[at].gang_id;
-    digest->gang_cardinality = d->gangs.items[at].gang_cardinality;
-    digest->gang_minimum = d->gangs.items[at].gang_minimum;
-    digest->gang_uniformity = d->gangs.items[at].gang_uniformity;
-    digest->gang_terms = d->gangs.items[at].gang_terms;
+    const struct job_digest *gang = &d->gangs.items[at].digest;
+    digest->gang_id = gang->gang_id;
+    digest->gang_cardinality = gang->gang_cardinality;
+    digest->gang_minimum = gang->gang_minimum;
+    digest->gang_uniformity = gang->gang_uniformity;
+    digest->gang_terms = gang->gang_terms;
+    return at;
+}
+
+/* The first job of a gang that was read is there: what was counted of it is
+ * too. */
+static void restore_group(struct decoder *d, uint32_t gang,
+                          struct gang_saved *saved)
+{
+    struct group *group =
+        gang == JOBS_NONE ? NULL : d->jobs->gang_rows.items[gang].group;
+
+    if (!group || !saved->group) {
+        return;
+    }
+    group->below_since_ms = saved->group->below_since_ms;
+    group->failed_job = saved->group->failed_job;
+    group->has_cancelled = saved->group->has_cancelled;
+    for (uint32_t i = 0; i < group->part_count; i++) {
+        group->parts[i].count.succeeded =
+            saved->group->parts[i].count.succeeded;
+        group->parts[i].count.failed = saved->group->parts[i].count.failed;
+        group->parts[i].count.gone = saved->group->parts[i].count.gone;
+    }
+    group_list_below(d->jobs, gang);
+    mem_free(saved->group);
+    saved->group = NULL;
 }
 
 /* A string of extras; a number of the table, or NONE. */
@@ -440,7 +518,9 @@ static void get_extra(struct decoder *d, uint32_t job)
     extra->error = get_string(d);
     extra->error_message = get_string(d);
     extra->error_kind = unpack_count(&d->reader, UINT32_MAX);
-    extra->error_attempted = unpack_count(&d->reader, 1);
+    uint32_t error_bits = unpack_count(&d->reader, 3);
+    extra->error_attempted = error_bits & 1;
+    extra->error_is_foreign = error_bits & 2;
     uint32_t count = unpack_count(&d->reader, JOBS_TRIED_MAX);
     if (count > 0) {
         extra->tried = mem_alloc_array(JOBS_TRIED_MAX, sizeof(*extra->tried));
@@ -463,7 +543,7 @@ static void get_row(struct decoder *d)
     struct set_ref set = get_set(d);
     GET_NAME(d, &d->strings, &user);
     GET_NAME(d, &d->classes, &digest.class_key);
-    get_gang(d, &digest);
+    uint32_t gang = get_gang(d, &digest);
     /* With the application: row_create() takes it as it is. */
     GET_NAME(d, &d->strings, &digest.pool);
     if (d->reader.is_bad || jobs_find(d->jobs, id) != JOBS_NONE) {
@@ -472,6 +552,9 @@ static void get_row(struct decoder *d)
     }
     uint32_t job =
         row_create(d->jobs, id, set.queue, set.job_set, user, &digest);
+    if (gang != UINT32_MAX) {
+        restore_group(d, d->jobs->rows.items[job].gang, &d->gangs.items[gang]);
+    }
     struct job_row *row = &d->jobs->rows.items[job];
     row->priority = unpack_count(&d->reader, UINT32_MAX);
     uint32_t state = unpack_count(&d->reader, JOB_RUN_CANCELLED);
@@ -513,6 +596,9 @@ int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
     VEC_FREE(&d.classes);
     VEC_FREE(&d.strings);
     VEC_FREE(&d.executors);
+    for (size_t i = 0; i < d.gangs.count; i++) {
+        mem_free(d.gangs.items[i].group);
+    }
     VEC_FREE(&d.gangs);
     if (d.reader.is_bad || d.reader.rest.byte_count > 0) {
         return err_set(err, -ERR_CORRUPT,

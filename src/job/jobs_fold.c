@@ -276,6 +276,14 @@ static enum jobs_answer on_executor_state(struct jobs *jobs,
     return JOBS_APPLIED;
 }
 
+/* Whether the run ended by what was done to its pod, and not by itself. */
+static bool is_not_of_the_program(const struct event_error *error)
+{
+    return error->cause == CAUSE_EVICTED ||
+           str_equal(error->subcategory, STR("pod-missing")) ||
+           str_equal(error->subcategory, STR("externally-deleted"));
+}
+
 /* Keep what the job's fate will be decided by. */
 static void keep_error(struct jobs *jobs, uint32_t job,
                        const struct event_error *error)
@@ -292,6 +300,7 @@ static void keep_error(struct jobs *jobs, uint32_t job,
     }
     extra->error_kind = error->kind;
     extra->error_attempted = error->is_run_attempted;
+    extra->error_is_foreign = is_not_of_the_program(error);
     extra_set(jobs, &extra->error, encoded);
     extra_set(jobs, &extra->error_message, message);
 }
@@ -377,6 +386,9 @@ static void on_enter(struct jobs *jobs, uint32_t job,
         count_attempt(row);
         break;
     case JOB_ON_REQUEUED:
+        if (row->state == JOB_RUN_FAILED) {
+            count_attempt(row); /* it ended badly, and is replaced */
+        }
         run_free(jobs, job);
         row->flags &= (uint16_t)~RUN_FLAGS;
         return;
@@ -392,6 +404,27 @@ static void on_enter(struct jobs *jobs, uint32_t job,
         keep_error(jobs, job, &event->error);
     }
     jobs_mark_dirty(jobs, job);
+}
+
+static void move(struct jobs *jobs, uint32_t job, enum job_happening happening,
+                 const struct event *event, enum job_state after)
+{
+    uint32_t gang = jobs->rows.items[job].gang;
+
+    if (gang != JOBS_NONE) {
+        group_will_change(jobs, gang);
+    }
+    row_will_change(jobs, job);
+    if (job_state_is_ended(after)) {
+        group_ended(jobs, job, after);
+        row_free(jobs, job);
+    } else {
+        on_enter(jobs, job, happening, event);
+        row_set_state(jobs, job, after);
+    }
+    if (gang != JOBS_NONE) {
+        group_refresh(jobs, gang, event->created_ms);
+    }
 }
 
 static enum jobs_answer on_happening(struct jobs *jobs,
@@ -413,13 +446,7 @@ static enum jobs_answer on_happening(struct jobs *jobs,
     }
     *change =
         (struct jobs_change){job, before, after, jobs->rows.items[job].run};
-    row_will_change(jobs, job);
-    if (job_state_is_ended(after)) {
-        row_free(jobs, job);
-        return JOBS_APPLIED;
-    }
-    on_enter(jobs, job, happening, event);
-    row_set_state(jobs, job, after);
+    move(jobs, job, happening, event, after);
     if (happening == JOB_ON_LEASED) {
         change->run = jobs->rows.items[job].run;
     }

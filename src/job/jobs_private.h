@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/vec.h"
-#include "job/jobs.h"
+#include "job/groups.h"
 #include "job/names.h"
 
 /* 64 bytes, one cache line. */
@@ -50,7 +50,9 @@ struct extra_row {
     uint32_t cancel_user, cancel_reason;
     uint32_t preempt_user, preempt_reason;
     uint32_t error, error_message; /* of the run that ended: encoded, text */
-    uint32_t error_kind, error_attempted; /* the latter 0 or 1 */
+    uint32_t error_kind;
+    bool error_attempted, error_is_foreign; /* the latter: not the program's
+                                               doing */
     struct tried_pair {
         uint32_t executor, node;
     } *tried; /* owned */
@@ -63,9 +65,31 @@ struct list_row {
     uint32_t first, last, count;
 };
 
+/* One sub-group of a gang with terms. */
+struct group_part {
+    uint32_t min_count, max_count; /* of its terms */
+    bool is_auxiliary;
+    struct group_count count;
+};
+
+/* What a gang with terms counts; groups.h. */
+struct group {
+    enum gang_kind kind;
+    int64_t replace_timeout_ms;
+    int64_t below_since_ms;   /* or 0 */
+    struct job_id failed_job; /* the first that failed, or none */
+    bool has_cancelled;
+    bool is_dirty;        /* listed in dirty_groups */
+    bool is_listed_below; /* in below_groups */
+    uint32_t snapshot_no; /* the last that was given it, if it had it to get */
+    uint32_t part_count;
+    struct group_part parts[SUB_GROUPS_MAX];
+};
+
 /* One gang. */
 struct gang_row {
     VEC(uint32_t) members;
+    struct group *group; /* owned; NULL: it has no terms */
 };
 
 /* From an id to the index of the row that has it. */
@@ -84,11 +108,13 @@ struct jobs {
     VEC(struct list_row) executor_lists; /* by index of executors */
     VEC(struct gang_row) gang_rows;      /* by index of gangs */
     VEC(uint32_t) dirty;
-    uint32_t free_row, free_run, free_extra; /* heads, or NONE */
+    VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
+    uint32_t free_row, free_run, free_extra;  /* heads, or NONE */
     struct id_index by_id, by_run;
     struct jobs_counts counts;
     uint32_t count;
     struct snapshot *snapshot; /* owned; NULL: none is being written */
+    uint32_t snapshot_no;      /* how many were begun */
 };
 
 /* The jobs of the whole table, and of its parts; jobs.c. */
@@ -133,3 +159,28 @@ void row_will_change(struct jobs *jobs, uint32_t job);
 void row_is_new(struct jobs *jobs, uint32_t job);
 /* Move the counters with the state. */
 void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state);
+/* The sub-group that a job is of; 0 outside gangs with terms. */
+uint32_t row_sub_group(const struct jobs *jobs, uint32_t job);
+/* A gang's part of a digest. */
+void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
+                   struct job_digest *digest);
+/* Whether the snapshot in the making is still to have this gang. */
+bool snapshot_lacks_gang(const struct jobs *jobs, uint32_t gang);
+
+/* Counting gangs with terms; groups.c.  Nothing for others. */
+
+/* The counts of a gang of these terms, all 0; NULL if they are none. */
+struct group *group_create(struct str terms);
+/* A job goes to another state; it is its row's after this. */
+void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
+                 enum job_state after);
+/* It ends in `after`, and its row goes. */
+void group_ended(struct jobs *jobs, uint32_t job, enum job_state after);
+/* The counts of a gang are about to change: a snapshot writes them first. */
+void group_will_change(struct jobs *jobs, uint32_t gang);
+/* They have changed, at a time of the leader's. */
+void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms);
+/* They were read back. */
+void group_list_below(struct jobs *jobs, uint32_t gang);
+/* Something may be owed to the group of a job. */
+void group_mark_of(struct jobs *jobs, uint32_t job);
