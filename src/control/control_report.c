@@ -136,6 +136,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_OVER_SHARE] = "overShare",
     [SCHED_WAIT_BUDGET] = "excessBudget",
     [SCHED_WAIT_FLOATING] = "floatingResource",
+    [SCHED_WAIT_TOPOLOGY] = "topology",
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
 };
@@ -175,6 +176,8 @@ static const char *const wait_texts[] = {
                           "used up.",
     [SCHED_WAIT_FLOATING] = "Its pools have too little left of a resource that "
                             "is of no node.",
+    [SCHED_WAIT_TOPOLOGY] = "Not enough of a sub-group fits as near together "
+                            "as it asks for.",
     [SCHED_WAIT_GROWTH] = "Its group runs with as many as it needs, and grows "
                           "when there is room that nobody needs.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
@@ -279,13 +282,42 @@ static void put_share(struct strbuf *buf, struct control *c,
     }
 }
 
+/* How much fits near together. */
+static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    if (e->domain.byte_count) {
+        strbuf_addf(buf,
+                    "Domain %.*s of pool %.*s holds %u of %u members within "
+                    "%u hops, more than any other.\n",
+                    STR_ARG(e->domain), STR_ARG(e->pool), e->present, e->wanted,
+                    e->hops);
+    } else {
+        strbuf_addf(buf,
+                    "No domain of pool %.*s holds any of %u members within %u "
+                    "hops.\n",
+                    STR_ARG(e->pool), e->wanted, e->hops);
+    }
+    if (e->empty < e->wanted) {
+        strbuf_addf(buf, "Even when empty none would hold more than %u.\n",
+                    e->empty);
+    }
+    if (e->until_ms > 0) {
+        strbuf_addf(buf, "From %s on they may be further apart.\n",
+                    moment(e->until_ms, until));
+    }
+}
+
 static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
     strbuf_add_text(buf, "It asks for ");
     report_put_vec(buf, c, &e->needed);
     strbuf_add_text(buf, ".\n");
-    if (e->wanted > 0) {
+    if (e->wait == SCHED_WAIT_TOPOLOGY) {
+        put_topology(buf, e);
+    } else if (e->wanted > 0) {
         strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
                     e->wanted,
                     e->wait == SCHED_WAIT_GANG ? "are there" : "fit");
@@ -389,6 +421,16 @@ static void put_json_share(struct strbuf *buf, const struct control *c,
     }
 }
 
+static void put_json_topology(struct strbuf *buf,
+                              const struct sched_explanation *e)
+{
+    if (e->wait == SCHED_WAIT_TOPOLOGY) {
+        put_json_text(buf, "pool", e->pool);
+        put_json_text(buf, "domain", e->domain);
+        strbuf_addf(buf, ",\"hops\":%u,\"gangEmpty\":%u", e->hops, e->empty);
+    }
+}
+
 /* Other strings inside are names that we chose, or ids: nothing to escape. */
 static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job,
                          const struct waiting *waiting)
@@ -416,6 +458,7 @@ static void put_job_json(struct strbuf *buf, struct control *c, uint32_t job,
             }
         }
         strbuf_add_char(buf, '}');
+        put_json_topology(buf, &e);
         put_json_application(buf, &e);
         put_json_share(buf, c, &e);
         waiting_put_json(buf, c, waiting);

@@ -1,22 +1,24 @@
 #include "sched/domain_room.h"
 
 #include "sched/lanes.h"
+#include "sched/whole_node.h"
 
 enum {
     /* Moved nodes, as a part of all, from which on all are counted anew. */
     RECOUNT_PART = 4,
 };
 
-/* How many members a node holds. */
+/* How many members a node holds; `job` is one of them where that matters. */
 static uint32_t count_on(struct round *round, uint32_t class_index,
-                         uint32_t node)
+                         uint32_t job, uint32_t node)
 {
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_index);
     struct search search = {round, class_index, NONE, NULL};
     uint32_t count = amounts_times(&class->request, &sched->free[node]);
 
-    if (count == 0 || !place_matches_class(&search, node)) {
+    if (count == 0 || !place_matches_class(&search, node) ||
+        whole_node_bars(round, job, node)) {
         return 0;
     }
     if (sched->nodes.items[node].is_on_trial) {
@@ -26,12 +28,12 @@ static uint32_t count_on(struct round *round, uint32_t class_index,
     return reserve_pass_count(round, round->reserve.own, class, node, count);
 }
 
-static void count_node(struct round *round, uint32_t class_index,
+static void count_node(struct round *round, uint32_t class_index, uint32_t job,
                        struct domain_room *room, uint32_t place)
 {
     uint32_t node = room->topology->nodes[place];
 
-    room->counts[place] = count_on(round, class_index, node);
+    room->counts[place] = count_on(round, class_index, job, node);
     room->keys[place] = room->counts[place]
                             ? pool_weigh(round->pool, &round->sched->free[node])
                             : 0;
@@ -57,11 +59,11 @@ static void sum_domains(struct domain_room *room)
     }
 }
 
-static void count_all(struct round *round, uint32_t class_index,
+static void count_all(struct round *round, uint32_t class_index, uint32_t job,
                       struct domain_room *room)
 {
     for (uint32_t i = 0; i < room->topology->node_count; i++) {
-        count_node(round, class_index, room, i);
+        count_node(round, class_index, job, room, i);
     }
     round->counters->nodes_examined += room->topology->node_count;
     room->moved_seen = (uint32_t)round->moved.count;
@@ -95,7 +97,7 @@ static void recount(struct round *round, uint32_t class_index,
         return;
     }
     uint64_t count = room->counts[place], key = room->keys[place];
-    count_node(round, class_index, room, place);
+    count_node(round, class_index, NONE, room, place);
     for (uint32_t d = topology->lowest[place]; d != NONE;
          d = topology->domains[d].parent) {
         room->domain_sums[d] += room->counts[place] - count;
@@ -112,14 +114,14 @@ const struct domain_room *domain_room_of(struct round *round,
     place_flush(round);
     if (!room) {
         room = class->domain_room = make(round);
-        count_all(round, class_index, room);
+        count_all(round, class_index, NONE, room);
         return room;
     }
     size_t moved = round->moved.count - room->moved_seen;
     if (round->reserve.own ||
         moved > room->topology->node_count / RECOUNT_PART ||
         room->reserved_by != (round->reserve.hold != NULL)) {
-        count_all(round, class_index, room);
+        count_all(round, class_index, NONE, room);
     }
     for (; room->moved_seen < round->moved.count; room->moved_seen++) {
         recount(round, class_index, room,
@@ -128,5 +130,16 @@ const struct domain_room *domain_room_of(struct round *round,
     if (round->reserve.own) {
         room->reserved_by = NONE; /* it is not asked beside the next */
     }
+    return room;
+}
+
+const struct domain_room *domain_room_whole(struct round *round,
+                                            uint32_t class_index, uint32_t job)
+{
+    struct domain_room *room = make(round);
+
+    place_flush(round);
+    (void)class_round(round, class_index);
+    count_all(round, class_index, job, room);
     return room;
 }

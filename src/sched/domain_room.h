@@ -28,3 +28,7 @@ struct domain_room {
 /* The room that a class has now, in a pool with a topology. */
 const struct domain_room *domain_room_of(struct round *round,
                                          uint32_t class_index);
+/* The same for a member of a gang that has its nodes whole: counted at each
+ * call. */
+const struct domain_room *domain_room_whole(struct round *round,
+                                            uint32_t class_index, uint32_t job);

@@ -2,12 +2,15 @@
 #include "sched/away.h"
 #include "sched/explain_share.h"
 #include "sched/floating.h"
+#include "sched/hops.h"
+#include "sched/near_fit.h"
 #include "sched/need.h"
 #include "sched/order.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
+#include "sched/topology.h"
 #include "sched/whole_node.h"
 
 /* What is asked: a job, and where nodes are counted. */
@@ -328,6 +331,70 @@ static uint32_t count_fitting(const struct question *question,
     return count < count_max ? (uint32_t)count : count_max;
 }
 
+/* Whether a sub-group of its gang has too little room near enough in a pool:
+ * though there is room further away, or though nodes were empty. */
+static bool is_too_far(const struct question *question, uint32_t pool,
+                       const struct gang *gang, uint32_t sub_group)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    uint32_t wanted = gang->subs->items[sub_group].asked.count;
+    int64_t end_ms = hops_end_ms(sched, gang, sub_group);
+    struct near_fit fit;
+
+    if (wanted == 0 || question->now_ms >= end_ms ||
+        gang->subs->terms.sub_groups[sub_group].hops_max == HOPS_ANY) {
+        return false;
+    }
+    near_fit_of(sched, pool, gang, sub_group, &fit);
+    if (fit.free_count >= wanted ||
+        (fit.open_count < wanted && fit.empty_count >= wanted)) {
+        return false;
+    }
+    uint32_t levels =
+        topology_level_max(topology_of(sched, pool),
+                           gang->subs->terms.sub_groups[sub_group].hops_max);
+    answer->present = (uint32_t)fit.free_count;
+    answer->wanted = wanted;
+    answer->empty =
+        fit.empty_count < wanted ? (uint32_t)fit.empty_count : wanted;
+    answer->domain = fit.domain;
+    answer->hops = 2 * levels;
+    answer->pool = intern_get(sched->pool_names, pool);
+    answer->until_ms = end_ms == INT64_MAX ? 0 : end_ms;
+    return true;
+}
+
+/* Whether that is so in all pools where it could be; the last one is told. */
+static bool lacks_nearness(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    bool is_far = false;
+
+    if (question->record->gang == NONE) {
+        return false;
+    }
+    const struct gang *gang = &sched->gangs.items[question->record->gang];
+    if (gang->position == NONE || !hops_are_capped(gang)) {
+        return false;
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        bool is_here = false;
+        if (!is_in_pools(question, p) || !topology_of(sched, p)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < gang->subs->terms.sub_group_count && !is_here;
+             i++) {
+            is_here = is_too_far(question, p, gang, i);
+        }
+        if (!is_here) {
+            return false;
+        }
+        is_far = true;
+    }
+    return is_far;
+}
+
 /* The gang's part of an answer: is it there, and how far does it fit? */
 static bool gang_waits(const struct question *question)
 {
@@ -425,6 +492,10 @@ static void answer_waiting(struct question *question)
 
     judge_nodes(question);
     answer->ahead = count_ahead(question);
+    if (lacks_nearness(question)) {
+        answer->wait = SCHED_WAIT_TOPOLOGY;
+        return;
+    }
     if (is_admitted(question) || is_kept_back(question) ||
         (question->record->gang != NONE && gang_waits(question))) {
         return;

@@ -3,6 +3,7 @@
 #include "sched/group_room.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/near_place.h"
 #include "sched/order.h"
 #include "sched/whole_node.h"
 
@@ -232,13 +233,26 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
     return best_group && try_members(attempt);
 }
 
+/* Whether the topology says where members go: always of those with a cap, and
+ * of the others as long as there is free space. */
+static bool goes_near(const struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    bool is_free = attempt->preempt_until == 0 && !attempt->may_go_away;
+
+    return near_matters(round, attempt->gang) &&
+           (is_free || near_is_capped(round, attempt->gang));
+}
+
 static bool try_gang(struct attempt *attempt)
 {
     struct round *round = attempt->round;
     struct mark mark = attempt_mark(round);
     bool is_done = false;
 
-    if (may_fit(attempt)) {
+    if (goes_near(attempt)) {
+        is_done = near_try(attempt);
+    } else if (may_fit(attempt)) {
         const struct label_index *groups = place_groups(round, attempt->gang);
         is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
     }

@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "sched/admitted.h"
+#include "sched/hops.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
@@ -64,6 +65,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
     sched->whole_gang_count += whole_node_is_for(&sched->gangs.items[at]);
     sched->gangs.items[at].next =
         map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
+    hops_join(sched, &sched->gangs.items[at]);
     return at;
 }
 
@@ -84,6 +86,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     } else {
         map_remove(&sched->gang_map, key);
     }
+    hops_leave(sched, gang);
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);

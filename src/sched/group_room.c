@@ -53,8 +53,8 @@ static void add_protected(const struct round *round, uint32_t index,
     }
 }
 
-static uint32_t most_of(struct round *round, uint32_t class_index,
-                        const struct label_group *group)
+uint32_t group_room_most(struct round *round, uint32_t class_index,
+                         const struct label_group *group)
 {
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_index);
@@ -134,7 +134,8 @@ uint32_t group_holds_most(struct round *round, uint32_t class_index,
     struct group_rooms *rooms = rooms_of(round, class, index, false, &is_new);
 
     for (uint32_t i = 0; is_new && i < index->group_count; i++) {
-        rooms->counts[i] = most_of(round, class_index, &index->groups[i]);
+        rooms->counts[i] =
+            group_room_most(round, class_index, &index->groups[i]);
     }
     return rooms->counts[group];
 }

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/hops.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
 #include "sched/standing.h"
@@ -21,6 +22,7 @@ static const struct history_section SECTIONS[] = {
     {"penalties", 1, penalty_pack, penalty_unpack},
     {"standings", 1, standings_pack, standings_unpack},
     {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
+    {"hops", 1, hops_pack, hops_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

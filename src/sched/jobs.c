@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/hops.h"
 #include "sched/lend.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
@@ -539,6 +540,7 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
     }
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
+        hops_requeued(sched, &sched->gangs.items[job->gang]);
     }
     drop_run(sched, job);
     job_wait(sched, index);

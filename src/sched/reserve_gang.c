@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sched/group_room.h"
+#include "sched/near_fit.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
 
@@ -447,6 +448,9 @@ bool reserve_for_gang(struct reserving *r)
     struct spots spots = {.r = r, .gang = gang};
     int64_t at_ms;
 
+    if (!near_may_ever_fit(sched, r->round->p, gang)) {
+        return false;
+    }
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
     uint32_t kinds = list_members(&spots);

@@ -409,6 +409,10 @@ enum sched_wait {
                               is left in `pool`, in minutes x its units */
     SCHED_WAIT_FLOATING,   /* of `resource`, which is of no node, all pools have
                               too little left: `used` of `limit` */
+    SCHED_WAIT_TOPOLOGY,   /* of a sub-group of its gang `present` fit within
+                              `hops` of each other, in `domain` (of which
+                              `empty` would if it or the like were empty),
+                              `wanted` must; the cap ends at `until_ms` */
     SCHED_WAIT_GROWTH,     /* its gang runs with its minimum and grows when
                               there is room: `present` of `wanted` run */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
@@ -460,6 +464,8 @@ struct sched_explanation {
     struct str application; /* that goes before its own; borrowed */
     int64_t since_ms;       /* that one is in its state */
     uint32_t ahead;         /* waiting jobs of its queue that go before it */
+    struct str domain;      /* of the topology; borrowed until nodes change */
+    uint32_t hops, empty;
 };
 
 enum { SCHED_NODE_KINDS_MAX = 8 };

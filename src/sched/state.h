@@ -429,6 +429,7 @@ struct sched {
     VEC(struct job) jobs;
     VEC(uint8_t) job_flags;  /* by job */
     VEC(uint8_t) sub_groups; /* by job, up to the last that needs it */
+    uint32_t hop_cap_count;  /* gangs with a cap; see hops.h */
     VEC(struct list) lists;
     VEC(uint32_t) spare_lists;
     struct map list_map; /* see list_key() */

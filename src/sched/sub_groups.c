@@ -356,8 +356,8 @@ static int compare_known(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
-static uint32_t first_member(const struct sched *sched,
-                             const struct sub_groups *subs)
+uint32_t sub_groups_first(const struct sched *sched,
+                          const struct sub_groups *subs)
 {
     uint32_t first = NONE;
 
@@ -385,7 +385,7 @@ void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < sched->gangs.count; i++) {
         const struct sub_groups *subs = sched->gangs.items[i].subs;
         if (subs && subs->succeeded_count) {
-            uint32_t first = first_member(sched, subs);
+            uint32_t first = sub_groups_first(sched, subs);
             known[count++] = (struct known){sched->jobs.items[first].id, subs};
         }
     }

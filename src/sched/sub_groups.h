@@ -33,6 +33,7 @@ struct sub_groups {
     char *packed;            /* owned */
     uint32_t spare_count;    /* over all sub-groups */
     uint32_t succeeded_count;
+    int64_t requeued_ms;       /* see hops.h; 0: never */
     struct sub_members *items; /* owned; terms.sub_group_count of them */
 };
 
@@ -56,6 +57,9 @@ void sub_groups_choose(struct sched *sched, struct gang *gang);
 bool sub_groups_are_complete(const struct gang *gang);
 /* Whether all of it is as it must be; for sched_is_consistent(). */
 bool sub_groups_are_right(const struct sched *sched, const struct gang *gang);
+/* The member with the lowest id; all sub-groups together have one. */
+uint32_t sub_groups_first(const struct sched *sched,
+                          const struct sub_groups *subs);
 /* What is history: who has succeeded (history.h). */
 void sub_groups_pack(const struct sched *sched, struct strbuf *buf);
 struct history_reader;

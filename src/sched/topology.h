@@ -13,8 +13,9 @@
  * and of none lower, 2 l; where nothing but the cluster is shared there is no
  * number, and no cap allows it.
  *
- * Pools that name no labels have no topology, and cost nothing.  It is made
- * anew when nodes come, go or change one of the labels.
+ * Pools that name no labels have no topology, and cost nothing, as long as no
+ * gang has a cap; then they have one of clusters alone.  It is made anew when
+ * nodes come, go or change one of the labels.
  *
  * Private to src/sched.
  */

@@ -346,16 +346,18 @@ static void sort_members(struct members *items, uint32_t count)
     }
 }
 
-/* Choose places for all. */
-static bool choose(struct choice *choice)
+/* Choose places for all of sub-groups. */
+static bool choose(struct choice *choice, uint32_t sub_group_first,
+                   uint32_t sub_group_count)
 {
     const struct sub_groups *subs = choice->gang->subs;
     uint32_t asked_count = choice->gang->waiting.count, count = 0;
     struct members *items =
         arena_alloc_array(choice->round->arena, asked_count, sizeof(*items));
 
-    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
-        count = add_members(choice, &subs->items[i].asked, items, count);
+    for (uint32_t i = 0; i < sub_group_count; i++) {
+        count = add_members(choice, &subs->items[sub_group_first + i].asked,
+                            items, count);
     }
     sort_members(items, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -366,7 +368,8 @@ static bool choose(struct choice *choice)
     return true;
 }
 
-bool whole_node_place(struct attempt *attempt)
+static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
+                      uint32_t sub_group_count)
 {
     struct round *round = attempt->round;
     uint32_t gang = (uint32_t)(attempt->gang - round->sched->gangs.items);
@@ -379,7 +382,7 @@ bool whole_node_place(struct attempt *attempt)
     };
 
     add_rooms(&choice, attempt->only);
-    if (!choose(&choice)) {
+    if (!choose(&choice, sub_group_first, sub_group_count)) {
         return false;
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
@@ -390,4 +393,27 @@ bool whole_node_place(struct attempt *attempt)
         class_at(round, place->class_index)->cached_node = NONE;
     }
     return true;
+}
+
+bool whole_node_place(struct attempt *attempt)
+{
+    return place_all(attempt, 0, attempt->gang->subs->terms.sub_group_count);
+}
+
+bool whole_node_place_sub_group(struct attempt *attempt, uint32_t sub_group)
+{
+    return place_all(attempt, sub_group, 1);
+}
+
+void whole_node_retake(struct attempt *attempt)
+{
+    const struct sched *sched = attempt->round->sched;
+    uint32_t gang = (uint32_t)(attempt->gang - sched->gangs.items);
+
+    for (size_t i = attempt->decision_mark; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE) {
+            whole_node_take(attempt->round, gang, decision->node);
+        }
+    }
 }

@@ -49,3 +49,8 @@ static inline bool whole_node_bars(const struct round *round, uint32_t job,
 /* Place all that the attempt's gang asks for, on the nodes of its group.
  * False: there is no room for all, and nothing was placed. */
 bool whole_node_place(struct attempt *attempt);
+/* The same of one sub-group. */
+bool whole_node_place_sub_group(struct attempt *attempt, uint32_t sub_group);
+/* Hold again what the attempt has leased so far, for to take a part of it back
+ * lets go of all its nodes. */
+void whole_node_retake(struct attempt *attempt);

@@ -1,0 +1,650 @@
+#include "sched/near_place.h"
+
+#include <stdlib.h>
+
+#include "sched/group_room.h"
+#include "sched/hops.h"
+#include "sched/sub_groups.h"
+#include "sched/whole_node.h"
+
+/* How near a gang came to be: the smaller the better. */
+struct nearness {
+    uint32_t levels;     /* summed up over sub-groups */
+    uint64_t count, key; /* of what was picked, likewise */
+};
+
+/* A gang in the making. */
+struct near {
+    struct attempt *attempt;
+    const struct topology *topology;
+    const struct label_group *outer; /* all of it in there; NULL: anywhere */
+    bool *allowed;       /* by node, where a label decides too; or NULL */
+    uint32_t first, end; /* places that may be used */
+    uint32_t order[SUB_GROUPS_MAX]; /* sub-groups that ask, as they are tried */
+    uint32_t level_max[SUB_GROUPS_MAX];
+    uint32_t count;
+    uint32_t try_count;
+    bool is_whole; /* its nodes serve nobody else */
+    struct nearness nearness;
+};
+
+/* A node that takes some members. */
+struct taker {
+    uint64_t key;
+    uint32_t rank, node, count;
+};
+
+/* Caps. */
+
+bool near_matters(const struct round *round, const struct gang *gang)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+
+    return gang->subs && topology &&
+           (topology->level_count > 0 || hops_are_capped(gang));
+}
+
+uint32_t near_level_max(struct round *round, const struct gang *gang,
+                        uint32_t sub_group)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    int64_t end_ms = hops_end_ms(round->sched, gang, sub_group);
+
+    if (round->now_ms >= end_ms) {
+        return topology->level_count + 1;
+    }
+    round_wake_by(round, end_ms);
+    return topology_level_max(topology,
+                              gang->subs->terms.sub_groups[sub_group].hops_max);
+}
+
+bool near_is_capped(struct round *round, const struct gang *gang)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    bool is_capped = false;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        is_capped |= near_level_max(round, gang, i) <= topology->level_count;
+    }
+    return is_capped;
+}
+
+void near_anchor_of(const struct round *round, const struct gang *gang,
+                    uint32_t sub_group, struct near_anchor *ret_anchor)
+{
+    const struct sched *sched = round->sched;
+    const struct topology *topology = topology_of(sched, round->p);
+    const struct seq *leased = &gang->subs->items[sub_group].leased;
+
+    *ret_anchor = (struct near_anchor){.domain = NONE};
+    for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
+         seq_next(leased, &at)) {
+        const struct run *run =
+            &sched->runs.items[sched->jobs.items[seq_get(leased, at)].run];
+        if (run->state != RUN_PREEMPTED) {
+            near_anchor_add(topology, ret_anchor, run->node);
+        }
+    }
+}
+
+/* Free space. */
+
+static int compare_takers(const void *a, const void *b)
+{
+    const struct taker *x = a, *y = b;
+
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The nodes of a pick, the fullest first, as far as they are needed. */
+static struct taker *takers_of(const struct near *near,
+                               const struct domain_room *room,
+                               const struct near_pick *pick,
+                               uint32_t *ret_count)
+{
+    struct round *round = near->attempt->round;
+    const uint32_t *ranks = round->sched->ranks;
+    struct taker *takers =
+        arena_alloc_array(round->arena, pick->nodes, sizeof(*takers));
+    uint32_t count = 0;
+
+    for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
+        uint32_t node = room->topology->nodes[i];
+        if (room->counts[i] && (!near->allowed || near->allowed[node])) {
+            takers[count++] = (struct taker){room->keys[i], ranks[node], node,
+                                             room->counts[i]};
+        }
+    }
+    qsort(takers, count, sizeof(*takers), compare_takers);
+    *ret_count = count;
+    return takers;
+}
+
+/* Members that are all alike: node after node is filled. */
+static bool fill(struct near *near, const struct seq *asked,
+                 const struct domain_room *room, const struct near_pick *pick)
+{
+    struct attempt *attempt = near->attempt;
+    uint32_t count, at = 0;
+    struct taker *takers = takers_of(near, room, pick, &count);
+
+    for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
+         seq_next(asked, &c)) {
+        uint32_t job = seq_get(asked, c);
+        while (at < count && takers[at].count == 0) {
+            at++;
+        }
+        if (at == count) {
+            return false;
+        }
+        takers[at].count--;
+        attempt_lease(attempt, job, takers[at].node,
+                      class_of_job(attempt->round->sched, job));
+    }
+    return true;
+}
+
+/* The nodes of a range that may be used, as a group. */
+static struct label_group group_of(const struct near *near, uint32_t first,
+                                   uint32_t count)
+{
+    struct label_group group = {
+        .executor = near->outer ? near->outer->executor : 0,
+        .nodes = near->topology->nodes + first,
+        .count = count,
+    };
+
+    if (near->allowed) {
+        group.nodes = arena_alloc_array(near->attempt->round->arena, count,
+                                        sizeof(*group.nodes));
+        group.count = 0;
+        for (uint32_t i = first; i < first + count; i++) {
+            if (near->allowed[near->topology->nodes[i]]) {
+                group.nodes[group.count++] = near->topology->nodes[i];
+            }
+        }
+    }
+    return group;
+}
+
+/* Members one by one, each where it is best in a group (NULL: the pool). */
+static bool place_members(struct near *near, const struct seq *asked,
+                          const struct label_group *group)
+{
+    struct attempt *attempt = near->attempt;
+
+    attempt->only = group;
+    attempt->last_node = NONE;
+    for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
+         seq_next(asked, &c)) {
+        uint32_t job = seq_get(asked, c), class_there;
+        uint32_t node = attempt_find(attempt, job, &class_there);
+        if (node == NONE) {
+            return false;
+        }
+        attempt_lease(attempt, job, node, class_there);
+        if (attempt_is_too_dear(attempt)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether members differ in nothing that is asked about nodes. */
+static bool is_alike(const struct sched *sched, const struct seq *asked)
+{
+    uint32_t class_index =
+        class_of_job(sched, seq_get(asked, (struct seq_cursor){0}));
+
+    for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
+         seq_next(asked, &c)) {
+        uint32_t job = seq_get(asked, c);
+        if (class_of_job(sched, job) != class_index ||
+            sched->job_flags.items[job] & JOB_AVOIDS) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool place_from(struct near *near, uint32_t index);
+
+/* Place a sub-group at a pick, and then those after it. */
+static bool place_at(struct near *near, uint32_t index, bool alike,
+                     const struct domain_room *room,
+                     const struct near_pick *pick)
+{
+    uint32_t sub_group = near->order[index];
+    const struct seq *asked =
+        &near->attempt->gang->subs->items[sub_group].asked;
+    bool is_placed;
+
+    near->try_count++;
+    if (near->is_whole) {
+        struct label_group group = group_of(near, pick->first, pick->nodes);
+        near->attempt->only = &group;
+        is_placed = whole_node_place_sub_group(near->attempt, sub_group);
+        near->attempt->only = NULL;
+    } else if (alike) {
+        is_placed = fill(near, asked, room, pick);
+    } else {
+        struct label_group group = group_of(near, pick->first, pick->nodes);
+        is_placed = place_members(near, asked, &group);
+        near->attempt->only = NULL;
+    }
+    if (!is_placed) {
+        return false;
+    }
+    struct nearness before = near->nearness;
+    near->nearness.levels += pick->level;
+    near->nearness.count += pick->count;
+    near->nearness.key += pick->key;
+    if (place_from(near, index + 1)) {
+        return true;
+    }
+    near->nearness = before;
+    return false;
+}
+
+static const struct domain_room *room_for(const struct near *near, uint32_t job)
+{
+    struct round *round = near->attempt->round;
+    uint32_t class_index = class_of_job(round->sched, job);
+
+    return near->is_whole ? domain_room_whole(round, class_index, job)
+                          : domain_room_of(round, class_index);
+}
+
+/* Place the sub-groups from the one at `index` on. */
+static bool place_from(struct near *near, uint32_t index)
+{
+    struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+
+    if (index == near->count) {
+        return true;
+    }
+    uint32_t sub_group = near->order[index];
+    const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
+    uint32_t first = seq_get(asked, (struct seq_cursor){0});
+    bool alike = is_alike(round->sched, asked);
+    struct near_pick pick = NEAR_NO_PICK;
+    struct near_query query = {
+        .room = room_for(near, first),
+        .ranks = round->sched->ranks,
+        .needed = asked->count,
+        .level_max = near->level_max[sub_group],
+        .first = near->first,
+        .end = near->end,
+    };
+
+    near_anchor_of(round, attempt->gang, sub_group, &query.anchor);
+    while (near->try_count < NEAR_TRIES_MAX && near_next(&query, &pick)) {
+        struct mark mark = attempt_mark(round);
+        uint32_t placed_count = attempt->placed_count;
+        struct resource_vec placed_sum = attempt->placed_sum;
+        if (place_at(near, index, alike, query.room, &pick)) {
+            return true;
+        }
+        attempt_back(round, mark);
+        attempt->placed_count = placed_count;
+        attempt->placed_sum = placed_sum;
+        if (near->is_whole) {
+            whole_node_retake(attempt); /* its own room stays as counted */
+        } else {
+            (void)room_for(near, first); /* the same, and again as it was */
+        }
+    }
+    return false;
+}
+
+/* Where others make way. */
+
+/* A domain that a sub-group with a cap may have. */
+struct ground {
+    uint64_t most; /* members that it may hold at all */
+    uint32_t first, count;
+};
+
+static int compare_grounds(const void *a, const void *b)
+{
+    const struct ground *x = a, *y = b;
+
+    if (x->most != y->most) {
+        return x->most > y->most ? -1 : 1;
+    }
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+struct grounds {
+    struct near *near;
+    struct ground *items;
+    uint32_t count;
+    uint32_t class_index, needed;
+};
+
+static void add_ground(struct grounds *grounds, uint32_t first, uint32_t count)
+{
+    const struct near *near = grounds->near;
+    struct attempt *attempt = near->attempt;
+
+    if (first < near->first || first + count > near->end) {
+        return;
+    }
+    struct label_group group = group_of(near, first, count);
+    uint64_t most =
+        group_room_most(attempt->round, grounds->class_index, &group);
+    if (most >= grounds->needed || attempt->may_go_away) {
+        grounds->items[grounds->count++] = (struct ground){most, first, count};
+    }
+}
+
+/* The highest domains that a level allows. */
+static void add_highest(struct grounds *grounds, uint32_t level_max)
+{
+    const struct topology *topology = grounds->near->topology;
+
+    for (uint32_t i = 0; level_max == 0 && i < topology->node_count; i++) {
+        add_ground(grounds, i, 1);
+    }
+    for (uint32_t d = 0; level_max > 0 && d < topology->domain_count; d++) {
+        const struct domain *domain = &topology->domains[d];
+        bool is_highest = domain->parent == NONE ||
+                          topology->domains[domain->parent].level > level_max;
+        if (domain->level <= level_max && is_highest) {
+            add_ground(grounds, domain->first, domain->count);
+        }
+    }
+}
+
+/* The one that holds what runs. */
+static void add_around(struct grounds *grounds, uint32_t level_max,
+                       const struct near_anchor *anchor)
+{
+    const struct topology *topology = grounds->near->topology;
+    uint32_t spread = near_anchor_level(topology, anchor);
+    uint32_t at = anchor->domain;
+
+    level_max = level_max > spread ? level_max : spread;
+    if (at == NONE) {
+        return;
+    }
+    if (level_max < topology->domains[at].level) {
+        add_ground(grounds, topology->place[anchor->node], 1);
+        return;
+    }
+    while (topology->domains[at].parent != NONE &&
+           topology->domains[topology->domains[at].parent].level <= level_max) {
+        at = topology->domains[at].parent;
+    }
+    add_ground(grounds, topology->domains[at].first,
+               topology->domains[at].count);
+}
+
+/* Try a ground; how many lose their places for it. */
+static bool try_ground(struct near *near, const struct seq *asked,
+                       const struct ground *ground, uint32_t *ret_victims)
+{
+    struct attempt *attempt = near->attempt;
+    struct label_group group = group_of(near, ground->first, ground->count);
+    bool is_placed = place_members(near, asked, &group);
+
+    attempt->only = NULL;
+    *ret_victims = (uint32_t)(attempt->round->sched->decisions.count -
+                              attempt->decision_mark) -
+                   attempt->placed_count;
+    return is_placed;
+}
+
+/* Of the grounds the one with the fewest victims, the first among equals. */
+static bool force_best(struct near *near, const struct seq *asked,
+                       struct grounds *grounds)
+{
+    struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+    struct mark mark = attempt_mark(round);
+    uint32_t placed_count = attempt->placed_count, victims;
+    struct resource_vec placed_sum = attempt->placed_sum;
+    const struct ground *best = NULL;
+
+    qsort(grounds->items, grounds->count, sizeof(*grounds->items),
+          compare_grounds);
+    for (uint32_t i = 0; i < grounds->count && i < NEAR_FORCE_MAX; i++) {
+        if (try_ground(near, asked, &grounds->items[i], &victims)) {
+            best = &grounds->items[i];
+            attempt->victims_max = victims;
+        }
+        attempt_back(round, mark);
+        attempt->placed_count = placed_count;
+        attempt->placed_sum = placed_sum;
+    }
+    attempt->victims_max = UINT32_MAX;
+    return best && try_ground(near, asked, best, &victims);
+}
+
+static bool force_sub_group(struct near *near, uint32_t sub_group)
+{
+    struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+    const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
+    const struct topology *topology = near->topology;
+    uint32_t level_max = near->level_max[sub_group];
+    struct near_anchor anchor;
+
+    if (level_max > topology->level_count) {
+        bool is_placed = place_members(near, asked, near->outer);
+        attempt->only = NULL;
+        return is_placed;
+    }
+    uint32_t most = topology->node_count > topology->domain_count
+                        ? topology->node_count
+                        : topology->domain_count;
+    struct grounds grounds = {
+        .near = near,
+        .items = arena_alloc_array(round->arena, most, sizeof(*grounds.items)),
+        .class_index =
+            class_of_job(round->sched, seq_get(asked, (struct seq_cursor){0})),
+        .needed = asked->count,
+    };
+    near_anchor_of(round, attempt->gang, sub_group, &anchor);
+    if (anchor.node_count) {
+        add_around(&grounds, level_max, &anchor);
+    } else {
+        add_highest(&grounds, level_max);
+    }
+    return force_best(near, asked, &grounds);
+}
+
+/* Nobody makes way for nodes as a whole. */
+static bool force(struct near *near)
+{
+    for (uint32_t i = 0; i < near->count; i++) {
+        if (near->is_whole) {
+            return false;
+        }
+        if (!force_sub_group(near, near->order[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The gang. */
+
+/* The sub-groups that ask: the tightest caps first, of those the largest. */
+static void order_sub_groups(struct near *near)
+{
+    const struct sub_groups *subs = near->attempt->gang->subs;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        uint32_t asked = subs->items[i].asked.count;
+        if (asked == 0) {
+            continue;
+        }
+        near->level_max[i] =
+            near_level_max(near->attempt->round, near->attempt->gang, i);
+        uint32_t at = near->count++;
+        while (at > 0) {
+            uint32_t other = near->order[at - 1];
+            bool is_before = near->level_max[i] != near->level_max[other]
+                                 ? near->level_max[i] < near->level_max[other]
+                                 : asked > subs->items[other].asked.count;
+            if (!is_before) {
+                break;
+            }
+            near->order[at] = other;
+            at--;
+        }
+        near->order[at] = i;
+    }
+}
+
+/* Keep to the nodes of a group: a cluster, or a value of a label in one. */
+static void keep_to(struct near *near, const struct label_group *outer)
+{
+    const struct topology *topology = near->topology;
+    const struct sched *sched = near->attempt->round->sched;
+
+    near->outer = outer;
+    near->first = 0;
+    near->end = topology->node_count;
+    near->allowed = NULL;
+    if (!outer) {
+        return;
+    }
+    struct str name = sched->executors.items[outer->executor].name;
+    for (uint32_t d = topology->level_first[topology->level_count + 1];
+         d < topology->domain_count; d++) {
+        if (str_equal(topology->domains[d].value, name)) {
+            near->first = topology->domains[d].first;
+            near->end = near->first + topology->domains[d].count;
+        }
+    }
+    if (near->attempt->gang->uniformity[0]) {
+        near->allowed =
+            arena_alloc_array(near->attempt->round->arena, sched->nodes.count,
+                              sizeof(*near->allowed));
+        for (uint32_t i = 0; i < outer->count; i++) {
+            near->allowed[outer->nodes[i]] = true;
+        }
+    }
+}
+
+static bool try_group(struct near *near, const struct label_group *outer)
+{
+    struct attempt *attempt = near->attempt;
+
+    keep_to(near, outer);
+    attempt->placed_count = 0;
+    attempt->placed_sum = (struct resource_vec){0};
+    near->try_count = 0;
+    near->nearness = (struct nearness){0};
+    return attempt->preempt_until || attempt->may_go_away ? force(near)
+                                                          : place_from(near, 0);
+}
+
+static bool is_nearer(const struct nearness *a, const struct nearness *b)
+{
+    if (a->levels != b->levels) {
+        return a->levels < b->levels;
+    }
+    return a->count != b->count ? a->count < b->count : a->key < b->key;
+}
+
+/* Try one cluster after the other; the best one stands. */
+static bool try_groups(struct near *near, const struct label_index *index)
+{
+    struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+    struct mark mark = attempt_mark(round);
+    const struct label_group *best = NULL;
+    struct nearness nearest = {0};
+    uint32_t victims_min = UINT32_MAX;
+
+    for (uint32_t i = 0; i < index->group_count; i++) {
+        const struct label_group *group = &index->groups[i];
+        if (!place_is_open(round, attempt->gang, group)) {
+            continue;
+        }
+        bool is_placed = try_group(near, group);
+        uint32_t victims =
+            (uint32_t)(round->sched->decisions.count - mark.decisions) -
+            attempt->placed_count;
+        if (is_placed && (!best || victims < victims_min ||
+                          (victims == victims_min &&
+                           is_nearer(&near->nearness, &nearest)))) {
+            best = group;
+            nearest = near->nearness;
+            victims_min = victims;
+        }
+        attempt_back(round, mark);
+    }
+    return best && try_group(near, best);
+}
+
+bool near_try(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    const struct label_index *index = place_groups(round, attempt->gang);
+    struct near near = {
+        .attempt = attempt,
+        .topology = topology_of(round->sched, round->p),
+        .is_whole = whole_node_is_for(attempt->gang),
+    };
+
+    order_sub_groups(&near);
+    return index ? try_groups(&near, index) : try_group(&near, NULL);
+}
+
+/* Growth. */
+
+/* The best free node among those of a range, or NONE. */
+static uint32_t best_in(const struct search *search,
+                        const struct domain_room *room, uint32_t first,
+                        uint32_t count)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t best = NONE;
+    uint64_t best_key = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        uint32_t node = room->topology->nodes[i];
+        bool is_better =
+            room->counts[i] && (best == NONE || room->keys[i] < best_key ||
+                                (room->keys[i] == best_key &&
+                                 sched->ranks[node] < sched->ranks[best]));
+        if (is_better && place_allows(search, node)) {
+            best = node;
+            best_key = room->keys[i];
+        }
+    }
+    return best;
+}
+
+uint32_t near_find(const struct search *search, const struct gang *gang,
+                   uint32_t sub_group, const struct near_anchor *anchor)
+{
+    struct round *round = search->round;
+    const struct domain_room *room = domain_room_of(round, search->class_index);
+    struct near_pick pick = NEAR_NO_PICK;
+    struct near_query query = {
+        .room = room,
+        .ranks = round->sched->ranks,
+        .needed = 1,
+        .level_max = topology_level_max(
+            room->topology, gang->subs->terms.sub_groups[sub_group].hops_max),
+        .end = room->topology->node_count,
+        .anchor = *anchor,
+    };
+
+    while (near_next(&query, &pick)) {
+        uint32_t node = best_in(search, room, pick.first, pick.nodes);
+        if (node != NONE) {
+            return node;
+        }
+    }
+    return NONE;
+}

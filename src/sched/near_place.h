@@ -1,0 +1,47 @@
+/*
+ * near_place - starting gangs with terms where the members of each sub-group
+ * are near each other, and no further apart than they say (model.md 2.11).
+ *
+ * In free space the domains are tried as near.h offers them, the sub-groups
+ * with the tightest caps first; the number of tries is bounded.  Where others
+ * must make way, fewest victims go before a low level, so that a sub-group
+ * with a cap is tried in the highest domains which that allows, those with the
+ * most room first; one without is placed as in a pool that names no labels.
+ *
+ * In a pool that names no labels only what is on one node has a distance at
+ * all, so a cap there asks for a single node.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/gang_attempt.h"
+#include "sched/near.h"
+
+enum {
+    NEAR_TRIES_MAX = 64, /* of a gang, in free space */
+    NEAR_FORCE_MAX = 32, /* of a sub-group, where others make way */
+    NEAR_GROUPS_MAX = GANG_LEVELS_MAX + 2,
+};
+
+/* Whether the topology has a say in where a gang goes. */
+bool near_matters(const struct round *round, const struct gang *gang);
+/* Whether some of its sub-groups must not be further apart than they say,
+ * now; the round is made again when that ends by itself. */
+bool near_is_capped(struct round *round, const struct gang *gang);
+/* Place all that a gang asks for, or leave it to the caller to take back what
+ * was done. */
+bool near_try(struct attempt *attempt);
+
+/* The highest level over which a sub-group may be spread now. */
+uint32_t near_level_max(struct round *round, const struct gang *gang,
+                        uint32_t sub_group);
+/* Where a sub-group runs, as far as it is not preempted by this plan. */
+void near_anchor_of(const struct round *round, const struct gang *gang,
+                    uint32_t sub_group, struct near_anchor *ret_anchor);
+/* Where one more member of a running sub-group is to go, as long as the
+ * topology matters: the best free node of the lowest domain that holds
+ * `anchor` and has one, within the cap, which never ends for it.  NONE: there
+ * is none. */
+uint32_t near_find(const struct search *search, const struct gang *gang,
+                   uint32_t sub_group, const struct near_anchor *anchor);
