@@ -105,13 +105,19 @@ static bool has_room(const struct round *round, uint32_t level,
                policy->admitted_window_per_queue;
 }
 
+bool head_has_window_at(const struct round *round, const struct lane *lane,
+                        uint32_t level)
+{
+    return round->reserve.has_window && !round->is_filling &&
+           has_room(round, level, lane);
+}
+
 bool head_has_window(const struct round *round, const struct lane *lane)
 {
-    const struct reserve *reserve = &round->reserve;
-
-    return reserve->has_window && !round->is_filling && lane->head_count &&
-           has_room(round, round->sched->lists.items[lane->heads[0].list].level,
-                    lane);
+    return lane->head_count &&
+           head_has_window_at(
+               round, lane,
+               round->sched->lists.items[lane->heads[0].list].level);
 }
 
 bool head_is_closed(const struct round *round, const struct lane *lane)

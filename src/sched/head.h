@@ -25,6 +25,9 @@ void head_order_lanes(struct round *round);
 bool head_is_closed(const struct round *round, const struct lane *lane);
 /* Whether the next one that finds no room might be admitted. */
 bool head_has_window(const struct round *round, const struct lane *lane);
+/* Whether work of a level of the lane's may be admitted now. */
+bool head_has_window_at(const struct round *round, const struct lane *lane,
+                        uint32_t level);
 /* Whether a job or gang is in the round's list. */
 bool head_has(const struct round *round, uint32_t item, bool is_gang);
 /* Say which promises became better. */

@@ -93,13 +93,15 @@ static uint32_t collect(const struct round *round, struct str key,
     return count;
 }
 
-static struct label_index *build(struct round *round, struct str key)
+/* The index of a label, in `arena`. */
+static struct label_index *build(struct round *round, struct str key,
+                                 struct arena *arena)
 {
     size_t n = round->sched->nodes_by_name.count;
-    struct arena *arena = round->arena;
-    struct stretch *items = arena_alloc_array(arena, n, sizeof(*items));
-    struct stretch *spare = arena_alloc_array(arena, n, sizeof(*items));
-    uint32_t *in_order = arena_alloc_array(arena, n, sizeof(*in_order));
+    struct arena *scratch = round->arena;
+    struct stretch *items = arena_alloc_array(scratch, n, sizeof(*items));
+    struct stretch *spare = arena_alloc_array(scratch, n, sizeof(*items));
+    uint32_t *in_order = arena_alloc_array(scratch, n, sizeof(*in_order));
     uint32_t *nodes = arena_alloc_array(arena, n, sizeof(*nodes));
     struct label_index *index = arena_alloc(arena, sizeof(*index));
     uint32_t count = collect(round, key, in_order, items);
@@ -110,7 +112,7 @@ static struct label_index *build(struct round *round, struct str key)
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || !is_alike(&items[i], &items[i - 1])) {
             index->groups[index->group_count++] = (struct label_group){
-                items[i].value, items[i].executor, nodes, 0};
+                arena_str(arena, items[i].value), items[i].executor, nodes, 0};
         }
         memcpy(nodes, in_order + items[i].first,
                items[i].count * sizeof(*nodes));
@@ -120,18 +122,68 @@ static struct label_index *build(struct round *round, struct str key)
     return index;
 }
 
+/* The indexes of a few labels, for as long as the nodes stay as they are. */
+struct label_memory {
+    struct arena arena;
+    struct label_index *indexes;
+    uint32_t count;
+    uint64_t layout_count; /* the state's, when they were made */
+};
+
+void labels_forget(struct pool *pool)
+{
+    if (pool->labels) {
+        arena_fini(&pool->labels->arena);
+    }
+    mem_free(pool->labels);
+    pool->labels = NULL;
+}
+
+static struct label_memory *recall(struct round *round)
+{
+    struct pool *pool = round->pool;
+    uint64_t layout_count = round->sched->layout_count;
+
+    if (pool->labels && pool->labels->layout_count != layout_count) {
+        labels_forget(pool);
+    }
+    if (!pool->labels) {
+        pool->labels = mem_alloc(sizeof(*pool->labels));
+        pool->labels->layout_count = layout_count;
+    }
+    return pool->labels;
+}
+
+static const struct label_index *find(const struct label_index *index,
+                                      struct str key)
+{
+    while (index && !str_equal(index->key, key)) {
+        index = index->next;
+    }
+    return index;
+}
+
+/* Gangs name what labels they like: so many are remembered, and the rest is
+ * made for the round. */
+enum { LABELS_REMEMBERED_MAX = 8 };
+
 const struct label_index *place_labels(struct round *round, struct str key)
 {
-    for (struct label_index *index = round->labels; index;
-         index = index->next) {
-        if (str_equal(index->key, key)) {
-            return index;
-        }
+    struct label_memory *memory = recall(round);
+    const struct label_index *known = find(memory->indexes, key);
+    bool is_kept = memory->count < LABELS_REMEMBERED_MAX;
+    struct label_index **list = is_kept ? &memory->indexes : &round->labels;
+
+    known = known ? known : find(round->labels, key);
+    if (!known) {
+        struct label_index *fresh =
+            build(round, key, is_kept ? &memory->arena : round->arena);
+        memory->count += is_kept;
+        fresh->next = *list;
+        *list = fresh;
+        known = fresh;
     }
-    struct label_index *fresh = build(round, key);
-    fresh->next = round->labels;
-    round->labels = fresh;
-    return fresh;
+    return known;
 }
 
 const struct label_index *place_groups(struct round *round,

@@ -260,7 +260,7 @@ static const struct resource_vec *request_of_head(const struct round *round,
 /* Whether nothing of the class can be placed any more in this round, nor be
  * admitted. */
 static bool is_hopeless(struct round *round, const struct lane *lane,
-                        uint32_t class_index)
+                        uint32_t class_index, uint32_t level)
 {
     if (class_index == NONE) {
         return false;
@@ -269,7 +269,7 @@ static bool is_hopeless(struct round *round, const struct lane *lane,
     if (round->is_lending && lend_missed(round, class)) {
         return true;
     }
-    if (!class->is_barred && head_has_window(round, lane)) {
+    if (!class->is_barred && head_has_window_at(round, lane, level)) {
         return false;
     }
     bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;
@@ -277,6 +277,24 @@ static bool is_hopeless(struct round *round, const struct lane *lane,
     return may_preempt ? class->is_blocked_all
                        : class->is_blocked &&
                              class->blocked_growth == round->growth_count;
+}
+
+/* Many lists in a row were hopeless: pass over all others that are as well,
+ * where one by one would cost a sift each. */
+static void drop_all_hopeless(struct round *round, struct lane *lane)
+{
+    uint32_t kept_count = 0;
+
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        const struct head *head = &lane->heads[i];
+        if (!is_hopeless(round, lane, head->class_index, head->level)) {
+            lane->heads[kept_count++] = *head;
+        }
+    }
+    lane->head_count = kept_count;
+    for (uint32_t i = kept_count / 2; i > 0; i--) {
+        heads_down(round, lane, i - 1);
+    }
 }
 
 /* Chain the lane to the class of its next new work (NONE: out of any). */
@@ -342,16 +360,21 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         bool is_gang = list->class_index == NONE;
         bool is_out =
             (is_gang && is_planned(round, list, lane->heads[0].item)) ||
-            is_hopeless(round, lane, list->class_index) ||
+            is_hopeless(round, lane, list->class_index, list->level) ||
             (round->held_columns && is_held(round, request));
         if (is_out && is_gang) {
             lane_skip(round, lane);
         } else if (is_out && lane->is_by_apps &&
-                   is_hopeless(round, lane, list->class_index)) {
+                   is_hopeless(round, lane, list->class_index, list->level)) {
             order_unmet(round, lane);
             drop_hopeless(round, lane, &row);
         } else if (is_out) {
             lane_drop_list(round, lane);
+            if (!lane->is_by_apps && ++row >= 8 &&
+                row >= lane->head_count / 16) {
+                drop_all_hopeless(round, lane);
+                row = 0;
+            }
         } else {
             lane->request = request;
             lane->level[STREAM_NEW] = list->level;
@@ -476,7 +499,11 @@ static void make_room(struct round *round, struct lane *lane)
 void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
                     const struct app_rank *rank)
 {
-    struct head head = {.list = list, .rank = rank};
+    struct head head = {
+        .list = list,
+        .rank = rank,
+        .class_index = round->sched->lists.items[list].class_index,
+    };
     uint32_t at = lane->head_count;
 
     if (!is_for_pool(round, &round->sched->lists.items[list]) ||
@@ -491,6 +518,37 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
         at = (at - 1) / 2;
     }
     lane->heads[at] = head;
+}
+
+/* What a list's first item is ordered by is four steps away in memory, and
+ * there are many lists: so the steps of several are taken at once. */
+static void fetch_ahead(const struct sched *sched, const struct queue *queue,
+                        size_t i)
+{
+    enum { AHEAD = 6 };
+    size_t count = queue->lists.count;
+
+    if (i + 4 * AHEAD < count) {
+        __builtin_prefetch(
+            &sched->lists.items[queue->lists.items[i + 4 * AHEAD]]);
+    }
+    if (i + 3 * AHEAD < count) {
+        __builtin_prefetch(
+            sched->lists.items[queue->lists.items[i + 3 * AHEAD]].seq.blocks);
+    }
+    if (i + 2 * AHEAD < count) {
+        __builtin_prefetch(sched->lists.items[queue->lists.items[i + 2 * AHEAD]]
+                               .seq.blocks->items);
+    }
+    if (i + AHEAD < count) {
+        const struct list *list =
+            &sched->lists.items[queue->lists.items[i + AHEAD]];
+        uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
+        if (list->class_index != NONE) {
+            __builtin_prefetch(&sched->jobs.items[item]);
+            __builtin_prefetch(&sched->job_flags.items[item]);
+        }
+    }
 }
 
 /* Gather the lists that a lane may draw from. */
@@ -514,7 +572,9 @@ void lane_fill(struct round *round, struct lane *lane)
     }
     for (size_t i = 0; i < queue->lists.count; i++) {
         const struct list *list = &sched->lists.items[queue->lists.items[i]];
-        struct head head = {.list = queue->lists.items[i]};
+        struct head head = {.list = queue->lists.items[i],
+                            .class_index = list->class_index};
+        fetch_ahead(sched, queue, i);
         if (is_for_pool(round, list) && head_settle(round, &head)) {
             head_order(round, &head);
             lane->heads[lane->head_count++] = head;

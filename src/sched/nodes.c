@@ -339,6 +339,7 @@ void node_refresh(struct sched *sched, uint32_t index)
                         !(node->is_on_trial && node->run_count > 0);
 
     if (is_accepting != node->is_accepting) {
+        sched->layout_count++;
         node->is_accepting = is_accepting;
         node_touch(sched, index);
     }
@@ -380,6 +381,19 @@ static void relink_runs(struct sched *sched, uint32_t index, uint32_t pool)
     VEC_FREE(&runs);
 }
 
+static bool has_labels_of(const struct node *node,
+                          const struct node_record *record)
+{
+    const struct node_record *known = node->record;
+    bool is_same = known->label_count == record->label_count;
+
+    for (uint32_t i = 0; is_same && i < record->label_count; i++) {
+        is_same = str_equal(known->labels[i].key, record->labels[i].key) &&
+                  str_equal(known->labels[i].value, record->labels[i].value);
+    }
+    return is_same;
+}
+
 uint32_t sched_node_set(struct sched *sched, struct str executor,
                         const struct node_record *record, struct str pool)
 {
@@ -394,6 +408,8 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
     sched->version++;
+    sched->layout_count +=
+        !node->record || node->pool != p || !has_labels_of(node, record);
     topology_note(sched, index, p, record);
     if (node->record && !is_same) {
         pool_count(sched, node, -1);
@@ -731,6 +747,7 @@ void nodes_fini(struct sched *sched)
     }
     for (size_t i = 0; i < sched->pools.count; i++) {
         node_index_fini(&sched->pools.items[i].index);
+        labels_forget(&sched->pools.items[i]);
         topology_forget(&sched->pools.items[i]);
     }
     VEC_FREE(&sched->nodes);

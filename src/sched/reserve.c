@@ -210,9 +210,19 @@ static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
     }
 }
 
-/* Whether what runs on a node makes room at once or never, by its level alone:
- * then the sums tell, and nobody must be asked one by one. */
+/* Whether what is less urgent on a node makes room at once: then the sums
+ * tell, and it need not be asked one by one. */
 static bool goes_by_level(const struct reserving *r, uint32_t node)
+{
+    const struct sched *sched = r->round->sched;
+
+    return sched->nodes.items[node].held_count == 0 &&
+           !sched->policy->is_urgency_preemption_off;
+}
+
+/* Whether a node has preemptible work of the claim's own level: nothing else
+ * that is not less urgent has a bound, where nothing is held. */
+static bool has_level(const struct reserving *r, uint32_t node)
 {
     const struct sched *sched = r->round->sched;
     const struct resource_vec *own =
@@ -223,8 +233,17 @@ static bool goes_by_level(const struct reserving *r, uint32_t node)
     for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
         any |= own->v[c];
     }
-    return !any && sched->nodes.items[node].held_count == 0 &&
-           !sched->policy->is_urgency_preemption_off;
+    return any;
+}
+
+/* Whether a run is in those sums, or has no bound; where nothing is held. */
+static bool is_told(const struct reserving *r, const struct run *run)
+{
+    uint32_t queue = r->round->sched->accounts.items[run->account].queue;
+    bool is_yielder = run->yields_to && run->yields_to == r->claim->serial;
+
+    return !run->is_preemptible || run->level < r->claim->level ||
+           (!is_yielder && (run->level > r->claim->level || !r->may_go[queue]));
 }
 
 static void gather_levels(struct reserving *r, uint32_t node)
@@ -242,14 +261,15 @@ void reserve_gather(struct reserving *r, uint32_t node)
     struct round *round = r->round;
     const struct sched *sched = round->sched;
     bool is_short = goes_by_level(r, node);
+    bool has_more = !is_short || sched->yielders.count || has_level(r, node);
 
     if (is_short) {
         gather_levels(r, node);
     }
-    for (uint32_t at = is_short ? NONE : sched->nodes.items[node].run_first;
+    for (uint32_t at = has_more ? sched->nodes.items[node].run_first : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        if (run->state != RUN_PREEMPTED) {
+        if (run->state != RUN_PREEMPTED && !(is_short && is_told(r, run))) {
             add_release(
                 r, node, bound_of_run(r, run),
                 &class_at(round, class_of_job(sched, run->job))->request);

@@ -27,6 +27,7 @@ struct head {
     const struct app_rank *rank; /* see order.h; NULL: no application */
     int64_t bound_ms; /* it runs no longer; only if that comes first */
     struct seq_cursor at;
+    uint32_t class_index; /* of the list, or NONE: of gangs */
 };
 
 /* What a lane has of a priority class with limits. */
@@ -204,7 +205,7 @@ struct round {
     VEC(struct fall) falls;     /* see share_fall() */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
-    struct label_index *labels;
+    struct label_index *labels; /* that the pool does not remember */
 
     struct reserve reserve;
     struct cost *turns;   /* by ordinal: when its turn comes; NULL: not asked */

@@ -384,7 +384,8 @@ struct pool {
     VEC(struct admitted) admitted;             /* first come first */
     struct kept_reservation kept;
     struct ready_memories ready;
-    struct topology *topology; /* owned; see topology.h; NULL: none */
+    struct label_memory *labels; /* owned; see label_groups.c; or NULL */
+    struct topology *topology;   /* owned; see topology.h; NULL: none */
     bool is_topology_stale;
 };
 
@@ -470,7 +471,9 @@ struct sched {
     uint32_t *kinds_of;               /* by node; see kinds.h */
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
-    VEC(uint32_t) dirty; /* nodes whose index entry may be stale */
+    VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
+    uint64_t layout_count; /* changes of which nodes accept work, in which
+                              pools and clusters, and of their labels */
 
     uint32_t admission_count; /* the last serial number */
     VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
@@ -570,6 +573,8 @@ void node_add_run(struct sched *sched, uint32_t run, int sign);
 void node_release(struct sched *sched, uint32_t node);
 /* Resource vectors of all nodes by the present policy. */
 void nodes_rebuild(struct sched *sched);
+/* Forget what is remembered of a pool's labels (label_groups.c). */
+void labels_forget(struct pool *pool);
 /* Free all that belongs to nodes. */
 void nodes_fini(struct sched *sched);
 
