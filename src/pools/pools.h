@@ -22,7 +22,8 @@
 
 enum {
     POOLS_SHARDS_MAX = POOL_OBJECTS_MAX + 1,
-    POOLS_DEFAULT = 0, /* the shard of the policy's pools */
+    POOLS_DEFAULT = 0,          /* the shard of the policy's pools */
+    POOLS_DELTAS_MAX = 1 << 21, /* kept for a shard that is being planned */
 };
 
 /* The state. */
@@ -43,6 +44,31 @@ void pools_set_time(struct pools *pools, int64_t now_ms);
 uint32_t pools_pool_count(const struct pools *pools);
 /* See pools_pool_count(). */
 struct str pools_pool_name(const struct pools *pools, uint32_t pool_index);
+
+/* Pool objects.  No shard may be planned meanwhile, and after each of these
+ * calls every node is to be told again, by pools_node_set(): it finds its
+ * shard then, and what runs there goes with it. */
+
+/* There is such a pool, or it is another now; the record is copied. */
+void pools_pool_set(struct pools *pools, const struct pool_record *record);
+/* A pool is gone: what waits for it waits in Default, and so do its nodes,
+ * absent until they are told.  One that is not there is passed over. */
+void pools_pool_delete(struct pools *pools, struct str name);
+/* How many objects there are; their shards go by names: see below. */
+uint32_t pools_object_count(const struct pools *pools);
+/* An object, by its place in the order of names; borrowed until they change. */
+const struct pool_record *pools_object(const struct pools *pools, uint32_t at);
+/* Its shard. */
+uint32_t pools_object_shard(const struct pools *pools, uint32_t at);
+/* The record of a shard; NULL: it is Default. */
+const struct pool_record *pools_shard_record(const struct pools *pools,
+                                             uint32_t shard);
+/* The shard that a job is in. */
+uint32_t pools_job_shard(const struct pools *pools, uint32_t job);
+/* The shard that a node is in. */
+uint32_t pools_node_shard(const struct pools *pools, uint32_t node);
+/* The shard of a pool, by its index. */
+uint32_t pools_pool_shard(const struct pools *pools, uint32_t pool_index);
 
 /* Queues, executors and nodes. */
 
@@ -71,7 +97,7 @@ struct str pools_node_executor(const struct pools *pools, uint32_t node);
 /* Its pool, "" while it was never set; borrowed likewise. */
 struct str pools_node_pool(const struct pools *pools, uint32_t node);
 /* How a node stands. */
-void pools_node_stats(const struct pools *pools, uint32_t node,
+void pools_node_stats(struct pools *pools, uint32_t node,
                       struct sched_node_stats *ret_stats);
 
 /* Classes and jobs. */
@@ -145,7 +171,7 @@ int64_t pools_health_wake_ms(const struct pools *pools);
 void pools_health_set(struct pools *pools, uint32_t node,
                       const struct sched_health *health);
 /* A node's health as of `now_ms`. */
-void pools_health_get(const struct pools *pools, uint32_t node, int64_t now_ms,
+void pools_health_get(struct pools *pools, uint32_t node, int64_t now_ms,
                       struct sched_health *ret_health);
 /* How many nodes that are there have this health. */
 uint32_t pools_health_count(const struct pools *pools, enum node_health health);
@@ -160,10 +186,27 @@ int pools_history_unpack(struct pools *pools, struct str bytes) must_check;
 
 /* Plans. */
 
-/* Plan one shard; decisions speak of the router's handles. */
+/* Plan one shard; decisions speak of the router's handles.  The same as the
+ * two calls below with sched_plan() between them. */
 void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
                 enum round_kind kind, uint32_t decision_count_max,
                 struct sched_plan *ret_plan);
+/* A shard is going to be planned, by whichever thread: until the plan is back
+ * what it is told is kept (at most POOLS_DELTAS_MAX deltas), and questions
+ * about it have empty answers.  Its state; nothing else may be done to it. */
+struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
+/* The plan is back: in `plan` are the decisions that still stand, in the
+ * router's handles, until the shard's next plan.  A group of which a job, a
+ * node or a pool changed meanwhile is left out, and with it all that later
+ * groups decide about its nodes; the number of decisions left out. */
+uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
+                        struct sched_plan *plan);
+/* Whether a shard is being planned; and whether any is. */
+bool pools_is_busy(const struct pools *pools, uint32_t shard);
+/* See pools_is_busy(). */
+bool pools_is_any_busy(const struct pools *pools);
+/* Whether so much is kept for a shard that its plan must be waited for. */
+bool pools_is_full(const struct pools *pools, uint32_t shard);
 /* Plans begin with all again. */
 void pools_sweep_reset(struct pools *pools);
 /* How many jobs of a queue the last plan of each shard looked at. */

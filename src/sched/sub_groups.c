@@ -22,6 +22,7 @@ struct sub_groups *sub_groups_create(struct str packed)
     struct sub_groups *subs = mem_alloc(sizeof(*subs));
 
     subs->packed = str_dup(packed);
+    subs->packed_bytes = (uint32_t)packed.byte_count;
     if (gang_terms_unpack(str_make(subs->packed, packed.byte_count),
                           &subs->terms) < 0) {
         mem_free(subs->packed);

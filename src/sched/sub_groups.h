@@ -31,6 +31,7 @@ struct sub_members {
 struct sub_groups {
     struct gang_terms terms; /* strings in `packed` */
     char *packed;            /* owned */
+    uint32_t packed_bytes;
     uint32_t spare_count;    /* over all sub-groups */
     uint32_t succeeded_count;
     int64_t requeued_ms;       /* see hops.h; 0: never */

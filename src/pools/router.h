@@ -1,0 +1,248 @@
+/*
+ * router - the tables behind pools.h: which shard a job, a gang, a node and a
+ * class is in, and by which handle it is known there.  Private to src/pools.
+ *
+ * What changes a shard is a *delta*: a function with its arguments, in the
+ * router's handles for nodes and classes and the shard's own for jobs.  It is
+ * applied at once, or kept while the shard is being planned.  The router's
+ * own tables are always as of the last delta.
+ *
+ * Nothing is decided by the order of these tables, which depends on history.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "pools/pools.h"
+
+enum { NONE = UINT32_MAX, NAMES_MAX = 1 << 16 };
+
+struct delta;
+struct shard;
+
+/* What a delta does. */
+typedef void apply_fn(struct pools *pools, struct shard *shard,
+                      const struct delta *delta);
+
+/* Something that a shard is told. */
+struct delta {
+    apply_fn *apply;
+    uint32_t job;         /* the shard's, or NONE */
+    uint32_t other;       /* another job of the shard, or a queue */
+    uint32_t node;        /* the router's, or NONE */
+    uint32_t class_index; /* the router's, or NONE */
+    int32_t priority;
+    bool flag;
+    int64_t at_ms, amount;
+    struct str text;
+    const void *record; /* copied by `copy` when it is kept */
+    const void *(*copy)(const void *record, struct arena *arena);
+};
+
+/* A job, by the caller's index. */
+struct place {
+    uint32_t local; /* in its shard; NONE: no such job */
+    uint32_t node;  /* of its lease, or NONE */
+    uint32_t name;  /* of the pool that it names, in pools.names */
+    uint32_t gang;  /* or NONE */
+    uint32_t queue;
+    uint16_t shard;
+    bool is_foreign;
+    bool is_aged; /* its age was set at its lease */
+};
+
+/* A gang is where its leased members are, else at home. */
+struct mates {
+    struct key128 key; /* of queue and name */
+    uint32_t count, leased_count;
+    uint32_t anchor; /* the shard that the last lease was in */
+};
+
+/* A node, by the router's handle. */
+struct post {
+    char *name;         /* owned; NULL: free */
+    uint32_t executor;  /* interned */
+    uint32_t pool;      /* interned in pools.names, or NONE: never set */
+    uint32_t next;      /* with the same hash */
+    uint32_t use_count; /* leases, and deltas that are kept */
+    uint16_t shard;
+    bool is_present;
+    bool is_touched; /* while its shard is being planned */
+    /* It goes to the shard `target` as soon as the present one is back. */
+    bool is_moving;
+    uint16_t target;
+    struct arena *held; /* owned: its record, while it is moving */
+    const struct node_record *record;
+};
+
+/* A class, by the router's handle. */
+struct kind {
+    char *packed; /* owned; NULL: free */
+    uint32_t packed_bytes;
+    uint32_t pin_count; /* deltas that are kept */
+};
+
+struct shard {
+    struct sched *sched; /* owned; NULL: a free slot */
+    uint16_t index;
+    char *name;            /* owned; of an object; NULL: Default */
+    bool is_closed;        /* its object is gone */
+    struct policy *policy; /* owned; of an object */
+    struct arena arena;    /* of the record */
+    struct pool_record record;
+    /* Back from the shard's handles. */
+    VEC(uint32_t) jobs;
+    VEC(uint32_t) spare_jobs;
+    VEC(uint32_t) nodes;
+    VEC(uint32_t) classes; /* its handle, by the router's; or NONE */
+    VEC(uint32_t) class_back;
+    /* While it is planned. */
+    bool is_busy;
+    VEC(struct delta) deltas;
+    struct arena delta_arena;
+    VEC(uint8_t) touched; /* by its jobs */
+    VEC(uint32_t) touched_posts;
+    VEC(uint32_t) limbo;       /* its jobs that were removed meanwhile */
+    VEC(uint32_t) strays;      /* jobs that may have to go home then ... */
+    VEC(uint32_t) stray_gangs; /* ... and gangs */
+    uint32_t health_counts[NODE_TRIAL + 1];
+    VEC(struct sched_decision) decisions; /* of its last plan, translated */
+    VEC(struct sched_looked) looked;
+    VEC(uint32_t) unplaced; /* jobs, or one of each gang; see borrow.h */
+    VEC(uint32_t) guests;   /* borrowers that wait here for one cycle */
+    uint32_t waiting_count; /* jobs of its own that wait */
+    uint32_t guest_count;   /* borrowers that wait */
+};
+
+struct pools {
+    const struct policy *policy;
+    bool is_mapped; /* there was a pool object once */
+    int64_t now_ms;
+    VEC(struct shard *) shards; /* owned; the first is Default */
+    VEC(uint16_t) objects;      /* shards of objects, in order of names */
+    VEC(const struct pool_record *) records; /* theirs */
+    struct intern *names;                    /* of pools; 0: "" */
+    VEC(struct place) places;                /* by job */
+    VEC(struct mates) gangs;
+    VEC(uint32_t) spare_gangs;
+    struct map gang_map;
+    struct intern *executors;
+    VEC(bool) accepts;        /* by executor */
+    VEC(bool) by_application; /* by queue */
+    VEC(struct post) posts;   /* by node */
+    VEC(uint32_t) spare_posts;
+    VEC(uint32_t) idle_posts;   /* may be given back */
+    VEC(uint32_t) moving_posts; /* wait for their shard */
+    struct map post_map;
+    VEC(struct kind) kinds; /* by class */
+    VEC(uint32_t) spare_kinds;
+    VEC(uint32_t) dead_kinds;
+    uint32_t busy_count;
+    bool are_names_stale; /* the configuration has other pools */
+    VEC(struct sched_health_change) changes;
+    VEC(struct sched_looked) looked;
+};
+
+/* The Default shard's state: all there is while nothing is mapped. */
+static inline struct sched *first_of(const struct pools *pools)
+{
+    return pools->shards.items[POOLS_DEFAULT]->sched;
+}
+
+/* The shard of a job that is there. */
+static inline struct shard *shard_of(const struct pools *pools, uint32_t job)
+{
+    return pools->shards.items[pools->places.items[job].shard];
+}
+
+/* A delta that speaks of nothing yet. */
+static inline struct delta delta_of(apply_fn *apply)
+{
+    return (struct delta){
+        .apply = apply, .job = NONE, .node = NONE, .class_index = NONE};
+}
+
+/* deltas.c */
+
+/* Tell a shard, now or when it is back. */
+void deliver(struct pools *pools, struct shard *shard,
+             const struct delta *delta);
+/* Tell all shards. */
+void deliver_all(struct pools *pools, const struct delta *delta);
+/* A shard is back: tell it what was kept. */
+void deltas_apply(struct pools *pools, struct shard *shard);
+/* Free what a shard keeps. */
+void deltas_fini(struct shard *shard);
+
+/* pools_jobs.c */
+
+/* A job waits, or is leased, in another shard from now on, or in the same if
+ * that is to be told of it anew; the one that it is in is not being planned. */
+void job_move(struct pools *pools, uint32_t job, struct shard *to);
+/* All jobs of the Default shard get a place. */
+void jobs_adopt(struct pools *pools);
+/* The shard where a job is to wait. */
+struct shard *job_home(const struct pools *pools, uint32_t job);
+/* Whether a job of a shard is a borrower there. */
+bool job_is_foreign(const struct pools *pools, uint32_t job,
+                    const struct shard *in);
+/* Who waits where it should not goes home; the shard is not busy. */
+void strays_settle(struct pools *pools, struct shard *shard);
+/* A job that waits goes where it belongs, with what waits of its gang. */
+void job_send_home(struct pools *pools, uint32_t job);
+/* Pools are others now: all jobs go where they belong. */
+void jobs_rehome(struct pools *pools);
+/* Free the tables of jobs and gangs. */
+void places_fini(struct pools *pools);
+
+/* pools_classes.c */
+
+/* A shard's handle of a class, made when it is the first of it there. */
+uint32_t shard_class(struct pools *pools, struct shard *shard,
+                     uint32_t class_index);
+/* The router's handle of a shard's class. */
+uint32_t class_back(const struct shard *shard, uint32_t local);
+/* All classes of the Default shard are the router's. */
+void classes_adopt(struct pools *pools);
+/* One delta less speaks of a class. */
+void class_unpin(struct pools *pools, uint32_t class_index);
+/* A shard is back: classes that went meanwhile are forgotten. */
+void classes_settle(struct pools *pools);
+/* Free the table of classes. */
+void router_kinds_fini(struct pools *pools);
+
+/* pools_nodes.c */
+
+/* A shard's handle of a node, made when it is new there. */
+uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
+/* The router's handle of a shard's node. */
+uint32_t node_back(const struct shard *shard, uint32_t local);
+/* All nodes and executors of the Default shard are the router's. */
+void nodes_adopt(struct pools *pools);
+/* A lease or a delta more (1) or less (-1) speaks of a node. */
+void post_use(struct pools *pools, uint32_t node, int sign);
+/* Nodes that waited for a shard to be back go on. */
+void posts_settle(struct pools *pools, struct shard *shard);
+/* The nodes of a shard that ends are Default's, absent until told again. */
+void posts_leave(struct pools *pools, const struct shard *shard);
+/* Give back what nobody speaks of. */
+void posts_release(struct pools *pools);
+/* Free the table of nodes. */
+void posts_fini(struct pools *pools);
+
+/* pools_objects.c */
+
+/* The shard of the object of that name, or Default. */
+struct shard *home_of_name(const struct pools *pools, uint32_t name);
+/* The name of the pool that a job waits for in a shard. */
+struct str pool_in(const struct pools *pools, const struct shard *shard,
+                   uint32_t name);
+/* The number of the pool of that name, made when new. */
+uint32_t name_of_pool(struct pools *pools, struct str name);
+/* The tables say what the Default shard has, from now on. */
+void router_begin(struct pools *pools);
+/* A fresh shard in a free slot. */
+struct shard *shard_create(struct pools *pools, const struct policy *policy);
+/* Free it and all that it has. */
+void shard_destroy(struct shard *shard);

@@ -1,0 +1,170 @@
+/* What the state was told, to be told to another. */
+#include "sched/rates.h"
+#include "sched/sub_groups.h"
+
+uint32_t sched_jobs_end(const struct sched *sched)
+{
+    return (uint32_t)sched->jobs.count;
+}
+
+bool sched_job_is_known(const struct sched *sched, uint32_t job)
+{
+    return job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE;
+}
+
+static void describe_gang(const struct gang *gang, struct sched_job *record)
+{
+    record->gang_id = str_make(gang->id, gang->id_bytes);
+    record->gang_cardinality = gang->cardinality;
+    record->gang_minimum = gang->minimum;
+    record->gang_uniformity = str_of(gang->uniformity);
+    if (gang->subs) {
+        record->gang_terms =
+            str_make(gang->subs->packed, gang->subs->packed_bytes);
+    }
+}
+
+void sched_job_record(const struct sched *sched, uint32_t index,
+                      struct sched_job *ret_record)
+{
+    ASSERT(sched_job_is_known(sched, index));
+    const struct job *job = &sched->jobs.items[index];
+    const struct list *list = &sched->lists.items[job->list];
+
+    *ret_record = (struct sched_job){
+        .queue = list->queue,
+        .class_index = list->class_index,
+        .priority = job->priority,
+        .submitted_ms = job->submitted_ms,
+        .id = job->id,
+        .was_leased = job->was_leased,
+    };
+    if (list->pool != NONE) {
+        ret_record->pool = intern_get(sched->pool_names, list->pool);
+    }
+    if (list->app != NONE) {
+        const struct app *app = &sched->apps.items[list->app];
+        ret_record->application = str_make(app->id, app->id_bytes);
+        ret_record->has_stateaware_off = app->is_opted_out;
+    }
+    if (job->gang != NONE) {
+        describe_gang(&sched->gangs.items[job->gang], ret_record);
+        if (sched->gangs.items[job->gang].subs) {
+            ret_record->sub_group = sub_group_of(sched, index);
+        }
+    }
+}
+
+bool sched_job_run(const struct sched *sched, uint32_t index,
+                   struct sched_run *ret_run)
+{
+    ASSERT(sched_job_is_known(sched, index));
+    uint32_t run = sched->jobs.items[index].run;
+
+    if (run == NONE) {
+        return false;
+    }
+    *ret_run = (struct sched_run){
+        .node = sched->runs.items[run].node,
+        .priority = sched->runs.items[run].priority,
+        .leased_ms = sched->runs.items[run].leased_ms,
+        .age_from_ms = sched->runs.items[run].started_ms,
+    };
+    return true;
+}
+
+const uint32_t *sched_job_avoided(const struct sched *sched, uint32_t job,
+                                  uint32_t *ret_count)
+{
+    uint32_t at = map_find(&sched->avoid_map, key_of_u64(job));
+
+    *ret_count = at == MAP_NONE ? 0 : sched->avoids.items[at].count;
+    return at == MAP_NONE ? NULL : sched->avoids.items[at].nodes;
+}
+
+uint32_t sched_nodes_end(const struct sched *sched)
+{
+    return (uint32_t)sched->nodes.count;
+}
+
+bool sched_node_is_known(const struct sched *sched, uint32_t node)
+{
+    return node < sched->nodes.count && sched->nodes.items[node].name;
+}
+
+bool sched_node_is_present(const struct sched *sched, uint32_t node)
+{
+    return sched_node_is_known(sched, node) && sched->nodes.items[node].record;
+}
+
+uint32_t sched_node_first(const struct sched *sched, uint32_t node)
+{
+    uint32_t run = sched->nodes.items[node].run_first;
+
+    return run == NONE ? NONE : sched->runs.items[run].job;
+}
+
+bool sched_queue_record(const struct sched *sched, uint32_t index,
+                        struct queue_record *ret_record)
+{
+    if (index >= sched->queues.count || !sched->queues.items[index].name) {
+        return false;
+    }
+    const struct queue *queue = &sched->queues.items[index];
+    *ret_record = (struct queue_record){
+        .name = str_make(queue->name, queue->name_bytes),
+        .priority_factor_micro = queue->factor_micro,
+        .is_cordoned = queue->is_cordoned,
+        .ordering = queue->ordering,
+        .is_class_priority_ignored = queue->is_class_priority_ignored,
+        .allows_stateaware_off = queue->allows_stateaware_off,
+        .running_apps_max = queue->running_apps_max,
+        .over_share_ppm = queue->over_share_ppm,
+        .excess_budget_milli = queue->excess_budget_milli,
+        .limits = queue->limits,
+        .limit_count = queue->limit_count,
+    };
+    return true;
+}
+
+uint32_t sched_queues_end(const struct sched *sched)
+{
+    return (uint32_t)sched->queues.count;
+}
+
+uint32_t sched_classes_end(const struct sched *sched)
+{
+    return (uint32_t)sched->classes.count;
+}
+
+struct str sched_class_packed(const struct sched *sched, uint32_t class_index)
+{
+    const struct class *class = &sched->classes.items[class_index];
+
+    if (!class->is_live || class->is_away) {
+        return str_make(NULL, 0);
+    }
+    return str_make(class->packed, class->packed_bytes);
+}
+
+uint32_t sched_executors_end(const struct sched *sched)
+{
+    return (uint32_t)sched->executors.count;
+}
+
+struct str sched_executor_at(const struct sched *sched, uint32_t executor,
+                             bool *ret_accepts)
+{
+    *ret_accepts = sched->executors.items[executor].accepts;
+    return sched->executors.items[executor].name;
+}
+
+void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms)
+{
+    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
+    struct bucket_rule own = rate_rule(&sched->policy->rate_per_queue);
+
+    sched->version++;
+    bucket_take(&sched->bucket, &all, 1, now_ms);
+    bucket_take(&sched->queues.items[queue].bucket, &own, 1, now_ms);
+}
