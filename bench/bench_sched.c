@@ -28,6 +28,7 @@ static const struct {
     {"unique_classes", case_unique_classes},
     {"gang10k", case_gang10k},
     {"head", case_head},
+    {"topology", case_topology},
     {"mixed_empty", case_mixed_empty},
     {"mixed_full", case_mixed_full},
 };
