@@ -128,7 +128,7 @@ void case_topology(uint32_t tenths)
 
     for (int i = 0; i < 3; i++) {
         double core_s = run(nodes, count, 24, 6);
-        double agg_s = run(nodes, count, 1, 4);
+        double agg_s = run(nodes, count, 1, 6);
         double worse_s = core_s > agg_s ? core_s : agg_s;
         best_s = worse_s < best_s ? worse_s : best_s;
     }
