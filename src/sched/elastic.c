@@ -386,6 +386,7 @@ bool elastic_step(struct elastic_unit *units, uint32_t count,
         .count = count,
         .rules = rules,
         .space = space,
+        .has_changed = rules->has_changed,
     };
 
     make_lines(&step, arena);

@@ -59,6 +59,7 @@ struct elastic_rules {
     int64_t aging_ms;
     int64_t evenness_ppm;
     uint32_t growth_max; /* pods, in one step */
+    bool has_changed;    /* units started in the step before it was made */
 };
 
 /* Put units in order: by lane, then by cfs_compare(). */

@@ -1,6 +1,7 @@
 #include "base/hash.h"
 #include "sched/admitted.h"
 #include "sched/hops.h"
+#include "sched/scale.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
@@ -63,6 +64,7 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .subs = sub_groups_create(record->gang_terms),
     };
     sched->whole_gang_count += whole_node_is_for(&sched->gangs.items[at]);
+    scale_join(sched, at);
     sched->gangs.items[at].next =
         map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
     hops_join(sched, &sched->gangs.items[at]);
@@ -91,6 +93,7 @@ static void gang_free(struct sched *sched, uint32_t at)
     mem_free(gang->id);
     mem_free(gang->uniformity);
     sched->whole_gang_count -= whole_node_is_for(gang);
+    scale_leave(sched, at);
     sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};
     VEC_PUSH(&sched->spare_gangs, at);

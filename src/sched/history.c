@@ -5,6 +5,7 @@
 #include "sched/hops.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
+#include "sched/scale.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 
@@ -23,6 +24,7 @@ static const struct history_section SECTIONS[] = {
     {"standings", 1, standings_pack, standings_unpack},
     {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
     {"hops", 1, hops_pack, hops_unpack},
+    {"scaled", 1, scale_pack, scale_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

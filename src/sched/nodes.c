@@ -295,6 +295,7 @@ static void pool_count(struct sched *sched, const struct node *node, int sign)
         amounts_add_times(&pool->total, &capacity, sign);
     }
     pool->is_stale = pool->is_base_stale = true;
+    pool->is_foreign_known = false;
 }
 
 static struct resource_vec capacity_of(const struct sched *sched,
@@ -718,6 +719,7 @@ void nodes_rebuild(struct sched *sched)
         floating_set_totals(sched, &sched->pools.items[p]);
         sched->pools.items[p].is_stale = true;
         sched->pools.items[p].is_base_stale = true;
+        sched->pools.items[p].is_foreign_known = false;
     }
     mem_free(sched->preemptible);
     sched->preemptible =

@@ -90,12 +90,33 @@ bool place_is_special(const struct search *search)
                 &sched->gangs.items[sched->jobs.items[search->job].gang]));
 }
 
+/* Whether a node is kept for work that asks for its GPUs.  That is only said
+ * late in a round, so what was learnt before still holds. */
+static bool is_kept(const struct search *search, uint32_t index)
+{
+    const struct sched *sched = search->round->sched;
+    const struct resource_vec *request =
+        &class_at(search->round, search->class_index)->request;
+    int64_t has = 0, asks = 0;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (sched->gpu_columns >> r & 1) {
+            has |= sched->nodes.items[index].capacity.v[r];
+            asks |= request->v[r];
+        }
+    }
+    return has > 0 && asks <= 0;
+}
+
 /* What is reserved only grows in a round, so what this forbids stays so. */
 static bool is_open(const struct search *search, uint32_t index)
 {
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
 
+    if (round->keeps_gpus && is_kept(search, index)) {
+        return false;
+    }
     bool passes =
         reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
         reserve_pass(round, round->reserve.own, class, index) != PASS_NO;

@@ -2,6 +2,7 @@
 
 #include "sched/away.h"
 #include "sched/floating.h"
+#include "sched/growth.h"
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
@@ -135,8 +136,8 @@ static void count_starts(struct round *round, const struct lane *lane,
     }
 }
 
-static bool is_within(const struct usage *usage,
-                      const struct resource_vec *request)
+bool lane_is_within(const struct usage *usage,
+                    const struct resource_vec *request)
 {
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         if (request->v[r] > 0 &&
@@ -161,7 +162,7 @@ static bool is_under_limits(struct round *round, struct lane *lane)
     }
     const struct usage *usage = lane_usage(
         round, lane, sched->classes.items[class_index].priority_class);
-    return (!usage || is_within(usage, lane->request)) &&
+    return (!usage || lane_is_within(usage, lane->request)) &&
            floating_short(sched, round->p, &round->used, lane->request) < 0;
 }
 
@@ -551,6 +552,7 @@ void round_plan(struct round *round)
     uint32_t n = (uint32_t)sched->active.count;
 
     sched->stamp++;
+    round->decision_first = sched->decisions.count;
     round->open_node = NONE;
     round->lanes = arena_alloc_array(round->arena, n, sizeof(*round->lanes));
     round->heap = arena_alloc_array(round->arena, (size_t)n * STREAM_KINDS,
@@ -588,6 +590,10 @@ void round_plan(struct round *round)
             }
         }
         run_heap(round);
+    }
+    if (sched->elastic.count && round->kind == ROUND_BALANCE &&
+        !round->is_cut && !round->is_spent && !sched->is_trial) {
+        growth_step(round);
     }
     if (sched->foreign_waiting_count && !round->is_cut && !round->is_spent) {
         lend_begin(round);

@@ -183,7 +183,9 @@ struct round {
     bool is_cut;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
-    bool is_filling; /* the pass after preemptions: no further ones */
+    bool is_filling;       /* the pass after preemptions: no further ones */
+    size_t decision_first; /* of this round */
+    bool keeps_gpus; /* work that asks for none keeps off nodes with GPUs */
     bool is_lending; /* the pass for foreign work: see lend.h */
 
     struct unit *units;

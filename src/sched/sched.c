@@ -3,6 +3,7 @@
 #include "sched/cfs.h"
 #include "sched/kinds.h"
 #include "sched/reserve.h"
+#include "sched/scale.h"
 #include "sched/standing.h"
 #include "sched/topology.h"
 
@@ -94,6 +95,7 @@ void sched_destroy(struct sched *sched)
     admitted_fini(sched);
     reserve_fini(sched);
     jobs_fini(sched);
+    scale_fini(sched);
     apps_fini(sched);
     standings_fini(sched);
     queues_fini(sched);

@@ -179,6 +179,11 @@ void sched_job_succeeded(struct sched *sched, uint32_t job);
 /* The gang of a job was scaled at a time, so that its freezing window starts:
  * told with each decision that `is_scaling` once it is durable. */
 void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);
+/* What pods that are not ours ask for in a pool and found no node for, in
+ * columns of the policy's schema: gangs do not grow into that room, and shrink
+ * for it.  Nothing, until it is told. */
+void sched_foreign_pending_set(struct sched *sched, struct str pool,
+                               const struct resource_vec *amounts);
 /* A job, waiting or leased, asks for something else from now on; it keeps its
  * node. */
 void sched_job_reclass(struct sched *sched, uint32_t job, uint32_t class_index);

@@ -137,6 +137,8 @@ struct gang {
                          of it or preempts it: it does not do both */
     bool is_live;
     bool is_admitted;        /* in a pool's list */
+    int64_t scaled_ms;       /* the last time; INT64_MIN: never */
+    uint32_t elastic_place;  /* in sched.elastic, or NONE */
     struct sub_groups *subs; /* owned; or NULL: it has no terms.  Then waiting
                                 and its sum are what it asks for, not all that
                                 waits: see sub_groups.h */
@@ -381,7 +383,10 @@ struct pool {
     struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
     bool is_stale;                             /* rebuild the index */
     bool is_base_stale;                        /* and the base */
-    VEC(struct admitted) admitted;             /* first come first */
+    bool is_foreign_known;       /* the next is right; see growth.c */
+    struct resource_vec foreign; /* what others' pods have on its nodes */
+    struct resource_vec foreign_pending; /* and would have, were there room */
+    VEC(struct admitted) admitted;       /* first come first */
     struct kept_reservation kept;
     struct ready_memories ready;
     struct label_memory *labels; /* owned; see label_groups.c; or NULL */
@@ -436,6 +441,7 @@ struct sched {
     struct map list_map; /* see list_key() */
     VEC(struct gang) gangs;
     VEC(uint32_t) spare_gangs;
+    VEC(uint32_t) elastic;     /* gangs that may grow; see scale.h */
     uint32_t whole_gang_count; /* that have their nodes whole */
     struct map gang_map;       /* hash to the first gang of a chain */
     VEC(struct account) accounts;

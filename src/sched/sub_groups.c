@@ -222,6 +222,14 @@ static uint32_t lost_of(const struct sched *sched,
     return members->lost_plan == sched->plan_count ? members->lost_count : 0;
 }
 
+uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group)
+{
+    const struct sub_members *members = &gang->subs->items[sub_group];
+
+    return members->leased.count - lost_of(sched, members);
+}
+
 uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
                            uint32_t sub_group)
 {

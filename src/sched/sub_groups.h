@@ -75,6 +75,13 @@ uint32_t sub_group_of(const struct sched *sched, uint32_t job);
 bool sub_group_is_spare(const struct sched *sched, uint32_t job);
 /* The gang runs, and lacks nothing of its minimums. */
 bool sub_groups_are_met(const struct gang *gang);
+/* The member with the lowest id of all, or NONE: there is none. */
+uint32_t sub_groups_first(const struct sched *sched,
+                          const struct sub_groups *subs);
+/* How many of a sub-group run, without those that the plan in the making
+ * preempted. */
+uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group);
 /* How many of a sub-group run above its minimum, without those that the plan
  * in the making preempted. */
 uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,

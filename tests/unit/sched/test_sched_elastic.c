@@ -134,8 +134,8 @@ static void step(struct cluster *c)
     };
 
     if (c->rules.aging_ms == 0) {
-        c->rules =
-            (struct elastic_rules){AGING_MS, FRACTION_ONE_PPM / 5, UINT32_MAX};
+        c->rules = (struct elastic_rules){AGING_MS, FRACTION_ONE_PPM / 5,
+                                          UINT32_MAX, false};
     }
     elastic_sort(c->units, c->count, c->rules.aging_ms, &arena);
     c->is_cut = elastic_step(c->units, c->count, &c->rules, &space, &arena);

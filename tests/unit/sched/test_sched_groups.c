@@ -96,7 +96,7 @@ static void a_group_asks_for_just_what_it_lost(void **state)
     world_round(w, ROUND_BALANCE, 0);
     world_end(w, group + WORKERS + 2);
     world_node(w, &(struct world_node){"n1", .cores = 9});
-    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_FAST, 0);
     assert_int_equal(w->leased_count, 1);
     assert_int_equal(world_running_of(w, group + WORKERS + 4, 1), 1);
 }

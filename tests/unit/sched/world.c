@@ -108,6 +108,7 @@ uint32_t world_node(struct world *world, const struct world_node *node)
          (node->memory_gb ? node->memory_gb : node->cores * 4) * GB_MILLI},
         {STR("nvidia.com/gpu"), node->gpus * MILLI},
     };
+    struct resource_amount foreign = {STR("cpu"), node->foreign_cores * MILLI};
     struct label label = {str_of(node->label_key), str_of(node->label_value)};
     struct taint taint = {str_of(node->taint), str_of("yes"),
                           TAINT_NO_SCHEDULE};
@@ -120,6 +121,7 @@ uint32_t world_node(struct world *world, const struct world_node *node)
         .taints = &taint,
         .taint_count = node->taint != NULL,
         .total = {amounts, node->gpus ? 3 : 2},
+        .foreign = {&foreign, node->foreign_cores > 0},
         .is_unschedulable = node->is_unschedulable,
     };
 
@@ -319,6 +321,9 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
     sched_plan(world->sched, now_ms, kind, SCHED_DECISIONS_MAX, &world->plan);
     for (uint32_t i = 0; i < world->plan.decision_count; i++) {
         const struct sched_decision *decision = &world->plan.decisions[i];
+        if (decision->is_scaling) {
+            sched_gang_scaled(world->sched, decision->job, now_ms);
+        }
         switch (decision->action) {
         case SCHED_LEASE:
             sched_job_lease(world->sched, decision->job, decision->node,

@@ -41,7 +41,7 @@ struct world_job {
     int64_t deadline_s; /* 0: unknown */
     const struct gang_terms *terms; /* of its gang; NULL: none */
     uint32_t sub_group;
-    bool is_foreign;    /* its home is another pool */
+    bool is_foreign; /* its home is another pool */
 };
 
 struct world_node {
@@ -56,6 +56,7 @@ struct world_node {
     const char *pool;
     const char *executor; /* NULL: "e" */
     bool is_unschedulable;
+    int64_t foreign_cores; /* that pods of others use */
 };
 
 struct world {

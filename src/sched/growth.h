@@ -1,0 +1,81 @@
+/*
+ * growth - the step of a round in which gangs grow and shrink (model.md 6.5
+ * step 4): it binds elastic.h to nodes.
+ *
+ * It comes after all minimums had their turn, in balance rounds only, and is
+ * made in every one; while a gang could grow, plans ask to be made again
+ * after the policy's period.  A gang that lacks its minimum is no affair of
+ * it: FILL starts it, taking surplus where it must.  So the units here are
+ * the sub-groups that may grow of gangs that run whole, or begin to in this
+ * very plan.
+ *
+ * A pod more takes the free place that the node order says, in the cluster
+ * and under the label value of its gang.  It is charged nothing, and what is
+ * reserved for admitted work bounds it as it bounds work of its lifetime.
+ *
+ * Decisions are one group for each unit; a pod that moves from one unit to
+ * another is one group of both.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "sched/elastic.h"
+#include "sched/round.h"
+#include "sched/sub_groups.h"
+
+/* A gang, in the step. */
+struct growth_team {
+    const struct gang *gang;
+    struct lane *lane; /* NULL: it takes no part */
+    uint32_t *started; /* by sub-group: members that the plan starts */
+    uint32_t started_count;
+    uint32_t node; /* of one of its pods, or NONE */
+    bool is_lost;  /* the plan took some of it */
+    u128 work;
+    const struct label_index *groups; /* of which it is in one; or NULL */
+    const struct label_group *only;   /* that one; NULL: none of them */
+};
+
+/* A sub-group of it. */
+struct growth_part {
+    uint32_t team, sub_group;
+    struct seq_cursor next; /* of its spare members */
+    uint32_t change;        /* the last of it in growth.changes, or NONE */
+};
+
+/* What becomes of a pod. */
+struct growth_change {
+    uint32_t job, node, class_index;
+    uint32_t previous; /* of the same part, or NONE */
+    bool is_lease;
+};
+
+struct growth {
+    struct round *round;
+    struct growth_team *teams; /* by place in sched.elastic */
+    struct growth_part *parts;
+    struct elastic_unit *units; /* their handles are parts */
+    uint32_t unit_count;
+    struct lane **lanes; /* by rank of their queues; those that take part */
+    struct cost *costs;  /* by rank: what they have; see is_cost_known */
+    bool *is_cost_known;
+    VEC(struct growth_change) changes;
+    /* Load: what pods ask for on the nodes that count, foreign ones and those
+     * that found no node included; all that there is; and its part. */
+    struct resource_vec load, load_before, total;
+    int64_t load_max_ppm;
+    bool has_changed;  /* the round started or took some of its gangs */
+    bool is_gpu_known; /* round.keeps_gpus is set right */
+    struct map full;   /* classes and groups that have no room; see room() */
+};
+
+/* Make the step. */
+void growth_step(struct round *round);
+/* Find teams, parts and units. */
+void growth_gather(struct growth *growth);
+/* What is asked for in the pool, and what there is. */
+void growth_measure(struct growth *growth);
+/* The space of the step. */
+struct elastic_space growth_space(struct growth *growth);

@@ -1,0 +1,139 @@
+#include "sched/scale.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/sub_groups.h"
+
+static bool is_elastic(const struct gang *gang)
+{
+    const struct sub_groups *subs = gang->subs;
+
+    for (uint32_t i = 0; subs && i < subs->terms.sub_group_count; i++) {
+        const struct sub_group *group = &subs->terms.sub_groups[i];
+        if (group->min_count < group->max_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void scale_join(struct sched *sched, uint32_t index)
+{
+    struct gang *gang = &sched->gangs.items[index];
+
+    gang->scaled_ms = INT64_MIN;
+    gang->elastic_place = NONE;
+    if (is_elastic(gang)) {
+        gang->elastic_place = (uint32_t)sched->elastic.count;
+        VEC_PUSH(&sched->elastic, index);
+    }
+}
+
+void scale_leave(struct sched *sched, uint32_t index)
+{
+    uint32_t place = sched->gangs.items[index].elastic_place;
+
+    if (place == NONE) {
+        return;
+    }
+    uint32_t last = sched->elastic.items[--sched->elastic.count];
+    sched->elastic.items[place] = last;
+    sched->gangs.items[last].elastic_place = place;
+}
+
+int64_t scale_frozen_until(const struct gang *gang)
+{
+    int64_t window_ms = gang->subs->terms.freezing_window_ms;
+
+    if (gang->scaled_ms == INT64_MIN) {
+        return INT64_MIN;
+    }
+    return gang->scaled_ms > INT64_MAX - window_ms
+               ? INT64_MAX
+               : gang->scaled_ms + window_ms;
+}
+
+void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    if (gang != NONE && sched->gangs.items[gang].elastic_place != NONE) {
+        sched->gangs.items[gang].scaled_ms = at_ms;
+        sched->version++;
+    }
+}
+
+void sched_foreign_pending_set(struct sched *sched, struct str name,
+                               const struct resource_vec *amounts)
+{
+    struct pool *pool = &sched->pools.items[pool_get(sched, name)];
+
+    if (memcmp(&pool->foreign_pending, amounts, sizeof(*amounts)) != 0) {
+        pool->foreign_pending = *amounts;
+        sched->version++;
+    }
+}
+
+void scale_fini(struct sched *sched)
+{
+    VEC_FREE(&sched->elastic);
+}
+
+/* History. */
+
+struct scaled {
+    struct job_id id;
+    int64_t at_ms;
+};
+
+static int compare_scaled(const void *a, const void *b)
+{
+    const struct scaled *x = a, *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+void scale_pack(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct scaled *items =
+        mem_alloc_array(sched->elastic.count + 1, sizeof(*items));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sched->elastic.count; i++) {
+        const struct gang *gang = &sched->gangs.items[sched->elastic.items[i]];
+        uint32_t first = sub_groups_first(sched, gang->subs);
+        if (scale_frozen_until(gang) > sched->now_ms && first != NONE) {
+            items[count++] =
+                (struct scaled){sched->jobs.items[first].id, gang->scaled_ms};
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(items, count, sizeof(*items), compare_scaled);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, items[i].id.v.hi);
+        pack_u64(buf, items[i].id.v.lo);
+        pack_i64(buf, items[i].at_ms);
+    }
+}
+
+void scale_unpack(struct sched *sched, struct history_reader *reader)
+{
+    struct pack_reader *pack = &reader->pack;
+    uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
+        struct job_id id;
+        id.v.hi = unpack_u64(pack);
+        id.v.lo = unpack_u64(pack);
+        int64_t at_ms = unpack_i64(pack);
+        uint32_t job = history_job(sched, reader, id);
+        if (job != NONE && !pack->is_bad) {
+            sched_gang_scaled(sched, job, at_ms);
+        }
+    }
+}

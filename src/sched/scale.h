@@ -1,0 +1,27 @@
+/*
+ * scale - which gangs may grow, and when they were scaled last (model.md 4.3
+ * to 4.6): what the state keeps for growth.c.
+ *
+ * A gang is *elastic* when it has terms in which a sub-group may have more
+ * than its minimum.  The state has a list of those, so that a plan without
+ * any pays for one look.  After being scaled a gang is frozen for the window
+ * that its terms say; that time is history.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/history.h"
+
+/* A new gang, or one that goes (its terms are still there). */
+void scale_join(struct sched *sched, uint32_t gang);
+/* See scale_join(). */
+void scale_leave(struct sched *sched, uint32_t gang);
+/* When a gang may be scaled again; INT64_MIN: it never was. */
+int64_t scale_frozen_until(const struct gang *gang);
+/* Free the list. */
+void scale_fini(struct sched *sched);
+/* The times of gangs that are frozen as of the time told last, by member. */
+void scale_pack(const struct sched *sched, struct strbuf *buf);
+/* Take them back. */
+void scale_unpack(struct sched *sched, struct history_reader *reader);

@@ -1,0 +1,535 @@
+/* Gangs that grow and shrink (model.md 4, 6.5 step 4), at the planner. */
+#include "unit.h"
+#include "world.h"
+
+enum { SECOND = 1000, WINDOW_MS = 300 * SECOND };
+
+static int setup(void **state)
+{
+    struct world *world = mem_alloc(sizeof(*world));
+
+    world_init(world);
+    *state = world;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+
+    assert_true(sched_is_consistent(world->sched));
+    world_fini(world);
+    mem_free(world);
+    return 0;
+}
+
+/* One sub-group of so many pods, frozen for five minutes. */
+static struct gang_terms trainers(uint32_t min, uint32_t max)
+{
+    return (struct gang_terms){
+        .kind = GANG_TRAINING_TOLERANT,
+        .freezing_window_ms = WINDOW_MS,
+        .sub_groups = {{STR("trainer"), min, max, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+}
+
+static uint32_t submit(struct world *w, const struct world_job *job,
+                       const struct gang_terms *terms)
+{
+    return world_submit_group(w, job, terms);
+}
+
+/* A unit of one-core pods of class mid in a queue. */
+static uint32_t submit_unit(struct world *w, const char *queue, const char *id,
+                            const struct gang_terms *terms)
+{
+    return submit(w, &(struct world_job){.queue = queue, .gang = id}, terms);
+}
+
+static uint32_t count_of(const struct world *w, uint32_t first,
+                         const struct gang_terms *terms)
+{
+    return world_running_of(w, first, terms->sub_groups[0].max_count);
+}
+
+static uint32_t count_on(const struct world *w, uint32_t first, uint32_t count,
+                         const char *node)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        found += strcmp(world_node_of(w, i), node) == 0;
+    }
+    return found;
+}
+
+static void set_cores(struct world *w, const char *name, int64_t cores)
+{
+    world_node(w, &(struct world_node){name, .cores = cores});
+}
+
+/* PodGroups: coord 1..1, workers 4..8. */
+static struct gang_terms group_terms(void)
+{
+    return (struct gang_terms){
+        .sub_groups = {{STR("coord"), 1, 1, .hops_max = HOPS_ANY},
+                       {STR("workers"), 4, 8, .hops_max = HOPS_ANY}},
+        .sub_group_count = 2,
+    };
+}
+
+static void pg_02_a_group_grows_into_what_is_free(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    set_cores(w, "n1", 7);
+    uint32_t group = submit_unit(w, "A", "g", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group, 1), 1);
+    assert_int_equal(world_running_of(w, group + 1, 8), 6);
+    assert_int_equal(world_running_of(w, group + 1, 6), 6);
+    set_cores(w, "n1", 20);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(world_running_of(w, group + 1, 8), 8);
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_int_equal(w->plan.next_wake_ms, INT64_MAX);
+}
+
+static void pg_03_minimums_first_then_the_queue_of_the_lower_flow(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    set_cores(w, "n1", 14);
+    w->policy.pools[0].half_time_ms = 600 * SECOND;
+    world_restart(w);
+    set_cores(w, "n1", 14);
+    /* A's flow stays above B's for a while. */
+    uint32_t past = world_submit_many(w, &(struct world_job){.queue = "A"}, 14);
+    world_round(w, ROUND_BALANCE, 0);
+    for (uint32_t i = 0; i < 14; i++) {
+        world_end(w, past + i);
+    }
+    set_cores(w, "n1", 11);
+    uint32_t a = submit_unit(w, "A", "a", &terms);
+    uint32_t b = submit_unit(w, "B", "b", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(world_running_of(w, a, 9), 5);
+    assert_int_equal(world_running_of(w, b, 9), 6);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_true(w->plan.decisions[i].group < 2);
+    }
+}
+
+/* Levels of one priority, of these weights. */
+static void add_levels(struct world *w)
+{
+    static const struct {
+        const char *name;
+        uint32_t weight;
+    } levels[] = {{"w10", 10}, {"w100", 100}, {"w10000", 10000}};
+
+    for (size_t i = 0; i < ARRAY_COUNT(levels); i++) {
+        w->policy.classes[w->policy.class_count++] = (struct priority_class){
+            .name = str_of(levels[i].name),
+            .priority = 1000,
+            .is_preemptible = true,
+            .cfs_weight = levels[i].weight,
+        };
+    }
+    world_restart(w);
+}
+
+/* Within a queue: round and round, from the left; all of one unit stands
+ * together in the plan. */
+static void tj_07_growth_goes_round_from_the_left(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms one = trainers(2, 5), two = trainers(2, 3),
+                      three = trainers(3, 4);
+
+    add_levels(w);
+    set_cores(w, "n1", 4);
+    uint32_t u1 =
+        submit(w,
+               &(struct world_job){
+                   .queue = "A", .gang = "u1", .priority_class = "w10000"},
+               &one);
+    uint32_t u2 = submit_unit(w, "A", "u2", &two);
+    world_round(w, ROUND_BALANCE, 0);
+    set_cores(w, "n1", 10);
+    uint32_t u3 = submit_unit(w, "A", "u3", &three);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(w->leased_count, 6);
+    assert_int_equal(count_of(w, u3, &three), 4);
+    assert_int_equal(count_of(w, u1, &one), 3);
+    assert_int_equal(count_of(w, u2, &two), 3);
+}
+
+/* What is left of two units of different weights gets what is free. */
+static void tj_22_offline_grows_before_experiment(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 4);
+
+    add_levels(w);
+    set_cores(w, "n1", 4);
+    struct world_job job = {.queue = "A", .gang = "x", .priority_class = "w10"};
+    uint32_t experiment = submit(w, &job, &terms);
+    job.gang = "o";
+    job.priority_class = "w100";
+    uint32_t offline = submit(w, &job, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    set_cores(w, "n1", 5);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(count_of(w, experiment, &terms), 2);
+    assert_int_equal(count_of(w, offline, &terms), 3);
+}
+
+/* Two units; one has run ten times as long as the other, per weight. */
+static void tj_10_one_pod_moves_then_both_are_frozen(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms left = trainers(2, 5), right = trainers(2, 4);
+
+    add_levels(w);
+    set_cores(w, "n1", 4);
+    uint32_t u2 = submit_unit(w, "A", "u2", &right);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, u2, &right), 4);
+    set_cores(w, "n1", 6);
+    uint32_t u1 =
+        submit(w,
+               &(struct world_job){
+                   .queue = "A", .gang = "u1", .priority_class = "w10000"},
+               &left);
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    /* In one group: the lease goes where the pod was. */
+    assert_int_equal(count_of(w, u1, &left), 2);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(w->plan.decision_count, 2);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_PREEMPT);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_SCALED);
+    assert_int_equal(w->plan.decisions[0].for_job, u1 + 2);
+    assert_int_equal(w->plan.decisions[0].group, w->plan.decisions[1].group);
+    assert_true(w->plan.decisions[0].is_scaling);
+    assert_true(w->plan.decisions[1].is_scaling);
+    assert_int_equal(count_of(w, u1, &left), 3);
+    assert_int_equal(count_of(w, u2, &right), 3);
+    for (int64_t s = 105; s < 400; s += 5) {
+        world_round(w, ROUND_BALANCE, s * SECOND);
+        assert_int_equal(w->plan.decision_count, 0);
+    }
+    world_round(w, ROUND_BALANCE, 400 * SECOND);
+    assert_int_equal(count_of(w, u1, &left), 4);
+    assert_int_equal(count_of(w, u2, &right), 2);
+}
+
+static void tj_12_a_unit_is_frozen_for_a_window_after_scaling(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 8);
+    auto_strbuf history = {0};
+
+    set_cores(w, "n1", 3);
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    /* What comes with its start is no scaling. */
+    world_round(w, ROUND_BALANCE, -SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 3);
+    set_cores(w, "n1", 4);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 4);
+    set_cores(w, "n1", 5);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 4);
+    /* A checkpoint carries it. */
+    sched_history_pack(w->sched, &history);
+    sched_gang_scaled(w->sched, unit, -WINDOW_MS);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&history)), 0);
+    world_round(w, ROUND_BALANCE, WINDOW_MS - 1);
+    assert_int_equal(count_of(w, unit, &terms), 4);
+    assert_int_equal(w->plan.next_wake_ms, WINDOW_MS);
+    world_round(w, ROUND_BALANCE, WINDOW_MS);
+    assert_int_equal(count_of(w, unit, &terms), 5);
+    /* Starts and ends are not delayed: another takes its place at once. */
+    for (uint32_t i = 0; i < 8; i++) {
+        world_end(w, unit + i);
+    }
+    uint32_t other = submit_unit(w, "A", "v", &terms);
+    world_round(w, ROUND_BALANCE, WINDOW_MS + 1);
+    assert_int_equal(count_of(w, other, &terms), 5);
+}
+
+static void tj_13_steps_are_due_every_five_seconds(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 8);
+
+    set_cores(w, "n1", 2);
+    (void)submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    for (int64_t s = 0; s <= 10; s += 5) {
+        world_round(w, ROUND_BALANCE, s * SECOND);
+        assert_int_equal(w->plan.decision_count, 0);
+        assert_int_equal(w->plan.next_wake_ms, (s + 5) * SECOND);
+    }
+}
+
+static void set_load_max(struct world *w, int64_t ppm)
+{
+    w->policy.pools[0].load_max_ppm = ppm;
+    world_restart(w);
+}
+
+static void tj_14_growth_stops_at_the_load_ceiling(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 3);
+
+    set_load_max(w, 800000);
+    set_cores(w, "n1", 3);
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 2);
+    /* More is asked for than allowed: one goes, frozen or not. */
+    set_cores(w, "n1", 4);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 3);
+    set_cores(w, "n1", 3);
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(w->preempted_count, 1);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_SCALED);
+    assert_int_equal(w->plan.decisions[0].job, unit + 2);
+    assert_int_equal(count_of(w, unit, &terms), 2);
+    world_round(w, ROUND_BALANCE, 3 * SECOND);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+static void tj_14_gpus_are_used_to_the_last(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 20);
+
+    set_load_max(w, 970000);
+    world_node(w, &(struct world_node){"n1", .cores = 100, .gpus = 9});
+    uint32_t unit = submit(
+        w, &(struct world_job){.queue = "A", .gang = "u", .gpus = 1}, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 9);
+    world_node(w, &(struct world_node){"n1", .cores = 100, .gpus = 10});
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 10);
+    world_round(w, ROUND_BALANCE, WINDOW_MS * 2);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+static void tj_15_pods_of_others_that_find_no_node_count(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 90);
+    struct resource_vec pending = {0};
+    struct world_node node = {"n1", .cores = 100, .foreign_cores = 10};
+
+    terms.freezing_window_ms = 0;
+    world_node(w, &node);
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 90);
+    /* The service asks for 60. */
+    pending.v[CPU] = 50 * 1000;
+    sched_foreign_pending_set(w->sched, STR("default"), &pending);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 40);
+    pending.v[CPU] = 0;
+    sched_foreign_pending_set(w->sched, STR("default"), &pending);
+    node.foreign_cores = 60;
+    world_node(w, &node);
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(w->plan.decision_count, 0);
+    /* It drops to 10. */
+    node.foreign_cores = 10;
+    world_node(w, &node);
+    world_round(w, ROUND_BALANCE, 3 * SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 90);
+}
+
+static void tj_17_gpu_units_go_first_on_gpu_nodes(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms cpu = trainers(1, 3), gpu = trainers(1, 1);
+
+    world_node(w, &(struct world_node){"g", .cores = 1, .gpus = 1});
+    uint32_t grower = submit_unit(w, "A", "c", &cpu);
+    world_round(w, ROUND_BALANCE, 0);
+    world_node(w, &(struct world_node){"g", .cores = 3, .gpus = 1});
+    uint32_t unit = submit(
+        w,
+        &(struct world_job){.queue = "A", .gang = "g", .cores = 2, .gpus = 1},
+        &gpu);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &gpu), 1);
+    assert_int_equal(count_of(w, grower, &cpu), 1);
+}
+
+static void make_gpu_pair(struct world *w)
+{
+    world_node(w, &(struct world_node){"c", .cores = 8});
+    world_node(w, &(struct world_node){"g", .cores = 8, .gpus = 4});
+}
+
+static void tj_19_growth_without_gpus_prefers_nodes_without(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 8);
+
+    make_gpu_pair(w);
+    uint32_t first = submit_unit(w, "A", "a", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_on(w, first, 8, "c"), 8);
+    uint32_t second = submit_unit(w, "A", "b", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_on(w, second, 8, "g"), 8);
+}
+
+static void tj_19_a_gpu_unit_that_waits_keeps_them_off(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 8), gpu = trainers(1, 1);
+    struct world_job big = {.queue = "A", .gang = "g", .cores = 4, .gpus = 4};
+
+    make_gpu_pair(w);
+    (void)submit_unit(w, "A", "a", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t unit = submit(w, &big, &gpu);
+    uint32_t second = submit_unit(w, "A", "b", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &gpu), 1);
+    assert_int_equal(count_on(w, second, 8, "g"), 4);
+
+    /* Another finds no GPU: what is left of the node is kept for it. */
+    big.gang = "h";
+    (void)submit(w, &big, &gpu);
+    world_node(w, &(struct world_node){"g", .cores = 11, .gpus = 4});
+    world_round(w, ROUND_BALANCE, WINDOW_MS * 2);
+    assert_int_equal(count_on(w, second, 8, "g"), 4);
+    world_node(w, &(struct world_node){"c2", .cores = 2});
+    world_round(w, ROUND_BALANCE, WINDOW_MS * 3);
+    assert_int_equal(count_on(w, second, 8, "g"), 4);
+    assert_int_equal(count_on(w, 0, w->job_count, "c2"), 2);
+}
+
+static void um_06_growth_does_not_borrow(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 4);
+
+    w->policy.pools[1] = w->policy.pools[0];
+    w->policy.pools[1].name = STR("other");
+    w->policy.pool_count = 2;
+    world_restart(w);
+    set_cores(w, "n1", 2);
+    world_node(w, &(struct world_node){"m1", .cores = 8, .pool = "other"});
+    uint32_t unit = submit(
+        w, &(struct world_job){.queue = "A", .gang = "u", .pool = "default"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 2);
+    assert_int_equal(count_on(w, unit, 4, "m1"), 0);
+    /* One that may be anywhere stays in the pool where it is. */
+    uint32_t any = submit_unit(w, "A", "v", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_on(w, any, 4, "m1"), 4);
+    set_cores(w, "n1", 3);
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 3);
+}
+
+/* As BK-03, with a unit that may grow by 4. */
+static void growth_passes_admitted_work_and_yields_to_it(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 5);
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    world_restart(w);
+    set_cores(w, "n1", 11);
+    uint32_t unit = submit_unit(w, "E", "u", &terms);
+    uint32_t a = world_submit(w, &(struct world_job){.queue = "A",
+                                                     .cores = 6,
+                                                     .lifetime_s = INT64_MAX,
+                                                     .deadline_s = 100});
+    uint32_t head = world_submit(
+        w,
+        &(struct world_job){.queue = "H", .cores = 8, .submitted_ms = SECOND});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, a), "n1");
+    assert_int_equal(count_of(w, unit, &terms), 5);
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *d = &w->plan.decisions[i];
+        bool is_growth = d->job > unit && d->job < unit + 5;
+        assert_true(!is_growth || d->yields_to == head);
+    }
+}
+
+static void a_second_step_without_change_does_nothing(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 9);
+
+    set_cores(w, "n1", 10);
+    set_cores(w, "n2", 7);
+    for (int i = 0; i < 3; i++) {
+        static const char *const ids[] = {"a", "b", "c"};
+        (void)submit_unit(w, i == 1 ? "B" : "A", ids[i], &terms);
+    }
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 17);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+/* A gang is in one cluster, also what comes later of it. */
+static void growth_stays_in_the_cluster(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 9);
+
+    world_node(w, &(struct world_node){"a1", .cores = 2, .executor = "a"});
+    world_node(w, &(struct world_node){"b1", .cores = 3, .executor = "b"});
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(count_on(w, unit, 9, "a1") == 0 ||
+                count_on(w, unit, 9, "b1") == 0);
+    world_round(w, ROUND_BALANCE, WINDOW_MS * 2);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENARIO(pg_02_a_group_grows_into_what_is_free),
+        SCENARIO(pg_03_minimums_first_then_the_queue_of_the_lower_flow),
+        SCENARIO(tj_07_growth_goes_round_from_the_left),
+        SCENARIO(tj_22_offline_grows_before_experiment),
+        SCENARIO(tj_10_one_pod_moves_then_both_are_frozen),
+        SCENARIO(tj_12_a_unit_is_frozen_for_a_window_after_scaling),
+        SCENARIO(tj_13_steps_are_due_every_five_seconds),
+        SCENARIO(tj_14_growth_stops_at_the_load_ceiling),
+        SCENARIO(tj_14_gpus_are_used_to_the_last),
+        SCENARIO(tj_15_pods_of_others_that_find_no_node_count),
+        SCENARIO(tj_17_gpu_units_go_first_on_gpu_nodes),
+        SCENARIO(tj_19_growth_without_gpus_prefers_nodes_without),
+        SCENARIO(tj_19_a_gpu_unit_that_waits_keeps_them_off),
+        SCENARIO(um_06_growth_does_not_borrow),
+        SCENARIO(growth_passes_admitted_work_and_yields_to_it),
+        SCENARIO(a_second_step_without_change_does_nothing),
+        SCENARIO(growth_stays_in_the_cluster),
+    };
+    return RUN_TESTS(tests);
+}
