@@ -102,6 +102,13 @@ static const struct method methods[] = {
           PERMISSION_CORDON_NODES),
     UNARY("berth.api.Berth/GetApplications", handle_get_applications,
           PERMISSION_NONE),
+    UNARY("berth.api.Berth/CreatePool", handle_create_pool,
+          PERMISSION_CREATE_POOL),
+    UNARY("berth.api.Berth/UpdatePool", handle_update_pool,
+          PERMISSION_CREATE_POOL),
+    UNARY("berth.api.Berth/DeletePool", handle_delete_pool,
+          PERMISSION_DELETE_POOL),
+    UNARY("berth.api.Berth/ListPools", handle_list_pools, PERMISSION_NONE),
     STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
 
     UNARY("api.Jobs/GetJobStatus", handle_get_job_status, PERMISSION_NONE),

@@ -21,6 +21,8 @@ static const char *const permission_names[PERMISSION_COUNT] = {
     [PERMISSION_UPDATE_RETRY_POLICY] = "update_retry_policy",
     [PERMISSION_DELETE_RETRY_POLICY] = "delete_retry_policy",
     [PERMISSION_BACKUP] = "backup",
+    [PERMISSION_CREATE_POOL] = "create_pool",
+    [PERMISSION_DELETE_POOL] = "delete_pool",
 };
 
 static const char *const verb_names[VERB_COUNT] = {

@@ -49,6 +49,14 @@ api_call_handler_fn handle_preempt_on_executor;
 api_call_handler_fn handle_cancel_on_node;
 /* Node.PreemptOnNode. */
 api_call_handler_fn handle_preempt_on_node;
+/* berth.api.Berth/CreatePool (pool_service.c). */
+api_call_handler_fn handle_create_pool;
+/* UpdatePool; likewise. */
+api_call_handler_fn handle_update_pool;
+/* DeletePool; likewise. */
+api_call_handler_fn handle_delete_pool;
+/* ListPools; likewise. */
+api_call_handler_fn handle_list_pools;
 /* CreateRetryPolicy (retry_policy.c). */
 api_call_handler_fn handle_create_retry_policy;
 /* UpdateRetryPolicy. */

@@ -256,6 +256,33 @@ enum cli_exit cli_read_document(struct cli *cli, const char *path,
     return CLI_OK;
 }
 
+enum cli_exit cli_each_document(struct cli *cli, const char *path,
+                                cli_document_fn *fn)
+{
+    auto_json_t *documents = NULL;
+    size_t count = 0;
+    struct str text;
+    struct err err;
+
+    enum cli_exit rc = cli_read_file(cli, path, &text);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (wire_yaml_read(text, &documents, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    }
+    for (size_t i = 0; rc == CLI_OK && i < json_array_size(documents); i++) {
+        const json_t *document = json_array_get(documents, i);
+        if (!json_is_null(document)) {
+            rc = fn(cli, document);
+            count++;
+        }
+    }
+    return count || rc != CLI_OK
+               ? rc
+               : cli_fail(cli, CLI_INVALID, "%s: there is nothing in it", path);
+}
+
 /* The configuration file: the one named, else ~/.armadactl.yaml if it is
  * there. */
 static enum cli_exit read_config(struct cli *cli, json_t **ret_config)

@@ -1,6 +1,7 @@
 /*
  * create, update, delete, get and cordon of queues.
  */
+#include "cli/pool_table.h"
 #include "cli/queues.h"
 #include "wire/settings.h"
 
@@ -422,21 +423,15 @@ static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)
     return rc;
 }
 
-enum cli_exit cmd_create(struct cli *cli)
+static enum cli_exit create_of(struct cli *cli, const json_t *document)
 {
-    auto_json_t *document = NULL;
-
-    if (!cli_has(cli, "file")) {
-        return cli_fail(cli, CLI_USAGE, "create wants -f FILE");
-    }
-    enum cli_exit rc =
-        cli_read_document(cli, cli_text(cli, "file", NULL), &document);
-    if (rc != CLI_OK) {
-        return rc;
-    }
     const char *version =
         json_string_value(json_object_get(document, "apiVersion"));
     const char *kind = json_string_value(json_object_get(document, "kind"));
+
+    if (kind && strcmp(kind, "Pool") == 0) {
+        return pool_create_of(cli, document, cli_has(cli, "dry-run"));
+    }
     if (!version || strcmp(version, "armadaproject.io/v1beta1") != 0) {
         return cli_fail(cli, CLI_INVALID,
                         "apiVersion must be armadaproject.io/v1beta1");
@@ -447,5 +442,13 @@ enum cli_exit cmd_create(struct cli *cli)
     if (kind && strcmp(kind, "RetryPolicy") == 0) {
         return create_policy_of(cli, document);
     }
-    return cli_fail(cli, CLI_INVALID, "kind must be Queue or RetryPolicy");
+    return cli_fail(cli, CLI_INVALID,
+                    "kind must be Queue, RetryPolicy or Pool");
+}
+
+enum cli_exit cmd_create(struct cli *cli)
+{
+    return cli_has(cli, "file")
+               ? cli_each_document(cli, cli_text(cli, "file", NULL), create_of)
+               : cli_fail(cli, CLI_USAGE, "create wants -f FILE");
 }

@@ -152,6 +152,12 @@ enum cli_exit cli_read_file(struct cli *cli, const char *path,
 /* Read the first YAML or JSON document of a file; the caller lets it go. */
 enum cli_exit cli_read_document(struct cli *cli, const char *path,
                                 json_t **ret_document);
+/* What is done with a document of a file. */
+typedef enum cli_exit cli_document_fn(struct cli *cli, const json_t *document);
+/* Do it with each, in order, up to the first that fails; empty ones are passed
+ * over, but not all of them may be. */
+enum cli_exit cli_each_document(struct cli *cli, const char *path,
+                                cli_document_fn *fn);
 
 /* A C string in the arena. */
 char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
@@ -207,6 +213,10 @@ enum cli_exit cmd_uncordon_executor(struct cli *cli);
 enum cli_exit cmd_cordon_node(struct cli *cli);
 enum cli_exit cmd_uncordon_node(struct cli *cli);
 enum cli_exit cmd_delete_executor(struct cli *cli);
+enum cli_exit cmd_create_pool(struct cli *cli);
+enum cli_exit cmd_edit_pool(struct cli *cli);
+enum cli_exit cmd_delete_pool(struct cli *cli);
+enum cli_exit cmd_get_pools(struct cli *cli);
 enum cli_exit cmd_create_retry_policy(struct cli *cli);
 enum cli_exit cmd_update_retry_policy(struct cli *cli);
 enum cli_exit cmd_delete_retry_policy(struct cli *cli);

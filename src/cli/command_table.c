@@ -123,6 +123,25 @@ static const struct option_spec cordon_options[] = {
     INVERSE,
     DRY_RUN,
 };
+static const struct option_spec pool_options[] = {
+    FILE_OPTION,
+    {"selector", 'l', OPTION_LIST, "T,...",
+     "its nodes: K=V, K!=V, K or !K, all of which hold"},
+    {"disable-preemption", 0, OPTION_SWITCH, NULL,
+     "its own jobs preempt nothing in it"},
+    {"disable-borrowing", 0, OPTION_SWITCH, NULL,
+     "its own jobs go to no other pool"},
+    {"disable-sharing", 0, OPTION_SWITCH, NULL,
+     "jobs of other pools do not come"},
+    {"borrowing-pools", 0, OPTION_LIST, "POOL,...",
+     "where its own jobs may go; none: wherever there is sharing"},
+    {"preemption-order", 0, OPTION_TEXT, "ORDER",
+     "preempt-first or borrow-first"},
+};
+static const struct option_spec get_pools_options[] = {
+    {"statistics", 0, OPTION_FLAG, NULL,
+     "resources of each pool: what there is, used, lent, waited for"},
+};
 static const struct option_spec retry_policy_options[] = {FILE_OPTION};
 static const struct option_spec report_options[] = {
     VERBOSE,
@@ -201,7 +220,7 @@ const struct command_spec command_table[] = {
     ROW("reprioritize job-set", NULL, "QUEUE JOBSET PRIORITY", 3, 3,
         cmd_reprioritize_job_set, "change the priority of a job set"),
     ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,
-             "make the queue or retry policy of a file"),
+             "make the queue, retry policy or pools of a file"),
     ROW_WITH("create queue", NULL, "NAME", 1, 1, cmd_create_queue,
              queue_options, "make a queue"),
     ROW_WITH("update queue", NULL, "NAME", 1, 1, cmd_update_queue,
@@ -234,6 +253,14 @@ const struct command_spec command_table[] = {
              node_options, "give a node no new work until it is released"),
     ROW_WITH("release node", NULL, "NAME", 1, 1, cmd_release_node, node_options,
              "end a node's quarantine and forget its failures"),
+    ROW_WITH("create pool", "create pools", "[NAME]", 0, 1, cmd_create_pool,
+             pool_options, "make pools of a file, or one of options"),
+    ROW_WITH("edit pool", "edit pools", "[NAME]", 0, 1, cmd_edit_pool,
+             pool_options, "change what is named of pools, keep the rest"),
+    ROW("delete pool", "delete pools", "NAME...", 1, -1, cmd_delete_pool,
+        "delete pools; their nodes and waiting jobs go to the default pool"),
+    ROW_WITH("get pools", "get pool", "[NAME...]", 0, -1, cmd_get_pools,
+             get_pools_options, "show pools, and whose jobs are in them"),
     ROW("delete executor", NULL, "NAME", 1, 1, cmd_delete_executor,
         "forget an executor"),
     ROW_WITH("create retry-policy", NULL, "", 0, 0, cmd_create_retry_policy,

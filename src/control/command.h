@@ -39,6 +39,7 @@ enum command_kind {
     COMMAND_QUERY_ADMISSIONS, /* which of some jobs are admitted */
     COMMAND_QUERY_NODES,      /* nodes, their capacity and their state */
     COMMAND_QUERY_EXECUTORS,  /* executors, and what they offer */
+    COMMAND_QUERY_POOLS,      /* pools as objects, and how they stand */
     COMMAND_SESSION_END,      /* the stream of a held exchange has ended */
 };
 
@@ -182,6 +183,38 @@ struct executor_status {
                                  that are open, what is free there; no zeros */
 };
 
+/* What pools as objects are told of (model.md 5.8). */
+enum pool_amount_kind {
+    POOL_AMOUNT_CPU,
+    POOL_AMOUNT_GPU,
+    POOL_AMOUNT_MEMORY,
+    POOL_AMOUNT_STORAGE,
+    POOL_AMOUNT_PODS,
+    POOL_AMOUNT_NODES,
+    POOL_AMOUNTS,
+};
+
+/* Of one pool; `total`: of all pools what is allocatable. */
+struct pool_amount {
+    int64_t capacity_milli, allocatable_milli, total_milli;
+    int64_t used_milli;   /* by all pods on its nodes; of it ... */
+    int64_t shared_milli; /* ... by jobs at home elsewhere ... */
+    int64_t system_milli; /* ... and by pods that are not ours */
+    int64_t pending_milli;
+};
+
+/* How a pool stands. */
+struct pool_row {
+    struct str name;
+    struct str encoded; /* berth.api.Pool; "" of the Default pool */
+    bool is_default;
+    uint32_t node_count;
+    uint32_t queued_own_count, queued_foreign_count;
+    uint32_t running_own_count, running_foreign_count;
+    uint32_t conflict_count; /* nodes that several pools match; in Default */
+    struct pool_amount amounts[POOL_AMOUNTS];
+};
+
 /* Whether a job that waits is admitted, and what it was promised. */
 struct admission_status {
     struct job_id job;
@@ -254,6 +287,12 @@ struct command {
             struct executor_status *rows; /* answer: by name, then pool */
             uint32_t row_count;
         } executors;
+        struct {
+            struct str name;       /* "": all */
+            bool is_brief;         /* which there are, not how they stand */
+            struct pool_row *rows; /* answer: Default, then by name */
+            uint32_t row_count;
+        } pools;
         struct {
             struct admission_status *rows; /* jobs are given */
             uint32_t row_count;

@@ -39,7 +39,7 @@ enum {
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_FORMAT_VERSION = 1,     /* of the records' payloads */
-    CONTROL_CHECKPOINT_VERSION = 2, /* 2: cordons of nodes */
+    CONTROL_CHECKPOINT_VERSION = 3, /* 2: cordons of nodes; 3: pools */
 };
 
 /* What the leader is doing. */

@@ -204,6 +204,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_APPS:
     case COMMAND_QUERY_NODES:
     case COMMAND_QUERY_EXECUTORS:
+    case COMMAND_QUERY_POOLS:
     case COMMAND_EXPLAIN:
     case COMMAND_QUERY_ADMISSIONS:
         report_answer(c, command);

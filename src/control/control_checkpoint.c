@@ -116,6 +116,7 @@ static void encode_head(struct control *c, struct strbuf *buf, bool is_whole)
              c->is_policy_logged ? str_of(c->policy->text) : (struct str){0});
     put_table(c->config.queues, buf);
     put_table(c->config.retry_policies, buf);
+    pool_objects_pack(c, buf);
     put_executors(c, buf, !is_whole);
     if (is_whole) {
         put_marks(c, buf);
@@ -285,6 +286,9 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     }
     get_queues(c, &reader);
     get_retry_policies(c, &reader);
+    if (version >= 3) {
+        pool_objects_unpack(c, &reader);
+    }
     get_executors(c, &reader, version);
     get_marks(c, &reader);
     struct dedup *dedup = reader.is_bad ? NULL : dedup_unpack(&reader);

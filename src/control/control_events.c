@@ -93,7 +93,9 @@ static bool is_refused(struct looking *l, const struct event *event)
         return refuse(l, COMMAND_OVERLOADED,
                       "there are as many queues as this server can hold");
     }
-    return false;
+    const char *why =
+        event->type == EVENT_POOL_SET ? pool_refusal(l->c, event) : NULL;
+    return why ? refuse(l, COMMAND_INVALID, why) : false;
 }
 
 /* First all is judged: a command is appended whole or not at all. */

@@ -65,6 +65,7 @@ void state_fini(struct control *c)
     pools_destroy(c->pools);
     dedup_destroy(c->dedup);
     policy_box_destroy(c->policy);
+    pool_table_fini(&c->pool_table);
     names_fini(&c->queue_names);
     VEC_FREE(&c->queues);
     VEC_FREE(&c->classes);
@@ -461,6 +462,10 @@ static void fold_other(struct control *c, const struct event *event)
         break;
     case EVENT_NODE_HEALTH:
         health_fold(c, event);
+        break;
+    case EVENT_POOL_SET:
+    case EVENT_POOL_DELETED:
+        pool_fold(c, event);
         break;
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);

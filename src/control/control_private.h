@@ -10,6 +10,7 @@
  *     control_groups.c      groups of pods as a whole
  *     control_health.c      nodes that fail
  *     control_nodes.c       nodes as operators see them
+ *     control_pools.c       pools as objects
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_apps.c        applications of jobs, and how they stand
@@ -25,6 +26,7 @@
 #include "base/vec.h"
 #include "control/control.h"
 #include "control/dedup.h"
+#include "control/pool_table.h"
 #include "control/session.h"
 #include "job/groups.h"
 #include "job/job_action.h"
@@ -163,6 +165,7 @@ struct control {
     bool is_policy_logged; /* it is the log's, not only the configuration's */
     struct jobs *jobs;
     struct pools *pools;
+    struct pool_table pool_table; /* the objects; c->pools goes by them */
     struct dedup *dedup;
     struct names queue_names;
     VEC(struct control_queue) queues;
@@ -350,6 +353,22 @@ void health_fold(struct control *c, const struct event *event);
 
 /* Answer a COMMAND_QUERY_NODES. */
 void nodes_answer(struct control *c, struct command *command);
+
+/* control_pools.c */
+
+/* Set a pool from its encoding, as the event does; what is refused is passed
+ * over. */
+int pool_apply(struct control *c, struct str encoded);
+/* Fold POOL_SET and POOL_DELETED. */
+void pool_fold(struct control *c, const struct event *event);
+/* Why a POOL_SET may not be appended, or NULL. */
+const char *pool_refusal(const struct control *c, const struct event *event);
+/* Append the pools, for a checkpoint. */
+void pool_objects_pack(const struct control *c, struct strbuf *buf);
+/* Take them back. */
+void pool_objects_unpack(struct control *c, struct pack_reader *reader);
+/* Answer a COMMAND_QUERY_POOLS. */
+void pool_objects_answer(struct control *c, struct command *command);
 
 /* control_preempt.c */
 

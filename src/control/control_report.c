@@ -821,6 +821,8 @@ void report_answer(struct control *c, struct command *command)
         nodes_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_EXECUTORS) {
         clusters_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_POOLS) {
+        pool_objects_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_ADMISSIONS) {
         admissions_answer(c, command);
     } else {

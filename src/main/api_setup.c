@@ -99,6 +99,8 @@ static void set_grants(const struct config_permissions *from,
     grant(auth, PERMISSION_UPDATE_RETRY_POLICY, &from->update_retry_policy);
     grant(auth, PERMISSION_DELETE_RETRY_POLICY, &from->delete_retry_policy);
     grant(auth, PERMISSION_BACKUP, &from->backup);
+    grant(auth, PERMISSION_CREATE_POOL, &from->create_pool);
+    grant(auth, PERMISSION_DELETE_POOL, &from->delete_pool);
 }
 
 /* The group of the executor inside joins those that may execute jobs. */

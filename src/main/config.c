@@ -77,6 +77,8 @@ static const struct setting permission_keys[] = {
     PERMISSION(update_retry_policy, "Groups that may change retry policies."),
     PERMISSION(delete_retry_policy, "Groups that may delete retry policies."),
     PERMISSION(backup, "Groups that may copy the log and the store."),
+    PERMISSION(create_pool, "Groups that may make and change pools."),
+    PERMISSION(delete_pool, "Groups that may delete pools."),
 };
 static const struct settings permission_table =
     TABLE(permission_keys, config_permissions, NULL);
@@ -299,6 +301,7 @@ static void default_auth(struct config_auth *auth)
     to->cordon_nodes = to->execute_jobs = to->update_executor_settings = all;
     to->create_retry_policy = to->update_retry_policy = all;
     to->delete_retry_policy = to->backup = all;
+    to->create_pool = to->delete_pool = all;
 }
 
 static void default_submission(struct config_submission *submission)

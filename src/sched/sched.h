@@ -617,6 +617,32 @@ void sched_application_counts(const struct sched *sched, uint32_t queue,
 void sched_pool_stats(struct sched *sched, uint32_t pool_index,
                       struct sched_pool_stats *ret_stats);
 
+/* The resources of which pools are told as objects (model.md 5.8). */
+enum sched_amount {
+    SCHED_AMOUNT_CPU,
+    SCHED_AMOUNT_GPU, /* `gpu`, and all that end in `/gpu` */
+    SCHED_AMOUNT_MEMORY,
+    SCHED_AMOUNT_STORAGE, /* ephemeral */
+    SCHED_AMOUNT_PODS,
+    SCHED_AMOUNTS,
+};
+
+/* What all pools of a state have together, and for what it is used; milli
+ * units.  Nodes count that are there, whether they get work or not. */
+struct sched_usage {
+    int64_t allocatable[SCHED_AMOUNTS];
+    int64_t system[SCHED_AMOUNTS];  /* by pods that are not ours */
+    int64_t own[SCHED_AMOUNTS];     /* by jobs that are at home here */
+    int64_t shared[SCHED_AMOUNTS];  /* by foreign ones */
+    int64_t pending[SCHED_AMOUNTS]; /* of jobs that wait here */
+    uint32_t node_count;
+    uint32_t own_waiting_count, foreign_waiting_count;
+    uint32_t own_running_count, foreign_running_count;
+};
+
+/* Sum it up; looks at every node. */
+void sched_usage(const struct sched *sched, struct sched_usage *ret_usage);
+
 /* Recompute all sums and indexes from the jobs and nodes themselves and
  * compare; false when anything differs.  For tests and self-checks. */
 bool sched_is_consistent(struct sched *sched);

@@ -93,6 +93,8 @@ static int start(void **state)
         UNARY("/berth.api.Berth/ExplainJob"),
         UNARY("/berth.api.Berth/ListNodes"),
         UNARY("/berth.api.Berth/ListExecutors"),
+        UNARY("/berth.api.Berth/CreatePool"),
+        UNARY("/berth.api.Berth/ListPools"),
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {
@@ -721,6 +723,71 @@ static void explain_prints_text_or_data(void **state)
           "reason: full\n", "");
 }
 
+static void create_pool_takes_options_or_a_file(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
+
+    answer(script, &empty.base);
+    check(ASK(script, "", "create", "pool", "gpu", "--selector",
+              "gpu=true,zone!=b,ssd,!old", "--disable-sharing",
+              "--disable-borrowing=false", "--borrowing-pools", "cpu"),
+          CLI_OK, "Created pool gpu\n", "");
+    Berth__Api__Pool *pool =
+        asked(script, &arena, &berth__api__pool__descriptor);
+    assert_string_equal(pool->name, "gpu");
+    assert_int_equal(pool->node_selector->n_match_labels, 1);
+    assert_string_equal(pool->node_selector->match_labels[0]->value, "true");
+    assert_int_equal(pool->node_selector->n_match_expressions, 3);
+    assert_string_equal(pool->node_selector->match_expressions[0]->operator_,
+                        "NotIn");
+    assert_string_equal(pool->node_selector->match_expressions[2]->key, "old");
+    assert_true(pool->disable_sharing);
+    assert_false(pool->disable_borrowing);
+    assert_string_equal(pool->borrowing_pools[0], "cpu");
+
+    check(ASK(script,
+              "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
+              "metadata: {name: a}\nspec: {disablePreemption: true}\n---\n"
+              "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
+              "metadata: {name: b}\n",
+              "create", "-f", "-"),
+          CLI_OK, "Created pool a\nCreated pool b\n", "");
+    check(ASK(script, "", "create", "pool", "default"), CLI_INVALID, "",
+          "berthctl: metadata.name: \"default\" is the default pool, which "
+          "cannot be created, edited or deleted\n");
+    check(ASK(script, "", "create", "pool"), CLI_USAGE, "",
+          "berthctl: create pool wants NAME or -f FILE\n");
+}
+
+static void get_pools_shows_whose_jobs_are_in_them(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+    Berth__Api__PoolStatus status = BERTH__API__POOL_STATUS__INIT;
+    Berth__Api__PoolStatus *statuses[] = {&status};
+    Berth__Api__ListPoolsResponse list = BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    char name[] = "gpu";
+
+    pool.name = name;
+    pool.disable_preemption = true;
+    status.pool = &pool;
+    status.node_count = 2;
+    status.running_foreign_count = 7;
+    list.pools = statuses;
+    list.n_pools = 1;
+    answer(script, &list.base);
+    check(ASK(script, "", "get", "pools"), CLI_OK,
+          "POOL  FLAGS          NODES  RUNNING OWN  RUNNING LENT  "
+          "WAITING OWN  WAITING LENT\n"
+          "gpu   (p=x,b=√,s=√)  2      0            7             0            "
+          "0\n",
+          "");
+    check(ASK(script, "", "get", "pool", "cpu"), CLI_NOT_FOUND, "",
+          "berthctl: there is no pool cpu\n");
+}
+
 static void backup_writes_only_into_a_new_directory(void **state)
 {
     struct script *script = *state;
@@ -773,6 +840,8 @@ int main(void)
         SERVED(get_nodes_prints_a_table),
         SERVED(get_executors_prints_a_table),
         SERVED(explain_prints_text_or_data),
+        SERVED(create_pool_takes_options_or_a_file),
+        SERVED(get_pools_shows_whose_jobs_are_in_them),
         SERVED(backup_writes_only_into_a_new_directory),
     };
     return RUN_TESTS(tests);

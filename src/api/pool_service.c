@@ -1,0 +1,239 @@
+/* berth.api.Berth: pools as objects (model.md 5).
+ *
+ * Whether a pool is there is asked of the leader before a fact about it is
+ * posted.  Two requests at the same time may both find it so; then the later
+ * fact stands, as if they had come one after the other. */
+#include "api/handlers.h"
+#include "api/message.h"
+#include "api/sequence.h"
+#include "api/state.h"
+#include "model/quantity.h"
+#include "wire/message.h"
+#include "wire/pool_codec.h"
+
+/* What is to be logged once the leader has said whether the pool is there. */
+struct wish {
+    struct event event;
+    struct str name;
+    bool must_exist; /* else it must not */
+};
+
+static void post_event(struct api_call *call, const struct event *event)
+{
+    struct event_scope scope = {.user = call->principal.name};
+    struct sequence sequence = {0};
+
+    sequence_begin(&sequence, &scope);
+    sequence_add(&sequence, event);
+    api_call_post(call, sequence_command(&sequence, &scope),
+                  api_call_done_empty);
+}
+
+static void existence_known(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+    const struct wish *wish = call->data;
+
+    if (!api_call_fail_command(call, command, "log")) {
+        bool is_there = command->pools.row_count > 0;
+        if (wish->must_exist && !is_there) {
+            api_call_fail(call, RPC_NOT_FOUND, "could not find pool \"%.*s\"",
+                          STR_ARG(wish->name));
+        } else if (!wish->must_exist && is_there) {
+            api_call_fail(call, RPC_ALREADY_EXISTS,
+                          "pool \"%.*s\" exists already", STR_ARG(wish->name));
+        } else {
+            post_event(call, &wish->event);
+        }
+    }
+    command_destroy(command);
+}
+
+static void ask_first(struct api_call *call, const struct event *event,
+                      struct str name, bool must_exist)
+{
+    struct command *command = command_create(COMMAND_QUERY_POOLS);
+    struct wish *wish = arena_alloc(&call->arena, sizeof(*wish));
+
+    *wish = (struct wish){*event, name, must_exist};
+    call->data = wish;
+    command->pools.name = arena_str(&command->arena, name);
+    command->pools.is_brief = true;
+    api_call_post(call, command, existence_known);
+}
+
+static struct event event_now(const struct api_call *call, enum event_type type)
+{
+    const struct clock *clock = call->api->ports.clock;
+
+    return (struct event){.type = type, .created_ms = clock->wall_ms(clock)};
+}
+
+static void put_pool(struct api_call *call, struct str request, bool must_exist)
+{
+    Berth__Api__Pool *pool;
+    struct err err;
+
+    if (!api_call_decode(call, &berth__api__pool__descriptor, request, &pool)) {
+        return;
+    }
+    if (pool_check(pool, &err) < 0) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "invalid pool: %s", err.text);
+        return;
+    }
+    struct event event = event_now(call, EVENT_POOL_SET);
+    event.pool.encoded = wire_encode_arena(&pool->base, &call->arena);
+    ask_first(call, &event, str_of(pool->name), must_exist);
+}
+
+void handle_create_pool(struct api_call *call, struct str request)
+{
+    put_pool(call, request, false);
+}
+
+void handle_update_pool(struct api_call *call, struct str request)
+{
+    put_pool(call, request, true);
+}
+
+void handle_delete_pool(struct api_call *call, struct str request)
+{
+    Berth__Api__DeletePoolRequest *message;
+
+    if (!api_call_decode(call, &berth__api__delete_pool_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    struct str name = str_of(message->name);
+    if (!name.byte_count || str_equal(name, POOL_DEFAULT_NAME)) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "the default pool cannot be created, edited or deleted");
+        return;
+    }
+    struct event event = event_now(call, EVENT_POOL_DELETED);
+    event.pool.record.name = name;
+    ask_first(call, &event, name, true);
+}
+
+/* Listing. */
+
+static char *amount_text(struct arena *arena, int64_t milli, bool is_binary)
+{
+    char text[QUANTITY_TEXT_BYTES_MAX];
+
+    quantity_format(milli, is_binary, text);
+    return message_copy(arena, str_of(text));
+}
+
+static Berth__Api__PoolResource *
+resource_message(const char *name, const struct pool_amount *amount,
+                 bool is_binary, struct arena *arena)
+{
+    Berth__Api__PoolResource *message =
+        message_new(arena, &berth__api__pool_resource__descriptor);
+
+    message->name = message_copy(arena, str_of(name));
+    message->capacity = amount_text(arena, amount->capacity_milli, is_binary);
+    message->allocatable =
+        amount_text(arena, amount->allocatable_milli, is_binary);
+    message->used = amount_text(arena, amount->used_milli, is_binary);
+    message->shared = amount_text(arena, amount->shared_milli, is_binary);
+    message->system = amount_text(arena, amount->system_milli, is_binary);
+    message->pending = amount_text(arena, amount->pending_milli, is_binary);
+    message->total = amount_text(arena, amount->total_milli, is_binary);
+    return message;
+}
+
+static void add_resources(Berth__Api__PoolStatus *status,
+                          const struct pool_row *row, struct arena *arena)
+{
+    static const struct {
+        const char *name;
+        enum pool_amount_kind kind;
+        bool is_binary;
+    } resources[] = {
+        {"cpu", POOL_AMOUNT_CPU, false},
+        {"gpu", POOL_AMOUNT_GPU, false},
+        {"memory", POOL_AMOUNT_MEMORY, true},
+        {"ephemeral-storage", POOL_AMOUNT_STORAGE, true},
+        {"nodes", POOL_AMOUNT_NODES, false},
+        {"pods", POOL_AMOUNT_PODS, false},
+    };
+
+    status->resources = arena_alloc_array(arena, ARRAY_COUNT(resources),
+                                          sizeof(*status->resources));
+    for (size_t i = 0; i < ARRAY_COUNT(resources); i++) {
+        status->resources[status->n_resources++] = resource_message(
+            resources[i].name, &row->amounts[resources[i].kind],
+            resources[i].is_binary, arena);
+    }
+}
+
+/* The pool of a row; of the Default pool its name. */
+static Berth__Api__Pool *pool_of(const struct pool_row *row,
+                                 struct arena *arena)
+{
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (row->is_default ||
+        wire_decode(&berth__api__pool__descriptor, row->encoded,
+                    &wire_request_limits, arena, &message, &err) < 0) {
+        Berth__Api__Pool *pool =
+            message_new(arena, &berth__api__pool__descriptor);
+        pool->name = message_copy(arena, row->name);
+        return pool;
+    }
+    Berth__Api__Pool *pool = (void *)message;
+    pool->name = message_copy(arena, row->name);
+    return pool;
+}
+
+static Berth__Api__PoolStatus *status_message(const struct pool_row *row,
+                                              struct arena *arena)
+{
+    Berth__Api__PoolStatus *status =
+        message_new(arena, &berth__api__pool_status__descriptor);
+
+    status->pool = pool_of(row, arena);
+    status->is_default = row->is_default;
+    status->node_count = row->node_count;
+    status->queued_own_count = row->queued_own_count;
+    status->queued_foreign_count = row->queued_foreign_count;
+    status->running_own_count = row->running_own_count;
+    status->running_foreign_count = row->running_foreign_count;
+    status->conflicting_node_count = row->conflict_count;
+    add_resources(status, row, arena);
+    return status;
+}
+
+static void pools_known(struct command *command, void *ctx)
+{
+    Berth__Api__ListPoolsResponse response =
+        BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command, "log")) {
+        response.pools = arena_alloc_array(
+            &command->arena, command->pools.row_count, sizeof(*response.pools));
+        for (uint32_t i = 0; i < command->pools.row_count; i++) {
+            response.pools[response.n_pools++] =
+                status_message(&command->pools.rows[i], &command->arena);
+        }
+        api_call_reply(call, &response.base);
+    }
+    command_destroy(command);
+}
+
+void handle_list_pools(struct api_call *call, struct str request)
+{
+    Berth__Api__ListPoolsRequest *message;
+
+    if (!api_call_decode(call, &berth__api__list_pools_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    struct command *command = command_create(COMMAND_QUERY_POOLS);
+    command->pools.name = arena_str(&command->arena, str_of(message->name));
+    api_call_post(call, command, pools_known);
+}

@@ -1,0 +1,431 @@
+/*
+ * create, edit, delete and get of pools.
+ */
+#include "cli/pool_table.h"
+#include "wire/pool_codec.h"
+
+/* Options. */
+
+static enum cli_exit take_switch(const struct cli *cli, const char *option,
+                                 protobuf_c_boolean *ret_is_on)
+{
+    const char *text = cli_text(cli, option, NULL);
+
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
+        return cli_fail(cli, CLI_USAGE, "--%s is true or false, not \"%s\"",
+                        option, text);
+    }
+    if (cli_has(cli, option)) {
+        *ret_is_on = !text || strcmp(text, "true") == 0;
+    }
+    return CLI_OK;
+}
+
+static void add_expression(struct cli *cli, Berth__Api__LabelSelector *selector,
+                           char *key, const char *op, char *value)
+{
+    Berth__Api__LabelExpression *expression =
+        wire_new(&berth__api__label_expression__descriptor, &cli->arena);
+
+    expression->key = key;
+    expression->operator_ = cli_format(cli, "%s", op);
+    if (value) {
+        expression->values =
+            arena_alloc(&cli->arena, sizeof(*expression->values));
+        expression->values[expression->n_values++] = value;
+    }
+    selector->match_expressions[selector->n_match_expressions++] = expression;
+}
+
+static void add_label(struct cli *cli, Berth__Api__LabelSelector *selector,
+                      char *key, char *value)
+{
+    Berth__Api__LabelSelector__MatchLabelsEntry *entry =
+        wire_new(&berth__api__label_selector__match_labels_entry__descriptor,
+                 &cli->arena);
+
+    entry->key = key;
+    entry->value = value;
+    selector->match_labels[selector->n_match_labels++] = entry;
+}
+
+/* One term of --selector: K=V, K!=V, K or !K. */
+static void add_term(struct cli *cli, Berth__Api__LabelSelector *selector,
+                     char *term)
+{
+    char *equals = strchr(term, '=');
+
+    if (!equals && *term == '!') {
+        add_expression(cli, selector, term + 1, "DoesNotExist", NULL);
+    } else if (!equals) {
+        add_expression(cli, selector, term, "Exists", NULL);
+    } else if (equals > term && equals[-1] == '!') {
+        equals[-1] = '\0';
+        add_expression(cli, selector, term, "NotIn", equals + 1);
+    } else {
+        *equals = '\0';
+        add_label(cli, selector, term, equals + 1);
+    }
+}
+
+static void take_selector(struct cli *cli, Berth__Api__Pool *pool)
+{
+    struct cli_names terms = cli_list(cli, "selector");
+    Berth__Api__LabelSelector *selector =
+        wire_new(&berth__api__label_selector__descriptor, &cli->arena);
+
+    selector->match_labels = arena_alloc_array(&cli->arena, terms.count,
+                                               sizeof(*selector->match_labels));
+    selector->match_expressions = arena_alloc_array(
+        &cli->arena, terms.count, sizeof(*selector->match_expressions));
+    for (size_t i = 0; i < terms.count; i++) {
+        add_term(cli, selector, terms.items[i]);
+    }
+    pool->node_selector = selector;
+}
+
+/* Change of a pool what options name, and nothing else. */
+static enum cli_exit apply_options(struct cli *cli, Berth__Api__Pool *pool)
+{
+    enum cli_exit rc =
+        take_switch(cli, "disable-preemption", &pool->disable_preemption);
+
+    if (rc == CLI_OK) {
+        rc = take_switch(cli, "disable-borrowing", &pool->disable_borrowing);
+    }
+    if (rc == CLI_OK) {
+        rc = take_switch(cli, "disable-sharing", &pool->disable_sharing);
+    }
+    if (rc == CLI_OK && cli_is_given(cli, "selector")) {
+        take_selector(cli, pool);
+    }
+    if (rc == CLI_OK && cli_is_given(cli, "borrowing-pools")) {
+        struct cli_names lenders = cli_list(cli, "borrowing-pools");
+        pool->borrowing_pools = lenders.items;
+        pool->n_borrowing_pools = lenders.count;
+    }
+    if (rc == CLI_OK && cli_has(cli, "preemption-order")) {
+        pool->preemption_order =
+            cli_format(cli, "%s", cli_text(cli, "preemption-order", ""));
+    }
+    return rc;
+}
+
+static bool has_options(const struct cli *cli)
+{
+    static const char *const names[] = {
+        "selector",        "disable-preemption", "disable-borrowing",
+        "disable-sharing", "borrowing-pools",    "preemption-order"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        if (cli_is_given(cli, names[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file, or else a name and options. */
+static enum cli_exit check_arguments(const struct cli *cli)
+{
+    bool has_file = cli_has(cli, "file");
+
+    if (has_file && (cli->argument_count > 0 || has_options(cli))) {
+        return cli_fail(cli, CLI_USAGE, "%s takes -f FILE, or NAME and options",
+                        cli->command->path);
+    }
+    return has_file || cli->argument_count == 1
+               ? CLI_OK
+               : cli_fail(cli, CLI_USAGE, "%s wants NAME or -f FILE",
+                          cli->command->path);
+}
+
+/* Calls. */
+
+static enum cli_exit put_pool(struct cli *cli, const char *method,
+                              const char *done, const Berth__Api__Pool *pool)
+{
+    struct err err;
+
+    if (pool_check(pool, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    enum cli_exit rc = cli_call_empty(cli, method, &pool->base);
+    if (rc == CLI_OK) {
+        cli_say(cli, "%s pool %s", done, pool->name);
+    }
+    return rc;
+}
+
+static enum cli_exit create_pool(struct cli *cli, const Berth__Api__Pool *pool)
+{
+    return put_pool(cli, "/berth.api.Berth/CreatePool", "Created", pool);
+}
+
+static enum cli_exit list_pools(struct cli *cli, const char *name,
+                                Berth__Api__ListPoolsResponse **ret_response)
+{
+    Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.name = cli_format(cli, "%s", name);
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListPools", &request.base,
+                 &berth__api__list_pools_response__descriptor, &reply);
+    if (rc == CLI_OK) {
+        *ret_response = (void *)reply;
+    }
+    return rc;
+}
+
+static enum cli_exit no_such_pool(const struct cli *cli, const char *name)
+{
+    return cli_fail(cli, CLI_NOT_FOUND, "there is no pool %s", name);
+}
+
+/* The one of that name, which must be there and be an object. */
+static enum cli_exit find_pool(struct cli *cli, const char *name,
+                               const Berth__Api__PoolStatus **ret_status)
+{
+    Berth__Api__ListPoolsResponse *response;
+
+    if (!*name || strcmp(name, "default") == 0) {
+        return cli_fail(cli, CLI_INVALID,
+                        "the default pool cannot be created, edited or "
+                        "deleted");
+    }
+    enum cli_exit rc = list_pools(cli, name, &response);
+    if (rc == CLI_OK && response->n_pools == 0) {
+        return no_such_pool(cli, name);
+    }
+    if (rc == CLI_OK) {
+        *ret_status = response->pools[0];
+    }
+    return rc;
+}
+
+/* Files. */
+
+static enum cli_exit read_pool(struct cli *cli, const json_t *document,
+                               Berth__Api__Pool **ret_pool)
+{
+    struct err err;
+
+    return pool_resource_read(document, &cli->arena, ret_pool, &err) == 0
+               ? CLI_OK
+               : cli_fail(cli, CLI_INVALID, "%s", err.text);
+}
+
+static enum cli_exit create_document(struct cli *cli, const json_t *document)
+{
+    Berth__Api__Pool *pool;
+
+    enum cli_exit rc = read_pool(cli, document, &pool);
+    return rc == CLI_OK ? create_pool(cli, pool) : rc;
+}
+
+/* With --dry-run. */
+static enum cli_exit check_document(struct cli *cli, const json_t *document)
+{
+    Berth__Api__Pool *pool;
+    struct err err;
+
+    enum cli_exit rc = read_pool(cli, document, &pool);
+    if (rc == CLI_OK && pool_check(pool, &err) < 0) {
+        rc = cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Created pool %s", pool->name);
+    }
+    return rc;
+}
+
+enum cli_exit pool_create_of(struct cli *cli, const json_t *document,
+                             bool is_dry_run)
+{
+    return is_dry_run ? check_document(cli, document)
+                      : create_document(cli, document);
+}
+
+/* What a document names of a pool replaces what the pool has. */
+static enum cli_exit edit_document(struct cli *cli, const json_t *document)
+{
+    const Berth__Api__PoolStatus *status = NULL;
+    Berth__Api__Pool *pool;
+
+    enum cli_exit rc = read_pool(cli, document, &pool);
+    if (rc == CLI_OK) {
+        rc = find_pool(cli, pool->name, &status);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    auto_json_t *merged = pool_resource_write(status->pool);
+    json_t *given = json_object_get(document, "spec");
+    if (json_is_object(given)) {
+        (void)json_object_update(json_object_get(merged, "spec"), given);
+    }
+    rc = read_pool(cli, merged, &pool);
+    return rc == CLI_OK
+               ? put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited", pool)
+               : rc;
+}
+
+/* Commands. */
+
+enum cli_exit cmd_create_pool(struct cli *cli)
+{
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+
+    enum cli_exit rc = check_arguments(cli);
+    if (rc == CLI_OK && cli_has(cli, "file")) {
+        return cli_each_document(cli, cli_text(cli, "file", NULL),
+                                 create_document);
+    }
+    if (rc == CLI_OK) {
+        pool.name = cli_argument(cli, 0);
+        rc = apply_options(cli, &pool);
+    }
+    return rc == CLI_OK ? create_pool(cli, &pool) : rc;
+}
+
+enum cli_exit cmd_edit_pool(struct cli *cli)
+{
+    Berth__Api__Pool scratch = BERTH__API__POOL__INIT;
+    const Berth__Api__PoolStatus *status = NULL;
+
+    enum cli_exit rc = check_arguments(cli);
+    if (rc == CLI_OK && cli_has(cli, "file")) {
+        return cli_each_document(cli, cli_text(cli, "file", NULL),
+                                 edit_document);
+    }
+    /* Options that make no sense are told before the server is asked. */
+    if (rc == CLI_OK) {
+        rc = apply_options(cli, &scratch);
+    }
+    if (rc == CLI_OK) {
+        rc = find_pool(cli, cli_argument(cli, 0), &status);
+    }
+    if (rc == CLI_OK) {
+        rc = apply_options(cli, status->pool);
+    }
+    return rc == CLI_OK ? put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited",
+                                   status->pool)
+                        : rc;
+}
+
+static enum cli_exit delete_pool(struct cli *cli, char *name)
+{
+    Berth__Api__DeletePoolRequest request =
+        BERTH__API__DELETE_POOL_REQUEST__INIT;
+    const Berth__Api__PoolStatus *status = NULL;
+
+    enum cli_exit rc = find_pool(cli, name, &status);
+    if (rc == CLI_OK) {
+        request.name = name;
+        rc = cli_call_empty(cli, "/berth.api.Berth/DeletePool", &request.base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Deleted pool %s", name);
+    }
+    if (rc == CLI_OK && status->node_count) {
+        cli_say(cli,
+                "  %u nodes go to the pools that match them now, or to the "
+                "default pool; %u jobs go on there",
+                status->node_count,
+                status->running_own_count + status->running_foreign_count);
+    }
+    if (rc == CLI_OK && status->queued_own_count) {
+        cli_say(cli, "  %u waiting jobs go to the default pool",
+                status->queued_own_count);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_delete_pool(struct cli *cli)
+{
+    enum cli_exit rc = CLI_OK;
+
+    for (int i = 0; rc == CLI_OK && i < cli->argument_count; i++) {
+        rc = delete_pool(cli, cli_argument(cli, i));
+    }
+    return rc;
+}
+
+/* The pools that the arguments name, or all. */
+static enum cli_exit get_response(struct cli *cli,
+                                  Berth__Api__ListPoolsResponse **ret_response)
+{
+    size_t count = 0;
+
+    enum cli_exit rc =
+        list_pools(cli, cli->argument_count == 1 ? cli_argument(cli, 0) : "",
+                   ret_response);
+    if (rc != CLI_OK || cli->argument_count == 0) {
+        return rc;
+    }
+    Berth__Api__ListPoolsResponse *all = *ret_response;
+    for (size_t i = 0; i < all->n_pools; i++) {
+        bool is_wanted = false;
+        for (int a = 0; a < cli->argument_count; a++) {
+            is_wanted |=
+                strcmp(all->pools[i]->pool->name, cli_argument(cli, a)) == 0;
+        }
+        if (is_wanted) {
+            all->pools[count++] = all->pools[i];
+        }
+    }
+    all->n_pools = count;
+    return count == 0 ? no_such_pool(cli, cli_argument(cli, 0)) : CLI_OK;
+}
+
+static void print_table(struct cli *cli,
+                        const Berth__Api__ListPoolsResponse *response)
+{
+    static const char *const headings[] = {
+        "POOL",         "FLAGS",       "NODES",       "RUNNING OWN",
+        "RUNNING LENT", "WAITING OWN", "WAITING LENT"};
+    struct table table = {.arena = &cli->arena,
+                          .headings = headings,
+                          .column_count = ARRAY_COUNT(headings)};
+    uint32_t conflict_count = 0;
+
+    for (size_t i = 0; i < response->n_pools; i++) {
+        const Berth__Api__PoolStatus *status = response->pools[i];
+        auto_strbuf flags = {0};
+        pool_put_flags(&flags, status->pool);
+        table_add(&table, status->is_default ? "Default" : status->pool->name);
+        table_add(&table, flags.bytes);
+        table_addf(&table, "%u", status->node_count);
+        table_addf(&table, "%u", status->running_own_count);
+        table_addf(&table, "%u", status->running_foreign_count);
+        table_addf(&table, "%u", status->queued_own_count);
+        table_addf(&table, "%u", status->queued_foreign_count);
+        conflict_count += status->conflicting_node_count;
+    }
+    table_print(&table, cli->ports->out);
+    if (conflict_count) {
+        cli_say(cli,
+                "%u nodes are in the default pool because more than one pool "
+                "matches them",
+                conflict_count);
+    }
+}
+
+enum cli_exit cmd_get_pools(struct cli *cli)
+{
+    Berth__Api__ListPoolsResponse *response = NULL;
+    auto_strbuf text = {0};
+
+    enum cli_exit rc = get_response(cli, &response);
+    if (rc != CLI_OK || cli_print_message(cli, &response->base)) {
+        return rc;
+    }
+    if (cli_has(cli, "statistics")) {
+        pool_put_statistics(&text, response);
+        (void)fputs(text.bytes, cli->ports->out);
+    } else {
+        print_table(cli, response);
+    }
+    return rc;
+}

@@ -1,0 +1,20 @@
+/*
+ * pool_table - pools for people: the list, and the statistics of model.md 5.8.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+
+/* Append "(p=√,b=√,s=√)": preemption, borrowing and sharing, √ on, x off. */
+void pool_put_flags(struct strbuf *buf, const Berth__Api__Pool *pool);
+
+/* Append the statistics: eight columns of 20, a rule of 160 before each pool,
+ * six rows a pool.  cpu is in thousandths, mem and storage in bytes. */
+void pool_put_statistics(struct strbuf *buf,
+                         const Berth__Api__ListPoolsResponse *pools);
+
+/* Make the pool of a document, or only look at it (cmd_pool.c). */
+enum cli_exit pool_create_of(struct cli *cli, const json_t *document,
+                             bool is_dry_run);

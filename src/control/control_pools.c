@@ -1,0 +1,146 @@
+/* Pools as objects: how they come to be, and how they stand. */
+#include "control/control_private.h"
+
+/* The router is told, and all that waits is looked at again. */
+static void pool_objects_changed(struct control *c)
+{
+    c->node_generation++;
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+int pool_apply(struct control *c, struct str encoded)
+{
+    const struct pool_entry *entry;
+    struct err err;
+
+    int rc = pool_table_put(&c->pool_table, encoded, &entry, &err);
+    if (rc == 0) {
+        pool_objects_changed(c);
+    }
+    return rc; /* what does not decode, or is too much, is passed over */
+}
+
+void pool_fold(struct control *c, const struct event *event)
+{
+    if (event->type == EVENT_POOL_SET) {
+        (void)pool_apply(c, event->pool.encoded);
+    } else if (pool_table_remove(&c->pool_table, event->pool.record.name)) {
+        pool_objects_changed(c);
+    }
+}
+
+const char *pool_refusal(const struct control *c, const struct event *event)
+{
+    const struct policy *policy = &c->policy->policy;
+    struct str name = event->pool.record.name;
+
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        if (str_equal(policy->pools[i].name, name)) {
+            return "it is a pool of the configuration, which is part of the "
+                   "default pool and cannot be created, edited or deleted";
+        }
+    }
+    if (c->pool_table.entries.count == POOL_OBJECTS_MAX &&
+        !pool_table_find(&c->pool_table, name)) {
+        return "there are as many pools as this server can hold";
+    }
+    return NULL;
+}
+
+void pool_objects_pack(const struct control *c, struct strbuf *buf)
+{
+    pack_u64(buf, c->pool_table.entries.count);
+    for (size_t i = 0; i < c->pool_table.entries.count; i++) {
+        pack_str(buf, c->pool_table.entries.items[i]->encoded);
+    }
+}
+
+void pool_objects_unpack(struct control *c, struct pack_reader *reader)
+{
+    uint32_t count = unpack_count(reader, POOL_OBJECTS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        reader->is_bad |= pool_apply(c, unpack_str(reader)) < 0;
+    }
+}
+
+/* Answers. */
+
+_Static_assert((int)POOL_AMOUNT_PODS == (int)SCHED_AMOUNT_PODS &&
+                   (int)POOL_AMOUNT_NODES == (int)SCHED_AMOUNTS,
+               "the planner's amounts, and nodes");
+
+static void fill_amounts(const struct sched_usage *usage,
+                         const struct sched_usage *all, struct pool_row *row)
+{
+    for (int i = 0; i < SCHED_AMOUNTS; i++) {
+        row->amounts[i] = (struct pool_amount){
+            .capacity_milli = usage->allocatable[i],
+            .allocatable_milli = usage->allocatable[i],
+            .used_milli = usage->system[i] + usage->own[i] + usage->shared[i],
+            .shared_milli = usage->shared[i],
+            .system_milli = usage->system[i],
+            .pending_milli = usage->pending[i],
+            .total_milli = all->allocatable[i],
+        };
+    }
+    row->amounts[POOL_AMOUNT_NODES] = (struct pool_amount){
+        .capacity_milli = (int64_t)usage->node_count * 1000,
+        .allocatable_milli = (int64_t)usage->node_count * 1000,
+        .total_milli = (int64_t)all->node_count * 1000,
+    };
+    row->node_count = usage->node_count;
+    row->queued_own_count = usage->own_waiting_count;
+    row->queued_foreign_count = usage->foreign_waiting_count;
+    row->running_own_count = usage->own_running_count;
+    row->running_foreign_count = usage->foreign_running_count;
+}
+
+static void add_usage(const struct sched_usage *usage, struct sched_usage *all)
+{
+    for (int i = 0; i < SCHED_AMOUNTS; i++) {
+        all->allocatable[i] += usage->allocatable[i];
+    }
+    all->node_count += usage->node_count;
+}
+
+static void usage_of(const struct control *c, const struct pool_entry *entry,
+                     struct sched_usage *ret_usage)
+{
+    (void)c, (void)entry;
+    *ret_usage = (struct sched_usage){0};
+}
+
+/* The Default pool stands first. */
+void pool_objects_answer(struct control *c, struct command *command)
+{
+    uint32_t count = (uint32_t)c->pool_table.entries.count + 1;
+    struct arena *arena = &command->arena;
+    struct sched_usage *usages =
+        arena_alloc_array(arena, count, sizeof(*usages));
+    struct pool_row *rows = arena_alloc_array(arena, count, sizeof(*rows));
+    struct sched_usage all = {0};
+    struct str wanted = command->pools.name;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pool_entry *entry =
+            i == 0 ? NULL : c->pool_table.entries.items[i - 1];
+        rows[i].name =
+            arena_str(arena, entry ? entry->record.name : POOL_DEFAULT_NAME);
+        rows[i].is_default = !entry;
+        rows[i].encoded =
+            entry ? arena_str(arena, entry->encoded) : (struct str){0};
+        if (!command->pools.is_brief) {
+            usage_of(c, entry, &usages[i]);
+            add_usage(&usages[i], &all);
+        }
+    }
+    command->pools.rows = rows;
+    for (uint32_t i = 0; i < count; i++) {
+        fill_amounts(&usages[i], &all, &rows[i]);
+        if (!wanted.byte_count || str_equal(wanted, rows[i].name)) {
+            rows[command->pools.row_count++] = rows[i];
+        }
+    }
+    command_answer(command, COMMAND_OK, "");
+}

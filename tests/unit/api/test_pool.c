@@ -1,0 +1,171 @@
+/*
+ * Pools as objects: who may make what, and what is asked of the leader before.
+ */
+#include "api_fixture.h"
+#include "berth/api.pb-c.h"
+#include "unit.h"
+#include "wire/message.h"
+
+static char *field(const char *text)
+{
+    return (char *)(uintptr_t)text;
+}
+
+/* What the leader knows of pools. */
+struct known {
+    bool is_there;
+    uint32_t query_count;
+};
+
+static void answer_pools(struct fixture *fixture, struct command *command)
+{
+    struct known *known = fixture->exchange_ctx;
+
+    assert_int_equal(command->kind, COMMAND_QUERY_POOLS);
+    known->query_count++;
+    if (!known->is_there) {
+        return;
+    }
+    command->pools.rows =
+        arena_alloc_array(&command->arena, 2, sizeof(*command->pools.rows));
+    command->pools.row_count = 2;
+    command->pools.rows[0] = (struct pool_row){
+        .name = STR("default"),
+        .is_default = true,
+        .conflict_count = 3,
+    };
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+    pool.name = field("gpu");
+    pool.disable_sharing = true;
+    command->pools.rows[1] = (struct pool_row){
+        .name = STR("gpu"),
+        .encoded = wire_encode_arena(&pool.base, &command->arena),
+        .node_count = 2,
+        .running_foreign_count = 5,
+        .amounts[POOL_AMOUNT_MEMORY].used_milli = (int64_t)2048 * 1000 << 20,
+        .amounts[POOL_AMOUNT_CPU].shared_milli = 1500,
+    };
+}
+
+static void begin(struct fixture *f, struct known *known, bool is_there)
+{
+    *known = (struct known){.is_there = is_there};
+    fixture_init(f);
+    f->on_exchange = answer_pools;
+    f->exchange_ctx = known;
+}
+
+static enum rpc_code create(struct fixture *f, const char *name)
+{
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+
+    pool.name = field(name);
+    return fixture_code(f, "/berth.api.Berth/CreatePool", &pool.base);
+}
+
+static enum rpc_code update(struct fixture *f, const char *name)
+{
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+
+    pool.name = field(name);
+    return fixture_code(f, "/berth.api.Berth/UpdatePool", &pool.base);
+}
+
+static enum rpc_code delete(struct fixture *f, const char *name) {
+    Berth__Api__DeletePoolRequest request =
+        BERTH__API__DELETE_POOL_REQUEST__INIT;
+
+    request.name = field(name);
+    return fixture_code(f, "/berth.api.Berth/DeletePool", &request.base);
+}
+
+static void a_pool_is_made_once_and_changed_where_it_is(void **state)
+{
+    struct fixture f;
+    struct known known;
+    (void)state;
+
+    begin(&f, &known, false);
+    fixture_start(&f);
+    assert_int_equal(update(&f, "gpu"), RPC_NOT_FOUND);
+    assert_int_equal(delete (&f, "gpu"), RPC_NOT_FOUND);
+    assert_int_equal(create(&f, "gpu"), RPC_OK);
+    known.is_there = true;
+    assert_int_equal(create(&f, "gpu"), RPC_ALREADY_EXISTS);
+    assert_int_equal(update(&f, "gpu"), RPC_OK);
+    assert_int_equal(delete (&f, "gpu"), RPC_OK);
+    fixture_fini(&f);
+}
+
+static void what_may_not_be_is_refused_before_the_leader_is_asked(void **state)
+{
+    struct fixture f;
+    struct known known;
+    (void)state;
+
+    begin(&f, &known, true);
+    fixture_start(&f);
+    assert_int_equal(create(&f, ""), RPC_INVALID_ARGUMENT);
+    assert_int_equal(create(&f, "default"), RPC_INVALID_ARGUMENT);
+    assert_int_equal(update(&f, "default"), RPC_INVALID_ARGUMENT);
+    assert_int_equal(delete (&f, "default"), RPC_INVALID_ARGUMENT);
+    assert_int_equal(create(&f, "No Name"), RPC_INVALID_ARGUMENT);
+    assert_int_equal(known.query_count, 0);
+    fixture_fini(&f);
+}
+
+static void each_needs_its_permission(void **state)
+{
+    struct fixture f;
+    struct known known;
+    (void)state;
+
+    begin(&f, &known, true);
+    f.config.auth.grants[PERMISSION_CREATE_POOL].group_count = 0;
+    f.config.auth.grants[PERMISSION_DELETE_POOL].group_count = 0;
+    fixture_start(&f);
+    assert_int_equal(create(&f, "gpu"), RPC_PERMISSION_DENIED);
+    assert_int_equal(update(&f, "gpu"), RPC_PERMISSION_DENIED);
+    assert_int_equal(delete (&f, "gpu"), RPC_PERMISSION_DENIED);
+    assert_int_equal(known.query_count, 0);
+    fixture_fini(&f);
+}
+
+static void a_list_says_what_pools_are_and_have(void **state)
+{
+    Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
+    struct fixture f;
+    struct known known;
+    (void)state;
+
+    begin(&f, &known, true);
+    fixture_start(&f);
+    Berth__Api__ListPoolsResponse *list =
+        fixture_call(&f, "/berth.api.Berth/ListPools", &request.base,
+                     &berth__api__list_pools_response__descriptor);
+    assert_non_null(list);
+    assert_int_equal(list->n_pools, 2);
+    assert_true(list->pools[0]->is_default);
+    assert_string_equal(list->pools[0]->pool->name, "default");
+    assert_int_equal(list->pools[0]->conflicting_node_count, 3);
+    assert_string_equal(list->pools[1]->pool->name, "gpu");
+    assert_true(list->pools[1]->pool->disable_sharing);
+    assert_int_equal(list->pools[1]->running_foreign_count, 5);
+    assert_int_equal(list->pools[1]->n_resources, 6);
+    assert_string_equal(list->pools[1]->resources[0]->name, "cpu");
+    assert_string_equal(list->pools[1]->resources[0]->shared, "1500m");
+    assert_string_equal(list->pools[1]->resources[2]->used, "2Gi");
+    fixture_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_pool_is_made_once_and_changed_where_it_is),
+        TEST(what_may_not_be_is_refused_before_the_leader_is_asked),
+        TEST(each_needs_its_permission),
+        TEST(a_list_says_what_pools_are_and_have),
+    };
+
+    return RUN_TESTS(tests);
+}
