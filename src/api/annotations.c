@@ -343,7 +343,10 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->gang_cardinality = is_gang ? gang->cardinality : 1;
     digest->gang_minimum = is_gang ? gang->minimum : 1;
     digest->gang_uniformity = is_gang ? gang->uniformity : STR("");
-    digest->pool = annotation_find(item, ANNOTATION_POOL);
+    digest->pool = annotation_find(item, ANNOTATION_POOL_OBJECT);
+    if (!digest->pool.byte_count) {
+        digest->pool = annotation_find(item, ANNOTATION_POOL);
+    }
     digest->is_fail_fast =
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
     digest->on_preemption = loss_of(item, ANNOTATION_ON_PREEMPTION);

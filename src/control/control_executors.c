@@ -198,6 +198,17 @@ static void fold_node_again(struct control *c,
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
+void nodes_fold_again(struct control *c, struct control_executor *executor)
+{
+    for (size_t i = 0; i < executor->nodes.count; i++) {
+        if (executor->nodes.items[i].bytes) {
+            uint32_t seen_no = executor->nodes.items[i].seen_no;
+            fold_node_again(c, executor, &executor->nodes.items[i]);
+            executor->nodes.items[i].seen_no = seen_no;
+        }
+    }
+}
+
 void node_cordon(struct control *c, struct control_executor *executor,
                  struct str name, bool is_cordoned)
 {

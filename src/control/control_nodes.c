@@ -68,22 +68,14 @@ static struct listed *collect(const struct control *c,
     return items;
 }
 
-static bool is_cordoned(const struct listed *item)
-{
-    auto_arena arena = {0};
-    struct event event;
-
-    int rc =
-        log_decode_event(str_make(item->node->bytes, item->node->byte_count),
-                         &arena, &event, NULL);
-    return item->executor->is_cordoned || item->node->is_cordoned ||
-           (rc == 0 && event.nodes.set[0].is_unschedulable);
-}
-
-/* The first that holds of: its executor's silence, cordons, its health. */
-static void set_state(struct node_status *status, const struct listed *item,
+/* The first that holds of: its executor's silence, cordons, its health; else
+ * which pools are at odds about it. */
+static void set_state(const struct control *c, struct node_status *status,
+                      const struct listed *item,
                       const struct sched_health *health, struct arena *arena)
 {
+    auto_arena scratch = {0};
+    struct event event;
     static const char *const words[] = {
         [NODE_NORMAL] = "ready",
         [NODE_OUT] = "quarantined",
@@ -96,7 +88,12 @@ static void set_state(struct node_status *status, const struct listed *item,
         status->reason = STR("its executor is silent");
         return;
     }
-    if (is_cordoned(item)) {
+    int rc =
+        log_decode_event(str_make(item->node->bytes, item->node->byte_count),
+                         &scratch, &event, NULL);
+    ASSERT(rc == 0); /* we encoded them */
+    if (item->executor->is_cordoned || item->node->is_cordoned ||
+        event.nodes.set[0].is_unschedulable) {
         status->state = "cordoned";
         status->reason =
             item->executor->is_cordoned
@@ -108,6 +105,8 @@ static void set_state(struct node_status *status, const struct listed *item,
     status->until_ms = health->until_ms;
     if (health->health != NODE_NORMAL) {
         status->reason = arena_str(arena, health->reason);
+    } else {
+        status->reason = pool_conflict(c, &event.nodes.set[0], arena);
     }
 }
 
@@ -130,7 +129,7 @@ static void fill_status(struct control *c, const struct listed *item,
         .ended_count = health.ended_count,
         .failed_count = health.failed_count,
     };
-    set_state(status, item, &health, arena);
+    set_state(c, status, item, &health, arena);
 }
 
 void nodes_answer(struct control *c, struct command *command)

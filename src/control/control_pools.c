@@ -1,30 +1,43 @@
 /* Pools as objects: how they come to be, and how they stand. */
 #include "control/control_private.h"
+#include "pools/match.h"
 
-/* The router is told, and all that waits is looked at again. */
+/* Pools are others: nodes find theirs anew, and all that waits is looked at
+ * again. */
 static void pool_objects_changed(struct control *c)
 {
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            nodes_fold_again(c, c->executors.items[i]);
+        }
+    }
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
-int pool_apply(struct control *c, struct str encoded)
+/* A pool is as its encoding says. */
+static int put(struct control *c, struct str encoded)
 {
     const struct pool_entry *entry;
     struct err err;
 
     int rc = pool_table_put(&c->pool_table, encoded, &entry, &err);
     if (rc == 0) {
-        pool_objects_changed(c);
+        pools_pool_set(c->pools, &entry->record);
     }
-    return rc; /* what does not decode, or is too much, is passed over */
+    return rc;
 }
 
 void pool_fold(struct control *c, const struct event *event)
 {
+    struct str name = event->pool.record.name;
+
     if (event->type == EVENT_POOL_SET) {
-        (void)pool_apply(c, event->pool.encoded);
-    } else if (pool_table_remove(&c->pool_table, event->pool.record.name)) {
+        if (put(c, event->pool.encoded) == 0) {
+            pool_objects_changed(c);
+        } /* else a foreign log: what is no pool is passed over */
+    } else if (pool_table_remove(&c->pool_table, name)) {
+        pools_pool_delete(c->pools, name);
         pool_objects_changed(c);
     }
 }
@@ -60,8 +73,55 @@ void pool_objects_unpack(struct control *c, struct pack_reader *reader)
     uint32_t count = unpack_count(reader, POOL_OBJECTS_MAX);
 
     for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
-        reader->is_bad |= pool_apply(c, unpack_str(reader)) < 0;
+        reader->is_bad |= put(c, unpack_str(reader)) < 0;
     }
+}
+
+/* Conflicts. */
+
+struct str pool_conflict(const struct control *c,
+                         const struct node_record *record, struct arena *arena)
+{
+    auto_strbuf text = {0};
+    uint32_t count = 0;
+
+    if (c->pool_table.entries.count < 2) {
+        return (struct str){0};
+    }
+    for (size_t i = 0; i < c->pool_table.entries.count; i++) {
+        const struct pool_record *pool =
+            &c->pool_table.entries.items[i]->record;
+        if (match_selects(pool, record->labels, record->label_count)) {
+            strbuf_addf(&text, "%s%.*s",
+                        count++ ? ", "
+                                : "in the default pool, for these all "
+                                  "match it: ",
+                        STR_ARG(pool->name));
+        }
+    }
+    return count > 1 ? arena_str(arena, strbuf_str(&text)) : (struct str){0};
+}
+
+/* How many nodes several pools match. */
+static uint32_t count_conflicts(const struct control *c)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        const struct control_executor *executor = c->executors.items[i];
+        for (size_t n = 0; executor && n < executor->nodes.count; n++) {
+            const struct control_node *node = &executor->nodes.items[n];
+            auto_arena arena = {0};
+            struct event event;
+            if (node->bytes &&
+                log_decode_event(str_make(node->bytes, node->byte_count),
+                                 &arena, &event, NULL) == 0 &&
+                pool_conflict(c, &event.nodes.set[0], &arena).byte_count) {
+                count++;
+            }
+        }
+    }
+    return count;
 }
 
 /* Answers. */
@@ -104,11 +164,10 @@ static void add_usage(const struct sched_usage *usage, struct sched_usage *all)
     all->node_count += usage->node_count;
 }
 
-static void usage_of(const struct control *c, const struct pool_entry *entry,
-                     struct sched_usage *ret_usage)
+/* The shard of the object at a place; the Default pool stands before them. */
+static uint32_t shard_at(const struct control *c, uint32_t row)
 {
-    (void)c, (void)entry;
-    *ret_usage = (struct sched_usage){0};
+    return row == 0 ? POOLS_DEFAULT : pools_object_shard(c->pools, row - 1);
 }
 
 /* The Default pool stands first. */
@@ -131,9 +190,12 @@ void pool_objects_answer(struct control *c, struct command *command)
         rows[i].encoded =
             entry ? arena_str(arena, entry->encoded) : (struct str){0};
         if (!command->pools.is_brief) {
-            usage_of(c, entry, &usages[i]);
+            pools_usage(c->pools, shard_at(c, i), &usages[i]);
             add_usage(&usages[i], &all);
         }
+    }
+    if (command->pools.has_conflicts && c->pool_table.entries.count > 1) {
+        rows[0].conflict_count = count_conflicts(c);
     }
     command->pools.rows = rows;
     for (uint32_t i = 0; i < count; i++) {

@@ -312,6 +312,8 @@ void node_cordon(struct control *c, struct control_executor *executor,
                  struct str name, bool is_cordoned);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
 void executor_fold(struct control *c, const struct event *event);
+/* Tell the planner of an executor's nodes anew: their pools are others now. */
+void nodes_fold_again(struct control *c, struct control_executor *executor);
 /* Free all executors. */
 void executors_fini(struct control *c);
 /* The index of an executor: that of its name. */
@@ -356,13 +358,14 @@ void nodes_answer(struct control *c, struct command *command);
 
 /* control_pools.c */
 
-/* Set a pool from its encoding, as the event does; what is refused is passed
- * over. */
-int pool_apply(struct control *c, struct str encoded);
 /* Fold POOL_SET and POOL_DELETED. */
 void pool_fold(struct control *c, const struct event *event);
 /* Why a POOL_SET may not be appended, or NULL. */
 const char *pool_refusal(const struct control *c, const struct event *event);
+/* The pools that match a node if they are more than one, so that it is in the
+ * Default pool, as a text in the arena; or "". */
+struct str pool_conflict(const struct control *c,
+                         const struct node_record *record, struct arena *arena);
 /* Append the pools, for a checkpoint. */
 void pool_objects_pack(const struct control *c, struct strbuf *buf);
 /* Take them back. */

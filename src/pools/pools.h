@@ -10,8 +10,9 @@
  * nodes the indexes that are returned here.  A *pool index* goes over the
  * policy's pools and then the objects, in order of names.
  *
- * While there has been no pool object all handles are those of the Default
- * shard, and each call is one of src/sched.
+ * While there has been no pool object, and no job that names a pool which is
+ * none, all handles are those of the Default shard, and each call is one of
+ * src/sched.
  *
  * Pure.  Threads: one owner.  Strings given are copied, but for the policy's.
  */
@@ -247,5 +248,8 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
 /* How a pool stands. */
 void pools_pool_stats(struct pools *pools, uint32_t pool_index,
                       struct sched_pool_stats *ret_stats);
+/* What a shard has and what it is used for; all 0 while it is planned. */
+void pools_usage(const struct pools *pools, uint32_t shard,
+                 struct sched_usage *ret_usage);
 /* Recompute all sums and indexes and compare, the router's own too. */
 bool pools_is_consistent(struct pools *pools);

@@ -227,6 +227,15 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
     }
 }
 
+void pools_usage(const struct pools *pools, uint32_t shard,
+                 struct sched_usage *ret_usage)
+{
+    *ret_usage = (struct sched_usage){0};
+    if (!pools->shards.items[shard]->is_busy) {
+        sched_usage(pools->shards.items[shard]->sched, ret_usage);
+    }
+}
+
 /* Whether the router's tables agree with a shard. */
 static bool is_right(const struct pools *pools, const struct shard *shard)
 {

@@ -182,6 +182,10 @@ static void enter(struct pools *pools, uint32_t job, struct shard *shard,
 void pools_job_add(struct pools *pools, uint32_t job,
                    const struct sched_job *record)
 {
+    if (!pools->is_mapped && record->pool.byte_count &&
+        !is_configured(pools, record->pool)) {
+        router_begin(pools); /* it is Default's, until there is such a pool */
+    }
     if (!pools->is_mapped) {
         sched_job_add(first_of(pools), job, record);
         return;

@@ -18,7 +18,7 @@ uint32_t name_of_pool(struct pools *pools, struct str name)
     return at;
 }
 
-static bool is_configured(const struct pools *pools, struct str name)
+bool is_configured(const struct pools *pools, struct str name)
 {
     for (uint32_t i = 0; i < pools->policy->pool_count; i++) {
         if (str_equal(pools->policy->pools[i].name, name)) {

@@ -240,6 +240,8 @@ struct str pool_in(const struct pools *pools, const struct shard *shard,
                    uint32_t name);
 /* The number of the pool of that name, made when new. */
 uint32_t name_of_pool(struct pools *pools, struct str name);
+/* Whether the policy has a pool of that name. */
+bool is_configured(const struct pools *pools, struct str name);
 /* The tables say what the Default shard has, from now on. */
 void router_begin(struct pools *pools);
 /* A fresh shard in a free slot. */
