@@ -152,7 +152,8 @@ static int read_terms(const Berth__Submission__Item *item, struct gang *gang,
                               &window_s, refusal);
     gang->has_terms = whole.p || hops >= 0 || window_s >= 0;
     gang->hops_max = hops >= 0 ? (uint32_t)hops : HOPS_ANY;
-    gang->freezing_window_ms = window_s > 0 ? window_s * 1000 : 0;
+    gang->freezing_window_ms =
+        window_s >= 0 ? window_s * 1000 : FREEZING_BY_POLICY;
     return rc;
 }
 

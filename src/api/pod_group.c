@@ -228,6 +228,7 @@ int pod_group_read(const Berth__Submission__Item *item,
 
     memset(ret_group, 0, sizeof(*ret_group));
     terms->kind = GANG_POD_GROUP;
+    terms->freezing_window_ms = FREEZING_BY_POLICY;
     terms->replace_timeout_ms = REPLACE_TIMEOUT_MS;
     rc = rc < 0 ? rc : read_whole(message, terms, refusal);
     rc = rc < 0 ? rc

@@ -57,7 +57,8 @@ int gang_terms_unpack(struct str bytes, struct gang_terms *ret_terms)
         unpack_sub_group(&reader, &terms.sub_groups[i]);
     }
     if (reader.is_bad || reader.rest.byte_count > 0 ||
-        terms.sub_group_count == 0 || terms.freezing_window_ms < 0 ||
+        terms.sub_group_count == 0 ||
+        terms.freezing_window_ms < FREEZING_BY_POLICY ||
         terms.replace_timeout_ms < 0) {
         return -ERR_CORRUPT;
     }

@@ -25,7 +25,8 @@ enum {
     SUB_GROUP_NAME_BYTES_MAX = 63,
     GANG_LEVELS_MAX = 8, /* of a pool's topology */
     HOPS_MAX = 2 * GANG_LEVELS_MAX,
-    HOPS_ANY = UINT32_MAX, /* as many as there are in the pool */
+    HOPS_ANY = UINT32_MAX,              /* as many as there are in the pool */
+    FREEZING_BY_POLICY = -1,            /* a window: as the policy has it */
     REPLACE_TIMEOUT_MS = 5 * 60 * 1000, /* of a group that says none */
 };
 
@@ -51,7 +52,8 @@ enum gang_kind {
 struct gang_terms {
     enum gang_kind kind;
     bool is_whole_node;         /* its nodes serve nobody else meanwhile */
-    int64_t freezing_window_ms; /* not scaled again for so long; 0: none */
+    int64_t freezing_window_ms; /* not scaled again for so long; 0: none; or
+                                   FREEZING_BY_POLICY */
     int64_t replace_timeout_ms; /* below its minimum for so long it goes */
     struct sub_group sub_groups[SUB_GROUPS_MAX];
     uint32_t sub_group_count; /* >= 1 */

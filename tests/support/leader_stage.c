@@ -244,9 +244,12 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
 
 static void pack_digest(struct strbuf *packed, const struct stage_job *job)
 {
-    auto_strbuf key = {0};
+    auto_strbuf key = {0}, terms = {0};
 
     pack_class(&key, job);
+    if (job->terms) {
+        gang_terms_pack(&terms, job->terms);
+    }
     struct job_digest digest = {
         .class_key = strbuf_str(&key),
         .client_id = str_of(job->client_id),
@@ -261,6 +264,8 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .on_executor_lost = job->is_requeue_lost,
         .application_id = str_of(job->application),
         .has_stateaware_off = job->has_stateaware_off,
+        .gang_terms = strbuf_str(&terms),
+        .sub_group = job->sub_group,
     };
     digest_pack(packed, &digest);
 }
@@ -297,6 +302,7 @@ struct command *stage_submit_command(struct stage *stage, const char *queue,
                        strbuf_str(&digest));
         item->event = arena_str(&command->arena, strbuf_str(&event));
         item->client_id = arena_str(&command->arena, str_of(jobs[i].client_id));
+        item->is_further = i > 0 && jobs[i].terms;
     }
     return command;
 }

@@ -41,6 +41,9 @@ struct stage_job {
     const char *priority_class, *client_id, *gang;
     uint32_t gang_cardinality, gang_minimum;
     const char *gang_uniformity;
+    const struct gang_terms *terms; /* of its gang; NULL: none.  All but the
+                                       first of a command are further jobs */
+    uint32_t sub_group;
     uint32_t priority;
     int64_t cpu_milli; /* 0: 1000 */
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;

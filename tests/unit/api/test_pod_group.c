@@ -126,7 +126,7 @@ static void every_pod_is_a_job_of_the_gang(void **state)
     assert_int_equal(gang_terms_unpack(digest.gang_terms, &terms), 0);
     assert_int_equal(terms.kind, GANG_POD_GROUP);
     assert_true(terms.is_whole_node);
-    assert_int_equal(terms.freezing_window_ms, 0);
+    assert_int_equal(terms.freezing_window_ms, FREEZING_BY_POLICY);
     assert_int_equal(terms.replace_timeout_ms, 60000);
     assert_int_equal(terms.sub_group_count, 2);
     assert_true(terms.sub_groups[0].is_auxiliary);
