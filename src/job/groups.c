@@ -216,20 +216,6 @@ void group_will_change(struct jobs *jobs, uint32_t gang)
     }
 }
 
-void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms)
-{
-    struct group *group = jobs->gang_rows.items[gang].group;
-
-    if (!group || is_below(group) == (group->below_since_ms > 0)) {
-        return;
-    }
-    group->below_since_ms = group->below_since_ms > 0 ? 0 : now_ms;
-    if (group->below_since_ms > 0 && !group->is_listed_below) {
-        group->is_listed_below = true;
-        VEC_PUSH(&jobs->below_groups, gang);
-    }
-}
-
 void group_list_below(struct jobs *jobs, uint32_t gang)
 {
     struct group *group = jobs->gang_rows.items[gang].group;
@@ -238,6 +224,18 @@ void group_list_below(struct jobs *jobs, uint32_t gang)
         group->is_listed_below = true;
         VEC_PUSH(&jobs->below_groups, gang);
     }
+}
+
+void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms)
+{
+    struct group *group = jobs->gang_rows.items[gang].group;
+
+    if (!group || is_below(group) == (group->below_since_ms > 0)) {
+        return;
+    }
+    int64_t since_ms = now_ms > 0 ? now_ms : 1; /* a foreign log's */
+    group->below_since_ms = group->below_since_ms > 0 ? 0 : since_ms;
+    group_list_below(jobs, gang);
 }
 
 /* Reading. */

@@ -157,6 +157,60 @@ static bool fail(struct world *world, const char *what)
 
 /* Acts. */
 
+static void add_jobs(struct world *world)
+{
+    const struct command *answer = world->stage.answer;
+
+    for (uint32_t i = 0; i < answer->submit.item_count; i++) {
+        struct job_id job = answer->submit.items[i].ret_job;
+        if (answer->result == COMMAND_OK && job_number(world, job) < 0) {
+            world->jobs[world->job_count++] = job;
+        }
+    }
+}
+
+/* A group of an auxiliary pod and two workers, of which one or both must
+ * run. */
+static void submit_group(struct world *world, struct tape *tape)
+{
+    static const enum gang_kind kinds[] = {GANG_POD_GROUP, GANG_POD_GROUP,
+                                           GANG_TRAINING_TOLERANT};
+    enum { PODS = 3 };
+    uint32_t minimum = (uint32_t)draw(tape, 1, 2);
+    struct gang_terms terms = {
+        .kind = kinds[draw(tape, 0, 2)],
+        .is_whole_node = draw(tape, 0, 1),
+        .replace_timeout_ms = (int64_t)draw(tape, 0, 4) * 1000,
+        .sub_group_count = 2,
+        .sub_groups = {{STR("ps"), 1, 1, HOPS_ANY, 0, true},
+                       {STR("worker"), minimum, 2, HOPS_ANY, 0, false}},
+    };
+    struct stage_job jobs[PODS];
+    char gang[16];
+
+    if (world->job_count + PODS > JOBS) {
+        return;
+    }
+    snprintf(gang, sizeof(gang), "group%u", world->job_count);
+    for (uint32_t i = 0; i < PODS; i++) {
+        jobs[i] = (struct stage_job){
+            .gang = gang,
+            .gang_cardinality = PODS,
+            .gang_minimum = minimum + 1,
+            .terms = &terms,
+            .sub_group = i > 0,
+            .cpu_milli = (int64_t)draw(tape, 1, 10) * 1000,
+            .is_requeue_preempted = true,
+            .is_requeue_lost = draw(tape, 0, 1),
+            .client_id = i == 0 && draw(tape, 0, 1) ? "z" : NULL,
+        };
+    }
+    stage_do(&world->stage,
+             stage_submit_command(&world->stage, queues[draw(tape, 0, 1)], jobs,
+                                  PODS));
+    add_jobs(world);
+}
+
 static void submit(struct world *world, struct tape *tape)
 {
     static const char *const gangs[] = {NULL, NULL, NULL, "g", "h"};
@@ -187,11 +241,7 @@ static void submit(struct world *world, struct tape *tape)
     }
     stage_do(&world->stage,
              stage_submit_command(&world->stage, queue, &job, 1));
-    const struct submit_item *item = &world->stage.answer->submit.items[0];
-    if (world->stage.answer->result == COMMAND_OK &&
-        job_number(world, item->ret_job) < 0) {
-        world->jobs[world->job_count++] = item->ret_job;
-    }
+    add_jobs(world);
 }
 
 static struct job_id any_job(struct world *world, struct tape *tape)
@@ -350,8 +400,10 @@ static void act(struct world *world, struct tape *tape)
     switch (draw(tape, 0, 14)) {
     case 0:
     case 1:
-    case 2:
         submit(world, tape);
+        break;
+    case 2:
+        submit_group(world, tape);
         break;
     case 3:
         stage_settle(stage);

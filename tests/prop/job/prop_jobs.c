@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "job/groups.h"
 #include "job/job_action.h"
 #include "prop.h"
 
@@ -41,6 +42,20 @@ struct drawn {
     struct str queue;
 };
 
+/* Terms of one auxiliary pod and two workers, of which one must run. */
+static void put_terms(struct strbuf *packed, bool is_tolerant)
+{
+    struct gang_terms terms = {
+        .kind = is_tolerant ? GANG_TRAINING_TOLERANT : GANG_POD_GROUP,
+        .replace_timeout_ms = 3,
+        .sub_group_count = 2,
+        .sub_groups = {{STR("ps"), 1, 1, HOPS_ANY, 0, true},
+                       {STR("worker"), 1, 2, HOPS_ANY, 0, false}},
+    };
+
+    gang_terms_pack(packed, &terms);
+}
+
 static void draw_digest(struct tape *tape, struct strbuf *packed)
 {
     static const char *const gangs[] = {NULL, "g"};
@@ -52,8 +67,13 @@ static void draw_digest(struct tape *tape, struct strbuf *packed)
         .priority_class = draw(tape, 0, 1) ? STR("armada-default")
                                            : STR("armada-preemptible")};
     const char *gang = gangs[draw(tape, 0, 1)];
+    uint64_t kind = draw(tape, 0, 2); /* 0: no terms */
+    auto_strbuf terms = {0};
 
     requirement_pack(&key, &requirement);
+    if (gang && kind > 0) {
+        put_terms(&terms, kind == 2);
+    }
     struct job_digest digest = {
         .class_key = strbuf_str(&key),
         .gang_id = str_of(gang),
@@ -65,6 +85,8 @@ static void draw_digest(struct tape *tape, struct strbuf *packed)
         .pool = str_of(pools[draw(tape, 0, 1)]),
         .application_id = str_of(applications[draw(tape, 0, 2)]),
         .has_stateaware_off = draw(tape, 0, 1),
+        .gang_terms = strbuf_str(&terms),
+        .sub_group = (uint32_t)draw(tape, 0, 1),
     };
     digest_pack(packed, &digest);
 }
@@ -225,6 +247,34 @@ static bool snapshots(struct tape *tape)
     return is_equal(&begun, &again);
 }
 
+/* Do what is owed to groups; false when that cannot be. */
+static bool settle_groups(struct jobs *jobs, struct arena *arena)
+{
+    uint32_t count;
+    auto_mem uint32_t *gangs = jobs_take_groups(jobs, 5, &count);
+    bool holds = true;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct group_action action;
+        jobs_group_owed(jobs, gangs[i], 5, arena, &action);
+        for (uint32_t m = 0; m < action.member_count; m++) {
+            struct job_decisions decisions = {.event_count = 0};
+            struct jobs_change change;
+            if (action.kind == GROUP_CANCEL) {
+                job_end(jobs, action.members[m], action.reason, 5, &decisions);
+            } else if (jobs_state(jobs, action.members[m]) != JOB_QUEUED) {
+                job_preempt(jobs, action.members[m], action.reason,
+                            (struct job_id){0}, 5, &decisions);
+            }
+            for (uint32_t k = 0; k < decisions.event_count; k++) {
+                holds &= jobs_apply(jobs, &decisions.scope,
+                                    &decisions.events[k], &change) != JOBS_LATE;
+            }
+        }
+    }
+    return holds;
+}
+
 static bool owing(struct tape *tape)
 {
     auto_ptr(jobs) jobs = jobs_create();
@@ -243,7 +293,7 @@ static bool owing(struct tape *tape)
     for (int turn = 0; jobs_has_dirty(jobs); turn++) {
         uint32_t count;
         auto_mem uint32_t *dirty = jobs_take_dirty(jobs, 0, &count);
-        if (turn > 2) {
+        if (turn > 4) {
             return false;
         }
         for (uint32_t i = 0; i < count; i++) {
@@ -255,6 +305,9 @@ static bool owing(struct tape *tape)
                     return false;
                 }
             }
+        }
+        if (!settle_groups(jobs, &arena)) {
+            return false;
         }
     }
     for (uint32_t job = 0; job < jobs_index_end(jobs); job++) {
