@@ -3,6 +3,7 @@
 #include "sched/floating.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/near_place.h"
 #include "sched/order.h"
 #include "sched/whole_node.h"
 
@@ -235,6 +236,53 @@ static uint32_t room(struct growth *growth, const struct growth_team *team,
     return node;
 }
 
+/* Where the pods of a part are, with those that the plan starts. */
+static void anchor_part(struct growth *growth, struct growth_part *part)
+{
+    struct round *round = growth->round;
+    const struct sched *sched = round->sched;
+    const struct topology *topology = topology_of(sched, round->p);
+    const struct growth_team *team = team_of(growth, part);
+    uint32_t gang = (uint32_t)(team->gang - sched->gangs.items);
+
+    if (part->is_anchored) {
+        return;
+    }
+    near_anchor_of(round, team->gang, part->sub_group, &part->anchor);
+    for (size_t i = round->decision_first;
+         team->started && i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE &&
+            sched->jobs.items[decision->job].gang == gang &&
+            sub_group_of(sched, decision->job) == part->sub_group) {
+            near_anchor_add(topology, &part->anchor, decision->node);
+        }
+    }
+    for (uint32_t at = part->change; at != NONE;
+         at = growth->changes.items[at].previous) {
+        if (growth->changes.items[at].is_lease) {
+            near_anchor_add(topology, &part->anchor,
+                            growth->changes.items[at].node);
+        }
+    }
+    part->is_anchored = true;
+}
+
+/* A free node where the topology has a say, or where it has none. */
+static uint32_t find(struct growth *growth, struct growth_part *part,
+                     const struct search *search)
+{
+    const struct growth_team *team = team_of(growth, part);
+
+    if (!near_matters(growth->round, team->gang)) {
+        return room(growth, team, search);
+    }
+    anchor_part(growth, part);
+    return team->groups && !team->only
+               ? NONE
+               : near_find(search, team->gang, part->sub_group, &part->anchor);
+}
+
 static void note_change(struct growth *growth, struct growth_part *part,
                         struct growth_change change)
 {
@@ -262,12 +310,16 @@ static bool grow(void *context, uint32_t index)
         growth->is_gpu_known = true;
     }
     uint32_t node = may_grow(growth, team->lane, class)
-                        ? room(growth, team, &search)
+                        ? find(growth, part, &search)
                         : NONE;
     if (node == NONE) {
         return false;
     }
     place_put(round, team->lane, class_index, node, 1);
+    if (part->is_anchored) {
+        near_anchor_add(topology_of(round->sched, round->p), &part->anchor,
+                        node);
+    }
     if (whole_node_is_for(team->gang)) {
         whole_node_take(
             round, (uint32_t)(team->gang - round->sched->gangs.items), node);
@@ -302,6 +354,7 @@ static bool shrink(void *context, uint32_t index)
     uint32_t node = sched->runs.items[sched->jobs.items[job].run].node;
     uint32_t class_index = class_of_job(sched, job);
     place_preempt(round, job);
+    part->is_anchored = false;
     round->growth_count++;
     VEC_PUSH(&round->grown, node);
     amounts_subtract(&growth->load, &class_at(round, class_index)->request);
@@ -341,6 +394,7 @@ static void back(void *context, uint64_t mark)
     growth->load = growth->load_before;
     for (uint32_t i = 0; i < growth->unit_count; i++) {
         growth->is_cost_known[growth->units[i].lane] = false;
+        growth->parts[i].is_anchored = false;
     }
 }
 

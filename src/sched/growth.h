@@ -10,8 +10,10 @@
  * very plan.
  *
  * A pod more takes the free place that the node order says, in the cluster
- * and under the label value of its gang.  It is charged nothing, and what is
- * reserved for admitted work bounds it as it bounds work of its lifetime.
+ * and under the label value of its gang; where the pool names levels, in the
+ * lowest domain that has a place (near_place.h).  It is charged nothing, and
+ * what is reserved for admitted work bounds it as it bounds work of its
+ * lifetime.
  *
  * Decisions are one group for each unit; a pod that moves from one unit to
  * another is one group of both.
@@ -22,6 +24,7 @@
 
 #include "base/map.h"
 #include "sched/elastic.h"
+#include "sched/near.h"
 #include "sched/round.h"
 #include "sched/sub_groups.h"
 
@@ -41,8 +44,10 @@ struct growth_team {
 /* A sub-group of it. */
 struct growth_part {
     uint32_t team, sub_group;
-    struct seq_cursor next; /* of its spare members */
-    uint32_t change;        /* the last of it in growth.changes, or NONE */
+    struct seq_cursor next;    /* of its spare members */
+    uint32_t change;           /* the last of it in growth.changes, or NONE */
+    struct near_anchor anchor; /* where its pods are; see is_anchored */
+    bool is_anchored;          /* that is known */
 };
 
 /* What becomes of a pod. */

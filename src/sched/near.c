@@ -28,6 +28,30 @@ uint32_t near_anchor_level(const struct topology *topology,
                                   : topology->domains[anchor->domain].level;
 }
 
+bool near_around(const struct topology *topology, uint32_t level_max,
+                 const struct near_anchor *anchor, uint32_t *ret_first,
+                 uint32_t *ret_count)
+{
+    uint32_t spread = near_anchor_level(topology, anchor);
+    uint32_t at = anchor->domain;
+
+    level_max = level_max > spread ? level_max : spread;
+    if (at == NONE) {
+        return false;
+    }
+    if (level_max < topology->domains[at].level) {
+        *ret_first = topology->place[anchor->node];
+        *ret_count = 1;
+        return true;
+    }
+    while (!topology_is_highest(topology, at, level_max)) {
+        at = topology->domains[at].parent;
+    }
+    *ret_first = topology->domains[at].first;
+    *ret_count = topology->domains[at].count;
+    return true;
+}
+
 /* Whether `a` goes before `b`, both of one level. */
 static bool goes_before(const struct near_pick *a, const struct near_pick *b)
 {

@@ -48,5 +48,11 @@ void near_anchor_add(const struct topology *topology,
 /* The level that an anchor is spread over; 0 is one node. */
 uint32_t near_anchor_level(const struct topology *topology,
                            const struct near_anchor *anchor);
+/* The highest domain, or node, around an anchor that a level allows, but no
+ * lower than it is spread: its places in topology.nodes.  False: there is
+ * none. */
+bool near_around(const struct topology *topology, uint32_t level_max,
+                 const struct near_anchor *anchor, uint32_t *ret_first,
+                 uint32_t *ret_count);
 /* The pick after `pick`; false: there is none. */
 bool near_next(const struct near_query *query, struct near_pick *pick);

@@ -364,24 +364,12 @@ static void add_highest(struct grounds *grounds, uint32_t level_max)
 static void add_around(struct grounds *grounds, uint32_t level_max,
                        const struct near_anchor *anchor)
 {
-    const struct topology *topology = grounds->near->topology;
-    uint32_t spread = near_anchor_level(topology, anchor);
-    uint32_t at = anchor->domain;
+    uint32_t first, count;
 
-    level_max = level_max > spread ? level_max : spread;
-    if (at == NONE) {
-        return;
+    if (near_around(grounds->near->topology, level_max, anchor, &first,
+                    &count)) {
+        add_ground(grounds, first, count);
     }
-    if (level_max < topology->domains[at].level) {
-        add_ground(grounds, topology->place[anchor->node], 1);
-        return;
-    }
-    while (topology->domains[at].parent != NONE &&
-           topology->domains[topology->domains[at].parent].level <= level_max) {
-        at = topology->domains[at].parent;
-    }
-    add_ground(grounds, topology->domains[at].first,
-               topology->domains[at].count);
 }
 
 /* Try a ground; how many lose their places for it. */
@@ -502,6 +490,23 @@ static void order_sub_groups(struct near *near)
     }
 }
 
+/* The places of a cluster's nodes. */
+static void find_cluster(const struct sched *sched,
+                         const struct topology *topology, uint32_t executor,
+                         uint32_t *ret_first, uint32_t *ret_end)
+{
+    struct str name = sched->executors.items[executor].name;
+
+    *ret_first = *ret_end = 0;
+    for (uint32_t d = topology->level_first[topology->level_count + 1];
+         d < topology->domain_count; d++) {
+        if (str_equal(topology->domains[d].value, name)) {
+            *ret_first = topology->domains[d].first;
+            *ret_end = *ret_first + topology->domains[d].count;
+        }
+    }
+}
+
 /* Keep to the nodes of a group: a cluster, or a value of a label in one. */
 static void keep_to(struct near *near, const struct label_group *outer)
 {
@@ -515,14 +520,7 @@ static void keep_to(struct near *near, const struct label_group *outer)
     if (!outer) {
         return;
     }
-    struct str name = sched->executors.items[outer->executor].name;
-    for (uint32_t d = topology->level_first[topology->level_count + 1];
-         d < topology->domain_count; d++) {
-        if (str_equal(topology->domains[d].value, name)) {
-            near->first = topology->domains[d].first;
-            near->end = near->first + topology->domains[d].count;
-        }
-    }
+    find_cluster(sched, topology, outer->executor, &near->first, &near->end);
     if (near->attempt->gang->uniformity[0]) {
         near->allowed =
             arena_alloc_array(near->attempt->round->arena, sched->nodes.count,
@@ -601,22 +599,38 @@ bool near_try(struct attempt *attempt)
 
 /* Growth. */
 
-/* The best free node among those of a range, or NONE. */
-static uint32_t best_in(const struct search *search,
-                        const struct domain_room *room, uint32_t first,
-                        uint32_t count)
+/* Whether a label keeps the gang from a node; few gangs have one. */
+static bool is_outside(const struct search *search, const struct gang *gang,
+                       uint32_t node)
+{
+    if (!search->only || !gang->uniformity[0]) {
+        return false;
+    }
+    for (uint32_t i = 0; i < search->only->count; i++) {
+        if (search->only->nodes[i] == node) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The best free node among those of a pick, or NONE. */
+static uint32_t best_in(const struct search *search, const struct gang *gang,
+                        const struct domain_room *room,
+                        const struct near_pick *pick)
 {
     const struct sched *sched = search->round->sched;
     uint32_t best = NONE;
     uint64_t best_key = 0;
 
-    for (uint32_t i = first; i < first + count; i++) {
+    for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
         uint32_t node = room->topology->nodes[i];
         bool is_better =
             room->counts[i] && (best == NONE || room->keys[i] < best_key ||
                                 (room->keys[i] == best_key &&
                                  sched->ranks[node] < sched->ranks[best]));
-        if (is_better && place_allows(search, node)) {
+        if (is_better && place_allows(search, node) &&
+            !is_outside(search, gang, node)) {
             best = node;
             best_key = room->keys[i];
         }
@@ -624,11 +638,32 @@ static uint32_t best_in(const struct search *search,
     return best;
 }
 
+/* The best node of the pool, if it is one of a pick: then it is the best there
+ * too, and was found by the pool's index. */
+static uint32_t best_of_pool(const struct search *search,
+                             const struct gang *gang,
+                             const struct domain_room *room,
+                             const struct near_pick *pick)
+{
+    struct search anywhere = *search;
+
+    anywhere.only = NULL;
+    uint32_t node = place_find(&anywhere);
+    uint32_t place = node == NONE ? NONE : room->topology->place[node];
+    bool is_inside = place != NONE && place >= pick->first &&
+                     place - pick->first < pick->nodes;
+
+    return is_inside && !is_outside(search, gang, node) ? node : NONE;
+}
+
 uint32_t near_find(const struct search *search, const struct gang *gang,
                    uint32_t sub_group, const struct near_anchor *anchor)
 {
     struct round *round = search->round;
-    const struct domain_room *room = domain_room_of(round, search->class_index);
+    const struct domain_room *room =
+        whole_node_is_for(gang)
+            ? domain_room_whole(round, search->class_index, search->job)
+            : domain_room_of(round, search->class_index);
     struct near_pick pick = NEAR_NO_PICK;
     struct near_query query = {
         .room = room,
@@ -640,8 +675,18 @@ uint32_t near_find(const struct search *search, const struct gang *gang,
         .anchor = *anchor,
     };
 
-    while (near_next(&query, &pick)) {
-        uint32_t node = best_in(search, room, pick.first, pick.nodes);
+    if (search->only) {
+        find_cluster(round->sched, room->topology, search->only->executor,
+                     &query.first, &query.end);
+    }
+    for (uint32_t i = 0; i < NEAR_TRIES_MAX && near_next(&query, &pick); i++) {
+        uint32_t node = NONE;
+        if (pick.nodes > room->topology->node_count / 2) {
+            node = best_of_pool(search, gang, room, &pick);
+        }
+        if (node == NONE) {
+            node = best_in(search, gang, room, &pick);
+        }
         if (node != NONE) {
             return node;
         }

@@ -33,6 +33,12 @@ bool near_is_capped(struct round *round, const struct gang *gang);
  * was done. */
 bool near_try(struct attempt *attempt);
 
+/* The groups of nodes of which a gang must be in one, as far as one at a time
+ * tells: the highest domains that its cap allows if a single sub-group asks
+ * and has one, else those of place_groups(). */
+const struct label_index *near_groups(struct round *round,
+                                      const struct gang *gang);
+
 /* The highest level over which a sub-group may be spread now. */
 uint32_t near_level_max(struct round *round, const struct gang *gang,
                         uint32_t sub_group);

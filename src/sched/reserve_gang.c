@@ -5,6 +5,7 @@
 
 #include "sched/group_room.h"
 #include "sched/near_fit.h"
+#include "sched/near_place.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
 
@@ -234,7 +235,7 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
 static bool fits_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
-    const struct label_index *index = place_groups(round, spots->gang);
+    const struct label_index *index = near_groups(round, spots->gang);
 
     spots->only = NULL;
     if (!index) {
@@ -430,7 +431,7 @@ bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
     if (!is_uniform(round->sched, gang)) {
         return false;
     }
-    const struct label_index *index = place_groups(round, gang);
+    const struct label_index *index = near_groups(round, gang);
     *ret_is_possible =
         !index && group_holds_empty(round, class_index, NULL, 0) >= needed;
     for (uint32_t i = 0; index && i < index->group_count; i++) {

@@ -1,6 +1,7 @@
 /* When how many like members of a gang have room on each node, as steps that
  * are remembered like the times of reserve_job.c; and the first time at which
  * all of them have. */
+#include "sched/near_place.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
 
@@ -234,7 +235,7 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
         .r = r,
         .m = m,
         .gang = gang,
-        .index = place_groups(round, gang),
+        .index = near_groups(round, gang),
         .is_allowed = allowed,
         .needed = needed,
     };

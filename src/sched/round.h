@@ -208,6 +208,7 @@ struct round {
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
     VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels; /* that the pool does not remember */
+    const struct label_index *domains[GANG_LEVELS_MAX + 1]; /* near_groups.c */
 
     struct reserve reserve;
     struct cost *turns;   /* by ordinal: when its turn comes; NULL: not asked */

@@ -441,3 +441,12 @@ uint32_t topology_level_max(const struct topology *topology, uint32_t hops_max)
     uint32_t level = hops_max / 2;
     return level < topology->level_count ? level : topology->level_count;
 }
+
+bool topology_is_highest(const struct topology *topology, uint32_t domain,
+                         uint32_t level)
+{
+    uint32_t parent = topology->domains[domain].parent;
+
+    return topology->domains[domain].level <= level &&
+           (parent == NONE || topology->domains[parent].level > level);
+}

@@ -62,6 +62,10 @@ uint32_t topology_common(const struct topology *topology, uint32_t a,
 /* The highest level that a cap on hops allows; 0 is a single node. */
 uint32_t topology_level_max(const struct topology *topology, uint32_t hops_max);
 
+/* Whether a domain is of a level or below it, and none around it is. */
+bool topology_is_highest(const struct topology *topology, uint32_t domain,
+                         uint32_t level);
+
 /* A node is about to have another record (NULL: none) and pool. */
 void topology_note(struct sched *sched, uint32_t node, uint32_t pool,
                    const struct node_record *record);

@@ -176,6 +176,45 @@ static void tp_05_what_no_allowed_level_holds_waits_for_topology(void **state)
     }
 }
 
+/* min 4, max 6; those on L2 fill it. */
+static void tp_06_growth_widens_only_within_the_cap(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t hops = 2; hops <= 4; hops += 2) {
+        struct gang_terms terms = terms_of(4, 6, hops);
+        world_restart(w);
+        add_tree(w);
+        uint32_t g = world_submit_group(
+            w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+        world_round(w, ROUND_BALANCE, 0);
+        world_round(w, ROUND_BALANCE, 10000);
+        assert_int_equal(count_on(w, g, 6, 'b'), 4);
+        assert_int_equal(count_on(w, g, 6, 'a'), hops == 2 ? 0 : 2);
+        assert_int_equal(count_on(w, g, 6, 'c'), 0);
+        assert_true(hops_of(w, g, 4) <= hops);
+    }
+}
+
+static void growth_stays_in_the_domain_as_long_as_it_has_room(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = terms_of(3, 7, 4);
+
+    add_tree(w);
+    add_node(w, "a0", 1, "L1", "P1"); /* L1 and L2 are of equal size now */
+    uint32_t first = world_submit(w, &(struct world_job){.queue = "B"});
+    world_lease(w, first, sched_node_index(w->sched, STR("e"), STR("b1")), 0);
+    uint32_t g = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_round(w, ROUND_FAST, 0); /* to L2, which has the least room */
+    assert_int_equal(count_on(w, g, 7, 'b'), 3);
+    world_end(w, first);
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_int_equal(count_on(w, g, 7, 'b'), 4);
+    assert_int_equal(count_on(w, g, 7, 'a'), 3);
+}
+
 static void two_slots_on_one_node_are_no_hops_apart(void **state)
 {
     struct world *w = *state;
@@ -390,6 +429,53 @@ static void a_cap_in_a_pool_without_levels_asks_for_one_node(void **state)
     assert_int_equal(w->leased_count, 0);
 }
 
+/* What ends first in one leaf counts, not what ends first anywhere. */
+static void a_place_is_reserved_within_one_domain(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = terms_of(4, 4, 2);
+    struct sched_admission admission;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    add_tree(w);
+    for (uint32_t i = 0; i < 13; i++) {
+        static const char *const names[] = {"a1", "a2", "a3", "b1", "b2",
+                                            "b3", "b4", "c1", "c2", "c3",
+                                            "c4", "c5", "c6"};
+        uint32_t job = world_submit(
+            w, &(struct world_job){.queue = "B",
+                                   .priority_class = "fixed",
+                                   .deadline_s = 10 + 10 * (int64_t)(i % 7)});
+        world_lease(w, job,
+                    sched_node_index(w->sched, STR("e"), str_of(names[i])), 0);
+        (void)sched_job_started(w->sched, job);
+    }
+    uint32_t g = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .deadline_s = 5},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1000);
+    /* Four of L3 have ended by 40 s; of all nodes four have by 20 s. */
+    assert_true(sched_job_admission(w->sched, g, &admission));
+    assert_true(admission.start_ms == 40000);
+}
+
+static void what_could_never_be_near_enough_is_not_admitted(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation e;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    add_tree(w);
+    uint32_t seven = submit(w, "seven", 7, 2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    sched_explain(w->sched, seven, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_TOPOLOGY);
+    assert_int_equal(e.empty, 6);
+}
+
 static void gangs_without_terms_go_where_they_always_went(void **state)
 {
     struct world *w = *state;
@@ -432,6 +518,10 @@ int main(void)
         SCENARIO(tp_03_seven_go_two_levels_up),
         SCENARIO(tp_04_eight_go_to_the_core),
         SCENARIO(tp_05_what_no_allowed_level_holds_waits_for_topology),
+        SCENARIO(tp_06_growth_widens_only_within_the_cap),
+        SCENARIO(growth_stays_in_the_domain_as_long_as_it_has_room),
+        SCENARIO(a_place_is_reserved_within_one_domain),
+        SCENARIO(what_could_never_be_near_enough_is_not_admitted),
         SCENARIO(two_slots_on_one_node_are_no_hops_apart),
         SCENARIO(of_equal_leaves_the_one_with_least_free_is_taken),
         SCENARIO(sub_groups_are_near_each_of_them_alone),
