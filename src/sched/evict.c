@@ -3,6 +3,7 @@
 #include "sched/heap.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/sub_groups.h"
 #include "sched/urgent.h"
 
 /* When a run may be preempted for fairness; INT64_MAX: not known. */
@@ -74,7 +75,8 @@ static const struct resource_vec *request_of(const struct round *round,
     return &class_at(round, class_of_job(round->sched, job))->request;
 }
 
-/* All members of a gang that run. */
+/* All members of a gang that run; of one with terms those of its minimums:
+ * what is above them goes one by one (see group_victims.h). */
 static void unit_add_gang(struct round *round, struct unit *unit,
                           const struct gang *gang)
 {
@@ -83,10 +85,14 @@ static void unit_add_gang(struct round *round, struct unit *unit,
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
+        if (gang->subs && !sub_group_is_base(round->sched, job)) {
+            continue;
+        }
         unit_add_run(round, unit, round->sched->jobs.items[job].run);
         amounts_add(sum, request_of(round, job));
     }
     unit->sum = sum;
+    unit->own_sum = gang->subs ? sum : NULL;
 }
 
 /* Whether all of a gang that runs may be evicted. */
@@ -112,6 +118,8 @@ static void evict_run(struct round *round, uint32_t lane, uint32_t index)
     struct unit *unit = &round->units[round->unit_count];
 
     if (!may_evict(round, run) ||
+        (g != NONE && sched->gangs.items[g].subs &&
+         !sub_group_is_base(sched, run->job)) ||
         (g != NONE && !is_gang_evictable(round, &sched->gangs.items[g]))) {
         return;
     }
@@ -303,6 +311,20 @@ void evict_over_share(struct round *round, const struct share *shares,
     index_nodes(round, order_units(round));
 }
 
+enum run_state evict_state(const struct round *round, const struct unit *unit)
+{
+    const struct run *runs = round->sched->runs.items;
+
+    for (uint32_t m = 0; m < unit->member_count; m++) {
+        enum run_state state =
+            runs[round->members[unit->member_first + m]].state;
+        if (state != RUN_PREEMPTED) {
+            return state;
+        }
+    }
+    return RUN_PREEMPTED;
+}
+
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost)
 {
@@ -330,6 +352,9 @@ void evict_return(struct round *round, uint32_t index)
 
     for (uint32_t m = 0; m < unit->member_count; m++) {
         uint32_t run = round->members[unit->member_first + m];
+        if (round->sched->runs.items[run].state != RUN_EVICTED) {
+            continue; /* one of a gang with terms that went alone */
+        }
         round->sched->runs.items[run].state = RUN_RETURNED;
         round->evicted_count--;
         urgent_note(round, round->sched->runs.items[run].node);
@@ -371,5 +396,6 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->touched);
     VEC_FREE(&round->moved);
     VEC_FREE(&round->victims);
+    VEC_FREE(&round->pods);
     urgent_forget(round);
 }

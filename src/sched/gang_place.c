@@ -5,6 +5,7 @@
 #include "sched/lanes.h"
 #include "sched/near_place.h"
 #include "sched/order.h"
+#include "sched/victim_sets.h"
 #include "sched/whole_node.h"
 
 struct mark attempt_mark(const struct round *round)
@@ -190,8 +191,10 @@ static bool may_hold(const struct attempt *attempt,
 {
     struct round *round = attempt->round;
 
+    bool is_unknown = attempt->preempt_until > 0 &&
+                      round->sched->terms_run_count; /* surplus may go, too */
     if (attempt->class_index == NONE || attempt->may_go_away ||
-        round->reserve.asking) {
+        round->reserve.asking || is_unknown) {
         return true;
     }
     return attempt->preempt_until > 0
@@ -262,6 +265,52 @@ static bool try_gang(struct attempt *attempt)
     return is_done;
 }
 
+/* Whether surplus of gangs with terms is to go. */
+static bool takes_surplus(const struct sched *sched, struct mark mark)
+{
+    for (size_t i = mark.decisions; i < sched->decisions.count; i++) {
+        if (sched->decisions.items[i].action == SCHED_PREEMPT &&
+            sched->decisions.items[i].preemption == SCHED_PREEMPT_SURPLUS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Try with victims.  Member by member surplus is the cheapest; all in all
+ * others may be, who make more room at once: try without it, too, and let the
+ * better stand (PG-06). */
+static bool try_preempting(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    const struct sched *sched = round->sched;
+    struct mark mark = attempt_mark(round);
+
+    attempt->only = NULL;
+    attempt->preempt_until = attempt->needed;
+    round->gang_cost =
+        lane_new_cost(round, attempt->lane, &attempt->gang->waiting_sum);
+    if (!try_gang(attempt)) {
+        return false;
+    }
+    if (!takes_surplus(sched, mark)) {
+        return true;
+    }
+    struct victim_set with = victim_sets_of(round, mark.decisions);
+    attempt_back(round, mark);
+    attempt->only = NULL;
+    round->keeps_surplus = true;
+    bool is_done = try_gang(attempt);
+    round->keeps_surplus = false;
+    struct victim_set without = victim_sets_of(round, mark.decisions);
+    if (is_done && victim_set_compare(sched, &without, &with) < 0) {
+        return true;
+    }
+    attempt_back(round, mark);
+    attempt->only = NULL;
+    return try_gang(attempt);
+}
+
 /* Members that found no place are not wanted any more: the gang starts
  * without them.  One that ran already keeps its vacancies open. */
 static void fail_rest(struct attempt *attempt)
@@ -329,9 +378,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         is_done = try_gang(&attempt);
     }
     if (!is_done && round->kind == ROUND_BALANCE && !round->is_filling) {
-        attempt.only = NULL;
-        attempt.preempt_until = attempt.needed;
-        is_done = try_gang(&attempt);
+        is_done = try_preempting(&attempt);
     }
     if (!is_done) {
         return GANG_WAITS;

@@ -393,12 +393,9 @@ void lane_refresh_new(struct round *round, struct lane *lane)
 
 void lane_refresh_evicted(struct round *round, struct lane *lane)
 {
-    const struct sched *sched = round->sched;
-
     while (lane->unit_next < lane->unit_end) {
         const struct unit *unit = &round->units[lane->unit_next];
-        uint32_t run = round->members[unit->member_first];
-        if (sched->runs.items[run].state == RUN_EVICTED) {
+        if (evict_state(round, unit) == RUN_EVICTED) {
             lane->level[STREAM_EVICTED] = unit->level;
             lane->cost[STREAM_EVICTED] =
                 cost_of(&round->pool->base, &lane->placed, unit->sum,
@@ -457,12 +454,9 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
 
 void lane_rewind(struct round *round, struct lane *lane)
 {
-    const struct sched *sched = round->sched;
-
     while (lane->unit_next > lane->unit_first) {
         const struct unit *unit = &round->units[lane->unit_next - 1];
-        uint32_t run = round->members[unit->member_first];
-        if (sched->runs.items[run].state == RUN_RETURNED) {
+        if (evict_state(round, unit) == RUN_RETURNED) {
             break;
         }
         lane->unit_next--;

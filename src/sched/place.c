@@ -129,6 +129,17 @@ bool place_allows(const struct search *search, uint32_t index)
     return place_matches(search, index) && is_open(search, index);
 }
 
+bool place_allows_evicting(const struct search *search, uint32_t index)
+{
+    const struct sched *sched = search->round->sched;
+
+    return sched->nodes.items[index].holder
+               ? place_matches_class(search, index) &&
+                     !job_avoids(sched, search->job, index) &&
+                     is_open(search, index)
+               : place_allows(search, index);
+}
+
 static bool is_match(void *context, uint32_t node)
 {
     return place_allows(context, node);
@@ -387,6 +398,17 @@ static void vacate(struct sched *sched, const struct run *run,
     }
 }
 
+/* What goes of a gang whose rest may win its places back counts no longer for
+ * those (-1). */
+static void change_unit(const struct round *round, const struct run *run,
+                        const struct class *class, int sign)
+{
+    if (run->state == RUN_EVICTED && round->units[run->unit].own_sum) {
+        amounts_add_times(round->units[run->unit].own_sum, &class->request,
+                          sign);
+    }
+}
+
 void place_preempt(struct round *round, uint32_t job)
 {
     struct sched *sched = round->sched;
@@ -397,6 +419,7 @@ void place_preempt(struct round *round, uint32_t job)
     ASSERT(run->state != RUN_PREEMPTED);
     note(sched, run->node, run->state, 0, job);
     charge(round, run, class, -1);
+    change_unit(round, run, class, -1);
     vacate(sched, run, class, 1);
     amounts_subtract(&round->used, &class->request);
     round->evicted_count -= run->state == RUN_EVICTED;
@@ -449,6 +472,7 @@ void place_rollback(struct round *round, size_t mark)
             sub_groups_lose(sched, entry.job, -1);
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
+            change_unit(round, run, class, 1);
         }
         move_node(round, entry.node);
         /* What was learnt of the node meanwhile no longer holds. */

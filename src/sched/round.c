@@ -283,6 +283,14 @@ static void narrow_window(struct round *round)
     }
 }
 
+/* Whether whom preemption serves is not the same for all jobs of a class: the
+ * surplus of gangs with terms yields to some queues, and not to others. */
+static bool has_surplus(const struct round *round)
+{
+    return round->sched->terms_run_count && round->kind == ROUND_BALANCE &&
+           !round->is_filling;
+}
+
 /* A single job at the lane's head finds no place. */
 static void pass_over_job(struct round *round, struct lane *lane,
                           struct class *class)
@@ -307,6 +315,8 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
         lane_skip(round, lane);
+    } else if (has_surplus(round)) {
+        lane_drop_list(round, lane);
     } else {
         if (round->is_lending) {
             lend_miss(round, class);
@@ -346,7 +356,8 @@ static void step_job(struct round *round, struct lane *lane)
     if (node == NONE && round->kind == ROUND_BALANCE && !round->is_filling) {
         node = victims_find(&search);
         node = node == NONE ? away_find_victims(&search) : node;
-        class->is_blocked_all |= node == NONE && !is_special;
+        class->is_blocked_all |=
+            node == NONE && !is_special && !has_surplus(round);
     }
     if (node == NONE) {
         pass_over_job(round, lane, class);

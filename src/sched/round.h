@@ -71,8 +71,9 @@ struct lane {
 /* Evicted work that stays or goes together: a job, or a gang. */
 struct unit {
     const struct resource_vec *sum;
-    int64_t leased_ms;    /* of its youngest run */
-    int64_t submitted_ms; /* of `last` */
+    struct resource_vec *own_sum; /* the same, where it may change; or NULL */
+    int64_t leased_ms;            /* of its youngest run */
+    int64_t submitted_ms;         /* of `last` */
     uint32_t lane;
     uint32_t member_first, member_count; /* in round.members */
     uint32_t last;                       /* the job it is ordered by */
@@ -203,6 +204,10 @@ struct round {
     size_t kinds_bytes;         /* that classes note about kinds; see kinds.h */
     struct ladder *ladder;      /* of them, once asked for */
     VEC(struct victim) victims; /* scratch of victims.c */
+    VEC(uint32_t) pods;         /* likewise of group_victims.c */
+    bool *is_over;              /* by queue: over its share; NULL: not asked */
+    struct cost gang_cost;      /* what the gang that is placed is ordered by */
+    bool keeps_surplus;         /* surplus does not go alone */
     VEC(struct moved) moved;    /* nodes whose place in the index changed */
     VEC(struct fall) falls;     /* see share_fall() */
     VEC(uint32_t) grown;        /* nodes that got room by preemption */
@@ -280,6 +285,8 @@ bool place_matches_class(const struct search *search, uint32_t node);
 bool place_matches(const struct search *search, uint32_t node);
 /* Likewise, and what is reserved on the node. */
 bool place_allows(const struct search *search, uint32_t node);
+/* Likewise, when a gang that has the node whole will be gone from it. */
+bool place_allows_evicting(const struct search *search, uint32_t node);
 /* Put `count` jobs of a class on a node. */
 void place_put(struct round *round, struct lane *lane, uint32_t class_index,
                uint32_t node, uint32_t count);
@@ -313,6 +320,8 @@ void evict_over_share(struct round *round, const struct share *shares,
  * after a claim of this level and cost. */
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost);
+/* What became of a unit: that of those of its runs that are not preempted. */
+enum run_state evict_state(const struct round *round, const struct unit *unit);
 /* A unit has its place again. */
 void evict_return(struct round *round, uint32_t unit);
 /* Likewise what runs of a gang that is joined by more of its members. */

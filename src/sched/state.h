@@ -443,6 +443,8 @@ struct sched {
     VEC(uint32_t) spare_gangs;
     VEC(uint32_t) elastic;     /* gangs that may grow; see scale.h */
     uint32_t whole_gang_count; /* that have their nodes whole */
+    uint32_t terms_run_count;  /* members of gangs with terms that run */
+    uint64_t collect_count;    /* looks at a node's victims */
     struct map gang_map;       /* hash to the first gang of a chain */
     VEC(struct account) accounts;
     VEC(uint32_t) spare_accounts;

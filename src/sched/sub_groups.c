@@ -160,6 +160,7 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
     } else {
         seq_remove(&members->leased, job, id_less, sched);
     }
+    sched->terms_run_count += (uint32_t)sign;
     if (whole_node_is_for(gang_of(sched, job))) {
         whole_node_count(sched, &sched->runs.items[sched->jobs.items[job].run],
                          sign);
@@ -241,6 +242,48 @@ uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
     uint32_t above = has > minimum ? has - minimum : 0;
 
     return above < running ? above : running;
+}
+
+uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        count += lost_of(sched, &gang->subs->items[i]);
+    }
+    return count;
+}
+
+/* The item at a place from the end of a sequence. */
+static uint32_t seq_from_end(const struct seq *seq, uint32_t place)
+{
+    uint32_t b = seq->block_count;
+
+    while (place >= seq->blocks[b - 1].count) {
+        place -= seq->blocks[--b].count;
+    }
+    return seq->blocks[b - 1].items[seq->blocks[b - 1].count - 1 - place];
+}
+
+bool sub_group_is_base(const struct sched *sched, uint32_t job)
+{
+    const struct sub_groups *subs = gang_of(sched, job)->subs;
+    struct sub_members *members = members_of(sched, job);
+    uint32_t minimum =
+        subs->terms.sub_groups[sub_group_of(sched, job)].min_count;
+    uint32_t succeeded = members->succeeded_count;
+    uint32_t base = minimum > succeeded ? minimum - succeeded : 0;
+
+    if (base >= members->leased.count) {
+        return true;
+    }
+    if (members->edge_plan != sched->plan_count) {
+        members->edge_plan = sched->plan_count;
+        members->edge =
+            base ? seq_from_end(&members->leased, members->leased.count - base)
+                 : NONE;
+    }
+    return members->edge != NONE && !id_less(sched, members->edge, job);
 }
 
 static bool is_preempted(const struct sched *sched, uint32_t job)

@@ -26,14 +26,18 @@ struct sub_members {
     /* Preempted by the plan `lost_plan` (sched.plan_count) in the making. */
     uint32_t lost_count;
     uint64_t lost_plan;
+    /* Of the plan `edge_plan`: the last member that is not surplus. */
+    uint32_t edge;
+    uint64_t edge_plan;
 };
 
 struct sub_groups {
     struct gang_terms terms; /* strings in `packed` */
     char *packed;            /* owned */
     uint32_t packed_bytes;
-    uint32_t spare_count;    /* over all sub-groups */
+    uint32_t spare_count; /* over all sub-groups */
     uint32_t succeeded_count;
+    uint64_t seen;             /* by the last look at a node's victims */
     int64_t requeued_ms;       /* see hops.h; 0: never */
     struct sub_members *items; /* owned; terms.sub_group_count of them */
 };
@@ -58,9 +62,6 @@ void sub_groups_choose(struct sched *sched, struct gang *gang);
 bool sub_groups_are_complete(const struct gang *gang);
 /* Whether all of it is as it must be; for sched_is_consistent(). */
 bool sub_groups_are_right(const struct sched *sched, const struct gang *gang);
-/* The member with the lowest id; all sub-groups together have one. */
-uint32_t sub_groups_first(const struct sched *sched,
-                          const struct sub_groups *subs);
 /* What is history: who has succeeded (history.h). */
 void sub_groups_pack(const struct sched *sched, struct strbuf *buf);
 struct history_reader;
@@ -95,5 +96,10 @@ uint32_t sub_group_last_surplus(const struct sched *sched,
  */
 uint32_t sub_group_next_spare(const struct sched *sched,
                               const struct gang *gang, uint32_t sub_group);
+/* How many of all its members the plan in the making preempted. */
+uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang);
+/* Whether a member that runs is of its sub-group's minimum, and not surplus:
+ * those with the lowest ids are, as of when the plan began. */
+bool sub_group_is_base(const struct sched *sched, uint32_t job);
 /* The plan preempts a member of a gang with terms (+1), or undoes it (-1). */
 void sub_groups_lose(struct sched *sched, uint32_t job, int sign);

@@ -1,22 +1,12 @@
 #include <string.h>
 
+#include "sched/group_victims.h"
 #include "sched/ladder.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/sub_groups.h"
 #include "sched/urgent.h"
-
-/* What would lose its place on one node: a job, or all of a gang there. */
-struct victim {
-    uint32_t job;
-    uint32_t gang;
-    struct resource_vec sum;
-    uint32_t ordinal; /* of evicted ones */
-    uint32_t level;
-    bool is_evicted;
-    bool is_yielder;
-    bool is_foreign;
-    int64_t leased_ms;
-};
+#include "sched/victim_sets.h"
 
 /* Whether a node has the label's value that is searched for. */
 static bool is_in_group(const struct search *search, uint32_t node)
@@ -198,6 +188,9 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
     if (a->level != b->level) {
         return a->level > b->level;
     }
+    if (a->is_surplus != b->is_surplus) {
+        return b->is_surplus;
+    }
     if (a->is_yielder != b->is_yielder) {
         return b->is_yielder;
     }
@@ -213,10 +206,9 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
     return job_less(round->sched, a->job, b->job);
 }
 
-/* Whether a run may lose its place to `class`; evicted ones from ordinal
- * `cut` - 1 on, others up to level `level_max`. */
-static bool is_permitted(const struct round *round, const struct run *run,
-                         const struct class *class, uint32_t cut, int level_max)
+bool victim_is_permitted(const struct round *round, const struct run *run,
+                         const struct class *class,
+                         const struct victim_rules *rules)
 {
     if (is_yielder(round, run) || lend_is_victim(round, run)) {
         return true;
@@ -226,12 +218,33 @@ static bool is_permitted(const struct round *round, const struct run *run,
     }
     if (run->state == RUN_EVICTED) {
         return run->level <= class->level &&
-               round->units[run->unit].ordinal + 1 >= cut;
+               round->units[run->unit].ordinal + 1 >= rules->cut;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
      * that has won its place back. */
     return (run->state == RUN_STEADY || run->state == RUN_RETURNED) &&
-           run->is_preemptible && (int)run->level <= level_max;
+           run->is_preemptible && (int)run->level <= rules->level_max;
+}
+
+struct victim victim_of_run(const struct round *round, const struct run *run)
+{
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, class_of_job(sched, run->job));
+    bool is_foreign = lend_is_foreign(sched, run->job);
+
+    return (struct victim){
+        .job = run->job,
+        .gang = NONE,
+        .group = NONE,
+        .sum = class->request,
+        .ordinal =
+            run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
+        .level = is_foreign ? class->level : run->level,
+        .is_foreign = is_foreign,
+        .is_evicted = run->state == RUN_EVICTED,
+        .is_yielder = is_yielder(round, run),
+        .leased_ms = run->leased_ms,
+    };
 }
 
 static void add_victim(const struct round *round, struct victim *victims,
@@ -240,7 +253,6 @@ static void add_victim(const struct round *round, struct victim *victims,
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
     uint32_t gang = sched->jobs.items[run->job].gang;
-    bool is_foreign = lend_is_foreign(sched, run->job);
 
     for (uint32_t i = 0; gang != NONE && i < *count; i++) {
         if (victims[i].gang == gang) {
@@ -255,18 +267,20 @@ static void add_victim(const struct round *round, struct victim *victims,
             return;
         }
     }
-    victims[(*count)++] = (struct victim){
-        .job = run->job,
-        .gang = gang,
-        .sum = class->request,
-        .ordinal =
-            run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
-        .level = is_foreign ? class->level : run->level,
-        .is_foreign = is_foreign,
-        .is_evicted = run->state == RUN_EVICTED,
-        .is_yielder = is_yielder(round, run),
-        .leased_ms = run->leased_ms,
-    };
+    victims[*count] = victim_of_run(round, run);
+    victims[(*count)++].gang = gang;
+}
+
+/* A gang with terms that was not yet looked at on this node, or NULL. */
+static const struct gang *fresh_group(struct sched *sched, uint32_t gang)
+{
+    struct sub_groups *subs = sched->gangs.items[gang].subs;
+
+    if (subs->seen == sched->collect_count) {
+        return NULL;
+    }
+    subs->seen = sched->collect_count;
+    return &sched->gangs.items[gang];
 }
 
 static void sort_victims(const struct round *round, struct victim *victims,
@@ -283,26 +297,53 @@ static void sort_victims(const struct round *round, struct victim *victims,
     }
 }
 
+/* Those that take a gang keep their places before all others. */
+static void put_gangs_first(struct victim *victims, uint32_t count)
+{
+    uint32_t gangs = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (victims[i].gang != NONE) {
+            struct victim item = victims[i];
+            memmove(&victims[gangs + 1], &victims[gangs],
+                    (i - gangs) * sizeof(*victims));
+            victims[gangs++] = item;
+        }
+    }
+}
+
 /* All that may go on the node, those that best keep their place first. */
 static struct victim *collect(const struct search *search, uint32_t node,
-                              uint32_t cut, int level_max, uint32_t *ret_count)
+                              const struct victim_rules *rules,
+                              uint32_t *ret_count)
 {
     struct round *round = search->round;
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
     uint32_t count = 0;
 
+    sched->collect_count++;
     VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count);
     struct victim *victims = round->victims.items;
 
     for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
          run = sched->runs.items[run].node_next) {
-        if (is_permitted(round, &sched->runs.items[run], class, cut,
-                         level_max)) {
+        uint32_t gang = sched->jobs.items[sched->runs.items[run].job].gang;
+        const struct gang *group = gang != NONE && sched->gangs.items[gang].subs
+                                       ? fresh_group(sched, gang)
+                                       : NULL;
+        if (group) {
+            group_victims_add(search, node, group, rules, victims, &count);
+        } else if ((gang == NONE || !sched->gangs.items[gang].subs) &&
+                   victim_is_permitted(round, &sched->runs.items[run], class,
+                                       rules)) {
             add_victim(round, victims, &count, &sched->runs.items[run]);
         }
     }
     sort_victims(round, victims, count);
+    if (rules->spares_groups) {
+        put_gangs_first(victims, count);
+    }
     *ret_count = count;
     return victims;
 }
@@ -335,16 +376,45 @@ static void preempt(const struct search *search, uint32_t job,
     }
 }
 
+/* All of a gang on a node that it has whole; elsewhere it goes on. */
+static void preempt_held(const struct search *search,
+                         const struct victim *victim, enum sched_preemption why)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t node = sched->runs.items[sched->jobs.items[victim->job].run].node;
+    uint32_t next;
+
+    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
+         at = next) {
+        const struct run *run = &sched->runs.items[at];
+        next = run->node_next;
+        if (run->state != RUN_PREEMPTED &&
+            sched->jobs.items[run->job].gang == victim->group) {
+            preempt(search, run->job, why);
+        }
+    }
+}
+
 static void preempt_victim(const struct search *search,
                            const struct victim *victim)
 {
     struct sched *sched = search->round->sched;
 
-    preempt(search, victim->job,
-            victim->is_foreign   ? SCHED_PREEMPT_HOME
-            : victim->is_yielder ? SCHED_PREEMPT_YIELD
-            : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
-                                 : SCHED_PREEMPT_URGENCY);
+    enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
+                                : victim->is_yielder ? SCHED_PREEMPT_YIELD
+                                : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
+                                : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
+                                                     : SCHED_PREEMPT_URGENCY;
+
+    if (sched->runs.items[sched->jobs.items[victim->job].run].state ==
+        RUN_PREEMPTED) {
+        return; /* with all of its gang */
+    }
+    if (victim->is_held && victim->gang == NONE) {
+        preempt_held(search, victim, why);
+        return;
+    }
+    preempt(search, victim->job, why);
     if (victim->gang == NONE) {
         return;
     }
@@ -373,18 +443,22 @@ static void refresh_touched(struct round *round)
 }
 
 /* Take everything that is permitted in mind, and give back what there is room
- * for beside the job; `job` of that is NONE. */
-static struct victim *choose(const struct search *search, uint32_t node,
-                             uint32_t cut, int level_max, uint32_t *ret_count)
+ * for beside the job. */
+const struct victim *victims_choose(const struct search *search, uint32_t node,
+                                    const struct victim_rules *rules,
+                                    uint32_t *ret_count)
 {
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = round->sched->free[node];
     uint32_t count;
-    struct victim *victims = collect(search, node, cut, level_max, &count);
+    struct victim *victims = collect(search, node, rules, &count);
 
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&room, &victims[i].sum);
+    }
+    if (!amounts_fit(&class->request, &room)) {
+        return NULL;
     }
     amounts_subtract(&room, &class->request);
     for (uint32_t i = count; i > 0; i--) {
@@ -392,7 +466,7 @@ static struct victim *choose(const struct search *search, uint32_t node,
         struct victim *victim = &victims[count - i];
         struct resource_vec none = {0}, rest = room;
         amounts_subtract(&rest, &victim->sum);
-        if (amounts_fit(&none, &rest)) {
+        if (amounts_fit(&none, &rest) && !victim->is_held) {
             room = rest;
             victim->job = NONE;
         }
@@ -405,9 +479,10 @@ uint32_t victims_count(const struct search *search, uint32_t node)
 {
     const struct sched *sched = search->round->sched;
     uint32_t count, total = 0;
-    const struct victim *victims = choose(search, node, UINT32_MAX, -1, &count);
+    const struct victim_rules rules = {UINT32_MAX, -1, false};
+    const struct victim *victims = victims_choose(search, node, &rules, &count);
 
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; victims && i < count; i++) {
         if (victims[i].job != NONE) {
             total += victims[i].gang == NONE
                          ? 1
@@ -418,16 +493,17 @@ uint32_t victims_count(const struct search *search, uint32_t node)
 }
 
 /* Preempt what must go for the job to have room on a node. */
-static void take_room(const struct search *search, uint32_t node, uint32_t cut,
-                      int level_max)
+static void take_room(const struct search *search, uint32_t node,
+                      const struct victim_rules *rules)
 {
     struct round *round = search->round;
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec before = sched->free[node];
     uint32_t count;
-    const struct victim *victims = choose(search, node, cut, level_max, &count);
+    const struct victim *victims = victims_choose(search, node, rules, &count);
 
+    ASSERT(victims);
     for (uint32_t i = count; i > 0; i--) {
         if (victims[i - 1].job != NONE) {
             preempt_victim(search, &victims[i - 1]);
@@ -568,30 +644,55 @@ static uint32_t find_urgent(const struct search *search, int *ret_level)
     return NONE;
 }
 
+/* Where gangs with terms run, all that may go is compared by what it costs. */
+static uint32_t find_set(const struct search *search)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    bool is_urgent =
+        !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
+    struct victim_rules rules = {
+        .cut = round->reserve.ordinal_min + 1,
+        .level_max = is_urgent
+                         ? (int)class_at(round, search->class_index)->level - 1
+                         : -1,
+    };
+    struct victim_set set;
+
+    if (!victim_sets_find(search, &rules, &set)) {
+        return NONE;
+    }
+    take_room(search, set.node, &rules);
+    return set.node;
+}
+
 uint32_t victims_find(const struct search *search)
 {
     struct round *round = search->round;
     const struct policy *policy = round->sched->policy;
     const struct class *class = class_round(round, search->class_index);
-    uint32_t node = NONE, cut = 0;
-    int level_max = -1;
+    struct victim_rules rules = {0, -1, false};
+    uint32_t node = NONE;
 
     if (class->is_impossible) {
         return NONE;
     }
     node = lend_find(search);
     node = node == NONE ? find_yielding(search) : node;
-    cut = node == NONE ? 0 : UINT32_MAX;
+    rules.cut = node == NONE ? 0 : UINT32_MAX;
+    if (node == NONE && round->sched->terms_run_count) {
+        return find_set(search);
+    }
     if (node == NONE && round->evicted_count) {
-        node = find_last(search, &cut);
+        node = find_last(search, &rules.cut);
     }
     if (node == NONE && !policy->is_urgency_preemption_off &&
         !round->sched->is_preemption_off) {
-        cut = round->reserve.ordinal_min + 1;
-        node = find_urgent(search, &level_max);
+        rules.cut = round->reserve.ordinal_min + 1;
+        node = find_urgent(search, &rules.level_max);
     }
     if (node != NONE) {
-        take_room(search, node, cut, level_max);
+        take_room(search, node, &rules);
     }
     return node;
 }

@@ -118,8 +118,7 @@ static void what_has_succeeded_counts_for_the_minimum(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
-/* Whole nodes. */
-
+/* One kind of pod, on nodes of their own. */
 static struct gang_terms whole_terms(uint32_t min, uint32_t max)
 {
     return (struct gang_terms){
@@ -128,6 +127,220 @@ static struct gang_terms whole_terms(uint32_t min, uint32_t max)
         .sub_group_count = 1,
     };
 }
+
+/* Victims. */
+
+/* Nodes of one slot, or one of all. */
+static void make_slots(struct world *w, uint32_t count, bool is_one)
+{
+    static const char *const names[] = {"s01", "s02", "s03", "s04", "s05",
+                                        "s06", "s07", "s08", "s09", "s10"};
+
+    if (is_one) {
+        world_node(w, &(struct world_node){"all", .cores = count});
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        world_node(w, &(struct world_node){names[i], .cores = 1});
+    }
+}
+
+/* 1 + 6 of a group run on seven slots. */
+static uint32_t run_group(struct world *w, const struct gang_terms *terms,
+                          bool is_one)
+{
+    make_slots(w, 7, is_one);
+    uint32_t group = submit_group(w, "A", "g", terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group, 7), 7);
+    return group;
+}
+
+static uint32_t count_preempted(const struct world *w,
+                                enum sched_preemption why)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        count += w->plan.decisions[i].action == SCHED_PREEMPT &&
+                 w->plan.decisions[i].preemption == why;
+    }
+    return count;
+}
+
+static uint32_t submit_gang(struct world *w, const char *queue, uint32_t count)
+{
+    return world_submit_many(w,
+                             &(struct world_job){.queue = queue,
+                                                 .gang = "other",
+                                                 .cardinality = count},
+                             count);
+}
+
+static void pg_02_a_group_grows_up_to_its_maximum(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    make_slots(w, 7, false);
+    uint32_t group = submit_group(w, "A", "g", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group + COORD, 1), 1);
+    assert_int_equal(world_running_of(w, group + WORKERS, 8), 6);
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 20});
+    group = submit_group(w, "A", "g", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group + COORD, 1), 1);
+    assert_int_equal(world_running_of(w, group + WORKERS, 8), 8);
+}
+
+static void pg_03_all_minimums_come_before_any_surplus(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    world_node(w, &(struct world_node){"n", .cores = 12});
+    world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_BALANCE, 0); /* so that A has more */
+    uint32_t first = submit_group(w, "A", "g", &terms);
+    uint32_t second = submit_group(w, "B", "h", &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, first, MEMBERS), 5);
+    assert_int_equal(world_running_of(w, second, MEMBERS), 6);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_false(w->plan.decisions[i].is_scaling);
+        assert_int_equal(w->plan.decisions[i].group, i / 5);
+    }
+}
+
+static void pg_07_a_group_grows_again(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    uint32_t group = run_group(w, &terms, false);
+    uint32_t other = submit_gang(w, "B", 2);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, group, MEMBERS), 5);
+    world_end(w, other);
+    world_end(w, other + 1);
+    world_round(w, ROUND_BALANCE, 5001);
+    assert_int_equal(world_running_of(w, group + WORKERS, 8), 6);
+}
+
+static void pg_04_surplus_makes_room_for_a_minimum(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    for (int is_one = 0; is_one < 2; is_one++) {
+        world_restart(w);
+        uint32_t group = run_group(w, &terms, is_one);
+        uint32_t other = submit_gang(w, "B", 2);
+        world_round(w, ROUND_BALANCE, 1);
+        assert_int_equal(w->preempted_count, 2);
+        assert_int_equal(count_preempted(w, SCHED_PREEMPT_SURPLUS), 2);
+        assert_int_equal(world_running_of(w, other, 2), 2);
+        assert_int_equal(world_running_of(w, group, 5), 5);
+        world_round(w, ROUND_BALANCE, 2);
+        assert_int_equal(w->plan.decision_count, 0);
+    }
+}
+
+static void surplus_makes_room_for_a_single_job(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    for (int is_one = 0; is_one < 2; is_one++) {
+        world_restart(w);
+        uint32_t group = run_group(w, &terms, is_one);
+        world_submit_many(w, &(struct world_job){.queue = "B"}, 2);
+        world_round(w, ROUND_BALANCE, 1);
+        assert_int_equal(count_preempted(w, SCHED_PREEMPT_SURPLUS), 2);
+        assert_int_equal(world_running(w, "B"), 2);
+        assert_int_equal(world_running_of(w, group, 5), 5);
+        /* That of its own queue, too; but not for what is less urgent. */
+        world_restart(w);
+        group = run_group(w, &terms, is_one);
+        world_submit(w, &(struct world_job){.queue = "A"});
+        world_submit(
+            w, &(struct world_job){.queue = "B", .priority_class = "low"});
+        world_round(w, ROUND_BALANCE, 1);
+        assert_int_equal(count_preempted(w, SCHED_PREEMPT_SURPLUS), 1);
+        assert_int_equal(world_running_of(w, group, 6), 6);
+    }
+}
+
+static void pg_05_a_group_is_never_left_below_its_minimum(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    for (int is_one = 0; is_one < 2; is_one++) {
+        world_restart(w);
+        uint32_t group = run_group(w, &terms, is_one);
+        uint32_t other = submit_gang(w, "B", 3);
+        world_round(w, ROUND_BALANCE, 1);
+        assert_int_equal(w->preempted_count, 7);
+        assert_int_equal(world_running_of(w, other, 3), 3);
+        assert_int_equal(world_running_of(w, group, 9), 0);
+    }
+    world_restart(w);
+    uint32_t group = run_group(w, &terms, true);
+    world_submit(w, &(struct world_job){.queue = "B", .cores = 3});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 7);
+    assert_int_equal(world_running_of(w, group, 9), 0);
+}
+
+static void pg_06_a_victim_that_breaks_no_group_is_better(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = group_terms();
+
+    for (int is_gang = 0; is_gang < 2; is_gang++) {
+        world_restart(w);
+        uint32_t group = run_group(w, &terms, true);
+        world_node(w, &(struct world_node){"z", .cores = 3});
+        uint32_t single =
+            world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+        world_round(w, ROUND_BALANCE, 1);
+        assert_string_equal(world_node_of(w, single), "z");
+        uint32_t other = is_gang
+                             ? submit_gang(w, "B", 3)
+                             : world_submit(w, &(struct world_job){.queue = "B",
+                                                                   .cores = 3});
+        world_round(w, ROUND_BALANCE, 2);
+        assert_int_equal(w->preempted_count, 1);
+        assert_int_equal(world_running_of(w, group, 7), 7);
+        assert_int_equal(world_running_of(w, single, 1), 0);
+        assert_int_equal(world_running_of(w, other, is_gang ? 3 : 1),
+                         is_gang ? 3 : 1);
+    }
+}
+
+/* Of a group with whole nodes all on a node goes, or nothing. */
+static void surplus_leaves_a_whole_node(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 4);
+
+    world_node(w, &(struct world_node){"n1", .cores = 2});
+    world_node(w, &(struct world_node){"n2", .cores = 2});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group, 4), 4);
+    world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(count_preempted(w, SCHED_PREEMPT_SURPLUS), 2);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+    assert_int_equal(world_running(w, "B"), 1);
+}
+
+/* Whole nodes. */
 
 static void bk_14_the_cheapest_cover_is_not_pod_by_pod(void **state)
 {
@@ -241,6 +454,14 @@ int main(void)
         SCENARIO(what_is_above_the_minimum_waits_and_is_not_failed),
         SCENARIO(a_group_asks_for_just_what_it_lost),
         SCENARIO(what_has_succeeded_counts_for_the_minimum),
+        SCENARIO(pg_02_a_group_grows_up_to_its_maximum),
+        SCENARIO(pg_03_all_minimums_come_before_any_surplus),
+        SCENARIO(pg_07_a_group_grows_again),
+        SCENARIO(pg_04_surplus_makes_room_for_a_minimum),
+        SCENARIO(surplus_makes_room_for_a_single_job),
+        SCENARIO(pg_05_a_group_is_never_left_below_its_minimum),
+        SCENARIO(pg_06_a_victim_that_breaks_no_group_is_better),
+        SCENARIO(surplus_leaves_a_whole_node),
         SCENARIO(bk_14_the_cover_alone),
         SCENARIO(bk_14_the_cheapest_cover_is_not_pod_by_pod),
         SCENARIO(a_whole_node_serves_its_group_alone),

@@ -439,8 +439,12 @@ static void um_06_growth_does_not_borrow(void **state)
     world_round(w, ROUND_BALANCE, 0);
     assert_int_equal(count_of(w, unit, &terms), 2);
     assert_int_equal(count_on(w, unit, 4, "m1"), 0);
-    /* One that may be anywhere stays in the pool where it is. */
-    uint32_t any = submit_unit(w, "A", "v", &terms);
+    /* One that may be anywhere stays in the pool where it is; less urgent, it
+     * takes no surplus of the other. */
+    uint32_t any = submit(
+        w,
+        &(struct world_job){.queue = "A", .gang = "v", .priority_class = "low"},
+        &terms);
     world_round(w, ROUND_BALANCE, SECOND);
     assert_int_equal(count_on(w, any, 4, "m1"), 4);
     set_cores(w, "n1", 3);

@@ -1,0 +1,237 @@
+#include "sched/victim_sets.h"
+
+#include "sched/lanes.h"
+#include "sched/lend.h"
+#include "sched/sub_groups.h"
+#include "sched/whole_node.h"
+
+#define RANK_HOME ((int64_t)1 << 31)
+
+static int compare(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_ids(const struct sched *sched, uint32_t a, uint32_t b)
+{
+    return key128_compare(sched->jobs.items[a].id.v, sched->jobs.items[b].id.v);
+}
+
+/* Surplus goes first; of one group the highest id. */
+static int compare_groups(const struct sched *sched, const struct victim_set *a,
+                          const struct victim_set *b)
+{
+    if (a->group == NONE || b->group == NONE) {
+        return (a->group == NONE) - (b->group == NONE);
+    }
+    if (a->group == b->group) {
+        return compare_ids(sched, b->pod, a->pod);
+    }
+    return compare_ids(
+        sched, sub_groups_first(sched, sched->gangs.items[a->group].subs),
+        sub_groups_first(sched, sched->gangs.items[b->group].subs));
+}
+
+int victim_set_compare(const struct sched *sched, const struct victim_set *a,
+                       const struct victim_set *b)
+{
+    int c = compare(a->count > 0, b->count > 0);
+
+    c = c ? c : compare(a->rank_max, b->rank_max);
+    c = c ? c : compare(a->rank_sum, b->rank_sum);
+    c = c ? c : compare(a->count, b->count);
+    c = c ? c : compare(a->hops, b->hops);
+    c = c ? c : compare(b->ordinal, a->ordinal);
+    c = c ? c : compare(a->lost, b->lost);
+    c = c ? c : compare_groups(sched, a, b);
+    return c ? c : compare(a->node_rank, b->node_rank);
+}
+
+static uint64_t rank_of(const struct sched *sched, uint32_t job)
+{
+    const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+
+    return lend_is_foreign(sched, job) ? 0
+                                       : (uint64_t)(run->priority + RANK_HOME);
+}
+
+static void add(struct victim_set *set, uint64_t rank, uint32_t count)
+{
+    set->rank_max = rank > set->rank_max ? rank : set->rank_max;
+    set->rank_sum += rank * count;
+    set->count += count;
+}
+
+/* How many of a gang run, as the plan leaves it. */
+static uint32_t running_of(const struct sched *sched, const struct gang *gang)
+{
+    return gang->leased.count - (gang->subs ? sub_groups_lost(sched, gang) : 0);
+}
+
+/* How many of a gang the plan leaves on a node that it has whole. */
+static uint32_t count_on(const struct sched *sched, uint32_t gang,
+                         uint32_t node)
+{
+    uint32_t count = 0;
+
+    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        count += run->state != RUN_PREEMPTED &&
+                 sched->jobs.items[run->job].gang == gang;
+    }
+    return count;
+}
+
+/* Members of a gang are of one class, so they are of one rank. */
+void victim_set_add(const struct round *round, struct victim_set *set,
+                    const struct victim *victim)
+{
+    const struct sched *sched = round->sched;
+    uint32_t count = 1;
+
+    if (victim->gang != NONE) {
+        count = running_of(sched, &sched->gangs.items[victim->gang]);
+    } else if (victim->is_held) {
+        uint32_t run = sched->jobs.items[victim->job].run;
+        count = count_on(sched, victim->group, sched->runs.items[run].node);
+    }
+    bool is_alone = victim->is_surplus && victim->gang == NONE;
+    if (set->count == 0) {
+        set->group = is_alone ? victim->group : NONE;
+        set->pod = victim->job;
+    } else if (!is_alone || set->group != victim->group) {
+        set->group = NONE;
+    } else if (compare_ids(sched, set->pod, victim->job) < 0) {
+        set->pod = victim->job;
+    }
+    add(set, rank_of(sched, victim->job), count);
+    if (victim->is_evicted && victim->ordinal < set->ordinal) {
+        set->ordinal = victim->ordinal;
+    }
+}
+
+/* Whether a victim goes with another one anyway. */
+static bool is_counted(const struct victim *victims, uint32_t count,
+                       const struct victim *victim)
+{
+    for (uint32_t i = 0;
+         victim->gang == NONE && victim->group != NONE && i < count; i++) {
+        if (victims[i].job != NONE && victims[i].gang == victim->group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The price of a place on a node; false: there is none. */
+static bool judge(const struct search *search, uint32_t node,
+                  const struct victim_rules *rules, struct victim_set *ret_set)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    uint32_t count;
+    const struct victim *victims = victims_choose(search, node, rules, &count);
+    struct resource_vec left = sched->free[node];
+
+    *ret_set = (struct victim_set){
+        .ordinal = UINT32_MAX,
+        .group = NONE,
+        .node = node,
+        .node_rank = sched->ranks[node],
+        .spares_groups = rules->spares_groups,
+    };
+    if (!victims) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (victims[i].job == NONE) {
+            continue;
+        }
+        amounts_add(&left, &victims[i].sum);
+        if (!is_counted(victims, count, &victims[i])) {
+            victim_set_add(round, ret_set, &victims[i]);
+        }
+    }
+    amounts_subtract(&left, &class_at(round, search->class_index)->request);
+    ret_set->lost = pool_weigh(round->pool, &left);
+    return ret_set->count > 0;
+}
+
+/* Whether some victim of the chosen takes all of its gang. */
+static bool breaks_gang(const struct search *search, uint32_t node,
+                        const struct victim_rules *rules)
+{
+    uint32_t count;
+    const struct victim *victims = victims_choose(search, node, rules, &count);
+
+    for (uint32_t i = 0; victims && i < count; i++) {
+        if (victims[i].job != NONE && victims[i].gang != NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void consider(const struct search *search, uint32_t node,
+                     const struct victim_rules *rules, struct victim_set *best,
+                     bool *has_best)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    struct victim_rules sparing = *rules;
+    struct victim_set set, other;
+
+    round->counters->nodes_examined++;
+    if (sched->nodes.items[node].run_count == 0 ||
+        !amounts_fit(&class_at(round, search->class_index)->request,
+                     &sched->nodes.items[node].capacity) ||
+        !judge(search, node, rules, &set)) {
+        return;
+    }
+    sparing.spares_groups = true;
+    if (breaks_gang(search, node, rules) &&
+        judge(search, node, &sparing, &other) &&
+        victim_set_compare(sched, &other, &set) < 0) {
+        set = other;
+    }
+    if ((!*has_best || victim_set_compare(sched, &set, best) < 0) &&
+        place_allows_evicting(search, node)) {
+        *best = set;
+        *has_best = true;
+    }
+}
+
+bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+                      struct victim_set *ret_set)
+{
+    const struct sched *sched = search->round->sched;
+    bool has_best = false;
+
+    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
+        consider(search, search->only->nodes[i], rules, ret_set, &has_best);
+    }
+    for (uint32_t i = 0; !search->only && i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].pool == search->round->p) {
+            consider(search, i, rules, ret_set, &has_best);
+        }
+    }
+    if (has_best) {
+        rules->spares_groups = ret_set->spares_groups;
+    }
+    return has_best;
+}
+
+struct victim_set victim_sets_of(const struct round *round, size_t first)
+{
+    const struct sched *sched = round->sched;
+    struct victim_set set = {.ordinal = UINT32_MAX, .group = NONE};
+
+    for (size_t i = first; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_PREEMPT) {
+            add(&set, rank_of(sched, decision->job), 1);
+        }
+    }
+    return set;
+}

@@ -1,0 +1,45 @@
+/*
+ * victim_sets - what a place costs others, and which place costs least
+ * (model.md 6.6): the highest rank among the victims, the sum of their ranks,
+ * their number, how near a gang's pods would be, what is lost on the node,
+ * its name.  Of places that cost the same those come first where surplus of
+ * one gang goes, by the gang's first member and then by the highest id that
+ * goes.  Between their number and what is lost stands who would win its
+ * place back last: that is 003's "biggest over-share" of 6.6.  Budgets of
+ * disruption (PDBs) are not known here, and would come before all.
+ *
+ * A victim whose going breaks a gang counts with all of that gang.  Where no
+ * gang with terms runs, victims.c finds places by faster ways in an order of
+ * its own.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/victims.h"
+
+/* The price of a place. */
+struct victim_set {
+    uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
+    uint64_t rank_sum;
+    uint32_t count;
+    uint32_t hops;    /* of a gang's pods, where that is known; else 0 */
+    uint32_t ordinal; /* of the victim that would win its place back first */
+    uint64_t lost;    /* what would be left on the node, weighted */
+    uint32_t group;   /* all victims are surplus of it; or NONE */
+    uint32_t pod;     /* of it, the one with the highest id */
+    uint32_t node, node_rank;
+    bool spares_groups; /* it was found so; see struct victim_rules */
+};
+
+/* Which of two sets is better: below 0 the first, 0 never for two nodes. */
+int victim_set_compare(const struct sched *sched, const struct victim_set *a,
+                       const struct victim_set *b);
+/* Add what a victim costs, with all that goes with it. */
+void victim_set_add(const struct round *round, struct victim_set *set,
+                    const struct victim *victim);
+/* The best place for a job with victims; false: there is none. */
+bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+                      struct victim_set *ret_set);
+/* The price of what was decided since `first`, for one gang. */
+struct victim_set victim_sets_of(const struct round *round, size_t first);

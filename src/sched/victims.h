@@ -1,0 +1,48 @@
+/*
+ * victims - what would lose its place on one node for a job.
+ *
+ * Private to src/sched; shared by victims.c, which finds and takes them, and
+ * the files about gangs with terms (group_victims, victim_sets).
+ */
+#pragma once
+
+#include "sched/round.h"
+
+/* A job, or all of a gang there; of a gang with terms each pod that may go
+ * alone is one, and those whose going takes the whole gang are another. */
+struct victim {
+    uint32_t job;  /* NONE: it keeps its place */
+    uint32_t gang; /* all of which goes; or NONE */
+    struct resource_vec sum;
+    uint32_t ordinal; /* of evicted ones */
+    uint32_t level;
+    bool is_evicted;
+    bool is_yielder;
+    bool is_foreign;
+    bool is_surplus; /* its gang keeps its minimums */
+    bool is_held;    /* the node is its gang's, so that nobody has room there
+                        before all of it went */
+    uint32_t group;  /* the gang with terms that it is of, or NONE */
+    int64_t leased_ms;
+};
+
+/* Who may go. */
+struct victim_rules {
+    uint32_t cut;  /* evicted work from this ordinal - 1 on ... */
+    int level_max; /* ... and other preemptible work up to this level */
+    /* What breaks a gang with terms keeps its place before all else. */
+    bool spares_groups;
+};
+
+/* Whether a run may lose its place for `class`, by what it is itself. */
+bool victim_is_permitted(const struct round *round, const struct run *run,
+                         const struct class *class,
+                         const struct victim_rules *rules);
+/* A run alone, as a victim. */
+struct victim victim_of_run(const struct round *round, const struct run *run);
+/* All that must go on a node for the job that is searched for, and what may
+ * stay (`job` is NONE); NULL: it has no room there even so.  Good until the
+ * next call. */
+const struct victim *victims_choose(const struct search *search, uint32_t node,
+                                    const struct victim_rules *rules,
+                                    uint32_t *ret_count);
