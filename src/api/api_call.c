@@ -290,6 +290,9 @@ bool api_call_fail_command(struct api_call *call, const struct command *command,
     case COMMAND_INVALID:
         api_call_fail(call, RPC_INVALID_ARGUMENT, "%.*s", STR_ARG(text));
         return true;
+    case COMMAND_EXISTS:
+        api_call_fail(call, RPC_ALREADY_EXISTS, "%.*s", STR_ARG(text));
+        return true;
     }
     ASSERT(!"a command ends in one of its results");
     return true;

@@ -520,6 +520,7 @@ static enum rpc_code code_of(const struct work *work)
     case COMMAND_OK:
     case COMMAND_UNKNOWN_QUEUE:
     case COMMAND_NOT_FOUND:
+    case COMMAND_EXISTS:
     case COMMAND_UNAVAILABLE:
         break;
     }

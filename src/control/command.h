@@ -41,6 +41,9 @@ enum command_kind {
     COMMAND_QUERY_EXECUTORS,  /* executors, and what they offer */
     COMMAND_QUERY_POOLS,      /* pools as objects, and how they stand */
     COMMAND_SESSION_END,      /* the stream of a held exchange has ended */
+    COMMAND_TRAINING_UPDATE,  /* change the class of a TrainingJob */
+    COMMAND_TRAINING_DELETE,  /* cancel what is left of it, and forget it */
+    COMMAND_QUERY_TRAINING,   /* TrainingJobs and how they stand */
 };
 
 /* How a command ended. */
@@ -52,6 +55,7 @@ enum command_result {
     COMMAND_LOG_FAILED,    /* the log refused; text says how */
     COMMAND_OVERLOADED,    /* a named limit; text says which */
     COMMAND_INVALID,       /* text says what */
+    COMMAND_EXISTS,        /* what was named does already; text says what */
 };
 
 /* One job to submit.  `event` is an encoded armadaevents
@@ -222,6 +226,26 @@ struct admission_status {
     int64_t start_ms; /* answer: the latest start; 0: unknown */
 };
 
+enum { TRAINING_ROW_PARTS_MAX = 4, TRAINING_POD_KINDS = 6 };
+
+/* A component of a TrainingJob. */
+struct training_part_row {
+    struct str type; /* TRAINER and the like */
+    uint32_t min_count;
+    uint32_t counts[TRAINING_POD_KINDS]; /* of its pods that wait, start, run,
+                                            succeeded, failed, are cancelled */
+};
+
+/* A TrainingJob and how it stands. */
+struct training_row {
+    struct str encoded; /* berth.api.TrainingJob, without ids of jobs */
+    const char *phase;
+    struct str reason;
+    int64_t created_ms, started_ms, completed_ms; /* 0: not yet */
+    struct training_part_row parts[TRAINING_ROW_PARTS_MAX];
+    uint32_t part_count;
+};
+
 /* How often jobs of a queue went from one state to another, since this leader
  * began to lead. */
 struct job_transition {
@@ -242,6 +266,9 @@ struct command {
         struct {
             struct submit_item *items;
             uint32_t item_count;
+            /* A TrainingJob that the items are the pods of; "": none.  Its
+             * event is an encoded EventSequence.Event. */
+            struct str training_name, training_event;
         } submit;
         struct {
             struct event_sequence *sequences;
@@ -298,6 +325,12 @@ struct command {
             struct admission_status *rows; /* jobs are given */
             uint32_t row_count;
         } admissions;
+        struct {
+            struct str name;           /* query: "" is all; queue: scope's */
+            struct str priority_class; /* update: from now on */
+            struct training_row *rows; /* query's answer: by queue, name */
+            uint32_t row_count;
+        } training;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

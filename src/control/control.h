@@ -39,7 +39,8 @@ enum {
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_FORMAT_VERSION = 1,     /* of the records' payloads */
-    CONTROL_CHECKPOINT_VERSION = 3, /* 2: cordons of nodes; 3: pools */
+    /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */
+    CONTROL_CHECKPOINT_VERSION = 4,
 };
 
 /* What the leader is doing. */

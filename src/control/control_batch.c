@@ -47,7 +47,7 @@ void batch_clear(struct batch *batch)
     batch->submit_count = 0;
     batch->fresh_node_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
-    batch->deletes_a_queue = false;
+    batch->deletes_a_queue = batch->has_training = false;
 }
 
 void batch_add_decisions(struct batch *batch,
@@ -130,6 +130,11 @@ static int find_originals(struct control *c, struct command *command,
 
 static void add_submission(struct control *c, struct command *command)
 {
+    if (command->submit.training_name.byte_count) {
+        log_batch_add_encoded(&c->batch.log, &command->scope,
+                              command->submit.training_event);
+        c->batch.has_training = true;
+    }
     for (uint32_t i = 0; i < command->submit.item_count; i++) {
         const struct submit_item *item = &command->submit.items[i];
         if (!is_new(item)) {
@@ -166,6 +171,10 @@ static void take_submit(struct control *c, struct command *command)
                        "there are as many jobs as this server can hold");
         return;
     }
+    bool is_training = command->submit.training_name.byte_count > 0;
+    if (is_training && training_refuses(c, command)) {
+        return;
+    }
     int fresh_count = find_originals(c, command, &must_wait);
     if (fresh_count < 0) {
         command_answer(command, COMMAND_UNAVAILABLE,
@@ -173,7 +182,7 @@ static void take_submit(struct control *c, struct command *command)
         return;
     }
     add_submission(c, command);
-    if (fresh_count > 0 || must_wait) {
+    if (fresh_count > 0 || must_wait || is_training) {
         batch_keep(&c->batch, command);
     } else {
         command_answer(command, COMMAND_OK, "");
@@ -199,6 +208,11 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_SESSION_END:
         session_end(c, command);
         break;
+    case COMMAND_TRAINING_UPDATE:
+    case COMMAND_TRAINING_DELETE:
+        c->batch.has_training = true;
+        training_take(c, command);
+        break;
     case COMMAND_QUERY_REPORT:
     case COMMAND_QUERY_QUEUES:
     case COMMAND_QUERY_APPS:
@@ -207,9 +221,20 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_POOLS:
     case COMMAND_EXPLAIN:
     case COMMAND_QUERY_ADMISSIONS:
+    case COMMAND_QUERY_TRAINING:
         report_answer(c, command);
         break;
     }
+}
+
+/* Whether a command is about a TrainingJob, which one in this batch may be
+ * about too. */
+static bool is_about_training(const struct command *command)
+{
+    return command->kind == COMMAND_TRAINING_UPDATE ||
+           command->kind == COMMAND_TRAINING_DELETE ||
+           (command->kind == COMMAND_SUBMIT &&
+            command->submit.training_name.byte_count > 0);
 }
 
 /* Whether a command is for the batch after this one: for want of room, or
@@ -217,7 +242,8 @@ static void take_command(struct control *c, struct command *command)
 static bool belongs_to_next(struct control *c, const struct command *command)
 {
     if ((command->kind == COMMAND_EXCHANGE && exchange_must_wait(c, command)) ||
-        (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue)) {
+        (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) ||
+        (is_about_training(command) && c->batch.has_training)) {
         return true;
     }
     return log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&

@@ -123,6 +123,7 @@ static void encode_head(struct control *c, struct strbuf *buf, bool is_whole)
         dedup_pack(c->dedup, buf);
     }
     pack_str(buf, strbuf_str(&history));
+    training_encode(c->training, buf);
 }
 
 void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
@@ -297,6 +298,9 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
         c->dedup = dedup;
     }
     struct str history = unpack_str(&reader);
+    if (version >= 4) {
+        training_decode(c->training, &reader);
+    }
     if (reader.is_bad) {
         return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");
     }

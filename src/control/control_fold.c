@@ -36,6 +36,7 @@ void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
     jobs_set_policy(c->jobs, &policy->policy);
     c->pools = pools_create(&policy->policy);
     c->dedup = dedup_create(seed);
+    c->training = training_create();
     c->plan_wake_ms = INT64_MAX;
     c->node_generation = 1;
 }
@@ -64,6 +65,7 @@ void state_fini(struct control *c)
     jobs_destroy(c->jobs);
     pools_destroy(c->pools);
     dedup_destroy(c->dedup);
+    training_destroy(c->training);
     policy_box_destroy(c->policy);
     pool_table_fini(&c->pool_table);
     names_fini(&c->queue_names);
@@ -76,6 +78,7 @@ void state_fini(struct control *c)
     c->jobs = NULL;
     c->pools = NULL;
     c->dedup = NULL;
+    c->training = NULL;
     c->policy = NULL;
 }
 
@@ -350,12 +353,30 @@ static void tell_rejection(struct control *c, const struct jobs_change *change,
     }
 }
 
+/* What it means to the TrainingJob that it is a pod of. */
+static void note_training(struct control *c, const struct jobs_change *change,
+                          const struct event *event)
+{
+    bool is_failed = event->type == EVENT_FAILED;
+
+    if (training_count(c->training) == 0) {
+        return;
+    }
+    if ((event->type == EVENT_LEASED && event->leased.is_growth) ||
+        (event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling)) {
+        training_scaled(c->training, event->job);
+    }
+    training_note(c->training, event->job, change->after,
+                  is_failed ? event->error.message : STR(""), c->now_ms);
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
     const struct event *event = &item->event;
 
     health_note(c, change, event);
+    note_training(c, change, event);
     if (change->before == JOB_RUNNING) {
         note_finished(c, change->job, change->after);
     }
@@ -434,8 +455,10 @@ static void on_retry_policy(struct control *c, const struct event *event)
     }
 }
 
-static void fold_other(struct control *c, const struct event *event)
+static void fold_other(struct control *c, const struct log_item *item)
 {
+    const struct event *event = &item->event;
+
     switch ((int)event->type) {
     case EVENT_QUEUE_SET:
         queue_apply(c, &event->queue.record, event->queue.encoded);
@@ -470,6 +493,10 @@ static void fold_other(struct control *c, const struct event *event)
     case EVENT_POLICY_SET:
         policy_apply(c, event->policy.text);
         break;
+    case EVENT_TRAINING_JOB_SET:
+    case EVENT_TRAINING_JOB_DELETED:
+        training_fold(c, item);
+        break;
     default:
         break;
     }
@@ -495,7 +522,7 @@ static int fold_item(const struct log_item *item, void *ctx)
     } else if (answer == JOBS_APPLIED && change.job != JOBS_NONE) {
         on_job_change(c, &change, item, folding->seq);
     }
-    fold_other(c, &item->event);
+    fold_other(c, item);
     return 0;
 }
 
@@ -509,6 +536,7 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
         c->now_ms = time_ms;
     }
     pools_set_time(c->pools, time_ms);
+    training_expire(c->training, time_ms);
     int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
     if (rc < 0) {
         return rc;

@@ -14,6 +14,7 @@
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_apps.c        applications of jobs, and how they stand
+ *     control_training.c    TrainingJobs
  *     control_report.c      text for people
  *     control_audit.c       records made again
  */
@@ -31,6 +32,7 @@
 #include "job/groups.h"
 #include "job/job_action.h"
 #include "job/names.h"
+#include "job/training.h"
 #include "pools/pools.h"
 #include "wire/log_codec.h"
 
@@ -130,6 +132,7 @@ struct batch {
     uint32_t fresh_node_count; /* of inventories; at least */
     bool is_in_flight, is_told, is_announcement;
     bool deletes_a_queue; /* submissions wait for the batch after it */
+    bool has_training;    /* so do further commands about TrainingJobs */
     int result;
     struct str payload; /* borrowed from `log` */
 };
@@ -167,6 +170,7 @@ struct control {
     struct pools *pools;
     struct pool_table pool_table; /* the objects; c->pools goes by them */
     struct dedup *dedup;
+    struct training *training;
     struct names queue_names;
     VEC(struct control_queue) queues;
     VEC(struct control_class) classes;
@@ -471,6 +475,19 @@ void apps_count(const struct control *c, uint32_t queue,
                 struct application_counts *ret_counts);
 /* Answer a COMMAND_QUERY_APPS. */
 void apps_answer(struct control *c, struct command *command);
+
+/* control_training.c */
+
+/* Fold TRAINING_JOB_SET and _DELETED. */
+void training_fold(struct control *c, const struct log_item *item);
+/* Answer a COMMAND_SUBMIT of a TrainingJob that cannot be made; false: it
+ * can. */
+bool training_refuses(struct control *c, struct command *command);
+/* Take a COMMAND_TRAINING_UPDATE or _DELETE: answer it or add to the batch
+ * what it asks for. */
+void training_take(struct control *c, struct command *command);
+/* Answer a COMMAND_QUERY_TRAINING. */
+void training_answer(struct control *c, struct command *command);
 
 /* control_report.c */
 

@@ -825,6 +825,8 @@ void report_answer(struct control *c, struct command *command)
         pool_objects_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_ADMISSIONS) {
         admissions_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_TRAINING) {
+        training_answer(c, command);
     } else {
         answer_explain(c, command);
     }

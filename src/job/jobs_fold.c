@@ -261,6 +261,25 @@ static enum jobs_answer on_reprioritised(struct jobs *jobs,
     return JOBS_APPLIED;
 }
 
+static enum jobs_answer on_reclassified(struct jobs *jobs,
+                                        const struct event *event,
+                                        struct jobs_change *change)
+{
+    uint32_t job = jobs_find(jobs, event->job);
+
+    if (job == JOBS_NONE) {
+        return late(jobs);
+    }
+    struct job_row *row = &jobs->rows.items[job];
+    uint32_t before = row->class_index;
+    row_will_change(jobs, job);
+    row->class_index = names_add(&jobs->classes, event->reclassified.class_key);
+    names_unref(&jobs->classes, before);
+    change->job = job;
+    change->before = change->after = (enum job_state)row->state;
+    return JOBS_APPLIED;
+}
+
 static enum jobs_answer on_executor_state(struct jobs *jobs,
                                           const struct event *event)
 {
@@ -473,6 +492,8 @@ enum jobs_answer jobs_apply(struct jobs *jobs, const struct event_scope *scope,
         return on_selection(jobs, scope, event);
     case EVENT_REPRIORITISED:
         return on_reprioritised(jobs, event, ret_change);
+    case EVENT_RECLASSIFIED:
+        return on_reclassified(jobs, event, ret_change);
     case EVENT_EXECUTOR_STATE:
         return on_executor_state(jobs, event);
     default:
