@@ -109,6 +109,17 @@ static const struct method methods[] = {
     UNARY("berth.api.Berth/DeletePool", handle_delete_pool,
           PERMISSION_DELETE_POOL),
     UNARY("berth.api.Berth/ListPools", handle_list_pools, PERMISSION_NONE),
+    ON_QUEUE("berth.api.Berth/SubmitTrainingJob", RPC_UNARY,
+             handle_submit_training_job, PERMISSION_SUBMIT_ANY_JOBS,
+             VERB_SUBMIT, RPC_PERMISSION_DENIED),
+    ON_QUEUE("berth.api.Berth/UpdateTrainingJob", RPC_UNARY,
+             handle_update_training_job, PERMISSION_REPRIORITIZE_ANY_JOBS,
+             VERB_REPRIORITIZE, RPC_PERMISSION_DENIED),
+    ON_QUEUE("berth.api.Berth/DeleteTrainingJob", RPC_UNARY,
+             handle_delete_training_job, PERMISSION_CANCEL_ANY_JOBS,
+             VERB_CANCEL, RPC_PERMISSION_DENIED),
+    UNARY("berth.api.Berth/ListTrainingJobs", handle_list_training_jobs,
+          PERMISSION_NONE),
     STREAM("berth.api.Berth/Backup", handle_backup, PERMISSION_BACKUP),
 
     UNARY("api.Jobs/GetJobStatus", handle_get_job_status, PERMISSION_NONE),
@@ -194,6 +205,7 @@ void api_config_defaults(struct api_config *ret_config)
         .priority_class_override = STR("armada-default"),
     };
     submit_rules_defaults(&ret_config->submit);
+    training_rules_defaults(&ret_config->training);
 }
 
 static void bind_methods(struct api *api)

@@ -25,6 +25,7 @@
 #include "elog/elog.h"
 #include "rpc/rpc_server.h"
 #include "store/store.h"
+#include "wire/training_job.h"
 
 enum {
     QUERY_ITEMS_DEFAULT_MAX = 500,
@@ -47,8 +48,9 @@ struct api_config {
     struct str priority_class_override; /* "": pods keep their class */
     /* Resource types that pods keep (supportedResourceTypes). */
     struct str resource_types[RULES_RESOURCES_MAX];
-    uint32_t resource_type_count; /* 0: all */
-    struct str backup_dir;        /* copies are made here; "": no backups */
+    uint32_t resource_type_count;   /* 0: all */
+    struct str backup_dir;          /* copies are made here; "": no backups */
+    struct training_rules training; /* what TrainingJobs are given */
 };
 
 /* Armada's defaults, no authenticator and no grants. */

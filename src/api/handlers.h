@@ -121,6 +121,14 @@ api_call_handler_fn handle_explain_job;
 api_call_handler_fn handle_get_queue_shares;
 /* Berth.GetApplications (applications.c). */
 api_call_handler_fn handle_get_applications;
+/* Berth.SubmitTrainingJob (training.c). */
+api_call_handler_fn handle_submit_training_job;
+/* Berth.UpdateTrainingJob. */
+api_call_handler_fn handle_update_training_job;
+/* Berth.DeleteTrainingJob. */
+api_call_handler_fn handle_delete_training_job;
+/* Berth.ListTrainingJobs. */
+api_call_handler_fn handle_list_training_jobs;
 /* Berth.Backup (backup.c). */
 api_call_handler_fn handle_backup;
 /* Submit.Health and Event.Health (health.c). */

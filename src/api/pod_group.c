@@ -326,7 +326,7 @@ Berth__Submission__Item *pod_group_item(const Berth__Submission__Item *item,
                                         const struct pod_member *member,
                                         struct arena *arena)
 {
-    enum { MORE = 4 };
+    enum { MORE = 5 };
     struct str name = group->terms.sub_groups[member->sub_group].name;
     Berth__Submission__Item *copy = copy_item(item, MORE, arena);
     char *gang_id = message_copy(arena, member->gang_id);
@@ -336,6 +336,10 @@ Berth__Submission__Item *pod_group_item(const Berth__Submission__Item *item,
     put_label(copy, LABEL_SUB_GROUP, message_copy(arena, name), arena);
     put_label(copy, LABEL_POD_INDEX, message_format(arena, "%u", member->index),
               arena);
+    if (group->labels[member->sub_group].key) {
+        put_label(copy, group->labels[member->sub_group].key,
+                  group->labels[member->sub_group].value, arena);
+    }
     put_annotation(copy, ANNOTATION_GANG_ID, gang_id, arena);
     put_annotation(copy, ANNOTATION_GANG_CARDINALITY,
                    message_format(arena, "%u", pod_group_max(group)), arena);

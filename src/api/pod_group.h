@@ -37,6 +37,10 @@ struct pod_group {
     struct gang_terms terms;
     /* The pod spec of each sub-group, encoded, as the user gave it. */
     struct str templates[SUB_GROUPS_MAX];
+    /* A label that the pods of a sub-group get beside; key NULL: none. */
+    struct {
+        const char *key, *value;
+    } labels[SUB_GROUPS_MAX];
 };
 
 /* One job of a group. */

@@ -4,8 +4,9 @@ void submit_rules_defaults(struct submit_rules *ret_rules)
 {
     *ret_rules = (struct submit_rules){
         .classes = {STR("armada-default"), STR("armada-preemptible"),
-                    STR("armada-resilient")},
-        .class_count = 3,
+                    STR("armada-resilient"), STR("experiment"), STR("offline"),
+                    STR("normal"), STR("production")},
+        .class_count = 7,
         .default_class = STR("armada-default"),
         .default_limits = {{STR("cpu"), STR("1")},
                            {STR("memory"), STR("1Gi")},

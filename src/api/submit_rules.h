@@ -77,6 +77,7 @@ struct submit_rules {
     bool needs_fractional_init_cpu; /* init containers ask no whole cores */
     bool adds_gang_id_label;
     bool allows_custom_service_names;
+    bool allows_larger_limits; /* whatever the factors say */
 };
 
 /* Armada's defaults. */

@@ -280,7 +280,8 @@ static int check_request(const struct pod_container *container,
     }
     double factor = factor_of(rules, resource);
     bool is_equal = limit->milli == request->milli;
-    if (!is_equal && (double)limit->milli > factor * (double)request->milli) {
+    if (!is_equal && !rules->allows_larger_limits &&
+        (double)limit->milli > factor * (double)request->milli) {
         return refusal_set(refusal,
                            "container %.*s defines %.*s with limits great than "
                            "%.2f*requests",

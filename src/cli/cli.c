@@ -244,12 +244,17 @@ enum cli_exit cli_read_document(struct cli *cli, const char *path,
                                 json_t **ret_document)
 {
     struct str text;
-    struct err err;
 
     enum cli_exit rc = cli_read_file(cli, path, &text);
-    if (rc != CLI_OK) {
-        return rc;
-    }
+    return rc == CLI_OK ? cli_parse_document(cli, path, text, ret_document)
+                        : rc;
+}
+
+enum cli_exit cli_parse_document(struct cli *cli, const char *path,
+                                 struct str text, json_t **ret_document)
+{
+    struct err err;
+
     if (wire_yaml_read_first(text, ret_document, &err) < 0) {
         return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
     }

@@ -1,11 +1,13 @@
 /*
- * submit: a file of jobs, or a Kubernetes Job, 200 to a request.
+ * submit: a file of jobs, or a Kubernetes Job, 200 to a request; or
+ * TrainingJobs.
  */
 #include <time.h>
 
 #include "armada/services.pb-c.h"
 #include "cli/kubernetes_job.h"
 #include "model/id.h"
+#include "wire/training_job.h"
 #include "wire/yaml.h"
 
 enum {
@@ -196,8 +198,15 @@ enum cli_exit cmd_submit(struct cli *cli)
 {
     struct submission submission = {0};
     auto_json_t *json = NULL, *file = NULL;
+    struct str text;
 
-    enum cli_exit rc = cli_read_document(cli, cli_argument(cli, 0), &json);
+    enum cli_exit rc = cli_read_file(cli, cli_argument(cli, 0), &text);
+    if (rc == CLI_OK) {
+        rc = cli_parse_document(cli, cli_argument(cli, 0), text, &json);
+    }
+    if (rc == CLI_OK && training_job_is_meant(json)) {
+        return submit_training_jobs(cli, text);
+    }
     if (rc == CLI_OK && kubernetes_job_is(json)) {
         rc = kubernetes_job_convert(cli, json, &file);
     }

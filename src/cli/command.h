@@ -159,6 +159,10 @@ typedef enum cli_exit cli_document_fn(struct cli *cli, const json_t *document);
 enum cli_exit cli_each_document(struct cli *cli, const char *path,
                                 cli_document_fn *fn);
 
+/* The first document of what was read of a file. */
+enum cli_exit cli_parse_document(struct cli *cli, const char *path,
+                                 struct str text, json_t **ret_document);
+
 /* A C string in the arena. */
 char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
 
@@ -185,6 +189,10 @@ void table_add(struct table *table, const char *text);
 void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
 /* Write it and forget the cells. */
 void table_print(struct table *table, FILE *out);
+
+/* Submit every TrainingJob of a file's text, or only check them
+ * (--dry-run). */
+enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
 
 /* The commands themselves, by file. */
 enum cli_exit cmd_submit(struct cli *cli);
@@ -232,6 +240,9 @@ enum cli_exit cmd_quarantine_node(struct cli *cli);
 enum cli_exit cmd_release_node(struct cli *cli);
 enum cli_exit cmd_get_shares(struct cli *cli);
 enum cli_exit cmd_get_apps(struct cli *cli);
+enum cli_exit cmd_get_training_jobs(struct cli *cli);
+enum cli_exit cmd_update_training_job(struct cli *cli);
+enum cli_exit cmd_delete_training_job(struct cli *cli);
 enum cli_exit cmd_explain(struct cli *cli);
 enum cli_exit cmd_logs(struct cli *cli);
 enum cli_exit cmd_backup(struct cli *cli);

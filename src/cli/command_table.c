@@ -55,6 +55,19 @@ static const struct option_spec submit_options[] = {
     {"job-set", 'j', OPTION_TEXT, "NAME", "instead of the file's"},
     DRY_RUN,
 };
+static const struct option_spec training_jobs_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "of one queue"},
+};
+static const struct option_spec update_training_job_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME",
+     "its queue, if there are several of that name"},
+    {"priority-class", 'p', OPTION_TEXT, "CLASS",
+     "experiment, offline, normal, production, or another class (required)"},
+};
+static const struct option_spec delete_training_job_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME",
+     "its queue, if there are several of that name"},
+};
 static const struct option_spec watch_options[] = {
     {"raw", 0, OPTION_FLAG, NULL, "events as JSON"},
     {"exit-if-inactive", 0, OPTION_FLAG, NULL, "end when no job is left"},
@@ -187,7 +200,7 @@ static const struct option_spec logs_options[] = {
 
 const struct command_spec command_table[] = {
     ROW_WITH("submit", NULL, "FILE", 1, 1, cmd_submit, submit_options,
-             "submit the jobs of a file"),
+             "submit the jobs of a file, or its TrainingJobs"),
     ROW_WITH("watch", NULL, "QUEUE JOBSET", 2, 2, cmd_watch, watch_options,
              "follow the events of a job set"),
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
@@ -233,6 +246,14 @@ const struct command_spec command_table[] = {
              "show what queues are due and what they have"),
     ROW_WITH("get apps", NULL, "[QUEUE]", 0, 1, cmd_get_apps, apps_options,
              "show applications of queues and their states"),
+    ROW_WITH("get trainingjobs", "get trainingjob", "[NAME]", 0, 1,
+             cmd_get_training_jobs, training_jobs_options,
+             "show TrainingJobs and how they stand"),
+    ROW_WITH("update trainingjob", NULL, "NAME", 1, 1, cmd_update_training_job,
+             update_training_job_options, "change a TrainingJob's class"),
+    ROW_WITH("delete trainingjob", NULL, "NAME", 1, 1, cmd_delete_training_job,
+             delete_training_job_options,
+             "cancel what is left of a TrainingJob, and forget it"),
     ROW_WITH("cordon queues", "cordon queue", "[QUEUE...]", 0, -1,
              cmd_cordon_queues, cordon_options, "start nothing of queues"),
     ROW_WITH("uncordon queues", "uncordon queue", "[QUEUE...]", 0, -1,

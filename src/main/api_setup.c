@@ -73,6 +73,21 @@ static void set_submission(const struct config_submission *from,
     rules->needs_fractional_init_cpu = from->needs_fractional_init_cpu;
 }
 
+static void set_training(const struct config *config,
+                         struct training_rules *rules)
+{
+    const struct config_training *from = &config->submission.training;
+    const struct policy_elastic_form *elastic = &config->scheduling.elastic;
+
+    *rules = (struct training_rules){
+        .cpu_per_gpu_milli = elastic->cpu_per_gpu_milli,
+        .freezing_window_ms = elastic->freezing_window_ms,
+        .launcher = from->launcher,
+        .image = from->image,
+        .etcd_image = from->etcd_image,
+    };
+}
+
 static void grant(struct auth_config *auth, enum permission permission,
                   const struct setting_texts *groups)
 {
@@ -145,6 +160,7 @@ struct api_config *api_setup(const struct config *config,
 
     api_config_defaults(api);
     set_submission(&config->submission, &api->submit, arena);
+    set_training(config, &api->training);
     api->auth = (struct auth_config){
         .is_anonymous_allowed = config->auth.is_anonymous,
     };

@@ -1,5 +1,7 @@
 #include "main/config.h"
 
+#include "wire/training_job.h"
+
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 
 #define DAY_MS (24 * (int64_t)HOUR_MS)
@@ -108,6 +110,18 @@ static const struct setting deadline_keys[] = {
 static const struct settings deadline_table =
     TABLE(deadline_keys, config_deadline, NULL);
 
+static const struct setting training_keys[] = {
+    SETTING("launcher", TEXT, config_training, launcher,
+            .about = "Program of the image that knows start_trainer and the "
+                     "other commands."),
+    SETTING("image", TEXT, config_training, image,
+            .about = "Image of a TrainingJob that names none."),
+    SETTING("etcdImage", TEXT, config_training, etcd_image,
+            .about = "Image of the etcd of a fault tolerant one."),
+};
+static const struct settings training_table =
+    TABLE(training_keys, config_training, NULL);
+
 static const struct setting submission_keys[] = {
     SETTING("allowedPriorityClassNames", TEXTS, config_submission, classes,
             .about = "Priority classes that pods may name."),
@@ -136,6 +150,8 @@ static const struct setting submission_keys[] = {
     SETTING("assertInitContainersRequestFractionalCpu", BOOL, config_submission,
             needs_fractional_init_cpu,
             .about = "Whether init containers must not ask for whole cores."),
+    SECTION("trainingJobs", config_submission, training, training_table,
+            "What the pods of TrainingJobs are given."),
 };
 static const struct settings submission_table =
     TABLE(submission_keys, config_submission, NULL);
@@ -306,9 +322,11 @@ static void default_auth(struct config_auth *auth)
 
 static void default_submission(struct config_submission *submission)
 {
-    static const struct str classes[] = {{"armada-default", 14},
-                                         {"armada-preemptible", 18},
-                                         {"armada-resilient", 16}};
+    static const struct str classes[] = {
+        {"armada-default", 14},   {"armada-preemptible", 18},
+        {"armada-resilient", 16}, {"experiment", 10},
+        {"offline", 7},           {"normal", 6},
+        {"production", 10}};
     static struct resource_amount limits[] = {
         {{"cpu", 3}, 1000},
         {{"ephemeral-storage", 17}, (INT64_C(8) << 30) * 1000},
@@ -318,6 +336,8 @@ static void default_submission(struct config_submission *submission)
         {{"memory", 6}, (INT64_C(1) << 20) * 1000},
     };
 
+    struct training_rules rules;
+    training_rules_defaults(&rules);
     *submission = (struct config_submission){
         .classes = {classes, ARRAY_COUNT(classes)},
         .default_class = STR("armada-default"),
@@ -330,6 +350,9 @@ static void default_submission(struct config_submission *submission)
         .deadlines = {{STR("nvidia.com/gpu"), 336 * (int64_t)HOUR_MS}},
         .deadline_count = 1,
         .needs_fractional_init_cpu = true,
+        .training = {.launcher = rules.launcher,
+                     .image = rules.image,
+                     .etcd_image = rules.etcd_image},
     };
 }
 

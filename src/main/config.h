@@ -65,6 +65,11 @@ struct config_deadline {
     int64_t deadline_ms;
 };
 
+/* What the pods of TrainingJobs are given. */
+struct config_training {
+    struct str launcher, image, etcd_image;
+};
+
 /* What jobs may ask, and are given when they do not. */
 struct config_submission {
     struct setting_texts classes;
@@ -76,6 +81,7 @@ struct config_submission {
     struct config_deadline deadlines[CONFIG_RULES_MAX];
     uint32_t deadline_count;
     bool needs_fractional_init_cpu;
+    struct config_training training;
 };
 
 /* The log of events. */

@@ -13,6 +13,8 @@ enum {
     PORT_MAX = 65535,
     PASSES_MAX = 1 << 30,
     CPU_PER_GPU_MILLI = 1000,
+    FREEZING_WINDOW_MS = 300000,
+    MS_PER_S = 1000,
 };
 
 static const char gpu_name[] = "nvidia.com/gpu";
@@ -49,16 +51,17 @@ void training_rules_defaults(struct training_rules *ret_rules)
         .launcher = STR("paddle_k8s"),
         .image = STR("paddlepaddle/paddlecloud-job"),
         .etcd_image = STR("etcd"),
+        .freezing_window_ms = FREEZING_WINDOW_MS,
     };
 }
 
 static const struct {
-    const char *name, *type;
+    const char *name, *type, *label;
 } components[TRAINING_COMPONENTS] = {
-    [TRAINING_MASTER] = {"master", "MASTER"},
-    [TRAINING_ETCD] = {"etcd", "ETCD"},
-    [TRAINING_PSERVER] = {"pserver", "PSERVER"},
-    [TRAINING_TRAINER] = {"trainer", "TRAINER"},
+    [TRAINING_MASTER] = {"master", "MASTER", "paddle-job-master"},
+    [TRAINING_ETCD] = {"etcd", "ETCD", "paddle-job-etcd"},
+    [TRAINING_PSERVER] = {"pserver", "PSERVER", "paddle-job-pserver"},
+    [TRAINING_TRAINER] = {"trainer", "TRAINER", "paddle-job"},
 };
 
 const char *training_component_name(enum training_component component)
@@ -69,6 +72,11 @@ const char *training_component_name(enum training_component component)
 const char *training_component_type(enum training_component component)
 {
     return components[component].type;
+}
+
+const char *training_component_label(enum training_component component)
+{
+    return components[component].label;
 }
 
 static int refuse(struct reading *r, const char *path, const char *key,
@@ -312,19 +320,22 @@ static int refuse_gangs(struct reading *r, json_t *annotations)
 static int read_annotations(struct reading *r, json_t *annotations)
 {
     struct training_job *job = r->job;
+    int64_t window_s = -1;
 
     int rc = read_texts(r, annotations_path, annotations);
     rc = rc ? rc : refuse_gangs(r, annotations);
     rc = rc ? rc
-            : read_annotation_number(
-                  r, annotations, "armadaproject.io/freezingWindowSeconds",
-                  TRAINING_FREEZING_WINDOW_S_MAX, &job->freezing_window_s);
+            : read_annotation_number(r, annotations,
+                                     "armadaproject.io/freezingWindowSeconds",
+                                     TRAINING_FREEZING_WINDOW_S_MAX, &window_s);
     rc = rc ? rc
             : read_annotation_number(r, annotations, "armadaproject.io/maxHops",
                                      HOPS_MAX, &job->hops_max);
     if (rc < 0) {
         return rc;
     }
+    job->freezing_window_ms =
+        window_s < 0 ? r->rules->freezing_window_ms : window_s * MS_PER_S;
     job->queue = annotation(annotations, "armadaproject.io/queue");
     job->job_set = annotation(annotations, "armadaproject.io/jobSet");
     job->priority_class =
@@ -859,7 +870,7 @@ int training_job_read(struct str text, const struct training_rules *rules,
     struct reading r = {rules, ret_job, err};
     auto_json_t *document = NULL;
 
-    *ret_job = (struct training_job){.freezing_window_s = -1, .hops_max = -1};
+    *ret_job = (struct training_job){.hops_max = -1};
     if (text.byte_count > TRAINING_BYTES_MAX) {
         return err_set(err, -ERR_LIMIT,
                        "a TrainingJob may have %d bytes, not %zu",
@@ -883,6 +894,17 @@ void training_job_fini(struct training_job *job)
 {
     json_decref(job->resource);
     job->resource = NULL;
+}
+
+static int put_json(const char *bytes, size_t byte_count, void *buf)
+{
+    strbuf_add(buf, bytes, byte_count);
+    return 0;
+}
+
+void training_job_write(const struct training_job *job, struct strbuf *buf)
+{
+    (void)json_dump_callback(job->resource, put_json, buf, JSON_COMPACT);
 }
 
 void training_job_counts(const struct training_job *job, uint32_t *ret_min,

@@ -36,6 +36,7 @@ struct training_rules {
                                   commands (start_trainer ...) */
     struct str image;          /* of a job that names none */
     struct str etcd_image;
+    int64_t freezing_window_ms; /* of a job that says none */
 };
 
 /* The rules without a configuration. */
@@ -71,9 +72,9 @@ struct training_job {
     bool is_fault_tolerant, has_host_network;
     int64_t port, port_count, passes; /* port_count: dense and sparse */
     int64_t dense_port_count;
-    int64_t freezing_window_s; /* -1: as the pools say */
-    int64_t hops_max;          /* between trainers; -1: any number */
-    int64_t gpus_milli;        /* of one trainer */
+    int64_t freezing_window_ms;
+    int64_t hops_max;   /* between trainers; -1: any number */
+    int64_t gpus_milli; /* of one trainer */
     int64_t cpu_milli;
     struct training_replicas replicas[TRAINING_COMPONENTS];
     json_t *resource; /* owned; as given, completed */
@@ -92,6 +93,9 @@ void training_job_fini(struct training_job *job);
 /* Whether a document is meant to be a TrainingJob: its kind says so. */
 bool training_job_is_meant(const json_t *document);
 
+/* Append the resource as completed, as JSON. */
+void training_job_write(const struct training_job *job, struct strbuf *buf);
+
 /* How many pods it has at its least and at its most. */
 void training_job_counts(const struct training_job *job, uint32_t *ret_min,
                          uint32_t *ret_max);
@@ -102,9 +106,11 @@ json_t *training_job_pod(const struct training_job *job,
                          const struct training_rules *rules,
                          enum training_component component) must_check;
 
-/* The labels that the pods of a component get, likewise. */
-json_t *training_job_labels(const struct training_job *job,
-                            enum training_component component) must_check;
+/* The label whose value is the job's name, by which its pods are found. */
+const char *training_component_label(enum training_component component);
+
+/* The resource's labels, which all its pods get, likewise. */
+json_t *training_job_labels(const struct training_job *job) must_check;
 
 /* The annotations that all its pods get, likewise. */
 json_t *training_job_annotations(const struct training_job *job) must_check;

@@ -202,21 +202,12 @@ json_t *training_job_pod(const struct training_job *job,
     return pod;
 }
 
-json_t *training_job_labels(const struct training_job *job,
-                            enum training_component component)
+json_t *training_job_labels(const struct training_job *job)
 {
     const json_t *metadata = json_object_get(job->resource, "metadata");
     const json_t *given = json_object_get(metadata, "labels");
-    json_t *labels =
-        json_is_object(given) ? json_deep_copy(given) : json_object();
-    char key[64];
 
-    (void)snprintf(key, sizeof(key), "paddle-job-%s",
-                   training_component_name(component));
-    json_object_set_new(labels,
-                        component == TRAINING_TRAINER ? "paddle-job" : key,
-                        text_json(job->name));
-    return labels;
+    return json_is_object(given) ? json_deep_copy(given) : json_object();
 }
 
 json_t *training_job_annotations(const struct training_job *job)

@@ -121,6 +121,7 @@ static void test_tj_01_a_minimal_spec_is_completed(void **state)
     assert_true(str_equal(job.namespace_, STR("default")));
     assert_int_equal(job.replicas[TRAINING_TRAINER].min_count, 1);
     assert_int_equal(job.replicas[TRAINING_TRAINER].max_count, 1);
+    assert_int_equal(job.freezing_window_ms, 300000);
     const K8s__Io__Api__Core__V1__Container *container =
         pod_of(&job, TRAINING_TRAINER, &arena)->containers[0];
     assert_int_equal(container->n_ports, 2);
@@ -223,12 +224,10 @@ static void test_the_example_is_read_as_it_stands(void **state)
         pod_of(&job, TRAINING_MASTER, &arena);
     assert_int_equal(master->containers[0]->ports[0]->containerport, 8080);
     assert_int_equal(master->containers[0]->n_volumemounts, 1);
-    auto_json_t *labels = training_job_labels(&job, TRAINING_TRAINER);
-    assert_string_equal(
-        json_string_value(json_object_get(labels, "paddle-job")), "ctr-7");
-    auto_json_t *more = training_job_labels(&job, TRAINING_MASTER);
-    assert_string_equal(
-        json_string_value(json_object_get(more, "paddle-job-master")), "ctr-7");
+    assert_string_equal(training_component_label(TRAINING_TRAINER),
+                        "paddle-job");
+    assert_string_equal(training_component_label(TRAINING_MASTER),
+                        "paddle-job-master");
 }
 
 static void test_an_etcd_that_is_given_is_not_made(void **state)
@@ -282,7 +281,7 @@ test_annotations_say_what_the_resource_has_no_field_for(void **state)
     assert_true(str_equal(job.queue, STR("red")));
     assert_true(str_equal(job.job_set, STR("set-1")));
     assert_true(str_equal(job.priority_class, STR("offline")));
-    assert_int_equal(job.freezing_window_s, 60);
+    assert_int_equal(job.freezing_window_ms, 60000);
     assert_int_equal(job.hops_max, 4);
     auto_json_t *annotations = training_job_annotations(&job);
     auto_json_t *wanted =

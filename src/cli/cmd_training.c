@@ -1,0 +1,281 @@
+/*
+ * TrainingJobs: submit, get, update and delete.
+ */
+#include <time.h>
+
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+#include "wire/training_job.h"
+#include "wire/yaml.h"
+
+static const char *const headings[] = {
+    "NAME", "QUEUE", "PHASE", "CLASS", "MIN",      "MAX",      "RUNNING",
+    "SUCC", "FAIL",  "START", "COMP",  "PS_READY", "PS_TOTAL", "REASON"};
+
+/* submit. */
+
+/* Check one as the server will, by the rules that servers have unless they
+ * are told others. */
+static enum cli_exit check_job(struct cli *cli, struct str resource,
+                               size_t index)
+{
+    struct training_rules rules;
+    auto_training_job job = {0};
+    struct err err;
+
+    training_rules_defaults(&rules);
+    if (training_job_read(resource, &rules, &job, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "document %zu: %s", index + 1,
+                        err.text);
+    }
+    return CLI_OK;
+}
+
+static enum cli_exit submit_job(struct cli *cli, struct str resource)
+{
+    Berth__Api__SubmitTrainingJobRequest request =
+        BERTH__API__SUBMIT_TRAINING_JOB_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
+    request.job_set = cli_format(cli, "%s", cli_text(cli, "job-set", ""));
+    request.resource.len = resource.byte_count;
+    request.resource.data = (uint8_t *)arena_strdup(&cli->arena, resource);
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/SubmitTrainingJob", &request.base,
+                 &berth__api__submit_training_job_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const Berth__Api__SubmitTrainingJobResponse *response = (void *)reply;
+    if (!cli_print_message(cli, reply)) {
+        cli_say(cli, "Submitted training job %s to queue %s, job set %s",
+                response->name, response->queue, response->job_set);
+    }
+    return *response->reason
+               ? cli_fail(cli, CLI_FAILED, "training job %s has failed: %s",
+                          response->name, response->reason)
+               : CLI_OK;
+}
+
+/* Send, or check, each document, as JSON again. */
+static enum cli_exit submit_documents(struct cli *cli, json_t *documents,
+                                      bool is_check)
+{
+    enum cli_exit worst = CLI_OK;
+    json_t *document;
+    size_t i;
+
+    json_array_foreach(documents, i, document)
+    {
+        auto_strbuf text = {0};
+        struct training_job job = {.resource = document};
+        if (json_is_null(document)) {
+            continue; /* after the last --- */
+        }
+        if (!training_job_is_meant(document)) {
+            return cli_fail(cli, CLI_INVALID,
+                            "document %zu: beside TrainingJobs there can only "
+                            "be others",
+                            i + 1);
+        }
+        training_job_write(&job, &text);
+        enum cli_exit rc = is_check ? check_job(cli, strbuf_str(&text), i)
+                                    : submit_job(cli, strbuf_str(&text));
+        if (rc != CLI_OK && rc != CLI_FAILED) {
+            return rc;
+        }
+        worst = rc != CLI_OK ? rc : worst;
+    }
+    return worst;
+}
+
+enum cli_exit submit_training_jobs(struct cli *cli, struct str text)
+{
+    auto_json_t *documents = NULL;
+    struct err err;
+
+    if (wire_yaml_read(text, &documents, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    if (cli_has(cli, "dry-run")) {
+        return submit_documents(cli, documents, true);
+    }
+    return submit_documents(cli, documents, false);
+}
+
+/* get. */
+
+static enum cli_exit list(struct cli *cli, const char *queue, const char *name,
+                          Berth__Api__ListTrainingJobsResponse **ret_list)
+{
+    Berth__Api__ListTrainingJobsRequest request =
+        BERTH__API__LIST_TRAINING_JOBS_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.queue = cli_format(cli, "%s", queue);
+    request.name = cli_format(cli, "%s", name);
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListTrainingJobs", &request.base,
+                 &berth__api__list_training_jobs_response__descriptor, &reply);
+    if (rc == CLI_OK) {
+        *ret_list = (void *)reply;
+    }
+    return rc;
+}
+
+static const char *time_of(struct cli *cli,
+                           const Google__Protobuf__Timestamp *stamp)
+{
+    char text[64] = "";
+    struct tm parts;
+
+    if (stamp) {
+        time_t seconds = (time_t)stamp->seconds;
+        if (gmtime_r(&seconds, &parts)) {
+            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+        }
+    }
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+static const Berth__Api__TrainingReplicas *
+replicas_of(const Berth__Api__TrainingJobStatus *job, const char *type)
+{
+    for (size_t i = 0; i < job->n_replicas; i++) {
+        if (strcmp(job->replicas[i]->type, type) == 0) {
+            return job->replicas[i];
+        }
+    }
+    return NULL;
+}
+
+/* How many pods of a component are in a state. */
+static uint32_t count_of(const Berth__Api__TrainingReplicas *replicas,
+                         const char *state)
+{
+    for (size_t i = 0; replicas && i < replicas->n_resource_states; i++) {
+        if (strcmp(replicas->resource_states[i]->key, state) == 0) {
+            return replicas->resource_states[i]->value;
+        }
+    }
+    return 0;
+}
+
+static void add_row(struct cli *cli, struct table *table,
+                    const Berth__Api__TrainingJobStatus *job)
+{
+    const Berth__Api__TrainingReplicas *trainers = replicas_of(job, "TRAINER");
+    const Berth__Api__TrainingReplicas *pservers = replicas_of(job, "PSERVER");
+
+    table_add(table, job->name);
+    table_add(table, job->queue);
+    table_add(table, job->phase);
+    table_add(table, job->priority_class_name);
+    table_addf(table, "%u", job->min_instance);
+    table_addf(table, "%u", job->max_instance);
+    table_addf(table, "%u", job->running_instance);
+    table_addf(table, "%u", count_of(trainers, "succeeded"));
+    table_addf(table, "%u", count_of(trainers, "failed"));
+    table_add(table, time_of(cli, job->started));
+    table_add(table, time_of(cli, job->completed));
+    table_addf(table, "%u", count_of(pservers, "running"));
+    table_addf(table, "%u", pservers ? pservers->min : 0);
+    table_add(table, job->reason);
+}
+
+enum cli_exit cmd_get_training_jobs(struct cli *cli)
+{
+    struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
+    const char *name = cli->argument_count > 0 ? cli_argument(cli, 0) : "";
+    Berth__Api__ListTrainingJobsResponse *found;
+
+    enum cli_exit rc = list(cli, cli_text(cli, "queue", ""), name, &found);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (*name && found->n_training_jobs == 0) {
+        return cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s",
+                        name);
+    }
+    if (cli_print_message(cli, &found->base)) {
+        return CLI_OK;
+    }
+    for (size_t i = 0; i < found->n_training_jobs; i++) {
+        add_row(cli, &table, found->training_jobs[i]);
+    }
+    table_print(&table, cli->ports->out);
+    return CLI_OK;
+}
+
+/* update and delete. */
+
+/* The queue of the one of that name. */
+static enum cli_exit find_queue(struct cli *cli, const char *name,
+                                char **ret_queue)
+{
+    Berth__Api__ListTrainingJobsResponse *found;
+
+    *ret_queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
+    if (**ret_queue) {
+        return CLI_OK;
+    }
+    enum cli_exit rc = list(cli, "", name, &found);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (found->n_training_jobs == 0) {
+        return cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s",
+                        name);
+    }
+    if (found->n_training_jobs > 1) {
+        return cli_fail(cli, CLI_USAGE,
+                        "there are training jobs %s in queue %s and in queue "
+                        "%s: say which one by --queue",
+                        name, found->training_jobs[0]->queue,
+                        found->training_jobs[1]->queue);
+    }
+    *ret_queue = found->training_jobs[0]->queue;
+    return CLI_OK;
+}
+
+enum cli_exit cmd_update_training_job(struct cli *cli)
+{
+    Berth__Api__UpdateTrainingJobRequest request =
+        BERTH__API__UPDATE_TRAINING_JOB_REQUEST__INIT;
+
+    if (!cli_has(cli, "priority-class")) {
+        return cli_fail(cli, CLI_USAGE, "--priority-class is required");
+    }
+    request.name = cli_argument(cli, 0);
+    request.priority_class_name =
+        cli_format(cli, "%s", cli_text(cli, "priority-class", ""));
+    enum cli_exit rc = find_queue(cli, request.name, &request.queue);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/berth.api.Berth/UpdateTrainingJob",
+                            &request.base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Updated training job %s of queue %s: priority class %s",
+                request.name, request.queue, request.priority_class_name);
+    }
+    return rc;
+}
+
+enum cli_exit cmd_delete_training_job(struct cli *cli)
+{
+    Berth__Api__DeleteTrainingJobRequest request =
+        BERTH__API__DELETE_TRAINING_JOB_REQUEST__INIT;
+
+    request.name = cli_argument(cli, 0);
+    enum cli_exit rc = find_queue(cli, request.name, &request.queue);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/berth.api.Berth/DeleteTrainingJob",
+                            &request.base);
+    }
+    if (rc == CLI_OK) {
+        cli_say(cli, "Deleted training job %s of queue %s", request.name,
+                request.queue);
+    }
+    return rc;
+}
