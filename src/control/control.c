@@ -412,7 +412,7 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 }
 
 /* How long there is nothing to do, unless something is posted. */
-static int wake_ms(const struct control *c)
+static int wake_ms(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
     uint64_t due_ns = now_ns + CONTROL_WAKE_MS_MAX * (uint64_t)NS_PER_MS;
@@ -431,18 +431,7 @@ static int wake_ms(const struct control *c)
     if (jobs_has_dirty(c->jobs) || has_unchecked) {
         due_ns = now_ns;
     }
-    if (c->is_plan_wanted) {
-        due_ns = earlier(due_ns, c->fast_due_ns);
-    }
-    if (c->is_balance_wanted) {
-        due_ns = earlier(due_ns, c->balance_due_ns);
-    }
-    if (c->plan_wake_ms != INT64_MAX &&
-        c->plan_wake_ms - wall_ms < CONTROL_WAKE_MS_MAX) {
-        int64_t in_ms =
-            c->plan_wake_ms > wall_ms ? c->plan_wake_ms - wall_ms : 0;
-        due_ns = earlier(due_ns, now_ns + (uint64_t)in_ms * NS_PER_MS);
-    }
+    due_ns = earlier(due_ns, rounds_due_ns(c, wall_ms));
     if (jobs_groups_due_ms(c->jobs) <= wall_ms) {
         due_ns = now_ns;
     }

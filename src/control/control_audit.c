@@ -419,22 +419,44 @@ static bool make_health(struct control_audit *audit, size_t *at)
     return true;
 }
 
-/* The plan, if the record says that one was made. */
-static bool make_plan(struct control_audit *audit, size_t *at)
+/* The next round that the record tells of, from `at` on, or NULL. */
+static const struct event *next_round(const struct control_audit *audit,
+                                      size_t at)
+{
+    for (; at < audit->record.events.count; at++) {
+        const struct event *event = &audit->record.events.items[at].event;
+        if (event->type == EVENT_ROUND_DONE) {
+            return event;
+        }
+    }
+    return NULL;
+}
+
+/* The plans, of one shard after the other, if the record says that any were
+ * made. */
+static bool make_plans(struct control_audit *audit, size_t *at)
 {
     size_t count = audit->record.events.count;
-    const struct audit_event *last = event_at(&audit->record, count - 1);
+    struct control *c = audit->control;
 
-    if (*at == count) {
-        return true;
+    while (*at < count) {
+        const struct event *round = next_round(audit, *at);
+        size_t before = *at;
+        if (!round) {
+            return audit->difference->expected[0] ? false
+                                                  : differ(audit, *at, NULL);
+        }
+        batch_plan_round(c, rounds_shard(c, round->round.pool),
+                         round->round.kind);
+        audit->counts.round_count++;
+        if (!take_made(audit, at)) {
+            return false;
+        }
+        if (*at == before) {
+            return differ(audit, *at, NULL);
+        }
     }
-    if (last->event.type != EVENT_ROUND_DONE) {
-        return audit->difference->expected[0] ? false
-                                              : differ(audit, *at, NULL);
-    }
-    batch_plan_round(audit->control, last->event.round.kind);
-    audit->counts.round_count++;
-    return take_made(audit, at) && (*at == count || differ(audit, *at, NULL));
+    return true;
 }
 
 static bool make_from(struct control_audit *audit, size_t begin)
@@ -450,7 +472,7 @@ static bool make_from(struct control_audit *audit, size_t begin)
     }
     make_owed(audit, &at);
     bool is_equal = make_groups(audit, &at) && make_rejections(audit, &at) &&
-                    make_health(audit, &at) && make_plan(audit, &at);
+                    make_health(audit, &at) && make_plans(audit, &at);
     if (!is_equal) {
         for (size_t i = 0; i < c->batch.owed.count; i++) {
             jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);

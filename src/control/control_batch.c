@@ -11,7 +11,6 @@ enum {
     CHECKS_MAX = 1024,
     LOOKS_MAX = 50000,
     CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
-    US_PER_MS = 1000,
 };
 _Static_assert(COMMAND_BYTES_MAX <= CONTROL_BATCH_BYTES_MAX / 2,
                "a command fits into a record beside others");
@@ -594,9 +593,7 @@ static void add_decision(struct control *c,
     batch_touch(&c->batch, decision->job);
 }
 
-/* Add the groups in order, up to the first that no longer stands: those after
- * it were planned on its effects.  False when there was one. */
-static bool add_groups(struct control *c, const struct sched_plan *plan)
+bool batch_add_plan(struct control *c, const struct sched_plan *plan)
 {
     uint32_t begin = 0;
 
@@ -619,102 +616,6 @@ static bool add_groups(struct control *c, const struct sched_plan *plan)
     return true;
 }
 
-static void reset_in_batch_counts(struct control *c)
-{
-    for (size_t i = 0; i < c->executors.count; i++) {
-        if (c->executors.items[i]) {
-            c->executors.items[i]->in_batch_count = 0;
-        }
-    }
-}
-
-static void add_round_done(struct control *c, enum round_kind kind)
-{
-    struct event_scope scope = {0};
-    struct event event;
-
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_ROUND_DONE;
-    event.created_ms = c->batch.time_ms;
-    event.round.kind = kind;
-    event.round.started_ms = c->batch.time_ms;
-    log_batch_add(&c->batch.log, &scope, &event);
-}
-
-/* Remember how long a round took, and when the next may begin: after fast
- * rounds at least as much time goes to other things. */
-static void time_round(struct control *c, enum round_kind kind,
-                       uint64_t started_ns)
-{
-    uint64_t now_ns = control_mono_ns(c);
-    uint64_t took_ns = now_ns - started_ns;
-    uint64_t pause_ns = took_ns < CONTROL_FAST_MS * (uint64_t)NS_PER_MS
-                            ? took_ns
-                            : CONTROL_FAST_MS * (uint64_t)NS_PER_MS;
-    int64_t period_ms = c->policy->policy.balance_period_ms;
-
-    c->fast_due_ns = now_ns + pause_ns;
-    if (kind == ROUND_BALANCE) {
-        c->balance_due_ns =
-            started_ns + (uint64_t)period_ms * (uint64_t)NS_PER_MS;
-        c->metrics.balance_round_count++;
-    } else {
-        c->metrics.fast_round_count++;
-    }
-    c->metrics.round_us_last = took_ns / US_PER_MS;
-    c->metrics.round_us_sum += c->metrics.round_us_last;
-    if (c->metrics.round_us_last > c->metrics.round_us_max) {
-        c->metrics.round_us_max = c->metrics.round_us_last;
-    }
-}
-
-void batch_plan_round(struct control *c, enum round_kind kind)
-{
-    uint64_t started_ns = control_mono_ns(c);
-    uint32_t owed_count = c->batch.decision_count;
-    uint32_t room = owed_count < CONTROL_DECISIONS_MAX
-                        ? CONTROL_DECISIONS_MAX - owed_count
-                        : 1;
-    struct sched_plan plan;
-
-    pools_plan(c->pools, POOLS_DEFAULT, c->batch.time_ms, kind, room, &plan);
-    reset_in_batch_counts(c);
-    bool is_whole = add_groups(c, &plan);
-    /* What this plan leaves undone, the next one does. */
-    bool is_cut = plan.is_cut || !is_whole;
-    c->is_plan_wanted = is_cut;
-    if (kind == ROUND_BALANCE) {
-        c->is_balance_wanted = is_cut || plan.decision_count > 0;
-    }
-    c->plan_wake_ms = plan.next_wake_ms;
-    /* Where a round stops is part of what the next decides: it is logged. */
-    if (c->batch.decision_count > owed_count || plan.is_spent ||
-        plan.is_resumed) {
-        add_round_done(c, kind);
-    }
-    time_round(c, kind, started_ns);
-    if (plan.is_spent) {
-        c->metrics.spent_round_count++;
-        c->balance_due_ns = c->fast_due_ns;
-    }
-}
-
-static void add_plan(struct control *c)
-{
-    uint64_t now_ns = control_mono_ns(c);
-
-    if (c->plan_wake_ms <= c->batch.time_ms) {
-        /* Only the balance round does all that a wake may be for. */
-        c->plan_wake_ms = INT64_MAX;
-        c->is_plan_wanted = c->is_balance_wanted = true;
-    }
-    if (c->is_balance_wanted && now_ns >= c->balance_due_ns) {
-        batch_plan_round(c, ROUND_BALANCE);
-    } else if (c->is_plan_wanted && now_ns >= c->fast_due_ns) {
-        batch_plan_round(c, ROUND_FAST);
-    }
-}
-
 bool batch_form(struct control *c)
 {
     struct batch *batch = &c->batch;
@@ -733,7 +634,7 @@ bool batch_form(struct control *c)
         bool may_plan = !batch_add_health(c);
         if (may_plan &&
             (!c->config.plans_alone || batch->log.event_count == 0)) {
-            add_plan(c);
+            rounds_add(c);
         }
     }
     return batch->log.event_count > 0;

@@ -37,7 +37,7 @@ void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
     c->pools = pools_create(&policy->policy);
     c->dedup = dedup_create(seed);
     c->training = training_create();
-    c->plan_wake_ms = INT64_MAX;
+    c->rounds.count = 0;
     c->node_generation = 1;
 }
 
@@ -75,6 +75,7 @@ void state_fini(struct control *c)
     VEC_FREE(&c->marks);
     VEC_FREE(&c->notes);
     VEC_FREE(&c->unchecked);
+    VEC_FREE(&c->rounds);
     c->jobs = NULL;
     c->pools = NULL;
     c->dedup = NULL;

@@ -13,6 +13,7 @@
  *     control_pools.c       pools as objects
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
+ *     control_rounds.c      plans: when, of which shard
  *     control_apps.c        applications of jobs, and how they stand
  *     control_training.c    TrainingJobs
  *     control_report.c      text for people
@@ -146,6 +147,13 @@ struct held_share {
     double actual, due;
 };
 
+/* When one shard of the planner is to be asked. */
+struct shard_rounds {
+    bool is_plan_wanted, is_balance_wanted;
+    uint64_t fast_due_ns, balance_due_ns;
+    int64_t wake_ms; /* wall time; INT64_MAX: none */
+};
+
 struct control {
     struct control_config config;
     enum control_state state;
@@ -193,9 +201,9 @@ struct control {
     uint32_t exchange_no, session_no;
     uint64_t stepped_ns;
     uint64_t retry_ns; /* no decisions before, after a failed append */
-    bool is_plan_wanted, is_balance_wanted;
-    uint64_t fast_due_ns, balance_due_ns;
-    int64_t plan_wake_ms; /* wall time; INT64_MAX: none */
+    bool is_plan_wanted, is_balance_wanted; /* of all shards; see rounds */
+    VEC(struct shard_rounds) rounds;        /* by shard */
+    uint32_t first_shard;                   /* where the next batch begins */
     struct command *waiting_first, *waiting_last;
     size_t waiting_byte_count; /* of them */
     struct batch batch;
@@ -292,8 +300,22 @@ bool batch_add_owed(struct control *c, uint32_t job);
 /* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
  * nodes that were looked at. */
 void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
-/* Plan, and add what the plan decides. */
-void batch_plan_round(struct control *c, enum round_kind kind);
+/* Add the groups of a plan in order, up to the first that no longer stands:
+ * those after it were planned on its effects.  False when there was one. */
+bool batch_add_plan(struct control *c, const struct sched_plan *plan);
+
+/* control_rounds.c */
+
+/* How the rounds of a shard stand. */
+struct shard_rounds *rounds_of(struct control *c, uint32_t shard);
+/* Plan what is due, and add what is decided. */
+void rounds_add(struct control *c);
+/* Plan a shard, and add what the plan decides. */
+void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind);
+/* The shard of a pool object's name, else Default's. */
+uint32_t rounds_shard(const struct control *c, struct str pool);
+/* When a round is next due; UINT64_MAX: never. */
+uint64_t rounds_due_ns(struct control *c, int64_t wall_ms);
 
 /* control_events.c */
 

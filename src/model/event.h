@@ -236,6 +236,7 @@ struct event {
         struct {
             enum round_kind kind;
             int64_t started_ms;
+            struct str pool; /* the object's; "": the Default pool */
         } round;
         struct {
             struct str text; /* the policy's YAML */

@@ -1,0 +1,210 @@
+/* Rounds: when each shard of the planner is asked, and what it answers.
+ *
+ * Without pool objects there is one shard.  With some, each has rounds of its
+ * own, in order of names after Default's; what is news is news to all. */
+#include "control/control_private.h"
+
+enum { US_PER_MS = 1000 };
+
+struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
+{
+    while (c->rounds.count <= shard) {
+        VEC_PUSH(&c->rounds, (struct shard_rounds){.wake_ms = INT64_MAX});
+    }
+    return &c->rounds.items[shard];
+}
+
+/* The shards in the order in which they are planned: Default, then objects by
+ * name. */
+static uint32_t shard_at(const struct control *c, uint32_t at)
+{
+    return at == 0 ? (uint32_t)POOLS_DEFAULT
+                   : pools_object_shard(c->pools, at - 1);
+}
+
+static struct str shard_name(const struct control *c, uint32_t shard)
+{
+    const struct pool_record *record = pools_shard_record(c->pools, shard);
+
+    return record ? record->name : (struct str){0};
+}
+
+static void reset_in_batch_counts(struct control *c)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            c->executors.items[i]->in_batch_count = 0;
+        }
+    }
+}
+
+static void add_round_done(struct control *c, uint32_t shard,
+                           enum round_kind kind)
+{
+    struct event_scope scope = {0};
+    struct event event;
+
+    memset(&event, 0, sizeof(event));
+    event.type = EVENT_ROUND_DONE;
+    event.created_ms = c->batch.time_ms;
+    event.round.kind = kind;
+    event.round.started_ms = c->batch.time_ms;
+    event.round.pool = shard_name(c, shard);
+    log_batch_add(&c->batch.log, &scope, &event);
+}
+
+/* Remember how long a round took, and when the next may begin: after fast
+ * rounds at least as much time goes to other things. */
+static void time_round(struct control *c, struct shard_rounds *rounds,
+                       enum round_kind kind, uint64_t started_ns)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    uint64_t took_ns = now_ns - started_ns;
+    uint64_t pause_ns = took_ns < CONTROL_FAST_MS * (uint64_t)NS_PER_MS
+                            ? took_ns
+                            : CONTROL_FAST_MS * (uint64_t)NS_PER_MS;
+    int64_t period_ms = c->policy->policy.balance_period_ms;
+
+    rounds->fast_due_ns = now_ns + pause_ns;
+    if (kind == ROUND_BALANCE) {
+        rounds->balance_due_ns =
+            started_ns + (uint64_t)period_ms * (uint64_t)NS_PER_MS;
+        c->metrics.balance_round_count++;
+    } else {
+        c->metrics.fast_round_count++;
+    }
+    c->metrics.round_us_last = took_ns / US_PER_MS;
+    c->metrics.round_us_sum += c->metrics.round_us_last;
+    if (c->metrics.round_us_last > c->metrics.round_us_max) {
+        c->metrics.round_us_max = c->metrics.round_us_last;
+    }
+}
+
+static uint32_t decisions_left(const struct control *c)
+{
+    return c->batch.decision_count < CONTROL_DECISIONS_MAX
+               ? CONTROL_DECISIONS_MAX - c->batch.decision_count
+               : 1;
+}
+
+/* A plan is there: what of it stands goes into the batch. */
+static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
+                      uint64_t started_ns, struct sched_plan *plan)
+{
+    struct shard_rounds *rounds = rounds_of(c, shard);
+    uint32_t before_count = c->batch.decision_count;
+
+    reset_in_batch_counts(c);
+    bool is_whole = batch_add_plan(c, plan);
+    /* What this plan leaves undone, the next one does. */
+    bool is_cut = plan->is_cut || !is_whole;
+    rounds->is_plan_wanted |= is_cut;
+    rounds->is_balance_wanted |=
+        kind == ROUND_BALANCE && (is_cut || plan->decision_count > 0);
+    rounds->wake_ms = plan->next_wake_ms;
+    /* Where a round stops is part of what the next decides: it is logged. */
+    if (c->batch.decision_count > before_count || plan->is_spent ||
+        plan->is_resumed) {
+        add_round_done(c, shard, kind);
+    }
+    time_round(c, rounds, kind, started_ns);
+    if (plan->is_spent) {
+        c->metrics.spent_round_count++;
+        rounds->balance_due_ns = rounds->fast_due_ns;
+    }
+}
+
+void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind)
+{
+    uint64_t started_ns = control_mono_ns(c);
+    struct shard_rounds *rounds = rounds_of(c, shard);
+    struct sched_plan plan;
+
+    rounds->is_plan_wanted = false;
+    rounds->is_balance_wanted &= kind != ROUND_BALANCE;
+    pools_plan(c->pools, shard, c->batch.time_ms, kind, decisions_left(c),
+               &plan);
+    take_plan(c, shard, kind, started_ns, &plan);
+}
+
+static void add_one(struct control *c, uint32_t shard)
+{
+    struct shard_rounds *rounds = rounds_of(c, shard);
+    uint64_t now_ns = control_mono_ns(c);
+
+    if (rounds->wake_ms <= c->batch.time_ms) {
+        /* Only the balance round does all that a wake may be for. */
+        rounds->wake_ms = INT64_MAX;
+        rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+    }
+    if (rounds->is_balance_wanted && now_ns >= rounds->balance_due_ns) {
+        batch_plan_round(c, shard, ROUND_BALANCE);
+    } else if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
+        batch_plan_round(c, shard, ROUND_FAST);
+    }
+}
+
+/* What happened may matter to any shard. */
+static void share_news(struct control *c)
+{
+    for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
+        struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
+        rounds->is_plan_wanted |= c->is_plan_wanted;
+        rounds->is_balance_wanted |= c->is_balance_wanted;
+    }
+    c->is_plan_wanted = c->is_balance_wanted = false;
+}
+
+void rounds_add(struct control *c)
+{
+    uint32_t count = pools_object_count(c->pools) + 1;
+
+    share_news(c);
+    for (uint32_t i = 0; i < count; i++) {
+        /* The next batch goes on where this one is full. */
+        uint32_t at = (c->first_shard + i) % count;
+        if (log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
+            c->first_shard = at;
+            return;
+        }
+        add_one(c, shard_at(c, at));
+    }
+    c->first_shard = 0;
+}
+
+uint32_t rounds_shard(const struct control *c, struct str pool)
+{
+    for (uint32_t i = 1; i <= pools_object_count(c->pools); i++) {
+        if (str_equal(pools_object(c->pools, i - 1)->name, pool)) {
+            return shard_at(c, i);
+        }
+    }
+    return POOLS_DEFAULT;
+}
+
+uint64_t rounds_due_ns(struct control *c, int64_t wall_ms)
+{
+    uint64_t now_ns = control_mono_ns(c);
+    uint64_t due_ns = UINT64_MAX;
+
+    for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
+        const struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
+        uint64_t next_ns = UINT64_MAX;
+        if (rounds->is_plan_wanted || c->is_plan_wanted) {
+            next_ns = rounds->fast_due_ns;
+        }
+        if ((rounds->is_balance_wanted || c->is_balance_wanted) &&
+            rounds->balance_due_ns < next_ns) {
+            next_ns = rounds->balance_due_ns;
+        }
+        if (rounds->wake_ms != INT64_MAX &&
+            rounds->wake_ms - wall_ms < CONTROL_WAKE_MS_MAX) {
+            int64_t in_ms =
+                rounds->wake_ms > wall_ms ? rounds->wake_ms - wall_ms : 0;
+            uint64_t wake_ns = now_ns + (uint64_t)in_ms * NS_PER_MS;
+            next_ns = wake_ns < next_ns ? wake_ns : next_ns;
+        }
+        due_ns = next_ns < due_ns ? next_ns : due_ns;
+    }
+    return due_ns;
+}
