@@ -371,6 +371,36 @@ static void note_training(struct control *c, const struct jobs_change *change,
                   is_failed ? event->error.message : STR(""), c->now_ms);
 }
 
+/* Where a pod is may be another node of the pool than it was leased for: its
+ * executor found that one short of room (BK-11). */
+static void note_node(struct control *c, const struct jobs_change *change,
+                      const struct event *event)
+{
+    struct job_view view;
+    struct str name = event->pod.node_name;
+
+    if ((event->type != EVENT_RUN_ASSIGNED &&
+         event->type != EVENT_RUN_RUNNING) ||
+        !name.byte_count ||
+        pools_job_node(c->pools, change->job) == SCHED_NONE) {
+        return;
+    }
+    jobs_get(c->jobs, change->job, &view);
+    const struct control_executor *executor =
+        control_find_executor(c, view.run.executor_id);
+    if (str_equal(name, view.run.node_name) || !executor ||
+        names_find(&executor->node_names, name) == NAMES_NONE) {
+        return;
+    }
+    uint32_t node = pools_node_index(c->pools, view.run.executor_id, name);
+    uint32_t from = pools_job_node(c->pools, change->job);
+    if (str_equal(pools_node_pool(c->pools, node),
+                  pools_node_pool(c->pools, from))) {
+        pools_job_repack(c->pools, change->job, node);
+        jobs_run_moved(c->jobs, change->job, name);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
@@ -382,6 +412,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
         note_finished(c, change->job, change->after);
     }
     count_transition(c, change, item);
+    note_node(c, change, event);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }

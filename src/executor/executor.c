@@ -1,6 +1,7 @@
 #include <stdio.h>
 
 #include "executor/executor_private.h"
+#include "wire/pod.h"
 
 enum {
     CHANGES_PER_POLL = 1024,
@@ -45,6 +46,7 @@ static void take_change(struct executor *executor,
     if (change->phase == RECONCILE_RUNNING) {
         run->started_ms = executor_wall_ms(executor);
     } else if (reconcile_is_ended(change->phase)) {
+        room_drop(executor->room, &run->share);
         run->ended_ms = executor_wall_ms(executor);
     }
     executor_mark(executor, index);
@@ -111,6 +113,56 @@ static void set_refused(struct executor *executor, struct run *run, int rc,
     executor->stats.return_count += run->is_returned;
 }
 
+/* What the pod of a lease asks for; false: that does not read, and the
+ * runtime will say so. */
+static bool request_of(struct executor *executor, const struct run *run,
+                       struct resource_list *ret_request)
+{
+    const Armadaevents__KubernetesMainObject *main =
+        run->lease->job->mainobject;
+    struct requirement requirement;
+    struct err err;
+
+    if (!main ||
+        main->object_case !=
+            ARMADAEVENTS__KUBERNETES_MAIN_OBJECT__OBJECT_POD_SPEC ||
+        !main->pod_spec->pod_spec ||
+        pod_requirement(main->pod_spec->pod_spec, &executor->arena,
+                        &requirement, &err) < 0) {
+        return false;
+    }
+    *ret_request = requirement.requests;
+    return true;
+}
+
+/* Find the pod a node that has room for it now: that of the lease, or an
+ * equal one. */
+static int find_room(struct executor *executor, struct run *run,
+                     struct err *err)
+{
+    struct resource_list request;
+    struct str node_name;
+    uint32_t node_count;
+
+    if (!run->node_name.byte_count || !request_of(executor, run, &request)) {
+        return 0;
+    }
+    const struct node_record *nodes =
+        executor->runtime->ops->nodes(executor->runtime, &node_count);
+    if (!room_choose(executor->room, nodes, node_count, run->node_name,
+                     &request, &node_name)) {
+        return err_set(err, -ERR_UNAVAILABLE,
+                       "node %.*s has no room for the pod any more, nor has an "
+                       "equal node",
+                       STR_ARG(run->node_name));
+    }
+    run->is_repacked = !str_equal(node_name, run->node_name);
+    run->node_name = node_name;
+    executor->stats.repack_count += run->is_repacked;
+    room_take(executor->room, node_name, &request, &run->share);
+    return 0;
+}
+
 static void do_create(struct executor *executor, uint32_t index)
 {
     struct run *run = &executor->runs[index];
@@ -122,6 +174,7 @@ static void do_create(struct executor *executor, uint32_t index)
                      job_id_format(run->job, job));
 
     ASSERT(run->lease);
+    int rc = find_room(executor, run, &err);
     struct runtime_run asked = {
         .run = run->row.id,
         .job = run->job,
@@ -133,13 +186,16 @@ static void do_create(struct executor *executor, uint32_t index)
         .node_name = run->node_name,
         .submit = run->lease->job,
     };
-    int rc = executor->runtime->ops->create(executor->runtime, &asked,
+    if (rc == 0) {
+        rc = executor->runtime->ops->create(executor->runtime, &asked,
                                             &warnings, &err);
+    }
     run->created_ms = executor_wall_ms(executor);
     if (warnings.byte_count > 0) {
         run->warnings = strbuf_steal(&warnings);
     }
     if (rc < 0) {
+        room_drop(executor->room, &run->share);
         set_refused(executor, run, rc, &err);
     } else {
         run->row.phase = RECONCILE_PENDING;
@@ -328,6 +384,7 @@ struct executor *executor_create(const struct executor_options *options,
     executor->transport = transport;
     executor->runtime = runtime;
     executor->free_head = UINT32_MAX;
+    executor->room = room_create();
     executor->forgotten =
         mem_alloc_array(EXECUTOR_FORGOTTEN_MAX, sizeof(*executor->forgotten));
     executor->out = strbuf_make(EXECUTOR_MESSAGE_BYTES_MAX);
@@ -347,6 +404,7 @@ void executor_destroy(struct executor *executor)
         }
     }
     mem_free(executor->runs);
+    room_destroy(executor->room);
     map_fini(&executor->by_id);
     map_fini(&executor->is_forgotten);
     mem_free(executor->forgotten);

@@ -98,6 +98,7 @@ struct executor_options {
 /* Counters since the start, for metrics and tests. */
 struct executor_stats {
     uint64_t lease_count, create_count, refuse_count, return_count;
+    uint64_t repack_count; /* created on another node than was leased */
     uint64_t stop_count, report_count, event_count, report_failed_count;
     uint64_t exchange_count, exchange_failed_count;
     uint32_t run_count; /* rows now, forgotten ones not counted */

@@ -98,6 +98,8 @@ static void take_ids(struct executor *executor, char **ids, size_t count,
                               : executor_find(executor, id, &index);
         if (run && run->row.want != RECONCILE_WANT_STOP) {
             run->row.want = want;
+            /* The server counts its room as free from now on. */
+            room_drop(executor->room, &run->share);
             executor_mark(executor, index);
         }
     }

@@ -104,6 +104,7 @@ static void add_note(struct executor *executor, const struct note *note)
         .has_started = run->started_ms > 0 || note->to == RECONCILE_SUCCEEDED,
         .is_refused = run->is_refused,
         .is_returned = run->is_returned,
+        .is_repacked = run->is_repacked,
         .is_preempted = run->row.want == RECONCILE_WANT_PREEMPT,
         .text = str_of(run->text),
         .warnings =

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "executor/executor.h"
 #include "executor/report.h"
+#include "executor/room.h"
 
 /* A run that we know of.  Its texts share one allocation. */
 struct run {
@@ -27,7 +28,9 @@ struct run {
     char *text;     /* owned: why refused or returned; NULL */
     char *warnings; /* owned: not yet reported; NULL */
     int64_t created_ms, started_ms, ended_ms;
+    struct room_share share; /* of its node, while its pod is to be there */
     bool is_used, is_dirty, is_refused, is_returned;
+    bool is_repacked; /* on another node than it was leased for */
     uint32_t next_free;
 };
 
@@ -58,6 +61,7 @@ struct executor {
     uint32_t run_count, run_capacity, free_head;
     uint32_t waiting_count; /* leased, not created yet */
     struct map by_id;       /* run id -> index */
+    struct room *room;      /* owned */
     VEC(uint32_t) dirty;
     VEC(struct reconcile_row) plan_rows;
     VEC(uint32_t) plan_indexes;

@@ -331,6 +331,32 @@ static const struct node_record *fake_nodes(struct runtime *runtime,
     return of(runtime)->nodes;
 }
 
+bool fake_take(struct runtime *runtime, struct str node, struct str resource,
+               int64_t milli)
+{
+    struct fake *fake = of(runtime);
+    struct node_record *record = NULL;
+
+    for (uint32_t i = 0; i < fake->node_count && !record; i++) {
+        record = str_equal(fake->nodes[i].name, node) ? &fake->nodes[i] : NULL;
+    }
+    if (!record) {
+        return false;
+    }
+    struct resource_list *was = &record->foreign;
+    struct resource_list now = {.items = arena_alloc_array(&fake->arena,
+                                                           RESOURCE_LIST_MAX,
+                                                           sizeof(*now.items))};
+    for (uint32_t i = 0; i < was->count; i++) {
+        if (!str_equal(was->items[i].name, resource)) {
+            now.items[now.count++] = was->items[i];
+        }
+    }
+    record->foreign = now;
+    return resource_list_add(&record->foreign,
+                             arena_str(&fake->arena, resource), milli) == 0;
+}
+
 static int fake_logs(struct runtime *runtime,
                      const struct runtime_log_query *query, struct strbuf *buf,
                      struct err *err)

@@ -52,6 +52,11 @@ struct fake_options {
 /* 500 nodes of 8 cpu, 128Gi and 256Gi of storage; pods run 1 s and succeed. */
 void fake_options_default(struct fake_options *ret_options);
 
+/* Others take `milli` of a resource of a node from now on, in all; false: there
+ * is no such node. */
+bool fake_take(struct runtime *runtime, struct str node, struct str resource,
+               int64_t milli);
+
 /* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
  * nodes than FAKE_NODES_MAX; -ERR_INVALID. */
 int fake_open(const struct fake_options *options, const struct clock *clock,

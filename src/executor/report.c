@@ -155,7 +155,7 @@ static void add_assigned(struct report *report, const struct report_run *run)
             armadaevents__job_run_assigned__init);
 
     assigned->n_resourceinfos = 1;
-    assigned->resourceinfos = pod_infos(report, run, false);
+    assigned->resourceinfos = pod_infos(report, run, run->is_repacked);
     assigned->job_id = job_text(report, run->job);
     assigned->run_id = run_text(report, run->run);
     assigned->pool = text_of(report, run->pool);

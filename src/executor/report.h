@@ -24,6 +24,7 @@ struct report_run {
     bool has_started;    /* it was running, or succeeded */
     bool is_refused;     /* there never was a pod */
     bool is_returned;    /* the lease goes back instead of failing */
+    bool is_repacked;    /* its node is not that of the lease */
     bool is_preempted;   /* it ended because the server wanted its room */
     struct str text;     /* refused or returned: why */
     struct str warnings; /* "": none to tell */

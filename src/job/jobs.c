@@ -536,6 +536,18 @@ void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
     run_list(jobs, index);
 }
 
+void jobs_run_moved(struct jobs *jobs, uint32_t job, struct str node_name)
+{
+    uint32_t run = jobs->rows.items[job].run;
+
+    if (run != JOBS_NONE) {
+        row_will_change(jobs, job);
+        uint32_t was = jobs->runs.items[run].node;
+        jobs->runs.items[run].node = names_add(&jobs->strings, node_name);
+        names_unref(&jobs->strings, was);
+    }
+}
+
 void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms)
 {
     uint32_t run = jobs->rows.items[job].run;

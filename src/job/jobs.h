@@ -166,6 +166,8 @@ uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
 /* Whether its priority class may be preempted under the policy. */
 bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job);
 
+/* A job's run is on another node than it was leased for. */
+void jobs_run_moved(struct jobs *jobs, uint32_t job, struct str node_name);
 /* Keep from when the age of a job's run counts, unless that is known. */
 void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms);
 

@@ -119,6 +119,8 @@ void pools_job_application(struct pools *pools, uint32_t job, struct str id,
 /* A waiting job has `node` from now on, and is in that node's shard. */
 void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
                      int32_t priority, int64_t now_ms, bool is_counted);
+/* A leased job is on another node of its pool. */
+void pools_job_repack(struct pools *pools, uint32_t job, uint32_t node);
 /* The main containers of a leased job run. */
 bool pools_job_started(struct pools *pools, uint32_t job);
 /* The age of a leased job counts from a time. */

@@ -432,6 +432,32 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     }
 }
 
+static void apply_repack(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)sched_job_repack(shard->sched, delta->job,
+                           shard_node(pools, shard, delta->node));
+}
+
+void pools_job_repack(struct pools *pools, uint32_t job, uint32_t node)
+{
+    struct delta delta = delta_of(apply_repack);
+
+    if (!pools->is_mapped) {
+        (void)sched_job_repack(first_of(pools), job, node);
+        return;
+    }
+    struct place *place = place_of(pools, job);
+    if (pools->posts.items[node].shard != place->shard || place->node == node) {
+        return;
+    }
+    delta.node = node;
+    tell(pools, job, &delta);
+    post_use(pools, node, 1);
+    post_use(pools, place->node, -1);
+    place->node = node;
+}
+
 static void apply_requeue(struct pools *pools, struct shard *shard,
                           const struct delta *delta)
 {

@@ -602,6 +602,33 @@ void sched_job_reprioritise(struct sched *sched, uint32_t index,
     }
 }
 
+bool sched_job_repack(struct sched *sched, uint32_t index, uint32_t node)
+{
+    struct job *job = job_get(sched, index);
+
+    ASSERT(job->run != NONE && node < sched->nodes.count);
+    uint32_t from = sched->runs.items[job->run].node;
+    if (sched->nodes.items[node].pool != sched->nodes.items[from].pool) {
+        return false;
+    }
+    if (from == node) {
+        return true;
+    }
+    sched->version++;
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    sched->is_relinking = true;
+    run_unlink(sched, job->run);
+    sched->runs.items[job->run].node = node;
+    run_link(sched, job->run);
+    sched->is_relinking = false;
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+    return true;
+}
+
 uint32_t sched_job_node(const struct sched *sched, uint32_t index)
 {
     if (index >= sched->jobs.count ||

@@ -133,6 +133,9 @@ bool sched_queue_has_applications(const struct sched *sched, uint32_t queue);
  * `is_counted` is false when a checkpoint is read back. */
 void sched_job_lease(struct sched *sched, uint32_t job, uint32_t node,
                      int32_t priority, int64_t now_ms, bool is_counted);
+/* A leased job is on another node: its executor put it there.  All else of its
+ * lease stays.  False: that node is of another pool, and nothing changes. */
+bool sched_job_repack(struct sched *sched, uint32_t job, uint32_t node);
 /* The main containers of a leased job run, as of the last sched_set_time():
  * its age counts from then, unless it counts from its lease already.  Later
  * calls change nothing.  True: plans depend on it; ask for one. */

@@ -297,7 +297,7 @@ static void reprioritising(void **state)
 }
 
 /* Traps 7 and 14: no second submit or queued; another node each time. */
-static void a_returned_lease(void **state)
+static void bk_11_a_returned_lease_is_tried_elsewhere(void **state)
 {
     struct stage *s = begin();
 
@@ -320,6 +320,29 @@ static void a_returned_lease(void **state)
                         "Maximum number of attempts (4) reached - this job "
                         "will no longer be retried\n\nFinal run error:\nno "
                         "luck");
+    end(s);
+}
+
+/* An executor may put a pod on an equal node; it counts there from then on. */
+static void bk_11_a_pod_counts_where_it_is(void **state)
+{
+    struct stage *s = begin();
+
+    (void)state;
+    stage_exchange(s, "e", 2, NULL, 0);
+    struct job_id job = leased(s, (struct stage_job){.cpu_milli = 6000});
+    struct run_id run = stage_run(s, job);
+    struct event event = stage_event_make(EVENT_RUN_RUNNING);
+    event.created_ms = s->wall_ms;
+    event.job = job;
+    event.run = run;
+    event.pod.node_name = STR("n1");
+    stage_event(s, "q", "set", "", &event);
+    stage_exchange(s, "e", 1, &run, 1); /* n1 is gone, and n0 empty */
+    struct job_id next = leased(s, (struct stage_job){.cpu_milli = 10000});
+    ASSERT_HISTORY(s, next, "submit leased");
+    stage_crash(s);
+    stage_start(s);
     end(s);
 }
 
@@ -1033,7 +1056,8 @@ int main(void)
         TEST(preempting_a_gang_member),
         TEST(a_preempted_job_may_return_to_its_queue),
         TEST(reprioritising),
-        TEST(a_returned_lease),
+        TEST(bk_11_a_returned_lease_is_tried_elsewhere),
+        TEST(bk_11_a_pod_counts_where_it_is),
         TEST(a_job_is_tried_once_on_each_node),
         TEST(a_deleted_executor_comes_back),
         TEST(a_batch_in_flight_is_waited_for),

@@ -50,6 +50,28 @@ static void push_message(struct server *server,
          &message->base);
 }
 
+static void ask_for_cpu(struct job *job, const char *cpu)
+{
+    K8s__Io__Api__Core__V1__Container *container =
+        job_container(job, false, (const char *const[]){"true", NULL});
+    K8s__Io__Api__Core__V1__ResourceRequirements__RequestsEntry *entry =
+        arena_alloc(&job->arena, sizeof(*entry));
+    K8s__Io__Apimachinery__Pkg__Api__Resource__Quantity *value =
+        arena_alloc(&job->arena, sizeof(*value));
+
+    k8s__io__api__core__v1__resource_requirements__requests_entry__init(entry);
+    k8s__io__apimachinery__pkg__api__resource__quantity__init(value);
+    container->resources =
+        arena_alloc(&job->arena, sizeof(*container->resources));
+    k8s__io__api__core__v1__resource_requirements__init(container->resources);
+    value->string = arena_strdup(&job->arena, str_of(cpu));
+    entry->key = arena_strdup(&job->arena, STR("cpu"));
+    entry->value = value;
+    container->resources->n_requests = 1;
+    container->resources->requests = arena_alloc(&job->arena, sizeof(entry));
+    container->resources->requests[0] = entry;
+}
+
 static void push_lease(struct server *server, struct server_job *offered)
 {
     char id[ID_TEXT_BYTES_MAX], run[ID_TEXT_BYTES_MAX];
@@ -67,6 +89,9 @@ static void push_lease(struct server *server, struct server_job *offered)
     selector.value = (char *)(uintptr_t) "fake-node-0";
     job.pod->n_nodeselector = 1;
     job.pod->nodeselector = selectors;
+    if (server->cpu) {
+        ask_for_cpu(&job, server->cpu);
+    }
     job.submit->job_id = job_id_format(offered->job, id);
     lease.queue = (char *)(uintptr_t) "queue";
     lease.jobset = (char *)(uintptr_t) "set";
@@ -304,6 +329,19 @@ static const char *run_of(const Armadaevents__EventSequence__Event *event)
     }
 }
 
+/* Where an event says that a run is. */
+static const char *node_of(const Armadaevents__EventSequence__Event *event)
+{
+    switch (letter_of(event)) {
+    case 'a':
+        return event->jobrunassigned->resourceinfos[0]->podinfo->node_name;
+    case 'r':
+        return event->jobrunrunning->resourceinfos[0]->podinfo->node_name;
+    default:
+        return "";
+    }
+}
+
 static void hear(struct server *server,
                  const Armadaevents__EventSequence__Event *event)
 {
@@ -319,6 +357,9 @@ static void hear(struct server *server,
     }
     if (letter == 's' || letter == 'f' || letter == 'b') {
         job->is_ended = true;
+    }
+    if (*node_of(event)) {
+        snprintf(job->node, sizeof(job->node), "%s", node_of(event));
     }
     if (letter == 'f') {
         snprintf(job->subcategory, sizeof(job->subcategory), "%s",

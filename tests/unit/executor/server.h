@@ -22,6 +22,7 @@ struct server_job {
     struct job_id job;
     char events[64]; /* a letter for each event: see server.c */
     char subcategory[64];
+    char node[64]; /* that it was last told to be on; "": not told */
     bool is_cancelled;
     bool is_ended;
     bool is_sent; /* on this stream */
@@ -52,6 +53,7 @@ struct server {
     uint32_t credit, held_run_count, node_count;
     uint32_t last_lease_max;
     char last_node[64];
+    const char *cpu; /* that the jobs on offer ask for; NULL: nothing */
 };
 
 /* A server on `clock`. */

@@ -3,6 +3,8 @@
  * clock that the test moves.  Each test is a sentence of executor.h or of
  * armada-api.md 6.2 and 6.3.
  */
+#include <stdio.h>
+
 #include "executor/executor.h"
 #include "executor/fake.h"
 #include "server.h"
@@ -243,6 +245,81 @@ static void a_run_that_cannot_be_made_here_is_given_back(void **state)
     assert_string_equal(events_of(fixture, job), "b");
 }
 
+static const char *node_of(const struct fixture *fixture, uint32_t job)
+{
+    return fixture->server.jobs.items[job].node;
+}
+
+/* Jobs of 6 cores are leased for node 0 of 8, on which others have some. */
+static void start_short(struct fixture *fixture, int64_t cores_taken)
+{
+    fixture->server.cpu = "6";
+    assert_true(fake_take(fixture->runtime, STR("fake-node-0"), STR("cpu"),
+                          cores_taken * 1000));
+    start(fixture);
+}
+
+static void bk_11_a_pod_goes_to_an_equal_node(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t job = server_offer(&fixture->server, 1);
+    start_short(fixture, 4);
+
+    run_for(fixture, 20000);
+
+    assert_string_equal(events_of(fixture, job), "ars");
+    assert_string_equal(node_of(fixture, job), "fake-node-1");
+    assert_int_equal(executor_stats(fixture->executor)->repack_count, 1);
+}
+
+static void bk_11_a_pod_stays_where_it_has_room(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t job = server_offer(&fixture->server, 1);
+    start_short(fixture, 2);
+
+    run_for(fixture, 20000);
+
+    assert_string_equal(node_of(fixture, job), "fake-node-0");
+}
+
+/* Pods of ours count too, until they end. */
+static void bk_11_no_node_gets_more_than_it_has(void **state)
+{
+    struct fixture *fixture = *state;
+    uint32_t first = server_offer(&fixture->server, 1);
+    uint32_t second = server_offer(&fixture->server, 2);
+    uint32_t third = server_offer(&fixture->server, 3);
+    start_short(fixture, 4);
+
+    run_for(fixture, 20000);
+
+    assert_string_equal(node_of(fixture, first), "fake-node-1");
+    assert_string_equal(node_of(fixture, second), "fake-node-10");
+    assert_string_equal(node_of(fixture, third), "fake-node-100");
+    uint32_t fourth = server_offer(&fixture->server, 4);
+    run_for(fixture, 20000);
+    assert_string_equal(node_of(fixture, fourth), "fake-node-1");
+}
+
+static void bk_11_a_lease_goes_back_when_no_node_has_room(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[32];
+    uint32_t job = server_offer(&fixture->server, 1);
+    for (int i = 1; i < 500; i++) {
+        snprintf(name, sizeof(name), "fake-node-%d", i);
+        assert_true(
+            fake_take(fixture->runtime, str_of(name), STR("cpu"), 3000));
+    }
+    start_short(fixture, 4);
+
+    run_for(fixture, 20000);
+
+    assert_string_equal(events_of(fixture, job), "b");
+    assert_int_equal(stub.create_count, 0);
+}
+
 static void warnings_are_told_once(void **state)
 {
     struct fixture *fixture = *state;
@@ -463,6 +540,10 @@ int main(void)
         EXECUTOR_TEST(a_failure_is_told_with_its_pod_error),
         EXECUTOR_TEST(a_run_that_cannot_be_made_fails),
         EXECUTOR_TEST(a_run_that_cannot_be_made_here_is_given_back),
+        EXECUTOR_TEST(bk_11_a_pod_goes_to_an_equal_node),
+        EXECUTOR_TEST(bk_11_a_pod_stays_where_it_has_room),
+        EXECUTOR_TEST(bk_11_no_node_gets_more_than_it_has),
+        EXECUTOR_TEST(bk_11_a_lease_goes_back_when_no_node_has_room),
         EXECUTOR_TEST(warnings_are_told_once),
         EXECUTOR_TEST(a_forgotten_run_that_is_leased_again_is_told_lost),
         EXECUTOR_TEST(while_the_server_is_away_nothing_is_lost),

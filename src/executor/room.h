@@ -1,0 +1,41 @@
+/*
+ * room - what the executor's own pods have of each node, so that a lease can
+ * be checked against the node as it is now (BK-11).
+ *
+ * Pods that were there before the executor started are not in it: what they
+ * ask for is not known any more, so the check errs on the side of trying.
+ *
+ * Private to src/executor.  Threads: one owner.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "model/node.h"
+#include "reconcile/repack.h"
+
+struct room;
+
+/* What a pod has of a node; zeroed memory is nothing. */
+struct room_share {
+    struct room_amount *amounts; /* owned */
+    uint32_t amount_count;
+    uint32_t node;
+};
+
+/* The caller owns it. */
+struct room *room_create(void) must_check;
+/* Free it; shares are the caller's to drop before. */
+void room_destroy(struct room *room);
+/* Where a pod leased for the node of this name goes among `nodes`
+ * (repack_choose()); the name lives as long as the room.  A node that is not
+ * there is left to the runtime.  False: no node has room. */
+bool room_choose(struct room *room, const struct node_record *nodes,
+                 uint32_t node_count, struct str name,
+                 const struct resource_list *request, struct str *ret_name);
+/* A pod has `request` of a node from now on; the share is empty before. */
+void room_take(struct room *room, struct str name,
+               const struct resource_list *request,
+               struct room_share *ret_share);
+/* It has it no longer; nothing happens to an empty share. */
+void room_drop(struct room *room, struct room_share *share);
