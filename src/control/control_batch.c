@@ -483,6 +483,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         run.yields_to = head.id;
     }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
+    decisions.events[0].leased.is_growth = decision->is_scaling;
     batch_add_decisions(&c->batch, &decisions);
     executor_get(c, run.executor_id)->in_batch_count++;
 }
@@ -499,6 +500,7 @@ static void add_preemption(struct control *c,
     }
     job_preempt(c->jobs, decision->job, preemption_reason(c, decision),
                 preempting.id, c->batch.time_ms, &decisions);
+    decisions.events[0].preempted.is_scaling = decision->is_scaling;
     batch_add_decisions(&c->batch, &decisions);
 }
 

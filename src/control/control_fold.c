@@ -212,15 +212,35 @@ void link_job(struct control *c, uint32_t job, struct str queue)
     pools_job_add(c->pools, job, &record);
 }
 
-static void unlink_job(struct control *c, uint32_t job)
+/* A job less is of a class; the planner has been told. */
+static void class_leave(struct control *c, uint32_t class_index)
 {
-    struct job_link link = c->links.items[job];
-    struct control_class *class_ = &c->classes.items[link.class_index];
+    struct control_class *class_ = &c->classes.items[class_index];
 
-    pools_job_remove(c->pools, job);
     if (--class_->job_count == 0) {
         pools_class_remove(c->pools, class_->sched_class);
     }
+}
+
+/* A job asks for something else from now on. */
+static void relink_job(struct control *c, uint32_t job)
+{
+    uint32_t before = c->links.items[job].class_index;
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    c->links.items[job].class_index = view.class_index;
+    pools_job_reclass(c->pools, job,
+                      class_join(c, view.class_index, view.class_key));
+    class_leave(c, before);
+}
+
+static void unlink_job(struct control *c, uint32_t job)
+{
+    struct job_link link = c->links.items[job];
+
+    pools_job_remove(c->pools, job);
+    class_leave(c, link.class_index);
     c->queues.items[link.queue].job_count--;
     queue_drop_if_unused(c, link.queue);
 }
@@ -401,6 +421,19 @@ static void note_node(struct control *c, const struct jobs_change *change,
     }
 }
 
+/* Its gang is frozen from now on; before the job may go. */
+static void note_scaled(struct control *c, uint32_t job,
+                        const struct event *event)
+{
+    bool is_growth = event->type == EVENT_LEASED && event->leased.is_growth;
+    bool is_cut =
+        event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling;
+
+    if (is_growth || is_cut) {
+        pools_gang_scaled(c->pools, job, event->created_ms);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
@@ -413,6 +446,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
     }
     count_transition(c, change, item);
     note_node(c, change, event);
+    note_scaled(c, change->job, event);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }
@@ -443,6 +477,8 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
     } else if (event->type == EVENT_REPRIORITISED) {
         pools_job_reprioritise(c->pools, change->job,
                                event->reprioritise.priority);
+    } else if (event->type == EVENT_RECLASSIFIED) {
+        relink_job(c, change->job);
     } else {
         return;
     }

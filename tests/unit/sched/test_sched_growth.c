@@ -131,6 +131,7 @@ static void add_levels(struct world *w)
         const char *name;
         uint32_t weight;
     } levels[] = {{"w10", 10}, {"w100", 100}, {"w10000", 10000}};
+    w->policy.classes[2].cfs_weight = 10000; /* high */
 
     for (size_t i = 0; i < ARRAY_COUNT(levels); i++) {
         w->policy.classes[w->policy.class_count++] = (struct priority_class){
@@ -496,6 +497,114 @@ static void a_second_step_without_change_does_nothing(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
+static void reclass(struct world *w, uint32_t first,
+                    const struct gang_terms *terms, const char *class_name)
+{
+    for (uint32_t i = first; i < first + terms->sub_groups[0].max_count; i++) {
+        w->records[i].priority_class = class_name;
+        sched_job_reclass(w->sched, i, world_class(w, &w->records[i]));
+    }
+}
+
+static void tj_21_a_waiting_unit_starts_by_its_new_level(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 3);
+
+    uint32_t a = submit_unit(w, "Q", "a", &terms);
+    uint32_t b = submit_unit(w, "Q", "b", &terms);
+    set_cores(w, "n1", 2);
+    reclass(w, b, &terms, "high");
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, a, &terms), 0);
+    assert_int_equal(count_of(w, b, &terms), 2);
+    /* What runs is as urgent as its class is. */
+    reclass(w, a, &terms, "high");
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(w->plan.decision_count, 0);
+    reclass(w, b, &terms, "mid");
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(count_of(w, a, &terms), 2);
+}
+
+static void tj_21_a_running_unit_has_its_score_by_its_new_level(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 3);
+
+    add_levels(w);
+    set_cores(w, "n1", 4);
+    uint32_t a = submit_unit(w, "Q", "a", &terms);
+    uint32_t b = submit_unit(w, "Q", "b", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, b, &terms), 2);
+    reclass(w, a, &terms, "w10");
+    set_cores(w, "n1", 5);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(count_of(w, a, &terms), 2);
+    assert_int_equal(count_of(w, b, &terms), 3);
+}
+
+static void add_rack_node(struct world *w, const char *name, int64_t cores,
+                          const char *rack)
+{
+    world_node(w, &(struct world_node){.name = name,
+                                       .cores = cores,
+                                       .label_key = "rack",
+                                       .label_value = rack});
+}
+
+/* As near as it can be, and never further than its cap. */
+static void growth_widens_a_domain_only_within_the_cap(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 6);
+
+    w->policy.pools[0].topology[0] = STR("rack");
+    w->policy.pools[0].level_count = 1;
+    world_restart(w);
+    add_rack_node(w, "r1a", 1, "r1");
+    add_rack_node(w, "r1b", 2, "r1");
+    add_rack_node(w, "r2a", 4, "r2");
+    terms.sub_groups[0].hops_max = 2;
+    uint32_t capped = submit_unit(w, "Q", "capped", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_on(w, capped, 6, "r1b"), 2);
+    assert_int_equal(count_on(w, capped, 6, "r1a"), 1);
+    assert_int_equal(count_of(w, capped, &terms), 3);
+    for (uint32_t i = 0; i < 6; i++) {
+        world_end(w, capped + i);
+    }
+    terms.sub_groups[0].hops_max = HOPS_ANY;
+    uint32_t any = submit_unit(w, "Q", "any", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_on(w, any, 6, "r1b"), 2);
+    assert_int_equal(count_on(w, any, 6, "r1a"), 1);
+    assert_int_equal(count_on(w, any, 6, "r2a"), 3);
+}
+
+/* A node serves its gang alone; growth takes further ones whole. */
+static void growth_of_whole_node_groups_takes_empty_nodes(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms whole = trainers(2, 6), other = trainers(1, 6);
+
+    whole.is_whole_node = true;
+    set_cores(w, "n1", 3);
+    set_cores(w, "n2", 3);
+    uint32_t a = submit_unit(w, "Q", "a", &whole);
+    uint32_t b = submit_unit(w, "Q", "b", &other);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, a, &whole), 3);
+    assert_int_equal(count_of(w, b, &other), 3);
+    set_cores(w, "n3", 2);
+    for (uint32_t i = 0; i < 6; i++) {
+        world_end(w, b + i);
+    }
+    world_round(w, ROUND_BALANCE, WINDOW_MS);
+    assert_int_equal(count_of(w, a, &whole), 6);
+}
+
 /* A gang is in one cluster, also what comes later of it. */
 static void growth_stays_in_the_cluster(void **state)
 {
@@ -533,6 +642,10 @@ int main(void)
         SCENARIO(um_06_growth_does_not_borrow),
         SCENARIO(growth_passes_admitted_work_and_yields_to_it),
         SCENARIO(a_second_step_without_change_does_nothing),
+        SCENARIO(tj_21_a_waiting_unit_starts_by_its_new_level),
+        SCENARIO(tj_21_a_running_unit_has_its_score_by_its_new_level),
+        SCENARIO(growth_widens_a_domain_only_within_the_cap),
+        SCENARIO(growth_of_whole_node_groups_takes_empty_nodes),
         SCENARIO(growth_stays_in_the_cluster),
     };
     return RUN_TESTS(tests);

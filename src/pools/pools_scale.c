@@ -1,0 +1,46 @@
+/* Gangs that grow, and what they are grown beside. */
+#include "pools/router.h"
+
+static void tell(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    delta->job = pools->places.items[job].local;
+    deliver(pools, shard_of(pools, job), delta);
+}
+
+static void apply_scaled(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_scaled(shard->sched, delta->job, delta->at_ms);
+}
+
+void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms)
+{
+    struct delta delta = delta_of(apply_scaled);
+
+    if (!pools->is_mapped) {
+        sched_gang_scaled(first_of(pools), job, at_ms);
+        return;
+    }
+    delta.at_ms = at_ms;
+    tell(pools, job, &delta);
+}
+
+static void apply_reclass(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    sched_job_reclass(shard->sched, delta->job,
+                      shard_class(pools, shard, delta->class_index));
+}
+
+void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
+{
+    struct delta delta = delta_of(apply_reclass);
+
+    if (!pools->is_mapped) {
+        sched_job_reclass(first_of(pools), job, class_index);
+        return;
+    }
+    delta.class_index = class_index;
+    tell(pools, job, &delta);
+}
