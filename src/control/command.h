@@ -26,6 +26,8 @@ enum {
     SUBMIT_ITEMS_MAX = 100000,
     COMMAND_BYTES_MAX = 32 << 20, /* of one that is to be logged */
     APPLICATION_ROWS_MAX = 10000, /* in one answer */
+    POOL_NODE_NAMES_MAX = 10000,  /* in one answer, of all pools */
+    POOL_POD_NAMES_MAX = 1000,    /* likewise */
 };
 
 enum command_kind {
@@ -40,6 +42,7 @@ enum command_kind {
     COMMAND_QUERY_NODES,      /* nodes, their capacity and their state */
     COMMAND_QUERY_EXECUTORS,  /* executors, and what they offer */
     COMMAND_QUERY_POOLS,      /* pools as objects, and how they stand */
+    COMMAND_POOL_METRICS,     /* the same with names; without objects none */
     COMMAND_SESSION_END,      /* the stream of a held exchange has ended */
     COMMAND_TRAINING_UPDATE,  /* change the class of a TrainingJob */
     COMMAND_TRAINING_DELETE,  /* cancel what is left of it, and forget it */
@@ -212,11 +215,16 @@ struct pool_row {
     struct str name;
     struct str encoded; /* berth.api.Pool; "" of the Default pool */
     bool is_default;
+    bool is_preemption_off, is_borrowing_off, is_sharing_off;
     uint32_t node_count;
     uint32_t queued_own_count, queued_foreign_count;
     uint32_t running_own_count, running_foreign_count;
     uint32_t conflict_count; /* nodes that several pools match; in Default */
     struct pool_amount amounts[POOL_AMOUNTS];
+    /* Of metrics: names of its nodes, and of pods that wait; the first so
+     * many. */
+    const struct str *nodes, *pods;
+    uint32_t node_name_count, pod_name_count;
 };
 
 /* Whether a job that waits is admitted, and what it was promised. */

@@ -218,6 +218,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_QUERY_NODES:
     case COMMAND_QUERY_EXECUTORS:
     case COMMAND_QUERY_POOLS:
+    case COMMAND_POOL_METRICS:
     case COMMAND_EXPLAIN:
     case COMMAND_QUERY_ADMISSIONS:
     case COMMAND_QUERY_TRAINING:

@@ -1,4 +1,6 @@
 /* Pools as objects: how they come to be, and how they stand. */
+#include <stdio.h>
+
 #include "control/control_private.h"
 #include "pools/match.h"
 
@@ -170,6 +172,100 @@ static uint32_t shard_at(const struct control *c, uint32_t row)
     return row == 0 ? POOLS_DEFAULT : pools_object_shard(c->pools, row - 1);
 }
 
+/* Names that go to rows by their shards. */
+struct names_by_row {
+    struct pool_row *rows;
+    uint16_t row_of[POOLS_SHARDS_MAX];
+};
+
+/* Jobs of the table that one answer looks at. */
+enum { PODS_LOOKS_MAX = 1 << 16 };
+
+/* One more in a list that has room for `max`. */
+static void add_name(struct arena *arena, struct str name, uint32_t max,
+                     const struct str **list, uint32_t *count)
+{
+    if (!*list) {
+        *list = arena_alloc_array(arena, max, sizeof(**list));
+    }
+    /* The array is our own, fresh from the arena. */
+    ((struct str *)(uintptr_t)*list)[(*count)++] = arena_str(arena, name);
+}
+
+static void name_nodes(const struct control *c, struct arena *arena,
+                       struct names_by_row *names)
+{
+    uint32_t left = POOL_NODE_NAMES_MAX;
+
+    for (size_t i = 0; i < c->executors.count; i++) {
+        const struct control_executor *executor = c->executors.items[i];
+        for (uint32_t n = 0; executor && n < executor->nodes.count && left;
+             n++) {
+            const struct control_node *node = &executor->nodes.items[n];
+            if (!node->bytes) {
+                continue;
+            }
+            struct pool_row *row = &names->rows[names->row_of[pools_node_shard(
+                c->pools, node->sched_node)]];
+            add_name(arena, names_get(&executor->node_names, n),
+                     POOL_NODE_NAMES_MAX, &row->nodes, &row->node_name_count);
+            left--;
+        }
+    }
+}
+
+static void name_pods(const struct control *c, struct arena *arena,
+                      struct names_by_row *names)
+{
+    uint32_t end = jobs_index_end(c->jobs), left = POOL_POD_NAMES_MAX;
+
+    for (uint32_t job = 0; job < end && job < PODS_LOOKS_MAX && left; job++) {
+        char name[ID_TEXT_BYTES_MAX + 16], id[ID_TEXT_BYTES_MAX];
+        struct job_view view;
+        if (!jobs_is_live(c->jobs, job) ||
+            jobs_state(c->jobs, job) != JOB_QUEUED) {
+            continue;
+        }
+        jobs_get(c->jobs, job, &view);
+        snprintf(name, sizeof(name), "armada-%s-0", job_id_format(view.id, id));
+        struct pool_row *row =
+            &names->rows[names->row_of[pools_job_shard(c->pools, job)]];
+        add_name(arena, str_of(name), POOL_POD_NAMES_MAX, &row->pods,
+                 &row->pod_name_count);
+        left--;
+    }
+}
+
+static void add_names(const struct control *c, struct arena *arena,
+                      struct pool_row *rows, uint32_t count)
+{
+    struct names_by_row names = {.rows = rows};
+
+    for (uint32_t i = 0; i < count; i++) {
+        names.row_of[shard_at(c, i)] = (uint16_t)i;
+    }
+    name_nodes(c, arena, &names);
+    name_pods(c, arena, &names);
+}
+
+/* What a pool is; NULL: Default. */
+static struct pool_row row_of(const struct pool_entry *entry,
+                              struct arena *arena)
+{
+    struct pool_row row = {.name = POOL_DEFAULT_NAME, .is_default = true};
+
+    if (entry) {
+        row = (struct pool_row){
+            .name = arena_str(arena, entry->record.name),
+            .encoded = arena_str(arena, entry->encoded),
+            .is_preemption_off = entry->record.is_preemption_off,
+            .is_borrowing_off = entry->record.is_borrowing_off,
+            .is_sharing_off = entry->record.is_sharing_off,
+        };
+    }
+    return row;
+}
+
 /* The Default pool stands first. */
 void pool_objects_answer(struct control *c, struct command *command)
 {
@@ -180,15 +276,14 @@ void pool_objects_answer(struct control *c, struct command *command)
     struct pool_row *rows = arena_alloc_array(arena, count, sizeof(*rows));
     struct sched_usage all = {0};
     struct str wanted = command->pools.name;
+    bool is_metrics = command->kind == COMMAND_POOL_METRICS;
 
+    if (is_metrics && count == 1) {
+        command_answer(command, COMMAND_OK, ""); /* nobody pays who has none */
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        const struct pool_entry *entry =
-            i == 0 ? NULL : c->pool_table.entries.items[i - 1];
-        rows[i].name =
-            arena_str(arena, entry ? entry->record.name : POOL_DEFAULT_NAME);
-        rows[i].is_default = !entry;
-        rows[i].encoded =
-            entry ? arena_str(arena, entry->encoded) : (struct str){0};
+        rows[i] = row_of(i ? c->pool_table.entries.items[i - 1] : NULL, arena);
         if (!command->pools.is_brief) {
             pools_usage(c->pools, shard_at(c, i), &usages[i]);
             add_usage(&usages[i], &all);
@@ -196,6 +291,9 @@ void pool_objects_answer(struct control *c, struct command *command)
     }
     if (command->pools.has_conflicts && c->pool_table.entries.count > 1) {
         rows[0].conflict_count = count_conflicts(c);
+    }
+    if (is_metrics) {
+        add_names(c, arena, rows, count);
     }
     command->pools.rows = rows;
     for (uint32_t i = 0; i < count; i++) {

@@ -821,7 +821,8 @@ void report_answer(struct control *c, struct command *command)
         nodes_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_EXECUTORS) {
         clusters_answer(c, command);
-    } else if (command->kind == COMMAND_QUERY_POOLS) {
+    } else if (command->kind == COMMAND_QUERY_POOLS ||
+               command->kind == COMMAND_POOL_METRICS) {
         pool_objects_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_ADMISSIONS) {
         admissions_answer(c, command);

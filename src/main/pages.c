@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 
+#include "main/pool_page.h"
 #include "main/shares.h"
 
 enum { SHARES_TIMEOUT_MS = 2000 };
@@ -99,8 +100,7 @@ static void put_gauges(struct strbuf *out, const struct control_metrics *m)
         (double)m->round_us_max / 1e6);
 }
 
-/* A label's value. */
-static void put_label(struct strbuf *out, struct str value)
+void pages_put_label(struct strbuf *out, struct str value)
 {
     for (size_t i = 0; i < value.byte_count; i++) {
         char c = value.p[i];
@@ -196,13 +196,13 @@ static void put_allocated(struct strbuf *out, const struct queue_share *share)
     for (uint32_t i = 0; i < share->allocated.count; i++) {
         const struct resource_amount *amount = &share->allocated.items[i];
         strbuf_add_text(out, "armada_queue_resource_allocated{pool=\"");
-        put_label(out, share->pool);
+        pages_put_label(out, share->pool);
         strbuf_add_text(out, "\",queueName=\"");
-        put_label(out, share->queue);
+        pages_put_label(out, share->queue);
         strbuf_add_text(out, "\",queue=\"");
-        put_label(out, share->queue);
+        pages_put_label(out, share->queue);
         strbuf_add_text(out, "\",resourceType=\"");
-        put_label(out, amount->name);
+        pages_put_label(out, amount->name);
         strbuf_addf(out, "\"} %.15g\n", (double)amount->milli / 1e3);
     }
 }
@@ -211,7 +211,7 @@ static void put_app_count(struct strbuf *out, struct str queue,
                           const char *state, uint32_t count)
 {
     strbuf_add_text(out, "berth_queue_applications{queue=\"");
-    put_label(out, queue);
+    pages_put_label(out, queue);
     strbuf_addf(out, "\",state=\"%s\"} %u\n", state, count);
 }
 
@@ -249,9 +249,9 @@ static void put_shares(struct strbuf *out, const struct command *command)
                 continue;
             }
             strbuf_addf(out, "%s{pool=\"", metric->name);
-            put_label(out, share->pool);
+            pages_put_label(out, share->pool);
             strbuf_add_text(out, "\",queue=\"");
-            put_label(out, share->queue);
+            pages_put_label(out, share->queue);
             strbuf_addf(out, "\"} %.12g\n", metric->value(share));
         }
     }
@@ -271,9 +271,9 @@ static void put_shares(struct strbuf *out, const struct command *command)
             continue;
         }
         strbuf_add_text(out, "armada_queue_size{queueName=\"");
-        put_label(out, share->queue);
+        pages_put_label(out, share->queue);
         strbuf_add_text(out, "\",queue=\"");
-        put_label(out, share->queue);
+        pages_put_label(out, share->queue);
         strbuf_addf(out, "\",state=\"validated\"} %u\n", share->queued_count);
     }
 }
@@ -290,7 +290,7 @@ static void put_named(struct strbuf *out, const char *first, const char *name,
                       struct str value)
 {
     strbuf_addf(out, "%s%s=\"", first, name);
-    put_label(out, value);
+    pages_put_label(out, value);
     strbuf_add_char(out, '"');
 }
 
@@ -420,6 +420,11 @@ static void serve_metrics(void *ctx, const struct http_request *request,
                    SHARES_TIMEOUT_MS);
     if (clusters) {
         put_clusters(out, clusters);
+    }
+    auto_ptr(command) pools = shares_get(
+        leader_inbox(pages->leader), COMMAND_POOL_METRICS, SHARES_TIMEOUT_MS);
+    if (pools) {
+        pool_page_put(out, pools);
     }
 }
 

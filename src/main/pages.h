@@ -18,6 +18,8 @@ struct pages {
     struct executor_thread *executor; /* NULL: none inside */
 };
 
+/* Append a label's value in Prometheus' text format. */
+void pages_put_label(struct strbuf *out, struct str value);
 /* Serve them at `address`. */
 struct http_server *pages_serve(struct pages *pages, const char *address,
                                 struct err *err) must_check;

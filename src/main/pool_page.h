@@ -1,0 +1,15 @@
+/*
+ * pool_page - metrics of pools as objects (model.md 5.8), in Prometheus' text
+ * format.  They are named as the ai-scheduler names its own.
+ *
+ * All work that waits is `active`: a round tries all of it, nothing is set
+ * aside or backs off.
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "control/command.h"
+
+/* Append them, from an answered COMMAND_POOL_METRICS; of pools that are
+ * gone nothing is left, and nothing at all where there are no objects. */
+void pool_page_put(struct strbuf *out, const struct command *command);

@@ -1,0 +1,207 @@
+"""Pools as objects, end to end: made and changed by berthctl, borrowed from,
+come home to; the seed's two Jobs as they stand."""
+
+import collections
+import json
+import unittest
+import urllib.request
+
+import harness
+
+SERVER = """
+scheduling:
+  balancePeriod: 100ms
+"""
+NODES = """
+executor:
+  fake:
+    runTime: {run_time}
+    nodes:
+{nodes}
+"""
+
+POOL = """
+apiVersion: resource.aibee.cn/v1alpha1
+kind: Pool
+metadata:
+  name: {name}
+spec:
+  nodeSelector:
+    matchLabels:
+      {label}: "true"
+  disablePreemption: false
+  disableBorrowing: false
+  disableSharing: false
+"""
+
+JOB = """
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {name}
+spec:
+  completions: {count}
+  parallelism: {count}
+  activeDeadlineSeconds: 600
+  template:
+    metadata:
+      annotations:
+        resource.aibee.cn/pool: {pool}
+    spec:
+      schedulerName: ai-scheduler
+      containers:
+        - name: pi
+          image: perl
+          command: ["perl"]
+          args: ["-Mbignum=bpi", "-wle", "print bpi(2000)"]
+          imagePullPolicy: IfNotPresent
+          resources:
+            limits:
+              cpu: 1000m
+              memory: 100M
+            requests:
+              cpu: 1000m
+              memory: 100M
+      restartPolicy: Never
+{extra}
+  backoffLimit: 3
+"""
+
+
+def nodes(run_time, *kinds):
+    rows = "".join(
+        f"      - {{name: {name}, count: {count}, "
+        f"resources: {{cpu: {cpu}, memory: 16Gi, ephemeral-storage: 16Gi}}, "
+        f"labels: [{', '.join(labels)}]}}\n"
+        for name, count, cpu, *labels in kinds)
+    return NODES.format(run_time=run_time, nodes=rows)
+
+
+class Pools(unittest.TestCase):
+    def begin(self, nodes_config, server=SERVER):
+        self.berth = harness.Berth(server, standalone=False).start()
+        self.addCleanup(self.berth.close)
+        self.executor = harness.Executor(
+            self.berth.grpc, "e", self.berth.folder / "e",
+            nodes_config).start()
+        self.addCleanup(self.executor.stop)
+        self.berth.ctl("create", "queue", "q")
+        self.wait_nodes()
+
+    def wait_nodes(self):
+        harness.wait_for("nodes are there", lambda: self.pool("default") and
+                         sum(p.get("nodeCount", 0) for p in self.pools()) > 0)
+
+    def pools(self):
+        reply = self.berth.ctl("get", "pools", "-o", "json").stdout
+        return json.loads(reply).get("pools", [])
+
+    def pool(self, name):
+        for pool in self.pools():
+            if pool["pool"]["name"] == name:
+                return pool
+        return None
+
+    def make_pool(self, name, label=None):
+        return self.berth.ctl("create", "-f", "-", input_text=POOL.format(
+            name=name, label=label or name))
+
+    def submit(self, name, count, pool, extra=""):
+        self.berth.ctl("submit", "-", "--queue", "q", input_text=JOB.format(
+            name=name, count=count, pool=pool, extra=extra))
+
+    def jobs(self, **wanted):
+        rows = json.loads(self.berth.ctl("get", "jobs", "-n", "0", "-o",
+                                         "json").stdout)
+        return [row for row in rows
+                if all(row.get(key) == value for key, value in wanted.items())]
+
+    def where(self, state):
+        return collections.Counter(
+            job.get("pool", "") for job in self.jobs()
+            if job.get("state", "QUEUED") == state)
+
+    def wait_where(self, state, **pools):
+        wanted = collections.Counter(pools)
+        harness.wait_for(f"{state}: {dict(pools)}",
+                         lambda: self.where(state) == wanted, 60)
+
+    def metrics(self):
+        with urllib.request.urlopen(f"http://{self.berth.http}/metrics",
+                                    timeout=10) as reply:
+            return reply.read().decode()
+
+    def test_pools_are_made_shown_changed_and_deleted(self):
+        self.begin(nodes("1h", ("c", 2, 4, "cpu=true"),
+                         ("g", 1, 4, "gpu=true"),
+                         ("both", 1, 4, "cpu=true", "gpu=true"),
+                         ("none", 1, 4)))
+        self.make_pool("cpu")
+        self.assertEqual(self.pool("cpu")["nodeCount"], 3)
+        self.berth.ctl("create", "pool", "gpu", "--selector", "gpu=true",
+                       "--disable-sharing")
+        # PO-01: what two pools match is Default's, and it is said.
+        self.assertEqual(self.pool("cpu")["nodeCount"], 2)
+        self.assertEqual(self.pool("gpu")["nodeCount"], 1)
+        default = self.pool("default")
+        self.assertEqual(default["nodeCount"], 2)
+        self.assertEqual(default["conflictingNodeCount"], 1)
+        shown = self.berth.ctl("get", "nodes").stdout
+        self.assertIn("in the default pool, for these all match it: cpu, gpu",
+                      shown)
+        table = self.berth.ctl("get", "pools").stdout
+        self.assertRegex(table, r"gpu +\(p=√,b=√,s=x\) +1 ")
+        # What is not named stays.
+        self.berth.ctl("edit", "pool", "gpu", "--disable-borrowing")
+        pool = self.pool("gpu")["pool"]
+        self.assertTrue(pool["disableSharing"] and pool["disableBorrowing"])
+        self.assertIn("nodeSelector", pool)
+        self.assertIn('scheduler_pool_features{pool="gpu",feature="sharing"} 0',
+                      self.metrics())
+        statistics = self.berth.ctl("get", "pools", "--statistics").stdout
+        self.assertEqual(len(statistics.splitlines()[1]), 160)
+        self.assertEqual(len(statistics.splitlines()), 1 + 3 * 7)
+        # PO-02: its nodes are matched anew, its waiting work is Default's.
+        self.submit("waits", 7, "gpu")
+        harness.wait_for("four run", lambda: self.pool("gpu").get(
+            "runningOwnCount") == 4)
+        harness.wait_for("three wait", lambda: self.pool("gpu").get(
+            "queuedOwnCount") == 3)
+        text = self.berth.ctl("delete", "pool", "gpu").stdout
+        self.assertIn("3 waiting jobs go to the default pool", text)
+        self.assertIsNone(self.pool("gpu"))
+        self.assertEqual(self.pool("cpu")["nodeCount"], 3)
+        self.assertNotIn('pool="gpu"', self.metrics())
+
+    def test_what_may_not_be_is_refused(self):
+        self.begin(nodes("1h", ("c", 1, 4)))
+        self.make_pool("a")
+
+        def refused(text, *arguments):
+            result = self.berth.ctl(*arguments, check=False)
+            self.assertNotEqual(result.returncode, 0, arguments)
+            self.assertIn(text, result.stderr)
+
+        refused("exists already", "create", "pool", "a")
+        refused("default pool", "create", "pool", "default")
+        refused("default pool", "edit", "pool", "default")
+        refused("default pool", "delete", "pool", "default")
+        refused("there is no pool b", "edit", "pool", "b")
+        refused("there is no pool b", "delete", "pool", "b")
+        refused("cannot borrow from itself", "edit", "pool", "a",
+                "--borrowing-pools", "a")
+        self.assertEqual(len(self.pools()), 2)
+
+    def test_pools_outlive_the_server(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true")))
+        self.make_pool("cpu")
+        self.submit("s", 2, "cpu")
+        self.wait_where("RUNNING", cpu=2)
+        self.berth.kill()
+        self.berth.start()
+        harness.wait_for("it is as it was", lambda: (
+            self.pool("cpu") or {}).get("runningOwnCount") == 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
