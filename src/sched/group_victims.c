@@ -60,7 +60,8 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
     if (level > own || sched->lists.items[list].is_foreign) {
         return false;
     }
-    int64_t frozen_ms = level < own ? INT64_MIN : scale_frozen_until(gang);
+    int64_t frozen_ms =
+        level < own ? INT64_MIN : scale_frozen_until(sched, gang);
     if (frozen_ms > round->now_ms) {
         round_wake_by(round, frozen_ms);
         return false;

@@ -158,7 +158,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     const struct sub_members *members = &team->gang->subs->items[sub_group];
     uint32_t surplus = sub_group_surplus(sched, team->gang, sub_group);
     uint32_t count = count_of(sched, team, sub_group);
-    int64_t frozen_ms = scale_frozen_until(team->gang);
+    int64_t frozen_ms = scale_frozen_until(sched, team->gang);
 
     if (members->spare.count == 0 && surplus == 0) {
         return;

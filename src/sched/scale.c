@@ -42,10 +42,13 @@ void scale_leave(struct sched *sched, uint32_t index)
     sched->gangs.items[last].elastic_place = place;
 }
 
-int64_t scale_frozen_until(const struct gang *gang)
+int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
 {
     int64_t window_ms = gang->subs->terms.freezing_window_ms;
 
+    if (window_ms == FREEZING_BY_POLICY) {
+        window_ms = sched->policy->elastic.freezing_window_ms;
+    }
     if (gang->scaled_ms == INT64_MIN) {
         return INT64_MIN;
     }
@@ -104,7 +107,7 @@ void scale_pack(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < sched->elastic.count; i++) {
         const struct gang *gang = &sched->gangs.items[sched->elastic.items[i]];
         uint32_t first = sub_groups_first(sched, gang->subs);
-        if (scale_frozen_until(gang) > sched->now_ms && first != NONE) {
+        if (scale_frozen_until(sched, gang) > sched->now_ms && first != NONE) {
             items[count++] =
                 (struct scaled){sched->jobs.items[first].id, gang->scaled_ms};
         }

@@ -18,7 +18,7 @@ void scale_join(struct sched *sched, uint32_t gang);
 /* See scale_join(). */
 void scale_leave(struct sched *sched, uint32_t gang);
 /* When a gang may be scaled again; INT64_MIN: it never was. */
-int64_t scale_frozen_until(const struct gang *gang);
+int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang);
 /* Free the list. */
 void scale_fini(struct sched *sched);
 /* The times of gangs that are frozen as of the time told last, by member. */

@@ -235,6 +235,8 @@ static void tj_12_a_unit_is_frozen_for_a_window_after_scaling(void **state)
     struct gang_terms terms = trainers(2, 8);
     auto_strbuf history = {0};
 
+    /* That of the policy is as long. */
+    terms.freezing_window_ms = FREEZING_BY_POLICY;
     set_cores(w, "n1", 3);
     uint32_t unit = submit_unit(w, "A", "u", &terms);
     /* What comes with its start is no scaling. */
