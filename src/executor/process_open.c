@@ -64,16 +64,19 @@ static void adopt_pod(struct process *process, struct run_id run,
 {
     struct stat st;
     struct err err;
+    bool is_done = has_file(run_fd, RUN_DONE_NAME, &st);
+    /* One that is done leaves its gang before those that run are taken up:
+     * gangs without any are swept afterwards. */
     uint32_t index =
         process_add(process, run, job,
                     (struct str[]){str_of(spec->queue), str_of(spec->job_set),
                                    str_of(spec->namespace_), str_of(spec->node),
-                                   str_of(spec->gang_dir)});
+                                   str_of(is_done ? "" : spec->gang_dir)});
     struct process_pod *pod = &process->pods.items[index];
 
     pod->phase = RECONCILE_PENDING;
     pod->acked = read_acked(run_fd);
-    if (has_file(run_fd, RUN_DONE_NAME, &st)) {
+    if (is_done) {
         process_keep(process, index, (int64_t)st.st_mtime * 1000);
         return;
     }

@@ -206,6 +206,41 @@ static void what_is_forgotten_is_removed_in_time(void **state)
     job_free(&job);
 }
 
+/* Whatever the order in which runs are found: those that are done do not take
+ * the directory with them while another member runs. */
+static void a_gang_that_runs_keeps_its_directory(void **state)
+{
+    enum { MEMBERS = 6 };
+    struct fixture *fixture = *state;
+    struct job jobs[MEMBERS];
+    char path[512], id[ID_TEXT_BYTES_MAX];
+
+    for (int i = 0; i < MEMBERS; i++) {
+        job_make(&jobs[i], 70 + i,
+                 i > 0 ? ARGS("true")
+                       : ARGS("sh", "-c",
+                              "until [ -e go ]; do sleep 0.01; done; "
+                              "[ -d $BERTH_GANG_DIR ]"));
+        job_annotate(&jobs[i], "armadaproject.io/gangId", "g");
+        job_annotate(&jobs[i], "armadaproject.io/gangCardinality", "6");
+        fixture_create(fixture, &jobs[i]);
+        if (i > 0) {
+            (void)fixture_wait_end(fixture, &jobs[i]);
+            fixture->runtime->ops->forget(fixture->runtime, jobs[i].run.run);
+        }
+    }
+    (void)reopen(fixture);
+    snprintf(path, sizeof(path), "%s/runs/%s/work/go", fixture->dir,
+             run_id_format(jobs[0].run.run, id));
+    int fd = open(path, O_WRONLY | O_CREAT, 0644);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_int_equal(fixture_wait_end(fixture, &jobs[0]), RECONCILE_SUCCEEDED);
+    for (int i = 0; i < MEMBERS; i++) {
+        job_free(&jobs[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +251,7 @@ int main(void)
         PROCESS_TEST(a_run_without_a_spec_never_started_and_may),
         PROCESS_TEST(a_data_directory_has_one_executor),
         PROCESS_TEST(what_is_forgotten_is_removed_in_time),
+        PROCESS_TEST(a_gang_that_runs_keeps_its_directory),
     };
     return RUN_TESTS(tests);
 }
