@@ -603,6 +603,24 @@ static void put_admitted(struct strbuf *buf, struct control *c,
     strbuf_add_char(buf, '\n');
 }
 
+/* What labels make of its nodes, and where they contradict each other. */
+static void put_levels(struct strbuf *buf, const struct sched_pool_stats *stats)
+{
+    if (stats->level_count == 0) {
+        return;
+    }
+    strbuf_addf(buf, "\tTopology:\t%u levels, %u domains", stats->level_count,
+                stats->domain_count);
+    if (stats->split_count) {
+        strbuf_addf(buf, "; values found in several places: %u",
+                    stats->split_count);
+    }
+    if (stats->bare_count) {
+        strbuf_addf(buf, "; nodes that lack a label: %u", stats->bare_count);
+    }
+    strbuf_add_char(buf, '\n');
+}
+
 static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
                      struct str only_queue)
 {
@@ -618,6 +636,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     strbuf_add_text(buf, "\n\tAllocated:\t");
     report_put_vec(buf, c, &stats.allocated);
     strbuf_addf(buf, "\n\tActive queues:\t%u\n", stats.active_queue_count);
+    put_levels(buf, &stats);
     put_admitted(buf, c, &stats);
     strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"
                          "Demand\tLeased\tQueued\n");

@@ -603,6 +603,9 @@ struct sched_pool_stats {
     uint32_t admitted_count;
     uint32_t head;         /* the job that nodes are kept for, or SCHED_NONE */
     int64_t head_start_ms; /* as of the last plan, or SCHED_START_UNKNOWN */
+    /* Of its topology: labels, domains with clusters, values that are found
+     * under several others in one cluster, nodes that lack a label. */
+    uint32_t level_count, domain_count, split_count, bare_count;
 };
 
 /* How a queue stands in the pool policy.pools[pool_index]. */

@@ -1,6 +1,7 @@
 #include "sched/limits.h"
 #include "sched/reserve.h"
 #include "sched/standing.h"
+#include "sched/topology.h"
 
 /* 10^6 ppm x 60,000 ms: charges, in minutes of the whole pool. */
 static const double CHARGE_PER_MINUTE = 60e9;
@@ -93,6 +94,13 @@ void sched_pool_stats(struct sched *sched, uint32_t pool_index,
         .units = sched->pools.items[p].base.units,
         .admitted_count = (uint32_t)sched->pools.items[p].admitted.count,
     };
+    const struct topology *topology = topology_of(sched, p);
+    if (topology) {
+        ret_stats->level_count = topology->level_count;
+        ret_stats->domain_count = topology->domain_count;
+        ret_stats->split_count = topology->split_count;
+        ret_stats->bare_count = topology->bare_count;
+    }
     ret_stats->head = reserve_kept_for(sched, p, &ret_stats->head_start_ms);
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&ret_stats->allocated, &shares[i].allocated);
