@@ -298,6 +298,21 @@ static enum on_loss loss_of(const Berth__Submission__Item *item,
                : ON_LOSS_FAIL;
 }
 
+/* Where a job is at home, and what becomes of it when it loses its place.  Who
+ * writes for the ai-scheduler counts on a controller that makes the pod again
+ * when a borrowed place is taken back. */
+static void put_home(const Berth__Submission__Item *item,
+                     struct job_digest *digest)
+{
+    digest->pool = annotation_find(item, ANNOTATION_POOL_OBJECT);
+    digest->on_preemption = loss_of(item, ANNOTATION_ON_PREEMPTION);
+    if (!digest->pool.byte_count) {
+        digest->pool = annotation_find(item, ANNOTATION_POOL);
+    } else if (!annotation_find_own(item, ANNOTATION_ON_PREEMPTION).p) {
+        digest->on_preemption = ON_LOSS_REQUEUE;
+    }
+}
+
 static struct str label_text(const Berth__Submission__Item *item,
                              const char *key)
 {
@@ -344,13 +359,9 @@ void annotations_digest(const Berth__Submission__Item *item,
     digest->gang_cardinality = is_gang ? gang->cardinality : 1;
     digest->gang_minimum = is_gang ? gang->minimum : 1;
     digest->gang_uniformity = is_gang ? gang->uniformity : STR("");
-    digest->pool = annotation_find(item, ANNOTATION_POOL_OBJECT);
-    if (!digest->pool.byte_count) {
-        digest->pool = annotation_find(item, ANNOTATION_POOL);
-    }
+    put_home(item, digest);
     digest->is_fail_fast =
         str_equal(annotation_find(item, ANNOTATION_FAIL_FAST), STR("true"));
-    digest->on_preemption = loss_of(item, ANNOTATION_ON_PREEMPTION);
     digest->on_executor_lost = loss_of(item, ANNOTATION_ON_EXECUTOR_LOST);
     digest->application_id = application_of(item);
     digest->has_stateaware_off =

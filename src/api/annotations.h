@@ -24,7 +24,8 @@
 #define ANNOTATION_PRICE_BAND "armadaproject.io/priceBand"
 #define ANNOTATION_EXTERNAL_JOB_URI "armadaproject.io/externalJobUri"
 #define ANNOTATION_POOL "armadaproject.io/pool"
-/* Of the ai-scheduler, for pools that are objects; it goes first. */
+/* Of the ai-scheduler, for pools that are objects; it goes first, and unless
+ * onPreemption says otherwise such a job is requeued when it is preempted. */
 #define ANNOTATION_POOL_OBJECT "resource.aibee.cn/pool"
 #define ANNOTATION_ON_PREEMPTION "berth.dev/onPreemption"
 #define ANNOTATION_ON_EXECUTOR_LOST "berth.dev/onExecutorLost"

@@ -1,8 +1,11 @@
 /*
  * Pools as objects: who may make what, and what is asked of the leader before.
  */
+#include "api/annotations.h"
+#include "api/message.h"
 #include "api_fixture.h"
 #include "berth/api.pb-c.h"
+#include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
 
@@ -158,12 +161,48 @@ static void a_list_says_what_pools_are_and_have(void **state)
     fixture_fini(&f);
 }
 
+static struct job_digest digest_of(struct arena *arena,
+                                   const char *const *pairs, uint32_t count)
+{
+    Berth__Submission__Item *item =
+        message_new(arena, &berth__submission__item__descriptor);
+    struct job_digest digest = {0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        sample_annotation(arena, item, pairs[2 * i], pairs[2 * i + 1]);
+    }
+    annotations_digest(item, &(struct gang){0}, &digest);
+    return digest;
+}
+
+static void
+a_job_names_its_home_and_is_made_again_when_it_loses_it(void **state)
+{
+    static const char *const pairs[] = {"armadaproject.io/pool",  "a",
+                                        "resource.aibee.cn/pool", "b",
+                                        "berth.dev/onPreemption", "fail"};
+    auto_arena arena = {0};
+    (void)state;
+
+    struct job_digest digest = digest_of(&arena, pairs, 1);
+    assert_true(str_equal(digest.pool, STR("a")));
+    assert_int_equal(digest.on_preemption, ON_LOSS_FAIL);
+    digest = digest_of(&arena, pairs, 2);
+    assert_true(str_equal(digest.pool, STR("b")));
+    assert_int_equal(digest.on_preemption, ON_LOSS_REQUEUE);
+    digest = digest_of(&arena, pairs, 3);
+    assert_int_equal(digest.on_preemption, ON_LOSS_FAIL);
+    digest = digest_of(&arena, pairs, 0);
+    assert_int_equal(digest.pool.byte_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_pool_is_made_once_and_changed_where_it_is),
         TEST(what_may_not_be_is_refused_before_the_leader_is_asked),
         TEST(each_needs_its_permission),
+        TEST(a_job_names_its_home_and_is_made_again_when_it_loses_it),
         TEST(a_list_says_what_pools_are_and_have),
     };
 
