@@ -38,6 +38,16 @@ static uint32_t present_in(const struct group *group, uint32_t i)
            (forgives(group, i) ? count->failed : 0);
 }
 
+static bool has_running(const struct group *group)
+{
+    for (uint32_t i = 0; i < group->part_count; i++) {
+        if (group->parts[i].count.running > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool is_below(const struct group *group)
 {
     bool has_running = false, is_less = false;
@@ -195,7 +205,9 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
         break;
     default:
         count->gone++;
-        group->has_cancelled |= after == JOB_CANCELLED;
+        group->has_cancelled |=
+            after == JOB_CANCELLED &&
+            (jobs->rows.items[job].state != JOB_QUEUED || !has_running(group));
         break;
     }
     jobs_mark_group(jobs, jobs->rows.items[job].gang);

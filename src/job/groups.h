@@ -12,7 +12,9 @@
  *                tolerant training job when all that started have
  *     succeeded  when none of them runs and as many have ended well (or, fault
  *                tolerant, have ended, one of them well) as the minimums say
- *     cancelled  with the first member that was cancelled, by whomever
+ *     cancelled  with the first member that was cancelled while it ran, or
+ *                while none did; one that only waits to make a group larger
+ *                goes alone
  *     failed     when so many are gone for good that a minimum is out of reach
  *
  * and then all that is left is cancelled: auxiliary pods, and members that

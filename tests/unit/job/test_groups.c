@@ -381,18 +381,31 @@ static void a_tolerant_group_survives_failures(void **state)
     scene_fini(&s);
 }
 
+static void cancel(struct scene *s, uint32_t n)
+{
+    struct event event = event_make(EVENT_CANCEL);
+
+    event.job = id_of(n);
+    apply(s, &event);
+    settle(s);
+}
+
+/* But for one that only waits to make the group larger. */
 static void cancelling_one_cancels_all(void **state)
 {
     struct scene s;
-    struct event event = event_make(EVENT_CANCEL);
 
     (void)state;
     scene_init(&s, GANG_POD_GROUP, 5);
-    start(&s, 0, 6);
-    event.job = id_of(6);
-    apply(&s, &event);
-    settle(&s);
+    cancel(&s, 6);
     assert_states(&s, "-------");
+    scene_fini(&s);
+    scene_init(&s, GANG_POD_GROUP, 6);
+    start(&s, 0, 7);
+    cancel(&s, 7);
+    assert_states(&s, "rrrrrrr-");
+    cancel(&s, 6);
+    assert_states(&s, "--------");
     scene_fini(&s);
 }
 
