@@ -44,8 +44,8 @@ static int check_scheduling(const Api__QueueScheduling *scheduling,
     }
     if (log_queue_ordering(str_of(scheduling->ordering)) == QUEUE_ORDERINGS) {
         return refusal_set(refusal,
-                           "scheduling.ordering must be priority, fifo, fair "
-                           "or stateaware, not \"%s\"",
+                           "scheduling.ordering must be priority, fifo, fair, "
+                           "stateaware or cfs, not \"%s\"",
                            scheduling->ordering);
     }
     int rc =

@@ -109,7 +109,7 @@ static const struct option_spec queue_options[] = {
     {"labels", 'l', OPTION_LIST, "K=V,...", "labels of the queue"},
     {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies"},
     {"ordering", 0, OPTION_TEXT, "O",
-     "priority, fifo, fair or stateaware (priority)"},
+     "priority, fifo, fair, stateaware or cfs (priority)"},
     {"ignore-class-priority", 0, OPTION_SWITCH, NULL,
      "other orderings: urgent classes do not go first"},
     {"allow-stateaware-disable", 0, OPTION_SWITCH, NULL,

@@ -1,5 +1,6 @@
 #include "sched/admitted.h"
 #include "sched/away.h"
+#include "sched/cfs.h"
 #include "sched/explain_share.h"
 #include "sched/floating.h"
 #include "sched/hops.h"
@@ -237,6 +238,14 @@ static bool is_resource_rated(const struct question *question)
     return is_held;
 }
 
+/* Whether what stands by one job goes before another of its level. */
+static bool goes_before(const struct queue *queue, const struct sched *sched,
+                        uint32_t a, uint32_t b)
+{
+    return queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, a, b)
+                                           : job_less(sched, a, b);
+}
+
 /* Waiting jobs of its queue that come first: a full count, list by list. */
 static uint32_t count_ahead(const struct question *question)
 {
@@ -258,7 +267,7 @@ static uint32_t count_ahead(const struct question *question)
             uint32_t item = seq_get(&list->seq, at);
             uint32_t job = is_gangs ? sched->gangs.items[item].position : item;
             if (list->level == question->class->level &&
-                !job_less(sched, job, question->job)) {
+                !goes_before(queue, sched, job, question->job)) {
                 break;
             }
             count += is_gangs ? sched->gangs.items[item].waiting.count : 1;

@@ -1,5 +1,6 @@
 #include "sched/explain_share.h"
 
+#include "sched/cfs.h"
 #include "sched/limits.h"
 #include "sched/standing.h"
 
@@ -122,7 +123,9 @@ static uint32_t first_of(const struct sched *sched, const struct queue *queue)
                            ? sched->gangs.items[item].position
                            : item;
         if (first == NONE || list->level > level ||
-            (list->level == level && job_less(sched, job, first))) {
+            (list->level == level &&
+             (queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, job, first)
+                                              : job_less(sched, job, first)))) {
             first = job;
             level = list->level;
         }

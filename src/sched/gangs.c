@@ -1,5 +1,6 @@
 #include "base/hash.h"
 #include "sched/admitted.h"
+#include "sched/cfs.h"
 #include "sched/hops.h"
 #include "sched/scale.h"
 #include "sched/sub_groups.h"
@@ -9,8 +10,13 @@ static bool gang_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct sched *sched = context;
 
-    return job_less(sched, sched->gangs.items[a].position,
-                    sched->gangs.items[b].position);
+    uint32_t left = sched->gangs.items[a].position;
+    uint32_t right = sched->gangs.items[b].position;
+
+    return sched->queues.items[sched->gangs.items[a].queue].ordering ==
+                   QUEUE_BY_CFS
+               ? cfs_less(sched, left, right)
+               : job_less(sched, left, right);
 }
 
 static struct key128 gang_key(uint32_t queue, struct str id)

@@ -30,7 +30,7 @@
 
 /* A gang, in the step. */
 struct growth_team {
-    const struct gang *gang;
+    struct gang *gang;
     struct lane *lane; /* NULL: it takes no part */
     uint32_t *started; /* by sub-group: members that the plan starts */
     uint32_t started_count;

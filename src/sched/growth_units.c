@@ -64,33 +64,22 @@ static bool has_minimums(const struct sched *sched,
     return true;
 }
 
-/* The time that its pods have run, each times what it is worth. */
-static void add_work(struct growth *growth, struct growth_team *team)
+/* A node of what runs of it, and how long that has run. */
+static void look_at_runs(const struct growth *growth, struct growth_team *team)
 {
-    const struct round *round = growth->round;
-    const struct sched *sched = round->sched;
+    const struct sched *sched = growth->round->sched;
     const struct seq *leased = &team->gang->leased;
-    uint32_t class_index = NONE;
-    uint64_t worth = 0;
 
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
          seq_next(leased, &at)) {
-        uint32_t job = seq_get(leased, at);
-        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
-        if (run->state == RUN_PREEMPTED) {
-            continue;
-        }
-        team->node = run->node;
-        if (class_of_job(sched, job) != class_index) {
-            class_index = class_of_job(sched, job);
-            worth = cfs_worth(sched->policy,
-                              &sched->classes.items[class_index].request);
-        }
-        if (run->started_ms < round->now_ms) {
-            team->work +=
-                (u128)worth * (uint64_t)(round->now_ms - run->started_ms);
+        const struct run *run =
+            &sched->runs.items[sched->jobs.items[seq_get(leased, at)].run];
+        if (run->state != RUN_PREEMPTED) {
+            team->node = run->node;
+            break;
         }
     }
+    team->work = scale_work(sched, team->gang);
 }
 
 /* Whether a gang takes part: it is whole, here, and at home here. */
@@ -106,7 +95,7 @@ static bool join(struct growth *growth, struct growth_team *team)
     if (lane == NONE || !has_minimums(sched, team)) {
         return false;
     }
-    add_work(growth, team);
+    look_at_runs(growth, team);
     if (team->node == NONE || sched->nodes.items[team->node].pool != round->p ||
         lend_is_foreign(sched, sub_groups_first(sched, team->gang->subs))) {
         return false;

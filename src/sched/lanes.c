@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/cfs.h"
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
@@ -53,6 +54,10 @@ static bool head_less(const struct round *round, const struct head *a,
     if (a->level != b->level) {
         return a->level > b->level;
     }
+    if (a->is_by_score) {
+        return cfs_less(round->sched, job_of_head(round, a),
+                        job_of_head(round, b));
+    }
     if (a->rank != b->rank) {
         int c = order_compare(round, a->rank, b->rank);
         if (c != 0) {
@@ -87,6 +92,9 @@ static void head_order(const struct round *round, struct head *head)
     head->level = head->rank && head->rank->is_level_ignored
                       ? 0
                       : sched->lists.items[head->list].level;
+    head->is_by_score =
+        sched->queues.items[sched->lists.items[head->list].queue].ordering ==
+        QUEUE_BY_CFS;
     head->priority = job->priority;
     head->submitted_ms = job->submitted_ms;
 }

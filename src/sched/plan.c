@@ -122,6 +122,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
         return;
     }
     sched->plan_count++;
+    sched->plan_now_ms = now_ms;
     arena_reset(&sched->arena);
     nodes_sync(sched);
     queues_sync(sched);

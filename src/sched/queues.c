@@ -74,6 +74,35 @@ static struct queue *queue_make(struct sched *sched, uint32_t index,
     return queue;
 }
 
+static bool goes_by_applications(const struct queue_record *record)
+{
+    return (record->ordering != QUEUE_BY_PRIORITY &&
+            record->ordering != QUEUE_BY_CFS) ||
+           record->running_apps_max > 0;
+}
+
+/* Its gangs are to stand in another order in their lists. */
+static void detach_gangs(struct sched *sched, uint32_t queue)
+{
+    for (uint32_t i = 0; i < sched->gangs.count; i++) {
+        if (sched->gangs.items[i].is_live &&
+            sched->gangs.items[i].queue == queue) {
+            gang_detach(sched, i);
+        }
+    }
+}
+
+/* And now they do. */
+static void attach_gangs(struct sched *sched, uint32_t queue)
+{
+    for (uint32_t i = 0; i < sched->gangs.count; i++) {
+        const struct gang *gang = &sched->gangs.items[i];
+        if (gang->is_live && gang->queue == queue && gang->position == NONE) {
+            gang_attach(sched, i);
+        }
+    }
+}
+
 void sched_queue_set(struct sched *sched, uint32_t index,
                      const struct queue_record *record)
 {
@@ -91,13 +120,19 @@ void sched_queue_set(struct sched *sched, uint32_t index,
                               ? record->priority_factor_micro
                               : PRIORITY_FACTOR_ONE_MICRO;
     queue->is_cordoned = record->is_cordoned;
+    bool is_resorted =
+        (queue->ordering == QUEUE_BY_CFS) != (record->ordering == QUEUE_BY_CFS);
+    if (is_resorted) {
+        detach_gangs(sched, index);
+    }
     queue->ordering = record->ordering;
     queue->is_class_priority_ignored = record->is_class_priority_ignored;
     queue->allows_stateaware_off = record->allows_stateaware_off;
     queue->running_apps_max = record->running_apps_max;
-    apps_switch(sched, index,
-                record->ordering != QUEUE_BY_PRIORITY ||
-                    record->running_apps_max > 0);
+    apps_switch(sched, index, goes_by_applications(record));
+    if (is_resorted) {
+        attach_gangs(sched, index);
+    }
     queue->over_share_ppm = record->over_share_ppm;
     queue->excess_budget_milli = record->excess_budget_milli;
     if (queue_has_own_limits(queue) && !sched->keeps_standings) {

@@ -25,6 +25,7 @@ struct head {
     uint32_t level, priority;
     int64_t submitted_ms;
     const struct app_rank *rank; /* see order.h; NULL: no application */
+    bool is_by_score;            /* its queue is ordered `cfs` */
     int64_t bound_ms; /* it runs no longer; only if that comes first */
     struct seq_cursor at;
     uint32_t class_index; /* of the list, or NONE: of gangs */

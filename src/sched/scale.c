@@ -84,6 +84,60 @@ void scale_fini(struct sched *sched)
     VEC_FREE(&sched->elastic);
 }
 
+/* Scores. */
+
+u128 scale_work(const struct sched *sched, struct gang *gang)
+{
+    uint32_t class_index = NONE;
+    uint64_t worth = 0;
+
+    if (gang->work_plan == sched->plan_count) {
+        return gang->work;
+    }
+    gang->work = 0;
+    gang->work_plan = sched->plan_count;
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        const struct job *job = &sched->jobs.items[seq_get(&gang->leased, at)];
+        const struct run *run = &sched->runs.items[job->run];
+        uint32_t c = sched->lists.items[job->list].class_index;
+        if (c != class_index) {
+            class_index = c;
+            worth = cfs_worth(sched->policy, &sched->classes.items[c].request);
+        }
+        if (run->started_ms < sched->plan_now_ms) {
+            gang->work +=
+                (u128)worth * (uint64_t)(sched->plan_now_ms - run->started_ms);
+        }
+    }
+    return gang->work;
+}
+
+bool scale_is_ordered(const struct sched *sched, uint32_t a, uint32_t b)
+{
+    uint32_t queue = sched->gangs.items[a].queue;
+
+    return queue == sched->gangs.items[b].queue &&
+           sched->queues.items[queue].ordering == QUEUE_BY_CFS;
+}
+
+static struct cfs_key key_of_gang(const struct sched *sched, uint32_t index)
+{
+    struct gang *gang = &sched->gangs.items[index];
+    struct cfs_key key = cfs_key_of(sched, sub_groups_first(sched, gang->subs));
+
+    key.is_running = true;
+    cfs_key_set_work(&key, scale_work(sched, gang));
+    return key;
+}
+
+int scale_compare(const struct sched *sched, uint32_t a, uint32_t b)
+{
+    struct cfs_key left = key_of_gang(sched, a), right = key_of_gang(sched, b);
+
+    return cfs_compare(&left, &right, sched->aging_ms);
+}
+
 /* History. */
 
 struct scaled {

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "sched/cfs.h"
 #include "sched/history.h"
 
 /* A new gang, or one that goes (its terms are still there). */
@@ -19,6 +20,13 @@ void scale_join(struct sched *sched, uint32_t gang);
 void scale_leave(struct sched *sched, uint32_t gang);
 /* When a gang may be scaled again; INT64_MIN: it never was. */
 int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang);
+/* The time that what runs of a gang has run, each pod's times what it is
+ * worth (cfs.h), as of the plan in the making. */
+u128 scale_work(const struct sched *sched, struct gang *gang);
+/* Whether two gangs are of one queue that is ordered `cfs`. */
+bool scale_is_ordered(const struct sched *sched, uint32_t a, uint32_t b);
+/* <0 or >0 as elastic gang `a` is left of `b` there, or right of it. */
+int scale_compare(const struct sched *sched, uint32_t a, uint32_t b);
 /* Free the list. */
 void scale_fini(struct sched *sched);
 /* The times of gangs that are frozen as of the time told last, by member. */

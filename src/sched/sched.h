@@ -82,8 +82,8 @@ struct str sched_node_executor(const struct sched *sched, uint32_t node);
 struct str sched_node_pool(const struct sched *sched, uint32_t node);
 
 /* The states of an application.  Only queues that go by applications have
- * any: those with an ordering other than `priority`, or with a limit on
- * applications that run. */
+ * any: those that are ordered `fifo`, `fair` or `stateaware`, or with a limit
+ * on applications that run. */
 enum sched_app_state {
     SCHED_APP_NEW,        /* no ask yet; nobody gets to see it */
     SCHED_APP_ACCEPTED,   /* jobs wait, none was leased yet */

@@ -139,6 +139,8 @@ struct gang {
     bool is_admitted;        /* in a pool's list */
     int64_t scaled_ms;       /* the last time; INT64_MIN: never */
     uint32_t elastic_place;  /* in sched.elastic, or NONE */
+    uint64_t work_plan;      /* the plan in which its work was summed up: */
+    u128 work;               /* see scale_work() */
     struct sub_groups *subs; /* owned; or NULL: it has no terms.  Then waiting
                                 and its sum are what it asks for, not all that
                                 waits: see sub_groups.h */
@@ -520,6 +522,7 @@ struct sched {
 
     uint32_t stamp;      /* of the last round */
     uint64_t plan_count; /* so far */
+    int64_t plan_now_ms; /* of the last */
     struct arena arena;  /* of the round */
     VEC(struct sched_decision) decisions;
     VEC(struct sched_looked) looked;       /* of the last plan */

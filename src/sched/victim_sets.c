@@ -2,6 +2,7 @@
 
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/scale.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
@@ -32,6 +33,17 @@ static int compare_groups(const struct sched *sched, const struct victim_set *a,
         sub_groups_first(sched, sched->gangs.items[b->group].subs));
 }
 
+/* Within a queue that is ordered `cfs` the rightmost gang gives first. */
+static int compare_scores(const struct sched *sched, const struct victim_set *a,
+                          const struct victim_set *b)
+{
+    if (a->group == NONE || b->group == NONE || a->group == b->group ||
+        !scale_is_ordered(sched, a->group, b->group)) {
+        return 0;
+    }
+    return scale_compare(sched, b->group, a->group);
+}
+
 int victim_set_compare(const struct sched *sched, const struct victim_set *a,
                        const struct victim_set *b)
 {
@@ -41,6 +53,7 @@ int victim_set_compare(const struct sched *sched, const struct victim_set *a,
     c = c ? c : compare(a->rank_sum, b->rank_sum);
     c = c ? c : compare(a->count, b->count);
     c = c ? c : compare(a->hops, b->hops);
+    c = c ? c : compare_scores(sched, a, b);
     c = c ? c : compare(b->ordinal, a->ordinal);
     c = c ? c : compare(a->lost, b->lost);
     c = c ? c : compare_groups(sched, a, b);

@@ -1,7 +1,8 @@
 /*
  * victim_sets - what a place costs others, and which place costs least
  * (model.md 6.6): the highest rank among the victims, the sum of their ranks,
- * their number, how near a gang's pods would be, what is lost on the node,
+ * their number, how near a gang's pods would be, within a queue that is
+ * ordered `cfs` the score of whose surplus goes, what is lost on the node,
  * its name.  Of places that cost the same those come first where surplus of
  * one gang goes, by the gang's first member and then by the highest id that
  * goes.  Between their number and what is lost stands who would win its

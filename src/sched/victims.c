@@ -4,6 +4,7 @@
 #include "sched/ladder.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/scale.h"
 #include "sched/sub_groups.h"
 #include "sched/urgent.h"
 #include "sched/victim_sets.h"
@@ -190,6 +191,10 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
     }
     if (a->is_surplus != b->is_surplus) {
         return b->is_surplus;
+    }
+    if (a->is_surplus && a->group != b->group &&
+        scale_is_ordered(round->sched, a->group, b->group)) {
+        return scale_compare(round->sched, a->group, b->group) < 0;
     }
     if (a->is_yielder != b->is_yielder) {
         return b->is_yielder;

@@ -144,7 +144,7 @@ static int64_t read_limit_value(struct str message, double scale)
 enum queue_ordering log_queue_ordering(struct str word)
 {
     static const char *const words[] = {"priority", "fifo", "fair",
-                                        "stateaware"};
+                                        "stateaware", "cfs"};
 
     for (unsigned i = 0; i < ARRAY_COUNT(words); i++) {
         if (str_equal(word, str_of(words[i]))) {

@@ -169,9 +169,10 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
     scheduling.ordering = field("random");
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_INVALID_ARGUMENT);
-    assert_string_equal(f.status.message,
-                        "error validating queue: scheduling.ordering must be "
-                        "priority, fifo, fair or stateaware, not \"random\"");
+    assert_string_equal(
+        f.status.message,
+        "error validating queue: scheduling.ordering must be "
+        "priority, fifo, fair, stateaware or cfs, not \"random\"");
     scheduling.ordering = field("stateaware");
     scheduling.excess_budget = &budget;
     budget.value = 1e13;

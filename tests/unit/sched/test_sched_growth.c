@@ -1,4 +1,6 @@
 /* Gangs that grow and shrink (model.md 4, 6.5 step 4), at the planner. */
+#include <stdio.h>
+
 #include "unit.h"
 #include "world.h"
 
@@ -456,7 +458,7 @@ static void um_06_growth_does_not_borrow(void **state)
 }
 
 /* As BK-03, with a unit that may grow by 4. */
-static void growth_passes_admitted_work_and_yields_to_it(void **state)
+static void um_10_growth_passes_admitted_work_and_makes_way(void **state)
 {
     struct world *w = *state;
     struct gang_terms terms = trainers(1, 5);
@@ -480,6 +482,11 @@ static void growth_passes_admitted_work_and_yields_to_it(void **state)
         bool is_growth = d->job > unit && d->job < unit + 5;
         assert_true(!is_growth || d->yields_to == head);
     }
+    world_end(w, a);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_string_equal(world_node_of(w, head), "n1");
+    assert_int_equal(w->preempted_count, 2);
+    assert_int_equal(count_of(w, unit, &terms), 3);
 }
 
 static void a_second_step_without_change_does_nothing(void **state)
@@ -607,6 +614,155 @@ static void growth_of_whole_node_groups_takes_empty_nodes(void **state)
     assert_int_equal(count_of(w, a, &whole), 6);
 }
 
+static void make_cfs(struct world *w, const char *name)
+{
+    world_queue_by(w, name, &(struct queue_record){.ordering = QUEUE_BY_CFS});
+}
+
+/* u1 of five and u2 of four pods, at least two each; u1 weighs more, so u2 is
+ * the rightmost.  They are on nodes of their own, and all is full. */
+static void make_two_units(struct world *w, const struct gang_terms *one,
+                           const struct gang_terms *two, uint32_t *ret_u1,
+                           uint32_t *ret_u2)
+{
+    add_levels(w);
+    make_cfs(w, "A");
+    set_cores(w, "n1", 5);
+    *ret_u1 =
+        submit(w,
+               &(struct world_job){
+                   .queue = "A", .gang = "u1", .priority_class = "w10000"},
+               one);
+    world_round(w, ROUND_BALANCE, 0);
+    set_cores(w, "n2", 4);
+    *ret_u2 = submit_unit(w, "A", "u2", two);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, *ret_u1, one), 5);
+    assert_int_equal(count_of(w, *ret_u2, two), 4);
+}
+
+static void tj_08_the_rightmost_makes_room_for_a_minimum(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms one = trainers(2, 5), two = trainers(2, 4),
+                      four = trainers(2, 2);
+    uint32_t u1, u2;
+
+    make_two_units(w, &one, &two, &u1, &u2);
+    uint32_t u4 = submit_unit(w, "A", "u4", &four);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(count_of(w, u1, &one), 5);
+    assert_int_equal(count_of(w, u2, &two), 2);
+    assert_int_equal(count_of(w, u4, &four), 2);
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        assert_int_equal(w->plan.decisions[i].group, 0);
+    }
+}
+
+static void tj_09_one_after_the_other_makes_room_or_nobody(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms one = trainers(2, 5), two = trainers(2, 4),
+                      four = trainers(4, 4), six = trainers(6, 6);
+    uint32_t u1, u2;
+
+    make_two_units(w, &one, &two, &u1, &u2);
+    uint32_t u6 = submit_unit(w, "A", "u6", &six);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(w->preempted_count, 0);
+    for (uint32_t i = 0; i < 6; i++) {
+        world_end(w, u6 + i);
+    }
+    uint32_t u4 = submit_unit(w, "A", "u4", &four);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_int_equal(count_of(w, u1, &one), 3);
+    assert_int_equal(count_of(w, u2, &two), 2);
+    assert_int_equal(count_of(w, u4, &four), 4);
+}
+
+static void tj_11_an_elastic_unit_gives_way_at_once(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms a = trainers(2, 60), b = trainers(2, 2);
+
+    make_cfs(w, "A");
+    set_cores(w, "n1", 10);
+    uint32_t first = submit_unit(w, "A", "a", &a);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, first, &a), 10);
+    uint32_t second = submit_unit(w, "A", "b", &b);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, first, &a), 8);
+    assert_int_equal(count_of(w, second, &b), 2);
+}
+
+/* One slot, an Experiment unit that waits since 0, and a new unit each minute;
+ * the minute in which the former starts, or `minutes`. */
+static int64_t start_of_experiment(struct world *w, const char *class_name,
+                                   int64_t minutes)
+{
+    struct gang_terms terms = trainers(1, 1);
+    struct world_job job = {
+        .queue = "A", .gang = "old", .priority_class = "w10"};
+
+    add_levels(w);
+    make_cfs(w, "A");
+    set_cores(w, "n1", 1);
+    uint32_t old = submit(w, &job, &terms);
+    job.priority_class = class_name;
+    for (int64_t minute = 0; minute < minutes; minute++) {
+        char name[16];
+        snprintf(name, sizeof(name), "u%d", (int)minute);
+        job.gang = name;
+        job.submitted_ms = minute * 60 * SECOND;
+        uint32_t fresh = submit(w, &job, &terms);
+        world_round(w, ROUND_BALANCE, job.submitted_ms);
+        assert_int_equal(w->leased_count, 1);
+        if (w->node_of[old] != SCHED_NONE) {
+            return minute;
+        }
+        assert_true(w->node_of[fresh] != SCHED_NONE);
+        world_end(w, fresh); /* it ran for its minute */
+    }
+    return minutes;
+}
+
+static void tj_20_experiment_starts_when_it_has_waited_long_enough(void **state)
+{
+    assert_int_equal(start_of_experiment(*state, "mid", 60), 30);
+}
+
+static void tj_20_it_waits_while_there_is_production(void **state)
+{
+    assert_int_equal(start_of_experiment(*state, "high", 60), 60);
+}
+
+/* Gangs that wait are in order whichever way the queue came to be cfs. */
+static void a_queue_may_come_to_be_ordered_by_scores(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 1);
+    struct world_job job = {
+        .queue = "A", .gang = "light", .priority_class = "w10"};
+
+    add_levels(w);
+    world_queue(w, "A", 1);
+    uint32_t light = submit(w, &job, &terms);
+    uint32_t heavy = submit_unit(w, "A", "heavy", &terms);
+    struct world_job single = {
+        .queue = "A", .priority_class = "w100", .submitted_ms = SECOND};
+    uint32_t middle = world_submit(w, &single);
+    make_cfs(w, "A");
+    for (int i = 0; i < 3; i++) {
+        uint32_t next[] = {heavy, middle, light};
+        set_cores(w, "n1", i + 1);
+        world_round(w, ROUND_FAST, SECOND);
+        assert_string_equal(world_node_of(w, next[i]), "n1");
+    }
+    world_queue(w, "A", 1);
+    assert_true(sched_is_consistent(w->sched));
+}
+
 /* A gang is in one cluster, also what comes later of it. */
 static void growth_stays_in_the_cluster(void **state)
 {
@@ -642,12 +798,18 @@ int main(void)
         SCENARIO(tj_19_growth_without_gpus_prefers_nodes_without),
         SCENARIO(tj_19_a_gpu_unit_that_waits_keeps_them_off),
         SCENARIO(um_06_growth_does_not_borrow),
-        SCENARIO(growth_passes_admitted_work_and_yields_to_it),
+        SCENARIO(um_10_growth_passes_admitted_work_and_makes_way),
         SCENARIO(a_second_step_without_change_does_nothing),
         SCENARIO(tj_21_a_waiting_unit_starts_by_its_new_level),
         SCENARIO(tj_21_a_running_unit_has_its_score_by_its_new_level),
         SCENARIO(growth_widens_a_domain_only_within_the_cap),
         SCENARIO(growth_of_whole_node_groups_takes_empty_nodes),
+        SCENARIO(tj_08_the_rightmost_makes_room_for_a_minimum),
+        SCENARIO(tj_09_one_after_the_other_makes_room_or_nobody),
+        SCENARIO(tj_11_an_elastic_unit_gives_way_at_once),
+        SCENARIO(tj_20_experiment_starts_when_it_has_waited_long_enough),
+        SCENARIO(tj_20_it_waits_while_there_is_production),
+        SCENARIO(a_queue_may_come_to_be_ordered_by_scores),
         SCENARIO(growth_stays_in_the_cluster),
     };
     return RUN_TESTS(tests);
