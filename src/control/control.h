@@ -59,6 +59,9 @@ struct control_hooks {
     /* While leading: a waiting job was rejected, for it can never start.
      * `reason` is borrowed until the return. */
     void (*rejected)(void *ctx, struct job_id job, struct str reason);
+    /* While leading: a job was cancelled, by a user or with its group.  NULL:
+     * nobody wants to know. */
+    void (*cancelled)(void *ctx, struct job_id job);
     /* The last record that find_client_id knows of. */
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to

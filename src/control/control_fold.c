@@ -364,13 +364,20 @@ void note_finished(struct control *c, uint32_t job, enum job_state state)
     }
 }
 
-static void tell_rejection(struct control *c, const struct jobs_change *change,
-                           const struct event *event)
+/* Tell who listens of jobs that came to an end without a run's report. */
+static void tell_end(struct control *c, const struct jobs_change *change,
+                     const struct event *event)
 {
-    if (change->before != change->after && change->after == JOB_REJECTED &&
-        c->state == CONTROL_LEADING && c->config.hooks.rejected) {
-        c->config.hooks.rejected(c->config.hooks.ctx, event->job,
-                                 event->error.message);
+    const struct control_hooks *hooks = &c->config.hooks;
+
+    if (change->before == change->after || c->state != CONTROL_LEADING) {
+        return;
+    }
+    if (change->after == JOB_REJECTED && hooks->rejected) {
+        hooks->rejected(hooks->ctx, event->job, event->error.message);
+    }
+    if (change->after == JOB_CANCELLED && hooks->cancelled) {
+        hooks->cancelled(hooks->ctx, event->job);
     }
 }
 
@@ -456,7 +463,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
          change->after == JOB_RUN_EXPIRED)) {
         note_run_unwanted(c, change->run, event->run);
     }
-    tell_rejection(c, change, event);
+    tell_end(c, change, event);
     if (job_state_is_ended(change->after)) {
         on_ended(c, change);
     } else if (event->type == EVENT_SUBMIT) {

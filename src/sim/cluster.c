@@ -105,11 +105,13 @@ static void pod_end(struct cluster *cluster, uint32_t run,
     of->row.phase = phase;
     of->ended_ms = now_ms(cluster);
     of->due_ms = INT64_MAX;
-    job->outcome = phase == RECONCILE_SUCCEEDED ? WORLD_SUCCEEDED
-                   : !of->row.is_stopping       ? WORLD_FAILED
-                   : world_comes_back(cluster->world, job->kind)
-                       ? WORLD_RUNNING
-                       : WORLD_PREEMPTED;
+    if (job->outcome != WORLD_CANCELLED) {
+        job->outcome = phase == RECONCILE_SUCCEEDED ? WORLD_SUCCEEDED
+                       : !of->row.is_stopping       ? WORLD_FAILED
+                       : world_comes_back(cluster->world, job->kind)
+                           ? WORLD_RUNNING
+                           : WORLD_PREEMPTED;
+    }
     if (job->outcome != WORLD_RUNNING) {
         job->ended_ms = now_ms(cluster);
     }

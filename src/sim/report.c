@@ -74,10 +74,11 @@ void report_text(const struct report *report, struct strbuf *out)
                 report->took_s > 0 ? virtual_s / report->took_s : 0);
     strbuf_addf(out,
                 "%-13s %" PRIu64 " submitted, %" PRIu64 " succeeded, %" PRIu64
-                " failed, %" PRIu64 " rejected, %" PRIu64 " never started\n",
+                " failed, %" PRIu64 " rejected, %" PRIu64 " cancelled, %" PRIu64
+                " never started\n",
                 "jobs", result->submitted_count, result->succeeded_count,
                 result->failed_count, result->rejected_count,
-                result->unstarted_count);
+                result->cancelled_count, result->unstarted_count);
     if (result->rejected_count) {
         strbuf_addf(out, "%-13s %.*s\n", "first reason",
                     STR_ARG(report->tally->rejection));
@@ -167,13 +168,14 @@ void report_json(const struct report *report, struct strbuf *out)
     strbuf_addf(out,
                 ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
                 ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
-                ", \"rejected\": %" PRIu64 ", \"never_started\": %" PRIu64
-                ", \"preemptions\": %" PRIu64
+                ", \"rejected\": %" PRIu64 ", \"cancelled\": %" PRIu64
+                ", \"never_started\": %" PRIu64 ", \"preemptions\": %" PRIu64
                 ", \"makespan_s\": %.3f, \"virtual_s\": %.3f, ",
                 result->submitted_count, result->started_count,
                 result->succeeded_count, result->failed_count,
-                result->rejected_count, result->unstarted_count,
-                result->preemption_count, (double)result->end_ms / MS_PER_S,
+                result->rejected_count, result->cancelled_count,
+                result->unstarted_count, result->preemption_count,
+                (double)result->end_ms / MS_PER_S,
                 (double)report->tally->world->now_ms / MS_PER_S);
     if (result->rejected_count) {
         strbuf_add_text(out, "\"first_rejection\": ");
@@ -251,7 +253,7 @@ static const char *outcome_name(const struct world_job *job)
     static const char *const names[] = {
         [WORLD_RUNNING] = "running",   [WORLD_SUCCEEDED] = "succeeded",
         [WORLD_FAILED] = "failed",     [WORLD_PREEMPTED] = "preempted",
-        [WORLD_REJECTED] = "rejected",
+        [WORLD_REJECTED] = "rejected", [WORLD_CANCELLED] = "cancelled",
     };
     bool has_waited_only = job->outcome == WORLD_RUNNING && job->started_ms < 0;
 

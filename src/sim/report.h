@@ -28,7 +28,7 @@ void report_csv(const struct report *report, struct strbuf *out);
 /* Append the jobs as CSV, in order of submission, with a line of names:
  * stream, job (its number), submitted_s, started_s (first) and ended_s (empty:
  * not), starts, outcome (waiting, running, succeeded, failed, preempted,
- * rejected; waiting also of one that was cancelled before it started). */
+ * rejected, cancelled). */
 void report_jobs(const struct report *report, struct strbuf *out);
 /* Append an SVG picture of use over time. */
 void report_svg(const struct report *report, struct strbuf *out);

@@ -81,6 +81,9 @@ static void on_ended(void *ctx, uint32_t job, int64_t ran_ms, bool is_stopped,
         tally->running_count--;
     }
     tally->end_ms = tally->world->now_ms;
+    if (of->outcome == WORLD_CANCELLED) {
+        return; /* its group has no more use for it: nothing is lost */
+    }
     if (is_stopped) {
         tally->stop_count++;
         queue_of(tally, job)->preempted_count++;
@@ -249,8 +252,9 @@ static void finish_jobs(struct tally *tally, struct tally_result *result)
         const struct world_job *job = &world->jobs.items[i];
         struct tally_queue *queue = queue_of(tally, (uint32_t)i);
         queue->submitted_count++;
+        result->cancelled_count += job->outcome == WORLD_CANCELLED;
         if (job->started_ms < 0) {
-            result->unstarted_count += job->outcome != WORLD_REJECTED;
+            result->unstarted_count += job->outcome == WORLD_RUNNING;
             continue;
         }
         double wait_s =

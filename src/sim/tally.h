@@ -79,7 +79,8 @@ struct tally_result {
     int64_t end_ms;
     uint64_t submitted_count, started_count, succeeded_count, failed_count;
     uint64_t rejected_count;  /* the leader said: they can never start */
-    uint64_t unstarted_count; /* and were not rejected */
+    uint64_t cancelled_count; /* by it: their group ended without them */
+    uint64_t unstarted_count; /* and were neither rejected nor cancelled */
     uint64_t preemption_count;
     struct tally_spread wait_s, slowdown;
     double utilisation[RESOURCE_COLUMNS_MAX];

@@ -59,6 +59,15 @@ static void on_rejected(void *ctx, struct job_id id, struct str reason)
     }
 }
 
+static void on_cancelled(void *ctx, struct job_id id)
+{
+    struct world *world = ctx;
+    struct world_job *job = &world->jobs.items[world_job_number(id)];
+
+    job->outcome = WORLD_CANCELLED;
+    job->ended_ms = world->now_ms;
+}
+
 /* Create and destroy. */
 
 static void open_leader(struct world *world)
@@ -72,7 +81,9 @@ static void open_leader(struct world *world)
         .queues = world->queues,
         .retry_policies = world->retry_policies,
         .checkpoint_events = UINT64_MAX,
-        .hooks = {.ctx = world, .rejected = on_rejected},
+        .hooks = {.ctx = world,
+                  .rejected = on_rejected,
+                  .cancelled = on_cancelled},
         .plans_alone = world->config.is_wall_stepped,
     };
 

@@ -61,6 +61,7 @@ enum world_outcome {
     WORLD_FAILED,    /* by itself, or its node was lost */
     WORLD_PREEMPTED, /* and does not come back */
     WORLD_REJECTED,  /* by the leader: it can never start */
+    WORLD_CANCELLED, /* by the leader: its group has ended without it */
 };
 
 struct world_job {

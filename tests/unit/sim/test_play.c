@@ -137,8 +137,9 @@ static void jobs_that_fit_nowhere_are_rejected_and_said_why(void **state)
     assert_int_equal(played.result.rejected_count, 3);
     assert_int_equal(played.result.unstarted_count, 0);
     assert_int_equal(played.result.succeeded_count, 1);
-    assert_non_null(strstr(strbuf_text(&text), "3 rejected, 0 never started\n"
-                                               "first reason  The job does"));
+    assert_non_null(strstr(strbuf_text(&text),
+                           "3 rejected, 0 cancelled, 0 never started\n"
+                           "first reason  The job does"));
     assert_non_null(strstr(strbuf_text(&json), "\"rejected\": 3, "));
     assert_non_null(
         strstr(strbuf_text(&json), "\"first_rejection\": \"The job does"));
