@@ -83,12 +83,30 @@ static void seed_001_one_application_starts_at_a_time(void **state)
     played_fini(&played);
 }
 
+static void seed_002_a_training_job_grows_when_it_may(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_example(&played, "002-training-job");
+    /* Master, etcd, two parameter servers, then the trainers: two of them its
+     * minimum, four that fit beside the other job, four when that has ended
+     * and the window since the last scaling is over. */
+    ASSERT_STARTS(&played, "ctr-7", 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 301, 301, 301,
+                  301);
+    assert_int_equal(played.result.succeeded_count, 1 + 10);
+    assert_int_equal(played.result.cancelled_count, 4);
+    assert_int_equal(played.result.preemption_count, 0);
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(seed_000_queues_take_turns_by_their_flow),
         cmocka_unit_test(seed_000_backfill_never_delays_the_head),
         cmocka_unit_test(seed_001_one_application_starts_at_a_time),
+        cmocka_unit_test(seed_002_a_training_job_grows_when_it_may),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
