@@ -83,7 +83,7 @@ struct str preemption_reason(struct control *c,
         [SCHED_PREEMPT_GANG] = "as its gang lost a member",
         [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
         [SCHED_PREEMPT_HOME] = "as its place is needed at home",
-        [SCHED_PREEMPT_SURPLUS] = "as a surplus pod",
+        [SCHED_PREEMPT_SURPLUS] = "ScaledDown: as a surplus pod",
         [SCHED_PREEMPT_SCALED] = "ScaledDown: its gang shrinks",
     };
     auto_strbuf text = {0};

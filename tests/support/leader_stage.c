@@ -474,6 +474,9 @@ static int read_item(const struct log_item *item, void *ctx)
     } else if (event->type == EVENT_FAILED && r->type == EVENT_FAILED) {
         strbuf_clear(&r->text);
         strbuf_add_str(&r->text, event->error.message);
+    } else if (event->type == EVENT_RUN_PREEMPTED && r->type == event->type) {
+        strbuf_clear(&r->text);
+        strbuf_add_str(&r->text, event->preempted.reason);
     }
     if (event->type == EVENT_LEASED) {
         r->run = event->run;
@@ -520,6 +523,13 @@ char *stage_history(struct stage *stage, struct job_id job)
 char *stage_failure(struct stage *stage, struct job_id job)
 {
     struct reading r = read_log(stage, job, EVENT_FAILED);
+
+    return strbuf_steal(&r.text);
+}
+
+char *stage_preemption(struct stage *stage, struct job_id job)
+{
+    struct reading r = read_log(stage, job, EVENT_RUN_PREEMPTED);
 
     return strbuf_steal(&r.text);
 }

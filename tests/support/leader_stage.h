@@ -121,6 +121,8 @@ char *stage_history(struct stage *stage, struct job_id job) must_check;
 struct run_id stage_run(struct stage *stage, struct job_id job);
 /* The message of the last failure of a job, or "".  mem_free() it. */
 char *stage_failure(struct stage *stage, struct job_id job) must_check;
+/* The reason of the last preemption of a job, or "".  mem_free() it. */
+char *stage_preemption(struct stage *stage, struct job_id job) must_check;
 /* How many events of a type there are in the log. */
 uint32_t stage_count(struct stage *stage, enum event_type type);
 
