@@ -341,4 +341,5 @@ void sched_preemption_set(struct sched *sched, bool is_off)
 {
     sched->version += sched->is_preemption_off != is_off;
     sched->is_preemption_off = is_off;
+    sched->is_pool_object = true;
 }

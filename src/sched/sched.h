@@ -196,7 +196,9 @@ void sched_job_foreign_set(struct sched *sched, uint32_t job, bool is_foreign);
 bool sched_job_is_foreign(const struct sched *sched, uint32_t job);
 /* Whether the jobs that are at home here may preempt others (model.md 5.1,
  * disablePreemption); at first they may.  Where they may not, only what
- * promised to give way to one of them does. */
+ * promised to give way to one of them does.  A state that was told is a pool
+ * object's: which node gives way goes by the order of model.md 6.6 alone,
+ * where others have a faster one of their own. */
 void sched_preemption_set(struct sched *sched, bool is_off);
 /* A leased job waits again, at its old place; it avoids the node
  * `avoid_node` (or SCHED_NONE) from now on. */

@@ -493,6 +493,7 @@ struct sched {
     VEC(uint32_t) spare_avoids;
 
     bool is_preemption_off; /* of what is at home here; see lend.h */
+    bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
     uint32_t foreign_waiting_count, foreign_run_count;
 
     struct bucket bucket; /* all starts */

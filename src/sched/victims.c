@@ -649,7 +649,8 @@ static uint32_t find_urgent(const struct search *search, int *ret_level)
     return NONE;
 }
 
-/* Where gangs with terms run, all that may go is compared by what it costs. */
+/* Where gangs with terms run, and in pool objects, all that may go is compared
+ * by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
     struct round *round = search->round;
@@ -685,7 +686,8 @@ uint32_t victims_find(const struct search *search)
     node = lend_find(search);
     node = node == NONE ? find_yielding(search) : node;
     rules.cut = node == NONE ? 0 : UINT32_MAX;
-    if (node == NONE && round->sched->terms_run_count) {
+    if (node == NONE &&
+        (round->sched->terms_run_count || round->sched->is_pool_object)) {
         return find_set(search);
     }
     if (node == NONE && round->evicted_count) {

@@ -44,6 +44,14 @@ static int teardown(void **state)
     return 0;
 }
 
+/* The like, and it is a pool object's. */
+static int setup_object(void **state)
+{
+    (void)setup(state);
+    sched_preemption_set(((struct world *)*state)->sched, false);
+    return 0;
+}
+
 static uint32_t node(struct world *w, const char *name, int64_t cores)
 {
     return world_node(w, &(struct world_node){name, .cores = cores});
@@ -158,7 +166,7 @@ static void borrowers_preempt_nobody(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
-static void borrowers_rank_below_all_own_work(void **state)
+static void po_14_borrowers_rank_below_all_own_work(void **state)
 {
     struct world *w = *state;
 
@@ -177,7 +185,21 @@ static void borrowers_rank_below_all_own_work(void **state)
     assert_false(runs(w, borrower));
 }
 
-static void fewer_borrowers_go_before_more(void **state)
+static void po_14_among_own_victims_the_smaller_sum_of_ranks_goes(void **state)
+{
+    struct world *w = *state;
+
+    sched_preemption_set(w->sched, false);
+    uint32_t y = node(w, "a-y", 4), x = node(w, "b-x", 4);
+    world_lease(w, own(w, "p5", 2), y, 0);
+    world_lease(w, own(w, "p0", 2), y, 0);
+    world_lease(w, own(w, "p5", 4), x, 0);
+    uint32_t preemptor = own(w, "p100", 4);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, preemptor), "b-x");
+}
+
+static void po_14_fewer_borrowers_go_before_more(void **state)
 {
     struct world *w = *state;
 
@@ -237,6 +259,51 @@ static void um_05_borrowers_are_victims_before_any_home_work(void **state)
     }
     assert_recalls(w, 2);
     assert_true(!runs(w, f1) && !runs(w, f2) && runs(w, h1) && runs(w, h2));
+}
+
+/* Two members of a gang that would do with one. */
+static uint32_t elastic_pair(struct world *w, const struct world_job *member)
+{
+    static const struct gang_terms terms = {
+        .kind = GANG_POD_GROUP,
+        .sub_group_count = 1,
+        .sub_groups = {{.name = {"w", 1},
+                        .min_count = 1,
+                        .max_count = 2,
+                        .hops_max = HOPS_ANY}},
+    };
+    struct world_job job = *member;
+
+    job.terms = &terms;
+    job.cardinality = 2;
+    job.minimum = 1;
+    return world_submit_many(w, &job, 2);
+}
+
+static void um_05_surplus_borrowers_too(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t n1 = node(w, "n1", 8), n2 = node(w, "n2", 3);
+    uint32_t f1 = elastic_pair(
+        w, &(struct world_job){.queue = "B", .gang = "f", .is_foreign = true});
+    uint32_t f2 = foreign(w, NULL, 2);
+    uint32_t h1 = elastic_pair(
+        w, &(struct world_job){.queue = "C", .cores = 2, .gang = "h"});
+    uint32_t h2 =
+        world_submit(w, &(struct world_job){.queue = "C", .cores = 3});
+    world_lease(w, f1, n2, 0);
+    world_lease(w, h1, n2, 0);
+    world_lease(w, f1 + 1, n1, 0);
+    world_lease(w, f2, n1, 0);
+    world_lease(w, h1 + 1, n1, 0);
+    world_lease(w, h2, n1, 0);
+    uint32_t preemptor = own(w, NULL, 3);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(runs(w, preemptor));
+    assert_recalls(w, 2);
+    assert_true(!runs(w, f1 + 1) && !runs(w, f2));
+    assert_true(runs(w, f1) && runs(w, h1) && runs(w, h1 + 1) && runs(w, h2));
 }
 
 static void a_lender_serves_its_own_whatever_a_borrower_has(void **state)
@@ -433,16 +500,20 @@ static void nothing_reserved_is_lent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define STAGED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define STAGED(name)                                        \
+    cmocka_unit_test_setup_teardown(name, setup, teardown), \
+        cmocka_unit_test_setup_teardown(name, setup_object, teardown)
         STAGED(po_04_own_work_goes_before_borrowers_of_any_class),
         STAGED(borrowers_get_what_own_work_leaves),
         STAGED(po_06_own_work_is_reprieved_before_borrowers),
         STAGED(borrowers_preempt_nobody),
-        STAGED(borrowers_rank_below_all_own_work),
-        STAGED(fewer_borrowers_go_before_more),
+        STAGED(po_14_borrowers_rank_below_all_own_work),
+        STAGED(po_14_among_own_victims_the_smaller_sum_of_ranks_goes),
+        STAGED(po_14_fewer_borrowers_go_before_more),
         STAGED(what_becomes_foreign_keeps_running_until_it_is_recalled),
         STAGED(po_19_one_node_is_cleared_of_borrowers),
         STAGED(um_05_borrowers_are_victims_before_any_home_work),
+        STAGED(um_05_surplus_borrowers_too),
         STAGED(a_lender_serves_its_own_whatever_a_borrower_has),
         STAGED(recalled_work_may_be_of_a_class_that_is_never_preempted),
         STAGED(fast_rounds_recall_nothing),
