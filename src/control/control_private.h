@@ -151,7 +151,8 @@ struct held_share {
 struct shard_rounds {
     bool is_plan_wanted, is_balance_wanted;
     uint64_t fast_due_ns, balance_due_ns;
-    int64_t wake_ms; /* wall time; INT64_MAX: none */
+    int64_t wake_ms;   /* wall time; INT64_MAX: none */
+    bool has_borrowed; /* what waits was handed out; for BORROW_FIRST */
 };
 
 struct control {

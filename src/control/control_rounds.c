@@ -87,13 +87,28 @@ static uint32_t decisions_left(const struct control *c)
                : 1;
 }
 
+/* Borrowers that were handed out are planned at once. */
+static void wake_lenders(struct control *c)
+{
+    for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
+        uint32_t shard = shard_at(c, i);
+        if (pools_has_guests(c->pools, shard)) {
+            rounds_of(c, shard)->is_plan_wanted = true;
+        }
+    }
+}
+
 /* A plan is there: what of it stands goes into the batch. */
 static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
                       uint64_t started_ns, struct sched_plan *plan)
 {
-    struct shard_rounds *rounds = rounds_of(c, shard);
     uint32_t before_count = c->batch.decision_count;
+    bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
+    struct shard_rounds *rounds = rounds_of(c, shard);
 
+    if (has_lent) {
+        wake_lenders(c);
+    }
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
@@ -104,7 +119,7 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     rounds->wake_ms = plan->next_wake_ms;
     /* Where a round stops is part of what the next decides: it is logged. */
     if (c->batch.decision_count > before_count || plan->is_spent ||
-        plan->is_resumed) {
+        plan->is_resumed || has_lent) {
         add_round_done(c, shard, kind);
     }
     time_round(c, rounds, kind, started_ns);
@@ -127,6 +142,26 @@ void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind)
     take_plan(c, shard, kind, started_ns, &plan);
 }
 
+/* In a pool that borrows before it preempts, a balance round comes after a fast
+ * one and what the lenders made of that.  True: not yet. */
+static bool must_borrow_first(struct control *c, uint32_t shard,
+                              struct shard_rounds *rounds)
+{
+    const struct pool_record *record = pools_shard_record(c->pools, shard);
+
+    if (!record || record->preemption_order != BORROW_FIRST ||
+        record->is_borrowing_off) {
+        return false;
+    }
+    if (!rounds->has_borrowed) {
+        rounds->has_borrowed = true;
+        batch_plan_round(c, shard, ROUND_FAST);
+        rounds_of(c, shard)->is_balance_wanted = true;
+        return true;
+    }
+    return pools_away_count(c->pools, shard) > 0;
+}
+
 static void add_one(struct control *c, uint32_t shard)
 {
     struct shard_rounds *rounds = rounds_of(c, shard);
@@ -138,6 +173,10 @@ static void add_one(struct control *c, uint32_t shard)
         rounds->is_plan_wanted = rounds->is_balance_wanted = true;
     }
     if (rounds->is_balance_wanted && now_ns >= rounds->balance_due_ns) {
+        if (must_borrow_first(c, shard, rounds)) {
+            return;
+        }
+        rounds->has_borrowed = false;
         batch_plan_round(c, shard, ROUND_BALANCE);
     } else if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
         batch_plan_round(c, shard, ROUND_FAST);

@@ -23,8 +23,9 @@
 
 enum {
     POOLS_SHARDS_MAX = POOL_OBJECTS_MAX + 1,
-    POOLS_DEFAULT = 0,          /* the shard of the policy's pools */
-    POOLS_DELTAS_MAX = 1 << 21, /* kept for a shard that is being planned */
+    POOLS_DEFAULT = 0,            /* the shard of the policy's pools */
+    POOLS_DELTAS_MAX = 1 << 21,   /* kept for a shard that is being planned */
+    POOLS_UNPLACED_MAX = 1 << 14, /* jobs handed out to lenders after a plan */
 };
 
 /* The state. */
@@ -204,13 +205,27 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
  * groups decide about its nodes; the number of decisions left out. */
 uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
                         struct sched_plan *plan);
+/* After a plan, before what it decides is told: borrowers that it gave no
+ * place to go home, and after a balance round (in pools that borrow first also
+ * after a fast one) what waits here and has no place goes to lenders, for
+ * their next plan (model.md 5.5; borrow.h).  What is handed out is not
+ * admitted any more: `plan` says so.  How many jobs came or went; then it must
+ * be logged that the plan was made. */
+uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
+                      struct sched_plan *plan);
+/* Whether borrowers wait in a shard. */
+bool pools_has_guests(const struct pools *pools, uint32_t shard);
+/* How many jobs of a shard wait with lenders. */
+uint32_t pools_away_count(const struct pools *pools, uint32_t home);
+/* The pool index of a shard; of Default: of its first pool. */
+uint32_t pools_shard_pool(const struct pools *pools, uint32_t shard);
 /* Whether a shard is being planned; and whether any is. */
 bool pools_is_busy(const struct pools *pools, uint32_t shard);
 /* See pools_is_busy(). */
 bool pools_is_any_busy(const struct pools *pools);
 /* Whether so much is kept for a shard that its plan must be waited for. */
 bool pools_is_full(const struct pools *pools, uint32_t shard);
-/* Plans begin with all again. */
+/* Plans begin with all again, and borrowers that wait go home. */
 void pools_sweep_reset(struct pools *pools);
 /* How many jobs of a queue the last plan of each shard looked at. */
 const struct sched_looked *pools_looked(struct pools *pools,
@@ -229,7 +244,8 @@ uint32_t pools_explain_kinds(struct pools *pools, uint32_t job, int64_t now_ms,
 /* What the nodes of its shard say. */
 void pools_explain_nodes(struct pools *pools, uint32_t job,
                          struct sched_explanation *ret_explanation);
-/* Whether some node of its shard is or could become free enough. */
+/* Whether some node of its shard is or could become free enough; where its
+ * pool may borrow, that of another is taken for granted. */
 bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks);
 /* Whether its gang might start there if the nodes were empty. */
 bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,

@@ -98,6 +98,9 @@ bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks)
     if (!pools->is_mapped) {
         return sched_has_place(first_of(pools), job, ret_looks);
     }
+    if (job_may_borrow(pools, job)) {
+        return true;
+    }
     const struct shard *shard = ask(pools, &job);
     return !shard || sched_has_place(shard->sched, job, ret_looks);
 }

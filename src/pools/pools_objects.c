@@ -345,6 +345,16 @@ struct str pools_pool_name(const struct pools *pools, uint32_t pool_index)
                               : pools->records.items[pool_index - count]->name;
 }
 
+uint32_t pools_shard_pool(const struct pools *pools, uint32_t shard)
+{
+    for (uint32_t i = 0; i < pools->objects.count; i++) {
+        if (pools->objects.items[i] == shard) {
+            return pools->policy->pool_count + i;
+        }
+    }
+    return 0;
+}
+
 uint32_t pools_pool_shard(const struct pools *pools, uint32_t pool_index)
 {
     uint32_t count = pools->policy->pool_count;

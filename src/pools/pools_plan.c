@@ -66,11 +66,7 @@ static struct sched_decision translate(const struct pools *pools,
     decision.yields_to = job_back(shard, from->yields_to);
     decision.node = node_back(shard, from->node);
     if (shard->name) {
-        bool is_there = false;
-        for (uint32_t i = 0; i < pools->objects.count && !is_there; i++) {
-            is_there = pools->objects.items[i] == shard->index;
-            decision.pool_index = pools->policy->pool_count + i;
-        }
+        decision.pool_index = pools_shard_pool(pools, shard->index);
     }
     return decision;
 }
@@ -176,6 +172,7 @@ void pools_sweep_reset(struct pools *pools)
 {
     struct delta delta = delta_of(apply_sweep);
 
+    pools_guests_reset(pools);
     deliver_all(pools, &delta);
 }
 

@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "pools/pools.h"
 
-enum { NONE = UINT32_MAX, NAMES_MAX = 1 << 16 };
+enum { NONE = UINT32_MAX, NAMES_MAX = 1 << 16, TRIES_MAX = 15 };
 
 struct delta;
 struct shard;
@@ -47,9 +47,10 @@ struct place {
     uint32_t name;  /* of the pool that it names, in pools.names */
     uint32_t gang;  /* or NONE */
     uint32_t queue;
-    uint16_t shard;
-    bool is_foreign;
-    bool is_aged; /* its age was set at its lease */
+    uint32_t shard : 16;
+    uint32_t is_foreign : 1;
+    uint32_t is_aged : 1;   /* its age was set at its lease */
+    uint32_t try_count : 4; /* lenders that had no place for it */
 };
 
 /* A gang is where its leased members are, else at home. */
@@ -195,6 +196,13 @@ void job_send_home(struct pools *pools, uint32_t job);
 void jobs_rehome(struct pools *pools);
 /* Free the tables of jobs and gangs. */
 void places_fini(struct pools *pools);
+
+/* pools_borrow.c */
+
+/* All borrowers that wait go home. */
+void pools_guests_reset(struct pools *pools);
+/* Whether a job's home may send it to a lender at all. */
+bool job_may_borrow(const struct pools *pools, uint32_t job);
 
 /* pools_classes.c */
 

@@ -705,3 +705,16 @@ struct str sched_executor_at(const struct sched *sched, uint32_t executor,
 /* A job of a queue was leased in another state: limits on starts that are not
  * a pool's count it here too. */
 void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms);
+
+/* For lending (model.md 5.5). */
+
+/* Work that is at home here and waits, without what the last plan starts and
+ * what may not borrow: jobs, and of a gang that does not run yet one; more
+ * urgent first, the queues by turns.  Their number, at most `count_max`. */
+uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
+                        uint32_t *ret_jobs);
+/* Whether nodes have room for `count` of a class now, whoever else waits. */
+bool sched_class_fits(const struct sched *sched, uint32_t class_index,
+                      uint32_t count);
+/* What is free on nodes that take new work. */
+struct resource_vec sched_idle(const struct sched *sched);

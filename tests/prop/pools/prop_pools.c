@@ -32,6 +32,7 @@ struct town {
     int64_t now_ms;
     uint32_t serial;
     bool has_plan[POOLS_SHARDS_MAX];
+    enum round_kind kinds[POOLS_SHARDS_MAX];
     struct sched_plan plans[POOLS_SHARDS_MAX];
 };
 
@@ -169,6 +170,7 @@ static bool act(struct town *t, uint32_t shard, const struct sched_plan *plan)
 static bool finish(struct town *t, uint32_t shard)
 {
     (void)pools_plan_end(t->pools, shard, &t->plans[shard]);
+    (void)pools_borrow(t->pools, shard, t->kinds[shard], &t->plans[shard]);
     t->has_plan[shard] = false;
     return act(t, shard, &t->plans[shard]);
 }
@@ -314,6 +316,7 @@ static bool plan(struct town *t)
     if (t->has_plan[shard]) {
         return finish(t, shard);
     }
+    t->kinds[shard] = kind;
     struct sched *sched = pools_plan_begin(t->pools, shard);
     sched_plan(sched, t->now_ms, kind, 64, &t->plans[shard]);
     if (is_plain(t)) {
@@ -342,7 +345,7 @@ static bool homes_are_right(const struct town *t)
         }
         const struct pool_record *record = pools_shard_record(t->pools, shard);
         if (node == SCHED_NONE && !t->records[job].gang_id.byte_count &&
-            !is_any_busy(t) && record &&
+            !is_any_busy(t) && record && !pools_has_guests(t->pools, shard) &&
             !str_equal(record->name, t->records[job].pool)) {
             return false;
         }

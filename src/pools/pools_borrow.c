@@ -1,0 +1,322 @@
+/* Borrowers: who is handed out after a plan at home, and who comes back. */
+#include "pools/borrow.h"
+#include "pools/match.h"
+#include "pools/router.h"
+
+/* Coming back. */
+
+/* A borrower that found no place goes home, and asks another lender next. */
+static void come_back(struct pools *pools, uint32_t job)
+{
+    struct place *place = &pools->places.items[job];
+
+    place->try_count = (place->try_count + 1U) & TRIES_MAX;
+    job_send_home(pools, job);
+}
+
+static bool is_guest(const struct pools *pools, const struct shard *shard,
+                     uint32_t job)
+{
+    const struct place *place = &pools->places.items[job];
+
+    return job < pools->places.count && place->local != NONE &&
+           place->shard == shard->index && place->node == NONE &&
+           place->is_foreign;
+}
+
+/* All that were not placed go home; how many. */
+static uint32_t send_guests(struct pools *pools, struct shard *shard,
+                            const struct sched_plan *plan)
+{
+    struct map placed = {0};
+    uint32_t left = 0, gone = 0;
+
+    for (uint32_t i = 0; plan && i < plan->decision_count; i++) {
+        map_put(&placed, key_of_u64(plan->decisions[i].job), 0);
+    }
+    for (size_t i = 0; i < shard->guests.count; i++) {
+        uint32_t job = shard->guests.items[i];
+        if (!is_guest(pools, shard, job)) {
+            continue;
+        }
+        if (map_find(&placed, key_of_u64(job)) != MAP_NONE) {
+            shard->guests.items[left++] = job;
+        } else {
+            come_back(pools, job);
+            gone++;
+        }
+    }
+    shard->guests.count = left;
+    map_fini(&placed);
+    return gone;
+}
+
+void pools_guests_reset(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        struct shard *shard = pools->shards.items[i];
+        if (shard && !shard->is_busy) {
+            (void)send_guests(pools, shard, NULL);
+        }
+    }
+}
+
+bool job_may_borrow(const struct pools *pools, uint32_t job)
+{
+    const struct shard *home =
+        home_of_name(pools, pools->places.items[job].name);
+
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        const struct shard *shard = pools->shards.items[i];
+        if (shard && shard != home &&
+            match_may_borrow(home->name ? &home->record : NULL,
+                             shard->name ? &shard->record : NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool pools_has_guests(const struct pools *pools, uint32_t shard)
+{
+    return pools->shards.items[shard]->guests.count > 0;
+}
+
+uint32_t pools_away_count(const struct pools *pools, uint32_t home)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        const struct shard *shard = pools->shards.items[i];
+        for (size_t k = 0; shard && k < shard->guests.count; k++) {
+            uint32_t job = shard->guests.items[k];
+            count +=
+                is_guest(pools, shard, job) &&
+                home_of_name(pools, pools->places.items[job].name)->index ==
+                    home;
+        }
+    }
+    return count;
+}
+
+/* Going out. */
+
+/* What one round at home knows. */
+struct lending {
+    struct pools *pools;
+    struct shard *home;
+    const struct pool_policy *weights;
+    struct lender *lenders;
+    uint32_t lender_count;
+    struct map fits; /* of class and shard: 1 yes, 0 no */
+    struct arena arena;
+    uint32_t moved_count;
+    uint32_t group; /* the next of the plan's */
+};
+
+static const struct pool_record *record_of(const struct shard *shard)
+{
+    return shard->name ? &shard->record : NULL;
+}
+
+static void find_lenders(struct lending *l)
+{
+    struct pools *pools = l->pools;
+
+    l->lenders =
+        arena_alloc_array(&l->arena, pools->shards.count, sizeof(*l->lenders));
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        const struct shard *shard = pools->shards.items[i];
+        if (!shard || shard == l->home || shard->is_busy ||
+            !match_may_borrow(record_of(l->home), record_of(shard))) {
+            continue;
+        }
+        struct lender lender = {
+            .shard = shard->index,
+            .name = str_of(shard->name),
+            .idle = sched_idle(shard->sched),
+            .own_waiting_count = shard->waiting_count,
+            .waiting_count = shard->waiting_count + shard->guest_count,
+        };
+        lender.idle_weight =
+            borrow_weigh(pools->policy, l->weights, &lender.idle);
+        if (lender.idle_weight > 0) {
+            l->lenders[l->lender_count++] = lender;
+        }
+    }
+    borrow_sort(l->lenders, l->lender_count);
+}
+
+/* Whether a shard has room for so many of a class now. */
+static bool has_room(struct lending *l, struct shard *shard,
+                     uint32_t class_index, uint32_t count)
+{
+    struct key128 key = {(uint64_t)class_index << 32 | shard->index, count};
+    uint32_t known = map_find(&l->fits, key);
+
+    if (known == MAP_NONE) {
+        uint32_t local = shard_class(l->pools, shard, class_index);
+        known = sched_class_fits(shard->sched, local, count);
+        map_put(&l->fits, key, known);
+    }
+    return known == 1;
+}
+
+/* The place of the lender that takes it, or NONE: it stays at home. */
+static uint32_t choose(struct lending *l, uint32_t job, uint32_t class_index,
+                       const struct resource_vec *request, uint32_t count)
+{
+    struct place *place = &l->pools->places.items[job];
+    uint32_t passed = 0;
+
+    for (uint32_t i = 0; i < l->lender_count; i++) {
+        const struct lender *lender = &l->lenders[i];
+        struct shard *shard = l->pools->shards.items[lender->shard];
+        if (!borrow_has_room(lender, request, count) ||
+            !has_room(l, shard, class_index, count)) {
+            continue;
+        }
+        if (passed++ < place->try_count) {
+            continue; /* it has been there */
+        }
+        return lender->own_waiting_count ? NONE : i;
+    }
+    place->try_count = 0;
+    return NONE;
+}
+
+/* An admitted job that goes is no longer admitted at home: that is said. */
+static void dismiss(struct lending *l, uint32_t job)
+{
+    const struct place *place = &l->pools->places.items[job];
+    struct sched_admission admission;
+
+    if (!sched_job_admission(l->home->sched, place->local, &admission)) {
+        return;
+    }
+    VEC_PUSH(&l->home->decisions,
+             (struct sched_decision){
+                 .action = SCHED_DISMISS,
+                 .job = job,
+                 .node = SCHED_NONE,
+                 .for_job = SCHED_NONE,
+                 .yields_to = SCHED_NONE,
+                 .group = l->group++,
+                 .pool_index = pools_shard_pool(l->pools, l->home->index),
+             });
+}
+
+/* Hand out a job, with what waits of its gang. */
+static void lend(struct lending *l, uint32_t job)
+{
+    struct pools *pools = l->pools;
+    struct shard *home = l->home;
+    uint32_t local = pools->places.items[job].local;
+    struct sched_job record;
+    uint32_t count = 1;
+
+    sched_job_record(home->sched, local, &record);
+    uint32_t *members = &local;
+    if (pools->places.items[job].gang != NONE) {
+        members = sched_gang_waiting(home->sched, local, &l->arena, &count);
+    }
+    /* A gang may start with its minimum; one with terms waits with that. */
+    uint32_t needed = record.gang_terms.byte_count == 0 &&
+                              record.gang_minimum > 0 &&
+                              record.gang_minimum < count
+                          ? record.gang_minimum
+                          : count;
+    uint32_t class_index = class_back(home, record.class_index);
+    struct resource_vec request = sched_job_request(home->sched, local);
+    if (has_room(l, home, class_index, needed)) {
+        return; /* something else keeps it */
+    }
+    uint32_t at = choose(l, job, class_index, &request, needed);
+    if (at == NONE) {
+        return;
+    }
+    struct shard *to = pools->shards.items[l->lenders[at].shard];
+    struct resource_vec sum = {0};
+    dismiss(l, job);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t member = home->jobs.items[members[i]];
+        struct resource_vec one =
+            sched_job_request(home->sched, pools->places.items[member].local);
+        for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+            sum.v[r] += one.v[r];
+        }
+        job_move(pools, member, to);
+        VEC_PUSH(&to->guests, member);
+        l->moved_count++;
+    }
+    borrow_take(l->lenders, l->lender_count, at, pools->policy, l->weights,
+                &sum);
+}
+
+/* Nobody who went is admitted at home by the same plan. */
+static void drop_admissions(struct lending *l)
+{
+    struct shard *home = l->home;
+    size_t left = 0;
+
+    for (size_t i = 0; i < home->decisions.count; i++) {
+        struct sched_decision decision = home->decisions.items[i];
+        if (decision.action != SCHED_ADMIT ||
+            l->pools->places.items[decision.job].shard == home->index) {
+            home->decisions.items[left++] = decision;
+        }
+    }
+    home->decisions.count = left;
+}
+
+static uint32_t hand_out(struct pools *pools, struct shard *home,
+                         struct sched_plan *plan)
+{
+    struct lending l = {
+        .pools = pools,
+        .home = home,
+        .weights = &pools->policy->pools[0],
+        .group = plan->decision_count + 1,
+    };
+
+    find_lenders(&l);
+    if (l.lender_count) {
+        uint32_t *jobs =
+            arena_alloc_array(&l.arena, POOLS_UNPLACED_MAX, sizeof(*jobs));
+        uint32_t count = sched_unplaced(home->sched, POOLS_UNPLACED_MAX, jobs);
+        for (uint32_t i = 0; i < count; i++) {
+            jobs[i] = home->jobs.items[jobs[i]];
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            lend(&l, jobs[i]);
+        }
+    }
+    if (l.moved_count) {
+        drop_admissions(&l);
+        plan->decisions = home->decisions.items;
+        plan->decision_count = (uint32_t)home->decisions.count;
+    }
+    map_fini(&l.fits);
+    arena_fini(&l.arena);
+    return l.moved_count;
+}
+
+uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,
+                      struct sched_plan *plan)
+{
+    struct shard *shard = pools->shards.items[index];
+    const struct pool_record *record = record_of(shard);
+
+    if (!pools->is_mapped) {
+        return 0;
+    }
+    ASSERT(!shard->is_busy);
+    uint32_t count = send_guests(pools, shard, plan);
+    bool is_time = kind == ROUND_BALANCE ||
+                   (record && record->preemption_order == BORROW_FIRST);
+    if (is_time && pools->objects.count && shard->waiting_count &&
+        !plan->is_spent && !(record && record->is_borrowing_off)) {
+        count += hand_out(pools, shard, plan);
+    }
+    return count;
+}

@@ -1,0 +1,201 @@
+/* What waits without a place, and what is free: for lending (model.md 5.5). */
+#include <stdlib.h>
+
+#include "sched/state.h"
+
+/* A list while its work is handed out, one after the other. */
+struct turn {
+    const struct list *list;
+    uint32_t rank; /* of its queue */
+    struct seq_cursor at;
+    bool is_over;
+};
+
+struct turns {
+    const struct sched *sched;
+    struct turn *items;
+    uint32_t count;
+};
+
+/* More urgent first, then by queue; lists of one queue by their first work. */
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a;
+    const struct turn *y = b;
+
+    if (x->list->level != y->list->level) {
+        return x->list->level > y->list->level ? -1 : 1;
+    }
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool may_borrow(const struct sched *sched, uint32_t job)
+{
+    uint32_t c = sched->lists.items[sched->jobs.items[job].list].class_index;
+    uint32_t priority_class = sched->classes.items[c].priority_class;
+
+    return sched->policy->classes[priority_class].may_borrow;
+}
+
+/* The job that stands for an item, or NONE when it is not to be lent. */
+static uint32_t job_of_item(const struct sched *sched, const struct list *list,
+                            uint32_t item)
+{
+    uint32_t job = item;
+
+    if (list->class_index == NONE) {
+        const struct gang *gang = &sched->gangs.items[item];
+        if (gang->leased.count) {
+            return NONE; /* growth does not borrow */
+        }
+        job = gang->position;
+    }
+    return sched->job_flags.items[job] & JOB_PLANNED || !may_borrow(sched, job)
+               ? NONE
+               : job;
+}
+
+/* The next of a list that may be lent, or NONE at its end. */
+static uint32_t take_next(const struct sched *sched, struct turn *turn)
+{
+    while (!turn->is_over) {
+        turn->is_over = seq_is_end(&turn->list->seq, turn->at);
+        if (!turn->is_over) {
+            uint32_t job = job_of_item(sched, turn->list,
+                                       seq_get(&turn->list->seq, turn->at));
+            seq_next(&turn->list->seq, &turn->at);
+            if (job != NONE) {
+                return job;
+            }
+        }
+    }
+    return NONE;
+}
+
+static void collect(struct sched *sched, struct turns *turns)
+{
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (list->use_count == 0 || list->is_foreign || list->seq.count == 0 ||
+            sched->queues.items[list->queue].is_cordoned) {
+            continue;
+        }
+        turns->items[turns->count++] = (struct turn){
+            .list = list,
+            .rank = sched->queues.items[list->queue].rank,
+        };
+    }
+    if (turns->count) {
+        qsort(turns->items, turns->count, sizeof(*turns->items), compare_turns);
+    }
+}
+
+/* Of lists that are equally urgent each gives one in turn. */
+static uint32_t hand_out(const struct turns *turns, uint32_t count_max,
+                         uint32_t *ret_jobs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t begin = 0, end; begin < turns->count; begin = end) {
+        bool is_more = true;
+        end = begin;
+        while (end < turns->count && turns->items[end].list->level ==
+                                         turns->items[begin].list->level) {
+            end++;
+        }
+        while (is_more && count < count_max) {
+            is_more = false;
+            for (uint32_t i = begin; i < end && count < count_max; i++) {
+                uint32_t job = take_next(turns->sched, &turns->items[i]);
+                if (job != NONE) {
+                    ret_jobs[count++] = job;
+                    is_more = true;
+                }
+            }
+        }
+    }
+    return count;
+}
+
+/* Mark what the last plan decides to start or fail. */
+static void mark(struct sched *sched, bool is_marked)
+{
+    for (size_t i = 0; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        uint8_t *flags = &sched->job_flags.items[decision->job];
+        if (decision->action == SCHED_LEASE || decision->action == SCHED_FAIL) {
+            *flags = is_marked ? *flags | JOB_PLANNED
+                               : (uint8_t)(*flags & ~JOB_PLANNED);
+        }
+    }
+}
+
+uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
+                        uint32_t *ret_jobs)
+{
+    struct turns turns = {
+        .sched = sched,
+        .items = mem_alloc_array(sched->lists.count + 1, sizeof(struct turn)),
+    };
+
+    queues_sync(sched);
+    mark(sched, true);
+    collect(sched, &turns);
+    uint32_t count = hand_out(&turns, count_max, ret_jobs);
+    mark(sched, false);
+    mem_free(turns.items);
+    return count;
+}
+
+/* How many of a request are in an amount, at most `max`. */
+static uint32_t times(const struct resource_vec *free,
+                      const struct resource_vec *request, uint32_t max)
+{
+    int64_t count = max;
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0) {
+            int64_t here = free->v[r] > 0 ? free->v[r] / request->v[r] : 0;
+            count = here < count ? here : count;
+        }
+    }
+    return (uint32_t)count;
+}
+
+bool sched_class_fits(const struct sched *sched, uint32_t class_index,
+                      uint32_t count)
+{
+    const struct class *class = &sched->classes.items[class_index];
+    auto_arena arena = {0};
+    const struct requirement *requirement =
+        class_decode(sched, class_index, &arena);
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < sched->nodes.count && found < count; i++) {
+        if (!sched->nodes.items[i].is_accepting) {
+            continue;
+        }
+        uint32_t here = times(&sched->free[i], &class->request, count - found);
+        if (here && match_static(sched, requirement, i) == SCHED_EXCLUSIONS) {
+            found += here;
+        }
+    }
+    return found >= count && !class->is_impossible;
+}
+
+struct resource_vec sched_idle(const struct sched *sched)
+{
+    struct resource_vec idle = {0};
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].is_accepting) {
+            for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+                idle.v[r] +=
+                    sched->free[i].v[r] > 0 && !sched->policy->is_floating[r]
+                        ? sched->free[i].v[r]
+                        : 0;
+            }
+        }
+    }
+    return idle;
+}
