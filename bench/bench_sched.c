@@ -29,6 +29,7 @@ static const struct {
     {"gang10k", case_gang10k},
     {"head", case_head},
     {"topology", case_topology},
+    {"whole_nodes", case_whole_nodes},
     {"mixed_empty", case_mixed_empty},
     {"mixed_full", case_mixed_full},
 };

@@ -47,3 +47,5 @@ void case_topology(uint32_t tenths);
 void case_head(uint32_t tenths);
 /* Jobs that are each a class of their own. */
 void case_unique_classes(uint32_t tenths);
+/* A gang that has its nodes whole, among unlike ones. */
+void case_whole_nodes(uint32_t tenths);
