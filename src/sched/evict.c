@@ -69,8 +69,7 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     run->unit = round->unit_count;
 }
 
-static const struct resource_vec *request_of(const struct round *round,
-                                             uint32_t job)
+static struct resource_vec *request_of(const struct round *round, uint32_t job)
 {
     return &class_at(round, class_of_job(round->sched, job))->request;
 }
@@ -92,7 +91,7 @@ static void unit_add_gang(struct round *round, struct unit *unit,
         amounts_add(sum, request_of(round, job));
     }
     unit->sum = sum;
-    unit->own_sum = gang->subs ? sum : NULL;
+    unit->is_group = gang->subs != NULL;
 }
 
 /* Whether all of a gang that runs may be evicted. */
@@ -118,7 +117,7 @@ static void evict_run(struct round *round, uint32_t lane, uint32_t index)
     struct unit *unit = &round->units[round->unit_count];
 
     if (!may_evict(round, run) ||
-        (g != NONE && sched->gangs.items[g].subs &&
+        (g != NONE && sched->terms_run_count && sched->gangs.items[g].subs &&
          !sub_group_is_base(sched, run->job)) ||
         (g != NONE && !is_gang_evictable(round, &sched->gangs.items[g]))) {
         return;

@@ -70,10 +70,15 @@ bool place_matches_class(const struct search *search, uint32_t index)
     return is_any || is_kind_match(search, index);
 }
 
-bool place_matches(const struct search *search, uint32_t index)
+bool place_matches_ever(const struct search *search, uint32_t index)
 {
     return place_matches_class(search, index) &&
-           !job_avoids(search->round->sched, search->job, index) &&
+           !job_avoids(search->round->sched, search->job, index);
+}
+
+bool place_matches(const struct search *search, uint32_t index)
+{
+    return place_matches_ever(search, index) &&
            !whole_node_bars(search->round, search->job, index);
 }
 
@@ -133,11 +138,9 @@ bool place_allows_evicting(const struct search *search, uint32_t index)
 {
     const struct sched *sched = search->round->sched;
 
-    return sched->nodes.items[index].holder
-               ? place_matches_class(search, index) &&
-                     !job_avoids(sched, search->job, index) &&
-                     is_open(search, index)
-               : place_allows(search, index);
+    return sched->nodes.items[index].planned_plan == sched->plan_count
+               ? place_allows(search, index)
+               : place_matches_ever(search, index) && is_open(search, index);
 }
 
 static bool is_match(void *context, uint32_t node)
@@ -403,9 +406,9 @@ static void vacate(struct sched *sched, const struct run *run,
 static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
-    if (run->state == RUN_EVICTED && round->units[run->unit].own_sum) {
-        amounts_add_times(round->units[run->unit].own_sum, &class->request,
-                          sign);
+    if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
+        round->units[run->unit].is_group) {
+        amounts_add_times(round->units[run->unit].sum, &class->request, sign);
     }
 }
 
@@ -425,7 +428,9 @@ void place_preempt(struct round *round, uint32_t job)
     round->evicted_count -= run->state == RUN_EVICTED;
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
-    sub_groups_lose(sched, job, 1);
+    if (sched->terms_run_count) {
+        sub_groups_lose(sched, job, 1);
+    }
     if (round->open_node == run->node) {
         round->open_node = NONE;
     }
@@ -469,7 +474,9 @@ void place_rollback(struct round *round, size_t mark)
             amounts_add(&round->used, &class->request);
             run->state = (uint8_t)entry.class_index;
             order_lost(round, entry.job, -1);
-            sub_groups_lose(sched, entry.job, -1);
+            if (sched->terms_run_count) {
+                sub_groups_lose(sched, entry.job, -1);
+            }
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);
             change_unit(round, run, class, 1);

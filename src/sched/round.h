@@ -71,16 +71,16 @@ struct lane {
 
 /* Evicted work that stays or goes together: a job, or a gang. */
 struct unit {
-    const struct resource_vec *sum;
-    struct resource_vec *own_sum; /* the same, where it may change; or NULL */
-    int64_t leased_ms;            /* of its youngest run */
-    int64_t submitted_ms;         /* of `last` */
+    struct resource_vec *sum;
+    int64_t leased_ms;    /* of its youngest run */
+    int64_t submitted_ms; /* of `last` */
     uint32_t lane;
     uint32_t member_first, member_count; /* in round.members */
     uint32_t last;                       /* the job it is ordered by */
     uint32_t priority;                   /* of that job */
     uint32_t ordinal;                    /* in which places are won back */
     uint8_t level;
+    bool is_group; /* of a gang with terms: `sum` may change */
 };
 
 /* A stream in the heap; see heap.c for `like`. */
@@ -282,11 +282,14 @@ bool place_is_special(const struct search *search);
 uint64_t *place_kinds(struct round *round, struct class *class);
 /* Whether labels, taints and the node's state allow the class. */
 bool place_matches_class(const struct search *search, uint32_t node);
-/* Likewise, and the job's avoid list. */
+/* Likewise, and the job's avoid list: whoever has the node now. */
+bool place_matches_ever(const struct search *search, uint32_t node);
+/* Likewise, and gangs that have nodes whole. */
 bool place_matches(const struct search *search, uint32_t node);
 /* Likewise, and what is reserved on the node. */
 bool place_allows(const struct search *search, uint32_t node);
-/* Likewise, when a gang that has the node whole will be gone from it. */
+/* Likewise, when a gang that has the node whole, or all that keeps it from
+ * being had whole, will be gone from it. */
 bool place_allows_evicting(const struct search *search, uint32_t node);
 /* Put `count` jobs of a class on a node. */
 void place_put(struct round *round, struct lane *lane, uint32_t class_index,

@@ -137,14 +137,13 @@ static bool is_counted(const struct victim *victims, uint32_t count,
     return false;
 }
 
-/* The price of a place on a node; false: there is none. */
-static bool judge(const struct search *search, uint32_t node,
-                  const struct victim_rules *rules, struct victim_set *ret_set)
+/* The price of victims on a node, and what is left for one that comes there. */
+static void sum_up(const struct search *search, uint32_t node,
+                   const struct victim *victims, uint32_t count,
+                   struct victim_set *ret_set)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
-    uint32_t count;
-    const struct victim *victims = victims_choose(search, node, rules, &count);
     struct resource_vec left = sched->free[node];
 
     *ret_set = (struct victim_set){
@@ -152,11 +151,7 @@ static bool judge(const struct search *search, uint32_t node,
         .group = NONE,
         .node = node,
         .node_rank = sched->ranks[node],
-        .spares_groups = rules->spares_groups,
     };
-    if (!victims) {
-        return false;
-    }
     for (uint32_t i = 0; i < count; i++) {
         if (victims[i].job == NONE) {
             continue;
@@ -168,7 +163,35 @@ static bool judge(const struct search *search, uint32_t node,
     }
     amounts_subtract(&left, &class_at(round, search->class_index)->request);
     ret_set->lost = pool_weigh(round->pool, &left);
+}
+
+/* The price of a place on a node; false: there is none. */
+static bool judge(const struct search *search, uint32_t node,
+                  const struct victim_rules *rules, struct victim_set *ret_set)
+{
+    uint32_t count;
+    const struct victim *victims = victims_choose(search, node, rules, &count);
+
+    if (!victims) {
+        return false;
+    }
+    sum_up(search, node, victims, count, ret_set);
+    ret_set->spares_groups = rules->spares_groups;
     return ret_set->count > 0;
+}
+
+bool victim_sets_of_node(const struct search *search, uint32_t node,
+                         const struct victim_rules *rules,
+                         struct victim_set *ret_set)
+{
+    uint32_t count;
+    const struct victim *victims = victims_all(search, node, rules, &count);
+
+    if (!victims) {
+        return false;
+    }
+    sum_up(search, node, victims, count, ret_set);
+    return true;
 }
 
 /* Whether some victim of the chosen takes all of its gang. */

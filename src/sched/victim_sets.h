@@ -42,5 +42,9 @@ void victim_set_add(const struct round *round, struct victim_set *set,
 /* The best place for a job with victims; false: there is none. */
 bool victim_sets_find(const struct search *search, struct victim_rules *rules,
                       struct victim_set *ret_set);
+/* The price of all that runs on a node; false: some of it may not go. */
+bool victim_sets_of_node(const struct search *search, uint32_t node,
+                         const struct victim_rules *rules,
+                         struct victim_set *ret_set);
 /* The price of what was decided since `first`, for one gang. */
 struct victim_set victim_sets_of(const struct round *round, size_t first);

@@ -211,9 +211,10 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
     return job_less(round->sched, a->job, b->job);
 }
 
-bool victim_is_permitted(const struct round *round, const struct run *run,
-                         const struct class *class,
-                         const struct victim_rules *rules)
+static inline bool is_permitted(const struct round *round,
+                                const struct run *run,
+                                const struct class *class,
+                                const struct victim_rules *rules)
 {
     if (is_yielder(round, run) || lend_is_victim(round, run)) {
         return true;
@@ -231,7 +232,15 @@ bool victim_is_permitted(const struct round *round, const struct run *run,
            run->is_preemptible && (int)run->level <= rules->level_max;
 }
 
-struct victim victim_of_run(const struct round *round, const struct run *run)
+bool victim_is_permitted(const struct round *round, const struct run *run,
+                         const struct class *class,
+                         const struct victim_rules *rules)
+{
+    return is_permitted(round, run, class, rules);
+}
+
+static inline struct victim of_run(const struct round *round,
+                                   const struct run *run)
 {
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
@@ -250,6 +259,11 @@ struct victim victim_of_run(const struct round *round, const struct run *run)
         .is_yielder = is_yielder(round, run),
         .leased_ms = run->leased_ms,
     };
+}
+
+struct victim victim_of_run(const struct round *round, const struct run *run)
+{
+    return of_run(round, run);
 }
 
 static void add_victim(const struct round *round, struct victim *victims,
@@ -272,7 +286,7 @@ static void add_victim(const struct round *round, struct victim *victims,
             return;
         }
     }
-    victims[*count] = victim_of_run(round, run);
+    victims[*count] = of_run(round, run);
     victims[(*count)++].gang = gang;
 }
 
@@ -333,16 +347,16 @@ static struct victim *collect(const struct search *search, uint32_t node,
 
     for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
          run = sched->runs.items[run].node_next) {
-        uint32_t gang = sched->jobs.items[sched->runs.items[run].job].gang;
-        const struct gang *group = gang != NONE && sched->gangs.items[gang].subs
-                                       ? fresh_group(sched, gang)
-                                       : NULL;
-        if (group) {
-            group_victims_add(search, node, group, rules, victims, &count);
-        } else if ((gang == NONE || !sched->gangs.items[gang].subs) &&
-                   victim_is_permitted(round, &sched->runs.items[run], class,
-                                       rules)) {
-            add_victim(round, victims, &count, &sched->runs.items[run]);
+        const struct run *item = &sched->runs.items[run];
+        uint32_t gang =
+            sched->terms_run_count ? sched->jobs.items[item->job].gang : NONE;
+        if (gang != NONE && sched->gangs.items[gang].subs) {
+            const struct gang *group = fresh_group(sched, gang);
+            if (group) {
+                group_victims_add(search, node, group, rules, victims, &count);
+            }
+        } else if (is_permitted(round, item, class, rules)) {
+            add_victim(round, victims, &count, item);
         }
     }
     sort_victims(round, victims, count);
@@ -649,20 +663,60 @@ static uint32_t find_urgent(const struct search *search, int *ret_level)
     return NONE;
 }
 
+struct victim_rules victims_rules(const struct search *search)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    bool is_urgent =
+        !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
+    int level = class_at(round, search->class_index)->level;
+
+    return (struct victim_rules){
+        .cut = round->reserve.ordinal_min + 1,
+        .level_max = is_urgent ? level - 1 : -1,
+    };
+}
+
+const struct victim *victims_all(const struct search *search, uint32_t node,
+                                 const struct victim_rules *rules,
+                                 uint32_t *ret_count)
+{
+    const struct sched *sched = search->round->sched;
+    struct resource_vec room = sched->free[node];
+    const struct victim *victims = collect(search, node, rules, ret_count);
+
+    for (uint32_t i = 0; i < *ret_count; i++) {
+        amounts_add(&room, &victims[i].sum);
+    }
+    return memcmp(&room, &sched->nodes.items[node].capacity, sizeof(room)) == 0
+               ? victims
+               : NULL;
+}
+
+bool victims_clear(const struct search *search, uint32_t node)
+{
+    struct round *round = search->round;
+    struct victim_rules rules = victims_rules(search);
+    uint32_t count;
+    const struct victim *victims = victims_all(search, node, &rules, &count);
+
+    if (!victims) {
+        return false;
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        preempt_victim(search, &victims[i - 1]);
+    }
+    round->growth_count++;
+    VEC_PUSH(&round->grown, node);
+    refresh_touched(round);
+    return true;
+}
+
 /* Where gangs with terms run, and in pool objects, all that may go is compared
  * by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
-    struct round *round = search->round;
-    const struct sched *sched = round->sched;
-    bool is_urgent =
-        !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
-    struct victim_rules rules = {
-        .cut = round->reserve.ordinal_min + 1,
-        .level_max = is_urgent
-                         ? (int)class_at(round, search->class_index)->level - 1
-                         : -1,
-    };
+    struct victim_rules rules = victims_rules(search);
     struct victim_set set;
 
     if (!victim_sets_find(search, &rules, &set)) {

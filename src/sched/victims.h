@@ -40,6 +40,15 @@ bool victim_is_permitted(const struct round *round, const struct run *run,
                          const struct victim_rules *rules);
 /* A run alone, as a victim. */
 struct victim victim_of_run(const struct round *round, const struct run *run);
+/* Who may go for what is searched for, by all rules together. */
+struct victim_rules victims_rules(const struct search *search);
+/* All that runs on a node, if all of that may go; NULL: some of it may not.
+ * Good until the next call. */
+const struct victim *victims_all(const struct search *search, uint32_t node,
+                                 const struct victim_rules *rules,
+                                 uint32_t *ret_count);
+/* Preempt all of that; false: some of it may not go. */
+bool victims_clear(const struct search *search, uint32_t node);
 /* All that must go on a node for the job that is searched for, and what may
  * stay (`job` is NONE); NULL: it has no room there even so.  Good until the
  * next call. */

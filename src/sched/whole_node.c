@@ -5,6 +5,7 @@
 #include "sched/cover.h"
 #include "sched/lanes.h"
 #include "sched/sub_groups.h"
+#include "sched/whole_clear.h"
 
 bool whole_node_is_for(const struct gang *gang)
 {
@@ -134,11 +135,13 @@ struct place {
 struct room {
     uint32_t node;
     bool is_held; /* by the gang, so that it costs nothing more */
+    bool is_busy; /* others are there: `left` is what it has without them */
     struct resource_vec left;
 };
 
 struct choice {
     struct round *round;
+    bool may_clear; /* others may go */
     const struct gang *gang;
     uint32_t holder;    /* 1 + the gang's index */
     struct room *rooms; /* by name */
@@ -164,9 +167,15 @@ static void add_room(struct choice *choice, uint32_t index)
         return;
     }
     uint32_t holder = holder_in_plan(sched, node);
-    if (holder ? holder == choice->holder : is_unused(sched, index)) {
-        choice->rooms[choice->room_count++] =
-            (struct room){index, holder != 0, sched->free[index]};
+    bool is_held = holder && holder == choice->holder;
+    bool is_busy = holder ? !is_held : !is_unused(sched, index);
+    if (!is_busy || choice->may_clear) {
+        choice->rooms[choice->room_count++] = (struct room){
+            .node = index,
+            .is_held = is_held,
+            .is_busy = is_busy,
+            .left = is_busy ? node->capacity : sched->free[index],
+        };
     }
 }
 
@@ -209,7 +218,10 @@ static uint32_t count_in(const struct choice *choice,
     if (round->sched->nodes.items[room->node].is_on_trial && count > 1) {
         count = 1;
     }
-    return count && place_allows(&search, room->node) ? (uint32_t)count : 0;
+    bool may =
+        count && (room->is_busy ? place_allows_evicting(&search, room->node)
+                                : place_allows(&search, room->node));
+    return may ? (uint32_t)count : 0;
 }
 
 /* Whether a job is one of those. */
@@ -268,8 +280,9 @@ static bool cover(struct choice *choice, const struct members *members,
         const struct room *room = &choice->rooms[i];
         items[i] = (struct cover_item){
             .cost = pool_weigh(round->pool, &room->left),
-            .pod_count =
-                room->is_held ? 0 : count_in(choice, members, job, room, count),
+            .pod_count = room->is_held || room->is_busy
+                             ? 0
+                             : count_in(choice, members, job, room, count),
             .rank = i,
         };
     }
@@ -285,6 +298,56 @@ static bool cover(struct choice *choice, const struct members *members,
         }
     }
     return true;
+}
+
+/* Nodes that could be cleared, and those that need not be. */
+static uint32_t add_clear_items(struct choice *choice,
+                                const struct members *members, uint32_t job,
+                                uint32_t most, struct clear_item *items)
+{
+    const struct search search = {choice->round, members->class_index, job,
+                                  NULL};
+    struct victim_rules rules = victims_rules(&search);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < choice->room_count; i++) {
+        const struct room *room = &choice->rooms[i];
+        struct clear_item *item = &items[count];
+        if (room->is_held) {
+            continue;
+        }
+        *item = (struct clear_item){
+            .room = i,
+            .pod_count = count_in(choice, members, job, room, most),
+        };
+        count += item->pod_count &&
+                 victim_sets_of_node(&search, room->node, &rules, &item->set);
+    }
+    return count;
+}
+
+/* The cover, with nodes that are cleared for it. */
+static bool cover_clearing(struct choice *choice, const struct members *members,
+                           uint32_t job, uint32_t count, struct seq_cursor *at)
+{
+    struct round *round = choice->round;
+    struct clear_item *items =
+        arena_alloc_array(round->arena, choice->room_count, sizeof(*items));
+    uint32_t n = add_clear_items(choice, members, job, count, items);
+
+    if (!whole_clear_choose(round->sched, items, n, count, round->arena)) {
+        return false;
+    }
+    for (uint32_t i = n; i > 0 && count; i--) {
+        struct room *room = &choice->rooms[items[i - 1].room];
+        if (items[i - 1].is_chosen && room->is_busy) {
+            uint32_t here =
+                items[i - 1].pod_count < count ? items[i - 1].pod_count : count;
+            fill_room(choice, members, room, here, at);
+            count -= here;
+        }
+    }
+    return count == 0 || cover(choice, members, job, count, at);
 }
 
 static bool choose_for(struct choice *choice, const struct members *members)
@@ -304,7 +367,9 @@ static bool choose_for(struct choice *choice, const struct members *members)
             count -= here;
         }
     }
-    return count == 0 || cover(choice, members, first, count, &at);
+    return count == 0 || cover(choice, members, first, count, &at) ||
+           (choice->may_clear &&
+            cover_clearing(choice, members, first, count, &at));
 }
 
 /* Put what a sub-group asks for at its place among `items`. */
@@ -368,6 +433,16 @@ static bool choose(struct choice *choice, uint32_t sub_group_first,
     return true;
 }
 
+/* Whether others are on a node where the gang is to go. */
+static bool is_to_clear(const struct choice *choice, uint32_t index)
+{
+    const struct sched *sched = choice->round->sched;
+    const struct node *node = &sched->nodes.items[index];
+
+    return choice->may_clear && !is_unused(sched, index) &&
+           holder_in_plan(sched, node) != choice->holder;
+}
+
 static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
                       uint32_t sub_group_count)
 {
@@ -377,6 +452,7 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
         .round = round,
         .gang = attempt->gang,
         .holder = gang + 1,
+        .may_clear = attempt->preempt_until > 0,
         .places = arena_alloc_array(round->arena, attempt->gang->waiting.count,
                                     sizeof(*choice.places)),
     };
@@ -387,6 +463,13 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
         const struct place *place = &choice.places[i];
+        if (is_to_clear(&choice, place->node)) {
+            struct search search = {round, place->class_index, place->job,
+                                    NULL};
+            if (!victims_clear(&search, place->node)) {
+                return false; /* others went with it meanwhile */
+            }
+        }
         attempt_lease(attempt, place->job, place->node, place->class_index);
         whole_node_take(round, gang, place->node);
         /* It is no place for others of the class. */

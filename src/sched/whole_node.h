@@ -38,16 +38,14 @@ bool whole_node_bars_indeed(const struct round *round, uint32_t job,
 static inline bool whole_node_bars(const struct round *round, uint32_t job,
                                    uint32_t node)
 {
-    const struct sched *sched = round->sched;
-    const struct node *item = &sched->nodes.items[node];
-
-    return (item->holder || item->planned_plan == sched->plan_count ||
-            sched->whole_gang_count) &&
+    return round->sched->whole_gang_count &&
            whole_node_bars_indeed(round, job, node);
 }
 
 /* Place all that the attempt's gang asks for, on the nodes of its group.
- * False: there is no room for all, and nothing was placed. */
+ * False: there is no room for all; what was placed is the caller's to take
+ * back.  Where the attempt may preempt, nodes on which all may go are cleared,
+ * if empty ones do not suffice (whole_clear.h). */
 bool whole_node_place(struct attempt *attempt);
 /* The same of one sub-group. */
 bool whole_node_place_sub_group(struct attempt *attempt, uint32_t sub_group);

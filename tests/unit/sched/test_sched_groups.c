@@ -445,6 +445,63 @@ static void one_that_is_replaced_comes_to_the_nodes_there_are(void **state)
     assert_string_equal(world_node_of(w, group + 2), "n2");
 }
 
+static void nodes_are_cleared_for_a_group_that_has_them_whole(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(4, 4);
+
+    /* On n1 two would go, on n2 and n3 one each; n4 has no room for two. */
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    world_node(w, &(struct world_node){"n2", .cores = 2});
+    world_node(w, &(struct world_node){"n3", .cores = 2});
+    world_node(w, &(struct world_node){"n4", .cores = 1});
+    for (uint32_t node = 0; node < 3; node++) {
+        for (uint32_t i = 0; i < (node ? 1 : 3); i++) {
+            uint32_t job = world_submit(
+                w, &(struct world_job){.queue = "B", .priority_class = "low"});
+            world_lease(w, job, node, 0);
+        }
+    }
+    uint32_t group = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 2);
+    assert_int_equal(world_running_of(w, group, 4), 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_not_equal(w->node_of[group + i], 0);
+    }
+    assert_int_equal(world_running(w, "B"), 3);
+}
+
+/* What may not go keeps its node from being had whole. */
+static void what_may_not_go_keeps_its_node(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 2);
+
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    uint32_t fixed = world_submit(
+        w, &(struct world_job){.queue = "B", .priority_class = "fixed"});
+    uint32_t low = world_submit(
+        w, &(struct world_job){.queue = "B", .priority_class = "low"});
+    world_round(w, ROUND_BALANCE, 0);
+    (void)world_submit_group(w,
+                             &(struct world_job){.queue = "A",
+                                                 .gang = "g",
+                                                 .priority_class = "high"},
+                             &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 0);
+    world_end(w, fixed);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->preempted_count, 1);
+    assert_int_equal(world_running_of(w, low, 1), 0);
+    assert_int_equal(w->leased_count, 2);
+}
+
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -467,6 +524,8 @@ int main(void)
         SCENARIO(a_whole_node_serves_its_group_alone),
         SCENARIO(a_group_with_whole_nodes_wants_them_empty),
         SCENARIO(one_that_is_replaced_comes_to_the_nodes_there_are),
+        SCENARIO(nodes_are_cleared_for_a_group_that_has_them_whole),
+        SCENARIO(what_may_not_go_keeps_its_node),
     };
 
     return RUN_TESTS(tests);
