@@ -2,6 +2,7 @@
 
 #include "api/auth.h"
 #include "api/message.h"
+#include "model/quantity.h"
 #include "model/queue.h"
 #include "wire/log_codec.h"
 
@@ -36,6 +37,34 @@ static int check_limit(const char *what,
     return 0;
 }
 
+/* Amounts that are quantities, of names that are not empty. */
+static int check_quota(const Api__QueueScheduling *scheduling,
+                       struct refusal *refusal)
+{
+    int64_t milli;
+
+    if (scheduling->n_quota > RESOURCE_LIST_MAX) {
+        return refusal_set(refusal,
+                           "scheduling.quota must name at most %d resources",
+                           RESOURCE_LIST_MAX);
+    }
+    for (size_t i = 0; i < scheduling->n_quota; i++) {
+        const char *name = scheduling->quota[i]->key;
+        const char *amount = scheduling->quota[i]->value;
+        if (!*name) {
+            return refusal_set(refusal,
+                               "scheduling.quota: a resource has no name");
+        }
+        if (quantity_parse(str_of(amount), &milli) < 0 || milli < 0) {
+            return refusal_set(refusal,
+                               "scheduling.quota.%s must be a quantity of 0 "
+                               "or more, not \"%s\"",
+                               name, amount);
+        }
+    }
+    return 0;
+}
+
 static int check_scheduling(const Api__QueueScheduling *scheduling,
                             struct refusal *refusal)
 {
@@ -51,10 +80,11 @@ static int check_scheduling(const Api__QueueScheduling *scheduling,
     int rc =
         check_limit("scheduling.overShareFactor", scheduling->over_share_factor,
                     OVER_SHARE_MAX, refusal);
-    return rc < 0 ? rc
-                  : check_limit("scheduling.excessBudget",
-                                scheduling->excess_budget, EXCESS_BUDGET_MAX,
-                                refusal);
+    rc = rc < 0
+             ? rc
+             : check_limit("scheduling.excessBudget", scheduling->excess_budget,
+                           EXCESS_BUDGET_MAX, refusal);
+    return rc < 0 ? rc : check_quota(scheduling, refusal);
 }
 
 /* A part of a pool that a queue's jobs may have; 0: nothing. */

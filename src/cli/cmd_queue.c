@@ -80,12 +80,38 @@ static enum cli_exit take_limits(struct cli *cli, Api__QueueScheduling *ret)
     return rc;
 }
 
+/* The quota of --quota, each resource=amount, in place of what there was. */
+static enum cli_exit take_quota(struct cli *cli, Api__QueueScheduling *ret)
+{
+    struct cli_names items = cli_list(cli, "quota");
+
+    ret->n_quota = 0;
+    ret->quota =
+        arena_alloc_array(&cli->arena, items.count, sizeof(*ret->quota));
+    for (size_t i = 0; i < items.count; i++) {
+        Api__QueueScheduling__QuotaEntry *entry =
+            arena_alloc(&cli->arena, sizeof(*entry));
+        char *equals = strchr(items.items[i], '=');
+        if (!equals) {
+            return cli_fail(cli, CLI_USAGE, "\"%s\" is not resource=amount",
+                            items.items[i]);
+        }
+        *equals = '\0';
+        api__queue_scheduling__quota_entry__init(entry);
+        entry->key = items.items[i];
+        entry->value = equals + 1;
+        ret->quota[ret->n_quota++] = entry;
+    }
+    return CLI_OK;
+}
+
 static bool is_default(const Api__QueueScheduling *scheduling)
 {
     return !*scheduling->ordering && !scheduling->class_priority_ignored &&
            !scheduling->allow_stateaware_disable &&
            scheduling->max_running_apps == 0 &&
-           !scheduling->over_share_factor && !scheduling->excess_budget;
+           !scheduling->over_share_factor && !scheduling->excess_budget &&
+           scheduling->n_quota == 0;
 }
 
 static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
@@ -117,6 +143,9 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
     }
     if (rc == CLI_OK) {
         rc = take_limits(cli, scheduling);
+    }
+    if (rc == CLI_OK && cli_is_given(cli, "quota")) {
+        rc = take_quota(cli, scheduling);
     }
     queue->scheduling = is_default(scheduling) ? NULL : scheduling;
     return rc;

@@ -120,6 +120,8 @@ static const struct option_spec queue_options[] = {
      "instead of the pool's overShareFactor; -1: no limit"},
     {"excess-budget", 0, OPTION_TEXT, "M",
      "resource-minutes, instead of the pool's; -1: no limit"},
+    {"quota", 0, OPTION_LIST, "R=Q,...",
+     "at most so much of all pools (cpu=40,nvidia.com/gpu=2); \"\": no limit"},
 };
 static const struct option_spec apps_options[] = {
     {"states", 's', OPTION_LIST, "S,...",

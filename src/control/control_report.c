@@ -137,6 +137,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_BUDGET] = "excessBudget",
     [SCHED_WAIT_FLOATING] = "floatingResource",
     [SCHED_WAIT_TOPOLOGY] = "topology",
+    [SCHED_WAIT_QUOTA] = "quota",
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
 };
@@ -178,6 +179,8 @@ static const char *const wait_texts[] = {
                             "is of no node.",
     [SCHED_WAIT_TOPOLOGY] = "Not enough of a sub-group fits as near together "
                             "as it asks for.",
+    [SCHED_WAIT_QUOTA] = "With it, or with what its gang needs at once, its "
+                         "queue would have more than its quota.",
     [SCHED_WAIT_GROWTH] = "Its group runs with as many as it needs, and grows "
                           "when there is room that nobody needs.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "

@@ -50,6 +50,16 @@ static struct str copy_str(char **at, struct str s)
     return copy;
 }
 
+static size_t quota_bytes(const struct resource_list *quota)
+{
+    size_t byte_count = quota->count * sizeof(quota->items[0]);
+
+    for (uint32_t i = 0; i < quota->count; i++) {
+        byte_count += quota->items[i].name.byte_count;
+    }
+    return byte_count;
+}
+
 static struct entry *entry_create(const struct queue_record *record,
                                   struct str encoded)
 {
@@ -62,9 +72,12 @@ static struct entry *entry_create(const struct queue_record *record,
         byte_count += l->priority_class.byte_count + l->pool.byte_count +
                       l->resource.byte_count;
     }
+    byte_count += quota_bytes(&record->quota);
     struct entry *e = mem_alloc(byte_count);
     struct queue_limit *limits = (struct queue_limit *)(void *)(e + 1);
-    char *at = (char *)limits + limits_bytes;
+    struct resource_amount *quota =
+        (struct resource_amount *)(void *)((char *)limits + limits_bytes);
+    char *at = (char *)(quota + record->quota.count);
 
     atomic_init(&e->ref_count, 1);
     e->entry.record = *record;
@@ -77,6 +90,11 @@ static struct entry *entry_create(const struct queue_record *record,
         limits[i].priority_class = copy_str(&at, limits[i].priority_class);
         limits[i].pool = copy_str(&at, limits[i].pool);
         limits[i].resource = copy_str(&at, limits[i].resource);
+    }
+    e->entry.record.quota.items = quota;
+    for (uint32_t i = 0; i < record->quota.count; i++) {
+        quota[i] = record->quota.items[i];
+        quota[i].name = copy_str(&at, quota[i].name);
     }
     return e;
 }

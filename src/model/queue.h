@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "base/str.h"
+#include "model/resource.h"
 
 enum {
     QUEUES_MAX = 1 << 20,
@@ -49,6 +49,8 @@ struct queue_record {
     /* The limits of model.md 2.7; INT64_MAX: none. */
     int64_t over_share_ppm;      /* above the fair share */
     int64_t excess_budget_milli; /* in thousandths of resource-minutes */
+    /* At most so much of all pools together; of what is not listed, all. */
+    struct resource_list quota;
     const struct queue_limit *limits;
     uint32_t limit_count;
 };

@@ -72,6 +72,13 @@ static const void *copy_queue(const void *from, struct arena *arena)
         limits[i].resource = arena_str(arena, limits[i].resource);
     }
     record->limits = limits;
+    struct resource_amount *quota =
+        arena_alloc_array(arena, record->quota.count, sizeof(*quota));
+    for (uint32_t i = 0; i < record->quota.count; i++) {
+        quota[i] = record->quota.items[i];
+        quota[i].name = arena_str(arena, quota[i].name);
+    }
+    record->quota.items = quota;
     record->name = arena_str(arena, record->name);
     return record;
 }

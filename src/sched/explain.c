@@ -7,6 +7,7 @@
 #include "sched/near_fit.h"
 #include "sched/need.h"
 #include "sched/order.h"
+#include "sched/quota.h"
 #include "sched/rates.h"
 #include "sched/reserve.h"
 #include "sched/sub_groups.h"
@@ -493,6 +494,32 @@ static bool lacks_floating(const struct question *question)
     return is_short;
 }
 
+/* Whether its queue may not have what it, or its gang, asks for. */
+static bool is_over_quota(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    uint32_t queue = question->list->queue;
+    const struct gang *gang = question->record->gang == NONE
+                                  ? NULL
+                                  : &sched->gangs.items[question->record->gang];
+
+    if ((answer->wait != SCHED_WAIT_TURN &&
+         answer->wait != SCHED_WAIT_CAPACITY) ||
+        sched->queues.items[queue].is_cordoned ||
+        (gang && gang->position == NONE)) {
+        return false;
+    }
+    int r = quota_short_of(
+        sched, queue, gang ? &gang->waiting_sum : &question->class->request,
+        &answer->used);
+    if (r >= 0) {
+        answer->resource = r;
+        answer->limit = sched->queues.items[queue].quota.v[r];
+    }
+    return r >= 0;
+}
+
 static void answer_waiting(struct question *question)
 {
     struct sched *sched = question->sched;
@@ -503,6 +530,10 @@ static void answer_waiting(struct question *question)
     answer->ahead = count_ahead(question);
     if (lacks_nearness(question)) {
         answer->wait = SCHED_WAIT_TOPOLOGY;
+        return;
+    }
+    if (is_over_quota(question)) {
+        answer->wait = SCHED_WAIT_QUOTA;
         return;
     }
     if (is_admitted(question) || is_kept_back(question) ||

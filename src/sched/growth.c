@@ -5,6 +5,7 @@
 #include "sched/lend.h"
 #include "sched/near_place.h"
 #include "sched/order.h"
+#include "sched/quota.h"
 #include "sched/whole_node.h"
 
 /* Load. */
@@ -209,6 +210,7 @@ static bool may_grow(struct growth *growth, struct lane *lane,
     amounts_add(&load, &class->request);
     return !is_above(growth, &load, &class->request) &&
            (!usage || lane_is_within(usage, &class->request)) &&
+           quota_short(round, lane, &class->request) < 0 &&
            floating_short(round->sched, round->p, &round->used,
                           &class->request) < 0 &&
            round_may_start(round, lane, 1, &class->request);

@@ -6,6 +6,7 @@
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/order.h"
+#include "sched/quota.h"
 
 /* Taking over the list. */
 
@@ -280,6 +281,7 @@ static bool may_ever(struct round *round, const struct claim *claim)
         class_at(round, class_of_job(sched, claim->job))->priority_class);
 
     if (sched->queues.items[claim->lane->queue].is_cordoned ||
+        quota_short(round, claim->lane, request) >= 0 ||
         !order_allows(round, claim->lane, list_of(round, claim))) {
         return false;
     }

@@ -8,6 +8,7 @@
 #include "sched/lane_share.h"
 #include "sched/lend.h"
 #include "sched/order.h"
+#include "sched/quota.h"
 #include "sched/sweep.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
@@ -625,6 +626,7 @@ struct lane *lane_add(struct round *round, uint32_t index)
         }
     }
     lane->placed = lane->all;
+    quota_begin(round, lane);
     share_begin(round, lane);
     round->lane_of_queue[index] = round->lane_count++;
     return lane;

@@ -3,6 +3,7 @@
 #include "sched/apps.h"
 #include "sched/need.h"
 #include "sched/penalty.h"
+#include "sched/quota.h"
 #include "sched/standing.h"
 
 static struct str name_of(const struct queue *queue)
@@ -138,6 +139,7 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     if (queue_has_own_limits(queue) && !sched->keeps_standings) {
         standings_sync(sched);
     }
+    quota_set(sched, queue, &record->quota);
     mem_free(queue->limits);
     queue->limits = copy_limits(record);
     queue->limit_count = record->limit_count;
@@ -168,6 +170,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     }
     mem_free(queue->name);
     mem_free(queue->limits);
+    quota_fini(queue);
     VEC_FREE(&queue->lists);
     standings_remove(sched, index);
     *queue = (struct queue){.active_place = NONE, .standing_first = NONE};
@@ -259,6 +262,7 @@ void queues_fini(struct sched *sched)
         struct queue *queue = &sched->queues.items[i];
         mem_free(queue->name);
         mem_free(queue->limits);
+        quota_fini(queue);
         VEC_FREE(&queue->lists);
     }
     VEC_FREE(&sched->queues);

@@ -121,6 +121,7 @@ bool sched_queue_record(const struct sched *sched, uint32_t index,
         .running_apps_max = queue->running_apps_max,
         .over_share_ppm = queue->over_share_ppm,
         .excess_budget_milli = queue->excess_budget_milli,
+        .quota = {queue->quota_items, queue->quota_count},
         .limits = queue->limits,
         .limit_count = queue->limit_count,
     };

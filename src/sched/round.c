@@ -10,6 +10,7 @@
 #include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/penalty.h"
+#include "sched/quota.h"
 #include "sched/rates.h"
 #include "sched/starving.h"
 #include "sched/sweep.h"
@@ -163,6 +164,7 @@ static bool is_under_limits(struct round *round, struct lane *lane)
     const struct usage *usage = lane_usage(
         round, lane, sched->classes.items[class_index].priority_class);
     return (!usage || lane_is_within(usage, lane->request)) &&
+           quota_short(round, lane, lane->request) < 0 &&
            floating_short(sched, round->p, &round->used, lane->request) < 0;
 }
 
@@ -612,6 +614,7 @@ void round_plan(struct round *round)
     }
     head_end(round);
     share_end(round);
+    quota_end(round);
     place_flush(round);
     evict_forget(round);
     order_wake(round);

@@ -2,6 +2,7 @@
 #include "sched/apps.h"
 #include "sched/cfs.h"
 #include "sched/kinds.h"
+#include "sched/quota.h"
 #include "sched/reserve.h"
 #include "sched/scale.h"
 #include "sched/standing.h"
@@ -208,6 +209,9 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
             list->account = account_get(sched, list->queue, list->pool,
                                         class->priority_class);
         }
+    }
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        quota_resolve(sched, &sched->queues.items[i]);
     }
     nodes_rebuild(sched);
     link_all(sched);

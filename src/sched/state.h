@@ -251,6 +251,12 @@ struct queue {
     int64_t over_share_ppm;      /* as in struct queue_record */
     int64_t excess_budget_milli; /* likewise */
     uint32_t standing_first;     /* or NONE */
+    /* See quota.h. */
+    struct resource_amount *quota_items; /* owned, one block */
+    uint32_t quota_count;                /* 0: none */
+    struct resource_vec quota;           /* in columns; INT64_MAX: any */
+    uint64_t quota_plan;                 /* the plan that ... */
+    struct resource_vec quota_planned;   /* ... placed so much more */
 };
 
 /* What may become of a run within a plan. */

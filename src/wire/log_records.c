@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "model/quantity.h"
 #include "wire/field.h"
 #include "wire/log_codec.h"
 
@@ -154,8 +155,37 @@ enum queue_ordering log_queue_ordering(struct str word)
     return word.byte_count ? QUEUE_ORDERINGS : QUEUE_BY_PRIORITY;
 }
 
+/* An entry of the quota; the last of a name counts.  What is not a quantity
+ * was refused before it was logged. */
+static int read_quota(const struct field *field, struct arena *arena,
+                      struct resource_list *quota)
+{
+    struct entry entry;
+    int64_t milli;
+
+    if (!read_entry(field, &entry)) {
+        return -ERR_CORRUPT;
+    }
+    if (entry.key.byte_count == 0 ||
+        quantity_parse(entry.value.bytes, &milli) < 0 || milli < 0) {
+        return 0;
+    }
+    if (!quota->items) {
+        quota->items =
+            arena_alloc_array(arena, RESOURCE_LIST_MAX, sizeof(*quota->items));
+    }
+    for (uint32_t i = 0; i < quota->count; i++) {
+        if (str_equal(quota->items[i].name, entry.key)) {
+            quota->items[i].milli = milli;
+            return 0;
+        }
+    }
+    return resource_list_add(quota, entry.key, milli);
+}
+
 /* QueueScheduling; what it does not know it passes over. */
-static int read_scheduling(struct str message, struct queue_record *record)
+static int read_scheduling(struct str message, struct arena *arena,
+                           struct queue_record *record)
 {
     struct field_cursor cursor = field_cursor_make(message);
     struct field field;
@@ -179,6 +209,11 @@ static int read_scheduling(struct str message, struct queue_record *record)
                 read_limit_value(field.bytes, FRACTION_ONE_PPM);
         } else if (field.number == 6 && field.type == FIELD_BYTES) {
             record->excess_budget_milli = read_limit_value(field.bytes, 1000);
+        } else if (field.number == 7 && field.type == FIELD_BYTES) {
+            int rc = read_quota(&field, arena, &record->quota);
+            if (rc < 0) {
+                return rc;
+            }
         }
     }
     return 0;
@@ -201,7 +236,7 @@ static int read_queue_field(struct queue_reader *reader,
         record->is_cordoned = field->value != 0;
     } else if (field->number == QUEUE_SCHEDULING &&
                field->type == FIELD_BYTES) {
-        return read_scheduling(field->bytes, record);
+        return read_scheduling(field->bytes, reader->arena, record);
     } else if (field->number == 7) {
         if (!read_entry(field, &entry)) {
             return -ERR_CORRUPT;

@@ -173,6 +173,21 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
         f.status.message,
         "error validating queue: scheduling.ordering must be "
         "priority, fifo, fair, stateaware or cfs, not \"random\"");
+    scheduling.ordering = field("cfs");
+    Api__QueueScheduling__QuotaEntry entry =
+        API__QUEUE_SCHEDULING__QUOTA_ENTRY__INIT;
+    Api__QueueScheduling__QuotaEntry *quota[] = {&entry};
+    entry.key = field("nvidia.com/gpu");
+    entry.value = field("-2");
+    scheduling.quota = quota;
+    scheduling.n_quota = 1;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: "
+                        "scheduling.quota.nvidia.com/gpu must be a quantity "
+                        "of 0 or more, not \"-2\"");
+    scheduling.n_quota = 0;
     scheduling.ordering = field("stateaware");
     scheduling.excess_budget = &budget;
     budget.value = 1e13;

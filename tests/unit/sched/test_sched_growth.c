@@ -763,6 +763,74 @@ static void a_queue_may_come_to_be_ordered_by_scores(void **state)
     assert_true(sched_is_consistent(w->sched));
 }
 
+static void set_quota(struct world *w, const char *queue, const char *resource,
+                      int64_t milli)
+{
+    struct resource_amount item = {str_of(resource), milli};
+
+    world_queue_by(w, queue, &(struct queue_record){.quota = {&item, 1}});
+}
+
+static void tj_16_a_gang_starts_only_within_the_quota(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms one = trainers(1, 1), two = trainers(2, 2);
+    struct world_job job = {.queue = "A", .gang = "a", .gpus = 1};
+    struct sched_explanation why;
+
+    set_quota(w, "A", "nvidia.com/gpu", 2000);
+    world_node(w, &(struct world_node){"n1", .cores = 8, .gpus = 8});
+    (void)submit(w, &job, &one);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 1);
+    job.gang = "b";
+    uint32_t b = submit(w, &job, &two);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(w->leased_count, 0);
+    sched_explain(w->sched, b, SECOND, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_QUOTA);
+    assert_int_equal(why.resource, 0);
+    assert_int_equal(why.used, 1);
+    assert_int_equal(why.limit, 2);
+    job.gang = "c";
+    uint32_t c = submit(w, &job, &one);
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(count_of(w, c, &one), 1);
+}
+
+static void tj_16_each_pod_of_growth_is_within_the_quota(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 8);
+
+    set_quota(w, "A", "cpu", 5000);
+    set_cores(w, "n1", 20);
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 5);
+    world_queue(w, "A", 1);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(count_of(w, unit, &terms), 8);
+}
+
+static void a_quota_is_of_all_pools_together(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[1] = w->policy.pools[0];
+    w->policy.pools[1].name = STR("other");
+    w->policy.pool_count = 2;
+    world_restart(w);
+    set_quota(w, "A", "cpu", 5000);
+    set_cores(w, "n1", 3);
+    world_node(w, &(struct world_node){"m1", .cores = 8, .pool = "other"});
+    world_submit_many(w, &(struct world_job){.queue = "A"}, 10);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 5);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->leased_count, 0);
+}
+
 /* A gang is in one cluster, also what comes later of it. */
 static void growth_stays_in_the_cluster(void **state)
 {
@@ -810,6 +878,9 @@ int main(void)
         SCENARIO(tj_20_experiment_starts_when_it_has_waited_long_enough),
         SCENARIO(tj_20_it_waits_while_there_is_production),
         SCENARIO(a_queue_may_come_to_be_ordered_by_scores),
+        SCENARIO(tj_16_a_gang_starts_only_within_the_quota),
+        SCENARIO(tj_16_each_pod_of_growth_is_within_the_quota),
+        SCENARIO(a_quota_is_of_all_pools_together),
         SCENARIO(growth_stays_in_the_cluster),
     };
     return RUN_TESTS(tests);

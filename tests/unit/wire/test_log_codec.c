@@ -442,6 +442,14 @@ static struct str encoded_queue(struct arena *arena)
     scheduling.ordering = ordering;
     scheduling.max_running_apps = 7;
     scheduling.over_share_factor = &over;
+    Api__QueueScheduling__QuotaEntry quota_cpu =
+        API__QUEUE_SCHEDULING__QUOTA_ENTRY__INIT;
+    Api__QueueScheduling__QuotaEntry *quota[] = {&quota_cpu};
+    char amount[] = "1500m";
+    quota_cpu.key = names[2];
+    quota_cpu.value = amount;
+    scheduling.quota = quota;
+    scheduling.n_quota = 1;
     queue.scheduling = &scheduling;
     cpu.key = names[2];
     cpu.value = 0.25;
@@ -487,6 +495,9 @@ static void test_a_queue_is_kept_whole_and_understood(void **state)
     assert_int_equal(record->ordering, QUEUE_BY_STATEAWARE);
     assert_int_equal(record->running_apps_max, 7);
     assert_int_equal(record->over_share_ppm, 200000);
+    assert_int_equal(record->quota.count, 1);
+    assert_true(str_equal(record->quota.items[0].name, STR("cpu")));
+    assert_int_equal(record->quota.items[0].milli, 1500);
     assert_int_equal(record->excess_budget_milli, QUEUE_LIMIT_BY_POOL);
 }
 
