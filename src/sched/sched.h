@@ -424,8 +424,8 @@ enum sched_wait {
                               `empty` would if it or the like were empty),
                               `wanted` must; the cap ends at `until_ms` */
     SCHED_WAIT_QUOTA,      /* with it (or what its gang asks for at once) its
-                              queue would have more than its quota of `resource`:
-                              `used` of `limit` */
+                              queue would have more than its quota of
+                              `resource`: `used` of `limit` */
     SCHED_WAIT_GROWTH,     /* its gang runs with its minimum and grows when
                               there is room: `present` of `wanted` run */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
