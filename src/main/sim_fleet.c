@@ -4,6 +4,7 @@
 
 #include "main/sim_main.h"
 #include "sim/fleet.h"
+#include "wire/settings.h"
 
 enum { GPUS = 448, SAMPLE_MS = 600000 };
 
@@ -14,6 +15,13 @@ static const char usage_text[] =
     "                  gzipped); its virtual clusters are queues\n"
     "  --gpus N        of the pool, in nodes of 8 (448)\n"
     "  --profile P     of the pool: berth (the default), armada or flow\n"
+    "  --machines F    instead: the machines of an inventory (CSV: name, "
+    "type,\n"
+    "                  cores, GB, GPUs), a pool for each type with GPUs; the\n"
+    "                  pools lend to one another\n"
+    "  --part 1:N      of each type every Nth machine\n"
+    "  --from T        only jobs from T after the first one (30d, 12h)\n"
+    "  --for T         and only those of so long\n"
     "  --limit N       only the first N jobs\n"
     "  --json          the summary as JSON\n"
     "  --csv FILE      use over time, a line for each sample\n"
@@ -25,6 +33,10 @@ enum {
     OPTION_TRACE = 1,
     OPTION_GPUS,
     OPTION_PROFILE,
+    OPTION_MACHINES,
+    OPTION_PART,
+    OPTION_FROM,
+    OPTION_FOR,
     OPTION_LIMIT,
     OPTION_JSON,
     OPTION_CSV,
@@ -37,6 +49,10 @@ static const struct option long_options[] = {
     {"trace", required_argument, NULL, OPTION_TRACE},
     {"gpus", required_argument, NULL, OPTION_GPUS},
     {"profile", required_argument, NULL, OPTION_PROFILE},
+    {"machines", required_argument, NULL, OPTION_MACHINES},
+    {"part", required_argument, NULL, OPTION_PART},
+    {"from", required_argument, NULL, OPTION_FROM},
+    {"for", required_argument, NULL, OPTION_FOR},
     {"limit", required_argument, NULL, OPTION_LIMIT},
     {"json", no_argument, NULL, OPTION_JSON},
     {"csv", required_argument, NULL, OPTION_CSV},
@@ -51,6 +67,9 @@ struct options {
     struct sim_output output;
     const char *path;
     bool has_trace;
+    const char *machines_path; /* or NULL */
+    int64_t part;              /* 1: all machines */
+    int64_t for_ms;            /* 0: to the end */
 };
 
 static bool take_profile(const char *text, struct fleet_options *options)
@@ -82,6 +101,29 @@ static bool refuse_gpus(const char *text)
     return sim_bad_value("gpus", text, strbuf_text(&must));
 }
 
+/* Which machines and jobs: false if it is wrong. */
+static bool take_part(int code, struct options *options)
+{
+    int64_t time_ms = 0;
+
+    if (code == OPTION_PART) {
+        bool is_ratio = optarg[0] == '1' && optarg[1] == ':';
+        return (is_ratio && sim_read_number(optarg + 2, 1, FLEET_MACHINES_MAX,
+                                            &options->part)) ||
+               sim_bad_value("part", optarg, "1:N, N a whole number from 1");
+    }
+    if (setting_parse_duration(str_of(optarg), &time_ms) < 0 || time_ms < 0) {
+        return sim_bad_value(code == OPTION_FROM ? "from" : "for", optarg,
+                             "a time, such as 36h or 30d");
+    }
+    if (code == OPTION_FROM) {
+        options->fleet.from_s = time_ms / 1000;
+    } else {
+        options->for_ms = time_ms;
+    }
+    return true;
+}
+
 /* Take one option; false if it is wrong. */
 static bool take(int code, struct options *options)
 {
@@ -100,6 +142,13 @@ static bool take(int code, struct options *options)
     case OPTION_PROFILE:
         return take_profile(optarg, &options->fleet) ||
                sim_bad_value("profile", optarg, "berth, armada or flow");
+    case OPTION_MACHINES:
+        options->machines_path = optarg;
+        return true;
+    case OPTION_PART:
+    case OPTION_FROM:
+    case OPTION_FOR:
+        return take_part(code, options);
     case OPTION_LIMIT:
         if (!sim_read_number(optarg, 1, INT64_MAX, &number)) {
             return sim_bad_value("limit", optarg, "a whole number from 1");
@@ -186,7 +235,8 @@ int sim_fleet_main(int argument_count, char **arguments)
 {
     struct options options = {.fleet = {.gpu_count = GPUS,
                                         .profile = PROFILE_BERTH,
-                                        .sample_ms = SAMPLE_MS}};
+                                        .sample_ms = SAMPLE_MS},
+                              .part = 1};
     struct fleet_trace trace;
     struct err err;
 
@@ -194,11 +244,24 @@ int sim_fleet_main(int argument_count, char **arguments)
     if (rc != 0) {
         return rc - 1;
     }
+    if (options.for_ms > 0) {
+        options.fleet.until_s = options.fleet.from_s + options.for_ms / 1000;
+    }
     if (fleet_read(options.path, &trace, &err) < 0) {
         fprintf(stderr, "berth-sim: %s\n", err.text);
         return SIM_EXIT_USAGE;
     }
+    struct fleet_machines machines = {0};
+    if (options.machines_path &&
+        fleet_machines_read(options.machines_path, (uint32_t)options.part,
+                            &machines, &err) < 0) {
+        fprintf(stderr, "berth-sim: %s\n", err.text);
+        fleet_trace_fini(&trace);
+        return SIM_EXIT_USAGE;
+    }
+    options.fleet.machines = options.machines_path ? &machines : NULL;
     rc = play_and_report(&trace, &options);
+    fleet_machines_fini(&machines);
     fleet_trace_fini(&trace);
     return rc;
 }

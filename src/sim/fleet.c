@@ -1,9 +1,23 @@
 #include "sim/fleet.h"
 
+#include <stdlib.h>
+
 #include "base/hash.h"
 #include "sim/cluster.h"
+#include "sim/play.h"
 
 enum { MS_PER_S = 1000, MILLI = 1000, START_MS = 2000 };
+
+static const int64_t GIGABYTE = 1000000000;
+
+#define GPU_LABEL "gpu-type"
+
+/* A virtual cluster of the trace. */
+struct virtual_cluster {
+    struct str name;
+    double gpu_s;  /* that its jobs ask for */
+    uint32_t home; /* type of machines, with an inventory */
+};
 
 /* A trace while it is played. */
 struct playing {
@@ -12,8 +26,11 @@ struct playing {
     struct tally *tally;
     struct world *world;
     struct map kind_of; /* by queue and GPUs of a pod */
-    struct map queues;  /* by hash of the name */
-    size_t next, count; /* jobs */
+    struct map queues;  /* by hash of the name: index of clusters */
+    VEC(struct virtual_cluster) clusters;
+    size_t next, count;  /* jobs */
+    int64_t progress_ms; /* when something happened last */
+    uint64_t progress_starts;
 };
 
 static void add_pool(struct playing *p)
@@ -38,16 +55,106 @@ static void add_pool(struct playing *p)
     cluster_open(cluster);
 }
 
+static struct key128 queue_key(struct str name)
+{
+    return key_of_u64(hash_bytes(name.p, name.byte_count, 0));
+}
+
 static void add_queues(struct playing *p)
 {
-    for (size_t i = 0; i < p->count; i++) {
-        struct str name = p->trace->jobs.items[i].queue;
-        struct key128 key = key_of_u64(hash_bytes(name.p, name.byte_count, 0));
-        if (map_find(&p->queues, key) == MAP_NONE) {
-            map_put(&p->queues, key, p->queues.count);
-            world_add_queue(p->world, name, 1, STR(""));
+    for (size_t i = p->next; i < p->count; i++) {
+        const struct fleet_job *job = &p->trace->jobs.items[i];
+        uint32_t at = map_find(&p->queues, queue_key(job->queue));
+        if (at == MAP_NONE) {
+            at = (uint32_t)p->clusters.count;
+            map_put(&p->queues, queue_key(job->queue), at);
+            VEC_PUSH(&p->clusters, (struct virtual_cluster){job->queue, 0, 0});
+            world_add_queue(p->world, job->queue, 1, STR(""));
         }
+        p->clusters.items[at].gpu_s +=
+            (double)job->run_s * (double)job->gpu_count;
     }
+}
+
+static int compare_clusters(const void *a, const void *b)
+{
+    const struct virtual_cluster *x = a, *y = b;
+
+    if (x->gpu_s != y->gpu_s) {
+        return x->gpu_s > y->gpu_s ? -1 : 1;
+    }
+    return str_compare(x->name, y->name);
+}
+
+/* Give each virtual cluster, the largest first, the pool with the most GPUs
+ * left for what it asks. */
+static void find_homes(struct playing *p)
+{
+    const struct fleet_machines *machines = p->options->machines;
+    double asked[FLEET_TYPES_MAX] = {0};
+    size_t count = p->clusters.count;
+
+    qsort(p->clusters.items, count, sizeof(*p->clusters.items),
+          compare_clusters);
+    for (size_t i = 0; i < count; i++) {
+        struct virtual_cluster *of = &p->clusters.items[i];
+        double least = 0;
+        for (uint32_t t = 0; t < machines->type_count; t++) {
+            double load = (asked[t] + of->gpu_s) / machines->types[t].gpu_count;
+            if (t == 0 || load < least) {
+                least = load;
+                of->home = t;
+            }
+        }
+        asked[of->home] += of->gpu_s;
+        map_put(&p->queues, queue_key(of->name), (uint32_t)i);
+    }
+}
+
+static void add_type_pool(struct playing *p, const struct fleet_type *type)
+{
+    struct label label = {STR(GPU_LABEL), type->name};
+    struct pool_record record = {
+        .name = type->name,
+        .has_selector = true,
+        .labels = &label,
+        .label_count = 1,
+    };
+
+    world_add_pool(p->world, &record);
+}
+
+/* The inventory's machines, and a pool for each type. */
+static void add_machines(struct playing *p)
+{
+    const struct fleet_machines *machines = p->options->machines;
+    struct cluster_options options = {.name = STR("fleet"),
+                                      .pool = STR("default"),
+                                      .start_ms = START_MS,
+                                      .report_ms = 5};
+    struct cluster *cluster = cluster_create(p->world, &options);
+
+    for (uint32_t i = 0; i < machines->type_count; i++) {
+        add_type_pool(p, &machines->types[i]);
+    }
+    for (size_t i = 0; i < machines->items.count; i++) {
+        const struct fleet_machine *of = &machines->items.items[i];
+        struct label label = {STR(GPU_LABEL), machines->types[of->type].name};
+        struct resource_amount total[] = {
+            {STR("cpu"), of->core_count * MILLI},
+            {STR("memory"), of->memory_gb * GIGABYTE * MILLI},
+            {STR("nvidia.com/gpu"), (int64_t)of->gpu_count * MILLI},
+        };
+        struct node_record record = {
+            .name = of->name,
+            .pool = STR("default"),
+            .labels = &label,
+            .label_count = 1,
+            .total = {total, ARRAY_COUNT(total)},
+        };
+        cluster_add_node(cluster, &record);
+    }
+    cluster_open(cluster);
 }
 
 static int set_up(struct playing *p, struct err *err)
@@ -65,14 +172,20 @@ static int set_up(struct playing *p, struct err *err)
         return -ERR_UNAVAILABLE;
     }
     add_queues(p);
-    add_pool(p);
+    if (p->options->machines) {
+        find_homes(p);
+        add_machines(p);
+    } else {
+        add_pool(p);
+    }
     tally_begin(p->tally, p->world, 0);
     int rc = world_step(p->world, err);
     return rc < 0 ? rc : 0;
 }
 
 /* The kind of a queue's pods with so many GPUs. */
-static uint32_t kind_of(struct playing *p, struct str queue, uint32_t gpu_count)
+static uint32_t kind_of(struct playing *p, struct str queue,
+                        const struct fleet_type *home, uint32_t gpu_count)
 {
     struct key128 key = {gpu_count, hash_bytes(queue.p, queue.byte_count, 0)};
     uint32_t kind = map_find(&p->kind_of, key);
@@ -81,6 +194,7 @@ static uint32_t kind_of(struct playing *p, struct str queue, uint32_t gpu_count)
     struct world_kind of = {
         .queue = queue,
         .job_set = STR("trace"),
+        .pool = home ? home->name : STR(""),
         .on_preemption = ON_LOSS_REQUEUE,
         .on_executor_lost = ON_LOSS_REQUEUE,
         .requirement =
@@ -98,18 +212,33 @@ static uint32_t kind_of(struct playing *p, struct str queue, uint32_t gpu_count)
     return kind;
 }
 
+/* Where a job's queue is at home; NULL: there is one pool. */
+static const struct fleet_type *home_of(const struct playing *p,
+                                        const struct fleet_job *job)
+{
+    const struct fleet_machines *machines = p->options->machines;
+
+    if (!machines) {
+        return NULL;
+    }
+    uint32_t at = map_find(&p->queues, queue_key(job->queue));
+    return &machines->types[p->clusters.items[at].home];
+}
+
 /* Submit a job: alone, or as a gang of as few equal pods as nodes hold. */
 static void submit(struct playing *p, size_t index)
 {
     const struct fleet_job *job = &p->trace->jobs.items[index];
-    uint32_t pods = (job->gpu_count + FLEET_NODE_GPUS - 1) / FLEET_NODE_GPUS;
+    const struct fleet_type *home = home_of(p, job);
+    uint32_t node_gpus = home ? home->gpus_min : FLEET_NODE_GPUS;
+    uint32_t pods = (job->gpu_count + node_gpus - 1) / node_gpus;
     auto_strbuf id = {0};
 
     while (job->gpu_count % pods != 0) {
         pods++;
     }
     struct world_submission submission = {
-        .kind = kind_of(p, job->queue, job->gpu_count / pods),
+        .kind = kind_of(p, job->queue, home, job->gpu_count / pods),
         .run_ms = job->run_s * MS_PER_S,
     };
     if (pods > 1) {
@@ -124,20 +253,23 @@ static void submit(struct playing *p, size_t index)
     world_submit(p->world, all, pods);
 }
 
+static int64_t arrival_ms(const struct playing *p, size_t index)
+{
+    int64_t since_s = p->trace->jobs.items[index].submit_s - p->options->from_s;
+
+    return since_s * MS_PER_S;
+}
+
 static void plan_arrival(struct playing *p)
 {
     if (p->next < p->count) {
-        agenda_add(&p->world->agenda,
-                   p->trace->jobs.items[p->next].submit_s * MS_PER_S,
-                   WORLD_ARRIVAL, 0);
+        agenda_add(&p->world->agenda, arrival_ms(p, p->next), WORLD_ARRIVAL, 0);
     }
 }
 
 static void arrive(struct playing *p)
 {
-    while (p->next < p->count &&
-           p->trace->jobs.items[p->next].submit_s * MS_PER_S <=
-               p->world->now_ms) {
+    while (p->next < p->count && arrival_ms(p, p->next) <= p->world->now_ms) {
         submit(p, p->next++);
     }
     plan_arrival(p);
@@ -158,8 +290,14 @@ static int sample(struct playing *p, struct err *err)
     control_metrics(p->world->control, &metrics);
     agenda_add(&p->world->agenda, p->world->now_ms + p->options->sample_ms,
                WORLD_SAMPLE, 0);
-    return p->next == p->count && metrics.job_count == 0 &&
-           p->tally->running_count == 0;
+    if (p->next < p->count || p->tally->running_count > 0 ||
+        p->tally->start_count != p->progress_starts) {
+        p->progress_starts = p->tally->start_count;
+        p->progress_ms = p->world->now_ms;
+        return 0;
+    }
+    return metrics.job_count == 0 ||
+           p->world->now_ms - p->progress_ms >= PLAY_STALL_MS;
 }
 
 static int go_on(struct playing *p, struct err *err)
@@ -182,6 +320,24 @@ static int go_on(struct playing *p, struct err *err)
     return rc;
 }
 
+/* Which jobs of the trace are played. */
+static void choose_jobs(struct playing *p)
+{
+    const struct fleet_options *options = p->options;
+    const struct fleet_job *jobs = p->trace->jobs.items;
+
+    while (p->next < p->count && jobs[p->next].submit_s < options->from_s) {
+        p->next++;
+    }
+    while (options->until_s > 0 && p->count > p->next &&
+           jobs[p->count - 1].submit_s >= options->until_s) {
+        p->count--;
+    }
+    if (options->job_limit > 0 && options->job_limit < p->count - p->next) {
+        p->count = p->next + options->job_limit;
+    }
+}
+
 int fleet_play(const struct fleet_trace *trace,
                const struct fleet_options *options, struct tally *tally,
                struct world **ret_world, struct err *err)
@@ -193,15 +349,14 @@ int fleet_play(const struct fleet_trace *trace,
         .count = trace->jobs.count,
     };
 
-    if (options->job_limit > 0 && options->job_limit < p.count) {
-        p.count = options->job_limit;
-    }
+    choose_jobs(&p);
     int rc = set_up(&p, err);
     if (rc == 0) {
         rc = go_on(&p, err);
     }
     map_fini(&p.kind_of);
     map_fini(&p.queues);
+    VEC_FREE(&p.clusters);
     if (rc < 0) {
         world_destroy(p.world);
         tally_fini(tally);

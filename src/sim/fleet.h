@@ -1,6 +1,7 @@
 /*
- * fleet - a trace of GPU jobs played on a pool of nodes: its virtual clusters
- * are queues, and a job that is larger than a node is a gang.
+ * fleet - a trace of GPU jobs played on one pool of nodes, or on an inventory
+ * of machines in several pools: its virtual clusters are queues, and a job
+ * that is larger than a node is a gang.
  *
  * philly: the reduced Philly trace, CSV with the columns timestamp (local time
  * of the US Pacific coast, daylight saving until 2017-11-05), duration (s),
@@ -12,6 +13,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "sim/fleet_machines.h"
 #include "sim/tally.h"
 
 enum {
@@ -46,9 +48,15 @@ void fleet_trace_fini(struct fleet_trace *trace);
 
 /* On what, and how, a trace is played. */
 struct fleet_options {
-    uint32_t gpu_count;        /* of the pool: whole nodes of 8 */
+    uint32_t gpu_count; /* of the pool: whole nodes of 8 */
+    /* Instead: these machines, a pool for each type; the pools lend to one
+     * another.  The virtual cluster with the most GPU hours has the pool with
+     * the most GPUs for its home, and so on: each the one that has most GPUs
+     * left for what it asks.  NULL: one pool. */
+    const struct fleet_machines *machines;
     enum pool_profile profile; /* of the pool */
     uint64_t job_limit;        /* only the first so many; 0: all */
+    int64_t from_s, until_s;   /* only those submitted from .. until; 0: all */
     int64_t sample_ms;
     /* Told at each sample how far it is; NULL: nobody. */
     void (*progress)(void *ctx, const struct world *world,

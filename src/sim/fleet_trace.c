@@ -81,32 +81,13 @@ static bool read_whole(struct str text, int64_t max, int64_t *ret_value)
            (at == text.byte_count || text.p[at] == '.');
 }
 
-static uint32_t split(struct str line, struct str columns[COLUMNS])
-{
-    uint32_t count = 0;
-
-    while (count < COLUMNS) {
-        const char *end = memchr(line.p, ',', line.byte_count);
-        size_t n = end ? (size_t)(end - line.p) : line.byte_count;
-        columns[count++] = str_make(line.p, n);
-        if (!end) {
-            break;
-        }
-        line = str_make(line.p + n + 1, line.byte_count - n - 1);
-    }
-    return count;
-}
-
 static bool read_row(struct str line, struct arena *arena,
                      struct fleet_job *ret_job)
 {
     struct str columns[COLUMNS];
     int64_t gpu_count;
 
-    if (line.byte_count && line.p[line.byte_count - 1] == '\r') {
-        line.byte_count--;
-    }
-    if (split(line, columns) != COLUMNS ||
+    if (text_file_columns(line, columns, COLUMNS) != COLUMNS ||
         !read_time(columns[0], &ret_job->submit_s) ||
         !read_whole(columns[1], RUN_MAX_S, &ret_job->run_s) ||
         !read_whole(columns[2], FLEET_GPUS_MAX, &gpu_count) || gpu_count < 1 ||

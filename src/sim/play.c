@@ -107,6 +107,30 @@ static void add_clusters(struct playing *p)
     }
 }
 
+static void add_pools(struct playing *p)
+{
+    for (uint32_t i = 0; i < p->scenario->pool_count; i++) {
+        const struct scenario_pool *of = &p->scenario->pools[i];
+        auto_arena arena = {0};
+        struct pool_record record = {
+            .name = of->name,
+            .has_selector = true,
+            .labels = labels_of(&of->node_selector, &arena),
+            .label_count = of->node_selector.count,
+            .is_preemption_off = of->is_preemption_off,
+            .is_borrowing_off = of->is_borrowing_off,
+            .is_sharing_off = of->is_sharing_off,
+            .lenders = of->lenders.items,
+            .lender_count = of->lenders.count,
+            .preemption_order =
+                str_equal(of->preemption_order, STR("borrow-first"))
+                    ? BORROW_FIRST
+                    : PREEMPT_FIRST,
+        };
+        world_add_pool(p->world, &record);
+    }
+}
+
 /* The kind of a stream's jobs that ask for this and state `deadline_ms`. */
 static uint32_t add_kind(struct playing *p, const struct scenario_stream *of,
                          const struct resource_list *requests,
@@ -226,6 +250,7 @@ static int set_up(struct playing *p, struct err *err)
                             (double)scenario->queues[i].weight_milli,
                         scenario->queues[i].ordering);
     }
+    add_pools(p);
     add_clusters(p);
     tally_begin(p->tally, p->world, scenario->warmup_ms);
     rc = world_step(p->world, err);

@@ -96,6 +96,33 @@ static void init_queue(void *record)
 static const struct settings queue_table_ =
     TABLE_(queue_keys, scenario_queue, init_queue);
 
+static const struct setting pool_keys[] = {
+    SETTING("name", TEXT, scenario_pool, name, .about = "Its name.",
+            .is_required = true),
+    SETTING("nodeSelector", TEXTS, scenario_pool, node_selector,
+            .about = "Its nodes have all of these labels, as key=value.",
+            .is_required = true),
+    SETTING("disablePreemption", BOOL, scenario_pool, is_preemption_off,
+            .about = "Its own jobs may not preempt in it."),
+    SETTING("disableBorrowing", BOOL, scenario_pool, is_borrowing_off,
+            .about = "Its own jobs may not go elsewhere."),
+    SETTING("disableSharing", BOOL, scenario_pool, is_sharing_off,
+            .about = "Jobs of other pools are refused."),
+    SETTING("borrowingPools", TEXTS, scenario_pool, lenders,
+            .about = "Where its own jobs may go; empty: everywhere."),
+    SETTING("preemptionOrder", TEXT, scenario_pool, preemption_order,
+            .choices = "preempt-first borrow-first",
+            .about = "What its own jobs do first when it is full."),
+};
+
+static void init_pool(void *record)
+{
+    ((struct scenario_pool *)record)->preemption_order = STR("preempt-first");
+}
+
+static const struct settings pool_table =
+    TABLE_(pool_keys, scenario_pool, init_pool);
+
 static const struct setting spread_keys[] = {
     SETTING("spread", TEXT, scenario_spread, spread,
             .choices = "fixed uniform exponential logUniform",
@@ -274,6 +301,10 @@ static const struct setting scenario_keys[] = {
             .about = "The queues.", .table = &queue_table_,
             .count_offset = offsetof(struct scenario, queue_count),
             .count_max = SCENARIO_QUEUES_MAX),
+    SETTING("pools", RECORDS, scenario, pools,
+            .about = "Pools beside the configuration's.", .table = &pool_table,
+            .count_offset = offsetof(struct scenario, pool_count),
+            .count_max = POOL_OBJECTS_MAX),
     SETTING("jobs", RECORDS, scenario, streams, .is_required = true,
             .about = "Streams of jobs that are alike.", .table = &stream_table,
             .count_offset = offsetof(struct scenario, stream_count),
@@ -448,6 +479,10 @@ int scenario_read(struct str text, const char *name, struct arena *arena,
         return rc;
     }
     rc = check_clusters(scenario, &why);
+    for (uint32_t i = 0; i < scenario->pool_count && rc == 0; i++) {
+        rc = check_pairs(&scenario->pools[i].node_selector,
+                         "pools: nodeSelector", &why);
+    }
     for (uint32_t i = 0; i < scenario->stream_count && rc == 0; i++) {
         rc = check_stream(scenario, &scenario->streams[i], &why);
     }

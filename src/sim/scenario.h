@@ -8,6 +8,7 @@
 #pragma once
 
 #include "model/gang_terms.h"
+#include "model/pool.h"
 #include "sim/draw.h"
 #include "wire/policy_codec.h"
 
@@ -47,6 +48,15 @@ struct scenario_queue {
     struct str name;
     int64_t weight_milli;
     struct str ordering;
+};
+
+/* A pool as an object; see model/pool.h. */
+struct scenario_pool {
+    struct str name;
+    struct setting_texts node_selector; /* key=value */
+    bool is_preemption_off, is_borrowing_off, is_sharing_off;
+    struct setting_texts lenders;
+    struct str preemption_order;
 };
 
 /* A spread of times. */
@@ -115,6 +125,8 @@ struct scenario {
     uint32_t cluster_count;
     struct scenario_queue queues[SCENARIO_QUEUES_MAX];
     uint32_t queue_count;
+    struct scenario_pool pools[POOL_OBJECTS_MAX];
+    uint32_t pool_count;
     struct scenario_stream streams[SCENARIO_STREAMS_MAX];
     uint32_t stream_count;
     struct policy_form scheduling;

@@ -42,3 +42,23 @@ bool text_file_line(struct str *rest, struct str *ret_line)
     *rest = str_make(rest->p + byte_count, rest->byte_count - byte_count);
     return true;
 }
+
+uint32_t text_file_columns(struct str line, struct str *ret_columns,
+                           uint32_t count_max)
+{
+    uint32_t count = 0;
+
+    if (line.byte_count && line.p[line.byte_count - 1] == '\r') {
+        line.byte_count--;
+    }
+    while (count < count_max) {
+        const char *end = memchr(line.p, ',', line.byte_count);
+        size_t n = end ? (size_t)(end - line.p) : line.byte_count;
+        ret_columns[count++] = str_make(line.p, n);
+        if (!end) {
+            return count;
+        }
+        line = str_make(line.p + n + 1, line.byte_count - n - 1);
+    }
+    return count + 1;
+}

@@ -12,3 +12,8 @@ int text_file_read(const char *path, struct strbuf *ret_text,
                    struct err *err) must_check;
 /* The next line of `*rest`, without its end, taken off; false at the end. */
 bool text_file_line(struct str *rest, struct str *ret_line);
+
+/* The columns of a line of CSV without quotes, the first `count_max`; their
+ * number, or count_max + 1 when there are more. */
+uint32_t text_file_columns(struct str line, struct str *ret_columns,
+                           uint32_t count_max) must_check;

@@ -152,6 +152,8 @@ DEFINE_AUTO(world, world_destroy)
  * it ("": priority). */
 void world_add_queue(struct world *world, struct str name,
                      double priority_factor, struct str ordering);
+/* Make a pool, an object beside those of the configuration. */
+void world_add_pool(struct world *world, const struct pool_record *record);
 /* The index of a new kind. */
 uint32_t world_add_kind(struct world *world, const struct world_kind *kind);
 /* What a job of a kind asks for, in columns of the policy's schema. */

@@ -62,6 +62,80 @@ static struct tally_result play_it(const struct fleet_trace *trace,
     return result;
 }
 
+static const char inventory[] = "m1,T4,96,512,2\n"
+                                "m2,P100,64,512,2\n"
+                                "m3,CPU,96,512,0\n"
+                                "m4,T4,96,512,8\r\n"
+                                "m5,T4,96,512,2\n";
+
+static void machines_are_kept_by_type_in_parts(void **state)
+{
+    struct fleet_machines machines = {0};
+    struct err err;
+
+    (void)state;
+    int rc = fleet_machines_parse(str_of(inventory), 2, &machines, &err);
+    assert_int_equal(rc, 0);
+    assert_int_equal(machines.type_count, 2);
+    assert_true(str_equal(machines.types[0].name, STR("P100")));
+    assert_int_equal(machines.types[0].machine_count, 1);
+    /* Of the three T4 the first and the third. */
+    assert_int_equal(machines.types[1].machine_count, 2);
+    assert_int_equal(machines.types[1].gpu_count, 4);
+    assert_int_equal(machines.types[1].gpus_min, 2);
+    assert_int_equal(machines.items.count, 3);
+    assert_true(str_equal(machines.items.items[2].name, STR("m5")));
+    fleet_machines_fini(&machines);
+}
+
+static void a_bad_inventory_is_refused_with_its_line(void **state)
+{
+    struct fleet_machines machines = {0};
+    struct err err;
+
+    (void)state;
+    int rc = fleet_machines_parse(STR("m1,T4,96,512,2\nm2,T4,x,512,2\n"), 1,
+                                  &machines, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "line 2"));
+    rc = fleet_machines_parse(STR("m3,CPU,96,512,0\n"), 1, &machines, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "GPU"));
+}
+
+/* Each virtual cluster has a pool of its own; what is too much for one runs
+ * in the other. */
+static void pools_of_an_inventory_lend_to_one_another(void **state)
+{
+    static const char two_clusters[] = "2017-11-04 23:00:00,1000.0,4,0,a\n"
+                                       "2017-11-04 23:00:00,1000.0,2,0,a\n"
+                                       "2017-11-04 23:10:00,10.0,1,0,b\n";
+    struct fleet_machines machines = {0};
+    struct fleet_trace trace = {0};
+    struct fleet_options options = {
+        .profile = PROFILE_BERTH, .machines = &machines, .sample_ms = 10000};
+    struct tally tally = {0};
+    struct tally_result result;
+    struct world *world = NULL;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(fleet_parse(str_of(two_clusters), &trace, &err), 0);
+    assert_int_equal(fleet_machines_parse(STR("m1,A,8,64,4\nm2,B,8,64,2\n"), 1,
+                                          &machines, &err),
+                     0);
+    assert_int_equal(fleet_play(&trace, &options, &tally, &world, &err), 0);
+    tally_finish(&tally, &result);
+    assert_int_equal(result.succeeded_count, 3);
+    /* The small job of `a` borrowed m2, and lost it to b's own. */
+    assert_int_equal(result.preemption_count, 1);
+    assert_true(result.wait_s.max < 60);
+    tally_fini(&tally);
+    world_destroy(world);
+    fleet_machines_fini(&machines);
+    fleet_trace_fini(&trace);
+}
+
 static void large_jobs_are_gangs_and_clusters_are_queues(void **state)
 {
     struct fleet_trace trace = {0};
@@ -106,6 +180,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_put_in_order_of_real_time),
+        cmocka_unit_test(machines_are_kept_by_type_in_parts),
+        cmocka_unit_test(a_bad_inventory_is_refused_with_its_line),
+        cmocka_unit_test(pools_of_an_inventory_lend_to_one_another),
         cmocka_unit_test(large_jobs_are_gangs_and_clusters_are_queues),
         cmocka_unit_test(the_first_thousands_of_the_real_trace_all_run),
     };
