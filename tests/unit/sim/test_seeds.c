@@ -100,6 +100,27 @@ static void seed_002_a_training_job_grows_when_it_may(void **state)
     played_fini(&played);
 }
 
+static void seed_004_jobs_borrow_and_go_home(void **state)
+{
+    struct played played;
+
+    (void)state;
+    play_example(&played, "004-pools");
+    /* Four at home, six in the other pool until its own work comes. */
+    ASSERT_STARTS(&played, "test-job-cpu", 0, 0, 0, 0, 1, 1, 1, 1, 1, 1);
+    ASSERT_STARTS(&played, "train", 30, 30);
+    assert_int_equal(played.result.preemption_count, 6);
+    assert_int_equal(played.result.succeeded_count, 12);
+    for (uint32_t i = 0; i < 10; i++) {
+        const struct world_job *job = &played.world->jobs.items[i];
+        assert_int_equal(job->start_count, i < 4 ? 1 : 2);
+        /* Home is free again at 60 s, the other pool at 90 s. */
+        int64_t end_s = i < 4 ? 60 : i < 8 ? 120 : 150;
+        assert_int_equal(job->ended_ms / 1000, end_s);
+    }
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -107,6 +128,7 @@ int main(void)
         cmocka_unit_test(seed_000_backfill_never_delays_the_head),
         cmocka_unit_test(seed_001_one_application_starts_at_a_time),
         cmocka_unit_test(seed_002_a_training_job_grows_when_it_may),
+        cmocka_unit_test(seed_004_jobs_borrow_and_go_home),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
