@@ -124,8 +124,7 @@ const struct domain_room *domain_room_of(struct round *round,
         count_all(round, class_index, NONE, room);
     }
     for (; room->moved_seen < round->moved.count; room->moved_seen++) {
-        recount(round, class_index, room,
-                round->moved.items[room->moved_seen].node);
+        recount(round, class_index, room, round->moved.items[room->moved_seen]);
     }
     if (round->reserve.own) {
         room->reserved_by = NONE; /* it is not asked beside the next */

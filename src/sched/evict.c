@@ -393,6 +393,8 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->falls);
     VEC_FREE(&round->grown);
     VEC_FREE(&round->touched);
+    VEC_FREE(&round->moved_words);
+    VEC_FREE(&round->moved_keys);
     VEC_FREE(&round->moved);
     VEC_FREE(&round->victims);
     VEC_FREE(&round->pods);

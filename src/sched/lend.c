@@ -174,7 +174,7 @@ static void ask_moved(const struct search *search, struct borrowed *borrowed)
     struct offer offer;
 
     for (; borrowed->moved_seen < round->moved.count; borrowed->moved_seen++) {
-        uint32_t node = round->moved.items[borrowed->moved_seen].node;
+        uint32_t node = round->moved.items[borrowed->moved_seen];
         if (make_offer(search, node, &offer)) {
             offers_push(round, borrowed, &offer);
         }

@@ -61,7 +61,6 @@ static struct node_index_block *add_block(struct node_index *index, uint32_t at)
     index->order_count++;
     struct node_index_block *block = &index->blocks[fresh];
     block->count = 0;
-    block->is_loose = false;
     return block;
 }
 
@@ -88,16 +87,29 @@ static uint64_t word_of(const struct node_index *index, uint32_t node)
     return packed_of(&index->scale, &index->free[node]);
 }
 
-static void tighten(struct node_index *index, uint32_t at)
+/* Words of a block have changed, at `first` to `last` at the most. */
+static void set_tops(struct node_index *index, uint32_t at, uint32_t first,
+                     uint32_t last)
 {
     struct node_index_block *block = block_at(index, at);
+    uint32_t part_count =
+        (block->count + NODE_INDEX_PART - 1) / NODE_INDEX_PART;
     uint64_t top = 0;
 
-    for (uint32_t i = 0; i < block->count; i++) {
-        top = packed_max(top, block->words[i]);
+    for (uint32_t p = first / NODE_INDEX_PART;
+         p < part_count && p <= last / NODE_INDEX_PART; p++) {
+        uint32_t end = (p + 1) * NODE_INDEX_PART;
+        uint64_t part = 0;
+        end = end < block->count ? end : block->count;
+        for (uint32_t i = p * NODE_INDEX_PART; i < end; i++) {
+            part = packed_max(part, block->words[i]);
+        }
+        block->tops[p] = part;
+    }
+    for (uint32_t p = 0; p < part_count; p++) {
+        top = packed_max(top, block->tops[p]);
     }
     index->tops[at] = top;
-    block->is_loose = false;
 }
 
 /* Whether (key, rank) of the item at `i` of a block is before the given. */
@@ -171,18 +183,16 @@ static void shift(struct node_index_block *block, uint32_t to, uint32_t from,
             count * sizeof(*block->kinds));
 }
 
-/* Write an item at a place that is free for it. */
+/* Write an item at a place that is free for it; the tops are the caller's. */
 static void put(struct node_index *index, uint32_t at, uint32_t place,
                 uint32_t node, uint64_t key)
 {
     struct node_index_block *block = block_at(index, at);
-    uint64_t word = word_of(index, node);
 
     block->nodes[place] = node;
     block->keys[place] = key;
-    block->words[place] = word;
+    block->words[place] = word_of(index, node);
     block->kinds[place] = index->kinds ? index->kinds[node] : 0;
-    index->tops[at] = packed_max(index->tops[at], word);
     index->ends[at] = block->keys[block->count - 1];
 }
 
@@ -204,8 +214,8 @@ static void split(struct node_index *index, uint32_t at)
     lower->count = half;
     index->ends[at + 1] = index->ends[at];
     index->ends[at] = lower->keys[half - 1];
-    tighten(index, at);
-    tighten(index, at + 1);
+    set_tops(index, at, 0, NODE_INDEX_BLOCK);
+    set_tops(index, at + 1, 0, NODE_INDEX_BLOCK);
 }
 
 void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
@@ -227,6 +237,7 @@ void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
     shift(block, place + 1, place, block->count - place);
     block->count++;
     put(index, at, place, node, key);
+    set_tops(index, at, place, block->count);
 }
 
 /* Where a node is that is there. */
@@ -248,12 +259,12 @@ static void take_out(struct node_index *index, uint32_t at, uint32_t place)
     struct node_index_block *block = block_at(index, at);
 
     block->count--;
-    block->is_loose = true;
     shift(block, place, place + 1, block->count - place);
     if (block->count == 0) {
         drop_block(index, at);
     } else {
         index->ends[at] = block->keys[block->count - 1];
+        set_tops(index, at, place, block->count);
     }
 }
 
@@ -289,8 +300,8 @@ void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
         to--;
         shift(block, from, from + 1, to - from);
     }
-    block->is_loose = true;
     put(index, at, to, node, key);
+    set_tops(index, at, to < from ? to : from, to < from ? from : to);
 }
 
 /* Stable sort by key, a digit after the other; returns where the result is. */
@@ -343,7 +354,7 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
         }
         block->count = n;
         index->ends[at] = block->keys[n - 1];
-        tighten(index, at);
+        set_tops(index, at, 0, NODE_INDEX_BLOCK);
         done += n;
     }
 }
@@ -354,7 +365,32 @@ static bool is_refused(const struct node_query *query, uint32_t kind)
            (query->kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
 }
 
-uint32_t node_index_find(struct node_index *index,
+/* The first node of a part of a block that has room and matches. */
+static uint32_t find_in_part(const struct node_index *index,
+                             const struct node_query *query,
+                             const struct node_index_block *block,
+                             uint32_t part, uint64_t *examined)
+{
+    uint64_t word = packed_of(&index->scale, query->request);
+    uint32_t end = (part + 1) * NODE_INDEX_PART;
+
+    end = end < block->count ? end : block->count;
+    for (uint32_t i = part * NODE_INDEX_PART; i < end; i++) {
+        uint32_t node = block->nodes[i];
+        if (!packed_fits(word, block->words[i]) ||
+            is_refused(query, block->kinds[i]) ||
+            !amounts_fit(query->request, &index->free[node])) {
+            continue;
+        }
+        ++*examined;
+        if (query->match(query->context, node)) {
+            return node;
+        }
+    }
+    return NODE_INDEX_NONE;
+}
+
+uint32_t node_index_find(const struct node_index *index,
                          const struct node_query *query, uint64_t *examined)
 {
     uint64_t word = packed_of(&index->scale, query->request);
@@ -365,24 +401,14 @@ uint32_t node_index_find(struct node_index *index,
             continue;
         }
         const struct node_index_block *block = block_at(index, at);
-        bool has_room = false;
-        for (uint32_t i = 0; i < block->count; i++) {
-            if (!packed_fits(word, block->words[i])) {
+        for (uint32_t p = 0; p * NODE_INDEX_PART < block->count; p++) {
+            if (!packed_fits(word, block->tops[p])) {
                 continue;
             }
-            has_room = true;
-            uint32_t node = block->nodes[i];
-            if (is_refused(query, block->kinds[i]) ||
-                !amounts_fit(query->request, &index->free[node])) {
-                continue;
-            }
-            ++*examined;
-            if (query->match(query->context, node)) {
+            uint32_t node = find_in_part(index, query, block, p, examined);
+            if (node != NODE_INDEX_NONE) {
                 return node;
             }
-        }
-        if (!has_room && block->is_loose) {
-            tighten(index, at);
         }
     }
     return NODE_INDEX_NONE;

@@ -4,8 +4,9 @@
  * which is the order of names.
  *
  * Sorted blocks.  Beside each node stands what it has free as a packed word,
- * and for each block the largest fields of its words, so that nodes and whole
- * blocks are passed over without a look at anything else.  Free amounts and
+ * and for each block, and each part of one, the largest fields of its words,
+ * so that nodes and whole blocks are passed over without a look at anything
+ * else.  Free amounts and
  * ranks are the caller's, in arrays by node.
  *
  * Zeroed memory is an empty index.  Threads: one owner.
@@ -14,11 +15,16 @@
 
 #include "sched/packed.h"
 
-enum { NODE_INDEX_BLOCK = 64, NODE_INDEX_NONE = UINT32_MAX };
+enum {
+    NODE_INDEX_BLOCK = 64,
+    NODE_INDEX_PART = 8,
+    NODE_INDEX_PARTS = NODE_INDEX_BLOCK / NODE_INDEX_PART,
+    NODE_INDEX_NONE = UINT32_MAX,
+};
 
 struct node_index_block {
     uint32_t count;
-    bool is_loose; /* its top may be more than its words have */
+    uint64_t tops[NODE_INDEX_PARTS]; /* the largest fields of each part */
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
     uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
@@ -28,7 +34,7 @@ struct node_index_block {
 struct node_index {
     struct node_index_block *blocks; /* owned; in no order */
     uint32_t *order;                 /* owned; blocks by key */
-    uint64_t *tops;  /* owned; as `order`: at least the fields of each word */
+    uint64_t *tops;  /* owned; as `order`: the largest fields of the words */
     uint64_t *ends;  /* owned; as `order`: the last key */
     uint32_t *spare; /* owned; blocks not in use */
     uint32_t order_count, spare_count, capacity;
@@ -75,5 +81,5 @@ struct node_query {
 
 /* The first node that has room and matches, or NODE_INDEX_NONE.  Adds to
  * `examined` the nodes that were asked about. */
-uint32_t node_index_find(struct node_index *index,
+uint32_t node_index_find(const struct node_index *index,
                          const struct node_query *query, uint64_t *examined);

@@ -6,8 +6,10 @@
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
-/* A class that was not asked for longer searches afresh. */
-enum { MOVED_MAX = 2048 };
+/* A class that was not asked for longer searches afresh.  One that goes to a
+ * node that moved keeps its cursor, which is further on, as long as not too
+ * many have moved since. */
+enum { MOVED_MAX = 2048, MOVED_NEAR_MAX = 256 };
 
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)
@@ -183,6 +185,34 @@ static bool is_before(const struct sched *sched, uint32_t a, uint64_t key,
     return a_key != key ? a_key < key : sched->ranks[a] < rank;
 }
 
+enum { MOVED_STRIDE = 4 };
+
+/* The first from `at` on of the nodes that moved with which a request may fit
+ * at or before a key, as they were then; so many at once, without a branch for
+ * each, for most do not. */
+static size_t next_moved(const struct round *round, size_t at, uint64_t word,
+                         uint64_t key)
+{
+    size_t count = round->moved.count;
+
+    for (; at + MOVED_STRIDE <= count; at += MOVED_STRIDE) {
+        const uint64_t *words = &round->moved_words.items[at];
+        const uint64_t *keys = &round->moved_keys.items[at];
+        unsigned any = 0;
+        for (uint32_t i = 0; i < MOVED_STRIDE; i++) {
+            any |= (unsigned)packed_fits(word, words[i]) & (keys[i] <= key);
+        }
+        if (any) {
+            break;
+        }
+    }
+    while (at < count && (!packed_fits(word, round->moved_words.items[at]) ||
+                          round->moved_keys.items[at] > key)) {
+        at++;
+    }
+    return at;
+}
+
 /* The best of the nodes that moved before the class's cursor since its last
  * search, or NONE. */
 static uint32_t find_moved(const struct search *search)
@@ -194,12 +224,10 @@ static uint32_t find_moved(const struct search *search)
     uint32_t rank = class->cursor_rank, best = NONE;
     uint64_t word = packed_of(&round->pool->index.scale, &class->request);
 
-    for (size_t i = class->moved_seen; i < round->moved.count; i++) {
-        const struct moved *moved = &round->moved.items[i];
-        if (!packed_fits(word, moved->word) || moved->key > key) {
-            continue; /* where it was otherwise, it is here once more */
-        }
-        uint32_t node = moved->node;
+    for (size_t i = class->moved_seen;
+         (i = next_moved(round, i, word, key)) < round->moved.count; i++) {
+        /* Where it was otherwise, it is here once more. */
+        uint32_t node = round->moved.items[i];
         if (amounts_fit(&class->request, &sched->free[node]) &&
             is_before(sched, node, key, rank) && place_allows(search, node)) {
             best = node;
@@ -271,10 +299,15 @@ uint32_t place_find(const struct search *search)
     if (has_cursor) {
         node = find_moved(search);
     }
+    bool is_near =
+        node != NONE && round->moved.count - class->moved_seen < MOVED_NEAR_MAX;
     if (node == NONE) {
         node = find_indexed(search, has_cursor);
     }
-    if (!is_special) {
+    if (is_near) {
+        class->cached_node = node;
+        class->cached_version = round->version;
+    } else if (!is_special) {
         set_cursor(round, class, node);
     }
     round->counters->failed_searches += node == NONE;
@@ -284,11 +317,18 @@ uint32_t place_find(const struct search *search)
 /* The node's place in the index follows what it has free. */
 static void move_node(struct round *round, uint32_t node)
 {
+    const struct sched *sched = round->sched;
+    uint32_t *last = &round->moved_last[node];
+
     node_reindex(round->sched, node);
-    VEC_PUSH(&round->moved,
-             (struct moved){packed_of(&round->pool->index.scale,
-                                      &round->sched->free[node]),
-                            round->sched->nodes.items[node].key, node});
+    if (*last != NONE) {
+        round->moved_words.items[*last] = 0;
+    }
+    *last = (uint32_t)round->moved.count;
+    VEC_PUSH(&round->moved_words,
+             packed_of(&round->pool->index.scale, &sched->free[node]));
+    VEC_PUSH(&round->moved_keys, sched->nodes.items[node].key);
+    VEC_PUSH(&round->moved, node);
 }
 
 void place_flush(struct round *round)

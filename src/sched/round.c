@@ -574,6 +574,10 @@ void round_plan(struct round *round)
                                              sizeof(*round->lane_of_queue));
     memset(round->lane_of_queue, 0xff,
            sched->queues.count * sizeof(*round->lane_of_queue));
+    round->moved_last = arena_alloc_array(round->arena, sched->nodes.count,
+                                          sizeof(*round->moved_last));
+    memset(round->moved_last, 0xff,
+           sched->nodes.count * sizeof(*round->moved_last));
     set_rates(round);
     share_start(round);
     for (uint32_t i = 0; i < n; i++) {

@@ -137,12 +137,6 @@ struct reserve {
     uint32_t asking_count;
 };
 
-/* A node that moved in the index, and what it had free then, packed. */
-struct moved {
-    uint64_t word, key;
-    uint32_t node;
-};
-
 /* What a lane's flows were floored by before its usage fell. */
 struct fall {
     struct lane *lane;
@@ -211,10 +205,16 @@ struct round {
     bool *is_over;              /* by queue: over its share; NULL: not asked */
     struct cost gang_cost;      /* what the gang that is placed is ordered by */
     bool keeps_surplus;         /* surplus does not go alone */
-    VEC(struct moved) moved;    /* nodes whose place in the index changed */
-    VEC(struct fall) falls;     /* see share_fall() */
-    VEC(uint32_t) grown;        /* nodes that got room by preemption */
-    VEC(uint32_t) touched;      /* lanes whose work was just preempted */
+    /* Nodes whose place in the index changed, and beside each its key and what
+     * it had free then, packed; a word of 0 (nothing fits) once it moved again:
+     * few are looked at more closely. */
+    VEC(uint32_t) moved;
+    VEC(uint64_t) moved_keys;
+    VEC(uint64_t) moved_words;
+    uint32_t *moved_last;   /* by node: where it is in these lists, or NONE */
+    VEC(struct fall) falls; /* see share_fall() */
+    VEC(uint32_t) grown;    /* nodes that got room by preemption */
+    VEC(uint32_t) touched;  /* lanes whose work was just preempted */
     struct label_index *labels; /* that the pool does not remember */
     const struct label_index *domains[GANG_LEVELS_MAX + 1]; /* near_groups.c */
 

@@ -110,7 +110,7 @@ static struct urgent *urgent_of(struct round *round, uint32_t p,
     }
     if (urgent && urgent->ordinal_min == ordinal_min) {
         for (; urgent->moved_seen < round->moved.count; urgent->moved_seen++) {
-            update(round, urgent, round->moved.items[urgent->moved_seen].node);
+            update(round, urgent, round->moved.items[urgent->moved_seen]);
         }
         for (; urgent->noted_seen < round->noted.count; urgent->noted_seen++) {
             update(round, urgent, round->noted.items[urgent->noted_seen]);
