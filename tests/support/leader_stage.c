@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+#include "berth/api.pb-c.h"
+#include "wire/message.h"
+
 enum { SUBMIT_TAG_ID = 0x72, STEPS_MAX = 100000, NS_PER_MS = 1000000 };
 
 static uint64_t stage_mono_ns(const struct clock *clock)
@@ -304,6 +307,73 @@ struct command *stage_submit_command(struct stage *stage, const char *queue,
         item->client_id = arena_str(&command->arena, str_of(jobs[i].client_id));
         item->is_further = i > 0 && jobs[i].terms;
     }
+    return command;
+}
+
+static Berth__Api__TrainingComponent *
+training_component(struct arena *arena, const struct sub_group *group,
+                   const struct submit_item *items)
+{
+    Berth__Api__TrainingComponent *part =
+        wire_new(&berth__api__training_component__descriptor, arena);
+    char id[ID_TEXT_BYTES_MAX];
+
+    part->type = arena_strdup(
+        arena, str_of(group->is_auxiliary ? "PSERVER" : "TRAINER"));
+    part->min = group->min_count;
+    part->max = group->max_count;
+    part->job_ids = arena_alloc_array(arena, part->max, sizeof(char *));
+    for (uint32_t i = 0; i < part->max; i++) {
+        part->job_ids[part->n_job_ids++] =
+            arena_strdup(arena, str_of(job_id_format(items[i].job, id)));
+    }
+    return part;
+}
+
+struct command *stage_training_command(struct stage *stage, const char *queue,
+                                       const char *name,
+                                       const struct stage_job *jobs,
+                                       const struct gang_terms *terms)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
+        count += terms->sub_groups[i].max_count;
+    }
+    struct command *command = stage_submit_command(stage, queue, jobs, count);
+    const struct submit_item *items = command->submit.items;
+    struct arena *arena = &command->arena;
+    Berth__Api__TrainingJob object = BERTH__API__TRAINING_JOB__INIT;
+    struct event event = stage_event_make(EVENT_TRAINING_JOB_SET);
+    auto_strbuf encoded = {0};
+
+    object.name = object.gang_id = arena_strdup(arena, str_of(name));
+    object.fault_tolerant = terms->kind == GANG_TRAINING_TOLERANT;
+    object.components =
+        arena_alloc_array(arena, SUB_GROUPS_MAX, sizeof(*object.components));
+    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
+        object.components[object.n_components++] =
+            training_component(arena, &terms->sub_groups[i], items);
+        items += terms->sub_groups[i].max_count;
+    }
+    event.created_ms = stage->wall_ms;
+    event.training_job.name = str_of(object.name);
+    event.training_job.gang_id = str_of(object.gang_id);
+    event.training_job.encoded = wire_encode_arena(&object.base, arena);
+    log_encode_event(&encoded, &event);
+    command->submit.training_name = str_of(object.name);
+    command->submit.training_event = arena_str(arena, strbuf_str(&encoded));
+    return command;
+}
+
+struct command *stage_training_about(enum command_kind kind, const char *queue,
+                                     const char *name)
+{
+    struct command *command = command_create(kind);
+
+    command->scope.queue = arena_str(&command->arena, str_of(queue));
+    command->scope.user = STR("anna");
+    command->training.name = arena_str(&command->arena, str_of(name));
     return command;
 }
 

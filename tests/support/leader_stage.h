@@ -92,6 +92,16 @@ struct command *stage_ordered_queue_command(const char *name,
                                             const char *ordering) must_check;
 /* Do it. */
 void stage_queue(struct stage *stage, const char *name);
+/* A command that makes a TrainingJob whose pods are `jobs`, of a gang with
+ * these terms: parameter servers are the auxiliary sub-group, trainers the
+ * other. */
+struct command *
+stage_training_command(struct stage *stage, const char *queue, const char *name,
+                       const struct stage_job *jobs,
+                       const struct gang_terms *terms) must_check;
+/* A command about one of that name, as anna. */
+struct command *stage_training_about(enum command_kind kind, const char *queue,
+                                     const char *name) must_check;
 /* Submit one job to queue/`set` as anna: the id answered. */
 struct job_id stage_submit(struct stage *stage, const char *queue,
                            struct stage_job job);

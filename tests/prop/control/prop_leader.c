@@ -26,7 +26,9 @@ enum {
 };
 
 static const char *const queues[] = {"q", "r"};
-static const char *const orderings[] = {"", "stateaware", "fifo", "fair"};
+static const char *const orderings[] = {"", "stateaware", "fifo", "fair",
+                                        "cfs"};
+static const char *const trainings[] = {"ctr", "ocr"};
 static const char *const executors[EXECUTORS] = {"e0", "e1"};
 
 struct world {
@@ -170,7 +172,7 @@ static void add_jobs(struct world *world)
 }
 
 /* A group of an auxiliary pod and two workers, of which one or both must
- * run. */
+ * run; or a TrainingJob of such. */
 static void submit_group(struct world *world, struct tape *tape)
 {
     static const enum gang_kind kinds[] = {GANG_POD_GROUP, GANG_POD_GROUP,
@@ -205,10 +207,27 @@ static void submit_group(struct world *world, struct tape *tape)
             .client_id = i == 0 && draw(tape, 0, 1) ? "z" : NULL,
         };
     }
+    const char *queue = queues[draw(tape, 0, 1)];
     stage_do(&world->stage,
-             stage_submit_command(&world->stage, queues[draw(tape, 0, 1)], jobs,
-                                  PODS));
+             draw(tape, 0, 1)
+                 ? stage_submit_command(&world->stage, queue, jobs, PODS)
+                 : stage_training_command(&world->stage, queue,
+                                          trainings[draw(tape, 0, 1)], jobs,
+                                          &terms));
     add_jobs(world);
+}
+
+/* Delete a TrainingJob, or change its class. */
+static void change_training(struct world *world, struct tape *tape)
+{
+    static const char *const classes[] = {"normal", "experiment", "production"};
+    bool is_update = draw(tape, 0, 2) > 0;
+    struct command *command = stage_training_about(
+        is_update ? COMMAND_TRAINING_UPDATE : COMMAND_TRAINING_DELETE,
+        queues[draw(tape, 0, 1)], trainings[draw(tape, 0, 1)]);
+
+    command->training.priority_class = str_of(classes[draw(tape, 0, 2)]);
+    stage_do(&world->stage, command);
 }
 
 static void submit(struct world *world, struct tape *tape)
@@ -397,7 +416,7 @@ static void act(struct world *world, struct tape *tape)
 {
     struct stage *stage = &world->stage;
 
-    switch (draw(tape, 0, 14)) {
+    switch (draw(tape, 0, 15)) {
     case 0:
     case 1:
         submit(world, tape);
@@ -437,7 +456,10 @@ static void act(struct world *world, struct tape *tape)
         delete_queue(world, queues[draw(tape, 0, 1)]);
         break;
     case 13:
-        set_queue(world, queues[draw(tape, 0, 1)], orderings[draw(tape, 0, 3)]);
+        set_queue(world, queues[draw(tape, 0, 1)], orderings[draw(tape, 0, 4)]);
+        break;
+    case 14:
+        change_training(world, tape);
         break;
     default:
         /* A fault that is still to come would break the start. */
@@ -525,7 +547,7 @@ static bool histories(struct tape *tape)
         act(&world, tape);
     }
     if (!world.is_bad) {
-        live_happily(&world, draw(tape, 0, 3));
+        live_happily(&world, draw(tape, 0, 4));
         crash(&world);
     }
     auto_mem struct told *told = read_log(&world);

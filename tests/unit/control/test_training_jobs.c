@@ -5,10 +5,8 @@
  */
 #include <stdio.h>
 
-#include "berth/api.pb-c.h"
 #include "leader_stage.h"
 #include "unit.h"
-#include "wire/message.h"
 
 enum { PODS_MAX = 16, NS_PER_MS = 1000000, TICK_MS = 10 };
 
@@ -18,54 +16,6 @@ struct training {
     struct job_id jobs[PODS_MAX];
     uint32_t count;
 };
-
-static Berth__Api__TrainingComponent *component(struct arena *arena,
-                                                const char *type, uint32_t min,
-                                                uint32_t max,
-                                                const struct submit_item *items)
-{
-    Berth__Api__TrainingComponent *part =
-        wire_new(&berth__api__training_component__descriptor, arena);
-    char id[ID_TEXT_BYTES_MAX];
-
-    part->type = arena_strdup(arena, str_of(type));
-    part->min = min;
-    part->max = max;
-    part->job_ids = arena_alloc_array(arena, max, sizeof(char *));
-    for (uint32_t i = 0; i < max; i++) {
-        part->job_ids[part->n_job_ids++] =
-            arena_strdup(arena, str_of(job_id_format(items[i].job, id)));
-    }
-    return part;
-}
-
-/* Put the object into a command that submits its pods. */
-static void put_object(struct command *command, const char *name, uint32_t min,
-                       uint32_t max)
-{
-    struct arena *arena = &command->arena;
-    const struct submit_item *items = command->submit.items;
-    Berth__Api__TrainingComponent *parts[2] = {
-        component(arena, "PSERVER", 1, 1, items),
-        component(arena, "TRAINER", min, max, items + 1)};
-    Berth__Api__TrainingJob object = BERTH__API__TRAINING_JOB__INIT;
-    struct event event = stage_event_make(EVENT_TRAINING_JOB_SET);
-    auto_strbuf encoded = {0};
-
-    object.name = arena_strdup(arena, str_of(name));
-    object.gang_id = object.name;
-    object.fault_tolerant = true;
-    object.components = parts;
-    object.n_components = 2;
-    object.priority_class_name = arena_strdup(arena, STR("normal"));
-    event.created_ms = 1700000000000;
-    event.training_job.name = str_of(object.name);
-    event.training_job.gang_id = str_of(object.gang_id);
-    event.training_job.encoded = wire_encode_arena(&object.base, arena);
-    log_encode_event(&encoded, &event);
-    command->submit.training_name = str_of(object.name);
-    command->submit.training_event = arena_str(arena, strbuf_str(&encoded));
-}
 
 static struct command *submission(struct stage *stage, const char *name,
                                   uint32_t min, uint32_t max,
@@ -93,9 +43,7 @@ static struct command *submission(struct stage *stage, const char *name,
             .is_requeue_lost = true,
         };
     }
-    struct command *command = stage_submit_command(stage, "q", jobs, max + 1);
-    put_object(command, name, min, max);
-    return command;
+    return stage_training_command(stage, "q", name, jobs, terms);
 }
 
 static struct training submit(struct stage *stage, const char *name,
@@ -112,21 +60,11 @@ static struct training submit(struct stage *stage, const char *name,
     return training;
 }
 
-/* A command about one of that name. */
-static struct command *about(enum command_kind kind, const char *name)
-{
-    struct command *command = command_create(kind);
-
-    command->scope.queue = STR("q");
-    command->scope.user = STR("anna");
-    command->training.name = arena_str(&command->arena, str_of(name));
-    return command;
-}
-
 static enum command_result reclass(struct stage *stage, const char *name,
                                    const char *priority_class)
 {
-    struct command *command = about(COMMAND_TRAINING_UPDATE, name);
+    struct command *command =
+        stage_training_about(COMMAND_TRAINING_UPDATE, "q", name);
 
     command->training.priority_class =
         arena_str(&command->arena, str_of(priority_class));
@@ -137,7 +75,7 @@ static enum command_result reclass(struct stage *stage, const char *name,
 /* The row of one; it must be there. */
 static const struct training_row *look(struct stage *stage, const char *name)
 {
-    stage_do(stage, about(COMMAND_QUERY_TRAINING, name));
+    stage_do(stage, stage_training_about(COMMAND_QUERY_TRAINING, "q", name));
     assert_int_equal(stage->answer->training.row_count, 1);
     return &stage->answer->training.rows[0];
 }
@@ -249,7 +187,7 @@ static void tj_04_phases_are_kept_over_a_restart(void **state)
         stage.wall_ms += 3600 * 1000;
         stage_queue(&stage, "other");
     }
-    stage_do(&stage, about(COMMAND_QUERY_TRAINING, "a"));
+    stage_do(&stage, stage_training_about(COMMAND_QUERY_TRAINING, "q", "a"));
     assert_int_equal(stage.answer->training.row_count, 0);
     finish(&stage);
 }
@@ -267,9 +205,9 @@ static void a_name_is_taken_until_it_is_deleted(void **state)
     assert_int_equal(stage.answer->result, COMMAND_EXISTS);
     assert_int_equal(look(&stage, "a")->parts[1].min_count, 2);
     stage_settle(&stage);
-    stage_do(&stage, about(COMMAND_TRAINING_DELETE, "b"));
+    stage_do(&stage, stage_training_about(COMMAND_TRAINING_DELETE, "q", "b"));
     assert_int_equal(stage.answer->result, COMMAND_NOT_FOUND);
-    stage_do(&stage, about(COMMAND_TRAINING_DELETE, "a"));
+    stage_do(&stage, stage_training_about(COMMAND_TRAINING_DELETE, "q", "a"));
     assert_int_equal(stage.answer->result, COMMAND_OK);
     stage_settle(&stage);
     assert_int_equal(stage_count(&stage, EVENT_CANCELLED), 3);
