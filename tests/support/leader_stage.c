@@ -266,6 +266,7 @@ static void pack_digest(struct strbuf *packed, const struct stage_job *job)
         .on_preemption = job->is_requeue_preempted,
         .on_executor_lost = job->is_requeue_lost,
         .application_id = str_of(job->application),
+        .pool = str_of(job->pool),
         .has_stateaware_off = job->has_stateaware_off,
         .gang_terms = strbuf_str(&terms),
         .sub_group = job->sub_group,

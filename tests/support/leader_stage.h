@@ -49,6 +49,7 @@ struct stage_job {
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
     uint32_t class_salt; /* another class for each; 0: none */
     const char *application;
+    const char *pool; /* its home; NULL: names none */
     bool has_stateaware_off;
 };
 

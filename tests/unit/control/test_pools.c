@@ -155,10 +155,316 @@ static void there_are_only_so_many_pools(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
 }
 
+/* Nodes n0, n1, ... of 10 cpu, each with the label of its pool; "": none. */
+static void offer(struct stage *s, const char *const *labels, uint32_t count)
+{
+    struct command *command = stage_exchange_command("e", count, NULL, 0);
+    struct node_record *nodes =
+        (struct node_record *)(uintptr_t)command->exchange.request.nodes;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct label *label = arena_alloc(&command->arena, sizeof(*label));
+        *label = (struct label){str_of(labels[i]), STR("true")};
+        nodes[i].labels = label;
+        nodes[i].label_count = *labels[i] ? 1 : 0;
+    }
+    command->exchange.request.is_full = false;
+    stage_do(s, command);
+}
+
+/* A pool that selects the label of its name. */
+static void select_pool(struct stage *s, const char *name, bool is_sharing_off)
+{
+    struct label label = {str_of(name), STR("true")};
+
+    put(s, &(struct pool_record){
+               .name = str_of(name),
+               .has_selector = true,
+               .labels = &label,
+               .label_count = 1,
+               .is_sharing_off = is_sharing_off,
+           });
+    assert_int_equal(s->answer->result, COMMAND_OK);
+}
+
+/* Jobs of a pool that are requeued when they are preempted; the last one. */
+static struct job_id submit(struct stage *s, const char *pool, uint32_t count)
+{
+    struct job_id last = {{0, 0}};
+
+    for (uint32_t i = 0; i < count; i++) {
+        last = stage_submit(s, "q",
+                            (struct stage_job){.pool = pool,
+                                               .is_requeue_preempted = true});
+    }
+    return last;
+}
+
+static void settle(struct stage *s)
+{
+    for (int i = 0; i < 5; i++) {
+        stage_settle(s);
+        stage_pass(s, 2000);
+    }
+}
+
+static struct pool_row row_of(struct stage *s, const char *name)
+{
+    struct command *command = command_create(COMMAND_QUERY_POOLS);
+
+    command->pools.name = arena_str(&command->arena, str_of(name));
+    command->pools.has_conflicts = true;
+    stage_do(s, command);
+    assert_int_equal(s->answer->pools.row_count, 1);
+    return s->answer->pools.rows[0];
+}
+
+static void assert_runs(struct stage *s, const char *pool, uint32_t own,
+                        uint32_t foreign)
+{
+    struct pool_row row = row_of(s, pool);
+
+    assert_int_equal(row.running_own_count, own);
+    assert_int_equal(row.running_foreign_count, foreign);
+}
+
+static void assert_waits(struct stage *s, const char *pool, uint32_t own)
+{
+    struct pool_row row = row_of(s, pool);
+
+    assert_int_equal(row.queued_own_count, own);
+}
+
+static void begin(struct stage *s, const char *const *labels, uint32_t count)
+{
+    stage_queue(s, "q");
+    offer(s, labels, count);
+}
+
+static void po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(
+    void **state)
+{
+    static const char *const labels[] = {"cpu", "gpu", "", "both"};
+    static const struct label both[] = {{{"cpu", 3}, {"true", 4}},
+                                        {{"gpu", 3}, {"true", 4}}};
+    struct stage *s = *state;
+
+    stage_queue(s, "q");
+    struct command *command = stage_exchange_command("e", 4, NULL, 0);
+    struct node_record *nodes =
+        (struct node_record *)(uintptr_t)command->exchange.request.nodes;
+    struct label alone[] = {{str_of(labels[0]), STR("true")},
+                            {str_of(labels[1]), STR("true")}};
+    nodes[0].labels = &alone[0];
+    nodes[1].labels = &alone[1];
+    nodes[0].label_count = nodes[1].label_count = 1;
+    nodes[3].labels = both;
+    nodes[3].label_count = 2;
+    command->exchange.request.is_full = false;
+    stage_do(s, command);
+    select_pool(s, "cpu", true);
+    select_pool(s, "gpu", true);
+    assert_int_equal(row_of(s, "cpu").node_count, 1);
+    assert_int_equal(row_of(s, "default").node_count, 2);
+    assert_int_equal(row_of(s, "default").conflict_count, 1);
+    /* Too much for any node, so that they wait. */
+    for (int i = 0; i < 3; i++) {
+        (void)stage_submit(s, "q",
+                           (struct stage_job){.pool = "gpu",
+                                              .gang = "never",
+                                              .gang_cardinality = 4});
+    }
+    assert_waits(s, "gpu", 3);
+    drop(s, "gpu");
+    assert_pools(s, "default cpu");
+    assert_int_equal(row_of(s, "cpu").node_count, 2);
+    assert_int_equal(row_of(s, "cpu").amounts[POOL_AMOUNT_CPU].allocatable_milli,
+                     20000);
+    assert_int_equal(row_of(s, "default").node_count, 2);
+    assert_waits(s, "default", 3);
+}
+
+static void po_03_jobs_of_no_pool_or_an_unknown_one_are_defaults_own(
+    void **state)
+{
+    static const char *const labels[] = {"cpu", ""};
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", true);
+    submit(s, NULL, 1);
+    submit(s, "tpu", 1);
+    settle(s);
+    assert_runs(s, "default", 2, 0);
+    struct pool_row row = row_of(s, "default");
+    assert_int_equal(row.amounts[POOL_AMOUNT_CPU].used_milli, 2000);
+    assert_int_equal(row.amounts[POOL_AMOUNT_CPU].shared_milli, 0);
+}
+
+/* An unknown pool is Default's too while there has been no object at all. */
+static void po_03_without_objects_too(void **state)
+{
+    static const char *const labels[] = {""};
+    struct stage *s = *state;
+
+    begin(s, labels, 1);
+    submit(s, "cpu-pool", 1);
+    settle(s);
+    assert_runs(s, "default", 1, 0);
+}
+
+static void po_05_home_takes_back_its_places_before_it_borrows(void **state)
+{
+    static const char *const labels[] = {"cpu", "gpu", "idle"};
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", false);
+    select_pool(s, "gpu", false);
+    select_pool(s, "idle", false);
+    submit(s, "gpu", 20);
+    settle(s);
+    assert_runs(s, "gpu", 10, 0);
+    assert_runs(s, "cpu", 0, 10);
+    offer(s, labels, 3);
+    struct job_id own = submit(s, "cpu", 1);
+    settle(s);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 1);
+    assert_false(key128_is_none(stage_run(s, own).v));
+    assert_runs(s, "cpu", 1, 9);
+    assert_runs(s, "idle", 0, 1); /* who lost its place */
+    restart(s);
+    assert_runs(s, "cpu", 1, 9);
+}
+
+static void po_12_a_borrower_takes_nobodys_place(void **state)
+{
+    static const char *const labels[] = {"cpu", "gpu"};
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", false);
+    select_pool(s, "gpu", false);
+    submit(s, "cpu", 10);
+    submit(s, "gpu", 10);
+    settle(s);
+    (void)stage_submit(
+        s, "q",
+        (struct stage_job){.pool = "gpu", .priority_class = "armada-default"});
+    submit(s, "gpu", 3);
+    settle(s);
+    assert_runs(s, "cpu", 10, 0);
+    assert_int_equal(row_of(s, "cpu").queued_foreign_count, 0);
+}
+
+static void po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower(
+    void **state)
+{
+    static const char *const labels[] = {"cpu", "other"};
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", false);
+    submit(s, "cpu", 10);
+    settle(s);
+    assert_runs(s, "cpu", 10, 0);
+    struct label other = {STR("other"), STR("true")};
+    put(s, &(struct pool_record){.name = STR("cpu"),
+                                 .has_selector = true,
+                                 .labels = &other,
+                                 .label_count = 1});
+    assert_runs(s, "default", 0, 10);
+    assert_int_equal(row_of(s, "default").amounts[POOL_AMOUNT_CPU].shared_milli,
+                     10000);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 0);
+    submit(s, NULL, 1);
+    settle(s);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 1);
+    assert_runs(s, "default", 1, 9);
+    assert_runs(s, "cpu", 1, 0);
+}
+
+static void um_06_growth_does_not_borrow(void **state)
+{
+    static const char *const labels[] = {"cpu", "gpu"};
+    static const struct gang_terms terms = {
+        .kind = GANG_POD_GROUP,
+        .sub_group_count = 1,
+        .sub_groups = {{.name = {"w", 1},
+                        .min_count = 1,
+                        .max_count = 3,
+                        .hops_max = HOPS_ANY}},
+    };
+    struct stage_job members[3];
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", false);
+    select_pool(s, "gpu", false);
+    for (int i = 0; i < 3; i++) {
+        members[i] = (struct stage_job){
+            .gang = "g",
+            .gang_cardinality = 3,
+            .gang_minimum = 1,
+            .terms = &terms,
+            .pool = "cpu",
+            .cpu_milli = 6000,
+            .is_requeue_preempted = true,
+        };
+    }
+    stage_do(s, stage_submit_command(s, "q", members, 3));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    settle(s);
+    stage_pass(s, 60 * 1000);
+    assert_runs(s, "cpu", 1, 0);
+    assert_runs(s, "gpu", 0, 0);
+}
+
+/* What a queue has of a pool, in millionths. */
+static int64_t usage_of(struct stage *s, const char *pool)
+{
+    stage_do(s, command_create(COMMAND_QUERY_QUEUES));
+    for (uint32_t i = 0; i < s->answer->queues.share_count; i++) {
+        const struct queue_share *share = &s->answer->queues.shares[i];
+        if (str_equal(share->pool, str_of(pool))) {
+            return share->usage_ppm;
+        }
+    }
+    fail_msg("there is no pool %s", pool);
+    return 0;
+}
+
+static void um_07_a_borrower_counts_where_it_runs_and_not_at_home(void **state)
+{
+    static const char *const labels[] = {"cpu", "gpu"};
+    struct stage *s = *state;
+
+    begin(s, labels, 2);
+    select_pool(s, "cpu", false);
+    select_pool(s, "gpu", false);
+    submit(s, "cpu", 10);
+    settle(s);
+    int64_t at_home = usage_of(s, "cpu");
+    assert_int_equal(usage_of(s, "gpu"), 0);
+    submit(s, "cpu", 5);
+    settle(s);
+    assert_runs(s, "gpu", 0, 5);
+    assert_int_equal(usage_of(s, "cpu"), at_home);
+    assert_true(usage_of(s, "gpu") > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define STAGED(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+        STAGED(po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default),
+        STAGED(po_03_jobs_of_no_pool_or_an_unknown_one_are_defaults_own),
+        STAGED(po_03_without_objects_too),
+        STAGED(po_05_home_takes_back_its_places_before_it_borrows),
+        STAGED(po_12_a_borrower_takes_nobodys_place),
+        STAGED(po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower),
+        STAGED(um_06_growth_does_not_borrow),
+        STAGED(um_07_a_borrower_counts_where_it_runs_and_not_at_home),
         STAGED(pools_are_listed_in_order_of_names),
         STAGED(a_pool_set_again_is_as_it_was_set_last),
         STAGED(pools_outlive_the_leader),
