@@ -209,7 +209,7 @@ static bool may_grow(struct growth *growth, struct lane *lane,
 
     amounts_add(&load, &class->request);
     return !is_above(growth, &load, &class->request) &&
-           (!usage || lane_is_within(usage, &class->request)) &&
+           (!usage || lend_is_within(round, usage, &class->request)) &&
            quota_short(round, lane, &class->request) < 0 &&
            floating_short(round->sched, round->p, &round->used,
                           &class->request) < 0 &&

@@ -5,6 +5,7 @@
 #include "sched/floating.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/quota.h"
 
@@ -285,13 +286,7 @@ static bool may_ever(struct round *round, const struct claim *claim)
         !order_allows(round, claim->lane, list_of(round, claim))) {
         return false;
     }
-    for (uint32_t r = 0; usage && r < RESOURCE_COLUMNS_MAX; r++) {
-        if (request->v[r] > 0 &&
-            usage->used.v[r] + request->v[r] > usage->limit.v[r]) {
-            return false;
-        }
-    }
-    return true;
+    return !usage || lend_is_within(round, usage, request);
 }
 
 static bool try_job(struct round *round, const struct claim *claim)

@@ -456,6 +456,7 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
         if (account->pool == round->p &&
             account->priority_class == priority_class) {
             usage->used = account->allocated;
+            usage->foreign = account->foreign;
         }
     }
     return usage;

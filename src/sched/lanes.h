@@ -27,9 +27,6 @@ void lane_rewind(struct round *round, struct lane *lane);
 /* The lane's sums of a priority class against its limits; NULL: no limits. */
 struct usage *lane_usage(struct round *round, struct lane *lane,
                          uint32_t priority_class);
-/* Whether what is asked for is within the limits that it has. */
-bool lane_is_within(const struct usage *usage,
-                    const struct resource_vec *request);
 /* Whether the lane's first list goes on with the item at its cursor, which is
  * then its first new work; false changes nothing but `item`. */
 bool lane_goes_on(const struct round *round, struct lane *lane);

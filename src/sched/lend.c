@@ -8,6 +8,9 @@ void lend_count_run(struct sched *sched, const struct run *run, int sign)
     if (lend_is_foreign(sched, run->job)) {
         sched->nodes.items[run->node].foreign_count += (uint32_t)sign;
         sched->foreign_run_count += (uint32_t)sign;
+        amounts_add_times(
+            &sched->accounts.items[run->account].foreign,
+            &sched->classes.items[class_of_job(sched, run->job)].request, sign);
     }
 }
 

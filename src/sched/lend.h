@@ -35,6 +35,24 @@ static inline bool lend_may_recall(const struct round *round)
            !round->sched->is_preemption_off && !round->is_lending;
 }
 
+/* Whether a limit of queue and class lets `request` start.  What may be taken
+ * back does not keep a queue's own work from its place. */
+static inline bool lend_is_within(const struct round *round,
+                                  const struct usage *usage,
+                                  const struct resource_vec *request)
+{
+    bool may_recall = lend_may_recall(round);
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t used =
+            usage->used.v[r] - (may_recall ? usage->foreign.v[r] : 0);
+        if (request->v[r] > 0 && used + request->v[r] > usage->limit.v[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Whether this run may go because it is foreign. */
 bool lend_is_victim(const struct round *round, const struct run *run);
 /* Add what may go so on a node. */

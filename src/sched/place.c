@@ -2,6 +2,7 @@
 #include "sched/kinds.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
@@ -374,6 +375,8 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     }
     if (usage) {
         amounts_add_times(&usage->used, &class->request, count);
+        amounts_add_times(&usage->foreign, &class->request,
+                          round->is_lending ? count : 0);
     }
     charge_reservations(round, class, node, count);
     note(sched, node, class_index, count, lane->queue);
@@ -425,6 +428,8 @@ static void charge(struct round *round, const struct run *run,
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
         amounts_add_times(&usage->used, &class->request, sign);
+        amounts_add_times(&usage->foreign, &class->request,
+                          lend_is_foreign(round->sched, run->job) ? sign : 0);
     }
 }
 
@@ -503,6 +508,8 @@ void place_rollback(struct round *round, size_t mark)
                 lane_usage(round, lane, class->priority_class);
             if (usage) {
                 amounts_add_times(&usage->used, &class->request, -count);
+                amounts_add_times(&usage->foreign, &class->request,
+                                  round->is_lending ? -count : 0);
             }
             charge_reservations(round, class, entry.node, -count);
         } else {

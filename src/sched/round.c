@@ -137,18 +137,6 @@ static void count_starts(struct round *round, const struct lane *lane,
     }
 }
 
-bool lane_is_within(const struct usage *usage,
-                    const struct resource_vec *request)
-{
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (request->v[r] > 0 &&
-            usage->used.v[r] + request->v[r] > usage->limit.v[r]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Whether the limits of queue and class let the lane's head start; a gang's
  * members are of one priority class. */
 static bool is_under_limits(struct round *round, struct lane *lane)
@@ -163,7 +151,7 @@ static bool is_under_limits(struct round *round, struct lane *lane)
     }
     const struct usage *usage = lane_usage(
         round, lane, sched->classes.items[class_index].priority_class);
-    return (!usage || lane_is_within(usage, lane->request)) &&
+    return (!usage || lend_is_within(round, usage, lane->request)) &&
            quota_short(round, lane, lane->request) < 0 &&
            floating_short(sched, round->p, &round->used, lane->request) < 0;
 }

@@ -34,6 +34,7 @@ struct head {
 /* What a lane has of a priority class with limits. */
 struct usage {
     struct resource_vec used, limit;
+    struct resource_vec foreign; /* of what is used; see lend.h */
 };
 
 struct lane_flow;

@@ -20,6 +20,15 @@ executor:
 {nodes}
 """
 
+CLASSES = """
+  priorityClasses:
+    - {name: armada-default, priority: 1000, preemptible: false}
+    - {name: armada-preemptible, priority: 900, preemptible: true}
+    - {name: high, priority: 1000, preemptible: true}
+submission:
+  allowedPriorityClassNames: [armada-default, armada-preemptible, high]
+"""
+
 POOL = """
 apiVersion: resource.aibee.cn/v1alpha1
 kind: Pool
@@ -191,6 +200,63 @@ class Pools(unittest.TestCase):
         refused("cannot borrow from itself", "edit", "pool", "a",
                 "--borrowing-pools", "a")
         self.assertEqual(len(self.pools()), 2)
+
+    def test_borrowers_come_home_and_give_way(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),
+                         ("g", 1, 4, "gpu=true")))
+        self.make_pool("cpu")
+        self.make_pool("gpu")
+        self.submit("many", 10, "cpu")
+        self.wait_where("RUNNING", cpu=4, gpu=4)
+        self.assertEqual(self.pool("gpu")["runningForeignCount"], 4)
+        self.assertIn("4000 ", self.shared_row("gpu"))
+        # Home demand takes its places back; who loses one waits at home.
+        self.submit("home", 3, "gpu")
+        self.wait_where("RUNNING", cpu=4, gpu=4)
+        harness.wait_for("three are back", lambda: (
+            self.pool("gpu").get("runningOwnCount") == 3 and
+            self.pool("cpu").get("queuedOwnCount") == 5))
+        # Nothing is lent any more, and who is there stays.
+        self.berth.ctl("edit", "pool", "gpu", "--disable-sharing")
+        self.assertEqual(self.pool("gpu")["runningForeignCount"], 1)
+        for job in self.jobs(jobSet="home"):
+            self.berth.ctl("cancel", "job", "q", "home", job["jobId"])
+        harness.wait_for("they are gone", lambda: not self.pool("gpu").get(
+            "runningOwnCount"))
+        self.assertEqual(self.pool("gpu")["runningForeignCount"], 1)
+
+    def shared_row(self, name):
+        """The row cpu of a pool's statistics."""
+        return self.berth.ctl("get", "pools", name,
+                              "--statistics").stdout.splitlines()[2]
+
+    def test_po_22_the_seeds_own_job_as_it_stands(self):
+        self.begin(nodes("1s", ("c", 1, 4, "cpu=true"),
+                         ("g", 1, 3, "gpu=true")))
+        self.make_pool("cpu-pool", "cpu")
+        self.make_pool("gpu-pool", "gpu")
+        self.submit("test-job-cpu", 10, "cpu-pool")
+        self.all_end(10)
+        pools = collections.Counter(job["pool"] for job in self.jobs())
+        self.assertEqual(set(pools), {"cpu-pool", "gpu-pool"})
+        self.assertGreaterEqual(pools["cpu-pool"], 4)
+
+    def test_po_22_the_second_one_of_130_pods(self):
+        self.begin(nodes("300ms", ("c", 1, 16, "cpu=true"),
+                         ("g", 1, 8, "gpu=true")), SERVER + CLASSES)
+        self.make_pool("cpu-pool", "cpu")
+        self.make_pool("gpu-pool", "gpu")
+        self.submit("test-job", 130, "cpu-pool",
+                    "      priorityClassName: high")
+        self.all_end(130)
+        pools = collections.Counter(job["pool"] for job in self.jobs())
+        self.assertEqual(set(pools), {"cpu-pool", "gpu-pool"})
+
+    def all_end(self, count):
+        """All succeed, and nothing runs twice."""
+        harness.wait_for("all end", lambda: len(
+            self.jobs(state="SUCCEEDED")) == count, 60)
+        self.assertTrue(all(job["runCount"] == 1 for job in self.jobs()))
 
     def test_pools_outlive_the_server(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true")))

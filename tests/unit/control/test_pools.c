@@ -193,9 +193,11 @@ static struct job_id submit(struct stage *s, const char *pool, uint32_t count)
     struct job_id last = {{0, 0}};
 
     for (uint32_t i = 0; i < count; i++) {
-        last = stage_submit(s, "q",
-                            (struct stage_job){.pool = pool,
-                                               .is_requeue_preempted = true});
+        last =
+            stage_submit(s, "q",
+                         (struct stage_job){.pool = pool,
+                                            .priority_class = "armada-default",
+                                            .is_requeue_preempted = true});
     }
     return last;
 }
@@ -241,8 +243,8 @@ static void begin(struct stage *s, const char *const *labels, uint32_t count)
     offer(s, labels, count);
 }
 
-static void po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(
-    void **state)
+static void
+po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(void **state)
 {
     static const char *const labels[] = {"cpu", "gpu", "", "both"};
     static const struct label both[] = {{{"cpu", 3}, {"true", 4}},
@@ -278,14 +280,14 @@ static void po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(
     drop(s, "gpu");
     assert_pools(s, "default cpu");
     assert_int_equal(row_of(s, "cpu").node_count, 2);
-    assert_int_equal(row_of(s, "cpu").amounts[POOL_AMOUNT_CPU].allocatable_milli,
-                     20000);
+    assert_int_equal(
+        row_of(s, "cpu").amounts[POOL_AMOUNT_CPU].allocatable_milli, 20000);
     assert_int_equal(row_of(s, "default").node_count, 2);
     assert_waits(s, "default", 3);
 }
 
-static void po_03_jobs_of_no_pool_or_an_unknown_one_are_defaults_own(
-    void **state)
+static void
+po_03_jobs_of_no_pool_or_an_unknown_one_are_defaults_own(void **state)
 {
     static const char *const labels[] = {"cpu", ""};
     struct stage *s = *state;
@@ -357,8 +359,8 @@ static void po_12_a_borrower_takes_nobodys_place(void **state)
     assert_int_equal(row_of(s, "cpu").queued_foreign_count, 0);
 }
 
-static void po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower(
-    void **state)
+static void
+po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower(void **state)
 {
     static const char *const labels[] = {"cpu", "other"};
     struct stage *s = *state;

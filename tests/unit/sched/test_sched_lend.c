@@ -339,6 +339,38 @@ recalled_work_may_be_of_a_class_that_is_never_preempted(void **state)
     assert_recalls(w, 1);
 }
 
+/* A limit that borrowers of the same queue fill does not keep its own work
+ * from taking their place; it keeps further borrowers out. */
+static void limits_count_borrowers_for_borrowers_alone(void **state)
+{
+    struct queue_limit limit = {
+        .priority_class = STR("p0"),
+        .resource = STR("cpu"),
+        .fraction_ppm = FRACTION_ONE_PPM / 2,
+    };
+    struct queue_record record = queue_record_plain(STR("B"));
+    struct world *w = *state;
+
+    record.limits = &limit;
+    record.limit_count = 1;
+    (void)world_queue_by(w, "B", &record);
+    node(w, "n1", 4);
+    uint32_t first = foreign(w, "p0", 1), second = foreign(w, "p0", 1);
+    uint32_t third = foreign(w, "p0", 1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, first) && runs(w, second) && !runs(w, third));
+    uint32_t mine = world_submit(
+        w,
+        &(struct world_job){.queue = "B", .priority_class = "p0", .cores = 2});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(runs(w, mine) && runs(w, first));
+    uint32_t more = world_submit(
+        w,
+        &(struct world_job){.queue = "B", .priority_class = "p0", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_false(runs(w, more) || runs(w, third));
+}
+
 static void fast_rounds_recall_nothing(void **state)
 {
     struct world *w = *state;
@@ -516,6 +548,7 @@ int main(void)
         STAGED(um_05_surplus_borrowers_too),
         STAGED(a_lender_serves_its_own_whatever_a_borrower_has),
         STAGED(recalled_work_may_be_of_a_class_that_is_never_preempted),
+        STAGED(limits_count_borrowers_for_borrowers_alone),
         STAGED(fast_rounds_recall_nothing),
         STAGED(where_preemption_is_off_nobody_is_recalled),
         STAGED(borrowers_and_less_urgent_work_go_together),
