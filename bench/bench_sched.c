@@ -30,6 +30,7 @@ static const struct {
     {"head", case_head},
     {"topology", case_topology},
     {"whole_nodes", case_whole_nodes},
+    {"elastic", case_elastic},
     {"mixed_empty", case_mixed_empty},
     {"mixed_full", case_mixed_full},
 };

@@ -49,3 +49,5 @@ void case_head(uint32_t tenths);
 void case_unique_classes(uint32_t tenths);
 /* A gang that has its nodes whole, among unlike ones. */
 void case_whole_nodes(uint32_t tenths);
+/* Units that grow, make room for a load, and even out. */
+void case_elastic(uint32_t tenths);

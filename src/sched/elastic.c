@@ -20,8 +20,9 @@ struct step {
     const struct elastic_space *space;
     struct line *lines;
     uint32_t line_count;
-    uint32_t *heap; /* lines, the one to grow next at the top */
+    uint32_t *heap; /* lines, the one to grow (or shrink) next at the top */
     uint32_t heap_count;
+    bool is_shedding; /* the heap is of those to shrink */
     bool has_changed, is_cut;
     uint32_t growth_count;
 };
@@ -119,6 +120,13 @@ static bool line_less(const struct step *step, uint32_t a, uint32_t b)
     return c != 0 ? c < 0 : a < b;
 }
 
+/* Whether one line's turn comes before another's: the last is the first to
+ * shrink. */
+static bool goes_first(const struct step *step, uint32_t a, uint32_t b)
+{
+    return step->is_shedding ? line_less(step, b, a) : line_less(step, a, b);
+}
+
 static void heap_down(struct step *step, uint32_t at)
 {
     uint32_t line = step->heap[at];
@@ -129,10 +137,10 @@ static void heap_down(struct step *step, uint32_t at)
             break;
         }
         if (child + 1 < step->heap_count &&
-            line_less(step, step->heap[child + 1], step->heap[child])) {
+            goes_first(step, step->heap[child + 1], step->heap[child])) {
             child++;
         }
-        if (!line_less(step, step->heap[child], line)) {
+        if (!goes_first(step, step->heap[child], line)) {
             break;
         }
         step->heap[at] = step->heap[child];
@@ -141,10 +149,12 @@ static void heap_down(struct step *step, uint32_t at)
     step->heap[at] = line;
 }
 
+/* Of the lines that have something to grow, or of all. */
 static void make_heap(struct step *step)
 {
+    step->heap_count = 0;
     for (uint32_t i = 0; i < step->line_count; i++) {
-        if (step->lines[i].alive_count) {
+        if (step->is_shedding || step->lines[i].alive_count) {
             step->heap[step->heap_count++] = i;
         }
     }
@@ -248,7 +258,7 @@ static uint32_t heaviest_of(const struct step *step, struct line *line)
 }
 
 /* The rightmost of all: of the last line that has one. */
-static uint32_t rightmost(const struct step *step, bool is_for_load)
+static uint32_t rightmost(const struct step *step)
 {
     uint32_t best_line = NONE, best = NONE;
 
@@ -256,9 +266,7 @@ static uint32_t rightmost(const struct step *step, bool is_for_load)
         if (best_line != NONE && line_less(step, i, best_line)) {
             continue;
         }
-        struct line *line = &step->lines[i];
-        uint32_t unit =
-            is_for_load ? heaviest_of(step, line) : rightmost_of(step, line);
+        uint32_t unit = rightmost_of(step, &step->lines[i]);
         if (unit != NONE) {
             best_line = i;
             best = unit;
@@ -278,14 +286,20 @@ static bool take_from(struct step *step, uint32_t index)
 
 static void shed_load(struct step *step)
 {
-    uint32_t index;
-
-    while ((index = rightmost(step, true)) != NONE) {
-        if (!take_from(step, index)) {
-            break;
+    step->is_shedding = true;
+    make_heap(step);
+    while (step->heap_count) {
+        uint32_t index = heaviest_of(step, &step->lines[step->heap[0]]);
+        if (index == NONE || !take_from(step, index)) {
+            step->heap[0] = step->heap[--step->heap_count];
+        } else {
+            step->has_changed = true;
         }
-        step->has_changed = true;
+        if (step->heap_count) {
+            heap_down(step, 0);
+        }
     }
+    step->is_shedding = false;
 }
 
 /* Take pods from the right until a unit starts; else nothing was taken. */
@@ -298,7 +312,7 @@ static bool make_room(struct step *step, uint32_t index, uint32_t *before)
     for (uint32_t i = 0; i < step->count; i++) {
         before[i] = step->units[i].count;
     }
-    while ((other = rightmost(step, false)) != NONE && take_from(step, other)) {
+    while ((other = rightmost(step)) != NONE && take_from(step, other)) {
         if (space->start(space->context, index)) {
             step->units[index].count = step->units[index].min;
             return true;

@@ -98,26 +98,11 @@ static struct growth_team *team_of(const struct growth *growth,
     return &growth->teams[part->team];
 }
 
-/* The class of what a unit's pods are. */
-static const struct class *class_of_part(const struct growth *growth,
-                                         const struct growth_part *part)
-{
-    const struct sched *sched = growth->round->sched;
-    const struct sub_members *members =
-        &team_of(growth, part)->gang->subs->items[part->sub_group];
-    const struct seq *seq =
-        members->leased.count ? &members->leased : &members->spare;
-
-    return &sched->classes.items[class_of_job(
-        sched, seq_get(seq, (struct seq_cursor){0}))];
-}
-
 static bool is_overloaded(void *context, uint32_t index)
 {
     const struct growth *growth = context;
 
-    return is_above(growth, &growth->load,
-                    &class_of_part(growth, part_of(growth, index))->request);
+    return is_above(growth, &growth->load, part_of(growth, index)->request);
 }
 
 /* GPUs. */

@@ -34,8 +34,9 @@ struct growth_team {
     struct lane *lane; /* NULL: it takes no part */
     uint32_t *started; /* by sub-group: members that the plan starts */
     uint32_t started_count;
-    uint32_t node; /* of one of its pods, or NONE */
-    bool is_lost;  /* the plan took some of it */
+    uint32_t node;  /* of one of its pods, or NONE */
+    uint32_t first; /* its member with the lowest id */
+    bool is_lost;   /* the plan took some of it */
     u128 work;
     const struct label_index *groups; /* of which it is in one; or NULL */
     const struct label_group *only;   /* that one; NULL: none of them */
@@ -44,8 +45,9 @@ struct growth_team {
 /* A sub-group of it. */
 struct growth_part {
     uint32_t team, sub_group;
-    struct seq_cursor next;    /* of its spare members */
-    uint32_t change;           /* the last of it in growth.changes, or NONE */
+    struct seq_cursor next; /* of its spare members */
+    uint32_t change;        /* the last of it in growth.changes, or NONE */
+    const struct resource_vec *request; /* of one of its pods */
     struct near_anchor anchor; /* where its pods are; see is_anchored */
     bool is_anchored;          /* that is known */
 };

@@ -96,8 +96,9 @@ static bool join(struct growth *growth, struct growth_team *team)
         return false;
     }
     look_at_runs(growth, team);
+    team->first = sub_groups_first(sched, team->gang->subs);
     if (team->node == NONE || sched->nodes.items[team->node].pool != round->p ||
-        lend_is_foreign(sched, sub_groups_first(sched, team->gang->subs))) {
+        lend_is_foreign(sched, team->first)) {
         return false;
     }
     team->lane = &round->lanes[lane];
@@ -152,8 +153,13 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
     if (members->spare.count == 0 && surplus == 0) {
         return;
     }
-    growth->parts[growth->unit_count] =
-        (struct growth_part){.team = t, .sub_group = sub_group, .change = NONE};
+    uint32_t example = example_of(members);
+    growth->parts[growth->unit_count] = (struct growth_part){
+        .team = t,
+        .sub_group = sub_group,
+        .change = NONE,
+        .request = &class_at(round, class_of_job(sched, example))->request,
+    };
     struct elastic_unit *unit = &growth->units[growth->unit_count];
     *unit = (struct elastic_unit){
         .key = *key,
@@ -167,7 +173,7 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         .handle = growth->unit_count++,
     };
     unit->key.part = sub_group;
-    unit->key.pod = cfs_key_of(sched, example_of(members)).pod;
+    unit->key.pod = cfs_key_of(sched, example).pod;
     if (members->spare.count) {
         int64_t period_ms = sched->policy->elastic.period_ms;
         round_wake_by(round, round->now_ms + period_ms);
@@ -182,8 +188,7 @@ static void add_parts(struct growth *growth, uint32_t t)
     struct growth_team *team = &growth->teams[t];
     const struct sched *sched = growth->round->sched;
     const struct gang_terms *terms = &team->gang->subs->terms;
-    struct cfs_key key =
-        cfs_key_of(sched, sub_groups_first(sched, team->gang->subs));
+    struct cfs_key key = cfs_key_of(sched, team->first);
 
     key.is_running = true;
     cfs_key_set_work(&key, team->work);
