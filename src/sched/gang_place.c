@@ -5,6 +5,7 @@
 #include "sched/lanes.h"
 #include "sched/near_place.h"
 #include "sched/order.h"
+#include "sched/sub_groups.h"
 #include "sched/victim_sets.h"
 #include "sched/whole_node.h"
 
@@ -371,6 +372,9 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .victims_max = UINT32_MAX,
     };
 
+    if (gang->planned == sched->plan_count) {
+        return GANG_WAITS; /* the plan took some of it, or started some */
+    }
     bool is_done = try_gang(&attempt);
     if (!is_done && may_go_away(round, gang)) {
         attempt.only = NULL;
@@ -401,6 +405,9 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
     evict_return_gang(round, gang);
     lane_refresh_evicted(round, lane);
     gang->planned = sched->plan_count;
+    if (gang->subs) {
+        gang->subs->joined_plan = sched->plan_count;
+    }
     round->group++;
     return GANG_PLACED;
 }

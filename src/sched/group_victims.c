@@ -80,10 +80,8 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
             is_turn_before(search, gang->queue));
 }
 
-/* The gang's pods on a node that the plan leaves there, the highest ids
- * first. */
-static uint32_t list_pods(struct round *round, uint32_t node,
-                          const struct gang *gang)
+uint32_t group_victims_list(struct round *round, uint32_t node,
+                            const struct gang *gang)
 {
     struct sched *sched = round->sched;
     uint32_t index = (uint32_t)(gang - sched->gangs.items), count = 0;
@@ -137,9 +135,11 @@ void group_victims_add(const struct search *search, uint32_t node,
     uint32_t index = (uint32_t)(gang - sched->gangs.items);
     bool is_held = sched->nodes.items[node].holder == index + 1;
     uint32_t left[SUB_GROUPS_MAX], kept_count = 0;
-    bool is_own = sched->jobs.items[search->job].gang == index;
+    /* What the plan started of a gang is no run yet, and would stay. */
+    bool is_kept = sched->jobs.items[search->job].gang == index ||
+                   gang->subs->joined_plan == sched->plan_count;
     struct victim rest = {.job = NONE};
-    uint32_t pod_count = list_pods(round, node, gang);
+    uint32_t pod_count = group_victims_list(round, node, gang);
 
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
         left[i] = round->keeps_surplus ? 0 : sub_group_surplus(sched, gang, i);
@@ -153,7 +153,7 @@ void group_victims_add(const struct search *search, uint32_t node,
         one.group = index;
         one.is_surplus = left[sub_group] > 0;
         may_go = one.is_surplus ? may_go || may_shrink(search, gang, run->level)
-                                : may_go && !is_own;
+                                : may_go && !is_kept;
         if (!may_go) {
             kept_count++;
             continue;

@@ -13,6 +13,10 @@
 
 #include "sched/victims.h"
 
+/* List the pods of a gang on a node that the plan leaves there in round.pods,
+ * the highest ids first; their number. */
+uint32_t group_victims_list(struct round *round, uint32_t node,
+                            const struct gang *gang);
 /* Add what may go of a gang on a node to `victims`, which has room for all its
  * pods there. */
 void group_victims_add(const struct search *search, uint32_t node,

@@ -14,15 +14,16 @@ enum {
     SECTIONS_MAX = 64,
 };
 
-/* In the order in which they are written. */
+/* In the order in which they are written, and read: what a gang asks for must
+ * be known before it is admitted. */
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
+    {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
     {"admitted", 1, admitted_pack, admitted_unpack},
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
     {"penalties", 1, penalty_pack, penalty_unpack},
     {"standings", 1, standings_pack, standings_unpack},
-    {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
     {"hops", 1, hops_pack, hops_unpack},
     {"scaled", 1, scale_pack, scale_unpack},
 };

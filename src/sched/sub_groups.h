@@ -37,8 +37,9 @@ struct sub_groups {
     uint32_t packed_bytes;
     uint32_t spare_count; /* over all sub-groups */
     uint32_t succeeded_count;
-    uint64_t seen;             /* by the last look at a node's victims */
-    int64_t requeued_ms;       /* see hops.h; 0: never */
+    uint64_t seen;        /* by the last look at a node's victims */
+    uint64_t joined_plan; /* the last plan that started what it asked for */
+    int64_t requeued_ms;  /* see hops.h; 0: never */
     struct sub_members *items; /* owned; terms.sub_group_count of them */
 };
 

@@ -399,18 +399,14 @@ static void preempt(const struct search *search, uint32_t job,
 static void preempt_held(const struct search *search,
                          const struct victim *victim, enum sched_preemption why)
 {
-    const struct sched *sched = search->round->sched;
-    uint32_t node = sched->runs.items[sched->jobs.items[victim->job].run].node;
-    uint32_t next;
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    uint32_t run = sched->jobs.items[victim->job].run;
+    uint32_t count = group_victims_list(round, sched->runs.items[run].node,
+                                        &sched->gangs.items[victim->group]);
 
-    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
-         at = next) {
-        const struct run *run = &sched->runs.items[at];
-        next = run->node_next;
-        if (run->state != RUN_PREEMPTED &&
-            sched->jobs.items[run->job].gang == victim->group) {
-            preempt(search, run->job, why);
-        }
+    for (uint32_t i = 0; i < count; i++) {
+        preempt(search, round->pods.items[i], why);
     }
 }
 
