@@ -232,6 +232,25 @@ static void put_event(struct incoming *in, struct command *command,
 
 /* Submission. */
 
+/* What is wrong with a pod spec is said of its sub-group; users know that as a
+ * component. */
+static void name_component(struct refusal *refusal)
+{
+    static const char prefix[] = "podGroup.subGroups[";
+    const char *name = strchr(refusal->text, '(');
+    const char *end = name ? strstr(name, "): ") : NULL;
+    struct refusal whole = *refusal;
+
+    if (!end || strncmp(refusal->text, prefix, sizeof(prefix) - 1) != 0) {
+        return;
+    }
+    size_t at = (size_t)(name + 1 - refusal->text);
+    size_t length = (size_t)(end - name - 1);
+    int rc = refusal_set(refusal, "spec.%.*s: %s", (int)length, whole.text + at,
+                         whole.text + at + length + 3);
+    (void)rc;
+}
+
 /* The command that makes it; NULL with the refusal. */
 static struct command *make_command(struct incoming *in)
 {
@@ -263,6 +282,7 @@ static struct command *make_command(struct incoming *in)
                                          &context, command, &in->refusal);
     }
     if (rc < 0) {
+        name_component(&in->refusal);
         return NULL;
     }
     put_event(in, command, context.now_ms);

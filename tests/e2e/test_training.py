@@ -66,7 +66,7 @@ class Training(unittest.TestCase):
 
     def start(self):
         self.berth.start()
-        self.berth.ctl("create", "queue", "team-a")
+        self.berth.ctl("create", "queue", "team-a", "--ordering", "cfs")
 
     def submit(self, text, check=True):
         return self.berth.ctl("submit", "-q", "team-a", "-", input_text=text,
@@ -166,6 +166,26 @@ class OnFake(Training):
         gone = self.berth.ctl("delete", "trainingjob", "b", check=False)
         self.assertEqual(gone.returncode, 3)
 
+    def test_tj_21_production_goes_first(self):
+        # Four nodes of four cores: `busy` has them all.
+        whole = {"requests": {"cpu": "3500m", "memory": "16Mi"}}
+        for name, count in (("busy", 4), ("older", 4), ("younger", 4)):
+            text = json.loads(job(name, count, count))
+            text["spec"]["trainer"]["resources"] = whole
+            del text["spec"]["pserver"]
+            self.submit(json.dumps(text))
+        self.phases_until("busy", "running")
+        self.berth.ctl("update", "trainingjob", "younger",
+                       "--priority-class", "production")
+        self.assertEqual(self.list()["younger"]["priorityClassName"],
+                         "production")
+        self.phases_until("younger", "running")
+        self.assertEqual(self.list()["older"].get("phase", ""), "")
+        self.phases_until("older", "succeeded")
+        wrong = self.berth.ctl("update", "trainingjob", "older",
+                               "--priority-class", "huge", check=False)
+        self.assertIn('there is no priority class "huge"', wrong.stderr)
+
     def test_a_restart_forgets_nothing(self):
         self.submit(job("a", 2, 2))
         self.submit(job("b", 1, 2), check=False)
@@ -178,6 +198,33 @@ class OnFake(Training):
         self.assertEqual(after["b"], before["b"])
         self.assertEqual(after["a"]["created"], before["a"]["created"])
         self.phases_until("a", "succeeded")
+
+
+class OnFakeForLong(Training):
+    def setUp(self):
+        self.begin(FAKE.replace("runTime: 4s", "runTime: 90s"))
+        self.start()
+
+    def test_tj_18_a_job_grows_and_is_scaled_down(self):
+        text = json.loads(job("big", 1, 8, tolerant=True, more={
+            "master": {"etcd-endpoint": "127.0.0.1:2379"}}))
+        text["metadata"]["annotations"] = {
+            "armadaproject.io/freezingWindowSeconds": 0}
+        text["spec"]["trainer"]["resources"] = {
+            "requests": {"cpu": "2", "memory": "16Mi"}}
+        self.submit(json.dumps(text))
+        harness.wait_for("it grows", lambda: self.list()["big"].get(
+            "runningInstance", 0) >= 6, 60)
+        small = json.loads(job("small", 2, 2))
+        small["spec"]["trainer"]["resources"] = {
+            "requests": {"cpu": "2", "memory": "16Mi"}}
+        self.submit(json.dumps(small))
+        self.phases_until("small", "running")
+        trainers = [one for one in self.list()["big"]["replicas"]
+                    if one["type"] == "TRAINER"]
+        self.assertNotIn("failed", trainers[0]["resourceStates"])
+        self.berth.ctl("delete", "trainingjob", "big")
+        self.wait_gone("big")
 
 
 class OnProcess(Training):

@@ -130,6 +130,10 @@ static void take_submit(struct fixture_leader *leader, struct command *command)
 {
     auto_log_batch batch = {0};
 
+    if (command->submit.training_name.byte_count) {
+        log_batch_add_encoded(&batch, &command->scope,
+                              command->submit.training_event);
+    }
     for (uint32_t i = 0; i < command->submit.item_count; i++) {
         struct submit_item *item = &command->submit.items[i];
         item->ret_job = item->job;
