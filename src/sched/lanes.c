@@ -93,9 +93,6 @@ static void head_order(const struct round *round, struct head *head)
     head->level = head->rank && head->rank->is_level_ignored
                       ? 0
                       : sched->lists.items[head->list].level;
-    head->is_by_score =
-        sched->queues.items[sched->lists.items[head->list].queue].ordering ==
-        QUEUE_BY_CFS;
     head->priority = job->priority;
     head->submitted_ms = job->submitted_ms;
 }
@@ -500,12 +497,18 @@ static void make_room(struct round *round, struct lane *lane)
     lane->head_capacity = capacity;
 }
 
+static bool is_by_score(const struct round *round, const struct lane *lane)
+{
+    return round->sched->queues.items[lane->queue].ordering == QUEUE_BY_CFS;
+}
+
 void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
                     const struct app_rank *rank)
 {
     struct head head = {
         .list = list,
         .rank = rank,
+        .is_by_score = is_by_score(round, lane),
         .class_index = round->sched->lists.items[list].class_index,
     };
     uint32_t at = lane->head_count;
@@ -577,7 +580,8 @@ void lane_fill(struct round *round, struct lane *lane)
     for (size_t i = 0; i < queue->lists.count; i++) {
         const struct list *list = &sched->lists.items[queue->lists.items[i]];
         struct head head = {.list = queue->lists.items[i],
-                            .class_index = list->class_index};
+                            .class_index = list->class_index,
+                            .is_by_score = queue->ordering == QUEUE_BY_CFS};
         fetch_ahead(sched, queue, i);
         if (is_for_pool(round, list) && head_settle(round, &head)) {
             head_order(round, &head);

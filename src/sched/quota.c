@@ -76,15 +76,15 @@ void quota_begin(const struct round *round, struct lane *lane)
     const struct sched *sched = round->sched;
     const struct queue *queue = &sched->queues.items[lane->queue];
 
-    lane->has_quota = queue->quota_count > 0;
-    if (!lane->has_quota) {
+    if (queue->quota_count == 0) {
         return;
     }
-    lane->elsewhere = sum_beside(sched, queue, round->p);
+    lane->quota = arena_alloc(round->arena, sizeof(*lane->quota));
+    lane->quota->elsewhere = sum_beside(sched, queue, round->p);
     if (queue->quota_plan == sched->plan_count) {
-        amounts_add(&lane->elsewhere, &queue->quota_planned);
+        amounts_add(&lane->quota->elsewhere, &queue->quota_planned);
     }
-    lane->before = lane->all;
+    lane->quota->before = lane->all;
 }
 
 static int find_short(const struct queue *queue, const struct resource_vec *has,
@@ -100,13 +100,11 @@ static int find_short(const struct queue *queue, const struct resource_vec *has,
     return -1;
 }
 
-int quota_short(const struct round *round, const struct lane *lane,
-                const struct resource_vec *request)
+int quota_short_indeed(const struct round *round, const struct lane *lane,
+                       const struct resource_vec *request)
 {
-    return lane->has_quota
-               ? find_short(&round->sched->queues.items[lane->queue],
-                            &lane->elsewhere, &lane->all, request)
-               : -1;
+    return find_short(&round->sched->queues.items[lane->queue],
+                      &lane->quota->elsewhere, &lane->all, request);
 }
 
 void quota_end(const struct round *round)
@@ -115,7 +113,7 @@ void quota_end(const struct round *round)
 
     for (uint32_t i = 0; i < round->lane_count; i++) {
         const struct lane *lane = &round->lanes[i];
-        if (!lane->has_quota) {
+        if (!lane->quota) {
             continue;
         }
         struct queue *queue = &sched->queues.items[lane->queue];
@@ -124,7 +122,7 @@ void quota_end(const struct round *round)
             queue->quota_planned = (struct resource_vec){0};
         }
         amounts_add(&queue->quota_planned, &lane->all);
-        amounts_subtract(&queue->quota_planned, &lane->before);
+        amounts_subtract(&queue->quota_planned, &lane->quota->before);
     }
 }
 

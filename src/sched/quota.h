@@ -21,12 +21,24 @@ void quota_resolve(const struct sched *sched, struct queue *queue);
 /* Free it. */
 void quota_fini(struct queue *queue);
 
-/* What a lane's queue has in other pools; its sums are there. */
+/* What a lane's queue has in other pools, and had here before the round. */
+struct lane_quota {
+    struct resource_vec elsewhere, before;
+};
+
+/* Note that; the lane's sums are there. */
 void quota_begin(const struct round *round, struct lane *lane);
+/* See quota_short(). */
+int quota_short_indeed(const struct round *round, const struct lane *lane,
+                       const struct resource_vec *request);
 /* The first column of which the lane's queue would have too much with what is
  * asked for, or -1. */
-int quota_short(const struct round *round, const struct lane *lane,
-                const struct resource_vec *request);
+static inline int quota_short(const struct round *round,
+                              const struct lane *lane,
+                              const struct resource_vec *request)
+{
+    return lane->quota ? quota_short_indeed(round, lane, request) : -1;
+}
 /* The round is over: the pools after it are to know. */
 void quota_end(const struct round *round);
 

@@ -59,14 +59,13 @@ struct lane {
     bool is_stepwise;        /* a lease changes what its order is */
     uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
     uint32_t looked_count;
-    struct usage **usages; /* by priority class; NULL: none yet */
-    bool is_touched;       /* its work was preempted */
-    bool is_rescued;       /* see starving.h */
-    bool has_quota;        /* see quota.h, also these two */
-    struct resource_vec elsewhere, before;
-    bool is_refused;        /* by its share: out for the round */
-    struct lane_flow *flow; /* or NULL: the pool remembers none */
-    struct limits *limits;  /* or NULL: none */
+    struct usage **usages;    /* by priority class; NULL: none yet */
+    bool is_touched;          /* its work was preempted */
+    bool is_rescued;          /* see starving.h */
+    struct lane_quota *quota; /* see quota.h; NULL: its queue has none */
+    bool is_refused;          /* by its share: out for the round */
+    struct lane_flow *flow;   /* or NULL: the pool remembers none */
+    struct limits *limits;    /* or NULL: none */
     /* The lanes whose next new work is of one class are chained. */
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
