@@ -406,8 +406,11 @@ static void print_table(struct cli *cli,
     table_print(&table, cli->ports->out);
     if (conflict_count) {
         cli_say(cli,
-                "%u nodes are in the default pool because more than one pool "
-                "matches them",
+                conflict_count == 1
+                    ? "%u node is in the default pool because more than one "
+                      "pool matches it"
+                    : "%u nodes are in the default pool because more than one "
+                      "pool matches them",
                 conflict_count);
     }
 }

@@ -375,8 +375,9 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     }
     if (usage) {
         amounts_add_times(&usage->used, &class->request, count);
-        amounts_add_times(&usage->foreign, &class->request,
-                          round->is_lending ? count : 0);
+        if (round->is_lending) {
+            amounts_add_times(&usage->foreign, &class->request, count);
+        }
     }
     charge_reservations(round, class, node, count);
     note(sched, node, class_index, count, lane->queue);
@@ -428,8 +429,9 @@ static void charge(struct round *round, const struct run *run,
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
         amounts_add_times(&usage->used, &class->request, sign);
-        amounts_add_times(&usage->foreign, &class->request,
-                          lend_is_foreign(round->sched, run->job) ? sign : 0);
+        if (lend_is_foreign(round->sched, run->job)) {
+            amounts_add_times(&usage->foreign, &class->request, sign);
+        }
     }
 }
 
@@ -508,8 +510,9 @@ void place_rollback(struct round *round, size_t mark)
                 lane_usage(round, lane, class->priority_class);
             if (usage) {
                 amounts_add_times(&usage->used, &class->request, -count);
-                amounts_add_times(&usage->foreign, &class->request,
-                                  round->is_lending ? -count : 0);
+                if (round->is_lending) {
+                    amounts_add_times(&usage->foreign, &class->request, -count);
+                }
             }
             charge_reservations(round, class, entry.node, -count);
         } else {
