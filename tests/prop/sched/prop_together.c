@@ -1,0 +1,627 @@
+/*
+ * Groups with all of it on, over random histories: minimums, growth, whole
+ * nodes, hops, borrowers.
+ *
+ *   - what prop_groups says of minimums and whole nodes, beside the rest
+ *   - no cap on hops is crossed
+ *   - growth takes no free room that a waiting minimum would fit in (6.5
+ *     step 4)
+ *   - borrowers preempt nobody (5.6)
+ *   - a planner made anew of jobs, leases and a checkpoint plans the same
+ *
+ * That plans come to an end is not among them: a group that is larger than what
+ * its queue has to give takes its place for fairness and loses it for fairness,
+ * over and over, when it waits again at once.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "prop.h"
+#include "sched/topology.h"
+#include "unit.h"
+#include "world.h"
+
+enum {
+    ACTS = 40,
+    JOBS = 160,
+    GROUPS = 16,
+    NODES = 8,
+    RUNS = 1200,
+};
+
+struct group {
+    struct gang_terms terms;
+    char id[16];
+    uint32_t first, count;
+    uint32_t succeeded[SUB_GROUPS_MAX];
+    bool is_hurt; /* a member was lost by itself, and not yet replaced */
+    bool is_gone;
+    bool is_foreign;
+};
+
+struct history {
+    struct world world;
+    struct group groups[GROUPS];
+    uint32_t group_count;
+    uint32_t nodes[NODES];
+    int64_t cores[NODES];
+    uint32_t node_count;
+    int64_t now_ms;
+    int64_t leased_ms[JOBS];
+    bool was_leased[JOBS];
+    uint32_t avoided[JOBS];  /* nodes, as bits */
+    uint32_t group_of[JOBS]; /* or GROUPS */
+    uint32_t sub_group_of[JOBS];
+};
+
+/* Drawing. */
+
+static bool once_in(struct tape *tape, uint64_t n)
+{
+    return draw(tape, 0, n - 1) == n - 1;
+}
+
+static void set_node(const struct history *history, struct world *world,
+                     uint32_t i)
+{
+    static const char *const names[] = {"n0", "n1", "n2", "n3",
+                                        "n4", "n5", "n6", "n7"};
+    struct label labels[] = {
+        {STR("agg"), i % 4 < 2 ? STR("x") : STR("y")},
+        {STR("leaf"), i % 2 ? STR("odd") : STR("even")},
+    };
+
+    (void)world_node(world,
+                     &(struct world_node){names[i], history->cores[i],
+                                          .labels = labels, .label_count = 2});
+}
+
+static void begin(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+    struct pool_policy *pool = &w->policy.pools[0];
+
+    memset(history, 0, sizeof(*history));
+    world_init(w);
+    if (once_in(tape, 2)) {
+        pool_policy_apply(pool, PROFILE_BERTH);
+    }
+    if (once_in(tape, 2)) {
+        pool->topology[0] = STR("leaf");
+        pool->topology[1] = STR("agg");
+        pool->level_count = 2;
+    }
+    world_restart(w);
+    history->node_count = (uint32_t)draw(tape, 1, NODES);
+    for (uint32_t i = 0; i < history->node_count; i++) {
+        history->cores[i] = (int64_t)draw(tape, 1, 6);
+        set_node(history, w, i);
+        history->nodes[i] = i;
+    }
+    world_queue(w, "A", 1);
+    world_queue(w, "B", 1);
+}
+
+static void draw_terms(struct tape *tape, struct gang_terms *terms)
+{
+    terms->sub_group_count = (uint32_t)draw(tape, 1, 3);
+    terms->is_whole_node = once_in(tape, 4);
+    terms->freezing_window_ms = once_in(tape, 4) ? 60000 : 0;
+    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
+        struct sub_group *sub = &terms->sub_groups[i];
+        sub->name = STR("s");
+        sub->max_count = (uint32_t)draw(tape, 1, 4);
+        sub->min_count = (uint32_t)draw(tape, i == 0, sub->max_count);
+        sub->hops_max =
+            once_in(tape, 3) ? (uint32_t)draw(tape, 0, 5) : HOPS_ANY;
+        sub->hops_wait_ms =
+            sub->hops_max != HOPS_ANY && once_in(tape, 4) ? 30000 : 0;
+    }
+}
+
+static const char *draw_class(struct tape *tape)
+{
+    static const char *const names[] = {"mid", "low", "high", "fixed"};
+
+    return once_in(tape, 2) ? names[draw(tape, 0, 3)] : names[0];
+}
+
+static void submit_group(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+    struct group *group = &history->groups[history->group_count];
+
+    if (history->group_count == GROUPS || w->job_count + 12 > JOBS) {
+        return;
+    }
+    *group = (struct group){.is_foreign = once_in(tape, 6)};
+    draw_terms(tape, &group->terms);
+    (void)snprintf(group->id, sizeof(group->id), "g%u", history->group_count);
+    struct world_job member = {
+        .queue = draw(tape, 0, 1) ? "B" : "A",
+        .gang = group->id,
+        .cores = (int64_t)draw(tape, 1, 3),
+        .priority_class = draw_class(tape),
+        .submitted_ms = history->now_ms,
+        .is_foreign = group->is_foreign,
+    };
+    group->first = world_submit_group(w, &member, &group->terms);
+    group->count = w->job_count - group->first;
+    uint32_t job = group->first;
+    for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
+        for (uint32_t i = 0; i < group->terms.sub_groups[s].max_count; i++) {
+            history->group_of[job] = history->group_count;
+            history->sub_group_of[job++] = s;
+        }
+    }
+    history->group_count++;
+}
+
+static void submit_job(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+
+    if (w->job_count == JOBS) {
+        return;
+    }
+    history->group_of[w->job_count] = GROUPS;
+    (void)world_submit(w, &(struct world_job){
+                              .queue = draw(tape, 0, 1) ? "B" : "A",
+                              .cores = (int64_t)draw(tape, 1, 4),
+                              .priority_class = draw_class(tape),
+                              .submitted_ms = history->now_ms,
+                              .is_foreign = once_in(tape, 4),
+                          });
+}
+
+/* A job ends, well or not, or waits again. */
+static void lose_one(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+
+    if (w->job_count == 0) {
+        return;
+    }
+    uint32_t job = (uint32_t)draw(tape, 0, w->job_count - 1);
+    bool runs = !w->is_gone[job] && w->node_of[job] != SCHED_NONE;
+    uint32_t g = history->group_of[job];
+    uint64_t way = draw(tape, 0, 2);
+    if (!runs) {
+        return;
+    }
+    if (way == 0) {
+        bool avoids = once_in(tape, 2);
+        history->avoided[job] |= avoids ? 1u << w->node_of[job] : 0;
+        sched_job_requeue(w->sched, job, avoids ? w->node_of[job] : SCHED_NONE);
+        w->node_of[job] = SCHED_NONE;
+        history->groups[g < GROUPS ? g : 0].is_hurt |= g < GROUPS;
+        return;
+    }
+    if (g < GROUPS && way == 1) {
+        sched_job_succeeded(w->sched, job);
+        history->groups[g].succeeded[history->sub_group_of[job]]++;
+    } else if (g < GROUPS) {
+        history->groups[g].is_hurt = true;
+    }
+    world_end(w, job);
+}
+
+static void end_group(struct history *history, struct tape *tape)
+{
+    if (history->group_count == 0) {
+        return;
+    }
+    struct group *group =
+        &history->groups[draw(tape, 0, history->group_count - 1)];
+
+    group->is_gone = true;
+    for (uint32_t i = group->first; i < group->first + group->count; i++) {
+        if (!history->world.is_gone[i]) {
+            world_end(&history->world, i);
+        }
+    }
+}
+
+/* What must hold. */
+
+static bool runs(const struct history *history, uint32_t job)
+{
+    return !history->world.is_gone[job] &&
+           history->world.node_of[job] != SCHED_NONE;
+}
+
+static int64_t free_on(const struct history *history, uint32_t node)
+{
+    const struct world *w = &history->world;
+    int64_t left = history->cores[node];
+
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        left -=
+            runs(history, i) && w->node_of[i] == node ? w->records[i].cores : 0;
+    }
+    return left;
+}
+
+static bool has_minimum(struct history *history, struct group *group)
+{
+    bool is_any = false, is_whole = true;
+    uint32_t job = group->first;
+
+    for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
+        const struct sub_group *sub = &group->terms.sub_groups[s];
+        uint32_t count = group->succeeded[s];
+        for (uint32_t i = 0; i < sub->max_count; i++, job++) {
+            count += runs(history, job);
+            is_any |= runs(history, job);
+        }
+        is_whole &= count >= sub->min_count;
+    }
+    group->is_hurt &= is_any && !is_whole;
+    return !is_any || is_whole || group->is_hurt;
+}
+
+static bool keeps_cap(struct history *history, const struct group *group)
+{
+    const struct world *w = &history->world;
+    const struct topology *t =
+        topology_of(w->sched, pool_get(w->sched, STR("default")));
+    uint32_t job = group->first;
+
+    for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
+        const struct sub_group *sub = &group->terms.sub_groups[s];
+        uint32_t end = job + sub->max_count;
+        for (uint32_t a = job; a < end; a++) {
+            for (uint32_t b = job; b < a; b++) {
+                if (runs(history, a) && runs(history, b) &&
+                    sub->hops_max != HOPS_ANY && sub->hops_wait_ms == 0 &&
+                    w->node_of[a] != w->node_of[b] &&
+                    (!t || topology_hops(t, w->node_of[a], w->node_of[b]) >
+                               sub->hops_max)) {
+                    return false;
+                }
+            }
+        }
+        job = end;
+    }
+    return true;
+}
+
+static bool has_nodes_whole(const struct history *history, uint32_t g)
+{
+    const struct world *w = &history->world;
+    const struct group *group = &history->groups[g];
+
+    for (uint32_t i = group->first;
+         group->terms.is_whole_node && i < group->first + group->count; i++) {
+        for (uint32_t k = 0; runs(history, i) && k < w->job_count; k++) {
+            if (runs(history, k) && w->node_of[k] == w->node_of[i] &&
+                history->group_of[k] != g) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool is_sound(struct history *history)
+{
+    if (!sched_is_consistent(history->world.sched)) {
+        return false;
+    }
+    for (uint32_t n = 0; n < history->node_count; n++) {
+        if (free_on(history, n) < 0) {
+            return false;
+        }
+    }
+    for (uint32_t g = 0; g < history->group_count; g++) {
+        if (!history->groups[g].is_gone &&
+            (!has_minimum(history, &history->groups[g]) ||
+             !keeps_cap(history, &history->groups[g]) ||
+             !has_nodes_whole(history, g))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A group that does not run and may go anywhere, with one sub-group, shared
+ * nodes and no cap: how many pods it must start with, or 0. */
+static uint32_t plain_minimum(const struct history *history,
+                              const struct group *group)
+{
+    const struct world *w = &history->world;
+
+    if (group->is_gone || group->is_foreign || group->is_hurt ||
+        group->terms.is_whole_node || group->terms.sub_group_count > 1 ||
+        group->terms.sub_groups[0].hops_max != HOPS_ANY) {
+        return 0;
+    }
+    for (uint32_t i = group->first; i < group->first + group->count; i++) {
+        if (w->is_gone[i] || w->node_of[i] != SCHED_NONE ||
+            history->avoided[i]) {
+            return 0;
+        }
+    }
+    return group->terms.sub_groups[0].min_count;
+}
+
+/* Whether what a round let grow took free room from such a group; the round has
+ * happened.  Reservations may keep room from the group, so there are none. */
+static bool delays_nobody(const struct history *history)
+{
+    const struct world *w = &history->world;
+    int64_t grown[NODES] = {0};
+    bool is_any = false;
+
+    if (w->policy.pools[0].admitted_window) {
+        return true;
+    }
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *decision = &w->plan.decisions[i];
+        int64_t cores = w->records[decision->job].cores;
+        if (decision->action == SCHED_LEASE && decision->is_scaling) {
+            grown[decision->node] += cores;
+            is_any = true;
+        } else if (decision->preemption == SCHED_PREEMPT_SCALED) {
+            grown[decision->node] -= cores; /* it moved to another group */
+        } else if (decision->action == SCHED_PREEMPT) {
+            return true; /* who lost its place waits for the next round */
+        }
+    }
+    for (uint32_t g = 0; is_any && g < history->group_count; g++) {
+        const struct group *group = &history->groups[g];
+        uint32_t needed = plain_minimum(history, group);
+        int64_t count = 0;
+        for (uint32_t n = 0; n < history->node_count; n++) {
+            bool is_whole = false;
+            for (uint32_t i = 0; i < w->job_count; i++) {
+                is_whole |=
+                    runs(history, i) && w->node_of[i] == n &&
+                    history->group_of[i] < GROUPS &&
+                    history->groups[history->group_of[i]].terms.is_whole_node;
+            }
+            count += is_whole ? 0
+                              : (free_on(history, n) + grown[n]) /
+                                    w->records[group->first].cores;
+        }
+        if (needed && count >= needed) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_decent(const struct history *history)
+{
+    const struct world *w = &history->world;
+
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *decision = &w->plan.decisions[i];
+        if (decision->action == SCHED_PREEMPT &&
+            decision->for_job != SCHED_NONE &&
+            w->records[decision->for_job].is_foreign) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void show_plan(const struct sched_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->decision_count && getenv("PROP_SHOW"); i++) {
+        const struct sched_decision *d = &plan->decisions[i];
+        fprintf(stderr,
+                "%d %d job %d node %d for %d scaling %d group %u start %lld\n",
+                (int)d->action, (int)d->preemption, (int)d->job, (int)d->node,
+                (int)d->for_job, d->is_scaling, d->group,
+                (long long)d->start_ms);
+    }
+}
+
+/* With PROP_SHOW set: what there is, and what was decided last. */
+static bool show(const struct history *history, const char *what)
+{
+    const struct world *w = &history->world;
+
+    if (!getenv("PROP_SHOW")) {
+        return false;
+    }
+    fprintf(stderr, "%s at %d\n", what, (int)history->now_ms);
+    for (uint32_t n = 0; n < history->node_count; n++) {
+        fprintf(stderr, "node %u: %d free of %d\n", n, (int)free_on(history, n),
+                (int)history->cores[n]);
+    }
+    for (uint32_t g = 0; g < history->group_count; g++) {
+        const struct group *group = &history->groups[g];
+        fprintf(stderr, "group %u: jobs from %u%s%s%s%s\n", g, group->first,
+                group->is_gone ? " gone" : "", group->is_hurt ? " hurt" : "",
+                group->is_foreign ? " foreign" : "",
+                group->terms.is_whole_node ? " whole" : "");
+        for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
+            const struct sub_group *sub = &group->terms.sub_groups[s];
+            fprintf(stderr, "    %u to %u, hops %d wait %d, %u succeeded\n",
+                    sub->min_count, sub->max_count, (int)sub->hops_max,
+                    (int)sub->hops_wait_ms, group->succeeded[s]);
+        }
+    }
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        if (!w->is_gone[i]) {
+            fprintf(stderr, "job %u: %s %s %d cores %s group %u node %d%s\n", i,
+                    w->records[i].queue,
+                    w->records[i].priority_class ? w->records[i].priority_class
+                                                 : "mid",
+                    (int)w->records[i].cores,
+                    w->records[i].is_foreign ? "foreign" : "",
+                    history->group_of[i], (int)w->node_of[i], "");
+        }
+    }
+    show_plan(&w->plan);
+    return false;
+}
+
+/* Anew. */
+
+static void rebuild(const struct history *history, struct world *fresh)
+{
+    const struct world *w = &history->world;
+    auto_strbuf bytes = {0};
+
+    world_init(fresh);
+    fresh->policy.pools[0] = w->policy.pools[0];
+    world_restart(fresh);
+    sched_set_time(fresh->sched, history->now_ms);
+    for (uint32_t i = 0; i < history->node_count; i++) {
+        set_node(history, fresh, i);
+    }
+    for (uint32_t q = 0; q < w->queue_count; q++) {
+        world_queue(fresh, w->queue_names[q], 1);
+    }
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        fresh->records[i] = w->records[i];
+        fresh->node_of[i] = SCHED_NONE;
+        fresh->is_gone[i] = w->is_gone[i];
+        fresh->job_count++;
+        if (w->is_gone[i]) {
+            continue;
+        }
+        struct sched_job record = world_record(fresh, i);
+        record.was_leased = history->was_leased[i];
+        sched_job_add(fresh->sched, i, &record);
+        for (uint32_t n = 0; n < history->node_count; n++) {
+            if (history->avoided[i] >> n & 1) {
+                sched_job_avoid(fresh->sched, i, n);
+            }
+        }
+        if (w->node_of[i] != SCHED_NONE) {
+            world_lease(fresh, i, w->node_of[i], history->leased_ms[i]);
+            int64_t age_ms = sched_job_age_of(w->sched, i);
+            if (age_ms != INT64_MAX) {
+                sched_job_age_from(fresh->sched, i, age_ms);
+            }
+        }
+    }
+    sched_history_pack(w->sched, &bytes);
+    int rc = sched_history_unpack(fresh->sched, strbuf_str(&bytes));
+    ASSERT(rc == 0);
+}
+
+static bool is_same_plan(struct history *history, struct world *fresh)
+{
+    struct world *w = &history->world;
+
+    sched_plan(w->sched, history->now_ms, ROUND_BALANCE, 1000, &w->plan);
+    sched_plan(fresh->sched, history->now_ms, ROUND_BALANCE, 1000,
+               &fresh->plan);
+    if (w->plan.decision_count != fresh->plan.decision_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *a = &w->plan.decisions[i];
+        const struct sched_decision *b = &fresh->plan.decisions[i];
+        if (a->job != b->job || a->action != b->action || a->node != b->node ||
+            a->preemption != b->preemption || a->group != b->group ||
+            a->is_scaling != b->is_scaling || a->for_job != b->for_job) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool rebuilds(struct history *history)
+{
+    struct world *fresh = mem_alloc(sizeof(*fresh));
+    auto_strbuf x = {0}, y = {0};
+
+    rebuild(history, fresh);
+    sched_history_pack(history->world.sched, &x);
+    sched_history_pack(fresh->sched, &y);
+    bool holds = sched_is_consistent(fresh->sched) &&
+                 x.byte_count == y.byte_count &&
+                 memcmp(x.bytes, y.bytes, x.byte_count) == 0 &&
+                 is_same_plan(history, fresh);
+    if (!holds) {
+        (void)show(history, "another plan");
+        show_plan(&fresh->plan);
+    }
+    world_fini(fresh);
+    mem_free(fresh);
+    return holds;
+}
+
+/* Histories. */
+
+static bool plan(struct history *history, enum round_kind kind)
+{
+    struct world *w = &history->world;
+
+    world_round(w, kind, history->now_ms);
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        bool is_leased = w->node_of[i] != SCHED_NONE;
+        history->was_leased[i] |= is_leased;
+        history->leased_ms[i] = !is_leased ? -1
+                                : history->leased_ms[i] < 0
+                                    ? history->now_ms
+                                    : history->leased_ms[i];
+    }
+    return (is_sound(history) || show(history, "not sound")) &&
+           (delays_nobody(history) || show(history, "growth delays")) &&
+           (is_decent(history) || show(history, "a borrower preempts"));
+}
+
+static bool act(struct history *history, struct tape *tape)
+{
+    struct world *w = &history->world;
+
+    history->now_ms += (int64_t)draw(tape, 0, 20) * 1000;
+    sched_set_time(w->sched, history->now_ms);
+    switch (draw(tape, 0, 6)) {
+    case 0:
+    case 1:
+        submit_group(history, tape);
+        return true;
+    case 2:
+        submit_job(history, tape);
+        return true;
+    case 3:
+        lose_one(history, tape);
+        for (uint32_t i = 0; i < w->job_count; i++) {
+            history->leased_ms[i] =
+                w->node_of[i] == SCHED_NONE ? -1 : history->leased_ms[i];
+        }
+        return true;
+    case 4:
+        if (once_in(tape, 2)) {
+            end_group(history, tape);
+        }
+        return true;
+    default:
+        return plan(history, (enum round_kind)draw(tape, 0, 1));
+    }
+}
+
+static bool groups_go_together(struct tape *tape)
+{
+    struct history *history = mem_alloc(sizeof(*history));
+    bool holds = true;
+
+    begin(history, tape);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        history->leased_ms[i] = -1;
+    }
+    for (uint64_t left = draw(tape, 0, ACTS); holds && left > 0; left--) {
+        holds = act(history, tape);
+    }
+    holds = holds && rebuilds(history) && plan(history, ROUND_BALANCE) &&
+            plan(history, ROUND_BALANCE);
+    world_fini(&history->world);
+    mem_free(history);
+    return holds;
+}
+
+int main(void)
+{
+    return prop_check("groups_go_together", groups_go_together, RUNS, 0)
+               ? 0
+               : 1;
+}
