@@ -831,6 +831,116 @@ static void a_quota_is_of_all_pools_together(void **state)
     assert_int_equal(w->leased_count, 0);
 }
 
+/* Random units on one node. */
+
+enum { UNITS = 12, CORES_MAX = 24, STEPS = 60 };
+
+struct unit {
+    struct gang_terms terms;
+    uint32_t first;
+    bool is_there;
+    int64_t scaled_ms;
+};
+
+static uint32_t draw(uint64_t *seed, uint32_t below)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(*seed >> 33) % below;
+}
+
+static void note_scaling(const struct world *w, struct unit *units,
+                         int64_t now_ms)
+{
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *decision = &w->plan.decisions[i];
+        for (uint32_t u = 0; decision->is_scaling && u < UNITS; u++) {
+            uint32_t count = units[u].terms.sub_groups[0].max_count;
+            if (units[u].is_there && decision->job >= units[u].first &&
+                decision->job < units[u].first + count) {
+                units[u].scaled_ms = now_ms;
+            }
+        }
+    }
+}
+
+/* No unit is below its minimum, unless it is nowhere; and those that are would
+ * not fit into what is free and what the others can spare. */
+static void check_units(const struct world *w, const struct unit *units,
+                        int64_t cores, int64_t now_ms)
+{
+    int64_t room = cores;
+    uint32_t least = UINT32_MAX;
+
+    for (uint32_t u = 0; u < UNITS; u++) {
+        const struct sub_group *group = &units[u].terms.sub_groups[0];
+        uint32_t count = 0;
+        if (!units[u].is_there) {
+            continue;
+        }
+        count = count_of(w, units[u].first, &units[u].terms);
+        assert_true(count == 0 || count >= group->min_count);
+        assert_true(count <= group->max_count);
+        if (count == 0) {
+            least = group->min_count < least ? group->min_count : least;
+            continue;
+        }
+        bool is_frozen = now_ms - units[u].scaled_ms < WINDOW_MS;
+        room -= is_frozen ? count : group->min_count;
+    }
+    assert_true(least == UINT32_MAX || room < (int64_t)least);
+}
+
+static void change_unit(struct world *w, struct unit *unit, uint32_t place,
+                        uint64_t *seed)
+{
+    static const char *const ids[UNITS] = {"a", "b", "c", "d", "e", "f",
+                                           "g", "h", "i", "j", "k", "l"};
+    uint32_t min = 1 + draw(seed, 4);
+
+    if (unit->is_there) {
+        for (uint32_t i = 0; i < unit->terms.sub_groups[0].max_count; i++) {
+            world_end(w, unit->first + i);
+        }
+        unit->is_there = false;
+        return;
+    }
+    unit->terms = trainers(min, min + draw(seed, 6));
+    unit->scaled_ms = -WINDOW_MS;
+    unit->is_there = true;
+    unit->first = submit_unit(w, "A", ids[place], &unit->terms);
+}
+
+/* Growth never delays a minimum, but for what is frozen; and a plan that is
+ * made again at once has nothing to do. */
+static void minimums_come_before_growth(void **state)
+{
+    struct world *w = *state;
+
+    for (uint64_t round = 1; round <= 40; round++) {
+        struct unit units[UNITS] = {0};
+        uint64_t seed = round;
+        world_restart(w);
+        make_cfs(w, "A");
+        for (int64_t step = 0; step < STEPS; step++) {
+            int64_t now_ms = step * 40 * SECOND;
+            uint32_t place = draw(&seed, UNITS);
+            change_unit(w, &units[place], place, &seed);
+            set_cores(w, "n1", CORES_MAX);
+            world_round(w, ROUND_BALANCE, now_ms);
+            note_scaling(w, units, now_ms);
+            check_units(w, units, CORES_MAX, now_ms);
+            world_round(w, ROUND_BALANCE, now_ms);
+            assert_int_equal(w->leased_count, w->preempted_count);
+            note_scaling(w, units, now_ms);
+        }
+        for (uint32_t u = 0; u < UNITS; u++) {
+            if (units[u].is_there) {
+                change_unit(w, &units[u], u, &seed);
+            }
+        }
+    }
+}
+
 /* A gang is in one cluster, also what comes later of it. */
 static void growth_stays_in_the_cluster(void **state)
 {
@@ -881,6 +991,7 @@ int main(void)
         SCENARIO(tj_16_a_gang_starts_only_within_the_quota),
         SCENARIO(tj_16_each_pod_of_growth_is_within_the_quota),
         SCENARIO(a_quota_is_of_all_pools_together),
+        SCENARIO(minimums_come_before_growth),
         SCENARIO(growth_stays_in_the_cluster),
     };
     return RUN_TESTS(tests);
