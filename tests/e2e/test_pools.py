@@ -3,6 +3,7 @@ come home to; the seed's two Jobs as they stand."""
 
 import collections
 import json
+import subprocess
 import unittest
 import urllib.request
 
@@ -180,6 +181,7 @@ class Pools(unittest.TestCase):
         self.assertIn("3 waiting jobs go to the default pool", text)
         self.assertIsNone(self.pool("gpu"))
         self.assertEqual(self.pool("cpu")["nodeCount"], 3)
+        self.replay()
         self.assertNotRegex(self.metrics(), r'scheduler_pool_\w+{pool="gpu"')
 
     def test_what_may_not_be_is_refused(self):
@@ -225,6 +227,16 @@ class Pools(unittest.TestCase):
             "runningOwnCount"))
         self.assertEqual(self.pool("gpu")["runningForeignCount"], 1)
 
+        self.replay()
+
+    def replay(self):
+        """The log's decisions, made again, are the same."""
+        done = subprocess.run(
+            [harness.program("berth-sim"), "replay", str(self.berth.data),
+             "--json"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertTrue(json.loads(done.stdout)["is_same"], done.stdout)
+
     def shared_row(self, name):
         """The row cpu of a pool's statistics."""
         return self.berth.ctl("get", "pools", name,
@@ -257,6 +269,7 @@ class Pools(unittest.TestCase):
         harness.wait_for("all end", lambda: len(
             self.jobs(state="SUCCEEDED")) == count, 60)
         self.assertTrue(all(job["runCount"] == 1 for job in self.jobs()))
+        self.replay()
 
     def test_pools_outlive_the_server(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true")))
