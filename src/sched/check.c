@@ -5,6 +5,7 @@
 #include "sched/lend.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
+#include "sched/whole_node.h"
 
 /* Recomputing what is kept up to date by deltas. */
 
@@ -48,7 +49,8 @@ static bool are_nodes_right(struct sched *sched)
                 return false;
             }
         }
-        if (count != node->run_count || foreign_count != node->foreign_count ||
+        if (!whole_node_is_right(sched, i) || count != node->run_count ||
+            foreign_count != node->foreign_count ||
             held_count != node->held_count ||
             !same_vec(&left, &sched->free[i])) {
             return false;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/whole_node.h"
 
 /* Saturating; both are times or durations of at least 0. */
 static int64_t later(int64_t at_ms, int64_t by_ms)
@@ -256,7 +257,8 @@ static void gather_levels(struct reserving *r, uint32_t node)
     }
 }
 
-void reserve_gather(struct reserving *r, uint32_t node)
+/* What becomes free on a node one after the other. */
+static void gather(struct reserving *r, uint32_t node)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
@@ -284,6 +286,58 @@ void reserve_gather(struct reserving *r, uint32_t node)
             add_release(r, node, bound_of(r, class, round->now_ms, may_go),
                         &class->request);
         }
+    }
+}
+
+/* Whether nobody new has room on a node before all that is there is gone: a
+ * gang has it whole, or would have to. */
+static bool opens_whole(const struct reserving *r, uint32_t node)
+{
+    const struct round *round = r->round;
+
+    return round->sched->whole_gang_count &&
+           whole_node_opens_whole(round, r->holder, node);
+}
+
+struct resource_vec reserve_room(const struct reserving *r, uint32_t node)
+{
+    const struct resource_vec none = {0};
+
+    return opens_whole(r, node) ? none : r->round->sched->free[node];
+}
+
+/* What was gathered of a node from `first` on is there when the last of it
+ * is, with what is free; or never, if some of it has no bound. */
+static void gather_whole(struct reserving *r, uint32_t node, size_t first)
+{
+    const struct sched *sched = r->round->sched;
+    struct resource_vec *room = arena_alloc(r->round->arena, sizeof(*room));
+    struct resource_vec sum = sched->free[node];
+    int64_t last_ms = INT64_MIN;
+
+    *room = sum;
+    for (size_t i = first; i < r->releases.count; i++) {
+        const struct release *release = &r->releases.items[i];
+        amounts_add(&sum, release->request);
+        last_ms = release->at_ms > last_ms ? release->at_ms : last_ms;
+    }
+    if (memcmp(&sum, &sched->nodes.items[node].capacity, sizeof(sum)) != 0) {
+        r->releases.count = first;
+        return;
+    }
+    for (size_t i = first; i < r->releases.count; i++) {
+        r->releases.items[i].at_ms = last_ms;
+    }
+    add_release(r, node, last_ms, room);
+}
+
+void reserve_gather(struct reserving *r, uint32_t node)
+{
+    size_t first = r->releases.count;
+
+    gather(r, node);
+    if (opens_whole(r, node)) {
+        gather_whole(r, node, first);
     }
 }
 
@@ -325,7 +379,7 @@ bool reserve_matches(const struct reserving *r, uint32_t job, uint32_t node)
 
     /* A gang's members may be of classes that this round has not met. */
     (void)class_round(r->round, search.class_index);
-    return place_matches(&search, node);
+    return place_matches_ever(&search, node);
 }
 
 void reserve_add(struct reserving *r, uint32_t node,
@@ -360,9 +414,22 @@ static bool holds_empty(const struct reserving *r, uint32_t node)
            reserve_matches(r, r->claim->job, node);
 }
 
+/* 1 + the claim's gang, if it has its nodes whole. */
+static uint32_t holder_of(const struct round *round, const struct claim *claim)
+{
+    return claim->is_gang &&
+                   whole_node_is_for(&round->sched->gangs.items[claim->item])
+               ? claim->item + 1
+               : 0;
+}
+
 bool reserve_is_possible(struct round *round, const struct claim *claim)
 {
-    struct reserving r = {.round = round, .claim = claim};
+    struct reserving r = {
+        .round = round,
+        .claim = claim,
+        .holder = holder_of(round, claim),
+    };
     struct reservation scratch;
     bool is_possible;
 
@@ -387,6 +454,7 @@ bool reserve_make(struct round *round, const struct claim *claim,
         .round = round,
         .claim = claim,
         .reservation = ret_reservation,
+        .holder = holder_of(round, claim),
     };
 
     *ret_reservation = (struct reservation){

@@ -107,6 +107,7 @@ struct reserving {
     struct round *round;
     const struct claim *claim;
     struct reservation *reservation;
+    uint32_t holder; /* 1 + its gang, if that has its nodes whole; else 0 */
     uint32_t *planned_first; /* by node: the last of its new jobs' entries of
                                 the journal, or NONE; NULL: there are none */
     uint32_t *planned_next;  /* by entry */
@@ -121,6 +122,9 @@ struct reserving {
     VEC(struct release) releases;
 };
 
+/* What of a node's room is there now: none of it where a gang has the node
+ * whole, or would have to and others are there. */
+struct resource_vec reserve_room(const struct reserving *r, uint32_t node);
 /* Append what becomes free on a node, when it is known. */
 void reserve_gather(struct reserving *r, uint32_t node);
 /* Add a node to the reservation: `room` is what is free there at t*. */

@@ -210,7 +210,6 @@ static bool fill(struct spots *spots)
 /* What is free at a time, in the group that is asked about. */
 static void set_rooms(struct spots *spots, int64_t at_ms)
 {
-    const struct sched *sched = spots->r->round->sched;
     uint32_t count = spots->only ? spots->only->count : spots->count;
 
     for (uint32_t i = 0; i < count; i++) {
@@ -219,7 +218,7 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
             continue;
         }
         struct spot *spot = &spots->items[at];
-        spot->room = sched->free[spot->node];
+        spot->room = reserve_room(spots->r, spot->node);
         spot->taken = (struct resource_vec){0};
         for (uint32_t k = 0; k < spot->release_count; k++) {
             const struct release *release =
@@ -290,7 +289,7 @@ static int64_t first_time(struct spots *spots)
 /* All that is free or bounded on a node. */
 static struct resource_vec bounded_room(struct reserving *r, uint32_t node)
 {
-    struct resource_vec room = r->round->sched->free[node];
+    struct resource_vec room = reserve_room(r, node);
 
     r->releases.count = 0;
     reserve_gather(r, node);
@@ -352,7 +351,9 @@ static void keep_places(struct spots *spots)
         struct spot *spot = &spots->items[i];
         if (!amounts_fit(&spot->taken, &none)) {
             amounts_add(&spot->room, &spot->taken);
-            reserve_add(r, spot->node, &spot->taken, &spot->room);
+            /* Of a node that it has whole nothing is left beside it. */
+            reserve_add(r, spot->node, &spot->taken,
+                        r->holder ? &spot->taken : &spot->room);
         }
     }
 }

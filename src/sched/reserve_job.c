@@ -39,7 +39,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
                         const struct resource_vec *request,
                         struct resource_vec *ret_room)
 {
-    struct resource_vec room = r->round->sched->free[node];
+    struct resource_vec room = reserve_room(r, node);
     int64_t at_ms = INT64_MIN;
     bool is_ready = amounts_fit(request, &room);
 
@@ -74,7 +74,8 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
 static bool is_alike(const struct reserving *r, const struct ready_memory *m,
                      const struct resource_vec *request)
 {
-    return m->level == r->claim->level && m->is_of_gang == r->claim->is_gang &&
+    return m->level == r->claim->level && m->holder == r->holder &&
+           m->is_of_gang == r->claim->is_gang &&
            m->steps.count <= STEPS_PER_NODE * (m->nodes.count + 1) &&
            memcmp(m->weights, r->round->pool->weights, sizeof(m->weights)) ==
                0 &&
@@ -134,6 +135,7 @@ static struct ready_memory *choose(const struct reserving *r,
     }
     forget(oldest);
     oldest->level = r->claim->level;
+    oldest->holder = r->holder;
     oldest->is_of_gang = r->claim->is_gang;
     oldest->request = *request;
     memcpy(oldest->weights, r->round->pool->weights, sizeof(oldest->weights));

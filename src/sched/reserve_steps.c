@@ -53,7 +53,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
     const struct sched *sched = r->round->sched;
     const struct node *record = &sched->nodes.items[index];
     struct ready_node *node = &m->nodes.items[index];
-    struct resource_vec room = sched->free[index];
+    struct resource_vec room = reserve_room(r, index);
 
     r->releases.count = 0;
     r->is_moving = false;

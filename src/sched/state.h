@@ -365,6 +365,7 @@ struct ready_memory {
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
     uint32_t serial;                        /* of the claim */
     uint8_t level;
+    uint32_t holder;              /* see struct reserving */
     bool is_of_gang;              /* steps are known, and not times */
     VEC(struct ready_node) nodes; /* by node */
     VEC(struct ready_step) steps; /* of all nodes */

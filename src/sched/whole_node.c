@@ -112,6 +112,30 @@ bool whole_node_bars_indeed(const struct round *round, uint32_t job,
                          node) == PASS_BESIDE);
 }
 
+bool whole_node_is_right(const struct sched *sched, uint32_t index)
+{
+    const struct node *node = &sched->nodes.items[index];
+    uint32_t count = 0;
+    bool is_any = false;
+
+    for (uint32_t at = node->run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        uint32_t gang = holder_of(sched, sched->runs.items[at].job);
+        is_any |= gang != NONE;
+        count += gang != NONE && gang + 1 == node->holder;
+    }
+    return is_any == (node->holder != 0) && count == node->holder_count;
+}
+
+bool whole_node_opens_whole(const struct round *round, uint32_t own,
+                            uint32_t node)
+{
+    const struct sched *sched = round->sched;
+    uint32_t holder = holder_in_plan(sched, &sched->nodes.items[node]);
+
+    return holder ? holder != own : own && !is_unused(sched, node);
+}
+
 bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
                            uint32_t node)
 {

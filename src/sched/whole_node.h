@@ -29,6 +29,13 @@ void whole_node_take(struct round *round, uint32_t gang, uint32_t node);
 /* Whether a node is none for a job between plans, for the same reasons. */
 bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
                            uint32_t node);
+/* Whether who holds a node is right; for sched_is_consistent(). */
+bool whole_node_is_right(const struct sched *sched, uint32_t node);
+/* Whether a node has no room for somebody new before all that is there is
+ * gone, as the plan leaves it; for members of a gang that has its nodes whole
+ * (1 + its index) or for others (0). */
+bool whole_node_opens_whole(const struct round *round, uint32_t own,
+                            uint32_t node);
 /* The longer part of whole_node_bars(). */
 bool whole_node_bars_indeed(const struct round *round, uint32_t job,
                             uint32_t node);

@@ -502,6 +502,78 @@ static void what_may_not_go_keeps_its_node(void **state)
     assert_int_equal(w->leased_count, 2);
 }
 
+/* Reservations. */
+
+static void use_reservations(struct world *w)
+{
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+}
+
+static int64_t start_of(const struct world *w, uint32_t job)
+{
+    struct sched_admission admission;
+
+    return sched_job_admission(w->sched, job, &admission) ? admission.start_ms
+                                                          : -1;
+}
+
+static void a_group_that_waits_for_whole_nodes_has_them_reserved(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 2);
+    const struct world_job fixed = {.queue = "B", .priority_class = "fixed"};
+
+    use_reservations(w);
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    struct world_job job = fixed;
+    job.deadline_s = 100;
+    world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t group = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "fixed"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(start_of(w, group), 100000);
+    /* Two cores would be left beside it, but the node is its own then. */
+    uint32_t endless = world_submit(w, &fixed);
+    job.deadline_s = 90;
+    uint32_t shorter = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, endless), "");
+    assert_string_equal(world_node_of(w, shorter), "n1");
+    world_end(w, 0);
+    world_end(w, shorter);
+    world_round(w, ROUND_BALANCE, 100000);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
+static void a_node_that_a_group_has_whole_opens_when_it_ends(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 2);
+
+    use_reservations(w);
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    uint32_t group = world_submit_group(w,
+                                        &(struct world_job){
+                                            .queue = "A",
+                                            .gang = "g",
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100,
+                                        },
+                                        &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+    uint32_t job = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "fixed", .cores = 2});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(start_of(w, job), 100000);
+}
+
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -526,6 +598,8 @@ int main(void)
         SCENARIO(one_that_is_replaced_comes_to_the_nodes_there_are),
         SCENARIO(nodes_are_cleared_for_a_group_that_has_them_whole),
         SCENARIO(what_may_not_go_keeps_its_node),
+        SCENARIO(a_group_that_waits_for_whole_nodes_has_them_reserved),
+        SCENARIO(a_node_that_a_group_has_whole_opens_when_it_ends),
     };
 
     return RUN_TESTS(tests);
