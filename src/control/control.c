@@ -425,7 +425,7 @@ static int wake_ms(struct control *c)
         return c->retry_ns > now_ns ? IN_FLIGHT_MS : 0;
     }
     bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0;
-    if (c->waiting_first || c->is_snapshot_open) {
+    if ((c->waiting_first && !c->holds_plans) || c->is_snapshot_open) {
         return 0;
     }
     if (jobs_has_dirty(c->jobs) || has_unchecked) {

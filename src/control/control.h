@@ -35,6 +35,7 @@ enum {
     CONTROL_BATCH_BYTES = 8 << 20, /* commands beyond it wait */
     CONTROL_BATCH_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX,
     CONTROL_WAKE_MS_MAX = 1000, /* control_step asks for no longer pause */
+    CONTROL_PATIENCE_MS = 200,  /* of questions, with plans being made */
     CONTROL_FAST_MS = 10,       /* from an event to the fast round */
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
@@ -83,6 +84,8 @@ struct control_config {
     struct queue_table *queues;  /* borrowed; filled and kept up to date */
     struct queue_table *retry_policies; /* likewise */
     struct control_hooks hooks;
+    struct planner *planner; /* borrowed; NULL: plans are made in the step.
+                                Asked only while there are pool objects */
     uint64_t checkpoint_events; /* 0: CONTROL_CHECKPOINT_EVENTS */
     int64_t retention_ms;       /* of records; 0: all are kept */
     /* Plan only when nothing else is to be said, so on a state that holds all

@@ -419,12 +419,13 @@ static bool make_health(struct control_audit *audit, size_t *at)
     return true;
 }
 
-/* The next round that the record tells of, from `at` on, or NULL. */
+/* The next round that the record tells of, from `*at` on, and its place; or
+ * NULL. */
 static const struct event *next_round(const struct control_audit *audit,
-                                      size_t at)
+                                      size_t *at)
 {
-    for (; at < audit->record.events.count; at++) {
-        const struct event *event = &audit->record.events.items[at].event;
+    for (; *at < audit->record.events.count; (*at)++) {
+        const struct event *event = &audit->record.events.items[*at].event;
         if (event->type == EVENT_ROUND_DONE) {
             return event;
         }
@@ -440,8 +441,15 @@ static bool make_plans(struct control_audit *audit, size_t *at)
     struct control *c = audit->control;
 
     while (*at < count) {
-        const struct event *round = next_round(audit, *at);
-        size_t before = *at;
+        size_t before = *at, end = *at;
+        const struct event *round = next_round(audit, &end);
+        if (round && round->round.seen_seq) {
+            /* Planned beside the leader, on the state after an earlier
+             * record, which is gone: it is taken as it is. */
+            *at = end + 1;
+            audit->counts.unseen_round_count++;
+            continue;
+        }
         if (!round) {
             return audit->difference->expected[0] ? false
                                                   : differ(audit, *at, NULL);

@@ -29,8 +29,9 @@ struct control_difference {
 struct control_audit_counts {
     uint64_t first_seq, last_seq; /* records that were made again */
     uint64_t record_count, event_count;
-    uint64_t decision_count; /* of the events: made again, and equal */
-    uint64_t round_count;    /* rounds that were planned again */
+    uint64_t decision_count;     /* of the events: made again, and equal */
+    uint64_t round_count;        /* rounds that were planned again */
+    uint64_t unseen_round_count; /* planned beside the leader: not again */
 };
 
 struct control_audit;

@@ -46,6 +46,7 @@ void batch_clear(struct batch *batch)
     batch->submit_count = 0;
     batch->fresh_node_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
+    batch->changes_pools = batch->is_counted = false;
     batch->deletes_a_queue = batch->has_training = false;
 }
 
@@ -152,6 +153,18 @@ static void add_submission(struct control *c, struct command *command)
     }
 }
 
+/* A command is for a later batch. */
+static void put_back(struct control *c, struct command *command)
+{
+    if (c->waiting_last) {
+        c->waiting_last->next = command;
+    } else {
+        c->waiting_first = command;
+    }
+    c->waiting_last = command;
+    c->waiting_byte_count += command->byte_count;
+}
+
 static void take_submit(struct control *c, struct command *command)
 {
     uint32_t queue = queue_find(c, command->scope.queue);
@@ -188,6 +201,20 @@ static void take_submit(struct control *c, struct command *command)
     }
 }
 
+/* What changes pools waits until no plan is being made; none begins until
+ * then. */
+static void add_events(struct control *c, struct command *command)
+{
+    bool must_wait = false;
+
+    if (batch_add_events(c, command, &must_wait)) {
+        batch_keep(&c->batch, command);
+    } else if (must_wait) {
+        c->holds_plans = true;
+        put_back(c, command);
+    }
+}
+
 static void take_command(struct control *c, struct command *command)
 {
     switch (command->kind) {
@@ -195,9 +222,7 @@ static void take_command(struct control *c, struct command *command)
         take_submit(c, command);
         break;
     case COMMAND_EVENTS:
-        if (batch_add_events(c, command)) {
-            batch_keep(&c->batch, command);
-        }
+        add_events(c, command);
         break;
     case COMMAND_EXCHANGE:
         if (exchange_take(c, command)) {
@@ -243,7 +268,8 @@ static bool belongs_to_next(struct control *c, const struct command *command)
 {
     if ((command->kind == COMMAND_EXCHANGE && exchange_must_wait(c, command)) ||
         (command->kind == COMMAND_SUBMIT && c->batch.deletes_a_queue) ||
-        (is_about_training(command) && c->batch.has_training)) {
+        (is_about_training(command) && c->batch.has_training) ||
+        rounds_must_wait(c, command)) {
         return true;
     }
     return log_batch_bytes(&c->batch.log) > CONTROL_BATCH_BYTES &&
@@ -264,13 +290,7 @@ static void take_commands(struct control *c)
         struct command *next = command->next;
         command->next = NULL;
         if (belongs_to_next(c, command)) {
-            if (c->waiting_last) {
-                c->waiting_last->next = command;
-            } else {
-                c->waiting_first = command;
-            }
-            c->waiting_last = command;
-            c->waiting_byte_count += command->byte_count;
+            put_back(c, command);
         } else if (command->kind != COMMAND_EXCHANGE &&
                    command->byte_count > COMMAND_BYTES_MAX) {
             /* Of an exchange only what is news gets into the record. */

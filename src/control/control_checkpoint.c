@@ -323,6 +323,7 @@ int control_checkpoint(struct control *c, struct err *err)
     if (c->state != CONTROL_LEADING || c->checkpoint_seq == c->seq) {
         return 0;
     }
+    rounds_abandon(c);
     checkpoint_abandon(c);
     checkpoint_encode(c, &bytes, true);
     int rc =
@@ -440,6 +441,10 @@ void checkpoint_if_due(struct control *c)
     }
     if (c->state != CONTROL_LEADING || c->is_snapshot_open ||
         c->events_since_checkpoint < c->config.checkpoint_events) {
+        return;
+    }
+    if (pools_is_any_busy(c->pools)) {
+        c->holds_plans = true; /* it is made as soon as all are back */
         return;
     }
     uint64_t began_ns = control_mono_ns(c);

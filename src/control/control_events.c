@@ -7,6 +7,7 @@ struct looking {
     uint32_t event_count, late_count;
     enum command_result result;
     const char *text; /* NULL: nothing is wrong */
+    bool must_wait;   /* it changes pools while some are being planned */
     struct err err;
 };
 
@@ -98,6 +99,12 @@ static bool is_refused(struct looking *l, const struct event *event)
     return why ? refuse(l, COMMAND_INVALID, why) : false;
 }
 
+static bool changes_pools(enum event_type type)
+{
+    return type == EVENT_POOL_SET || type == EVENT_POOL_DELETED ||
+           type == EVENT_POLICY_SET;
+}
+
 /* First all is judged: a command is appended whole or not at all. */
 static int judge(const struct log_item *item, void *ctx)
 {
@@ -108,7 +115,11 @@ static int judge(const struct log_item *item, void *ctx)
         l->late_count++;
         return 0;
     }
-    if (is_refused(l, &item->event)) {
+    if (changes_pools(item->event.type)) {
+        l->must_wait = pools_is_any_busy(l->c->pools);
+        l->c->batch.changes_pools |= !l->must_wait;
+    }
+    if (l->must_wait || is_refused(l, &item->event)) {
         return -ERR_INVALID;
     }
     /* If the command is refused after all, these delay something, no more. */
@@ -144,7 +155,7 @@ static bool judge_all(struct looking *l, const struct command *command,
     for (uint32_t i = 0; i < command->events.sequence_count; i++) {
         l->event_count = l->late_count = 0;
         if (walk(l, command->events.sequences[i].bytes, judge) < 0) {
-            if (!l->text) {
+            if (!l->text && !l->must_wait) {
                 refuse(l, COMMAND_INVALID, l->err.text);
             }
             return false;
@@ -169,14 +180,20 @@ static void add_sequence(struct looking *l, struct str bytes,
     ASSERT(rc == 0); /* it was sound a moment ago */
 }
 
-bool batch_add_events(struct control *c, struct command *command)
+bool batch_add_events(struct control *c, struct command *command,
+                      bool *ret_must_wait)
 {
     struct looking l = {.c = c};
     uint32_t before = c->batch.log.event_count;
     struct judged *judged = arena_alloc_array(
         &c->batch.arena, command->events.sequence_count, sizeof(*judged));
 
-    if (!judge_all(&l, command, judged)) {
+    bool is_good = judge_all(&l, command, judged);
+    *ret_must_wait = l.must_wait;
+    if (l.must_wait) {
+        return false;
+    }
+    if (!is_good) {
         command_answer(command, l.result, l.text);
         return false;
     }

@@ -60,6 +60,7 @@ static void empty_tables(struct control *c)
 
 void state_fini(struct control *c)
 {
+    rounds_abandon(c);
     executors_fini(c);
     empty_tables(c);
     jobs_destroy(c->jobs);

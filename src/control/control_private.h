@@ -28,6 +28,7 @@
 #include "base/vec.h"
 #include "control/control.h"
 #include "control/dedup.h"
+#include "control/planner.h"
 #include "control/pool_table.h"
 #include "control/session.h"
 #include "job/groups.h"
@@ -133,6 +134,8 @@ struct batch {
     uint32_t fresh_node_count; /* of inventories; at least */
     bool is_in_flight, is_told, is_announcement;
     bool deletes_a_queue; /* submissions wait for the batch after it */
+    bool changes_pools;   /* no plan may begin before it is folded */
+    bool is_counted;      /* executors' in_batch_count is this batch's */
     bool has_training;    /* so do further commands about TrainingJobs */
     int result;
     struct str payload; /* borrowed from `log` */
@@ -153,6 +156,10 @@ struct shard_rounds {
     uint64_t fast_due_ns, balance_due_ns;
     int64_t wake_ms;   /* wall time; INT64_MAX: none */
     bool has_borrowed; /* what waits was handed out; for BORROW_FIRST */
+    /* While the planner has it: what it was asked, when, and on which state. */
+    bool is_out;
+    uint64_t started_ns, seen_seq;
+    struct planner_task *task; /* owned */
 };
 
 struct control {
@@ -205,6 +212,8 @@ struct control {
     bool is_plan_wanted, is_balance_wanted; /* of all shards; see rounds */
     VEC(struct shard_rounds) rounds;        /* by shard */
     uint32_t first_shard;                   /* where the next batch begins */
+    bool holds_plans;    /* somebody waits for all that are being made */
+    uint64_t held_since; /* in ns; of a question that waits */
     struct command *waiting_first, *waiting_last;
     size_t waiting_byte_count; /* of them */
     struct batch batch;
@@ -315,13 +324,20 @@ void rounds_add(struct control *c);
 void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind);
 /* The shard of a pool object's name, else Default's. */
 uint32_t rounds_shard(const struct control *c, struct str pool);
+/* Whether a command must wait until no plan is being made: what changes pools
+ * does, and for a while what asks about them. */
+bool rounds_must_wait(struct control *c, const struct command *command);
+/* Wait for all plans that are being made, and leave them unused. */
+void rounds_abandon(struct control *c);
 /* When a round is next due; UINT64_MAX: never. */
 uint64_t rounds_due_ns(struct control *c, int64_t wall_ms);
 
 /* control_events.c */
 
-/* Add the sequences of a COMMAND_EVENTS: false when it was answered instead. */
-bool batch_add_events(struct control *c, struct command *command);
+/* Add the sequences of a COMMAND_EVENTS: false when it was answered instead,
+ * or must wait until no plan is being made. */
+bool batch_add_events(struct control *c, struct command *command,
+                      bool *ret_must_wait);
 /* A run that ends by `event` in this batch is not preempted in it as well. */
 void batch_touch_ended(struct control *c, const struct event *event);
 

@@ -4,7 +4,10 @@
  * own, in order of names after Default's; what is news is news to all. */
 #include "control/control_private.h"
 
-enum { US_PER_MS = 1000 };
+enum {
+    US_PER_MS = 1000,
+    LOOK_MS = 5, /* between looks whether a plan is back */
+};
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
 {
@@ -29,8 +32,13 @@ static struct str shard_name(const struct control *c, uint32_t shard)
     return record ? record->name : (struct str){0};
 }
 
+/* Leases of all rounds in one batch count together. */
 static void reset_in_batch_counts(struct control *c)
 {
+    if (c->batch.is_counted) {
+        return;
+    }
+    c->batch.is_counted = true;
     for (size_t i = 0; i < c->executors.count; i++) {
         if (c->executors.items[i]) {
             c->executors.items[i]->in_batch_count = 0;
@@ -39,7 +47,7 @@ static void reset_in_batch_counts(struct control *c)
 }
 
 static void add_round_done(struct control *c, uint32_t shard,
-                           enum round_kind kind)
+                           enum round_kind kind, uint64_t seen_seq)
 {
     struct event_scope scope = {0};
     struct event event;
@@ -50,6 +58,7 @@ static void add_round_done(struct control *c, uint32_t shard,
     event.round.kind = kind;
     event.round.started_ms = c->batch.time_ms;
     event.round.pool = shard_name(c, shard);
+    event.round.seen_seq = (int64_t)seen_seq;
     log_batch_add(&c->batch.log, &scope, &event);
 }
 
@@ -100,7 +109,8 @@ static void wake_lenders(struct control *c)
 
 /* A plan is there: what of it stands goes into the batch. */
 static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
-                      uint64_t started_ns, struct sched_plan *plan)
+                      uint64_t started_ns, uint64_t seen_seq,
+                      struct sched_plan *plan)
 {
     uint32_t before_count = c->batch.decision_count;
     bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
@@ -120,7 +130,7 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     /* Where a round stops is part of what the next decides: it is logged. */
     if (c->batch.decision_count > before_count || plan->is_spent ||
         plan->is_resumed || has_lent) {
-        add_round_done(c, shard, kind);
+        add_round_done(c, shard, kind, seen_seq);
     }
     time_round(c, rounds, kind, started_ns);
     if (plan->is_spent) {
@@ -139,7 +149,110 @@ void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind)
     rounds->is_balance_wanted &= kind != ROUND_BALANCE;
     pools_plan(c->pools, shard, c->batch.time_ms, kind, decisions_left(c),
                &plan);
-    take_plan(c, shard, kind, started_ns, &plan);
+    take_plan(c, shard, kind, started_ns, 0, &plan);
+}
+
+/* Plans beside the leader.  The planner has the state of a shard alone while it
+ * plans; what happens meanwhile is kept for it (pools.h). */
+
+static void begin(struct control *c, uint32_t shard, enum round_kind kind)
+{
+    struct shard_rounds *rounds = rounds_of(c, shard);
+
+    if (!rounds->task) {
+        rounds->task = mem_alloc(sizeof(*rounds->task));
+    }
+    *rounds->task = (struct planner_task){
+        .sched = pools_plan_begin(c->pools, shard),
+        .now_ms = c->batch.time_ms,
+        .kind = kind,
+        .decision_count_max = CONTROL_DECISIONS_MAX,
+        .pool = shard_name(c, shard),
+    };
+    rounds->is_plan_wanted = false;
+    rounds->is_balance_wanted &= kind != ROUND_BALANCE;
+    rounds->is_out = true;
+    rounds->started_ns = control_mono_ns(c);
+    rounds->seen_seq = c->seq;
+    c->config.planner->begin(c->config.planner, rounds->task);
+}
+
+/* A plan is back, if it is; what of it stands goes into the batch. */
+static void finish(struct control *c, uint32_t shard)
+{
+    struct shard_rounds *rounds = rounds_of(c, shard);
+    struct planner_task *task = rounds->task;
+
+    if (pools_is_full(c->pools, shard)) {
+        c->config.planner->wait(c->config.planner, task);
+    } else if (!c->config.planner->is_done(c->config.planner, task)) {
+        return;
+    }
+    rounds->is_out = false;
+    (void)pools_plan_end(c->pools, shard, &task->plan);
+    if (pools_take_news(c->pools)) {
+        c->is_plan_wanted = c->is_balance_wanted = true;
+    }
+    take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
+              &task->plan);
+}
+
+static bool is_beside(const struct control *c)
+{
+    return c->config.planner && pools_object_count(c->pools) > 0;
+}
+
+static void plan(struct control *c, uint32_t shard, enum round_kind kind)
+{
+    if (is_beside(c)) {
+        begin(c, shard, kind);
+    } else {
+        batch_plan_round(c, shard, kind);
+    }
+}
+
+void rounds_abandon(struct control *c)
+{
+    for (size_t i = 0; i < c->rounds.count; i++) {
+        struct shard_rounds *rounds = &c->rounds.items[i];
+        if (rounds->is_out) {
+            c->config.planner->wait(c->config.planner, rounds->task);
+            rounds->is_out = false;
+            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+            (void)pools_plan_end(c->pools, (uint32_t)i, &rounds->task->plan);
+        }
+        mem_free(rounds->task);
+        rounds->task = NULL;
+    }
+}
+
+static bool is_question(const struct command *command)
+{
+    switch ((int)command->kind) {
+    case COMMAND_SUBMIT:
+    case COMMAND_EVENTS:
+    case COMMAND_EXCHANGE:
+    case COMMAND_SESSION_END:
+    case COMMAND_TRAINING_UPDATE:
+    case COMMAND_TRAINING_DELETE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool rounds_must_wait(struct control *c, const struct command *command)
+{
+    uint64_t now_ns = control_mono_ns(c);
+
+    if (!is_question(command) || !pools_is_any_busy(c->pools)) {
+        return false;
+    }
+    c->held_since = c->held_since ? c->held_since : now_ns;
+    bool waits =
+        now_ns - c->held_since < CONTROL_PATIENCE_MS * (uint64_t)NS_PER_MS;
+    c->holds_plans |= waits;
+    return waits;
 }
 
 /* In a pool that borrows before it preempts, a balance round comes after a fast
@@ -155,7 +268,7 @@ static bool must_borrow_first(struct control *c, uint32_t shard,
     }
     if (!rounds->has_borrowed) {
         rounds->has_borrowed = true;
-        batch_plan_round(c, shard, ROUND_FAST);
+        plan(c, shard, ROUND_FAST);
         rounds_of(c, shard)->is_balance_wanted = true;
         return true;
     }
@@ -167,6 +280,13 @@ static void add_one(struct control *c, uint32_t shard)
     struct shard_rounds *rounds = rounds_of(c, shard);
     uint64_t now_ns = control_mono_ns(c);
 
+    if (rounds->is_out) {
+        finish(c, shard); /* the next begins when this is durable */
+        return;
+    }
+    if (is_beside(c) && (c->holds_plans || c->batch.changes_pools)) {
+        return;
+    }
     if (rounds->wake_ms <= c->batch.time_ms) {
         /* Only the balance round does all that a wake may be for. */
         rounds->wake_ms = INT64_MAX;
@@ -177,9 +297,9 @@ static void add_one(struct control *c, uint32_t shard)
             return;
         }
         rounds->has_borrowed = false;
-        batch_plan_round(c, shard, ROUND_BALANCE);
+        plan(c, shard, ROUND_BALANCE);
     } else if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
-        batch_plan_round(c, shard, ROUND_FAST);
+        plan(c, shard, ROUND_FAST);
     }
 }
 
@@ -209,6 +329,10 @@ void rounds_add(struct control *c)
         add_one(c, shard_at(c, at));
     }
     c->first_shard = 0;
+    if (!pools_is_any_busy(c->pools)) {
+        c->holds_plans = false;
+        c->held_since = 0;
+    }
 }
 
 uint32_t rounds_shard(const struct control *c, struct str pool)
@@ -229,6 +353,11 @@ uint64_t rounds_due_ns(struct control *c, int64_t wall_ms)
     for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
         const struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
         uint64_t next_ns = UINT64_MAX;
+        if (rounds->is_out) {
+            next_ns = now_ns + LOOK_MS * (uint64_t)NS_PER_MS;
+            due_ns = next_ns < due_ns ? next_ns : due_ns;
+            continue;
+        }
         if (rounds->is_plan_wanted || c->is_plan_wanted) {
             next_ns = rounds->fast_due_ns;
         }

@@ -1,5 +1,6 @@
 #include "main/config.h"
 
+#include "control/planner.h"
 #include "wire/training_job.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
@@ -167,6 +168,15 @@ static const struct setting log_keys[] = {
 };
 static const struct settings log_table = TABLE(log_keys, config_log, NULL);
 
+static const struct setting planner_keys[] = {
+    SETTING("threads", INT, config_planner, thread_count,
+            .max = PLANNER_THREADS_MAX,
+            .about = "Threads that plan pools beside one another, once there "
+                     "are pool objects; 0: one for each core."),
+};
+static const struct settings planner_table =
+    TABLE(planner_keys, config_planner, NULL);
+
 static const struct setting store_keys[] = {
     SETTING("retention", DURATION, config_store, retention_ms, .min = HOUR_MS,
             .max = 20 * YEAR_MS,
@@ -296,6 +306,7 @@ static const struct setting config_keys[] = {
     SECTION("scheduling", config, scheduling, policy_settings,
             "How jobs are scheduled; read again on SIGHUP."),
     SECTION("log", config, log, log_table, "The log of events."),
+    SECTION("planner", config, planner, planner_table, "Who makes plans."),
     SECTION("store", config, store, store_table, "The query store."),
     SECTION("executor", config, executor, executor_table,
             "The executor inside berthd --standalone, or berth-executor."),

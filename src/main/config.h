@@ -90,6 +90,11 @@ struct config_log {
     int64_t checkpoint_record_count;
 };
 
+/* Who makes plans. */
+struct config_planner {
+    int64_t thread_count; /* 0: one for each core */
+};
+
 /* The query store. */
 struct config_store {
     int64_t retention_ms;
@@ -143,6 +148,7 @@ struct config {
     struct config_submission submission;
     struct policy_form scheduling;
     struct config_log log;
+    struct config_planner planner;
     struct config_store store;
     struct config_executor executor;
 };

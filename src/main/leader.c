@@ -2,7 +2,9 @@
 
 #include <pthread.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "control/planner.h"
 #include "main/checkpointer.h"
 #include "main/say.h"
 
@@ -12,6 +14,7 @@ struct leader {
     struct control *control; /* owned; its metrics are asked for until the
                                 thread is joined, also when it has failed */
     struct checkpointer *checkpointer; /* owned; stopped by the thread */
+    struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* of what follows */
@@ -151,6 +154,7 @@ static struct control *make_control(struct leader *leader)
         .policy = options->policy,
         .queues = options->queues,
         .retry_policies = options->retry_policies,
+        .planner = leader->planner,
         .hooks = {.ctx = leader,
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
@@ -173,6 +177,17 @@ static void init_sync(struct leader *leader)
     (void)pthread_condattr_destroy(&attributes);
 }
 
+static uint32_t thread_count(const struct leader_options *options)
+{
+    long count = options->planner_thread_count;
+
+    if (count == 0) {
+        count = sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    count = count < 1 ? 1 : count;
+    return count < PLANNER_THREADS_MAX ? (uint32_t)count : PLANNER_THREADS_MAX;
+}
+
 struct leader *leader_start(const struct leader_options *options,
                             struct err *err)
 {
@@ -188,6 +203,12 @@ struct leader *leader_start(const struct leader_options *options,
     }
     leader->checkpointer = checkpointer_start(options->log, err);
     if (!leader->checkpointer) {
+        leader_destroy(leader);
+        return NULL;
+    }
+    leader->planner =
+        planner_threads_start(thread_count(options), wake, leader, err);
+    if (!leader->planner) {
         leader_destroy(leader);
         return NULL;
     }
@@ -248,6 +269,7 @@ void leader_destroy(struct leader *leader)
     }
     ASSERT(leader->is_joined);
     checkpointer_stop(leader->checkpointer);
+    planner_threads_stop(leader->planner);
     store_reader_close(leader->reader);
     inbox_destroy(leader->inbox);
     (void)pthread_cond_destroy(&leader->changed);

@@ -141,6 +141,7 @@ static int start_leader(struct server *server, struct err *err)
         .retention_ms = config->log.retention_ms,
         .checkpoint_record_count =
             (uint64_t)config->log.checkpoint_record_count,
+        .planner_thread_count = (uint32_t)config->planner.thread_count,
         .failed = server->options.failed,
         .ctx = server->options.ctx,
     };

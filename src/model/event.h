@@ -237,6 +237,8 @@ struct event {
             enum round_kind kind;
             int64_t started_ms;
             struct str pool; /* the object's; "": the Default pool */
+            int64_t seen_seq; /* the last record that it was planned on;
+                                 0: the one before this */
         } round;
         struct {
             struct str text; /* the policy's YAML */

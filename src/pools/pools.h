@@ -219,6 +219,9 @@ bool pools_has_guests(const struct pools *pools, uint32_t shard);
 uint32_t pools_away_count(const struct pools *pools, uint32_t home);
 /* The pool index of a shard; of Default: of its first pool. */
 uint32_t pools_shard_pool(const struct pools *pools, uint32_t shard);
+/* Whether something went from one shard to another when a plan came back, since
+ * this was asked last: then others have reason to be planned. */
+bool pools_take_news(struct pools *pools);
 /* Whether a shard is being planned; and whether any is. */
 bool pools_is_busy(const struct pools *pools, uint32_t shard);
 /* See pools_is_busy(). */

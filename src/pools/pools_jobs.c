@@ -364,6 +364,7 @@ void strays_settle(struct pools *pools, struct shard *shard)
             pools->places.items[job].local != NONE &&
             shard_of(pools, job) == shard) {
             job_send_home(pools, job);
+            pools->has_moved = true;
         }
     }
     shard->strays.count = 0;

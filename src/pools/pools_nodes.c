@@ -339,9 +339,12 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
     struct shard *to = match(pools, record, pool, &known.pool);
     struct post *post = &pools->posts.items[node];
     const struct shard *from = pools->shards.items[post->shard];
+    bool is_fresh = !post->is_present && post->use_count == 0;
     post->is_present = true;
     if (from == to) {
         unhold(post);
+    } else if (is_fresh && from->is_busy) {
+        post->shard = to->index; /* nothing of it is anywhere */
     } else if (from->is_busy) {
         hold(pools, node, to, &known);
         return node;
@@ -369,6 +372,7 @@ void posts_settle(struct pools *pools, struct shard *shard)
         }
         shift(pools, node, pools->shards.items[post->target]);
         settle(pools, node, pools->posts.items[node].record);
+        pools->has_moved = true;
         unhold(&pools->posts.items[node]);
     }
     pools->moving_posts.count = left;

@@ -144,6 +144,14 @@ void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
     (void)pools_plan_end(pools, shard, ret_plan);
 }
 
+bool pools_take_news(struct pools *pools)
+{
+    bool has_moved = pools->has_moved;
+
+    pools->has_moved = false;
+    return has_moved;
+}
+
 bool pools_is_busy(const struct pools *pools, uint32_t shard)
 {
     return pools->shards.items[shard]->is_busy;

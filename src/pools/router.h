@@ -140,6 +140,7 @@ struct pools {
     VEC(uint32_t) spare_kinds;
     VEC(uint32_t) dead_kinds;
     uint32_t busy_count;
+    bool has_moved; /* something, when a plan came back */
     bool are_names_stale; /* the configuration has other pools */
     VEC(struct sched_health_change) changes;
     VEC(struct sched_looked) looked;

@@ -234,6 +234,7 @@ static const struct slot round_slots[] = {
     {1, SLOT_ENUM, AT(round.kind), ROUND_BALANCE, NULL},
     {2, SLOT_I64, AT(round.started_ms), 0, NULL},
     {3, SLOT_STR, AT(round.pool), 0, NULL},
+    {4, SLOT_I64, AT(round.seen_seq), 0, NULL},
 };
 static const struct slot policy_slots[] = {
     {1, SLOT_STR, AT(policy.text), 0, NULL},

@@ -84,6 +84,7 @@ void stage_start(struct stage *stage)
         .queues = stage->queues,
         .retry_policies = stage->retry_policies,
         .hooks = stage->hooks,
+        .planner = stage->planner,
         .checkpoint_events = stage->checkpoint_events,
         .retention_ms = stage->retention_ms,
     };

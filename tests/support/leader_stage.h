@@ -25,6 +25,7 @@ struct stage {
     struct control *control;
     struct policy policy;
     struct control_hooks hooks;
+    struct planner *planner; /* NULL: plans are made in the step */
     uint64_t checkpoint_events;
     int64_t retention_ms;
     uint32_t job_count; /* made so far */

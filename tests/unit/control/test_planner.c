@@ -1,0 +1,294 @@
+/* Plans beside the leader: pools are planned each for itself, and one that is
+ * slow holds no other up. */
+#include <pthread.h>
+
+#include "control/planner.h"
+#include "leader_stage.h"
+#include "unit.h"
+#include "wire/message.h"
+#include "wire/pool_codec.h"
+
+/* Plans at once, but for one pool: its plans are back when they are let go. */
+struct slow_planner {
+    struct planner planner; /* first member */
+    struct str slow;
+    bool is_let_go;
+    uint32_t slow_count, other_count; /* plans begun */
+};
+
+static struct slow_planner *slow_of(struct planner *planner)
+{
+    return (struct slow_planner *)planner;
+}
+
+static void slow_begin(struct planner *planner, struct planner_task *task)
+{
+    struct slow_planner *slow = slow_of(planner);
+    bool is_slow = str_equal(task->pool, slow->slow);
+
+    slow->slow_count += is_slow;
+    slow->other_count += !is_slow;
+    sched_plan(task->sched, task->now_ms, task->kind, task->decision_count_max,
+               &task->plan);
+}
+
+static bool slow_is_done(struct planner *planner,
+                         const struct planner_task *task)
+{
+    struct slow_planner *slow = slow_of(planner);
+
+    return slow->is_let_go || !str_equal(task->pool, slow->slow);
+}
+
+static void slow_wait(struct planner *planner, struct planner_task *task)
+{
+    (void)planner;
+    (void)task;
+}
+
+struct planned {
+    struct stage stage;
+    struct slow_planner slow;
+};
+
+static void put_pool(struct stage *s, const char *name)
+{
+    auto_arena arena = {0};
+    struct event event = stage_event_make(EVENT_POOL_SET);
+    struct label label = {STR("pool"), str_of(name)};
+    struct pool_record record = {
+        .name = str_of(name),
+        .has_selector = true,
+        .labels = &label,
+        .label_count = 1,
+        .is_borrowing_off = true,
+    };
+
+    event.pool.encoded =
+        wire_encode_arena(&pool_message_of(&record, &arena)->base, &arena);
+    stage_do(s, stage_event_command("", "", "anna", &event));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+}
+
+/* Nodes na of pool a and nb of pool b, of 4 cpu each. */
+static void put_nodes(struct stage *s)
+{
+    static const char *const names[] = {"na", "nb"};
+    struct resource_amount cpu = {STR("cpu"), 4000};
+    struct label labels[] = {{STR("pool"), STR("a")}, {STR("pool"), STR("b")}};
+    struct node_record nodes[2];
+    struct event event = stage_event_make(EVENT_EXECUTOR_NODES);
+
+    for (uint32_t i = 0; i < 2; i++) {
+        nodes[i] = (struct node_record){
+            .name = str_of(names[i]),
+            .labels = &labels[i],
+            .label_count = 1,
+            .total = {&cpu, 1},
+        };
+    }
+    event.nodes.executor_id = STR("e");
+    event.nodes.pool = STR("default");
+    event.nodes.is_full = true;
+    event.nodes.set = nodes;
+    event.nodes.set_count = 2;
+    stage_event(s, "", "", "", &event);
+}
+
+/* Let so much time go by, with a step every 10 ms. */
+static void pass(struct stage *s, int64_t ms)
+{
+    for (; ms > 0; ms -= 10) {
+        stage_pass(s, 10);
+    }
+}
+
+static int setup(void **state)
+{
+    struct planned *p = mem_alloc(sizeof(*p));
+
+    stage_init(&p->stage);
+    p->slow.planner = (struct planner){slow_begin, slow_is_done, slow_wait};
+    p->stage.planner = &p->slow.planner;
+    stage_start(&p->stage);
+    stage_queue(&p->stage, "q");
+    put_pool(&p->stage, "a");
+    put_pool(&p->stage, "b");
+    put_nodes(&p->stage);
+    *state = p;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct planned *p = *state;
+
+    p->slow.is_let_go = true;
+    pass(&p->stage, 3000);
+    control_assert_valid(p->stage.control);
+    stage_fini(&p->stage);
+    mem_free(p);
+    return 0;
+}
+
+static struct job_id submit(struct stage *s, const char *pool)
+{
+    return stage_submit(s, "q", (struct stage_job){.pool = pool});
+}
+
+static void assert_history(struct stage *s, struct job_id job, const char *text)
+{
+    auto_mem char *history = stage_history(s, job);
+
+    assert_string_equal(history, text);
+}
+
+static bool has_lease(struct stage *s, struct job_id job)
+{
+    auto_mem char *history = stage_history(s, job);
+
+    return strstr(history, "leased") != NULL;
+}
+
+static void both_pools_are_planned(void **state)
+{
+    struct planned *p = *state;
+    struct job_id a = submit(&p->stage, "a"), b = submit(&p->stage, "b");
+
+    pass(&p->stage, 2000);
+    assert_history(&p->stage, a, "submit leased");
+    assert_history(&p->stage, b, "submit leased");
+}
+
+static void po_21_a_slow_pool_holds_no_other_up(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+
+    p->slow.slow = STR("a");
+    struct job_id first = submit(s, "a");
+    pass(s, 1000); /* a's plan is out from here on */
+    uint32_t slow_count = p->slow.slow_count;
+    assert_true(slow_count > 0);
+    assert_history(s, first, "submit");
+    for (int second = 0; second < 5; second++) {
+        uint32_t other_count = p->slow.other_count;
+        struct job_id b = submit(s, "b");
+        (void)submit(s, "a");
+        pass(s, 1000);
+        assert_true(p->slow.other_count > other_count);
+        assert_int_equal(has_lease(s, b), second < 4);
+    }
+    assert_int_equal(p->slow.slow_count, slow_count);
+    /* What came for a in the meantime is not lost. */
+    struct event cancel = stage_event_make(EVENT_CANCEL);
+    cancel.job = first;
+    stage_event(s, "q", "set", "anna", &cancel);
+    pass(s, 100);
+    p->slow.is_let_go = true;
+    pass(s, 3000);
+    assert_true(p->slow.slow_count > slow_count);
+    assert_false(has_lease(s, first)); /* its plan had given it a place */
+    struct control_metrics metrics;
+    control_metrics(s->control, &metrics);
+    assert_int_equal(metrics.leased_now_count, 8); /* 4 of a, 4 of b */
+    assert_int_equal(metrics.queued_count, 2);
+}
+
+static void pools_change_when_all_plans_are_back(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+    auto_arena arena = {0};
+    struct event event = stage_event_make(EVENT_POOL_DELETED);
+
+    p->slow.slow = STR("a");
+    struct job_id a = submit(s, "a");
+    pass(s, 1000);
+    event.pool.record.name = STR("a");
+    uint32_t answer_count = s->answer_count;
+    stage_post(s, stage_event_command("", "", "anna", &event));
+    pass(s, 1000);
+    assert_int_equal(s->answer_count, answer_count);
+    p->slow.is_let_go = true;
+    pass(s, 3000);
+    assert_int_equal(s->answer_count, answer_count + 1);
+    auto_mem char *history = stage_history(s, a);
+    assert_string_equal(history, "submit leased");
+}
+
+/* The threads themselves. */
+
+enum { TASKS = 24 };
+
+static void threads_make_all_plans(void **state)
+{
+    struct policy *policy = mem_alloc(sizeof(*policy));
+    struct planner_task *tasks = mem_alloc_array(TASKS, sizeof(*tasks));
+    struct err err;
+
+    (void)state;
+    policy_defaults(policy);
+    struct planner *planner = planner_threads_start(3, NULL, NULL, &err);
+    assert_non_null(planner);
+    for (uint32_t i = 0; i < TASKS; i++) {
+        tasks[i].sched = sched_create(policy);
+        tasks[i].decision_count_max = 16;
+        tasks[i].kind = ROUND_BALANCE;
+        planner->begin(planner, &tasks[i]);
+    }
+    for (uint32_t i = TASKS; i > 0; i--) {
+        planner->wait(planner, &tasks[i - 1]);
+        assert_true(planner->is_done(planner, &tasks[i - 1]));
+        assert_int_equal(tasks[i - 1].plan.decision_count, 0);
+        sched_destroy(tasks[i - 1].sched);
+    }
+    planner_threads_stop(planner);
+    mem_free(tasks);
+    mem_free(policy);
+}
+
+static void a_leader_with_threads_leases_all(void **state)
+{
+    struct stage *s = mem_alloc(sizeof(*s));
+    struct control_metrics metrics = {0};
+    struct err err;
+
+    (void)state;
+    stage_init(s);
+    s->planner = planner_threads_start(2, NULL, NULL, &err);
+    assert_non_null(s->planner);
+    stage_start(s);
+    stage_queue(s, "q");
+    put_pool(s, "a");
+    put_pool(s, "b");
+    put_nodes(s);
+    for (int i = 0; i < 4; i++) {
+        (void)submit(s, "a");
+        (void)submit(s, "b");
+    }
+    /* The planner is real, so the clock of the leader moves on meanwhile. */
+    for (int i = 0; i < 100000 && metrics.leased_now_count < 8; i++) {
+        pass(s, 10);
+        control_metrics(s->control, &metrics);
+    }
+    assert_int_equal(metrics.leased_now_count, 8);
+    struct planner *planner = s->planner;
+    stage_fini(s);
+    planner_threads_stop(planner);
+    mem_free(s);
+}
+
+int main(void)
+{
+#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        SCENARIO(both_pools_are_planned),
+        SCENARIO(po_21_a_slow_pool_holds_no_other_up),
+        SCENARIO(pools_change_when_all_plans_are_back),
+        TEST(threads_make_all_plans),
+        TEST(a_leader_with_threads_leases_all),
+    };
+
+    return RUN_TESTS(tests);
+}
