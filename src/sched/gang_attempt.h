@@ -23,6 +23,8 @@ struct attempt {
     uint32_t class_index; /* of all that wait, or NONE */
     size_t decision_mark; /* decisions before the try */
     uint32_t victims_max; /* more, or as many, are too many */
+    uint64_t work_end;    /* no member finds a place once so much was done */
+    bool is_over;         /* that came to be so */
     uint32_t placed_count;
     struct resource_vec placed_sum;
 };

@@ -6,6 +6,7 @@
 #include "sched/near_place.h"
 #include "sched/order.h"
 #include "sched/sub_groups.h"
+#include "sched/sweep.h"
 #include "sched/victim_sets.h"
 #include "sched/whole_node.h"
 
@@ -60,6 +61,11 @@ uint32_t attempt_find(struct attempt *attempt, uint32_t job,
     bool may_preempt = attempt->placed_count < attempt->preempt_until;
     uint32_t node = NONE;
 
+    attempt->is_over |= sweep_is_past(round, attempt->work_end);
+    if (attempt->is_over) {
+        *ret_class = search.class_index;
+        return NONE;
+    }
     if (is_like_last(attempt, &search)) {
         node = attempt->last_node; /* in a group searches look at each node */
     }
@@ -370,6 +376,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .class_index = only_class(sched, gang),
         .decision_mark = mark.decisions,
         .victims_max = UINT32_MAX,
+        .work_end = sweep_gang_end(round, gang),
     };
 
     if (gang->planned == sched->plan_count) {
@@ -385,7 +392,8 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         is_done = try_preempting(&attempt);
     }
     if (!is_done) {
-        return GANG_WAITS;
+        return attempt.is_over && sweep_gang_is_cut(round, gang) ? GANG_CUT
+                                                                 : GANG_WAITS;
     }
     if (gang->leased.count == 0 && !gang->subs) {
         fail_rest(&attempt);

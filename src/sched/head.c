@@ -8,6 +8,7 @@
 #include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/quota.h"
+#include "sched/sweep.h"
 
 /* Taking over the list. */
 
@@ -415,6 +416,31 @@ static void forget_entry(struct round *round, const struct claim *claim,
     lane_refresh(round, lane);
 }
 
+/* Try an entry, unless the plan's work is used up, or this sweep has tried it
+ * before. */
+static bool try_in_turn(struct round *round, const struct claim *claim)
+{
+    struct sched *sched = round->sched;
+    struct gang *gang =
+        claim->is_gang ? &sched->gangs.items[claim->item] : NULL;
+
+    if (round->is_spent || (gang ? sweep_missed_gang(round, gang)
+                                 : sweep_missed_job(round, claim->item))) {
+        return false;
+    }
+    bool is_placed = try_entry(round, claim);
+    if (round->is_cut) {
+        return false;
+    }
+    sweep_step(round);
+    if (!is_placed && gang) {
+        sweep_miss_gang(round, gang);
+    } else if (!is_placed) {
+        sweep_miss_job(round, claim->item);
+    }
+    return is_placed;
+}
+
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
@@ -426,7 +452,7 @@ void head_pass(struct round *round)
         amounts_subtract(&claim->lane->all, &own);
         share_count_claim(round, claim, -1);
         bool is_possible = may_ever(round, claim);
-        entry->is_done = is_possible && try_entry(round, claim);
+        entry->is_done = is_possible && try_in_turn(round, claim);
         if (entry->is_done || round->is_cut) {
             continue;
         }

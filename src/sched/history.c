@@ -8,6 +8,7 @@
 #include "sched/scale.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
+#include "sched/sweep.h"
 
 enum {
     HISTORY_VERSION = 2, /* 1: the rates alone, without sections */
@@ -26,6 +27,7 @@ static const struct history_section SECTIONS[] = {
     {"standings", 1, standings_pack, standings_unpack},
     {"hops", 1, hops_pack, hops_unpack},
     {"scaled", 1, scale_pack, scale_unpack},
+    {"sweeps", 1, sweep_pack, sweep_unpack},
 };
 
 void sched_history_pack(const struct sched *sched, struct strbuf *buf)

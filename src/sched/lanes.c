@@ -19,7 +19,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->stamp = round->sched->stamp;
         class->is_blocked = false;
         class->is_blocked_all = false;
-        class->is_barred = false;
+        class->is_barred = sweep_barred_class(round, class);
         class->cached_node = NONE;
         class->has_cursor = false;
         class->kinds = NULL;

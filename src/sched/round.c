@@ -313,7 +313,9 @@ static void pass_over_job(struct round *round, struct lane *lane,
         } else {
             sweep_miss_class(round, class);
         }
-        class->is_barred |= head_has_window(round, lane);
+        if (head_has_window(round, lane)) {
+            sweep_bar_class(round, class);
+        }
         give_up(round, class);
     }
     if (is_admitted) {
@@ -470,7 +472,8 @@ static void step_starving(struct round *round)
 {
     struct lane *lane;
 
-    while (!round->is_cut && (lane = starving_next(round))) {
+    while (!round->is_cut && !round->is_spent &&
+           (lane = starving_next(round))) {
         round->reserve.ordinal_min =
             evict_turn(round, lane->level[STREAM_NEW], &lane->cost[STREAM_NEW]);
         step_new(round, lane);

@@ -48,10 +48,11 @@ struct class
     uint32_t base;       /* of a variant */
     uint32_t variant;    /* the first, or next one; or NONE */
     uint32_t sweep[2];   /* by round_kind: no place in this one; see sweep.h */
-    uint32_t lent_sweep[2]; /* the like, for work of other pools */
-    bool is_plain;          /* asks nothing of labels */
-    bool asks_names;        /* asks for nodes by name */
-    bool is_impossible;     /* asks for a resource that the policy has not */
+    uint32_t lent_sweep[2];   /* the like, for work of other pools */
+    uint32_t barred_sweep[2]; /* the like: none of it can be admitted */
+    bool is_plain;            /* asks nothing of labels */
+    bool asks_names;          /* asks for nodes by name */
+    bool is_impossible;       /* asks for a resource that the policy has not */
     /* How long it may not be preempted for fairness (or LIFETIME_INFINITE),
      * and how long it may run (INT64_MAX: for ever). */
     int64_t lifetime_ms, deadline_ms;
@@ -132,6 +133,7 @@ struct gang {
     uint32_t position;      /* the job it is listed by, or NONE: not listed */
     uint32_t started_count; /* members that have had a run */
     uint32_t sweep[2];      /* by round_kind: no place in this one */
+    uint32_t cut[2];        /* likewise: a try of it was left */
     bool has_fitted;        /* empty nodes might have held it; gang_fit.c */
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */

@@ -79,22 +79,73 @@ void sched_sweep_reset(struct sched *sched)
     (void)sweep_close(sched, ROUND_BALANCE);
 }
 
-void sweep_step(struct round *round)
+static uint64_t work_of(const struct round *round)
 {
     const struct sched_counters *counters = round->counters;
-    uint64_t work_max = (uint64_t)round->sched->policy->round_work_max;
 
+    return counters->nodes_examined + counters->steps * SWEEP_STEP_WORK;
+}
+
+static uint64_t work_max_of(const struct round *round)
+{
+    return (uint64_t)round->sched->policy->round_work_max;
+}
+
+void sweep_step(struct round *round)
+{
     round->counters->steps++;
     round->is_spent =
-        work_max > 0 &&
-        counters->nodes_examined + counters->steps * SWEEP_STEP_WORK >=
-            work_max;
+        work_max_of(round) > 0 && work_of(round) >= work_max_of(round);
+}
+
+/* Whether a gang's try has all the time that it may have: it is the plan's
+ * first, or was left once in this sweep. */
+static bool is_last_try(const struct round *round, const struct gang *gang)
+{
+    return round->counters->steps == 0 || round->sched->is_trial ||
+           gang->cut[round->kind] == round->sweep_id;
+}
+
+uint64_t sweep_gang_end(const struct round *round, const struct gang *gang)
+{
+    uint64_t more = work_max_of(round);
+
+    if (more == 0) {
+        return UINT64_MAX;
+    }
+    if (is_last_try(round, gang) && more < SWEEP_GANG_WORK) {
+        more = SWEEP_GANG_WORK;
+    }
+    return work_of(round) + more;
+}
+
+bool sweep_is_past(const struct round *round, uint64_t work)
+{
+    return work_of(round) >= work;
+}
+
+bool sweep_gang_is_cut(struct round *round, struct gang *gang)
+{
+    if (is_last_try(round, gang)) {
+        return false;
+    }
+    gang->cut[round->kind] = round->sweep_id;
+    round->is_spent = true;
+    return true;
 }
 
 void sweep_miss_class(const struct round *round, struct class *class)
 {
     if (!round->sched->is_trial) {
         class->sweep[round->kind] = round->sweep_id;
+    }
+}
+
+void sweep_bar_class(const struct round *round, struct class *class)
+{
+    class->is_barred = true;
+    if (!round->sched->is_trial) {
+        class->barred_sweep[round->kind] = round->sweep_id;
     }
 }
 
@@ -119,6 +170,12 @@ void sweep_miss_gang(const struct round *round, struct gang *gang)
 bool sweep_missed_class(const struct round *round, const struct class *class)
 {
     return round->is_resumed && class->sweep[round->kind] == round->sweep_id;
+}
+
+bool sweep_barred_class(const struct round *round, const struct class *class)
+{
+    return round->is_resumed &&
+           class->barred_sweep[round->kind] == round->sweep_id;
 }
 
 bool sweep_missed_job(const struct round *round, uint32_t job)

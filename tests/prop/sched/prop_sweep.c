@@ -40,6 +40,7 @@ static bool nobody_is_kept_from_free_space(struct trial *trial)
            sched_is_consistent(trial->built.sched);
 }
 OF_PLANS(nobody_is_kept_from_free_space)
+OF_WINDOWED_PLANS(nobody_is_kept_from_free_space)
 
 /* A plan whose bound is not met is the plan without a bound. */
 static bool an_unmet_bound_changes_nothing(struct trial *trial)
@@ -54,12 +55,15 @@ static bool an_unmet_bound_changes_nothing(struct trial *trial)
     return holds;
 }
 OF_PLANS(an_unmet_bound_changes_nothing)
+OF_WINDOWED_PLANS(an_unmet_bound_changes_nothing)
 
 int main(void)
 {
     static const struct property properties[] = {
         PLAN_PROPERTY(nobody_is_kept_from_free_space),
+        WINDOWED_PROPERTY(nobody_is_kept_from_free_space),
         PLAN_PROPERTY(an_unmet_bound_changes_nothing),
+        WINDOWED_PROPERTY(an_unmet_bound_changes_nothing),
     };
 
     return trial_check_all(properties, ARRAY_COUNT(properties), 3000);

@@ -60,6 +60,32 @@ bool trial_holds(struct tape *tape, check_fn *check)
     return holds;
 }
 
+static void draw_window(struct tape *tape, struct instance *instance)
+{
+    instance->window = (int)draw(tape, 1, 3);
+    instance->window_per_queue = (int)draw(tape, 1, 2);
+    instance->is_strict = draw(tape, 0, 7) == 0;
+    instance->has_backfill = draw(tape, 0, 7) > 0;
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->deadline = draw(tape, 0, 1) ? (int)draw(tape, 1, 10) * 30000 : 0;
+    }
+}
+
+bool trial_holds_windowed(struct tape *tape, check_fn *check)
+{
+    struct trial trial = {.now = TRIAL_NOW};
+
+    instance_draw(tape, &trial.instance);
+    draw_window(tape, &trial.instance);
+    trial.kind = (enum round_kind)draw(tape, 0, 1);
+    built_init(&trial.built, &trial.instance, 0);
+    trial_plan(&trial, trial.kind);
+    bool holds = check(&trial);
+    built_fini(&trial.built);
+    return holds;
+}
+
 bool trial_holds_uniform(struct tape *tape, check_fn *check)
 {
     struct trial trial = {.kind = ROUND_BALANCE, .now = TRIAL_NOW};

@@ -45,6 +45,9 @@ bool trial_holds(struct tape *tape, check_fn *check);
 /* Likewise a balance round for a uniform instance. */
 bool trial_holds_uniform(struct tape *tape, check_fn *check);
 
+/* Likewise in a pool that admits work ahead of its turn, gangs too. */
+bool trial_holds_windowed(struct tape *tape, check_fn *check);
+
 /* Properties made of checks. */
 #define OF_PLANS(name)                           \
     static bool name##_always(struct tape *tape) \
@@ -57,6 +60,12 @@ bool trial_holds_uniform(struct tape *tape, check_fn *check);
     {                                            \
         return trial_holds_uniform(tape, name);  \
     }
+/* Of pools that admit work ahead of its turn. */
+#define OF_WINDOWED_PLANS(name)                    \
+    static bool name##_windowed(struct tape *tape) \
+    {                                              \
+        return trial_holds_windowed(tape, name);   \
+    }
 /* An entry of a list of properties. */
 #define PROPERTY(name) \
     {                  \
@@ -66,4 +75,9 @@ bool trial_holds_uniform(struct tape *tape, check_fn *check);
 #define PLAN_PROPERTY(name)  \
     {                        \
         #name, name##_always \
+    }
+/* Likewise of one made by OF_WINDOWED_PLANS(). */
+#define WINDOWED_PROPERTY(name)            \
+    {                                      \
+        #name "_windowed", name##_windowed \
     }

@@ -206,6 +206,104 @@ static void one_gang_is_the_most_beyond_the_bound(void **state)
     assert_string_not_equal(world_node_of(w, behind), "");
 }
 
+/* It is left in mid-try once, and then has the time that it needs. */
+static void a_gang_that_costs_much_ends_its_plan(void **state)
+{
+    enum { NODES = 100, MEMBERS = 64 };
+    struct world *w = *state;
+    struct world_job member = {.queue = "A",
+                               .gang = "g",
+                               .cardinality = MEMBERS,
+                               .uniformity = "rack",
+                               .cores = 1,
+                               .priority = 1};
+    char names[NODES][4];
+
+    world_queue(w, "A", 1);
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%u", i);
+        world_node(w, &(struct world_node){.name = names[i],
+                                           .cores = 2,
+                                           .memory_gb = 200,
+                                           .label_key = "rack",
+                                           .label_value = "r"});
+    }
+    uint32_t before = world_submit(w, &(struct world_job){.queue = "A"});
+    uint32_t gang = w->job_count;
+    for (uint32_t i = 0; i < MEMBERS; i++) {
+        member.memory_gb = 1 + i;
+        world_submit(w, &member);
+    }
+    world_round(w, ROUND_FAST, 0);
+    assert_string_not_equal(world_node_of(w, before), "");
+    assert_string_equal(world_node_of(w, gang), "");
+    assert_true(w->plan.is_spent);
+    assert_true(w->plan.counters.nodes_examined <=
+                STEPS * STEP_WORK + 2 * NODES);
+    world_round(w, ROUND_FAST, 0);
+    assert_string_not_equal(world_node_of(w, gang), "");
+}
+
+/* What is admitted is tried first, and yet does not use up plan after plan. */
+static void admitted_work_is_tried_once_a_sweep(void **state)
+{
+    enum { HEADS = 2 * STEPS };
+    struct world *w = *state;
+    struct world_job head = {
+        .queue = "A", .priority_class = "fixed", .cores = 9};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].admitted_window = HEADS;
+    w->policy.pools[0].admitted_window_per_queue = HEADS;
+    w->policy.round_work_max = 0;
+    world_restart(w);
+    world_queue(w, "A", 1);
+    world_queue(w, "B", 1);
+    world_node(w, &(struct world_node){"n", .cores = 10, .memory_gb = 100});
+    uint32_t running =
+        world_submit(w, &(struct world_job){.queue = "B",
+                                            .priority_class = "fixed",
+                                            .cores = 6,
+                                            .deadline_s = 1000});
+    sweep(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, running), "n");
+    world_submit_many(w, &head, HEADS);
+    sweep(w, ROUND_FAST, 1);
+    w->policy.round_work_max = STEPS * STEP_WORK;
+    sched_policy_set(w->sched, &w->policy);
+    uint32_t behind =
+        world_submit(w, &(struct world_job){.queue = "B",
+                                            .priority_class = "fixed",
+                                            .cores = 1,
+                                            .deadline_s = 10});
+    world_round(w, ROUND_FAST, 2);
+    assert_true(w->plan.is_spent);
+    sweep(w, ROUND_FAST, 2);
+    assert_string_equal(world_node_of(w, behind), "n");
+}
+
+/* A checkpoint in the middle of a sweep goes on where the sweep stood. */
+static void an_open_sweep_is_history(void **state)
+{
+    struct world *w = *state;
+    auto_strbuf before = {0}, after = {0};
+
+    world_queue(w, "A", 1);
+    world_node(w, &(struct world_node){"n", .cores = 8, .memory_gb = 100});
+    submit_misfits(w, STEPS + STEPS / 2);
+    uint32_t behind = world_submit(
+        w, &(struct world_job){.queue = "A", .cores = 1, .priority = 9});
+    world_round(w, ROUND_FAST, 0);
+    assert_true(w->plan.is_spent);
+    sched_history_pack(w->sched, &before);
+    sched_sweep_reset(w->sched);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&before)), 0);
+    sched_history_pack(w->sched, &after);
+    assert_true(str_equal(strbuf_str(&before), strbuf_str(&after)));
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, behind), "n");
+}
+
 /* What nobody has is asked for, in amounts that add up to more than a number
  * holds: it waits, and others run. */
 static void absurd_requests_stop_nobody(void **state)
@@ -242,6 +340,9 @@ int main(void)
         SCENARIO(gangs_are_passed_over),
         SCENARIO(sweep_fills_the_pool),
         SCENARIO(one_gang_is_the_most_beyond_the_bound),
+        SCENARIO(a_gang_that_costs_much_ends_its_plan),
+        SCENARIO(admitted_work_is_tried_once_a_sweep),
+        SCENARIO(an_open_sweep_is_history),
         SCENARIO(absurd_requests_stop_nobody),
     };
 

@@ -1,0 +1,238 @@
+/* Open sweeps in a checkpoint: what has been missed so far. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sched/history.h"
+#include "sched/sweep.h"
+
+static int compare_jobs(const void *a, const void *b)
+{
+    const struct job_id *x = a, *y = b;
+
+    return key128_compare(x->v, y->v);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    const struct str *x = a, *y = b;
+
+    return str_compare(*x, *y);
+}
+
+/* The member with the lowest id, whether it waits or runs. */
+static struct job_id member_of(const struct sched *sched,
+                               const struct gang *gang)
+{
+    const struct seq *seqs[] = {&gang->waiting, &gang->leased};
+    struct job_id least = {{UINT64_MAX, UINT64_MAX}};
+
+    for (int s = 0; s < 2; s++) {
+        for (struct seq_cursor at = {0}; !seq_is_end(seqs[s], at);
+             seq_next(seqs[s], &at)) {
+            struct job_id id = sched->jobs.items[seq_get(seqs[s], at)].id;
+            least = compare_jobs(&id, &least) < 0 ? id : least;
+        }
+    }
+    return least;
+}
+
+/* In order, each once. */
+static void pack_ids(struct strbuf *buf, struct job_id *ids, uint32_t count)
+{
+    uint32_t kept_count = 0;
+
+    qsort(ids, count, sizeof(*ids), compare_jobs);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || compare_jobs(&ids[i], &ids[i - 1]) != 0) {
+            ids[kept_count++] = ids[i];
+        }
+    }
+    pack_u64(buf, kept_count);
+    for (uint32_t i = 0; i < kept_count; i++) {
+        pack_u64(buf, ids[i].v.hi);
+        pack_u64(buf, ids[i].v.lo);
+    }
+}
+
+static uint8_t bit_of(int kind)
+{
+    return kind == ROUND_FAST ? JOB_SWEPT_FAST : JOB_SWEPT_BALANCE;
+}
+
+static void pack_jobs(const struct sched *sched, int kind, struct strbuf *buf)
+{
+    const struct sweep *sweep = &sched->sweeps[kind];
+    auto_mem struct job_id *ids =
+        mem_alloc_array(sweep->jobs.count + 1, sizeof(*ids));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sweep->jobs.count; i++) {
+        uint32_t job = sweep->jobs.items[i];
+        if (sched->jobs.items[job].list != LIST_NONE &&
+            sched->job_flags.items[job] & bit_of(kind)) {
+            ids[count++] = sched->jobs.items[job].id;
+        }
+    }
+    pack_ids(buf, ids, count);
+}
+
+static void pack_gangs(const struct sched *sched, int kind, bool is_of_cut,
+                       struct strbuf *buf)
+{
+    auto_mem struct job_id *ids =
+        mem_alloc_array(sched->gangs.count + 1, sizeof(*ids));
+    uint32_t id = sched->sweeps[kind].id, count = 0;
+
+    for (size_t g = 0; g < sched->gangs.count; g++) {
+        const struct gang *gang = &sched->gangs.items[g];
+        uint32_t noted = is_of_cut ? gang->cut[kind] : gang->sweep[kind];
+        if (gang->is_live && noted == id) {
+            ids[count++] = member_of(sched, gang);
+        }
+    }
+    pack_ids(buf, ids, count);
+}
+
+/* What is noted of a class. */
+enum note { NOTE_MISSED, NOTE_LENT, NOTE_BARRED, NOTES };
+
+static uint32_t *note_of(struct class *class, enum note note, int kind)
+{
+    uint32_t *const notes[] = {class->sweep, class->lent_sweep,
+                               class->barred_sweep};
+
+    return &notes[note][kind];
+}
+
+static void pack_classes(const struct sched *sched, int kind, enum note note,
+                         struct strbuf *buf)
+{
+    auto_mem struct str *names =
+        mem_alloc_array(sched->classes.count + 1, sizeof(*names));
+    uint32_t id = sched->sweeps[kind].id, count = 0;
+
+    for (size_t c = 0; c < sched->classes.count; c++) {
+        struct class *class = &sched->classes.items[c];
+        if (class->is_live && !class->is_away &&
+            *note_of(class, note, kind) == id) {
+            names[count++] = str_make(class->packed, class->packed_bytes);
+        }
+    }
+    qsort(names, count, sizeof(*names), compare_names);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_str(buf, names[i]);
+    }
+}
+
+void sweep_pack(const struct sched *sched, struct strbuf *buf)
+{
+    for (int kind = 0; kind < 2; kind++) {
+        const struct sweep *sweep = &sched->sweeps[kind];
+        if (!sweep->is_open) {
+            continue;
+        }
+        pack_u64(buf, (uint64_t)kind);
+        pack_u64(buf, sweep->pool_at);
+        pack_jobs(sched, kind, buf);
+        pack_gangs(sched, kind, false, buf);
+        pack_gangs(sched, kind, true, buf);
+        for (int note = 0; note < NOTES; note++) {
+            pack_classes(sched, kind, (enum note)note, buf);
+        }
+    }
+}
+
+static uint32_t unpack_job(struct sched *sched, struct history_reader *reader)
+{
+    struct job_id id;
+
+    id.v.hi = unpack_u64(&reader->pack);
+    id.v.lo = unpack_u64(&reader->pack);
+    uint32_t job = reader->pack.is_bad ? NONE : history_job(sched, reader, id);
+    reader->pack.is_bad |= job == NONE;
+    return job;
+}
+
+static void unpack_jobs(struct sched *sched, struct history_reader *reader,
+                        int kind)
+{
+    uint8_t bit = bit_of(kind);
+    uint64_t count = unpack_u64(&reader->pack);
+
+    for (uint64_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        uint32_t job = unpack_job(sched, reader);
+        if (job != NONE && !(sched->job_flags.items[job] & bit)) {
+            sched->job_flags.items[job] |= bit;
+            VEC_PUSH(&sched->sweeps[kind].jobs, job);
+        }
+    }
+}
+
+static void unpack_gangs(struct sched *sched, struct history_reader *reader,
+                         int kind, bool is_of_cut)
+{
+    uint64_t count = unpack_u64(&reader->pack);
+
+    for (uint64_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        uint32_t job = unpack_job(sched, reader);
+        uint32_t g = job == NONE ? NONE : sched->jobs.items[job].gang;
+        if (g == NONE) {
+            reader->pack.is_bad = true;
+            return;
+        }
+        struct gang *gang = &sched->gangs.items[g];
+        *(is_of_cut ? &gang->cut[kind] : &gang->sweep[kind]) =
+            sched->sweeps[kind].id;
+    }
+}
+
+static struct class *find_class(struct sched *sched, struct str packed)
+{
+    for (size_t c = 0; c < sched->classes.count; c++) {
+        struct class *class = &sched->classes.items[c];
+        if (class->is_live && !class->is_away &&
+            str_equal(str_make(class->packed, class->packed_bytes), packed)) {
+            return class;
+        }
+    }
+    return NULL;
+}
+
+static void unpack_classes(struct sched *sched, struct history_reader *reader,
+                           int kind, enum note note)
+{
+    uint64_t count = unpack_u64(&reader->pack);
+
+    for (uint64_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        struct class *class = find_class(sched, unpack_str(&reader->pack));
+        if (!class) {
+            continue; /* no job has it any more */
+        }
+        *note_of(class, note, kind) = sched->sweeps[kind].id;
+    }
+}
+
+void sweep_unpack(struct sched *sched, struct history_reader *reader)
+{
+    while (reader->pack.rest.byte_count && !reader->pack.is_bad) {
+        uint64_t kind = unpack_u64(&reader->pack);
+        uint64_t pool_at = unpack_u64(&reader->pack);
+        if (reader->pack.is_bad || kind > ROUND_BALANCE ||
+            pool_at > sched->policy->pool_count) {
+            reader->pack.is_bad = true;
+            return;
+        }
+        struct sweep *sweep = &sched->sweeps[kind];
+        sweep->is_open = true;
+        sweep->pool_at = (uint32_t)pool_at;
+        sweep->id++;
+        sweep->version = 0; /* not the present one: much has been told since */
+        unpack_jobs(sched, reader, (int)kind);
+        unpack_gangs(sched, reader, (int)kind, false);
+        unpack_gangs(sched, reader, (int)kind, true);
+        for (int note = 0; note < NOTES; note++) {
+            unpack_classes(sched, reader, (int)kind, (enum note)note);
+        }
+    }
+}
