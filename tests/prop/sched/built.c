@@ -32,6 +32,10 @@ static void make_policy(const struct instance *instance, struct policy *policy)
     policy->is_fair_share_preemption_off = instance->is_fair_share_off;
     policy->is_urgency_preemption_off = instance->is_urgency_off;
     make_pool(instance, &policy->pools[0]);
+    if (instance->has_topology) {
+        policy->pools[0].topology[0] = STR("rack");
+        policy->pools[0].level_count = 1;
+    }
     for (int c = 0; c < CLASS_COUNT; c++) {
         policy->classes[c] = (struct priority_class){
             .name = str_of(CLASSES[c].name),
@@ -138,11 +142,37 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
     return built->classes[first];
 }
 
+/* The terms of a job's gang, from all of its members. */
+static void pack_terms(const struct instance *instance,
+                       const struct instance_job *job, struct strbuf *buf)
+{
+    struct gang_terms terms = {.kind = GANG_POD_GROUP};
+
+    for (int j = 0; job->has_terms && j < instance->job_count; j++) {
+        const struct instance_job *other = &instance->jobs[j];
+        if (other->gang == job->gang) {
+            struct sub_group *sub = &terms.sub_groups[other->sub_group];
+            sub->name = STR("s");
+            sub->min_count = (uint32_t)other->sub_minimum;
+            sub->max_count = (uint32_t)other->sub_count;
+            sub->hops_max =
+                other->hops == NO_LIMIT ? HOPS_ANY : (uint32_t)other->hops;
+            terms.sub_group_count = (uint32_t)other->sub_group + 1;
+        }
+    }
+    if (job->has_terms) {
+        gang_terms_pack(buf, &terms);
+    }
+}
+
 void built_add_job(struct built *built, const struct instance *instance,
                    int index)
 {
     const struct instance_job *job = &instance->jobs[index];
+    auto_strbuf terms = {0};
     char gang[8], app[8];
+
+    pack_terms(instance, job, &terms);
 
     snprintf(gang, sizeof(gang), "g%d", job->gang);
     snprintf(app, sizeof(app), "a%d", job->app);
@@ -159,6 +189,8 @@ void built_add_job(struct built *built, const struct instance *instance,
         .was_leased = job->was_leased,
         .application = str_of(app),
         .has_stateaware_off = job->is_off,
+        .gang_terms = strbuf_str(&terms),
+        .sub_group = (uint32_t)job->sub_group,
     };
     sched_job_add(built->sched, (uint32_t)index, &record);
     for (int n = 0; n < instance->node_count; n++) {

@@ -63,6 +63,10 @@ struct instance_job {
     int gang; /* 0: none */
     int cardinality, minimum;
     bool is_uniform; /* in rack */
+    /* Of its sub-group, where its gang has terms. */
+    bool has_terms;
+    int sub_group, sub_minimum, sub_count;
+    int hops; /* or NO_LIMIT */
     bool was_leased;
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
@@ -95,6 +99,7 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
+    bool has_topology; /* racks are its only level */
 };
 
 struct instance_class {
@@ -117,6 +122,11 @@ void instance_draw_window(struct tape *tape, struct instance *instance);
 void instance_draw_profile(struct tape *tape, struct instance *instance);
 /* Draw one whose queues go by applications; nothing runs yet. */
 void instance_draw_apps(struct tape *tape, struct instance *instance);
+/* Draw one with gangs that have terms, of which nothing runs yet; racks are
+ * the topology, and then nobody makes way.  Only a fast round leaves what is
+ * above their minimums alone. */
+void instance_draw_terms(struct tape *tape, struct instance *instance,
+                         bool is_fast);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed

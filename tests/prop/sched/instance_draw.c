@@ -252,3 +252,60 @@ void instance_draw_profile(struct tape *tape, struct instance *instance)
     }
     instance->has_backfill = true;
 }
+
+/* Give the members of a gang sub-groups. */
+static void draw_terms(struct tape *tape, struct instance *instance, int first,
+                       int count, bool is_fast)
+{
+    int done = 0;
+
+    for (int s = 0; done < count; s++) {
+        int size = s < 2 ? pick(tape, 1, count - done) : count - done;
+        int minimum =
+            is_fast && once_in(tape, 2) ? pick(tape, s == 0, size) : size;
+        int hops = once_in(tape, 2) ? pick(tape, 0, 3) : NO_LIMIT;
+        for (int i = 0; i < size; i++) {
+            struct instance_job *job = &instance->jobs[first + done + i];
+            const struct instance_job *head = &instance->jobs[first + done];
+            job->has_terms = true;
+            job->sub_group = s;
+            job->sub_minimum = minimum;
+            job->sub_count = size;
+            job->hops = instance->has_topology ? hops : NO_LIMIT;
+            job->request[0] = head->request[0];
+            job->request[1] = head->request[1];
+            job->rack = head->rack;
+            job->is_tolerant = head->is_tolerant;
+        }
+        done += size;
+    }
+}
+
+void instance_draw_terms(struct tape *tape, struct instance *instance,
+                         bool is_fast)
+{
+    instance_draw(tape, instance);
+    instance->has_topology = once_in(tape, 2);
+    if (instance->has_topology) {
+        instance->is_fair_share_off = instance->is_urgency_off = true;
+    }
+    for (int first = 0, count; first < instance->job_count; first += count) {
+        int gang = instance->jobs[first].gang;
+        for (count = 1; gang && first + count < instance->job_count &&
+                        instance->jobs[first + count].gang == gang;) {
+            count++;
+        }
+        if (gang == 0 || !once_in(tape, 2)) {
+            continue;
+        }
+        for (int j = first; j < first + count; j++) {
+            struct instance_job *job = &instance->jobs[j];
+            job->node = NO_NODE;
+            job->was_leased = false;
+            job->is_uniform = false;
+            job->avoided = 0;
+            job->cardinality = count;
+        }
+        draw_terms(tape, instance, first, count, is_fast);
+    }
+}

@@ -146,6 +146,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
                       : job->node == NO_NODE ? WAITING
                                              : STEADY;
     }
+    oracle_spare(&o);
     oracle_flows_begin(&o);
     oracle_measure(&o);
     for (int j = 0; j < instance->job_count; j++) {

@@ -115,9 +115,12 @@ bool oracle_place_gang(struct oracle *o, int gang)
     int minimum = o->in->jobs[gang].minimum;
     int needed = minimum > running ? minimum - running : 1;
 
-    needed = needed < wanted ? needed : wanted;
-    bool is_done = try_gang(o, gang, wanted, needed, 0);
-    if (!is_done && o->kind == ROUND_BALANCE && !o->is_filling) {
+    bool has_terms = o->in->jobs[gang].has_terms;
+    bool is_near = has_terms && o->in->has_topology;
+    needed = needed < wanted && !has_terms ? needed : wanted;
+    bool is_done = is_near ? oracle_place_near(o, gang)
+                           : try_gang(o, gang, wanted, needed, 0);
+    if (!is_done && !is_near && o->kind == ROUND_BALANCE && !o->is_filling) {
         is_done = try_gang(o, gang, wanted, needed, needed);
     }
     for (int j = 0; j < o->in->job_count; j++) {
@@ -126,7 +129,7 @@ bool oracle_place_gang(struct oracle *o, int gang)
             o->status[j] = RETURNED;
         }
     }
-    for (; is_done && running == 0;) {
+    for (; is_done && running == 0 && !has_terms;) {
         int next = -1;
         for (int j = 0; j < o->in->job_count; j++) {
             if (oracle_same_gang(o, gang, j) && o->status[j] == WAITING &&
@@ -142,7 +145,8 @@ bool oracle_place_gang(struct oracle *o, int gang)
                       NO_NODE);
     }
     if (is_done) {
-        /* What is left of a gang that runs waits for another round. */
+        /* What is left of a gang that runs, or is spare, waits for another
+         * round. */
         for (int j = 0; j < o->in->job_count; j++) {
             o->is_settled[j] |= oracle_same_gang(o, gang, j);
         }

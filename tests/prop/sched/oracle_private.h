@@ -11,6 +11,7 @@
 enum status {
     GONE,
     WAITING,
+    SPARE,    /* waits, and its gang does not ask for it */
     STEADY,   /* runs */
     EVICTED,  /* runs, and must win its place again */
     RETURNED, /* has won it */
@@ -99,6 +100,9 @@ int oracle_unit_leased(const struct oracle *o, int unit);
 /* Give all members a status, and an ordinal unless that is -1. */
 void oracle_mark_unit(struct oracle *o, int unit, enum status status,
                       int ordinal);
+/* Of what waits of gangs with terms, the last of each sub-group beyond its
+ * minimum are spare. */
+void oracle_spare(struct oracle *o);
 /* Members of a gang by status. */
 int oracle_gang_count(const struct oracle *o, int job, enum status status);
 /* Members that ran when the plan began. */
@@ -200,6 +204,9 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack);
 
 /* The rack that members which run hold their gang to, or 0. */
 int oracle_running_rack(const struct oracle *o, int gang);
+/* Start what a gang with terms asks for near together, in free space
+ * (model.md 2.11). */
+bool oracle_place_near(struct oracle *o, int gang);
 /* Start a gang, or nothing of it. */
 bool oracle_place_gang(struct oracle *o, int gang);
 

@@ -131,9 +131,63 @@ int oracle_gang_running(const struct oracle *o, int job)
     return count;
 }
 
+/* How many of a job's sub-group have a status. */
+static int count_sub(const struct oracle *o, int job, enum status status)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->status[j] == status && oracle_same_gang(o, job, j) &&
+                 o->in->jobs[j].sub_group == o->in->jobs[job].sub_group;
+    }
+    return count;
+}
+
+void oracle_spare(struct oracle *o)
+{
+    for (int j = o->in->job_count - 1; j >= 0; j--) {
+        const struct instance_job *job = &o->in->jobs[j];
+        if (job->has_terms && o->status[j] == WAITING &&
+            count_sub(o, j, WAITING) + count_sub(o, j, STEADY) >
+                job->sub_minimum) {
+            o->status[j] = SPARE;
+        }
+    }
+}
+
+/* Members of a job's sub-group that ran when the plan began. */
+static int sub_running(const struct oracle *o, int job)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->in->jobs[j].is_there && oracle_same_gang(o, job, j) &&
+                 o->in->jobs[j].sub_group == o->in->jobs[job].sub_group &&
+                 o->in->jobs[j].node != NO_NODE;
+    }
+    return count;
+}
+
+/* Whether all that its minimums lack is asked for. */
+static bool has_minimums(const struct oracle *o, int job)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_same_gang(o, job, j) && o->in->jobs[j].has_terms &&
+            count_sub(o, j, WAITING) + sub_running(o, j) <
+                o->in->jobs[j].sub_minimum) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool oracle_gang_is_complete(const struct oracle *o, int job)
 {
     int there = 0;
+
+    if (!has_minimums(o, job)) {
+        return false;
+    }
 
     for (int j = 0; j < o->in->job_count; j++) {
         there += o->in->jobs[j].is_there && oracle_same_gang(o, job, j);

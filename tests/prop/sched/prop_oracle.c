@@ -74,13 +74,15 @@ static void show(const struct built *built, const struct instance *instance,
         fprintf(
             stderr,
             "job %d%s: q%d %s %d/%d rack %d tol %d prio %d sub %d gang %d "
-            "(%d min %d uni %d) was %d avoid %x node %d at %d app %d off %d "
+            "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d) was %d "
+            "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
             "yields %d\n",
             i, j->is_there ? "" : " gone", j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->rack, j->is_tolerant, j->priority, j->submitted, j->gang,
-            j->cardinality, j->minimum, j->is_uniform, j->was_leased,
+            j->cardinality, j->minimum, j->is_uniform, j->has_terms,
+            j->sub_group, j->sub_minimum, j->sub_count, j->hops, j->was_leased,
             j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
             j->deadline, fraction_value(j->charge), j->started, j->admitted,
             j->promised, j->yields_to);
@@ -139,6 +141,21 @@ static bool agrees_with_the_oracle(struct tape *tape)
     }
     holds = holds && sched_is_consistent(built.sched) &&
             plan_is_oracles(&instance, &built, ROUND_BALANCE, 100, &plan);
+    built_fini(&built);
+    return holds;
+}
+
+/* A round of either kind starts gangs with terms as the oracle does. */
+static bool agrees_on_groups(struct tape *tape)
+{
+    struct instance instance;
+    struct built built;
+    struct sched_plan plan;
+    enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
+
+    instance_draw_terms(tape, &instance, kind == ROUND_FAST);
+    built_init(&built, &instance, 0);
+    bool holds = plan_is_oracles(&instance, &built, kind, 100, &plan);
     built_fini(&built);
     return holds;
 }
@@ -229,6 +246,7 @@ int main(void)
         prop_check("agrees_on_applications", agrees_on_applications, 3000, 0);
     holds &=
         prop_check("agrees_on_reservations", agrees_on_reservations, 3000, 0);
+    holds &= prop_check("agrees_on_groups", agrees_on_groups, 3000, 0);
     holds &= prop_check("agrees_on_flows", agrees_on_flows, 3000, 0);
     holds &= prop_check("agrees_on_profiles", agrees_on_profiles, 3000, 0);
     return holds ? 0 : 1;

@@ -621,7 +621,6 @@ static bool groups_go_together(struct tape *tape)
 
 int main(void)
 {
-    return prop_check("groups_go_together", groups_go_together, RUNS, 0)
-               ? 0
-               : 1;
+    return prop_check("groups_go_together", groups_go_together, RUNS, 0) ? 0
+                                                                         : 1;
 }

@@ -1,0 +1,181 @@
+/* Sub-groups near together: racks are the only level, the cluster is above. */
+#include "oracle_private.h"
+
+enum { CLUSTER = 2, SUB_GROUPS = 3 };
+
+/* Nodes that hold enough. */
+struct place {
+    int level, name; /* the node, or the rack */
+    int count;
+    uint64_t key;
+};
+
+static int count_on(const struct oracle *o, int job, int node)
+{
+    int most = INT_MAX;
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        int asked = o->in->jobs[job].request[k], free = oracle_free(o, node, k);
+        if (free < asked) {
+            return 0;
+        }
+        most = asked && free / asked < most ? free / asked : most;
+    }
+    return oracle_allows(o, job, node) ? most : 0;
+}
+
+static uint64_t key_of(const struct oracle *o, int node)
+{
+    int room[INSTANCE_KINDS] = {oracle_free(o, node, 0),
+                                oracle_free(o, node, 1)};
+
+    return oracle_weigh(o, room);
+}
+
+static bool is_in(const struct oracle *o, const struct place *place, int node)
+{
+    return place->level == CLUSTER ||
+           (place->level == 0 ? place->name == node
+                              : o->in->nodes[node].rack == place->name);
+}
+
+static void measure(const struct oracle *o, int job, struct place *place)
+{
+    place->count = 0;
+    place->key = 0;
+    for (int n = 0; n < o->in->node_count; n++) {
+        int count = is_in(o, place, n) ? count_on(o, job, n) : 0;
+        place->count += count;
+        place->key += count ? key_of(o, n) : 0;
+    }
+}
+
+static bool goes_before(const struct place *a, const struct place *b)
+{
+    if (a->level != b->level) {
+        return a->level < b->level;
+    }
+    if (a->count != b->count) {
+        return a->count < b->count;
+    }
+    return a->key != b->key ? a->key < b->key : a->name < b->name;
+}
+
+/* All places that hold `needed` pods like `job`, the best first. */
+static int find_places(const struct oracle *o, int job, int needed,
+                       struct place *places)
+{
+    int hops = o->in->jobs[job].hops, count = 0;
+    int level_max = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+
+    for (int level = 0; level <= level_max; level++) {
+        int first = level == 1, end = level == 0   ? o->in->node_count
+                                      : level == 1 ? 3
+                                                   : 1;
+        for (int name = first; name < end; name++) {
+            struct place place = {level, name, 0, 0};
+            measure(o, job, &place);
+            if (place.count < needed) {
+                continue;
+            }
+            int at = count++;
+            for (; at > 0 && goes_before(&place, &places[at - 1]); at--) {
+                places[at] = places[at - 1];
+            }
+            places[at] = place;
+        }
+    }
+    return count;
+}
+
+/* Fill node after node of a place, the fullest first. */
+static void fill(struct oracle *o, int gang, int sub_group,
+                 const struct place *place)
+{
+    const struct oracle before = *o;
+    int left = 0, node = NO_NODE;
+    bool is_used[INSTANCE_NODES_MAX] = {0};
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->status[j] != WAITING || !oracle_same_gang(o, gang, j) ||
+            o->in->jobs[j].sub_group != sub_group) {
+            continue;
+        }
+        for (int n = 0; left == 0 && n < o->in->node_count; n++) {
+            if (!is_used[n] && is_in(o, place, n) &&
+                count_on(&before, j, n) > 0 &&
+                (node == NO_NODE || is_used[node] ||
+                 key_of(&before, n) < key_of(&before, node))) {
+                node = n;
+            }
+        }
+        if (left == 0) {
+            is_used[node] = true;
+            left = count_on(&before, j, node);
+        }
+        oracle_lease(o, j, node);
+        left--;
+    }
+}
+
+/* The first that is asked for of a sub-group, or -1; how many are. */
+static int first_asked(const struct oracle *o, int gang, int sub_group,
+                       int *ret_count)
+{
+    int first = -1;
+
+    *ret_count = 0;
+    for (int j = o->in->job_count - 1; j >= 0; j--) {
+        if (o->status[j] == WAITING && oracle_same_gang(o, gang, j) &&
+            o->in->jobs[j].sub_group == sub_group) {
+            first = j;
+            (*ret_count)++;
+        }
+    }
+    return first;
+}
+
+/* Of those that ask, the one with the tightest cap, then the largest. */
+static int next_sub_group(const struct oracle *o, int gang)
+{
+    int best = -1, best_level = 0, best_count = 0;
+
+    for (int s = 0; s < SUB_GROUPS; s++) {
+        int count, first = first_asked(o, gang, s, &count);
+        if (first < 0) {
+            continue;
+        }
+        int hops = o->in->jobs[first].hops;
+        int level = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+        if (best < 0 || level < best_level ||
+            (level == best_level && count > best_count)) {
+            best = s;
+            best_level = level;
+            best_count = count;
+        }
+    }
+    return best;
+}
+
+bool oracle_place_near(struct oracle *o, int gang)
+{
+    struct place places[INSTANCE_NODES_MAX + 3];
+    int sub_group = next_sub_group(o, gang), needed;
+
+    if (sub_group < 0) {
+        return true;
+    }
+    int first = first_asked(o, gang, sub_group, &needed);
+    int count = find_places(o, first, needed, places);
+    for (int i = 0; i < count; i++) {
+        const struct oracle saved = *o;
+        const struct oracle_plan saved_plan = *o->plan;
+        fill(o, gang, sub_group, &places[i]);
+        if (oracle_place_near(o, gang)) {
+            return true;
+        }
+        *o = saved;
+        *o->plan = saved_plan;
+    }
+    return false;
+}
