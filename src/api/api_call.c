@@ -95,6 +95,25 @@ static bool is_granted(struct api_call *call, const struct queue_entry *entry)
                              call->method->verb);
 }
 
+struct str api_call_default_pool(struct api_call *call, struct str queue)
+{
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, queue);
+    ProtobufCMessage *message = NULL;
+    struct err err;
+
+    if (!entry) {
+        return (struct str){0};
+    }
+    int rc = wire_decode(&api__queue__descriptor, entry->encoded,
+                         &wire_request_limits, &call->arena, &message, &err);
+    queue_entry_unref(entry);
+    if (rc < 0 || !((const Api__Queue *)message)->scheduling) {
+        return (struct str){0};
+    }
+    return str_of(((const Api__Queue *)message)->scheduling->default_pool);
+}
+
 /* Whether the query store has heard of a job set. */
 static bool is_job_set_known(struct api_call *call, struct str queue,
                              struct str job_set)

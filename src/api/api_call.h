@@ -60,6 +60,11 @@ bool api_call_decode(struct api_call *call,
                      const ProtobufCMessageDescriptor *type, struct str request,
                      void *ret_message) must_check;
 
+/* The home of a queue's jobs that name no pool, in the call's arena; "": it has
+ * none. */
+struct str api_call_default_pool(struct api_call *call,
+                                 struct str queue) must_check;
+
 /* Whether the caller may do the method's verb on a queue that exists; false:
  * the call is over. */
 bool api_call_authorize_queue(struct api_call *call,

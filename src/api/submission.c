@@ -232,6 +232,9 @@ static void put_digest(struct builder *builder,
     struct gang_terms terms;
 
     annotations_digest(item, gang, &digest);
+    if (!digest.pool.byte_count) {
+        digest.pool = builder->context->default_pool;
+    }
     if (member) {
         pod_group_digest(item, group, member, strbuf_str(&builder->terms),
                          &digest);

@@ -23,6 +23,7 @@ struct submission_context {
     const struct rng *rng;
     struct str owner; /* the caller's name */
     int64_t now_ms;
+    struct str default_pool; /* the queue's; "": it has none */
 };
 
 /* Decode a request, strictly; it lives in the arena and borrows nothing.

@@ -83,6 +83,7 @@ void handle_submit_jobs(struct api_call *call, struct str request)
     if (!api_call_authorize_queue(call, str_of(message->queue))) {
         return;
     }
+    context.default_pool = api_call_default_pool(call, str_of(message->queue));
     struct command *command = command_create(COMMAND_SUBMIT);
     if (submission_build(message, &context, command, &refusal) < 0) {
         command_destroy(command);

@@ -262,6 +262,7 @@ static struct command *make_command(struct incoming *in)
         .rng = ports->rng,
         .owner = call->principal.name,
         .now_ms = ports->clock->wall_ms(ports->clock),
+        .default_pool = api_call_default_pool(call, str_of(in->queue)),
     };
     auto_ptr(command) command = command_create(COMMAND_SUBMIT);
     struct command *made = command;

@@ -107,7 +107,8 @@ static enum cli_exit take_quota(struct cli *cli, Api__QueueScheduling *ret)
 
 static bool is_default(const Api__QueueScheduling *scheduling)
 {
-    return !*scheduling->ordering && !scheduling->class_priority_ignored &&
+    return !*scheduling->ordering && !*scheduling->default_pool &&
+           !scheduling->class_priority_ignored &&
            !scheduling->allow_stateaware_disable &&
            scheduling->max_running_apps == 0 &&
            !scheduling->over_share_factor && !scheduling->excess_budget &&
@@ -130,6 +131,10 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
     }
     if (cli_has(cli, "max-running-apps")) {
         scheduling->max_running_apps = (uint32_t)apps_max;
+    }
+    if (cli_is_given(cli, "default-pool")) {
+        scheduling->default_pool =
+            cli_format(cli, "%s", cli_text(cli, "default-pool", ""));
     }
     if (cli_has(cli, "ordering")) {
         scheduling->ordering =

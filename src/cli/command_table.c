@@ -108,6 +108,8 @@ static const struct option_spec queue_options[] = {
     {"cordon", 0, OPTION_SWITCH, NULL, "start nothing of it"},
     {"labels", 'l', OPTION_LIST, "K=V,...", "labels of the queue"},
     {"retry-policies", 0, OPTION_LIST, "P,...", "retry policies"},
+    {"default-pool", 0, OPTION_TEXT, "POOL",
+     "home of its jobs that name no pool"},
     {"ordering", 0, OPTION_TEXT, "O",
      "priority, fifo, fair, stateaware or cfs (priority)"},
     {"ignore-class-priority", 0, OPTION_SWITCH, NULL,

@@ -24,9 +24,9 @@ static bool is_alphanumeric(char c)
     return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* Kubernetes' DNS subdomain: dot-separated runs of small letters, digits and
- * dashes, each with no dash at its ends. */
-static bool is_subdomain(struct str name)
+/* Dot-separated runs of small letters, digits and dashes, each with no dash at
+ * its ends. */
+bool pool_is_name(struct str name)
 {
     if (!name.byte_count || name.byte_count > POOL_NAME_BYTES_MAX) {
         return false;
@@ -64,7 +64,7 @@ static bool is_label_key(struct str key)
 
     if (slash) {
         size_t prefix = (size_t)(slash - key.p);
-        if (!is_subdomain(str_make(key.p, prefix))) {
+        if (!pool_is_name(str_make(key.p, prefix))) {
             return false;
         }
         name = str_make(slash + 1, key.byte_count - prefix - 1);
@@ -88,7 +88,7 @@ static int check_name(const char *name, struct err *err)
                        "metadata.name: \"default\" is the default pool, which "
                        "cannot be created, edited or deleted");
     }
-    if (!is_subdomain(text)) {
+    if (!pool_is_name(text)) {
         return err_set(err, -ERR_INVALID,
                        "metadata.name: \"%.128s\" is not a name of at most %d "
                        "small letters, digits, '-' and '.', with letters or "
@@ -224,7 +224,7 @@ static int check_lenders(const Berth__Api__Pool *pool, struct err *err)
                            "spec.borrowingPools: %s cannot borrow from itself",
                            lender);
         }
-        if (!is_subdomain(str_of(lender))) {
+        if (!pool_is_name(str_of(lender))) {
             return err_set(err, -ERR_INVALID,
                            "spec.borrowingPools: \"%.128s\" is not the name "
                            "of a pool",

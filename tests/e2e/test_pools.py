@@ -8,6 +8,7 @@ import unittest
 import urllib.request
 
 import harness
+from test_berthctl import job_file
 
 SERVER = """
 scheduling:
@@ -270,6 +271,17 @@ class Pools(unittest.TestCase):
             self.jobs(state="SUCCEEDED")) == count, 60)
         self.assertTrue(all(job["runCount"] == 1 for job in self.jobs()))
         self.replay()
+
+    def test_a_queue_names_the_home_of_its_jobs(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true"), ("n", 1, 4)))
+        self.make_pool("cpu")
+        self.berth.ctl("update", "queue", "q", "--default-pool", "cpu")
+        self.berth.ctl("submit", "-", input_text=job_file("q", "s", "true"))
+        self.wait_where("RUNNING", cpu=1)
+        self.assertEqual(self.pool("cpu")["runningOwnCount"], 1)
+        refused = self.berth.ctl("update", "queue", "q", "--default-pool",
+                                 "No", check=False)
+        self.assertIn("scheduling.defaultPool", refused.stderr)
 
     def test_pools_outlive_the_server(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true")))
