@@ -226,16 +226,36 @@ static void get_marks(struct control *c, struct pack_reader *reader)
     }
 }
 
+static bool has_node(const struct control *c, const struct job_run *run)
+{
+    const struct control_executor *executor =
+        control_find_executor(c, run->executor_id);
+    uint32_t index = executor
+                         ? names_find(&executor->node_names, run->node_name)
+                         : NAMES_NONE;
+
+    return index != NAMES_NONE && executor->nodes.items[index].bytes;
+}
+
+/* A node that is gone is still of the pool that its runs count in: it is
+ * there for the moment in which its run comes. */
 static void restore_run(struct control *c, uint32_t job,
                         const struct job_view *view)
 {
-    uint32_t node =
-        pools_node_index(c->pools, view->run.executor_id, view->run.node_name);
-
+    struct node_record gone = {.name = view->run.node_name,
+                               .pool = view->run.pool};
+    bool is_gone = !has_node(c, &view->run);
+    uint32_t node = is_gone ? pools_node_set(c->pools, view->run.executor_id,
+                                             &gone, view->run.pool)
+                            : pools_node_index(c->pools, view->run.executor_id,
+                                               view->run.node_name);
     int64_t leased_ms = view->run.leased_ms; /* 0: of an older release */
 
     pools_job_lease(c->pools, job, node, view->run.priority,
                     leased_ms ? leased_ms : c->now_ms, false);
+    if (is_gone) {
+        pools_node_remove(c->pools, node);
+    }
     if (view->run.started_ms) {
         pools_job_age_from(c->pools, job, view->run.started_ms);
         note_finished(c, job, view->state);

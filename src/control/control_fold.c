@@ -203,6 +203,7 @@ void link_job(struct control *c, uint32_t job, struct str queue)
         .gang_uniformity = digest.gang_uniformity,
         .gang_terms = digest.gang_terms,
         .sub_group = digest.sub_group,
+        .was_leased = view.run_count > 0, /* a checkpoint is read back */
         .application = application_of(&view, &digest),
         .has_stateaware_off = digest.has_stateaware_off,
     };
