@@ -8,6 +8,7 @@
  *   - an end is followed by no decision and no report, and each decision
  *     follows from what stands before it
  *   - no run id is leased twice
+ *   - no decision leaves a group below its minimum: only what befalls pods
  *   - repeating a report changes nothing
  *   - left alone with an executor that works, every job comes to its end
  */
@@ -23,6 +24,7 @@ enum {
     NODES = 2,
     ACTS = 40,
     ROUNDS = 200,
+    PODS = 3, /* of a group */
 };
 
 static const char *const queues[] = {"q", "r"};
@@ -35,6 +37,12 @@ struct world {
     struct stage stage;
     struct job_id jobs[JOBS];
     uint32_t job_count;
+    struct group {
+        uint32_t first; /* of its jobs: the auxiliary one, then workers */
+        uint32_t minimum;
+        bool is_tolerant;
+    } groups[JOBS / PODS];
+    uint32_t group_count;
     bool is_bad; /* something did not hold */
     const char *what;
 };
@@ -49,6 +57,8 @@ struct told {
     struct run_id leased[JOBS * ACTS];
     uint32_t leased_count;
     char executor_text[JOBS][8];
+    bool is_below[JOBS / PODS]; /* groups, after the last record */
+    bool has_mishap[JOBS];      /* in this record something befell it */
     bool is_bad;
 };
 
@@ -107,6 +117,9 @@ static int tell(const struct log_item *item, void *ctx)
     if (event->type == EVENT_LEASED) {
         tell_lease(told, n, event);
     }
+    told->has_mishap[n] |= event->type == EVENT_RUN_CANCELLED ||
+                           (event->type == EVENT_RUN_ERRORS &&
+                            event->error.kind != ERROR_PREEMPTED);
     if (happening != JOB_ON_OTHER) {
         enum job_state next = job_state_next(told->state[n], happening);
         /* Two reports of the same in one batch may both be there; a decision
@@ -121,12 +134,49 @@ static int tell(const struct log_item *item, void *ctx)
     return 0;
 }
 
+/* Whether some of a group run, and fewer than its minimum: what has ended well
+ * counts, or has ended at all where failures are tolerated. */
+static bool is_below(const struct told *told, const struct group *group)
+{
+    uint32_t running = 0, present = 0;
+
+    for (uint32_t i = group->first; i < group->first + PODS; i++) {
+        enum job_state state = told->state[i];
+        bool is_worker = i > group->first;
+        bool has_failed = state == JOB_RUN_FAILED || state == JOB_FAILED;
+        running += job_state_has_run(state);
+        present +=
+            is_worker &&
+            (job_state_has_run(state) || state == JOB_RUN_SUCCEEDED ||
+             state == JOB_SUCCEEDED || (has_failed && group->is_tolerant));
+    }
+    return running > 0 && present < group->minimum;
+}
+
+static void check_groups(struct told *told)
+{
+    for (uint32_t g = 0; g < told->world->group_count; g++) {
+        const struct group *group = &told->world->groups[g];
+        bool is_below_now = is_below(told, group), has_mishap = false;
+        for (uint32_t i = group->first; i < group->first + PODS; i++) {
+            has_mishap |= told->has_mishap[i];
+        }
+        if (is_below_now && !told->is_below[g] && !has_mishap) {
+            told->is_bad = true;
+        }
+        told->is_below[g] = is_below_now;
+    }
+    memset(told->has_mishap, 0, sizeof(told->has_mishap));
+}
+
 static int tell_record(void *ctx, const struct elog_record *record)
 {
     auto_arena arena = {0};
     struct err err;
 
-    return log_decode(record->payload, &arena, tell, ctx, &err);
+    int rc = log_decode(record->payload, &arena, tell, ctx, &err);
+    check_groups(ctx);
+    return rc;
 }
 
 static struct told *read_log(struct world *world)
@@ -177,7 +227,6 @@ static void submit_group(struct world *world, struct tape *tape)
 {
     static const enum gang_kind kinds[] = {GANG_POD_GROUP, GANG_POD_GROUP,
                                            GANG_TRAINING_TOLERANT};
-    enum { PODS = 3 };
     uint32_t minimum = (uint32_t)draw(tape, 1, 2);
     struct gang_terms terms = {
         .kind = kinds[draw(tape, 0, 2)],
@@ -569,5 +618,5 @@ static bool histories(struct tape *tape)
 
 int main(void)
 {
-    return prop_check("histories", histories, 400, 0) ? 0 : 1;
+    return prop_check("histories", histories, 800, 0) ? 0 : 1;
 }
