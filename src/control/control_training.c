@@ -82,7 +82,8 @@ static void on_set(struct control *c, const struct log_item *item)
     }
     record.reason = str_of(message->reason);
     record.is_fault_tolerant = message->fault_tolerant;
-    /* The ids of a large one would be most of what is kept. */
+    /* These would be most of what is kept, and are in the log. */
+    message->resource.len = 0;
     for (size_t i = 0; i < message->n_components; i++) {
         message->components[i]->n_job_ids = 0;
     }
@@ -196,6 +197,24 @@ static void add_reclassified(struct control *c, struct job_id job,
     add_event(c, &scope, &event);
 }
 
+/* Whether the change of its class fits in a record, with room for others. */
+static bool fits_in_record(struct control *c, uint32_t index)
+{
+    enum { EVENT_BYTES = 64 }; /* beside the class */
+    struct job_id job = {{0, 0}};
+    size_t byte_count = 0;
+
+    while (training_next_live(c->training, index, job, &job)) {
+        uint32_t at = jobs_find(c->jobs, job);
+        if (at != JOBS_NONE) {
+            struct job_view view;
+            jobs_get(c->jobs, at, &view);
+            byte_count += view.class_key.byte_count + EVENT_BYTES;
+        }
+    }
+    return byte_count <= CONTROL_BATCH_BYTES_MAX / 2;
+}
+
 static void add_update(struct control *c, const struct command *command,
                        uint32_t index)
 {
@@ -258,6 +277,12 @@ void training_take(struct control *c, struct command *command)
         command_answer(command, COMMAND_INVALID,
                        "the TrainingJob has ended: its class can no longer "
                        "change");
+        return;
+    }
+    if (!fits_in_record(c, index)) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "the request is larger than one record of the log may "
+                       "be");
         return;
     }
     add_update(c, command, index);

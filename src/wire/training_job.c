@@ -864,11 +864,39 @@ static int read_kind(struct reading *r)
     return 0;
 }
 
+/* Whether a document has at most so many values, each as often as it is
+ * referred to.  Its depth is bounded. */
+static bool is_within(const json_t *value, size_t *left)
+{
+    const char *key;
+    json_t *item;
+    size_t i;
+
+    if (*left == 0) {
+        return false;
+    }
+    (*left)--;
+    json_object_foreach((json_t *)(uintptr_t)value, key, item)
+    {
+        if (!is_within(item, left)) {
+            return false;
+        }
+    }
+    json_array_foreach(value, i, item)
+    {
+        if (!is_within(item, left)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int training_job_read(struct str text, const struct training_rules *rules,
                       struct training_job *ret_job, struct err *err)
 {
     struct reading r = {rules, ret_job, err};
     auto_json_t *document = NULL;
+    size_t left = TRAINING_VALUES_MAX;
 
     *ret_job = (struct training_job){.hops_max = -1};
     if (text.byte_count > TRAINING_BYTES_MAX) {
@@ -879,6 +907,11 @@ int training_job_read(struct str text, const struct training_rules *rules,
     int rc = wire_yaml_read_first(text, &document, err);
     if (rc < 0) {
         return rc;
+    }
+    if (!is_within(document, &left)) {
+        return err_set(err, -ERR_LIMIT,
+                       "a TrainingJob may have %d values, aliases included",
+                       TRAINING_VALUES_MAX);
     }
     /* What stood behind an alias is shared: each gets its own. */
     ret_job->resource = json_deep_copy(document);

@@ -20,13 +20,13 @@
 #include "base/strbuf.h"
 
 enum {
-    TRAINING_BYTES_MAX = 1 << 20, /* of one resource */
-    TRAINING_NAME_BYTES_MAX = 50, /* so that its pods' names are names too */
-    TRAINING_PODS_MAX = 20000,    /* of all components, at their most */
+    TRAINING_BYTES_MAX = 1 << 20,  /* of one resource */
+    TRAINING_VALUES_MAX = 1 << 16, /* with what its aliases stand for */
+    TRAINING_NAME_BYTES_MAX = 50,  /* so that its pods' names are names too */
+    TRAINING_PODS_MAX = 20000,     /* of all components, at their most */
     TRAINING_PORTS_MAX = 1024,
     TRAINING_PORT_DEFAULT = 7164,
     TRAINING_FREEZING_WINDOW_S_MAX = 7 * 86400,
-    TRAINING_PODS_JSON_DEPTH = 16,
 };
 
 /* What an operator says of all TrainingJobs.  Texts are borrowed. */

@@ -151,6 +151,16 @@ class OnFake(Training):
             self.assertIn(why, done.stderr)
         self.assertEqual(self.list(), {})
 
+    def test_a_file_may_have_several(self):
+        both = job("a", 1, 1) + "\n---\n" + job("b", 1, 1) + "\n"
+        self.submit(both)
+        self.assertEqual(set(self.list()), {"a", "b"})
+        self.assertEqual(self.submit(
+            job("c", 1, 1) + "\n---\nkind: Pod\n", check=False).returncode, 6)
+        dry = self.berth.ctl("submit", "--dry-run", "-", check=False,
+                             input_text=job("d", 2, 1))
+        self.assertIn("document 1: spec.trainer.max-instance", dry.stderr)
+
     def test_a_name_is_taken_until_it_is_deleted(self):
         self.submit(job("a", 1, 1))
         again = self.submit(job("a", 1, 1), check=False)

@@ -371,6 +371,23 @@ static void test_a_refusal_names_the_field(void **state)
                         "in all, not 20002");
 }
 
+static void test_aliases_do_not_fill_the_memory(void **state)
+{
+    auto_strbuf text = {0};
+
+    (void)state;
+    strbuf_add_text(&text, "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for (int i = 1; i < 5; i++) {
+        strbuf_addf(&text, "a%d: &a%d [", i, i);
+        for (int k = 0; k < 10; k++) {
+            strbuf_addf(&text, "%s*a%d", k ? ", " : "", i - 1);
+        }
+        strbuf_add_text(&text, "]\n");
+    }
+    assert_refused(strbuf_text(&text),
+                   "a TrainingJob may have 65536 values, aliases included");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +401,7 @@ int main(void)
         TEST(test_gpus_have_two_names),
         TEST(test_gpus_need_cores_to_feed_them),
         TEST(test_a_refusal_names_the_field),
+        TEST(test_aliases_do_not_fill_the_memory),
     };
 
     return RUN_TESTS(tests);
