@@ -126,6 +126,32 @@ static uint32_t count_conflicts(const struct control *c)
     return count;
 }
 
+/* Whose jobs are. */
+
+void pool_put_home(struct strbuf *buf, const struct control *c, uint32_t job,
+                   bool has_run)
+{
+    const struct pool_record *at =
+        pools_shard_record(c->pools, pools_job_shard(c->pools, job));
+    struct job_digest digest;
+
+    if (c->pool_table.entries.count == 0) {
+        return;
+    }
+    jobs_digest(c->jobs, job, &digest);
+    const struct pool_entry *home =
+        pool_table_find(&c->pool_table, digest.pool);
+    struct str home_name = home ? home->record.name : POOL_DEFAULT_NAME;
+    struct str at_name = at ? at->name : POOL_DEFAULT_NAME;
+    strbuf_addf(buf, "It is at home in pool %.*s.\n", STR_ARG(home_name));
+    if (has_run && !str_equal(home_name, at_name)) {
+        strbuf_addf(buf,
+                    "It borrows its place from pool %.*s, whose own jobs may "
+                    "take it back.\n",
+                    STR_ARG(at_name));
+    }
+}
+
 /* Answers. */
 
 _Static_assert((int)POOL_AMOUNT_PODS == (int)SCHED_AMOUNT_PODS &&

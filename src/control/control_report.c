@@ -368,6 +368,7 @@ static void put_job(struct strbuf *buf, struct control *c, uint32_t job,
     strbuf_addf(buf, "Job %s of queue %.*s is %s.\n",
                 job_id_format(view.id, id), STR_ARG(view.queue),
                 job_state_name(view.state));
+    pool_put_home(buf, c, job, view.has_run);
     if (view.has_run) {
         strbuf_addf(buf, "Run %u is on node %.*s of executor %.*s.\n",
                     view.run_count, STR_ARG(view.run.node_name),

@@ -213,6 +213,10 @@ class Pools(unittest.TestCase):
         self.wait_where("RUNNING", cpu=4, gpu=4)
         self.assertEqual(self.pool("gpu")["runningForeignCount"], 4)
         self.assertIn("4000 ", self.shared_row("gpu"))
+        guest = [job for job in self.jobs() if job.get("pool") == "gpu"][0]
+        self.assertIn("It is at home in pool cpu.\n"
+                      "It borrows its place from pool gpu",
+                      self.berth.ctl("explain", guest["jobId"]).stdout)
         # Home demand takes its places back; who loses one waits at home.
         self.submit("home", 3, "gpu")
         self.wait_where("RUNNING", cpu=4, gpu=4)
