@@ -34,6 +34,9 @@ static void count_node(struct round *round, uint32_t class_index, uint32_t job,
     uint32_t node = room->topology->nodes[place];
 
     room->counts[place] = count_on(round, class_index, job, node);
+    if (room->counts[place] > room->count_max) {
+        room->count_max = room->counts[place];
+    }
     room->keys[place] = room->counts[place]
                             ? pool_weigh(round->pool, &round->sched->free[node])
                             : 0;
@@ -62,6 +65,7 @@ static void sum_domains(struct domain_room *room)
 static void count_all(struct round *round, uint32_t class_index, uint32_t job,
                       struct domain_room *room)
 {
+    room->count_max = 0;
     for (uint32_t i = 0; i < room->topology->node_count; i++) {
         count_node(round, class_index, job, room, i);
     }
@@ -87,7 +91,7 @@ static struct domain_room *make(struct round *round)
 }
 
 /* The sums follow a node that moved. */
-static void recount(struct round *round, uint32_t class_index,
+static void recount(struct round *round, uint32_t class_index, uint32_t job,
                     struct domain_room *room, uint32_t node)
 {
     const struct topology *topology = room->topology;
@@ -97,7 +101,7 @@ static void recount(struct round *round, uint32_t class_index,
         return;
     }
     uint64_t count = room->counts[place], key = room->keys[place];
-    count_node(round, class_index, NONE, room, place);
+    count_node(round, class_index, job, room, place);
     for (uint32_t d = topology->lowest[place]; d != NONE;
          d = topology->domains[d].parent) {
         room->domain_sums[d] += room->counts[place] - count;
@@ -105,26 +109,25 @@ static void recount(struct round *round, uint32_t class_index,
     }
 }
 
-const struct domain_room *domain_room_of(struct round *round,
-                                         uint32_t class_index)
+/* Bring a room up to date, or make it. */
+static struct domain_room *follow(struct round *round, uint32_t class_index,
+                                  uint32_t job, struct domain_room *room)
 {
-    struct class *class = class_round(round, class_index);
-    struct domain_room *room = class->domain_room;
-
     place_flush(round);
     if (!room) {
-        room = class->domain_room = make(round);
-        count_all(round, class_index, NONE, room);
+        room = make(round);
+        count_all(round, class_index, job, room);
         return room;
     }
     size_t moved = round->moved.count - room->moved_seen;
     if (round->reserve.own ||
         moved > room->topology->node_count / RECOUNT_PART ||
         room->reserved_by != (round->reserve.hold != NULL)) {
-        count_all(round, class_index, NONE, room);
+        count_all(round, class_index, job, room);
     }
     for (; room->moved_seen < round->moved.count; room->moved_seen++) {
-        recount(round, class_index, room, round->moved.items[room->moved_seen]);
+        recount(round, class_index, job, room,
+                round->moved.items[room->moved_seen]);
     }
     if (round->reserve.own) {
         room->reserved_by = NONE; /* it is not asked beside the next */
@@ -132,13 +135,24 @@ const struct domain_room *domain_room_of(struct round *round,
     return room;
 }
 
-const struct domain_room *domain_room_whole(struct round *round,
-                                            uint32_t class_index, uint32_t job)
+const struct domain_room *domain_room_of(struct round *round,
+                                         uint32_t class_index)
 {
-    struct domain_room *room = make(round);
+    struct class *class = class_round(round, class_index);
 
-    place_flush(round);
-    (void)class_round(round, class_index);
-    count_all(round, class_index, job, room);
-    return room;
+    class->domain_room = follow(round, class_index, NONE, class->domain_room);
+    return class->domain_room;
+}
+
+const struct domain_room *domain_room_whole(struct round *round,
+                                            uint32_t class_index, uint32_t job,
+                                            bool has_nodes)
+{
+    struct class *class = class_round(round, class_index);
+
+    if (has_nodes) {
+        return follow(round, class_index, job, NULL);
+    }
+    class->empty_room = follow(round, class_index, job, class->empty_room);
+    return class->empty_room;
 }

@@ -21,6 +21,7 @@ struct domain_room {
                               where it holds any */
     uint64_t *domain_sums; /* by domain: the counts of its nodes */
     uint64_t *domain_keys; /* by domain: the keys of its nodes */
+    uint32_t count_max;    /* no node holds more */
     uint32_t moved_seen;   /* of round.moved */
     uint32_t reserved_by;  /* what it was counted beside */
 };
@@ -28,7 +29,8 @@ struct domain_room {
 /* The room that a class has now, in a pool with a topology. */
 const struct domain_room *domain_room_of(struct round *round,
                                          uint32_t class_index);
-/* The same for a member of a gang that has its nodes whole: counted at each
- * call. */
+/* The same for a member of a gang that has its nodes whole.  One that has
+ * nodes already is alone in that, and all are counted at each call. */
 const struct domain_room *domain_room_whole(struct round *round,
-                                            uint32_t class_index, uint32_t job);
+                                            uint32_t class_index, uint32_t job,
+                                            bool has_nodes);

@@ -152,6 +152,9 @@ bool near_next(const struct near_query *query, struct near_pick *pick)
 
     for (uint32_t level = is_first ? 0 : last.level; level <= level_max;
          level++) {
+        if (level == 0 && query->room->count_max < query->needed) {
+            continue; /* the only level at which there are as many as nodes */
+        }
         struct best best = {
             .query = query,
             .last = !is_first && level == last.level ? &last : NULL,

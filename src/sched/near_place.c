@@ -254,8 +254,12 @@ static const struct domain_room *room_for(const struct near *near, uint32_t job)
     struct round *round = near->attempt->round;
     uint32_t class_index = class_of_job(round->sched, job);
 
-    return near->is_whole ? domain_room_whole(round, class_index, job)
-                          : domain_room_of(round, class_index);
+    bool has_nodes =
+        near->attempt->gang->leased.count || near->attempt->placed_count;
+
+    return near->is_whole
+               ? domain_room_whole(round, class_index, job, has_nodes)
+               : domain_room_of(round, class_index);
 }
 
 /* Place the sub-groups from the one at `index` on. */
@@ -662,7 +666,7 @@ uint32_t near_find(const struct search *search, const struct gang *gang,
     struct round *round = search->round;
     const struct domain_room *room =
         whole_node_is_for(gang)
-            ? domain_room_whole(round, search->class_index, search->job)
+            ? domain_room_whole(round, search->class_index, search->job, true)
             : domain_room_of(round, search->class_index);
     struct near_pick pick = NEAR_NO_PICK;
     struct near_query query = {

@@ -76,6 +76,7 @@ struct class
     struct climb *climb;             /* see ladder.c */
     struct group_rooms *group_rooms; /* see group_room.c */
     struct domain_room *domain_room; /* see domain_room.h */
+    struct domain_room *empty_room;  /* likewise, of nodes that nobody uses */
     struct borrowed *borrowed;       /* see lend.h */
 };
 
