@@ -152,7 +152,8 @@ void group_victims_add(const struct search *search, uint32_t node,
         struct victim one = victim_of_run(round, run);
         one.group = index;
         one.is_surplus = left[sub_group] > 0;
-        may_go = one.is_surplus ? may_go || may_shrink(search, gang, run->level)
+        may_go = one.is_surplus ? may_go || rules->takes_surplus ||
+                                      may_shrink(search, gang, run->level)
                                 : may_go && !is_kept;
         if (!may_go) {
             kept_count++;

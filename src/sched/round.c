@@ -14,6 +14,7 @@
 #include "sched/rates.h"
 #include "sched/starving.h"
 #include "sched/sweep.h"
+#include "sched/victims.h"
 
 /* How a lease is let past what waits for its node. */
 static void note_pass(const struct round *round,
@@ -305,7 +306,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
         lane_skip(round, lane);
-    } else if (has_surplus(round)) {
+    } else if (has_surplus(round) && !class->is_blocked_all) {
         lane_drop_list(round, lane);
     } else {
         if (round->is_lending) {
@@ -349,7 +350,9 @@ static void step_job(struct round *round, struct lane *lane)
         node = victims_find(&search);
         node = node == NONE ? away_find_victims(&search) : node;
         class->is_blocked_all |=
-            node == NONE && !is_special && !has_surplus(round);
+            node == NONE && !is_special &&
+            (!has_surplus(round) ||
+             (class->variant == NONE && !victims_may_be(&search)));
     }
     if (node == NONE) {
         pass_over_job(round, lane, class);

@@ -157,6 +157,7 @@ static void sum_up(const struct search *search, uint32_t node,
             continue;
         }
         amounts_add(&left, &victims[i].sum);
+        ret_set->breaks_gang |= victims[i].gang != NONE;
         if (!is_counted(victims, count, &victims[i])) {
             victim_set_add(round, ret_set, &victims[i]);
         }
@@ -194,21 +195,6 @@ bool victim_sets_of_node(const struct search *search, uint32_t node,
     return true;
 }
 
-/* Whether some victim of the chosen takes all of its gang. */
-static bool breaks_gang(const struct search *search, uint32_t node,
-                        const struct victim_rules *rules)
-{
-    uint32_t count;
-    const struct victim *victims = victims_choose(search, node, rules, &count);
-
-    for (uint32_t i = 0; victims && i < count; i++) {
-        if (victims[i].job != NONE && victims[i].gang != NONE) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void consider(const struct search *search, uint32_t node,
                      const struct victim_rules *rules, struct victim_set *best,
                      bool *has_best)
@@ -226,8 +212,7 @@ static void consider(const struct search *search, uint32_t node,
         return;
     }
     sparing.spares_groups = true;
-    if (breaks_gang(search, node, rules) &&
-        judge(search, node, &sparing, &other) &&
+    if (set.breaks_gang && judge(search, node, &sparing, &other) &&
         victim_set_compare(sched, &other, &set) < 0) {
         set = other;
     }

@@ -31,6 +31,7 @@ struct victim_set {
     uint32_t pod;     /* of it, the one with the highest id */
     uint32_t node, node_rank;
     bool spares_groups; /* it was found so; see struct victim_rules */
+    bool breaks_gang;   /* some victim takes all of its gang */
 };
 
 /* Which of two sets is better: below 0 the first, 0 never for two nodes. */

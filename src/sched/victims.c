@@ -494,7 +494,7 @@ uint32_t victims_count(const struct search *search, uint32_t node)
 {
     const struct sched *sched = search->round->sched;
     uint32_t count, total = 0;
-    const struct victim_rules rules = {UINT32_MAX, -1, false};
+    const struct victim_rules rules = {.cut = UINT32_MAX, .level_max = -1};
     const struct victim *victims = victims_choose(search, node, &rules, &count);
 
     for (uint32_t i = 0; victims && i < count; i++) {
@@ -722,12 +722,21 @@ static uint32_t find_set(const struct search *search)
     return set.node;
 }
 
+bool victims_may_be(const struct search *search)
+{
+    struct victim_rules rules = victims_rules(search);
+    struct victim_set set;
+
+    rules.takes_surplus = true;
+    return victim_sets_find(search, &rules, &set);
+}
+
 uint32_t victims_find(const struct search *search)
 {
     struct round *round = search->round;
     const struct policy *policy = round->sched->policy;
     const struct class *class = class_round(round, search->class_index);
-    struct victim_rules rules = {0, -1, false};
+    struct victim_rules rules = {.level_max = -1};
     uint32_t node = NONE;
 
     if (class->is_impossible) {

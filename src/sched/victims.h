@@ -32,6 +32,7 @@ struct victim_rules {
     int level_max; /* ... and other preemptible work up to this level */
     /* What breaks a gang with terms keeps its place before all else. */
     bool spares_groups;
+    bool takes_surplus; /* whoever asks */
 };
 
 /* Whether a run may lose its place for `class`, by what it is itself. */
@@ -42,6 +43,9 @@ bool victim_is_permitted(const struct round *round, const struct run *run,
 struct victim victim_of_run(const struct round *round, const struct run *run);
 /* Who may go for what is searched for, by all rules together. */
 struct victim_rules victims_rules(const struct search *search);
+/* Whether there would be a place with victims for somebody, if all surplus
+ * might go; for a class that found none. */
+bool victims_may_be(const struct search *search);
 /* All that runs on a node, if all of that may go; NULL: some of it may not.
  * Good until the next call. */
 const struct victim *victims_all(const struct search *search, uint32_t node,
