@@ -519,8 +519,14 @@ static void add_preemption(struct control *c,
         jobs_is_live(c->jobs, decision->for_job)) {
         jobs_get(c->jobs, decision->for_job, &preempting);
     }
-    job_preempt(c->jobs, decision->job, preemption_reason(c, decision),
-                preempting.id, c->batch.time_ms, &decisions);
+    struct str reason = preemption_reason(c, decision);
+    if (pools_job_is_away(c->pools, decision->job)) {
+        job_recall(c->jobs, decision->job, reason, preempting.id,
+                   c->batch.time_ms, &decisions);
+    } else {
+        job_preempt(c->jobs, decision->job, reason, preempting.id,
+                    c->batch.time_ms, &decisions);
+    }
     decisions.events[0].preempted.is_scaling = decision->is_scaling;
     batch_add_decisions(&c->batch, &decisions);
 }

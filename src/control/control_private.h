@@ -158,6 +158,7 @@ struct shard_rounds {
     bool has_borrowed; /* what waits was handed out; for BORROW_FIRST */
     /* While the planner has it: what it was asked, when, and on which state. */
     bool is_out;
+    bool is_back; /* what it decided is not in a batch yet */
     uint64_t started_ns, seen_seq;
     struct planner_task *task; /* owned */
 };

@@ -177,24 +177,53 @@ static void begin(struct control *c, uint32_t shard, enum round_kind kind)
     c->config.planner->begin(c->config.planner, rounds->task);
 }
 
-/* A plan is back, if it is; what of it stands goes into the batch. */
+/* The plans that are back: first all shards are idle again, since one may lend
+ * to another. */
+static void take_back(struct control *c)
+{
+    for (uint32_t i = 0; i < c->rounds.count; i++) {
+        struct shard_rounds *rounds = &c->rounds.items[i];
+        if (!rounds->is_out || rounds->is_back) {
+            continue;
+        }
+        if (pools_is_full(c->pools, i)) {
+            c->config.planner->wait(c->config.planner, rounds->task);
+        } else if (!c->config.planner->is_done(c->config.planner,
+                                               rounds->task)) {
+            continue;
+        }
+        rounds->is_back = true;
+        (void)pools_plan_end(c->pools, i, &rounds->task->plan);
+        if (pools_take_news(c->pools)) {
+            c->is_plan_wanted = c->is_balance_wanted = true;
+        }
+    }
+}
+
+/* What stands of a plan that is back goes into the batch. */
 static void finish(struct control *c, uint32_t shard)
 {
     struct shard_rounds *rounds = rounds_of(c, shard);
     struct planner_task *task = rounds->task;
 
-    if (pools_is_full(c->pools, shard)) {
-        c->config.planner->wait(c->config.planner, task);
-    } else if (!c->config.planner->is_done(c->config.planner, task)) {
-        return;
+    if (rounds->is_back) {
+        rounds->is_out = rounds->is_back = false;
+        take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
+                  &task->plan);
     }
-    rounds->is_out = false;
-    (void)pools_plan_end(c->pools, shard, &task->plan);
-    if (pools_take_news(c->pools)) {
-        c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+/* The batch is full: what is not in it is planned anew, for the state is
+ * another after it. */
+static void forget_back(struct control *c)
+{
+    for (size_t i = 0; i < c->rounds.count; i++) {
+        struct shard_rounds *rounds = &c->rounds.items[i];
+        if (rounds->is_back) {
+            rounds->is_out = rounds->is_back = false;
+            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+        }
     }
-    take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
-              &task->plan);
 }
 
 static bool is_beside(const struct control *c)
@@ -215,11 +244,13 @@ void rounds_abandon(struct control *c)
 {
     for (size_t i = 0; i < c->rounds.count; i++) {
         struct shard_rounds *rounds = &c->rounds.items[i];
-        if (rounds->is_out) {
+        if (rounds->is_out && !rounds->is_back) {
             c->config.planner->wait(c->config.planner, rounds->task);
-            rounds->is_out = false;
-            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
             (void)pools_plan_end(c->pools, (uint32_t)i, &rounds->task->plan);
+        }
+        if (rounds->is_out) {
+            rounds->is_out = rounds->is_back = false;
+            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
         }
         mem_free(rounds->task);
         rounds->task = NULL;
@@ -318,12 +349,14 @@ void rounds_add(struct control *c)
 {
     uint32_t count = pools_object_count(c->pools) + 1;
 
+    take_back(c);
     share_news(c);
     for (uint32_t i = 0; i < count; i++) {
         /* The next batch goes on where this one is full. */
         uint32_t at = (c->first_shard + i) % count;
         if (log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
             c->first_shard = at;
+            forget_back(c);
             return;
         }
         add_one(c, shard_at(c, at));

@@ -341,6 +341,16 @@ void job_lease(const struct jobs *jobs, uint32_t job, const struct job_run *run,
     event->leased.excess_charge = run->excess_charge;
 }
 
+static void preempt(const struct job_view *view, struct str reason,
+                    struct job_id preempting, int64_t now_ms,
+                    struct job_decisions *ret_decisions)
+{
+    ASSERT(job_state_has_run(view->state));
+    begin(ret_decisions, view);
+    add_preemption(ret_decisions, view, reason, now_ms);
+    ret_decisions->events[0].preempted.preempting_job = preempting;
+}
+
 void job_preempt(const struct jobs *jobs, uint32_t job, struct str reason,
                  struct job_id preempting, int64_t now_ms,
                  struct job_decisions *ret_decisions)
@@ -348,10 +358,18 @@ void job_preempt(const struct jobs *jobs, uint32_t job, struct str reason,
     struct job_view view;
 
     jobs_get(jobs, job, &view);
-    ASSERT(job_state_has_run(view.state));
-    begin(ret_decisions, &view);
-    add_preemption(ret_decisions, &view, reason, now_ms);
-    ret_decisions->events[0].preempted.preempting_job = preempting;
+    preempt(&view, reason, preempting, now_ms, ret_decisions);
+}
+
+void job_recall(const struct jobs *jobs, uint32_t job, struct str reason,
+                struct job_id preempting, int64_t now_ms,
+                struct job_decisions *ret_decisions)
+{
+    struct job_view view;
+
+    jobs_get(jobs, job, &view);
+    view.flags |= JOB_FLAG_REQUEUE_PREEMPTED;
+    preempt(&view, reason, preempting, now_ms, ret_decisions);
 }
 
 void job_refuse(const struct jobs *jobs, uint32_t job, enum error_kind kind,

@@ -48,6 +48,12 @@ void job_preempt(const struct jobs *jobs, uint32_t job, struct str reason,
                  struct job_id preempting, int64_t now_ms,
                  struct job_decisions *ret_decisions);
 
+/* The like of a borrower (model.md 5.5): it is requeued, whatever it says of
+ * preemption. */
+void job_recall(const struct jobs *jobs, uint32_t job, struct str reason,
+                struct job_id preempting, int64_t now_ms,
+                struct job_decisions *ret_decisions);
+
 /* The end of a queued job that can never run (ERROR_REJECTED), or whose gang
  * started without it (ERROR_GANG_UNSCHEDULABLE). */
 void job_refuse(const struct jobs *jobs, uint32_t job, enum error_kind kind,

@@ -67,6 +67,8 @@ const struct pool_record *pools_shard_record(const struct pools *pools,
                                              uint32_t shard);
 /* The shard that a job is in. */
 uint32_t pools_job_shard(const struct pools *pools, uint32_t job);
+/* Whether it is a borrower there: its home is another. */
+bool pools_job_is_away(const struct pools *pools, uint32_t job);
 /* The shard that a node is in. */
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node);
 /* The shard of a pool, by its index. */

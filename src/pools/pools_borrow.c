@@ -24,7 +24,8 @@ static bool is_guest(const struct pools *pools, const struct shard *shard,
            place->is_foreign;
 }
 
-/* All that were not placed go home; how many. */
+/* All that were not placed go home, but for those that came since the plan
+ * began; how many.  Without a plan all go. */
 static uint32_t send_guests(struct pools *pools, struct shard *shard,
                             const struct sched_plan *plan)
 {
@@ -39,7 +40,8 @@ static uint32_t send_guests(struct pools *pools, struct shard *shard,
         if (!is_guest(pools, shard, job)) {
             continue;
         }
-        if (map_find(&placed, key_of_u64(job)) != MAP_NONE) {
+        bool is_new = plan && i >= shard->planned_guest_count;
+        if (is_new || map_find(&placed, key_of_u64(job)) != MAP_NONE) {
             shard->guests.items[left++] = job;
         } else {
             come_back(pools, job);

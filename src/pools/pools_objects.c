@@ -327,6 +327,11 @@ uint32_t pools_job_shard(const struct pools *pools, uint32_t job)
     return pools->is_mapped ? pools->places.items[job].shard : POOLS_DEFAULT;
 }
 
+bool pools_job_is_away(const struct pools *pools, uint32_t job)
+{
+    return pools->is_mapped && pools->places.items[job].is_foreign;
+}
+
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node)
 {
     return pools->is_mapped ? pools->posts.items[node].shard : POOLS_DEFAULT;

@@ -15,6 +15,7 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
             sched_health_count(shard->sched, (enum node_health)h);
     }
     shard->is_busy = true;
+    shard->planned_guest_count = (uint32_t)shard->guests.count;
     pools->busy_count++;
     return shard->sched;
 }

@@ -110,10 +110,11 @@ struct shard {
     uint32_t health_counts[NODE_TRIAL + 1];
     VEC(struct sched_decision) decisions; /* of its last plan, translated */
     VEC(struct sched_looked) looked;
-    VEC(uint32_t) unplaced; /* jobs, or one of each gang; see borrow.h */
-    VEC(uint32_t) guests;   /* borrowers that wait here for one cycle */
-    uint32_t waiting_count; /* jobs of its own that wait */
-    uint32_t guest_count;   /* borrowers that wait */
+    VEC(uint32_t) unplaced;       /* jobs, or one of each gang; see borrow.h */
+    uint32_t planned_guest_count; /* of the guests, that the plan has seen */
+    VEC(uint32_t) guests;         /* borrowers that wait here for one cycle */
+    uint32_t waiting_count;       /* jobs of its own that wait */
+    uint32_t guest_count;         /* borrowers that wait */
 };
 
 struct pools {
@@ -140,7 +141,7 @@ struct pools {
     VEC(uint32_t) spare_kinds;
     VEC(uint32_t) dead_kinds;
     uint32_t busy_count;
-    bool has_moved; /* something, when a plan came back */
+    bool has_moved;       /* something, when a plan came back */
     bool are_names_stale; /* the configuration has other pools */
     VEC(struct sched_health_change) changes;
     VEC(struct sched_looked) looked;

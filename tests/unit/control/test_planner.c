@@ -51,7 +51,7 @@ struct planned {
     struct slow_planner slow;
 };
 
-static void put_pool(struct stage *s, const char *name)
+static void put_pool(struct stage *s, const char *name, bool is_borrowing_off)
 {
     auto_arena arena = {0};
     struct event event = stage_event_make(EVENT_POOL_SET);
@@ -61,7 +61,7 @@ static void put_pool(struct stage *s, const char *name)
         .has_selector = true,
         .labels = &label,
         .label_count = 1,
-        .is_borrowing_off = true,
+        .is_borrowing_off = is_borrowing_off,
     };
 
     event.pool.encoded =
@@ -109,11 +109,12 @@ static int setup(void **state)
 
     stage_init(&p->stage);
     p->slow.planner = (struct planner){slow_begin, slow_is_done, slow_wait};
+    p->slow.slow = STR("nobody");
     p->stage.planner = &p->slow.planner;
     stage_start(&p->stage);
     stage_queue(&p->stage, "q");
-    put_pool(&p->stage, "a");
-    put_pool(&p->stage, "b");
+    put_pool(&p->stage, "a", true);
+    put_pool(&p->stage, "b", true);
     put_nodes(&p->stage);
     *state = p;
     return 0;
@@ -165,6 +166,7 @@ static void po_21_a_slow_pool_holds_no_other_up(void **state)
     struct planned *p = *state;
     struct stage *s = &p->stage;
 
+    pass(s, 2000);
     p->slow.slow = STR("a");
     struct job_id first = submit(s, "a");
     pass(s, 1000); /* a's plan is out from here on */
@@ -202,6 +204,7 @@ static void pools_change_when_all_plans_are_back(void **state)
     auto_arena arena = {0};
     struct event event = stage_event_make(EVENT_POOL_DELETED);
 
+    pass(s, 2000);
     p->slow.slow = STR("a");
     struct job_id a = submit(s, "a");
     pass(s, 1000);
@@ -215,6 +218,38 @@ static void pools_change_when_all_plans_are_back(void **state)
     assert_int_equal(s->answer_count, answer_count + 1);
     auto_mem char *history = stage_history(s, a);
     assert_string_equal(history, "submit leased");
+}
+
+static void a_borrower_that_is_recalled_waits_again(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+    struct job_id jobs[6];
+    struct control_metrics metrics;
+    uint32_t requeued_count = 0;
+
+    put_pool(s, "a", false);
+    stage_queue(s, "r");
+    for (int i = 0; i < 6; i++) {
+        jobs[i] = submit(s, "a");
+    }
+    pass(s, 3000);
+    for (int i = 0; i < 6; i++) {
+        assert_true(has_lease(s, jobs[i])); /* two of them in b */
+    }
+    for (int i = 0; i < 4; i++) {
+        (void)stage_submit(s, "r", (struct stage_job){.pool = "b"});
+    }
+    pass(s, 3000);
+    for (int i = 0; i < 6; i++) {
+        auto_mem char *history = stage_history(s, jobs[i]);
+        requeued_count += strstr(history, "requeued") != NULL;
+        assert_null(strstr(history, "failed"));
+    }
+    assert_int_equal(requeued_count, 2);
+    control_metrics(s->control, &metrics);
+    assert_int_equal(metrics.leased_now_count, 8);
+    assert_int_equal(metrics.queued_count, 2);
 }
 
 /* The threads themselves. */
@@ -260,8 +295,8 @@ static void a_leader_with_threads_leases_all(void **state)
     assert_non_null(s->planner);
     stage_start(s);
     stage_queue(s, "q");
-    put_pool(s, "a");
-    put_pool(s, "b");
+    put_pool(s, "a", true);
+    put_pool(s, "b", true);
     put_nodes(s);
     for (int i = 0; i < 4; i++) {
         (void)submit(s, "a");
@@ -286,6 +321,7 @@ int main(void)
         SCENARIO(both_pools_are_planned),
         SCENARIO(po_21_a_slow_pool_holds_no_other_up),
         SCENARIO(pools_change_when_all_plans_are_back),
+        SCENARIO(a_borrower_that_is_recalled_waits_again),
         TEST(threads_make_all_plans),
         TEST(a_leader_with_threads_leases_all),
     };
