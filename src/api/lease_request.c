@@ -2,6 +2,7 @@
 
 #include "armada/executorapi.pb-c.h"
 #include "base/vec.h"
+#include "wire/entries.h"
 #include "wire/field.h"
 #include "wire/message.h"
 #include "wire/node.h"
@@ -268,6 +269,17 @@ static int read_delta(const Executorapi__LeaseRequest *message,
     return rc;
 }
 
+/* What pods that are not Berth's ask for in vain. */
+static int read_pending(const Executorapi__LeaseRequest *message,
+                        const struct reading *reading,
+                        struct resource_list *ret_list)
+{
+    ret_list->items = arena_alloc_array(reading->arena, RESOURCE_LIST_MAX,
+                                        sizeof(*ret_list->items));
+    return entries_amounts(message->pending_foreign, message->n_pending_foreign,
+                           ret_list, reading->err);
+}
+
 /* All but the nodes, which have been read. */
 static int read_rest(struct reading *reading, struct exchange_request *request,
                      struct lease_wishes *ret_wishes)
@@ -292,6 +304,11 @@ static int read_rest(struct reading *reading, struct exchange_request *request,
         .has_nodes = !is_delta || reading->node_count > 0,
         .lease_max = message->max_jobs_to_lease,
     };
+    request->has_pending = message->says_pending;
+    rc = read_pending(message, reading, &request->pending);
+    if (rc < 0) {
+        return rc;
+    }
     *ret_wishes = (struct lease_wishes){message->held_stream, is_delta};
     if (is_delta) {
         return read_delta(message, reading->arena, request, reading->err);

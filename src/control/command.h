@@ -95,9 +95,11 @@ struct exchange_request {
     uint32_t node_count;
     const struct str *nodes_gone; /* delta: names of nodes that are gone */
     uint32_t nodes_gone_count;
-    bool has_nodes; /* false: unchanged since the last exchange */
-    bool is_full;   /* nodes not listed are gone; runs not listed too */
-    const struct run_id *runs; /* held (full) or newly held (delta) */
+    bool has_nodes;   /* false: unchanged since the last exchange */
+    bool is_full;     /* nodes not listed are gone; runs not listed too */
+    bool has_pending; /* else it is as before: */
+    struct resource_list pending; /* what others ask for in vain */
+    const struct run_id *runs;    /* held (full) or newly held (delta) */
     uint32_t run_count;
     const struct run_id *runs_gone; /* delta: no longer held */
     uint32_t runs_gone_count;

@@ -58,12 +58,17 @@ static void put_nodes(const struct control_executor *executor,
     if (is_sorted) {
         qsort(named, count, sizeof(*named), compare_named);
     }
-    pack_u64(buf, count);
+    pack_u64(buf, count + (executor->pending.bytes != NULL));
     for (uint32_t i = 0; i < count; i++) {
         const struct control_node *node =
             &executor->nodes.items[named[i].index];
         pack_str(buf, str_make(node->bytes, node->byte_count));
         pack_u64(buf, node->is_cordoned);
+    }
+    if (executor->pending.bytes) { /* an event of the same type */
+        pack_str(buf, str_make(executor->pending.bytes,
+                               executor->pending.byte_count));
+        pack_u64(buf, false);
     }
 }
 

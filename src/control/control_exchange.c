@@ -57,6 +57,17 @@ static uint32_t nodes_said_gone(struct control *c,
     return count;
 }
 
+static bool pending_differs(const struct control_executor *executor,
+                            const struct exchange_request *request)
+{
+    auto_strbuf buf = {0};
+
+    pending_encode(&buf, executor->id, request->pool, &request->pending);
+    return buf.byte_count != executor->pending.byte_count ||
+           (buf.byte_count &&
+            memcmp(buf.bytes, executor->pending.bytes, buf.byte_count) != 0);
+}
+
 /* Add what changed in an inventory; false if nothing did. */
 static bool add_inventory(struct control *c, struct control_executor *executor,
                           const struct exchange_request *request)
@@ -88,8 +99,13 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
         event.nodes.removed_count = nodes_said_gone(c, executor, request, gone);
     }
     event.nodes.removed = gone;
+    event.nodes.has_pending =
+        request->has_pending && pending_differs(executor, request);
+    if (event.nodes.has_pending) {
+        event.nodes.pending = request->pending;
+    }
     if (executor->is_known && event.nodes.set_count == 0 &&
-        event.nodes.removed_count == 0) {
+        event.nodes.removed_count == 0 && !event.nodes.has_pending) {
         return false;
     }
     log_batch_add(&c->batch.log, &scope, &event);

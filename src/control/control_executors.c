@@ -73,6 +73,7 @@ static void executor_free(struct control_executor *executor)
     VEC_FREE(&executor->cancels);
     mem_free(executor->cordon_reason);
     mem_free(executor->pool);
+    mem_free(executor->pending.bytes);
     mem_free(executor);
 }
 
@@ -248,6 +249,9 @@ static void fold_nodes(struct control *c, const struct event *event)
     for (uint32_t i = 0; i < event->nodes.removed_count; i++) {
         fold_node_removed(c, executor, event->nodes.removed[i]);
     }
+    if (event->nodes.has_pending) {
+        pending_fold(c, executor, event->nodes.pool, &event->nodes.pending);
+    }
     executor_sync(c, executor);
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
@@ -291,7 +295,9 @@ static void fold_deleted(struct control *c, const struct event *event)
         control_find_executor(c, event->settings.name);
 
     if (executor) {
+        struct resource_list none = {NULL, 0};
         executor_clear_nodes(c, executor);
+        pending_fold(c, executor, str_of(executor->pool), &none);
         if (executor->session) {
             /* It begins anew, and says all that it has. */
             c->metrics.session_count--;

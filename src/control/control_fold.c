@@ -515,6 +515,7 @@ void policy_apply(struct control *c, struct str text)
             executor_sync(c, c->executors.items[i]);
         }
     }
+    pending_sync(c);
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }

@@ -86,6 +86,10 @@ struct control_executor {
     enum executor_state state;
     char *cordon_reason; /* owned */
     char *pool;          /* owned */
+    struct control_pending {
+        char *bytes; /* owned: an event that sets it alone; NULL: nothing */
+        uint32_t byte_count;
+    } pending; /* what others ask for there in vain */
     uint64_t heard_ns;
     uint32_t unacknowledged_count; /* leased, not reported */
     uint32_t in_batch_count;       /* leases in the batch being formed */
@@ -354,6 +358,15 @@ void executor_sync(struct control *c, struct control_executor *executor);
 /* Cordon a node, or take it up again; one that is not there is passed over. */
 void node_cordon(struct control *c, struct control_executor *executor,
                  struct str name, bool is_cordoned);
+/* The event that sets what others ask for in vain at an executor, into a buffer
+ * that is cleared; nothing: none. */
+void pending_encode(struct strbuf *buf, struct str executor_id, struct str pool,
+                    const struct resource_list *pending);
+/* It is this from now on. */
+void pending_fold(struct control *c, struct control_executor *executor,
+                  struct str pool, const struct resource_list *pending);
+/* Tell the planner all of it anew: resources are counted otherwise. */
+void pending_sync(struct control *c);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
 void executor_fold(struct control *c, const struct event *event);
 /* Tell the planner of an executor's nodes anew: their pools are others now. */

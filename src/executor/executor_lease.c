@@ -203,6 +203,19 @@ static void fill_runs(struct executor *executor, struct lease_request *request,
     request->runs = runs;
 }
 
+/* What goes with an inventory. */
+static void add_inventory(struct executor *executor,
+                          struct lease_request *request)
+{
+    struct runtime *runtime = executor->runtime;
+
+    request->nodes = runtime->ops->nodes(runtime, &request->node_count);
+    request->says_pending = runtime->ops->pending != NULL;
+    if (request->says_pending) {
+        request->pending = *runtime->ops->pending(runtime);
+    }
+}
+
 static void open_exchange(struct executor *executor)
 {
     auto_ptr(intern) names = intern_create();
@@ -215,8 +228,7 @@ static void open_exchange(struct executor *executor)
         .lease_max = lease_credit(executor, false),
     };
 
-    request.nodes =
-        executor->runtime->ops->nodes(executor->runtime, &request.node_count);
+    add_inventory(executor, &request);
     for (uint32_t n = 0; n < request.node_count; n++) {
         (void)intern_add(names, request.nodes[n].name);
     }
@@ -272,8 +284,7 @@ static void send_delta(struct executor *executor)
 
     if (now - executor->nodes_sent_ms >=
         executor->options.inventory_period_ms) {
-        request.nodes = executor->runtime->ops->nodes(executor->runtime,
-                                                      &request.node_count);
+        add_inventory(executor, &request);
         executor->nodes_sent_ms = now;
     }
     strbuf_clear(&executor->out);

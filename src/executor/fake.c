@@ -40,6 +40,7 @@ struct fake {
     struct map by_id;
     VEC(struct due) heap; /* least (at_ms, order) first */
     uint64_t order;
+    struct resource_list pending; /* of others; in the arena */
 };
 
 static int64_t mono_ms(const struct fake *fake)
@@ -331,6 +332,29 @@ static const struct node_record *fake_nodes(struct runtime *runtime,
     return of(runtime)->nodes;
 }
 
+static const struct resource_list *fake_pending(struct runtime *runtime)
+{
+    return &of(runtime)->pending;
+}
+
+void fake_want(struct runtime *runtime, struct str resource, int64_t milli)
+{
+    struct fake *fake = of(runtime);
+    struct resource_list was = fake->pending;
+
+    fake->pending = (struct resource_list){
+        arena_alloc_array(&fake->arena, RESOURCE_LIST_MAX, sizeof(*was.items)),
+        0};
+    for (uint32_t i = 0; i < was.count; i++) {
+        if (!str_equal(was.items[i].name, resource)) {
+            fake->pending.items[fake->pending.count++] = was.items[i];
+        }
+    }
+    /* A resource beyond the list's bound is not asked for. */
+    (void)!resource_list_add(&fake->pending, arena_str(&fake->arena, resource),
+                             milli);
+}
+
 bool fake_take(struct runtime *runtime, struct str node, struct str resource,
                int64_t milli)
 {
@@ -389,6 +413,7 @@ static const struct runtime_ops fake_ops = {
     .next_wake_ms = fake_next_wake_ms,
     .status = fake_status,
     .nodes = fake_nodes,
+    .pending = fake_pending,
     .logs = fake_logs,
     .close = fake_close,
 };
@@ -540,6 +565,11 @@ int fake_open(const struct fake_options *options, const struct clock *clock,
     fake->options.executor_id = arena_str(&fake->arena, options->executor_id);
     fake->node_count = (uint32_t)node_count;
     make_nodes(fake, options);
+    fake->options.pending = (struct resource_list){NULL, 0};
+    for (uint32_t i = 0; i < options->pending.count; i++) {
+        fake_want(&fake->runtime, options->pending.items[i].name,
+                  options->pending.items[i].milli);
+    }
     *ret_runtime = &fake->runtime;
     return 0;
 }

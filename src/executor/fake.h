@@ -46,7 +46,8 @@ struct fake_options {
     enum fake_spread spread;
     int64_t run_a_ms, run_b_ms;
     int64_t start_delay_ms;
-    uint32_t failure_ppm; /* 0..1000000 */
+    uint32_t failure_ppm;         /* 0..1000000 */
+    struct resource_list pending; /* others ask for, and find no node for */
 };
 
 /* 500 nodes of 8 cpu, 128Gi and 256Gi of storage; pods run 1 s and succeed. */
@@ -56,6 +57,10 @@ void fake_options_default(struct fake_options *ret_options);
  * is no such node. */
 bool fake_take(struct runtime *runtime, struct str node, struct str resource,
                int64_t milli);
+
+/* Others ask for so much of a resource and find no node for it, from now on,
+ * in all. */
+void fake_want(struct runtime *runtime, struct str resource, int64_t milli);
 
 /* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
  * nodes than FAKE_NODES_MAX; -ERR_INVALID. */

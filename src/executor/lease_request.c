@@ -256,6 +256,11 @@ void lease_request_encode(const struct lease_request *request,
         message.nodes[n] = node_of(arena, &request->nodes[n], request->pool);
     }
     message.n_nodes = request->node_count;
+    message.says_pending = request->says_pending;
+    SET_QUANTITIES(arena, &request->pending, message.n_pending_foreign,
+                   message.pending_foreign,
+                   Executorapi__LeaseRequest__PendingForeignEntry,
+                   executorapi__lease_request__pending_foreign_entry__init);
     if (request->is_delta) {
         message.run_ids_added =
             run_texts(arena, request->added, request->added_count);

@@ -29,6 +29,8 @@ struct lease_request {
     uint32_t added_count, removed_count;
     uint32_t lease_max;
     bool is_held, is_delta;
+    bool says_pending; /* then this is what others ask for in vain: */
+    struct resource_list pending;
 };
 
 /* Append the encoded request to `buf`. */

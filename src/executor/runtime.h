@@ -125,6 +125,9 @@ struct runtime_ops {
                    struct runtime_status *ret_status);
     /* The nodes; valid until the next call. */
     const struct node_record *(*nodes)(struct runtime *, uint32_t *ret_count);
+    /* What pods that are not ours ask for and found no node for; valid until
+     * the next call.  NULL: a backend that knows of none. */
+    const struct resource_list *(*pending)(struct runtime *);
     /* Lines "time text" of a pod's log: 0, or 1 when there is more than
      * `byte_count_max` let through.  Any thread.  -ERR_NOT_FOUND. */
     int (*logs)(struct runtime *, const struct runtime_log_query *query,

@@ -247,6 +247,8 @@ static const struct setting fake_keys[] = {
             .about = "The part of pods that fail."),
     SETTING("seed", INT, config_fake, seed,
             .about = "Of the randomness; the same seed gives the same runs."),
+    SETTING("pendingForeign", AMOUNTS, config_fake, pending,
+            .about = "What pods of others ask for and find no node for."),
 };
 static const struct settings fake_table = TABLE(fake_keys, config_fake, NULL);
 

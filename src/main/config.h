@@ -125,6 +125,7 @@ struct config_fake {
     int64_t start_delay_ms;
     int64_t failure_ppm;
     int64_t seed;
+    struct resource_list pending;
 };
 
 struct config_executor {

@@ -111,6 +111,7 @@ static int open_fake(const struct executor_thread_options *options,
     fake.run_b_ms = config->run_b_ms;
     fake.start_delay_ms = config->start_delay_ms;
     fake.failure_ppm = (uint32_t)config->failure_ppm;
+    fake.pending = config->pending;
     return fake_open(&fake, options->clock, ret_runtime, err);
 }
 

@@ -220,7 +220,10 @@ struct event {
             uint32_t set_count;
             const struct str *removed;
             uint32_t removed_count;
-            bool is_full; /* nodes not in `set` are gone */
+            bool is_full;                 /* nodes not in `set` are gone */
+            bool has_pending;             /* then this is what it is now: */
+            struct resource_list pending; /* asked for by pods not ours that
+                                             found no node */
         } nodes;
         struct {
             struct str name; /* "" with a node: whichever executors have it */

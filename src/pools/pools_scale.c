@@ -44,3 +44,33 @@ void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
     delta.class_index = class_index;
     tell(pools, job, &delta);
 }
+
+static void apply_pending(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_foreign_pending_set(shard->sched, delta->text, delta->record);
+}
+
+static const void *copy_amounts(const void *from, struct arena *arena)
+{
+    struct resource_vec *amounts = arena_alloc(arena, sizeof(*amounts));
+
+    *amounts = *(const struct resource_vec *)from;
+    return amounts;
+}
+
+void pools_foreign_pending_set(struct pools *pools, struct str pool,
+                               const struct resource_vec *amounts)
+{
+    struct delta delta = delta_of(apply_pending);
+
+    if (!pools->is_mapped) {
+        sched_foreign_pending_set(first_of(pools), pool, amounts);
+        return;
+    }
+    delta.text = pool;
+    delta.record = amounts;
+    delta.copy = copy_amounts;
+    deliver(pools, pools->shards.items[POOLS_DEFAULT], &delta);
+}

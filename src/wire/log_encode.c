@@ -157,6 +157,7 @@ static void put_nodes(struct strbuf *buf, const struct event *event)
         log_encode_node(buf, &event->nodes.set[i]);
         field_end(buf, begin);
     }
+    log_encode_amounts(buf, 6, &event->nodes.pending);
 }
 
 static void put_created(struct strbuf *buf, int64_t created_ms)

@@ -209,12 +209,14 @@ static const struct slot retry_policy_set_slots[] = {
 static const struct slot retry_policy_deleted_slots[] = {
     {1, SLOT_STR, AT(retry_policy.name), 0, NULL},
 };
-/* The records of nodes, field 3, have code of their own. */
+/* The records of nodes, field 3, and what is pending, field 6, have code of
+ * their own. */
 static const struct slot nodes_slots[] = {
     {1, SLOT_STR, AT(nodes.executor_id), 0, NULL},
     {2, SLOT_STR, AT(nodes.pool), 0, NULL},
     {4, SLOT_LIST, AT(nodes.removed), AT(nodes.removed_count), NULL},
     {5, SLOT_BOOL, AT(nodes.is_full), 0, NULL},
+    {7, SLOT_BOOL, AT(nodes.has_pending), 0, NULL},
 };
 static const struct slot settings_slots[] = {
     {1, SLOT_STR, AT(settings.name), 0, NULL},

@@ -434,9 +434,15 @@ int log_decode_nodes(struct str encoded, struct arena *arena,
         make_room(encoded, 3, sizeof(struct node_record), arena);
     uint32_t count = 0;
 
+    event->nodes.pending =
+        (struct resource_list){make_amounts(encoded, 6, arena), 0};
     while (!field_cursor_is_done(&cursor)) {
         struct field field;
         bool is_good = field_read(&cursor, &field);
+        if (is_good && field.number == 6 &&
+            read_amount(&event->nodes.pending, &field) < 0) {
+            return corrupt(err, "what is pending is malformed");
+        }
         if (is_good && field.number != 3) {
             continue;
         }
@@ -450,7 +456,7 @@ int log_decode_nodes(struct str encoded, struct arena *arena,
     return 0;
 }
 
-static void put_amounts(struct strbuf *buf, uint32_t number,
+void log_encode_amounts(struct strbuf *buf, uint32_t number,
                         const struct resource_list *list)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -488,8 +494,8 @@ void log_encode_node(struct strbuf *buf, const struct node_record *node)
     field_put_set_bytes(buf, 2, node->pool);
     put_labels(buf, node);
     put_taints(buf, node);
-    put_amounts(buf, 5, &node->total);
-    put_amounts(buf, 6, &node->foreign);
+    log_encode_amounts(buf, 5, &node->total);
+    log_encode_amounts(buf, 6, &node->foreign);
     field_put_set_u64(buf, 7, node->is_unschedulable);
     field_put_set_bytes(buf, 8, node->node_type);
 }

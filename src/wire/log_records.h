@@ -17,5 +17,9 @@ uint32_t log_count_fields(struct str message, uint32_t number);
 int log_decode_nodes(struct str encoded, struct arena *arena,
                      struct event *event, struct err *err) must_check;
 
+/* Append a map of amounts as field `number`. */
+void log_encode_amounts(struct strbuf *buf, uint32_t number,
+                        const struct resource_list *list);
+
 /* Append the encoding of one berth.log.NodeRecord. */
 void log_encode_node(struct strbuf *buf, const struct node_record *node);
