@@ -166,6 +166,13 @@ static void sum_up(const struct search *search, uint32_t node,
     ret_set->lost = pool_weigh(round->pool, &left);
 }
 
+/* All that runs there was looked at: about as much work each as a node. */
+static void count_look(const struct round *round, uint32_t node)
+{
+    round->counters->nodes_examined +=
+        2 + round->sched->nodes.items[node].run_count;
+}
+
 /* The price of a place on a node; false: there is none. */
 static bool judge(const struct search *search, uint32_t node,
                   const struct victim_rules *rules, struct victim_set *ret_set)
@@ -173,6 +180,7 @@ static bool judge(const struct search *search, uint32_t node,
     uint32_t count;
     const struct victim *victims = victims_choose(search, node, rules, &count);
 
+    count_look(search->round, node);
     if (!victims) {
         return false;
     }
@@ -188,6 +196,7 @@ bool victim_sets_of_node(const struct search *search, uint32_t node,
     uint32_t count;
     const struct victim *victims = victims_all(search, node, rules, &count);
 
+    count_look(search->round, node);
     if (!victims) {
         return false;
     }
@@ -204,7 +213,6 @@ static void consider(const struct search *search, uint32_t node,
     struct victim_rules sparing = *rules;
     struct victim_set set, other;
 
-    round->counters->nodes_examined++;
     if (sched->nodes.items[node].run_count == 0 ||
         !amounts_fit(&class_at(round, search->class_index)->request,
                      &sched->nodes.items[node].capacity) ||
