@@ -131,6 +131,11 @@ static void print_text(const struct control_audit_counts *counts,
            "decisions %" PRIu64 " made again, in %" PRIu64 " rounds\n",
            counts->record_count, counts->first_seq, counts->last_seq,
            counts->event_count, counts->decision_count, counts->round_count);
+    if (counts->unseen_round_count) {
+        printf("not again %" PRIu64 " rounds of pools that were planned beside "
+               "the leader\n",
+               counts->unseen_round_count);
+    }
     if (difference) {
         printf("record %" PRIu64 " differs at event %u\n"
                "expected  %s\n"
