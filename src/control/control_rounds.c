@@ -7,6 +7,9 @@
 enum {
     US_PER_MS = 1000,
     LOOK_MS = 5, /* between looks whether a plan is back */
+    /* A balance round waits for so many rounds that borrow, however much
+     * comes meanwhile. */
+    BORROW_TRIES_MAX = 4,
 };
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
@@ -299,6 +302,7 @@ static bool must_borrow_first(struct control *c, uint32_t shard,
     }
     if (!rounds->has_borrowed) {
         rounds->has_borrowed = true;
+        rounds->borrow_count++;
         plan(c, shard, ROUND_FAST);
         rounds_of(c, shard)->is_balance_wanted = true;
         return true;
@@ -328,6 +332,7 @@ static void add_one(struct control *c, uint32_t shard)
             return;
         }
         rounds->has_borrowed = false;
+        rounds->borrow_count = 0;
         plan(c, shard, ROUND_BALANCE);
     } else if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
         plan(c, shard, ROUND_FAST);
@@ -339,6 +344,10 @@ static void share_news(struct control *c)
 {
     for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
         struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
+        if (c->is_plan_wanted && rounds->has_borrowed &&
+            rounds->borrow_count < BORROW_TRIES_MAX) {
+            rounds->has_borrowed = false; /* not for what came just now */
+        }
         rounds->is_plan_wanted |= c->is_plan_wanted;
         rounds->is_balance_wanted |= c->is_balance_wanted;
     }
