@@ -209,7 +209,21 @@ static void apply_remove(struct pools *pools, struct shard *shard,
     sched_job_remove(shard->sched, delta->job);
 }
 
-/* What waits of a gang that runs nowhere any more goes home. */
+/* Whether the last plan of a shard gave a job a place: that may be in the log
+ * by now, and is told next. */
+static bool is_being_leased(const struct shard *shard, uint32_t job)
+{
+    for (size_t i = 0; i < shard->decisions.count; i++) {
+        if (shard->decisions.items[i].job == job &&
+            shard->decisions.items[i].action == SCHED_LEASE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What waits of a gang that runs nowhere any more goes home; what may have a
+ * place here is a guest until the next plan. */
 static void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang)
 {
     if (shard->is_busy) {
@@ -218,7 +232,13 @@ static void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang)
     }
     for (size_t i = 0; i < shard->jobs.count; i++) {
         uint32_t job = shard->jobs.items[i];
-        if (job != NONE && pools->places.items[job].gang == gang) {
+        if (job == NONE || pools->places.items[job].gang != gang ||
+            pools->places.items[job].node != NONE) {
+            continue;
+        }
+        if (is_being_leased(shard, job)) {
+            VEC_PUSH(&shard->guests, job);
+        } else {
             job_send_home(pools, job);
         }
     }
