@@ -9,7 +9,7 @@ int training_refuse(struct training_reading *r, const char *path,
                    *path && *key ? "." : "", key, what);
 }
 
-json_t *training_get(const json_t *object, const char *key)
+json_t *training_field(const json_t *object, const char *key)
 {
     json_t *value = json_object_get(object, key);
 
@@ -62,7 +62,7 @@ int training_read_number(struct training_reading *r, const char *path,
                          const struct training_member *member, json_t *object,
                          int64_t *ret_number)
 {
-    const json_t *value = training_get(object, member->key);
+    const json_t *value = training_field(object, member->key);
 
     *ret_number = member->initial;
     if (!value) {
@@ -86,7 +86,7 @@ static int read_member(struct training_reading *r, const char *path,
                        const struct training_member *member, json_t *object,
                        char *record)
 {
-    const json_t *value = training_get(object, member->key);
+    const json_t *value = training_field(object, member->key);
     void *place = record + member->offset;
 
     switch (member->kind) {
@@ -154,7 +154,7 @@ int training_read_texts(struct training_reading *r, const char *path,
 
 json_t *training_object(json_t *parent, const char *key)
 {
-    json_t *object = training_get(parent, key);
+    json_t *object = training_field(parent, key);
 
     if (!object) {
         object = json_object();

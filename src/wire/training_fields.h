@@ -43,7 +43,7 @@ int training_refuse(struct training_reading *r, const char *path,
                     const char *key, const char *what);
 
 /* The value of a key, NULL when it is absent or null; borrowed. */
-json_t *training_get(const json_t *object, const char *key);
+json_t *training_field(const json_t *object, const char *key);
 /* The object under `key`, made if it is not there; borrowed. */
 json_t *training_object(json_t *parent, const char *key);
 /* The text of a value; "" when it is none. */

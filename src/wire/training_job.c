@@ -146,14 +146,14 @@ static int read_component(struct training_reading *r,
 static int read_components(struct training_reading *r, json_t *spec)
 {
     struct training_job *job = r->job;
-    json_t *trainer = training_get(spec, "trainer");
-    json_t *pserver = training_get(spec, "pserver");
+    json_t *trainer = training_field(spec, "trainer");
+    json_t *pserver = training_field(spec, "pserver");
     int rc = 0;
 
     if (!trainer) {
         return training_refuse(r, "spec", "trainer", "is required");
     }
-    if (job->is_fault_tolerant || training_get(spec, "master")) {
+    if (job->is_fault_tolerant || training_field(spec, "master")) {
         rc =
             read_component(r, TRAINING_MASTER, training_object(spec, "master"));
     }
@@ -192,7 +192,7 @@ static int check_items(struct training_reading *r, json_t *list,
             return err_set(r->err, -ERR_INVALID, "%s[%zu]: %s", path, i,
                            err.text);
         }
-        if (!training_is_text(training_get(item, "name"))) {
+        if (!training_is_text(training_field(item, "name"))) {
             return err_set(r->err, -ERR_INVALID, "%s[%zu].name: is required",
                            path, i);
         }
@@ -207,7 +207,7 @@ static bool has_volume(const json_t *volumes, struct str name)
 
     json_array_foreach(volumes, i, item)
     {
-        if (str_equal(training_text(training_get(item, "name")), name)) {
+        if (str_equal(training_text(training_field(item, "name")), name)) {
             return true;
         }
     }
@@ -216,8 +216,8 @@ static bool has_volume(const json_t *volumes, struct str name)
 
 static int read_volumes(struct training_reading *r, json_t *spec)
 {
-    json_t *volumes = training_get(spec, "volumes");
-    json_t *mounts = training_get(spec, "VolumeMounts");
+    json_t *volumes = training_field(spec, "volumes");
+    json_t *mounts = training_field(spec, "VolumeMounts");
     json_t *item;
     size_t i;
 
@@ -231,7 +231,7 @@ static int read_volumes(struct training_reading *r, json_t *spec)
     }
     json_array_foreach(mounts, i, item)
     {
-        struct str name = training_text(training_get(item, "name"));
+        struct str name = training_text(training_field(item, "name"));
         if (!has_volume(volumes, name)) {
             return err_set(r->err, -ERR_INVALID,
                            "spec.VolumeMounts[%zu].name: there is no volume "
@@ -318,7 +318,7 @@ static int check_counts(struct training_reading *r)
 
 static int read_spec(struct training_reading *r)
 {
-    json_t *spec = training_get(r->job->resource, "spec");
+    json_t *spec = training_field(r->job->resource, "spec");
 
     if (!json_is_object(spec)) {
         return training_refuse(r, "spec", "", "is required");
@@ -328,7 +328,7 @@ static int read_spec(struct training_reading *r)
     rc = rc ? rc : check_counts(r);
     rc = rc ? rc
             : training_read_texts(r, "spec.NodeSelector",
-                                  training_get(spec, "NodeSelector"));
+                                  training_field(spec, "NodeSelector"));
     return rc ? rc : read_volumes(r, spec);
 }
 
@@ -336,7 +336,7 @@ static int read_spec(struct training_reading *r)
 
 bool training_job_is_meant(const json_t *document)
 {
-    return str_equal(training_text(training_get(document, "kind")),
+    return str_equal(training_text(training_field(document, "kind")),
                      STR("TrainingJob"));
 }
 
@@ -350,7 +350,7 @@ static int read_kind(struct training_reading *r)
         {"status", MEMBER_OTHER, 0, 0, 0, 0},
     };
     const json_t *resource = r->job->resource;
-    struct str version = training_text(training_get(resource, "apiVersion"));
+    struct str version = training_text(training_field(resource, "apiVersion"));
 
     int rc = training_check_keys(r, "", r->job->resource, members,
                                  ARRAY_COUNT(members));

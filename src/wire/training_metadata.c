@@ -20,7 +20,7 @@ static bool is_name(struct str name)
 
 static int read_name(struct training_reading *r, const json_t *metadata)
 {
-    const json_t *name = training_get(metadata, "name");
+    const json_t *name = training_field(metadata, "name");
 
     if (!training_is_text(name)) {
         return training_refuse(r, "metadata", "name", "a name is required");
@@ -45,7 +45,7 @@ static const char annotations_path[] = "metadata.annotations";
 /* The text of an annotation, "" when there is none. */
 static struct str annotation(const json_t *annotations, const char *key)
 {
-    return training_text(training_get(annotations, key));
+    return training_text(training_field(annotations, key));
 }
 
 static int read_annotation_number(struct training_reading *r,
@@ -125,7 +125,7 @@ static int read_annotations(struct training_reading *r, json_t *annotations)
 
 int training_read_metadata(struct training_reading *r)
 {
-    json_t *metadata = training_get(r->job->resource, "metadata");
+    json_t *metadata = training_field(r->job->resource, "metadata");
 
     if (!json_is_object(metadata)) {
         return training_refuse(r, "metadata", "", "is required");
@@ -134,7 +134,7 @@ int training_read_metadata(struct training_reading *r)
     if (rc < 0) {
         return rc;
     }
-    const json_t *namespace_ = training_get(metadata, "namespace");
+    const json_t *namespace_ = training_field(metadata, "namespace");
     if (namespace_ && !training_is_text(namespace_)) {
         return training_refuse(r, "metadata", "namespace", "must be a text");
     }
@@ -144,6 +144,7 @@ int training_read_metadata(struct training_reading *r)
         json_object_set_new(metadata, "namespace", json_string("default"));
     }
     rc = training_read_texts(r, "metadata.labels",
-                             training_get(metadata, "labels"));
-    return rc ? rc : read_annotations(r, training_get(metadata, "annotations"));
+                             training_field(metadata, "labels"));
+    return rc ? rc
+              : read_annotations(r, training_field(metadata, "annotations"));
 }

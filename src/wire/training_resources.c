@@ -23,7 +23,7 @@ static const struct amounts default_amounts[TRAINING_COMPONENTS] = {
 static int64_t amount_of(const json_t *amounts, const char *name)
 {
     int64_t milli = 0;
-    const json_t *value = training_get(amounts, name);
+    const json_t *value = training_field(amounts, name);
 
     return value && quantity_parse(training_text(value), &milli) == 0 ? milli
                                                                       : 0;
@@ -53,8 +53,8 @@ static int read_amounts(struct training_reading *r, const char *path,
                                    "must be an amount, such as 500m");
         }
     }
-    json_t *old = training_get(amounts, old_gpu_name);
-    if (old && training_get(amounts, gpu_name)) {
+    json_t *old = training_field(amounts, old_gpu_name);
+    if (old && training_field(amounts, gpu_name)) {
         return training_refuse(
             r, path, old_gpu_name,
             "is another name of nvidia.com/gpu, which is there too");
@@ -81,21 +81,22 @@ static void complete_amounts(json_t *requests, json_t *limits,
         json_object_set_new(requests, "cpu", json_string(amounts->cpu));
         json_object_set_new(requests, "memory", json_string(amounts->memory));
     }
-    if (!training_get(requests, "cpu") && !training_get(limits, "cpu")) {
+    if (!training_field(requests, "cpu") && !training_field(limits, "cpu")) {
         json_object_set_new(requests, "cpu", json_string(amounts->cpu));
     }
-    if (!training_get(requests, "memory") && !training_get(limits, "memory")) {
+    if (!training_field(requests, "memory") &&
+        !training_field(limits, "memory")) {
         json_object_set_new(requests, "memory", json_string(amounts->memory));
     }
     json_object_foreach(limits, key, value)
     {
-        if (!training_get(requests, key)) {
+        if (!training_field(requests, key)) {
             json_object_set(requests, key, value);
         }
     }
     json_object_foreach(requests, key, value)
     {
-        if (!training_get(limits, key)) {
+        if (!training_field(limits, key)) {
             json_object_set(limits, key, value);
         }
     }
@@ -142,8 +143,8 @@ int training_read_resources(struct training_reading *r,
     if (rc < 0) {
         return rc;
     }
-    json_t *requests = training_get(resources, "requests");
-    json_t *limits = training_get(resources, "limits");
+    json_t *requests = training_field(resources, "requests");
+    json_t *limits = training_field(resources, "limits");
     complete_amounts(requests, limits, &default_amounts[component]);
     return check_limits(r, path, requests, limits);
 }
