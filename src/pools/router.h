@@ -180,24 +180,53 @@ void deltas_fini(struct shard *shard);
 
 /* pools_jobs.c */
 
-/* A job waits, or is leased, in another shard from now on, or in the same if
- * that is to be told of it anew; the one that it is in is not being planned. */
-void job_move(struct pools *pools, uint32_t job, struct shard *to);
-/* All jobs of the Default shard get a place. */
-void jobs_adopt(struct pools *pools);
+/* Where a job is that is there. */
+struct place *job_place(const struct pools *pools, uint32_t job);
+/* A job that has a place, and no number in a shard, goes to one. */
+void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
+               const struct sched_job *record);
+/* Its number in its shard may be another's as soon as the shard knows. */
+void job_give(struct pools *pools, uint32_t job);
+/* Tell the shard of a job; `delta->job` is filled in. */
+void job_tell(struct pools *pools, uint32_t job, struct delta *delta);
+/* A copy of a struct sched_job that lives in an arena. */
+const void *job_copy(const void *from, struct arena *arena);
+/* One job more (1) or less (-1) waits where this one is. */
+void job_count_waiting(struct pools *pools, const struct place *place,
+                       int sign);
+/* The gang of a new job, with one member more; NONE when it has none. */
+uint32_t gang_join(struct pools *pools, const struct sched_job *record);
+/* A lease: the node, the priority, since when, and whether it is a start. */
+apply_fn apply_lease;
+/* Free the tables of jobs and gangs. */
+void places_fini(struct pools *pools);
+
+/* pools_notes.c */
+
+/* The age of a job's run counts from `at_ms`. */
+apply_fn apply_age;
+
+/* pools_homes.c */
+
 /* The shard where a job is to wait. */
 struct shard *job_home(const struct pools *pools, uint32_t job);
 /* Whether a job of a shard is a borrower there. */
 bool job_is_foreign(const struct pools *pools, uint32_t job,
                     const struct shard *in);
-/* Who waits where it should not goes home; the shard is not busy. */
-void strays_settle(struct pools *pools, struct shard *shard);
+/* A job waits, or is leased, in another shard from now on, or in the same if
+ * that is to be told of it anew; the one that it is in is not being planned. */
+void job_move(struct pools *pools, uint32_t job, struct shard *to);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
+/* What waits of a gang that runs nowhere any more goes home, now or when the
+ * shard is back; what may have a place there is a guest until the next plan. */
+void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang);
+/* Who waits where it should not goes home; the shard is not busy. */
+void strays_settle(struct pools *pools, struct shard *shard);
 /* Pools are others now: all jobs go where they belong. */
 void jobs_rehome(struct pools *pools);
-/* Free the tables of jobs and gangs. */
-void places_fini(struct pools *pools);
+/* All jobs of the Default shard get a place. */
+void jobs_adopt(struct pools *pools);
 
 /* pools_borrow.c */
 

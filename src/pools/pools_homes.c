@@ -1,0 +1,199 @@
+/* Homes: where a job belongs, and how it gets there. */
+#include "pools/router.h"
+
+struct shard *job_home(const struct pools *pools, uint32_t job)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (place->gang != NONE &&
+        pools->gangs.items[place->gang].leased_count > 0) {
+        struct shard *anchor =
+            pools->shards.items[pools->gangs.items[place->gang].anchor];
+        if (anchor && !anchor->is_closed) {
+            return anchor;
+        }
+    }
+    return home_of_name(pools, place->name);
+}
+
+bool job_is_foreign(const struct pools *pools, uint32_t job,
+                    const struct shard *in)
+{
+    return home_of_name(pools, job_place(pools, job)->name) != in;
+}
+
+/* Whether the last plan of a shard gave a job a place: that may be in the log
+ * by now, and is told next. */
+static bool is_being_leased(const struct shard *shard, uint32_t job)
+{
+    for (size_t i = 0; i < shard->decisions.count; i++) {
+        if (shard->decisions.items[i].job == job &&
+            shard->decisions.items[i].action == SCHED_LEASE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang)
+{
+    if (shard->is_busy) {
+        VEC_PUSH(&shard->stray_gangs, gang);
+        return;
+    }
+    for (size_t i = 0; i < shard->jobs.count; i++) {
+        uint32_t job = shard->jobs.items[i];
+        if (job == NONE || pools->places.items[job].gang != gang ||
+            pools->places.items[job].node != NONE) {
+            continue;
+        }
+        if (is_being_leased(shard, job)) {
+            VEC_PUSH(&shard->guests, job);
+        } else {
+            job_send_home(pools, job);
+        }
+    }
+}
+
+void job_move(struct pools *pools, uint32_t job, struct shard *to)
+{
+    struct place *place = job_place(pools, job);
+    struct shard *from = shard_of(pools, job);
+    auto_arena arena = {0};
+    struct sched_job record;
+    struct sched_run run;
+    uint32_t avoid_count;
+
+    ASSERT(!from->is_busy);
+    sched_job_record(from->sched, place->local, &record);
+    bool is_leased = sched_job_run(from->sched, place->local, &run);
+    record.class_index = class_back(from, record.class_index);
+    const struct sched_job *held = job_copy(&record, &arena);
+    const uint32_t *nodes =
+        sched_job_avoided(from->sched, place->local, &avoid_count);
+    uint32_t *avoided =
+        arena_alloc_array(&arena, avoid_count, sizeof(*avoided));
+    for (uint32_t i = 0; i < avoid_count; i++) {
+        avoided[i] = node_back(from, nodes[i]);
+    }
+    if (!is_leased) {
+        job_count_waiting(pools, place, -1);
+    }
+    sched_job_remove(from->sched, place->local);
+    job_give(pools, job);
+    job_enter(pools, job, to, held);
+    for (uint32_t i = 0; i < avoid_count; i++) {
+        pools_job_avoid(pools, job, avoided[i]);
+    }
+    if (!is_leased) {
+        job_count_waiting(pools, place, 1);
+        return;
+    }
+    struct delta lease = delta_of(apply_lease);
+    lease.node = place->node;
+    if (place->gang != NONE) {
+        pools->gangs.items[place->gang].anchor = to->index;
+    }
+    lease.priority = run.priority;
+    lease.at_ms = run.leased_ms;
+    job_tell(pools, job, &lease);
+    if (run.age_from_ms != INT64_MAX) {
+        struct delta age = delta_of(apply_age);
+        age.at_ms = run.age_from_ms;
+        job_tell(pools, job, &age);
+    }
+}
+
+void job_send_home(struct pools *pools, uint32_t job)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (place->node == NONE && job_home(pools, job) != shard_of(pools, job)) {
+        job_move(pools, job, job_home(pools, job));
+    }
+}
+
+void strays_settle(struct pools *pools, struct shard *shard)
+{
+    for (size_t i = 0; i < shard->strays.count; i++) {
+        uint32_t job = shard->strays.items[i];
+        if (job < pools->places.count &&
+            pools->places.items[job].local != NONE &&
+            shard_of(pools, job) == shard) {
+            job_send_home(pools, job);
+            pools->has_moved = true;
+        }
+    }
+    shard->strays.count = 0;
+    for (size_t i = 0; i < shard->stray_gangs.count; i++) {
+        gang_recall(pools, shard, shard->stray_gangs.items[i]);
+    }
+    shard->stray_gangs.count = 0;
+}
+
+/* Whether the shard was told another pool than the one that it waits for. */
+static bool is_misnamed(const struct pools *pools, const struct place *place)
+{
+    const struct shard *shard = pools->shards.items[place->shard];
+    struct sched_job record;
+
+    if (!pools->are_names_stale || place->shard != POOLS_DEFAULT) {
+        return false;
+    }
+    sched_job_record(shard->sched, place->local, &record);
+    return !str_equal(record.pool, pool_in(pools, shard, place->name));
+}
+
+void jobs_rehome(struct pools *pools)
+{
+    for (uint32_t job = 0; job < pools->places.count; job++) {
+        const struct place *place = &pools->places.items[job];
+        if (place->local == NONE) {
+            continue;
+        }
+        struct shard *in = shard_of(pools, job);
+        struct shard *to = place->node == NONE ? job_home(pools, job) : in;
+        if (to != in || job_is_foreign(pools, job, to) != place->is_foreign ||
+            is_misnamed(pools, place)) {
+            job_move(pools, job, to);
+        }
+    }
+    pools->are_names_stale = false;
+}
+
+void jobs_adopt(struct pools *pools)
+{
+    struct shard *shard = pools->shards.items[POOLS_DEFAULT];
+    uint32_t end = sched_jobs_end(shard->sched);
+
+    for (uint32_t job = 0; job < end; job++) {
+        struct sched_job record;
+        struct sched_run run;
+        if (!sched_job_is_known(shard->sched, job)) {
+            VEC_PUSH(&shard->jobs, NONE);
+            VEC_PUSH(&shard->spare_jobs, job);
+            VEC_PUSH(&pools->places, (struct place){.local = NONE});
+            continue;
+        }
+        sched_job_record(shard->sched, job, &record);
+        bool is_leased = sched_job_run(shard->sched, job, &run);
+        struct place place = {
+            .local = job,
+            .node = is_leased ? run.node : NONE,
+            .name = name_of_pool(pools, record.pool),
+            .gang = gang_join(pools, &record),
+            .queue = record.queue,
+            .is_aged = is_leased && run.age_from_ms != INT64_MAX,
+        };
+        VEC_PUSH(&shard->jobs, job);
+        VEC_PUSH(&pools->places, place);
+        if (is_leased) {
+            post_use(pools, run.node, 1);
+            if (place.gang != NONE) {
+                pools->gangs.items[place.gang].leased_count++;
+            }
+        } else {
+            job_count_waiting(pools, &place, 1);
+        }
+    }
+}
