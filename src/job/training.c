@@ -10,7 +10,7 @@ struct training *training_create(void)
     return training;
 }
 
-static void row_fini(struct training_row *row)
+static void row_fini(struct training_entry *row)
 {
     mem_free(row->queue);
     mem_free(row->name);
@@ -22,7 +22,7 @@ static void row_fini(struct training_row *row)
         mem_free((void *)(uintptr_t)row->parts[i].type.p);
     }
     mem_free(row->members);
-    *row = (struct training_row){0};
+    *row = (struct training_entry){0};
 }
 
 void training_destroy(struct training *training)
@@ -40,7 +40,7 @@ void training_destroy(struct training *training)
 }
 
 void training_row_over(struct training *training,
-                       const struct training_row *row)
+                       const struct training_entry *row)
 {
     training->over_count++;
     training->over_byte_count += row->byte_count;
@@ -50,7 +50,7 @@ void training_row_over(struct training *training,
 }
 
 /* What follows from what has become of pods. */
-static void refresh(struct training *training, struct training_row *row,
+static void refresh(struct training *training, struct training_entry *row,
                     int64_t now_ms)
 {
     enum training_phase phase = training_phase_of(row);
@@ -86,8 +86,8 @@ uint32_t training_find(const struct training *training, struct str queue,
     return index == NAMES_NONE ? TRAINING_NONE : index;
 }
 
-struct training_row *training_row_make(struct training *training,
-                                       struct str queue, struct str name)
+struct training_entry *training_row_make(struct training *training,
+                                         struct str queue, struct str name)
 {
     auto_strbuf key = {0};
 
@@ -96,9 +96,9 @@ struct training_row *training_row_make(struct training *training,
     strbuf_add_str(&key, name);
     uint32_t index = names_add(&training->names, strbuf_str(&key));
     while (training->rows.count <= index) {
-        VEC_PUSH(&training->rows, (struct training_row){0});
+        VEC_PUSH(&training->rows, (struct training_entry){0});
     }
-    struct training_row *row = &training->rows.items[index];
+    struct training_entry *row = &training->rows.items[index];
     row->queue = str_dup(queue);
     row->name = str_dup(name);
     training->count++;
@@ -107,7 +107,7 @@ struct training_row *training_row_make(struct training *training,
 
 static void drop_row(struct training *training, uint32_t index)
 {
-    struct training_row *row = &training->rows.items[index];
+    struct training_entry *row = &training->rows.items[index];
 
     for (uint32_t i = 0; i < row->member_count; i++) {
         if (training_pod_is_live(row->members[i].state)) {
@@ -142,8 +142,8 @@ static bool is_full(const struct training *training, size_t byte_count)
            training->byte_count + byte_count > TRAINING_TABLE_BYTES_MAX;
 }
 
-int training_rows_compare(const struct training_row *a,
-                          const struct training_row *b)
+int training_rows_compare(const struct training_entry *a,
+                          const struct training_entry *b)
 {
     int c = str_compare(str_of(a->queue), str_of(b->queue));
 
@@ -156,11 +156,11 @@ static uint32_t first_over(const struct training *training)
     uint32_t best = TRAINING_NONE;
 
     for (uint32_t i = 0; i < training->rows.count; i++) {
-        const struct training_row *row = &training->rows.items[i];
+        const struct training_entry *row = &training->rows.items[i];
         if (!row->queue || row->completed_ms == 0) {
             continue;
         }
-        const struct training_row *than =
+        const struct training_entry *than =
             best == TRAINING_NONE ? NULL : &training->rows.items[best];
         if (!than || row->completed_ms < than->completed_ms ||
             (row->completed_ms == than->completed_ms &&
@@ -194,7 +194,7 @@ int training_members_compare(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
-static void add_members(struct training *training, struct training_row *row,
+static void add_members(struct training *training, struct training_entry *row,
                         const struct training_record *record)
 {
     uint32_t at = 0,
@@ -216,7 +216,7 @@ static void add_members(struct training *training, struct training_row *row,
     qsort(row->members, at, sizeof(*row->members), training_members_compare);
 }
 
-static void describe(struct training *training, struct training_row *row,
+static void describe(struct training *training, struct training_entry *row,
                      const struct training_record *record)
 {
     size_t before = row->byte_count;
@@ -240,7 +240,7 @@ void training_set(struct training *training,
     uint32_t index = training_row_find(training, record->queue, record->name);
 
     if (index != NAMES_NONE) {
-        struct training_row *row = &training->rows.items[index];
+        struct training_entry *row = &training->rows.items[index];
         if (record->gang_id.byte_count &&
             str_equal(str_of(row->gang_id), record->gang_id)) {
             describe(training, row, record);
@@ -255,7 +255,7 @@ void training_set(struct training *training,
         }
         drop_row(training, index);
     }
-    struct training_row *row =
+    struct training_entry *row =
         training_row_make(training, record->queue, record->name);
     describe(training, row, record);
     row->created_ms = record->created_ms;
@@ -286,7 +286,8 @@ void training_delete(struct training *training, struct str queue,
 
 /* What happens to pods. */
 
-uint32_t training_member_from(const struct training_row *row, struct job_id id)
+uint32_t training_member_from(const struct training_entry *row,
+                              struct job_id id)
 {
     uint32_t low = 0, high = row->member_count;
 
@@ -334,7 +335,7 @@ static uint8_t pod_state(enum job_state state, uint8_t before)
 }
 
 /* Keep why the first pod failed; a trainer says more than the others. */
-static void note_failure(struct training_row *row,
+static void note_failure(struct training_entry *row,
                          const struct training_member *member,
                          struct str message)
 {
@@ -359,7 +360,7 @@ static void note_failure(struct training_row *row,
     row->has_trainer_failure = part->is_trainer;
 }
 
-static void end_member(struct training *training, struct training_row *row,
+static void end_member(struct training *training, struct training_entry *row,
                        const struct training_member *member)
 {
     map_remove(&training->by_job, member->id.v);
@@ -379,7 +380,7 @@ void training_note(struct training *training, struct job_id job,
     if (index == MAP_NONE) {
         return;
     }
-    struct training_row *row = &training->rows.items[index];
+    struct training_entry *row = &training->rows.items[index];
     struct training_member *member =
         &row->members[training_member_from(row, job)];
     uint8_t after = pod_state(state, member->state);

@@ -1,7 +1,7 @@
 /* The table of TrainingJobs as bytes. */
 #include "job/training_private.h"
 
-static void encode_row(const struct training_row *row, struct strbuf *buf)
+static void encode_row(const struct training_entry *row, struct strbuf *buf)
 {
     pack_str(buf, str_of(row->queue));
     pack_str(buf, str_of(row->name));
@@ -54,7 +54,7 @@ static char *decode_text(struct pack_reader *reader)
     return str_dup(unpack_str(reader));
 }
 
-static void decode_parts(struct training_row *row, struct pack_reader *reader)
+static void decode_parts(struct training_entry *row, struct pack_reader *reader)
 {
     row->part_count = unpack_count(reader, TRAINING_PARTS_MAX);
     for (uint32_t i = 0; i < row->part_count; i++) {
@@ -70,8 +70,9 @@ static void decode_parts(struct training_row *row, struct pack_reader *reader)
     }
 }
 
-static void decode_members(struct training *training, struct training_row *row,
-                           uint32_t index, struct pack_reader *reader)
+static void decode_members(struct training *training,
+                           struct training_entry *row, uint32_t index,
+                           struct pack_reader *reader)
 {
     uint32_t count = unpack_count(reader, TRAINING_MEMBERS_MAX);
 
@@ -99,7 +100,7 @@ static void decode_row(struct training *training, struct pack_reader *reader)
         reader->is_bad = true;
         return;
     }
-    struct training_row *row = training_row_make(training, queue, name);
+    struct training_entry *row = training_row_make(training, queue, name);
     row->gang_id = decode_text(reader);
     struct str encoded = unpack_str(reader);
     row->encoded = str_dup(encoded);

@@ -23,7 +23,7 @@ static uint32_t live_in(const struct training_part *part)
 }
 
 /* How the trainers have ended, or TRAINING_NEW while they have not. */
-static enum training_phase outcome_of(const struct training_row *row)
+static enum training_phase outcome_of(const struct training_entry *row)
 {
     uint32_t succeeded = 0, failed = 0, live = 0, cancelled = 0;
 
@@ -49,7 +49,7 @@ static enum training_phase outcome_of(const struct training_row *row)
 
 /* Whether a component has what it needs: what has ended is not missed, but
  * for a failure that the whole does not survive. */
-static bool is_ready(const struct training_row *row,
+static bool is_ready(const struct training_entry *row,
                      const struct training_part *part)
 {
     uint32_t count = part->counts[TRAINING_POD_RUNNING] +
@@ -61,7 +61,7 @@ static bool is_ready(const struct training_row *row,
     return count >= part->min_count;
 }
 
-enum training_phase training_phase_of(const struct training_row *row)
+enum training_phase training_phase_of(const struct training_entry *row)
 {
     enum training_phase outcome = TRAINING_FAILED;
     bool is_whole = true, is_new = true, is_starting = false;

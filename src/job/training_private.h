@@ -14,7 +14,7 @@ struct training_member {
     uint8_t part, state;
 };
 
-struct training_row {
+struct training_entry {
     char *queue, *name, *gang_id, *reason; /* owned; queue NULL: free */
     char *encoded;                         /* owned, [byte_count] */
     char *failure;            /* owned; of the first pod that failed, or NULL */
@@ -30,7 +30,7 @@ struct training_row {
 
 struct training {
     struct names names; /* of queue and name; indexes of rows */
-    VEC(struct training_row) rows;
+    VEC(struct training_entry) rows;
     struct map by_job; /* of pods that have not ended, to rows */
     uint32_t count;
     uint32_t over_count;                /* that are over */
@@ -50,20 +50,21 @@ static inline bool training_pod_is_live(uint32_t state)
 uint32_t training_row_find(const struct training *training, struct str queue,
                            struct str name);
 /* A fresh row, which the names given do not have yet. */
-struct training_row *training_row_make(struct training *training,
-                                       struct str queue, struct str name);
+struct training_entry *training_row_make(struct training *training,
+                                         struct str queue, struct str name);
 /* By queue and name. */
-int training_rows_compare(const struct training_row *a,
-                          const struct training_row *b);
+int training_rows_compare(const struct training_entry *a,
+                          const struct training_entry *b);
 /* Two struct training_member by their ids, for qsort(). */
 int training_members_compare(const void *a, const void *b);
 /* The first member with an id of at least `id`, or their count. */
-uint32_t training_member_from(const struct training_row *row, struct job_id id);
+uint32_t training_member_from(const struct training_entry *row,
+                              struct job_id id);
 /* A row that has its `completed_ms` is over, and counted with those. */
 void training_row_over(struct training *training,
-                       const struct training_row *row);
+                       const struct training_entry *row);
 
 /* training_phase.c */
 
 /* The phase that follows from how a row's pods stand. */
-enum training_phase training_phase_of(const struct training_row *row);
+enum training_phase training_phase_of(const struct training_entry *row);

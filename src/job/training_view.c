@@ -5,7 +5,7 @@
 
 /* What the comparison of indexes needs. */
 struct sorted_row {
-    const struct training_row *row;
+    const struct training_entry *row;
     uint32_t index;
 };
 
@@ -38,7 +38,7 @@ uint32_t *training_sorted(const struct training *training, uint32_t *ret_count)
     return indexes;
 }
 
-static struct str reason_of(const struct training_row *row,
+static struct str reason_of(const struct training_entry *row,
                             enum training_phase phase)
 {
     if (phase != TRAINING_FAILED) {
@@ -53,7 +53,7 @@ static struct str reason_of(const struct training_row *row,
 void training_get(const struct training *training, uint32_t index,
                   struct training_view *ret_view)
 {
-    const struct training_row *row = &training->rows.items[index];
+    const struct training_entry *row = &training->rows.items[index];
     enum training_phase phase = training_phase_of(row);
 
     *ret_view = (struct training_view){
@@ -73,7 +73,7 @@ void training_get(const struct training *training, uint32_t index,
 bool training_next_live(const struct training *training, uint32_t index,
                         struct job_id after, struct job_id *ret_job)
 {
-    const struct training_row *row = &training->rows.items[index];
+    const struct training_entry *row = &training->rows.items[index];
     uint32_t at = training_member_from(row, after);
 
     if (at < row->member_count &&
