@@ -713,7 +713,8 @@ void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms);
 
 /* Work that is at home here and waits, without what the last plan starts and
  * what may not borrow: jobs, and of a gang that does not run yet one; more
- * urgent first, the queues by turns.  Their number, at most `count_max`. */
+ * urgent first, the queues by turns, and within a queue the classes by turns,
+ * that of the oldest work first.  Their number, at most `count_max`. */
 uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
                         uint32_t *ret_jobs);
 /* Whether nodes have room for `count` of a class now, whoever else waits. */

@@ -6,7 +6,8 @@
 /* A list while its work is handed out, one after the other. */
 struct turn {
     const struct list *list;
-    uint32_t rank; /* of its queue */
+    const struct job *first; /* of its work */
+    uint32_t rank;           /* of its queue */
     struct seq_cursor at;
     bool is_over;
 };
@@ -26,7 +27,24 @@ static int compare_turns(const void *a, const void *b)
     if (x->list->level != y->list->level) {
         return x->list->level > y->list->level ? -1 : 1;
     }
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    return job_is_before(x->first, y->first)
+               ? -1
+               : job_is_before(y->first, x->first);
+}
+
+/* The first of a list that is not empty; of a gang the job that stands for
+ * it. */
+static const struct job *first_of(const struct sched *sched,
+                                  const struct list *list)
+{
+    uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
+
+    return &sched->jobs.items[list->class_index == NONE
+                                  ? sched->gangs.items[item].position
+                                  : item];
 }
 
 static bool may_borrow(const struct sched *sched, uint32_t job)
@@ -82,6 +100,7 @@ static void collect(struct sched *sched, struct turns *turns)
         }
         turns->items[turns->count++] = (struct turn){
             .list = list,
+            .first = first_of(sched, list),
             .rank = sched->queues.items[list->queue].rank,
         };
     }

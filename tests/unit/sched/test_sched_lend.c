@@ -529,6 +529,24 @@ static void nothing_reserved_is_lent(void **state)
     assert_true(runs(w, yields));
 }
 
+/* Of work that is equally urgent the older goes first, whatever the planner
+ * has seen before. */
+static void what_waits_is_lent_in_its_order(void **state)
+{
+    struct world *w = *state;
+    uint32_t jobs[4];
+
+    w->policy.classes[0].may_borrow = true;
+    world_restart(w);
+    uint32_t gone = own(w, "p0", 1);
+    uint32_t first = own(w, "p0", 2);
+    world_end(w, gone);
+    uint32_t second = own(w, "p0", 1);
+    assert_int_equal(sched_unplaced(w->sched, 4, jobs), 2);
+    assert_int_equal(jobs[0], first);
+    assert_int_equal(jobs[1], second);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -557,6 +575,7 @@ int main(void)
         STAGED(a_gang_of_borrowers_starts_where_there_is_room),
         STAGED(what_comes_home_is_as_any_other),
         STAGED(nothing_reserved_is_lent),
+        STAGED(what_waits_is_lent_in_its_order),
     };
 
     return RUN_TESTS(tests);
