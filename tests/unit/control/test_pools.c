@@ -188,18 +188,32 @@ static void select_pool(struct stage *s, const char *name, bool is_sharing_off)
 }
 
 /* Jobs of a pool that are requeued when they are preempted; the last one. */
-static struct job_id submit(struct stage *s, const char *pool, uint32_t count)
+static struct job_id submit_of(struct stage *s, const char *pool,
+                               const char *priority_class, uint32_t count)
 {
     struct job_id last = {{0, 0}};
 
     for (uint32_t i = 0; i < count; i++) {
-        last =
-            stage_submit(s, "q",
-                         (struct stage_job){.pool = pool,
-                                            .priority_class = "armada-default",
-                                            .is_requeue_preempted = true});
+        last = stage_submit(s, "q",
+                            (struct stage_job){.pool = pool,
+                                               .priority_class = priority_class,
+                                               .is_requeue_preempted = true});
     }
     return last;
+}
+
+static struct job_id submit(struct stage *s, const char *pool, uint32_t count)
+{
+    return submit_of(s, pool, "armada-default", count);
+}
+
+/* Make class armada-default more urgent than armada-preemptible. */
+static void add_urgency(struct stage *s)
+{
+    stage_crash(s);
+    s->policy.classes[policy_class_index(&s->policy, STR("armada-default"))]
+        .priority = 2000;
+    stage_start(s);
 }
 
 static void settle(struct stage *s)
@@ -283,6 +297,8 @@ po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(void **state)
     assert_int_equal(
         row_of(s, "cpu").amounts[POOL_AMOUNT_CPU].allocatable_milli, 20000);
     assert_int_equal(row_of(s, "default").node_count, 2);
+    assert_int_equal(
+        row_of(s, "default").amounts[POOL_AMOUNT_CPU].allocatable_milli, 20000);
     assert_waits(s, "default", 3);
 }
 
@@ -372,19 +388,52 @@ static void po_12_a_borrower_takes_nobodys_place(void **state)
     static const char *const labels[] = {"cpu", "gpu"};
     struct stage *s = *state;
 
+    add_urgency(s);
     begin(s, labels, 2);
     select_pool(s, "cpu", false);
     select_pool(s, "gpu", false);
-    submit(s, "cpu", 10);
+    submit_of(s, "cpu", "armada-preemptible", 10);
     submit(s, "gpu", 10);
     settle(s);
-    (void)stage_submit(
-        s, "q",
-        (struct stage_job){.pool = "gpu", .priority_class = "armada-default"});
-    submit(s, "gpu", 3);
+    assert_runs(s, "gpu", 10, 0);
+    submit(s, "gpu", 4);
     settle(s);
     assert_runs(s, "cpu", 10, 0);
+    assert_runs(s, "gpu", 10, 0);
+    assert_waits(s, "gpu", 4);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 0);
     assert_int_equal(row_of(s, "cpu").queued_foreign_count, 0);
+    /* What is at home there takes such a place. */
+    submit(s, "cpu", 1);
+    settle(s);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 1);
+}
+
+/* Masters have all of it off: theirs neither preempt nor borrow. */
+static void po_16_masters_preempt_nobody(void **state)
+{
+    static const char *const labels[] = {"masters", "cpu"};
+    struct stage *s = *state;
+    struct label label = {STR("masters"), STR("true")};
+
+    add_urgency(s);
+    begin(s, labels, 2);
+    put(s, &(struct pool_record){.name = STR("masters"),
+                                 .has_selector = true,
+                                 .labels = &label,
+                                 .label_count = 1,
+                                 .is_preemption_off = true,
+                                 .is_borrowing_off = true,
+                                 .is_sharing_off = true});
+    select_pool(s, "cpu", false);
+    submit_of(s, "masters", "armada-preemptible", 10);
+    settle(s);
+    submit(s, "masters", 1);
+    settle(s);
+    assert_runs(s, "masters", 10, 0);
+    assert_runs(s, "cpu", 0, 0);
+    assert_waits(s, "masters", 1);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 0);
 }
 
 static void
@@ -493,6 +542,7 @@ int main(void)
         STAGED(po_05_home_takes_back_its_places_before_it_borrows),
         STAGED(po_23_a_pool_may_borrow_before_it_preempts),
         STAGED(po_12_a_borrower_takes_nobodys_place),
+        STAGED(po_16_masters_preempt_nobody),
         STAGED(po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower),
         STAGED(um_06_growth_does_not_borrow),
         STAGED(um_07_a_borrower_counts_where_it_runs_and_not_at_home),

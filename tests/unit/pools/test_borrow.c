@@ -221,6 +221,9 @@ static void po_11_a_pool_with_work_of_its_own_waiting_lends_none(void **state)
     cycles(s, 3);
     assert_where(s, stuck, "");
     assert_where(s, more, "");
+    assert_true(str_equal(
+        pools_shard_record(s->pools, pools_job_shard(s->pools, more))->name,
+        STR("home")));
 }
 
 static void po_13_a_recalled_borrower_waits_at_home(void **state)
@@ -231,6 +234,7 @@ static void po_13_a_recalled_borrower_waits_at_home(void **state)
 
     cycles(s, 2);
     assert_where(s, job, "p1");
+    s->now_ms += 5 * 60 * MILLI; /* it runs for five minutes */
     uint32_t own = add_job(s, "p1", 10);
     /* Nobody else has room. */
     pools_node_remove(s->pools,
@@ -305,6 +309,28 @@ static void po_23_of_equally_idle_pools_the_one_with_fewer_jobs(void **state)
     assert_true(str_equal(lenders[0].name, STR("P1")));
 }
 
+/* Three jobs that may go to P1 only wait there, and one in P2. */
+static void po_23_jobs_that_wait_to_borrow_there_count(void **state)
+{
+    struct stage *s = *state;
+    struct str p1 = STR("p1"), p2 = STR("p2");
+
+    set_pool(s, "a", (struct pool_record){.lenders = &p1, .lender_count = 1});
+    set_pool(s, "b", (struct pool_record){.lenders = &p2, .lender_count = 1});
+    set_pool(s, "home", (struct pool_record){0});
+    set_pool(s, "p1", (struct pool_record){0});
+    set_pool(s, "p2", (struct pool_record){0});
+    set_node(s, "n1", "p1", 10, 10);
+    set_node(s, "n2", "p2", 10, 10);
+    for (int i = 0; i < 3; i++) {
+        (void)add_job(s, "a", 1);
+    }
+    (void)add_job(s, "b", 1);
+    uint32_t job = add_job(s, "home", 1);
+    cycle(s);
+    assert_where(s, job, "p2");
+}
+
 int main(void)
 {
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -317,6 +343,7 @@ int main(void)
         SCENARIO(po_13_a_recalled_borrower_waits_at_home),
         SCENARIO(po_16_what_shares_nothing_is_never_borrowed),
         SCENARIO(po_20_with_demand_everywhere_all_are_at_home),
+        SCENARIO(po_23_jobs_that_wait_to_borrow_there_count),
         TEST(po_23_of_equally_idle_pools_the_one_with_fewer_jobs),
     };
 
