@@ -159,10 +159,9 @@ struct shard_rounds {
     bool is_plan_wanted, is_balance_wanted;
     uint64_t fast_due_ns, balance_due_ns;
     int64_t wake_ms; /* wall time; INT64_MAX: none */
-    /* For BORROW_FIRST: what waits was handed out, and how often before the
-     * balance round that is due. */
-    bool has_borrowed;
-    uint32_t borrow_count;
+    /* For BORROW_FIRST: since when the balance round that is due has waited for
+     * borrowers to find places; 0: it has not. */
+    uint64_t borrowing_since_ns;
     /* While the planner has it: what it was asked, when, and on which state. */
     bool is_out;
     bool is_back; /* what it decided is not in a batch yet */

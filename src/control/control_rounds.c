@@ -7,9 +7,6 @@
 enum {
     US_PER_MS = 1000,
     LOOK_MS = 5, /* between looks whether a plan is back */
-    /* A balance round waits for so many rounds that borrow, however much
-     * comes meanwhile. */
-    BORROW_TRIES_MAX = 4,
 };
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
@@ -289,25 +286,33 @@ bool rounds_must_wait(struct control *c, const struct command *command)
     return waits;
 }
 
-/* In a pool that borrows before it preempts, a balance round comes after a fast
- * one and what the lenders made of that.  True: not yet. */
+/* In a pool that borrows before it preempts, a balance round comes when fast
+ * ones have handed out all that waits, and the lenders have answered.  True:
+ * not yet.  Work that comes all the time, or a lender that takes its own,
+ * delays it by one period at most. */
 static bool must_borrow_first(struct control *c, uint32_t shard,
                               struct shard_rounds *rounds)
 {
     const struct pool_record *record = pools_shard_record(c->pools, shard);
+    uint64_t period_ns =
+        (uint64_t)c->policy->policy.balance_period_ms * NS_PER_MS;
+    uint64_t now_ns = control_mono_ns(c);
 
     if (!record || record->preemption_order != BORROW_FIRST ||
         record->is_borrowing_off) {
         return false;
     }
-    if (!rounds->has_borrowed) {
-        rounds->has_borrowed = true;
-        rounds->borrow_count++;
+    if (!rounds->borrowing_since_ns) {
+        rounds->borrowing_since_ns = now_ns;
+        rounds->is_plan_wanted = true;
+    } else if (now_ns - rounds->borrowing_since_ns >= period_ns) {
+        return false;
+    }
+    if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
         plan(c, shard, ROUND_FAST);
-        rounds_of(c, shard)->is_balance_wanted = true;
         return true;
     }
-    return pools_away_count(c->pools, shard) > 0;
+    return rounds->is_plan_wanted || pools_away_count(c->pools, shard) > 0;
 }
 
 static void add_one(struct control *c, uint32_t shard)
@@ -331,8 +336,7 @@ static void add_one(struct control *c, uint32_t shard)
         if (must_borrow_first(c, shard, rounds)) {
             return;
         }
-        rounds->has_borrowed = false;
-        rounds->borrow_count = 0;
+        rounds->borrowing_since_ns = 0;
         plan(c, shard, ROUND_BALANCE);
     } else if (rounds->is_plan_wanted && now_ns >= rounds->fast_due_ns) {
         plan(c, shard, ROUND_FAST);
@@ -344,10 +348,6 @@ static void share_news(struct control *c)
 {
     for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
         struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
-        if (c->is_plan_wanted && rounds->has_borrowed &&
-            rounds->borrow_count < BORROW_TRIES_MAX) {
-            rounds->has_borrowed = false; /* not for what came just now */
-        }
         rounds->is_plan_wanted |= c->is_plan_wanted;
         rounds->is_balance_wanted |= c->is_balance_wanted;
     }
@@ -406,6 +406,9 @@ uint64_t rounds_due_ns(struct control *c, int64_t wall_ms)
         if ((rounds->is_balance_wanted || c->is_balance_wanted) &&
             rounds->balance_due_ns < next_ns) {
             next_ns = rounds->balance_due_ns;
+        }
+        if (rounds->borrowing_since_ns && next_ns <= now_ns) {
+            next_ns = now_ns + LOOK_MS * (uint64_t)NS_PER_MS;
         }
         if (rounds->wake_ms != INT64_MAX &&
             rounds->wake_ms - wall_ms < CONTROL_WAKE_MS_MAX) {

@@ -13,6 +13,7 @@ struct slow_planner {
     struct planner planner; /* first member */
     struct str slow;
     bool is_let_go;
+    uint32_t spared_count;            /* of its plans are not slow */
     uint32_t slow_count, other_count; /* plans begun */
 };
 
@@ -37,7 +38,8 @@ static bool slow_is_done(struct planner *planner,
 {
     struct slow_planner *slow = slow_of(planner);
 
-    return slow->is_let_go || !str_equal(task->pool, slow->slow);
+    return slow->is_let_go || !str_equal(task->pool, slow->slow) ||
+           slow->slow_count <= slow->spared_count;
 }
 
 static void slow_wait(struct planner *planner, struct planner_task *task)
@@ -51,23 +53,27 @@ struct planned {
     struct slow_planner slow;
 };
 
-static void put_pool(struct stage *s, const char *name, bool is_borrowing_off)
+static void put_record(struct stage *s, const char *name,
+                       struct pool_record record)
 {
     auto_arena arena = {0};
     struct event event = stage_event_make(EVENT_POOL_SET);
     struct label label = {STR("pool"), str_of(name)};
-    struct pool_record record = {
-        .name = str_of(name),
-        .has_selector = true,
-        .labels = &label,
-        .label_count = 1,
-        .is_borrowing_off = is_borrowing_off,
-    };
 
+    record.name = str_of(name);
+    record.has_selector = true;
+    record.labels = &label;
+    record.label_count = 1;
     event.pool.encoded =
         wire_encode_arena(&pool_message_of(&record, &arena)->base, &arena);
     stage_do(s, stage_event_command("", "", "anna", &event));
     assert_int_equal(s->answer->result, COMMAND_OK);
+}
+
+static void put_pool(struct stage *s, const char *name, bool is_borrowing_off)
+{
+    put_record(s, name,
+               (struct pool_record){.is_borrowing_off = is_borrowing_off});
 }
 
 /* Nodes na of pool a and nb of pool b, of 4 cpu each. */
@@ -197,6 +203,37 @@ static void po_21_a_slow_pool_holds_no_other_up(void **state)
     assert_int_equal(metrics.queued_count, 2);
 }
 
+/* One that borrows first waits for what its lenders make of that; but not for
+ * one that takes its own time. */
+static void po_21_nor_one_that_has_lent_to_it(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+    struct job_id running[4];
+
+    put_record(s, "a", (struct pool_record){.preemption_order = BORROW_FIRST});
+    for (int i = 0; i < 4; i++) {
+        running[i] = submit(s, "a");
+    }
+    pass(s, 2000);
+    p->slow.slow = STR("b");
+    p->slow.spared_count = 1; /* then the borrower is there */
+    struct job_id borrower = submit(s, "a");
+    pass(s, 1000);
+    assert_int_equal(p->slow.slow_count, 2);
+    assert_false(has_lease(s, borrower));
+    for (int second = 0; second < 8; second++) {
+        struct job_id *place = &running[second % 4];
+        stage_report(s, *place, EVENT_RUN_SUCCEEDED);
+        *place = submit(s, "a");
+        pass(s, 1000);
+        assert_true(has_lease(s, *place));
+    }
+    p->slow.is_let_go = true;
+    pass(s, 2000);
+    assert_true(has_lease(s, borrower));
+}
+
 static void pools_change_when_all_plans_are_back(void **state)
 {
     struct planned *p = *state;
@@ -320,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(both_pools_are_planned),
         SCENARIO(po_21_a_slow_pool_holds_no_other_up),
+        SCENARIO(po_21_nor_one_that_has_lent_to_it),
         SCENARIO(pools_change_when_all_plans_are_back),
         SCENARIO(a_borrower_that_is_recalled_waits_again),
         TEST(threads_make_all_plans),

@@ -355,7 +355,8 @@ static void po_05_home_takes_back_its_places_before_it_borrows(void **state)
     assert_runs(s, "cpu", 1, 9);
 }
 
-/* The other order: it borrows while somebody is idle, and takes nothing. */
+/* The other order: it borrows while somebody is idle, and takes nothing; then
+ * borrowers go. */
 static void po_23_a_pool_may_borrow_before_it_preempts(void **state)
 {
     static const char *const labels[] = {"cpu", "gpu", "idle"};
@@ -381,6 +382,11 @@ static void po_23_a_pool_may_borrow_before_it_preempts(void **state)
     assert_false(key128_is_none(stage_run(s, own).v));
     assert_runs(s, "cpu", 0, 10);
     assert_runs(s, "idle", 0, 1);
+    submit(s, "cpu", 10);
+    settle(s);
+    assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 1);
+    assert_runs(s, "cpu", 1, 9);
+    assert_runs(s, "idle", 0, 10);
 }
 
 static void po_12_a_borrower_takes_nobodys_place(void **state)
