@@ -114,11 +114,12 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
 {
     uint32_t before_count = c->batch.decision_count;
     bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
-    struct shard_rounds *rounds = rounds_of(c, shard);
 
     if (has_lent) {
         wake_lenders(c);
     }
+    /* Only now: lenders' rounds may be new, and then all of them move. */
+    struct shard_rounds *rounds = rounds_of(c, shard);
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
