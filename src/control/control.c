@@ -424,7 +424,9 @@ static int wake_ms(struct control *c)
     if (c->state != CONTROL_LEADING) {
         return c->retry_ns > now_ns ? IN_FLIGHT_MS : 0;
     }
-    bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0;
+    /* Those of a pool that is being planned are asked about when it is back. */
+    bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0 &&
+                         !pools_is_any_busy(c->pools);
     if ((c->waiting_first && !c->holds_plans) || c->is_snapshot_open) {
         return 0;
     }

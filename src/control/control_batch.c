@@ -471,6 +471,10 @@ static void add_rejections(struct control *c)
         if (needs_no_check(c, job)) {
             continue;
         }
+        if (pools_is_busy(c->pools, pools_job_shard(c->pools, job))) {
+            VEC_PUSH(&c->unchecked, job); /* nobody can say before it is back */
+            continue;
+        }
         if (!batch_is_touched(&c->batch, job)) {
             check_count++;
             batch_check_job(c, job, &look_count);
@@ -479,8 +483,15 @@ static void add_rejections(struct control *c)
             VEC_PUSH(&c->unchecked, job); /* in case the append fails */
         }
     }
-    if (c->unchecked_first == c->unchecked.count) {
-        c->unchecked_first = c->unchecked.count = 0;
+    size_t left = c->unchecked.count - c->unchecked_first;
+    if (left <= c->unchecked_first) {
+        /* What waits for its pool must not push the list along for ever. */
+        if (left) {
+            memmove(c->unchecked.items, c->unchecked.items + c->unchecked_first,
+                    left * sizeof(*c->unchecked.items));
+        }
+        c->unchecked_first = 0;
+        c->unchecked.count = left;
     }
 }
 

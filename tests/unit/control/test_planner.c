@@ -257,6 +257,24 @@ static void pools_change_when_all_plans_are_back(void **state)
     assert_string_equal(history, "submit leased");
 }
 
+static void what_fits_nowhere_is_refused_when_its_pool_is_back(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+
+    pass(s, 2000);
+    p->slow.slow = STR("a");
+    (void)submit(s, "a");
+    pass(s, 1000); /* a's plan is out from here on */
+    struct job_id big = stage_submit(
+        s, "q", (struct stage_job){.pool = "a", .cpu_milli = 5000});
+    pass(s, 1000);
+    assert_history(s, big, "submit");
+    p->slow.is_let_go = true;
+    pass(s, 3000);
+    assert_history(s, big, "submit failed");
+}
+
 static void a_borrower_that_is_recalled_waits_again(void **state)
 {
     struct planned *p = *state;
@@ -359,6 +377,7 @@ int main(void)
         SCENARIO(po_21_a_slow_pool_holds_no_other_up),
         SCENARIO(po_21_nor_one_that_has_lent_to_it),
         SCENARIO(pools_change_when_all_plans_are_back),
+        SCENARIO(what_fits_nowhere_is_refused_when_its_pool_is_back),
         SCENARIO(a_borrower_that_is_recalled_waits_again),
         TEST(threads_make_all_plans),
         TEST(a_leader_with_threads_leases_all),
