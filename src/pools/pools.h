@@ -256,7 +256,8 @@ void pools_explain_nodes(struct pools *pools, uint32_t job,
 /* Whether some node of its shard is or could become free enough; where its
  * pool may borrow, that of another is taken for granted. */
 bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks);
-/* Whether its gang might start there if the nodes were empty. */
+/* Whether its gang might start there if the nodes were empty; as above where
+ * its pool may borrow. */
 bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,
                         struct sched_gang_miss *ret_miss);
 /* The members of its gang that wait, in order; in the arena. */

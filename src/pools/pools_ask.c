@@ -111,6 +111,9 @@ bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,
     if (!pools->is_mapped) {
         return sched_gang_may_fit(first_of(pools), job, ret_looks, ret_miss);
     }
+    if (job_may_borrow(pools, job)) {
+        return true;
+    }
     const struct shard *shard = ask(pools, &job);
     return !shard || sched_gang_may_fit(shard->sched, job, ret_looks, ret_miss);
 }

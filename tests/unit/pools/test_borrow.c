@@ -70,7 +70,9 @@ static uint32_t set_node(struct stage *s, const char *name, const char *pool,
     return pools_node_set(s->pools, STR("e"), &record, STR("default"));
 }
 
-static uint32_t add_job(struct stage *s, const char *pool, int64_t cores)
+/* Of a gang of `cardinality` unless that is 0. */
+static uint32_t add_member(struct stage *s, const char *pool, int64_t cores,
+                           uint32_t cardinality)
 {
     struct resource_amount cpu = {STR("cpu"), cores * MILLI};
     struct requirement requirement = {
@@ -84,11 +86,19 @@ static uint32_t add_job(struct stage *s, const char *pool, int64_t cores)
         .submitted_ms = job,
         .id = {{0, job + 1}},
         .pool = str_of(pool),
+        .gang_id = cardinality ? STR("gang") : STR(""),
+        .gang_cardinality = cardinality,
+        .gang_minimum = cardinality,
     };
 
     assert_true(job < JOBS_MAX);
     pools_job_add(s->pools, job, &record);
     return job;
+}
+
+static uint32_t add_job(struct stage *s, const char *pool, int64_t cores)
+{
+    return add_member(s, pool, cores, 0);
 }
 
 static void plan(struct stage *s, uint32_t shard, enum round_kind kind)
@@ -331,6 +341,25 @@ static void po_23_jobs_that_wait_to_borrow_there_count(void **state)
     assert_where(s, job, "p2");
 }
 
+static void a_gang_too_large_for_its_home_is_lent_nodes(void **state)
+{
+    struct stage *s = *state;
+    struct sched_gang_miss miss;
+    uint32_t looks = 0, jobs[2];
+
+    set_pool(s, "small", (struct pool_record){0});
+    set_pool(s, "p1", (struct pool_record){0});
+    set_node(s, "a", "small", 1, 10);
+    set_node(s, "b", "p1", 10, 100);
+    for (int i = 0; i < 2; i++) {
+        jobs[i] = add_member(s, "small", 1, 2);
+    }
+    assert_true(pools_gang_may_fit(s->pools, jobs[0], &looks, &miss));
+    cycles(s, 3);
+    assert_where(s, jobs[0], "p1");
+    assert_where(s, jobs[1], "p1");
+}
+
 int main(void)
 {
 #define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -344,6 +373,7 @@ int main(void)
         SCENARIO(po_16_what_shares_nothing_is_never_borrowed),
         SCENARIO(po_20_with_demand_everywhere_all_are_at_home),
         SCENARIO(po_23_jobs_that_wait_to_borrow_there_count),
+        SCENARIO(a_gang_too_large_for_its_home_is_lent_nodes),
         TEST(po_23_of_equally_idle_pools_the_one_with_fewer_jobs),
     };
 
