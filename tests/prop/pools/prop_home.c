@@ -1,7 +1,8 @@
 /*
  * What pools come to, through the leader: with demand everywhere each runs its
- * own jobs only (model.md 5.7); and whose a job is is never stored, so that a
- * leader that starts again says the same.
+ * own jobs only (model.md 5.7); whose a job is is never stored, so that a
+ * leader that starts again says the same; and what is borrowed counts where it
+ * runs, never at home (6.8).
  */
 #include "leader_stage.h"
 #include "prop.h"
@@ -111,6 +112,33 @@ static bool is_same_after_a_restart(struct town *t)
     return is_same;
 }
 
+/* A queue's share of each pool is what runs there, whosever it is. */
+static bool counts_where_it_runs(struct town *t)
+{
+    int64_t share_ppm[POOLS_MAX];
+    uint32_t counts[POOLS_MAX], found = 0;
+    bool holds = true;
+
+    for (uint32_t p = 0; p < t->pool_count; p++) {
+        const struct pool_row *row = &ask(t)[p + 1];
+        counts[p] = row->running_own_count + row->running_foreign_count;
+        share_ppm[p] = (int64_t)counts[p] * FRACTION_ONE_PPM /
+                       (t->node_counts[p] * NODE_CPU);
+    }
+    stage_do(&t->stage, command_create(COMMAND_QUERY_QUEUES));
+    for (uint32_t i = 0; i < t->stage.answer->queues.share_count; i++) {
+        const struct queue_share *share = &t->stage.answer->queues.shares[i];
+        for (uint32_t p = 0; p < t->pool_count; p++) {
+            if (str_equal(share->pool, str_of(names[p]))) {
+                found++;
+                holds &= share->leased_count == counts[p] &&
+                         share->actual_share_ppm == share_ppm[p];
+            }
+        }
+    }
+    return holds && found == t->pool_count;
+}
+
 static bool are_all_at_home(struct town *t)
 {
     const struct pool_row *rows = ask(t);
@@ -144,17 +172,18 @@ static bool pools_end_with_their_own_jobs(struct tape *tape)
         submit(&t, (uint32_t)draw(tape, 0, t.pool_count - 1),
                (uint32_t)draw(tape, 0, 12));
         settle(&t);
+        holds = counts_where_it_runs(&t);
         if (draw(tape, 0, 4) == 4) {
             set_pool(&t, (uint32_t)draw(tape, 0, t.pool_count - 1));
         }
-        holds = draw(tape, 0, 4) != 4 || is_same_after_a_restart(&t);
+        holds = holds && (draw(tape, 0, 4) != 4 || is_same_after_a_restart(&t));
     }
     for (uint32_t p = 0; p < t.pool_count; p++) {
         submit(&t, p, t.node_counts[p] * NODE_CPU);
     }
     settle(&t);
     settle(&t);
-    holds = holds && are_all_at_home(&t);
+    holds = holds && are_all_at_home(&t) && counts_where_it_runs(&t);
     control_assert_valid(t.stage.control);
     stage_fini(&t.stage);
     return holds;
