@@ -5,17 +5,46 @@
 
 /* Names. */
 
+/* How many names there may be: users may name what they like, but only jobs
+ * and nodes that are there count. */
+static size_t names_max(const struct pools *pools)
+{
+    return 2 * (pools->places.count + pools->posts.count) + NAMES_SPARE_MAX;
+}
+
+/* Keep only the names of jobs and nodes. */
+static void names_renew(struct pools *pools)
+{
+    auto_ptr(intern) old = pools->names;
+
+    pools->names = intern_create();
+    (void)intern_add(pools->names, STR(""));
+    for (size_t i = 0; i < pools->places.count; i++) {
+        struct place *place = &pools->places.items[i];
+        if (place->local != NONE) {
+            place->name =
+                intern_add(pools->names, intern_get(old, place->name));
+        }
+    }
+    for (size_t i = 0; i < pools->posts.count; i++) {
+        struct post *post = &pools->posts.items[i];
+        if (post->name && post->pool != NONE) {
+            post->pool = intern_add(pools->names, intern_get(old, post->pool));
+        }
+    }
+}
+
 uint32_t name_of_pool(struct pools *pools, struct str name)
 {
     uint32_t at = intern_find(pools->names, name);
 
-    if (at == INTERN_NONE) {
-        /* Users may name what they like: past the bound it is no pool. */
-        at = intern_count(pools->names) < NAMES_MAX
-                 ? intern_add(pools->names, name)
-                 : 0;
+    if (at != INTERN_NONE) {
+        return at;
     }
-    return at;
+    if (intern_count(pools->names) >= names_max(pools)) {
+        names_renew(pools);
+    }
+    return intern_add(pools->names, name);
 }
 
 bool is_configured(const struct pools *pools, struct str name)

@@ -16,7 +16,7 @@
 #include "base/vec.h"
 #include "pools/pools.h"
 
-enum { NONE = UINT32_MAX, NAMES_MAX = 1 << 16, TRIES_MAX = 15 };
+enum { NONE = UINT32_MAX, NAMES_SPARE_MAX = 1 << 12, TRIES_MAX = 15 };
 
 struct delta;
 struct shard;
@@ -277,7 +277,8 @@ struct shard *home_of_name(const struct pools *pools, uint32_t name);
 /* The name of the pool that a job waits for in a shard. */
 struct str pool_in(const struct pools *pools, const struct shard *shard,
                    uint32_t name);
-/* The number of the pool of that name, made when new. */
+/* The number of the pool of that name, made when new; then the numbers of
+ * names that nobody speaks of may be given back, and all others change. */
 uint32_t name_of_pool(struct pools *pools, struct str name);
 /* Whether the policy has a pool of that name. */
 bool is_configured(const struct pools *pools, struct str name);

@@ -1,3 +1,5 @@
+#include <stdio.h>
+
 #include "pools/pools.h"
 #include "unit.h"
 
@@ -43,17 +45,24 @@ static uint32_t stage_node(struct stage *stage, const char *name, int64_t cores)
     return pools_node_set(stage->pools, STR("e"), &record, STR("default"));
 }
 
-static uint32_t stage_job(struct stage *stage)
+/* A job whose home is the pool of that name. */
+static uint32_t stage_job_of(struct stage *stage, const char *pool)
 {
     uint32_t job = stage->job_count++;
     struct sched_job record = {
         .class_index = stage->class_index,
         .submitted_ms = job,
         .id = {{0, job + 1}},
+        .pool = str_of(pool),
     };
 
     pools_job_add(stage->pools, job, &record);
     return job;
+}
+
+static uint32_t stage_job(struct stage *stage)
+{
+    return stage_job_of(stage, "");
 }
 
 static void without_an_object_plans_are_of_the_configured_pools(void **state)
@@ -76,10 +85,43 @@ static void without_an_object_plans_are_of_the_configured_pools(void **state)
     stage_fini(&stage);
 }
 
+/* Jobs come and go with names of pools that are none. */
+static void names_of_pools_that_went_make_room(void **state)
+{
+    enum { NAMES = 100000 };
+    struct label label = {STR("pool"), STR("late")};
+    struct pool_record late = {
+        .name = STR("late"),
+        .has_selector = true,
+        .labels = &label,
+        .label_count = 1,
+    };
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    uint32_t kept = stage_job_of(&stage, "kept");
+    for (uint32_t i = 0; i < NAMES; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "p%u", i);
+        stage.job_count = 1;
+        pools_job_remove(stage.pools, stage_job_of(&stage, name));
+    }
+    pools_pool_set(stage.pools, &late);
+    uint32_t job = stage_job_of(&stage, "late");
+    assert_int_not_equal(pools_job_shard(stage.pools, job), POOLS_DEFAULT);
+    late.name = STR("kept");
+    pools_pool_set(stage.pools, &late);
+    assert_int_not_equal(pools_job_shard(stage.pools, kept), POOLS_DEFAULT);
+    assert_true(pools_is_consistent(stage.pools));
+    stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_an_object_plans_are_of_the_configured_pools),
+        TEST(names_of_pools_that_went_make_room),
     };
 
     return RUN_TESTS(tests);
