@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <time.h>
 
 #include "cli/command.h"
 #include "wire/yaml.h"
@@ -64,6 +65,20 @@ char *cli_format(struct cli *cli, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
+    return arena_strdup(&cli->arena, str_of(text));
+}
+
+const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
+{
+    char text[64] = "";
+    struct tm parts;
+
+    if (stamp) {
+        time_t seconds = (time_t)stamp->seconds;
+        if (gmtime_r(&seconds, &parts)) {
+            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+        }
+    }
     return arena_strdup(&cli->arena, str_of(text));
 }
 

@@ -1,8 +1,6 @@
 /*
  * get apps: applications of queues and their states.
  */
-#include <time.h>
-
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
 
@@ -14,21 +12,6 @@ static const char *const headings[] = {"QUEUE", "APPLICATION", "STATE",
 static const char *const live_states[] = {"Accepted", "Starting", "Running",
                                           "Completing"};
 
-static const char *time_of(struct cli *cli,
-                           const Google__Protobuf__Timestamp *stamp)
-{
-    char text[64] = "";
-    struct tm parts;
-
-    if (stamp) {
-        time_t seconds = (time_t)stamp->seconds;
-        if (gmtime_r(&seconds, &parts)) {
-            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-        }
-    }
-    return arena_strdup(&cli->arena, str_of(text));
-}
-
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__Application *application)
 {
@@ -37,9 +20,9 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, application->state);
     table_addf(table, "%u", application->asks);
     table_addf(table, "%u", application->allocations);
-    table_add(table, time_of(cli, application->since));
-    table_add(table, time_of(cli, application->until));
-    table_add(table, time_of(cli, application->submitted));
+    table_add(table, cli_time(cli, application->since));
+    table_add(table, cli_time(cli, application->until));
+    table_add(table, cli_time(cli, application->submitted));
 }
 
 /* What has come so far. */

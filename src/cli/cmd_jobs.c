@@ -1,8 +1,6 @@
 /*
  * get jobs: a page of jobs at a time, as a table.
  */
-#include <time.h>
-
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
 #include "cli/states.h"
@@ -12,21 +10,6 @@ enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
 static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
                                        "STATE",    "PRIORITY", "SUBMITTED",
                                        "EXECUTOR", "NODE",     "REASON"};
-
-static const char *time_of(struct cli *cli,
-                           const Google__Protobuf__Timestamp *stamp)
-{
-    char text[64] = "";
-    struct tm parts;
-
-    if (stamp) {
-        time_t seconds = (time_t)stamp->seconds;
-        if (gmtime_r(&seconds, &parts)) {
-            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-        }
-    }
-    return arena_strdup(&cli->arena, str_of(text));
-}
 
 /* The first line, cut where a table would get too wide. */
 static const char *short_reason(struct cli *cli, const char *reason)
@@ -45,12 +28,12 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, job->job_set);
     table_add(table, states_name(job->state));
     table_addf(table, "%u", job->priority);
-    table_add(table, time_of(cli, job->submitted));
+    table_add(table, cli_time(cli, job->submitted));
     table_add(table, job->executor);
     table_add(table, job->node);
     table_add(table, job->promised_start
                          ? cli_format(cli, "starts by %s",
-                                      time_of(cli, job->promised_start))
+                                      cli_time(cli, job->promised_start))
                          : short_reason(cli, job->reason));
 }
 

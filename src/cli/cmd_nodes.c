@@ -1,8 +1,6 @@
 /*
  * get nodes and executors, and quarantine and release of a node.
  */
-#include <time.h>
-
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
 #include "wire/entries.h"
@@ -39,21 +37,6 @@ static const char *free_text(struct cli *cli, struct amounts all,
     return arena_strdup(&cli->arena, strbuf_str(&text));
 }
 
-static const char *until_text(struct cli *cli,
-                              const Berth__Api__NodeStatus *node)
-{
-    char text[64] = "";
-    struct tm parts;
-
-    if (node->until) {
-        time_t seconds = (time_t)node->until->seconds;
-        if (gmtime_r(&seconds, &parts)) {
-            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-        }
-    }
-    return arena_strdup(&cli->arena, str_of(text));
-}
-
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__NodeStatus *node)
 {
@@ -65,7 +48,7 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table,
               free_text(cli, (struct amounts){node->capacity, node->n_capacity},
                         (struct amounts){node->free, node->n_free}));
-    table_add(table, until_text(cli, node));
+    table_add(table, cli_time(cli, node->until));
     table_add(table, node->reason);
 }
 

@@ -1,8 +1,6 @@
 /*
  * TrainingJobs: submit, get, update and delete.
  */
-#include <time.h>
-
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
 #include "wire/training_job.h"
@@ -124,21 +122,6 @@ static enum cli_exit list(struct cli *cli, const char *queue, const char *name,
     return rc;
 }
 
-static const char *time_of(struct cli *cli,
-                           const Google__Protobuf__Timestamp *stamp)
-{
-    char text[64] = "";
-    struct tm parts;
-
-    if (stamp) {
-        time_t seconds = (time_t)stamp->seconds;
-        if (gmtime_r(&seconds, &parts)) {
-            (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-        }
-    }
-    return arena_strdup(&cli->arena, str_of(text));
-}
-
 static const Berth__Api__TrainingReplicas *
 replicas_of(const Berth__Api__TrainingJobStatus *job, const char *type)
 {
@@ -177,8 +160,8 @@ static void add_row(struct cli *cli, struct table *table,
     table_addf(table, "%u", job->running_instance);
     table_addf(table, "%u", count_of(trainers, "succeeded"));
     table_addf(table, "%u", count_of(trainers, "failed"));
-    table_add(table, time_of(cli, job->started));
-    table_add(table, time_of(cli, job->completed));
+    table_add(table, cli_time(cli, job->started));
+    table_add(table, cli_time(cli, job->completed));
     table_addf(table, "%u", count_of(pservers, "running"));
     table_addf(table, "%u", pservers ? pservers->min : 0);
     table_add(table, job->reason);

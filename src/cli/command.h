@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "cli/cli.h"
 #include "cli/context.h"
+#include "google/protobuf/timestamp.pb-c.h"
 #include "rpc/rpc_channel.h"
 #include "wire/json.h"
 #include "wire/message.h"
@@ -165,6 +166,8 @@ enum cli_exit cli_parse_document(struct cli *cli, const char *path,
 
 /* A C string in the arena. */
 char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
+/* A time in UTC, as in 2026-01-31T12:00:00Z; "" for NULL.  In the arena. */
+const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 
 /* Texts under a name, all borrowed. */
 struct cli_names {
