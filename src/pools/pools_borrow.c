@@ -108,6 +108,7 @@ struct lending {
     struct pools *pools;
     struct shard *home;
     const struct pool_policy *weights;
+    struct lender at_home; /* what is idle there */
     struct lender *lenders;
     uint32_t lender_count;
     struct map fits; /* of class and shard: 1 yes, 0 no */
@@ -230,7 +231,9 @@ static void lend(struct lending *l, uint32_t job)
                           : count;
     uint32_t class_index = class_back(home, record.class_index);
     struct resource_vec request = sched_job_request(home->sched, local);
-    if (has_room(l, home, class_index, needed)) {
+    /* Home is full as a rule, which its sum says without a look at nodes. */
+    if (borrow_has_room(&l->at_home, &request, needed) &&
+        has_room(l, home, class_index, needed)) {
         return; /* something else keeps it */
     }
     uint32_t at = choose(l, job, class_index, &request, needed);
@@ -283,6 +286,7 @@ static uint32_t hand_out(struct pools *pools, struct shard *home,
 
     find_lenders(&l);
     if (l.lender_count) {
+        l.at_home.idle = sched_idle(home->sched);
         uint32_t *jobs =
             arena_alloc_array(&l.arena, POOLS_UNPLACED_MAX, sizeof(*jobs));
         uint32_t count = sched_unplaced(home->sched, POOLS_UNPLACED_MAX, jobs);
