@@ -286,6 +286,12 @@ static void pg_05_a_group_is_never_left_below_its_minimum(void **state)
         assert_int_equal(w->preempted_count, 7);
         assert_int_equal(world_running_of(w, other, 3), 3);
         assert_int_equal(world_running_of(w, group, 9), 0);
+        /* Four places are too few for what waits again; five are enough. */
+        world_round(w, ROUND_BALANCE, 2);
+        assert_int_equal(w->plan.decision_count, 0);
+        world_end(w, other);
+        world_round(w, ROUND_BALANCE, 3);
+        assert_int_equal(world_running_of(w, group, 9), 5);
     }
     world_restart(w);
     uint32_t group = run_group(w, &terms, true);

@@ -215,7 +215,7 @@ static void growth_stays_in_the_domain_as_long_as_it_has_room(void **state)
     assert_int_equal(count_on(w, g, 7, 'a'), 3);
 }
 
-static void two_slots_on_one_node_are_no_hops_apart(void **state)
+static void tp_06_two_slots_on_one_node_are_no_hops_apart(void **state)
 {
     struct world *w = *state;
 
@@ -225,6 +225,7 @@ static void two_slots_on_one_node_are_no_hops_apart(void **state)
     world_round(w, ROUND_FAST, 0);
     assert_string_equal(world_node_of(w, g), "d1");
     assert_string_equal(world_node_of(w, g + 1), "d1");
+    assert_int_equal(hops_of(w, g, 2), 0);
 }
 
 static void of_equal_leaves_the_one_with_least_free_is_taken(void **state)
@@ -522,7 +523,7 @@ int main(void)
         SCENARIO(growth_stays_in_the_domain_as_long_as_it_has_room),
         SCENARIO(a_place_is_reserved_within_one_domain),
         SCENARIO(what_could_never_be_near_enough_is_not_admitted),
-        SCENARIO(two_slots_on_one_node_are_no_hops_apart),
+        SCENARIO(tp_06_two_slots_on_one_node_are_no_hops_apart),
         SCENARIO(of_equal_leaves_the_one_with_least_free_is_taken),
         SCENARIO(sub_groups_are_near_each_of_them_alone),
         SCENARIO(a_choice_that_leaves_no_room_is_taken_back),
