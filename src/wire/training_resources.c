@@ -49,8 +49,12 @@ static int read_amounts(struct training_reading *r, const char *path,
         }
         if (!training_is_text(value) ||
             quantity_parse(training_text(value), &milli) < 0 || milli < 0) {
-            return training_refuse(r, path, key,
-                                   "must be an amount, such as 500m");
+            return err_set(r->err, -ERR_INVALID,
+                           "%s.%s: must be an amount, such as 500m, not "
+                           "\"%.64s\"",
+                           path, key,
+                           training_is_text(value) ? json_string_value(value)
+                                                   : "");
         }
     }
     json_t *old = training_field(amounts, old_gpu_name);
@@ -110,9 +114,13 @@ static int check_limits(struct training_reading *r, const char *path,
 
     json_object_foreach(requests, key, value)
     {
+        struct str limit = training_text(training_field(limits, key));
         if (amount_of(limits, key) < amount_of(requests, key)) {
             return err_set(r->err, -ERR_INVALID,
-                           "%s.limits.%s: is less than the request", path, key);
+                           "%s.limits.%s: must be at least the request, which "
+                           "is %.*s, not %.*s",
+                           path, key, STR_ARG(training_text(value)),
+                           STR_ARG(limit));
         }
     }
     return 0;

@@ -358,10 +358,11 @@ static void test_a_refusal_names_the_field(void **state)
                         "spec.port: 2 ports from 65535 on go beyond 65535");
     assert_spec_refused("trainer: {resources: {requests: {cpu: many}}}",
                         "spec.trainer.resources.requests.cpu: must be an "
-                        "amount, such as 500m");
+                        "amount, such as 500m, not \"many\"");
     assert_spec_refused(
         "trainer: {resources: {requests: {cpu: 2}, limits: {cpu: 1}}}",
-        "spec.trainer.resources.limits.cpu: is less than the request");
+        "spec.trainer.resources.limits.cpu: must be at least the request, "
+        "which is 2, not 1");
     assert_spec_refused("trainer: {}, VolumeMounts: [{name: a, mountPath: /a}]",
                         "spec.VolumeMounts[0].name: there is no volume \"a\"");
     assert_spec_refused("trainer: {}, fault_tolerant: 1",
