@@ -280,6 +280,26 @@ static int read_pending(const Executorapi__LeaseRequest *message,
                            ret_list, reading->err);
 }
 
+/* What disruption budgets protect. */
+static int read_protected(const Executorapi__LeaseRequest *message,
+                          const struct reading *reading,
+                          struct exchange_request *request)
+{
+    struct run_list runs = {0};
+
+    request->has_protected = message->says_protected;
+    if (message->n_protected_run_ids > PROTECTED_RUNS_MAX) {
+        return err_set(reading->err, -ERR_LIMIT,
+                       "more than %d runs are protected", PROTECTED_RUNS_MAX);
+    }
+    int rc = add_runs(&runs, message->protected_run_ids,
+                      message->n_protected_run_ids, reading->err);
+    request->protected_runs =
+        keep_runs(&runs, reading->arena, &request->protected_count);
+    VEC_FREE(&runs.items);
+    return rc;
+}
+
 /* All but the nodes, which have been read. */
 static int read_rest(struct reading *reading, struct exchange_request *request,
                      struct lease_wishes *ret_wishes)
@@ -306,6 +326,9 @@ static int read_rest(struct reading *reading, struct exchange_request *request,
     };
     request->has_pending = message->says_pending;
     rc = read_pending(message, reading, &request->pending);
+    if (rc == 0) {
+        rc = read_protected(message, reading, request);
+    }
     if (rc < 0) {
         return rc;
     }

@@ -98,8 +98,11 @@ struct exchange_request {
     bool has_nodes;   /* false: unchanged since the last exchange */
     bool is_full;     /* nodes not listed are gone; runs not listed too */
     bool has_pending; /* else it is as before: */
-    struct resource_list pending; /* what others ask for in vain */
-    const struct run_id *runs;    /* held (full) or newly held (delta) */
+    struct resource_list pending;        /* what others ask for in vain */
+    bool has_protected;                  /* else it is as before: */
+    const struct run_id *protected_runs; /* by disruption budgets; all */
+    uint32_t protected_count;            /* up to PROTECTED_RUNS_MAX */
+    const struct run_id *runs;           /* held (full) or newly held (delta) */
     uint32_t run_count;
     const struct run_id *runs_gone; /* delta: no longer held */
     uint32_t runs_gone_count;

@@ -41,6 +41,15 @@ static int compare_named(const void *a, const void *b)
     return str_compare(x->name, y->name);
 }
 
+/* An event of the type that nodes have. */
+static void put_event(const struct control_pending *event, struct strbuf *buf)
+{
+    if (event->bytes) {
+        pack_str(buf, str_make(event->bytes, event->byte_count));
+        pack_u64(buf, false);
+    }
+}
+
 /* In order of names only where equal states are to be equal bytes. */
 static void put_nodes(const struct control_executor *executor,
                       struct strbuf *buf, bool is_sorted)
@@ -58,18 +67,16 @@ static void put_nodes(const struct control_executor *executor,
     if (is_sorted) {
         qsort(named, count, sizeof(*named), compare_named);
     }
-    pack_u64(buf, count + (executor->pending.bytes != NULL));
+    pack_u64(buf, count + (executor->pending.bytes != NULL) +
+                      (executor->protected.bytes != NULL));
     for (uint32_t i = 0; i < count; i++) {
         const struct control_node *node =
             &executor->nodes.items[named[i].index];
         pack_str(buf, str_make(node->bytes, node->byte_count));
         pack_u64(buf, node->is_cordoned);
     }
-    if (executor->pending.bytes) { /* an event of the same type */
-        pack_str(buf, str_make(executor->pending.bytes,
-                               executor->pending.byte_count));
-        pack_u64(buf, false);
-    }
+    put_event(&executor->pending, buf);
+    put_event(&executor->protected, buf);
 }
 
 static void put_executors(const struct control *c, struct strbuf *buf,
@@ -334,6 +341,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
         return rc;
     }
     restore_jobs(c);
+    protected_sync(c);
     rc = pools_history_unpack(c->pools, history);
     return rc < 0 ? err_set(err, rc, "the checkpoint's history does not decode")
                   : 0;

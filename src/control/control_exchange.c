@@ -104,8 +104,15 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
     if (event.nodes.has_pending) {
         event.nodes.pending = request->pending;
     }
+    event.nodes.has_protected =
+        request->has_protected && protected_differs(executor, request);
+    if (event.nodes.has_protected) {
+        event.nodes.protected_runs = protected_texts(request, &c->batch.arena);
+        event.nodes.protected_count = request->protected_count;
+    }
     if (executor->is_known && event.nodes.set_count == 0 &&
-        event.nodes.removed_count == 0 && !event.nodes.has_pending) {
+        event.nodes.removed_count == 0 && !event.nodes.has_pending &&
+        !event.nodes.has_protected) {
         return false;
     }
     log_batch_add(&c->batch.log, &scope, &event);
@@ -173,7 +180,7 @@ bool exchange_take(struct control *c, struct command *command)
     executor = executor_get(c, request->executor_id);
     executor->heard_ns = control_mono_ns(c);
     c->exchange_no++;
-    if (!executor->is_known || request->has_nodes) {
+    if (!executor->is_known || request->has_nodes || request->has_protected) {
         is_logged = add_inventory(c, executor, request);
     }
     if (executor->state != EXECUTOR_LIVE) {

@@ -74,6 +74,7 @@ static void executor_free(struct control_executor *executor)
     mem_free(executor->cordon_reason);
     mem_free(executor->pool);
     mem_free(executor->pending.bytes);
+    mem_free(executor->protected.bytes);
     mem_free(executor);
 }
 
@@ -252,6 +253,10 @@ static void fold_nodes(struct control *c, const struct event *event)
     if (event->nodes.has_pending) {
         pending_fold(c, executor, event->nodes.pool, &event->nodes.pending);
     }
+    if (event->nodes.has_protected) {
+        protected_fold(c, executor, event->nodes.protected_runs,
+                       event->nodes.protected_count);
+    }
     executor_sync(c, executor);
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
@@ -298,6 +303,7 @@ static void fold_deleted(struct control *c, const struct event *event)
         struct resource_list none = {NULL, 0};
         executor_clear_nodes(c, executor);
         pending_fold(c, executor, str_of(executor->pool), &none);
+        protected_fold(c, executor, NULL, 0);
         if (executor->session) {
             /* It begins anew, and says all that it has. */
             c->metrics.session_count--;

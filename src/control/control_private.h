@@ -89,7 +89,8 @@ struct control_executor {
     struct control_pending {
         char *bytes; /* owned: an event that sets it alone; NULL: nothing */
         uint32_t byte_count;
-    } pending; /* what others ask for there in vain */
+    } pending;                        /* what others ask for there in vain */
+    struct control_pending protected; /* runs, by disruption budgets */
     uint64_t heard_ns;
     uint32_t unacknowledged_count; /* leased, not reported */
     uint32_t in_batch_count;       /* leases in the batch being formed */
@@ -369,6 +370,17 @@ void pending_fold(struct control *c, struct control_executor *executor,
                   struct str pool, const struct resource_list *pending);
 /* Tell the planner all of it anew: resources are counted otherwise. */
 void pending_sync(struct control *c);
+/* Whether an executor protects other runs than it did. */
+bool protected_differs(const struct control_executor *executor,
+                       const struct exchange_request *request);
+/* The runs of an exchange as texts, in the arena. */
+const struct str *protected_texts(const struct exchange_request *request,
+                                  struct arena *arena);
+/* An executor protects these from now on, and no others. */
+void protected_fold(struct control *c, struct control_executor *executor,
+                    const struct str *runs, uint32_t count);
+/* Tell the planner of all of them: its runs are new. */
+void protected_sync(struct control *c);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
 void executor_fold(struct control *c, const struct event *event);
 /* Tell the planner of an executor's nodes anew: their pools are others now. */

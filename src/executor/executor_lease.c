@@ -214,6 +214,11 @@ static void add_inventory(struct executor *executor,
     if (request->says_pending) {
         request->pending = *runtime->ops->pending(runtime);
     }
+    request->says_protected = runtime->ops->protected_runs != NULL;
+    if (request->says_protected) {
+        request->protected_runs =
+            runtime->ops->protected_runs(runtime, &request->protected_count);
+    }
 }
 
 static void open_exchange(struct executor *executor)

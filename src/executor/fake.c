@@ -41,6 +41,7 @@ struct fake {
     VEC(struct due) heap; /* least (at_ms, order) first */
     uint64_t order;
     struct resource_list pending; /* of others; in the arena */
+    VEC(struct run_id) protected_runs;
 };
 
 static int64_t mono_ms(const struct fake *fake)
@@ -355,6 +356,24 @@ void fake_want(struct runtime *runtime, struct str resource, int64_t milli)
                              milli);
 }
 
+static const struct run_id *fake_protected_runs(struct runtime *runtime,
+                                                uint32_t *ret_count)
+{
+    *ret_count = (uint32_t)of(runtime)->protected_runs.count;
+    return of(runtime)->protected_runs.items;
+}
+
+void fake_protect(struct runtime *runtime, const struct run_id *runs,
+                  uint32_t run_count)
+{
+    struct fake *fake = of(runtime);
+
+    fake->protected_runs.count = 0;
+    for (uint32_t i = 0; i < run_count; i++) {
+        VEC_PUSH(&fake->protected_runs, runs[i]);
+    }
+}
+
 bool fake_take(struct runtime *runtime, struct str node, struct str resource,
                int64_t milli)
 {
@@ -398,6 +417,7 @@ static void fake_close(struct runtime *runtime)
     VEC_FREE(&fake->pods);
     VEC_FREE(&fake->free_slots);
     VEC_FREE(&fake->heap);
+    VEC_FREE(&fake->protected_runs);
     map_fini(&fake->by_id);
     arena_fini(&fake->arena);
     mem_free(fake);
@@ -414,6 +434,7 @@ static const struct runtime_ops fake_ops = {
     .status = fake_status,
     .nodes = fake_nodes,
     .pending = fake_pending,
+    .protected_runs = fake_protected_runs,
     .logs = fake_logs,
     .close = fake_close,
 };

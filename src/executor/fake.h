@@ -62,6 +62,11 @@ bool fake_take(struct runtime *runtime, struct str node, struct str resource,
  * in all. */
 void fake_want(struct runtime *runtime, struct str resource, int64_t milli);
 
+/* A disruption budget protects these runs from now on, and no others; copied.
+ * A fake's runtime has no budgets but these. */
+void fake_protect(struct runtime *runtime, const struct run_id *runs,
+                  uint32_t run_count);
+
 /* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
  * nodes than FAKE_NODES_MAX; -ERR_INVALID. */
 int fake_open(const struct fake_options *options, const struct clock *clock,

@@ -261,6 +261,12 @@ void lease_request_encode(const struct lease_request *request,
                    message.pending_foreign,
                    Executorapi__LeaseRequest__PendingForeignEntry,
                    executorapi__lease_request__pending_foreign_entry__init);
+    message.says_protected = request->says_protected;
+    message.n_protected_run_ids = request->protected_count < PROTECTED_RUNS_MAX
+                                      ? request->protected_count
+                                      : PROTECTED_RUNS_MAX;
+    message.protected_run_ids = run_texts(
+        arena, request->protected_runs, (uint32_t)message.n_protected_run_ids);
     if (request->is_delta) {
         message.run_ids_added =
             run_texts(arena, request->added, request->added_count);

@@ -31,6 +31,9 @@ struct lease_request {
     bool is_held, is_delta;
     bool says_pending; /* then this is what others ask for in vain: */
     struct resource_list pending;
+    bool says_protected; /* then these are all that budgets protect: */
+    const struct run_id *protected_runs;
+    uint32_t protected_count; /* beyond PROTECTED_RUNS_MAX they go unsaid */
 };
 
 /* Append the encoded request to `buf`. */

@@ -128,6 +128,11 @@ struct runtime_ops {
     /* What pods that are not ours ask for and found no node for; valid until
      * the next call.  NULL: a backend that knows of none. */
     const struct resource_list *(*pending)(struct runtime *);
+    /* The runs whose eviction would violate a disruption budget now, in an
+     * order that stays while they do; valid until the next call.  NULL: a
+     * backend without budgets. */
+    const struct run_id *(*protected_runs)(struct runtime *,
+                                           uint32_t *ret_count);
     /* Lines "time text" of a pod's log: 0, or 1 when there is more than
      * `byte_count_max` let through.  Any thread.  -ERR_NOT_FOUND. */
     int (*logs)(struct runtime *, const struct runtime_log_query *query,

@@ -224,6 +224,10 @@ struct event {
             bool has_pending;             /* then this is what it is now: */
             struct resource_list pending; /* asked for by pods not ours that
                                              found no node */
+            bool has_protected; /* then these are all that a disruption budget
+                                   protects there, as texts: */
+            const struct str *protected_runs; /* at most PROTECTED_RUNS_MAX */
+            uint32_t protected_count;
         } nodes;
         struct {
             struct str name; /* "" with a node: whichever executors have it */
@@ -239,7 +243,7 @@ struct event {
         struct {
             enum round_kind kind;
             int64_t started_ms;
-            struct str pool; /* the object's; "": the Default pool */
+            struct str pool;  /* the object's; "": the Default pool */
             int64_t seen_seq; /* the last record that it was planned on;
                                  0: the one before this */
         } round;

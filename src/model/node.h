@@ -12,6 +12,7 @@ enum {
     NODES_MAX = 1 << 20,
     EXECUTORS_MAX = 4096,
     NODE_NAME_BYTES_MAX = 253,
+    PROTECTED_RUNS_MAX = 1 << 14, /* by disruption budgets, of an executor */
 };
 
 /* Whether a node that fails gets new work (model.md 6.10b).  Append, never

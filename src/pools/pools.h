@@ -130,6 +130,8 @@ bool pools_job_started(struct pools *pools, uint32_t job);
 void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms);
 /* From when it counts; INT64_MAX: it has none yet. */
 int64_t pools_job_age_of(const struct pools *pools, uint32_t job);
+/* Whether a disruption budget protects a leased job. */
+void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected);
 /* A leased job gives way to an admitted one. */
 void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job);
 /* A waiting job is admitted to a pool. */

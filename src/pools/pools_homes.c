@@ -102,6 +102,11 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
         age.at_ms = run.age_from_ms;
         job_tell(pools, job, &age);
     }
+    if (run.is_protected) {
+        struct delta protect = delta_of(apply_protect);
+        protect.flag = true;
+        job_tell(pools, job, &protect);
+    }
 }
 
 void job_send_home(struct pools *pools, uint32_t job)

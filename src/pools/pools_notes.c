@@ -27,6 +27,25 @@ void pools_job_avoid(struct pools *pools, uint32_t job, uint32_t node)
     job_tell(pools, job, &delta);
 }
 
+void apply_protect(struct pools *pools, struct shard *shard,
+                   const struct delta *delta)
+{
+    (void)pools;
+    sched_job_protect(shard->sched, delta->job, delta->flag);
+}
+
+void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected)
+{
+    struct delta delta = delta_of(apply_protect);
+
+    if (!pools->is_mapped) {
+        sched_job_protect(first_of(pools), job, is_protected);
+        return;
+    }
+    delta.flag = is_protected;
+    job_tell(pools, job, &delta);
+}
+
 void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms)
 {
     struct delta delta = delta_of(apply_age);

@@ -205,6 +205,8 @@ void places_fini(struct pools *pools);
 
 /* The age of a job's run counts from `at_ms`. */
 apply_fn apply_age;
+/* By `flag`, a disruption budget protects a job's run. */
+apply_fn apply_protect;
 
 /* pools_homes.c */
 

@@ -169,6 +169,18 @@ static bool are_gangs_right(const struct sched *sched)
     return true;
 }
 
+static bool are_protected_right(const struct sched *sched)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < sched->jobs.count; i++) {
+        const struct job *job = &sched->jobs.items[i];
+        count += job->list != LIST_NONE && job->run != NONE &&
+                 sched->runs.items[job->run].is_protected;
+    }
+    return count == sched->protected_run_count;
+}
+
 bool sched_is_consistent(struct sched *sched)
 {
     auto_arena arena = {0};
@@ -180,6 +192,6 @@ bool sched_is_consistent(struct sched *sched)
         }
     }
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
-           are_gangs_right(sched) && apps_are_right(sched, &arena) &&
-           standings_are_right(sched, &arena);
+           are_gangs_right(sched) && are_protected_right(sched) &&
+           apps_are_right(sched, &arena) && standings_are_right(sched, &arena);
 }

@@ -242,6 +242,7 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
                     sched->lists.items[job->list].class_index, sign);
     chain_account(sched, index, sign);
     lend_count_run(sched, run, sign);
+    sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;
     node_add_run(sched, index, sign);
 }
 

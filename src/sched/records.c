@@ -69,6 +69,7 @@ bool sched_job_run(const struct sched *sched, uint32_t index,
         .priority = sched->runs.items[run].priority,
         .leased_ms = sched->runs.items[run].leased_ms,
         .age_from_ms = sched->runs.items[run].started_ms,
+        .is_protected = sched->runs.items[run].is_protected,
     };
     return true;
 }

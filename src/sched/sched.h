@@ -146,6 +146,10 @@ bool sched_job_started(struct sched *sched, uint32_t job);
 void sched_job_age_from(struct sched *sched, uint32_t job, int64_t at_ms);
 /* From when it counts; INT64_MAX: it has none yet. */
 int64_t sched_job_age_of(const struct sched *sched, uint32_t job);
+/* Whether the eviction of a leased job would violate a disruption budget now:
+ * then others lose their places before it, where that is possible (model.md
+ * 6.6).  Nothing while it waits; forgotten when its run ends. */
+void sched_job_protect(struct sched *sched, uint32_t job, bool is_protected);
 /* A leased job gives way to the admitted job `for_job` once it is as old as
  * its lifetime, whatever its queue has; nothing when that one is not
  * admitted, or this one yields to another already. */
@@ -668,6 +672,7 @@ struct sched_run {
     int32_t priority;
     int64_t leased_ms;
     int64_t age_from_ms; /* INT64_MAX: it has no age yet */
+    bool is_protected;
 };
 
 /* One more than the last job, and which of them are there. */

@@ -280,8 +280,9 @@ struct run {
     uint8_t level;
     uint8_t state; /* enum run_state; STEADY between plans */
     bool is_preemptible;
-    bool is_held;  /* counts in its node's held_count */
-    uint32_t unit; /* of the round that evicted it */
+    bool is_protected; /* by a disruption budget; see budgets.h */
+    bool is_held;      /* counts in its node's held_count */
+    uint32_t unit;     /* of the round that evicted it */
 };
 
 struct node {
@@ -506,6 +507,7 @@ struct sched {
     bool is_preemption_off; /* of what is at home here; see lend.h */
     bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
     uint32_t foreign_waiting_count, foreign_run_count;
+    uint32_t protected_run_count;
 
     struct bucket bucket; /* all starts */
     struct health health;

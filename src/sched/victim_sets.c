@@ -49,6 +49,7 @@ int victim_set_compare(const struct sched *sched, const struct victim_set *a,
 {
     int c = compare(a->count > 0, b->count > 0);
 
+    c = c ? c : compare(a->protected_count, b->protected_count);
     c = c ? c : compare(a->rank_max, b->rank_max);
     c = c ? c : compare(a->rank_sum, b->rank_sum);
     c = c ? c : compare(a->count, b->count);
@@ -119,6 +120,7 @@ void victim_set_add(const struct round *round, struct victim_set *set,
         set->pod = victim->job;
     }
     add(set, rank_of(sched, victim->job), count);
+    set->protected_count += victim->protected_count;
     if (victim->is_evicted && victim->ordinal < set->ordinal) {
         set->ordinal = victim->ordinal;
     }
@@ -259,7 +261,9 @@ struct victim_set victim_sets_of(const struct round *round, size_t first)
     for (size_t i = first; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         if (decision->action == SCHED_PREEMPT) {
+            uint32_t run = sched->jobs.items[decision->job].run;
             add(&set, rank_of(sched, decision->job), 1);
+            set.protected_count += sched->runs.items[run].is_protected;
         }
     }
     return set;

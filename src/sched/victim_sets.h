@@ -1,17 +1,17 @@
 /*
  * victim_sets - what a place costs others, and which place costs least
- * (model.md 6.6): the highest rank among the victims, the sum of their ranks,
+ * (model.md 6.6): how many of the victims are protected by a disruption budget
+ * (budgets.h), the highest rank among the victims, the sum of their ranks,
  * their number, how near a gang's pods would be, within a queue that is
  * ordered `cfs` the score of whose surplus goes, what is lost on the node,
  * its name.  Of places that cost the same those come first where surplus of
  * one gang goes, by the gang's first member and then by the highest id that
  * goes.  Between their number and what is lost stands who would win its
- * place back last: that is 003's "biggest over-share" of 6.6.  Budgets of
- * disruption (PDBs) are not known here, and would come before all.
+ * place back last: that is 003's "biggest over-share" of 6.6.
  *
  * A victim whose going breaks a gang counts with all of that gang.  Where no
- * gang with terms runs, victims.c finds places by faster ways in an order of
- * its own.
+ * gang with terms and nothing protected runs, victims.c finds places by faster
+ * ways in an order of its own.
  *
  * Private to src/sched.
  */
@@ -21,6 +21,7 @@
 
 /* The price of a place. */
 struct victim_set {
+    uint32_t protected_count; /* of `count` */
     uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
     uint64_t rank_sum;
     uint32_t count;

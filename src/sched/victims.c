@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/budgets.h"
 #include "sched/group_victims.h"
 #include "sched/ladder.h"
 #include "sched/lanes.h"
@@ -183,6 +184,9 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
 static bool is_kept_before(const struct round *round, const struct victim *a,
                            const struct victim *b)
 {
+    if ((a->protected_count > 0) != (b->protected_count > 0)) {
+        return a->protected_count > 0;
+    }
     if (a->is_foreign != b->is_foreign) {
         return b->is_foreign;
     }
@@ -359,6 +363,7 @@ static struct victim *collect(const struct search *search, uint32_t node,
             add_victim(round, victims, &count, item);
         }
     }
+    budgets_mark(sched, victims, count);
     sort_victims(round, victims, count);
     if (rules->spares_groups) {
         put_gangs_first(victims, count);
@@ -708,8 +713,8 @@ bool victims_clear(const struct search *search, uint32_t node)
     return true;
 }
 
-/* Where gangs with terms run, and in pool objects, all that may go is compared
- * by what it costs. */
+/* Where gangs with terms or protected work runs, and in pool objects, all that
+ * may go is compared by what it costs. */
 static uint32_t find_set(const struct search *search)
 {
     struct victim_rules rules = victims_rules(search);
@@ -741,6 +746,9 @@ uint32_t victims_find(const struct search *search)
 
     if (class->is_impossible) {
         return NONE;
+    }
+    if (round->sched->protected_run_count) {
+        return find_set(search);
     }
     node = lend_find(search);
     node = node == NONE ? find_yielding(search) : node;

@@ -22,7 +22,8 @@ struct victim {
     bool is_surplus; /* its gang keeps its minimums */
     bool is_held;    /* the node is its gang's, so that nobody has room there
                         before all of it went */
-    uint32_t group;  /* the gang with terms that it is of, or NONE */
+    uint32_t protected_count; /* of all that goes; see budgets.h */
+    uint32_t group;           /* the gang with terms that it is of, or NONE */
     int64_t leased_ms;
 };
 

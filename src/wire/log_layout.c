@@ -217,6 +217,8 @@ static const struct slot nodes_slots[] = {
     {4, SLOT_LIST, AT(nodes.removed), AT(nodes.removed_count), NULL},
     {5, SLOT_BOOL, AT(nodes.is_full), 0, NULL},
     {7, SLOT_BOOL, AT(nodes.has_pending), 0, NULL},
+    {8, SLOT_LIST, AT(nodes.protected_runs), AT(nodes.protected_count), NULL},
+    {9, SLOT_BOOL, AT(nodes.has_protected), 0, NULL},
 };
 static const struct slot settings_slots[] = {
     {1, SLOT_STR, AT(settings.name), 0, NULL},

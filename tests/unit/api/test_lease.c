@@ -506,6 +506,9 @@ static void test_held_stream(void **state)
     request.n_run_ids_added = 1;
     request.node_names_removed = gone;
     request.n_node_names_removed = 1;
+    request.says_protected = true;
+    request.protected_run_ids = added;
+    request.n_protected_run_ids = 1;
     wire_encode(&request.base, &bytes);
     assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
                      RPC_WAIT_READY);
@@ -517,6 +520,8 @@ static void test_held_stream(void **state)
     assert_false(says.heard.is_full);
     assert_true(says.heard.has_nodes);
     assert_int_equal(says.heard.nodes_gone_count, 1);
+    assert_true(says.heard.has_protected);
+    assert_int_equal(says.heard.protected_count, 1);
     assert_int_equal(says.run_count, 1);
     rpc_stream_close(stream);
     do {

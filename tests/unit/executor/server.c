@@ -170,6 +170,14 @@ void server_push(struct server *server)
     }
 }
 
+static void take_protected(struct server *server,
+                           const Executorapi__LeaseRequest *request)
+{
+    if (request->says_protected) {
+        server->protected_count = (uint32_t)request->n_protected_run_ids;
+    }
+}
+
 static void take_held(struct server *server,
                       const Executorapi__LeaseRequest *request)
 {
@@ -244,6 +252,7 @@ static void lease_open(struct executor_transport *port, struct str bytes)
     }
     take_held(server, request);
     server->credit = server->last_lease_max = request->max_jobs_to_lease;
+    take_protected(server, request);
     if (server->agrees_to_hold && request->held_stream) {
         push_simple(server, true);
         server->is_open = true;
@@ -271,6 +280,7 @@ static bool lease_send(struct executor_transport *port, struct str bytes)
     ASSERT(request->is_delta);
     server->delta_count++;
     server->credit = server->last_lease_max = request->max_jobs_to_lease;
+    take_protected(server, request);
     take_delta(server, request);
     server_push(server);
     return true;

@@ -52,6 +52,7 @@ struct server {
     size_t report_event_count_max;
     uint32_t credit, held_run_count, node_count;
     uint32_t last_lease_max;
+    uint32_t protected_count; /* that it last said */
     char last_node[64];
     const char *cpu; /* that the jobs on offer ask for; NULL: nothing */
 };

@@ -146,6 +146,23 @@ static void the_request_names_nodes_and_held_runs(void **state)
     assert_int_equal(fixture->server.last_lease_max, 100);
 }
 
+static void the_request_names_what_budgets_protect(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->fake.run_a_ms = 1000000;
+    uint32_t job = server_offer(&fixture->server, 1);
+    start(fixture);
+
+    run_for(fixture, 1000);
+    assert_int_equal(fixture->server.protected_count, 0);
+    fake_protect(fixture->runtime, &fixture->server.jobs.items[job].run, 1);
+    run_for(fixture, 10000);
+    assert_int_equal(fixture->server.protected_count, 1);
+    fake_protect(fixture->runtime, NULL, 0);
+    run_for(fixture, 10000);
+    assert_int_equal(fixture->server.protected_count, 0);
+}
+
 static void leases_that_come_again_start_nothing(void **state)
 {
     struct fixture *fixture = *state;
@@ -534,6 +551,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EXECUTOR_TEST(a_leased_job_runs_and_each_phase_is_told_once),
         EXECUTOR_TEST(the_request_names_nodes_and_held_runs),
+        EXECUTOR_TEST(the_request_names_what_budgets_protect),
         EXECUTOR_TEST(leases_that_come_again_start_nothing),
         EXECUTOR_TEST(while_leases_wait_no_more_are_asked_for),
         EXECUTOR_TEST(a_cancelled_run_is_ended_without_a_word),

@@ -117,11 +117,34 @@ static void names_of_pools_that_went_make_room(void **state)
     stage_fini(&stage);
 }
 
+static void what_is_protected_stays_so_in_another_pool(void **state)
+{
+    struct stage stage;
+    struct sched_run run;
+    struct pool_record record = {.name = STR("a"), .has_selector = true};
+
+    (void)state;
+    stage_init(&stage);
+    uint32_t node = stage_node(&stage, "n", 1);
+    uint32_t job = stage_job(&stage);
+    pools_job_lease(stage.pools, job, node, 1000, 0, false);
+    pools_job_protect(stage.pools, job, true);
+    pools_pool_set(stage.pools, &record);
+    (void)stage_node(&stage, "n", 1);
+    uint32_t shard = pools_job_shard(stage.pools, job);
+    assert_int_not_equal(shard, POOLS_DEFAULT);
+    assert_true(pools_is_consistent(stage.pools));
+    assert_true(sched_job_run(pools_plan_begin(stage.pools, shard), 0, &run));
+    assert_true(run.is_protected);
+    stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_an_object_plans_are_of_the_configured_pools),
         TEST(names_of_pools_that_went_make_room),
+        TEST(what_is_protected_stays_so_in_another_pool),
     };
 
     return RUN_TESTS(tests);

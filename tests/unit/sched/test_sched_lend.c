@@ -185,6 +185,95 @@ static void po_14_borrowers_rank_below_all_own_work(void **state)
     assert_false(runs(w, borrower));
 }
 
+static void po_15_a_budget_counts_before_ranks(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t y = node(w, "a-y", 4);
+    uint32_t x = node(w, "b-x", 4);
+    uint32_t z = node(w, "c-z", 4);
+    uint32_t own_x = own(w, "p5", 4), borrower = foreign(w, "p1000", 4);
+    world_lease(w, own(w, "p5", 2), y, 0);
+    world_lease(w, own(w, "p0", 2), y, 0);
+    world_lease(w, own_x, x, 0);
+    world_lease(w, borrower, z, 0);
+    sched_job_protect(w->sched, borrower, true);
+    uint32_t preemptor = own(w, "p100", 4);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, preemptor), "b-x");
+    assert_false(runs(w, own_x));
+    assert_true(runs(w, borrower));
+    /* The budget allows a disruption again. */
+    sched_job_protect(w->sched, borrower, false);
+    preemptor = own(w, "p100", 4);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, preemptor), "c-z");
+    assert_recalls(w, 1);
+}
+
+static void
+po_15_on_a_node_what_a_budget_protects_is_reprieved_first(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t n1 = node(w, "n1", 4);
+    uint32_t low = own(w, "p0", 2), high = own(w, "p10", 2);
+    world_lease(w, low, n1, 0);
+    world_lease(w, high, n1, 0);
+    sched_job_protect(w->sched, low, true);
+    uint32_t preemptor = own(w, "p100", 2);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(runs(w, preemptor) && runs(w, low));
+    assert_false(runs(w, high));
+}
+
+static void po_15_fewer_protected_go_before_more(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t two = node(w, "a", 4), one = node(w, "b", 4);
+    uint32_t first = own(w, "p0", 2), second = own(w, "p0", 2);
+    uint32_t only = own(w, "p10", 4);
+    world_lease(w, first, two, 0);
+    world_lease(w, second, two, 0);
+    world_lease(w, only, one, 0);
+    sched_job_protect(w->sched, first, true);
+    sched_job_protect(w->sched, second, true);
+    sched_job_protect(w->sched, only, true);
+    uint32_t preemptor = own(w, "p100", 4);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, preemptor), "b");
+    assert_false(runs(w, only));
+    /* What has ended is not protected any more; see teardown(). */
+    world_end(w, first);
+}
+
+/* A gang goes whole, and each member that is protected counts. */
+static void po_15_members_elsewhere_count_too(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t a = node(w, "a", 4), b = node(w, "b", 4), c = node(w, "c", 1);
+    uint32_t members[2];
+    for (int i = 0; i < 2; i++) {
+        members[i] =
+            world_submit(w, &(struct world_job){.queue = "A",
+                                                .priority_class = "p0",
+                                                .cores = i == 0 ? 4 : 1,
+                                                .gang = "g",
+                                                .cardinality = 2});
+    }
+    uint32_t other = own(w, "p10", 4);
+    world_lease(w, members[0], a, 0);
+    world_lease(w, members[1], c, 0);
+    world_lease(w, other, b, 0);
+    sched_job_protect(w->sched, members[1], true);
+    uint32_t preemptor = own(w, "p100", 4);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, preemptor), "b");
+    assert_true(runs(w, members[0]) && runs(w, members[1]));
+}
+
 static void po_14_among_own_victims_the_smaller_sum_of_ranks_goes(void **state)
 {
     struct world *w = *state;
@@ -559,6 +648,10 @@ int main(void)
         STAGED(borrowers_preempt_nobody),
         STAGED(po_14_borrowers_rank_below_all_own_work),
         STAGED(po_14_among_own_victims_the_smaller_sum_of_ranks_goes),
+        STAGED(po_15_a_budget_counts_before_ranks),
+        STAGED(po_15_on_a_node_what_a_budget_protects_is_reprieved_first),
+        STAGED(po_15_fewer_protected_go_before_more),
+        STAGED(po_15_members_elsewhere_count_too),
         STAGED(po_14_fewer_borrowers_go_before_more),
         STAGED(what_becomes_foreign_keeps_running_until_it_is_recalled),
         STAGED(po_19_one_node_is_cleared_of_borrowers),
