@@ -427,7 +427,7 @@ static int wake_ms(struct control *c)
     /* Those of a pool that is being planned are asked about when it is back. */
     bool has_unchecked = c->unchecked.count > 0 && c->metrics.node_count > 0 &&
                          !pools_is_any_busy(c->pools);
-    if ((c->waiting_first && !c->holds_plans) || c->is_snapshot_open) {
+    if ((c->waiting_first && !rounds_are_held(c)) || c->is_snapshot_open) {
         return 0;
     }
     if (jobs_has_dirty(c->jobs) || has_unchecked) {

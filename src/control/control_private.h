@@ -221,7 +221,7 @@ struct control {
     VEC(struct shard_rounds) rounds;        /* by shard */
     uint32_t first_shard;                   /* where the next batch begins */
     bool holds_plans;    /* somebody waits for all that are being made */
-    uint64_t held_since; /* in ns; of a question that waits */
+    uint64_t held_since; /* in ns; when questions began to wait, 0: none */
     struct command *waiting_first, *waiting_last;
     size_t waiting_byte_count; /* of them */
     struct batch batch;
@@ -335,6 +335,9 @@ uint32_t rounds_shard(const struct control *c, struct str pool);
 /* Whether a command must wait until no plan is being made: what changes pools
  * does, and for a while what asks about them. */
 bool rounds_must_wait(struct control *c, const struct command *command);
+/* Whether no plan may begin beside the leader, since somebody waits for those
+ * that are being made. */
+bool rounds_are_held(const struct control *c);
 /* Wait for all plans that are being made, and leave them unused. */
 void rounds_abandon(struct control *c);
 /* When a round is next due; UINT64_MAX: never. */

@@ -7,6 +7,8 @@
 enum {
     US_PER_MS = 1000,
     LOOK_MS = 5, /* between looks whether a plan is back */
+    /* While some plan is always out, questions hold up others so often. */
+    ASKED_AGAIN_MS = 10 * CONTROL_PATIENCE_MS,
 };
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
@@ -273,6 +275,19 @@ static bool is_question(const struct command *command)
     }
 }
 
+/* Whether questions wait.  Their patience is all that they cost the pools that
+ * are not the slow one. */
+static bool is_asked(const struct control *c, uint64_t now_ns)
+{
+    return c->held_since &&
+           now_ns - c->held_since < CONTROL_PATIENCE_MS * (uint64_t)NS_PER_MS;
+}
+
+bool rounds_are_held(const struct control *c)
+{
+    return c->holds_plans || is_asked(c, control_mono_ns(c));
+}
+
 bool rounds_must_wait(struct control *c, const struct command *command)
 {
     uint64_t now_ns = control_mono_ns(c);
@@ -280,11 +295,11 @@ bool rounds_must_wait(struct control *c, const struct command *command)
     if (!is_question(command) || !pools_is_any_busy(c->pools)) {
         return false;
     }
-    c->held_since = c->held_since ? c->held_since : now_ns;
-    bool waits =
-        now_ns - c->held_since < CONTROL_PATIENCE_MS * (uint64_t)NS_PER_MS;
-    c->holds_plans |= waits;
-    return waits;
+    if (!c->held_since ||
+        now_ns - c->held_since >= ASKED_AGAIN_MS * (uint64_t)NS_PER_MS) {
+        c->held_since = now_ns;
+    }
+    return is_asked(c, now_ns);
 }
 
 /* In a pool that borrows before it preempts, a balance round comes when fast
@@ -325,7 +340,7 @@ static void add_one(struct control *c, uint32_t shard)
         finish(c, shard); /* the next begins when this is durable */
         return;
     }
-    if (is_beside(c) && (c->holds_plans || c->batch.changes_pools)) {
+    if (is_beside(c) && (rounds_are_held(c) || c->batch.changes_pools)) {
         return;
     }
     if (rounds->wake_ms <= c->batch.time_ms) {

@@ -275,6 +275,24 @@ static void what_fits_nowhere_is_refused_when_its_pool_is_back(void **state)
     assert_history(s, big, "submit failed");
 }
 
+static void po_21_nor_does_a_question_while_one_is_slow(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+
+    pass(s, 2000);
+    p->slow.slow = STR("a");
+    (void)submit(s, "a");
+    pass(s, 1000); /* a's plan is out from here on */
+    uint32_t answer_count = s->answer_count;
+    stage_post(s, command_create(COMMAND_QUERY_POOLS));
+    pass(s, 1000);
+    assert_int_equal(s->answer_count, answer_count + 1);
+    struct job_id b = submit(s, "b");
+    pass(s, 1000);
+    assert_true(has_lease(s, b));
+}
+
 static void a_borrower_that_is_recalled_waits_again(void **state)
 {
     struct planned *p = *state;
@@ -378,6 +396,7 @@ int main(void)
         SCENARIO(po_21_nor_one_that_has_lent_to_it),
         SCENARIO(pools_change_when_all_plans_are_back),
         SCENARIO(what_fits_nowhere_is_refused_when_its_pool_is_back),
+        SCENARIO(po_21_nor_does_a_question_while_one_is_slow),
         SCENARIO(a_borrower_that_is_recalled_waits_again),
         TEST(threads_make_all_plans),
         TEST(a_leader_with_threads_leases_all),
