@@ -31,6 +31,7 @@ static const struct {
     {"topology", case_topology},
     {"whole_nodes", case_whole_nodes},
     {"elastic", case_elastic},
+    {"surplus", case_surplus},
     {"mixed_empty", case_mixed_empty},
     {"mixed_full", case_mixed_full},
 };

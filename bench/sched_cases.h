@@ -51,3 +51,5 @@ void case_unique_classes(uint32_t tenths);
 void case_whole_nodes(uint32_t tenths);
 /* Units that grow, make room for a load, and even out. */
 void case_elastic(uint32_t tenths);
+/* Jobs that each take a pod of surplus. */
+void case_surplus(uint32_t tenths);

@@ -5,6 +5,7 @@
 #include "sched/lend.h"
 #include "sched/sub_groups.h"
 #include "sched/urgent.h"
+#include "sched/victim_memo.h"
 
 /* When a run may be preempted for fairness; INT64_MAX: not known. */
 static int64_t ripe_ms(const struct round *round, const struct run *run)
@@ -357,6 +358,7 @@ void evict_return(struct round *round, uint32_t index)
         round->sched->runs.items[run].state = RUN_RETURNED;
         round->evicted_count--;
         urgent_note(round, round->sched->runs.items[run].node);
+        victim_memo_note_node(round, round->sched->runs.items[run].node);
     }
 }
 
@@ -399,4 +401,5 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->victims);
     VEC_FREE(&round->pods);
     urgent_forget(round);
+    victim_memo_forget(round);
 }

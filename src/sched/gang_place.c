@@ -7,6 +7,7 @@
 #include "sched/order.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
+#include "sched/victim_memo.h"
 #include "sched/victim_sets.h"
 #include "sched/whole_node.h"
 
@@ -415,6 +416,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
     gang->planned = sched->plan_count;
     if (gang->subs) {
         gang->subs->joined_plan = sched->plan_count;
+        victim_memo_note_gang(round, (uint32_t)(gang - sched->gangs.items));
     }
     round->group++;
     return GANG_PLACED;

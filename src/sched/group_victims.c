@@ -3,6 +3,7 @@
 #include "sched/lanes.h"
 #include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/victim_memo.h"
 #include "sched/whole_node.h"
 
 /* Whether a queue is over its share, as the round found it. */
@@ -22,9 +23,7 @@ static bool is_over_share(struct round *round, uint32_t queue)
     return round->is_over[queue];
 }
 
-/* Whether the turn of what is searched for comes before that of a queue, with
- * all that it runs. */
-static bool is_turn_before(const struct search *search, uint32_t queue)
+bool group_victims_is_turn_before(const struct search *search, uint32_t queue)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -44,6 +43,14 @@ static bool is_turn_before(const struct search *search, uint32_t queue)
         cost_of(&round->pool->base, &round->lanes[other].placed, NULL,
                 round->lanes[other].factor_micro);
     return cost_compare(&round->pool->base, &ask, &theirs) < 0;
+}
+
+static bool is_turn_before(const struct search *search, uint32_t queue)
+{
+    bool is_before = group_victims_is_turn_before(search, queue);
+
+    victim_memo_note_turn(search->round, queue, is_before);
+    return is_before;
 }
 
 /* Rule c, and rule b for what is like work of lifetime 0: whether a minimum

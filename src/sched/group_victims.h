@@ -13,6 +13,9 @@
 
 #include "sched/victims.h"
 
+/* Whether the turn of what is searched for comes before that of a queue, with
+ * all that it runs. */
+bool group_victims_is_turn_before(const struct search *search, uint32_t queue);
 /* List the pods of a gang on a node that the plan leaves there in round.pods,
  * the highest ids first; their number. */
 uint32_t group_victims_list(struct round *round, uint32_t node,

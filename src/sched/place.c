@@ -5,6 +5,7 @@
 #include "sched/lend.h"
 #include "sched/order.h"
 #include "sched/sub_groups.h"
+#include "sched/victim_memo.h"
 #include "sched/whole_node.h"
 
 /* A class that was not asked for longer searches afresh.  One that goes to a
@@ -477,6 +478,7 @@ void place_preempt(struct round *round, uint32_t job)
     order_lost(round, job, 1);
     if (sched->terms_run_count) {
         sub_groups_lose(sched, job, 1);
+        victim_memo_note_job(round, job, 1);
     }
     if (round->open_node == run->node) {
         round->open_node = NONE;
@@ -526,6 +528,7 @@ void place_rollback(struct round *round, size_t mark)
             order_lost(round, entry.job, -1);
             if (sched->terms_run_count) {
                 sub_groups_lose(sched, entry.job, -1);
+                victim_memo_note_job(round, entry.job, -1);
             }
             round->evicted_count += run->state == RUN_EVICTED;
             charge(round, run, class, 1);

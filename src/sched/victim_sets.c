@@ -4,6 +4,7 @@
 #include "sched/lend.h"
 #include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/victim_memo.h"
 #include "sched/whole_node.h"
 
 #define RANK_HOME ((int64_t)1 << 31)
@@ -206,35 +207,48 @@ bool victim_sets_of_node(const struct search *search, uint32_t node,
     return true;
 }
 
-static void consider(const struct search *search, uint32_t node,
-                     const struct victim_rules *rules, struct victim_set *best,
-                     bool *has_best)
+bool victim_sets_judge(const struct search *search, uint32_t node,
+                       const struct victim_rules *rules,
+                       struct victim_set *ret_set)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct victim_rules sparing = *rules;
-    struct victim_set set, other;
+    struct victim_set other;
 
     if (sched->nodes.items[node].run_count == 0 ||
         !amounts_fit(&class_at(round, search->class_index)->request,
                      &sched->nodes.items[node].capacity) ||
-        !judge(search, node, rules, &set)) {
-        return;
+        !judge(search, node, rules, ret_set)) {
+        return false;
     }
     sparing.spares_groups = true;
-    if (set.breaks_gang && judge(search, node, &sparing, &other) &&
-        victim_set_compare(sched, &other, &set) < 0) {
-        set = other;
+    if (ret_set->breaks_gang && judge(search, node, &sparing, &other) &&
+        victim_set_compare(sched, &other, ret_set) < 0) {
+        *ret_set = other;
     }
-    if ((!*has_best || victim_set_compare(sched, &set, best) < 0) &&
+    return true;
+}
+
+static void consider(const struct search *search, uint32_t node,
+                     const struct victim_rules *rules, struct victim_set *best,
+                     bool *has_best)
+{
+    const struct sched *sched = search->round->sched;
+    struct victim_set set;
+
+    if (victim_sets_judge(search, node, rules, &set) &&
+        (!*has_best || victim_set_compare(sched, &set, best) < 0) &&
         place_allows_evicting(search, node)) {
         *best = set;
         *has_best = true;
     }
 }
 
-bool victim_sets_find(const struct search *search, struct victim_rules *rules,
-                      struct victim_set *ret_set)
+/* Ask all nodes. */
+static bool find_plainly(const struct search *search,
+                         const struct victim_rules *rules,
+                         struct victim_set *ret_set)
 {
     const struct sched *sched = search->round->sched;
     bool has_best = false;
@@ -247,6 +261,36 @@ bool victim_sets_find(const struct search *search, struct victim_rules *rules,
             consider(search, i, rules, ret_set, &has_best);
         }
     }
+    return has_best;
+}
+
+/* For tests: what is remembered is what asking all nodes would say. */
+static bool is_as_remembered(const struct search *search,
+                             const struct victim_rules *rules, bool has_best,
+                             const struct victim_set *best)
+{
+    struct victim_set plain;
+    bool has_plain = find_plainly(search, rules, &plain);
+
+    return has_plain == has_best &&
+           (!has_best ||
+            (victim_set_compare(search->round->sched, &plain, best) == 0 &&
+             plain.node == best->node && plain.hops == best->hops &&
+             plain.spares_groups == best->spares_groups &&
+             plain.breaks_gang == best->breaks_gang));
+}
+
+bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+                      struct victim_set *ret_set)
+{
+    const struct sched *sched = search->round->sched;
+    bool is_remembered =
+        !sched->forgets_victims && victim_memo_serves(search, rules);
+    bool has_best = is_remembered ? victim_memo_find(search, rules, ret_set)
+                                  : find_plainly(search, rules, ret_set);
+
+    ASSERT(!is_remembered || !sched->checks_victims ||
+           is_as_remembered(search, rules, has_best, ret_set));
     if (has_best) {
         rules->spares_groups = ret_set->spares_groups;
     }

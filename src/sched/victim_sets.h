@@ -41,6 +41,10 @@ int victim_set_compare(const struct sched *sched, const struct victim_set *a,
 /* Add what a victim costs, with all that goes with it. */
 void victim_set_add(const struct round *round, struct victim_set *set,
                     const struct victim *victim);
+/* The best way to make room for a job on a node; false: there is none. */
+bool victim_sets_judge(const struct search *search, uint32_t node,
+                       const struct victim_rules *rules,
+                       struct victim_set *ret_set);
 /* The best place for a job with victims; false: there is none. */
 bool victim_sets_find(const struct search *search, struct victim_rules *rules,
                       struct victim_set *ret_set);

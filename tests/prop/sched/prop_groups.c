@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "prop.h"
+#include "sched/state.h"
 #include "world.h"
 
 enum { ACTS = 40, GROUPS = 6, NODE_COUNT = 6, JOBS = 120, SECOND = 1000 };
@@ -56,6 +57,7 @@ static void begin(struct history *history, struct tape *tape)
     pool_policy_apply(&w->policy.pools[0],
                       draw(tape, 0, 1) ? PROFILE_BERTH : PROFILE_ARMADA);
     world_restart(w);
+    w->sched->checks_victims = true;
     for (size_t i = 0; i < ARRAY_COUNT(queue_names); i++) {
         history->factors[i] = draw(tape, 0, 3) ? 1 : 2;
         world_queue(w, queue_names[i], history->factors[i]);
@@ -289,6 +291,7 @@ static void rebuild(const struct history *history, struct world *fresh)
     world_init(fresh);
     fresh->policy.pools[0] = w->policy.pools[0];
     world_restart(fresh);
+    fresh->sched->forgets_victims = true;
     sched_set_time(fresh->sched, history->now_ms);
     for (uint32_t i = 0; i < w->queue_count; i++) {
         world_queue(fresh, w->queue_names[i], history->factors[i]);

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "prop.h"
+#include "sched/state.h"
 #include "sched/topology.h"
 #include "unit.h"
 #include "world.h"
@@ -93,6 +94,7 @@ static void begin(struct history *history, struct tape *tape)
         pool->level_count = 2;
     }
     world_restart(w);
+    w->sched->checks_victims = true;
     history->node_count = (uint32_t)draw(tape, 1, NODES);
     for (uint32_t i = 0; i < history->node_count; i++) {
         history->cores[i] = (int64_t)draw(tape, 1, 6);
@@ -470,6 +472,7 @@ static void rebuild(const struct history *history, struct world *fresh)
     world_init(fresh);
     fresh->policy.pools[0] = w->policy.pools[0];
     world_restart(fresh);
+    fresh->sched->forgets_victims = true;
     sched_set_time(fresh->sched, history->now_ms);
     for (uint32_t i = 0; i < history->node_count; i++) {
         set_node(history, fresh, i);

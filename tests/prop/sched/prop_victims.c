@@ -1,0 +1,191 @@
+/*
+ * Searches for victims that are remembered (victim_memo.h), where gangs with
+ * terms run on more nodes than a block has.
+ *
+ *   - each finds what asking all nodes finds, which the planner asserts itself
+ *   - a plan made without remembering anything is the same
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "prop.h"
+#include "sched/state.h"
+#include "unit.h"
+#include "world.h"
+
+enum { PLACES_MAX = 150, GROUPS = 8, RUNS = 400, NOW_MS = 100000 };
+
+static const char *const queue_names[] = {"A", "B", "C"};
+static const char *const class_names[] = {NULL, "low", "high", "fixed"};
+static const char *const group_names[GROUPS] = {"g0", "g1", "g2", "g3",
+                                                "g4", "g5", "g6", "g7"};
+
+struct room {
+    int64_t free[PLACES_MAX];
+    char names[PLACES_MAX][8];
+    uint32_t count;
+};
+
+static const char *draw_queue(struct tape *tape)
+{
+    return queue_names[draw(tape, 0, ARRAY_COUNT(queue_names) - 1)];
+}
+
+static const char *draw_class(struct tape *tape)
+{
+    return class_names[draw(tape, 0, ARRAY_COUNT(class_names) - 1)];
+}
+
+static void add_nodes(struct world *w, struct tape *tape, struct room *room)
+{
+    room->count = (uint32_t)draw(tape, 1, PLACES_MAX);
+    for (uint32_t i = 0; i < room->count; i++) {
+        (void)snprintf(room->names[i], sizeof(room->names[i]), "n%03u", i);
+        room->free[i] = (int64_t)draw(tape, 2, 6);
+        (void)world_node(w, &(struct world_node){.name = room->names[i],
+                                                 .cores = room->free[i]});
+    }
+}
+
+/* Let jobs run where there is room for them, if there is. */
+static void fill(struct world *w, struct room *room, uint32_t first,
+                 uint32_t count, int64_t cores)
+{
+    uint32_t node = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        while (node < room->count && room->free[node] < cores) {
+            node++;
+        }
+        if (node < room->count) {
+            room->free[node] -= cores;
+            world_lease(w, first + i, node, 1 + i % 3);
+        }
+    }
+}
+
+static void add_group(struct world *w, struct tape *tape, struct room *room,
+                      uint32_t group)
+{
+    struct gang_terms terms = {
+        .sub_group_count = (uint32_t)draw(tape, 1, 2),
+        .freezing_window_ms = draw(tape, 0, 3) ? 0 : 60000,
+    };
+    struct world_job member = {
+        .queue = draw_queue(tape),
+        .gang = group_names[group],
+        .cores = (int64_t)draw(tape, 1, 2),
+        .priority_class = draw_class(tape),
+    };
+
+    for (uint32_t i = 0; i < terms.sub_group_count; i++) {
+        struct sub_group *sub = &terms.sub_groups[i];
+        sub->name = STR("s");
+        sub->max_count = (uint32_t)draw(tape, 1, i ? 4 : 60);
+        sub->min_count = (uint32_t)draw(tape, i == 0, sub->max_count);
+        sub->hops_max = HOPS_ANY;
+    }
+    uint32_t jobs = w->job_count;
+    uint32_t first = world_submit_group(w, &member, &terms);
+    uint32_t count = w->job_count - jobs;
+    /* Some lack pods, so that they are joined. */
+    fill(w, room, first, count - (draw(tape, 0, 3) ? 0 : count / 4),
+         member.cores);
+}
+
+static void add_jobs(struct world *w, struct tape *tape, struct room *room,
+                     bool is_running)
+{
+    struct world_job job = {
+        .queue = draw_queue(tape),
+        .cores = (int64_t)draw(tape, 1, 3),
+        .priority_class = draw_class(tape),
+    };
+    uint32_t count = (uint32_t)draw(tape, 1, 40);
+    uint32_t first = world_submit_many(w, &job, count);
+
+    if (is_running) {
+        fill(w, room, first, count, job.cores);
+    }
+}
+
+static void make(struct world *w, struct tape *tape)
+{
+    struct room *room = mem_alloc(sizeof(*room));
+
+    world_init(w);
+    if (draw(tape, 0, 1)) {
+        pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    }
+    world_restart(w);
+    for (size_t i = 0; i < ARRAY_COUNT(queue_names); i++) {
+        if (draw(tape, 0, 3)) {
+            world_queue(w, queue_names[i], draw(tape, 0, 2) ? 1 : 2);
+        } else {
+            world_queue_by(w, queue_names[i],
+                           &(struct queue_record){.ordering = QUEUE_BY_CFS});
+        }
+    }
+    sched_preemption_set(w->sched, false); /* a pool object */
+    add_nodes(w, tape, room);
+    for (uint32_t i = (uint32_t)draw(tape, 0, GROUPS); i > 0; i--) {
+        add_group(w, tape, room, i - 1);
+    }
+    for (uint64_t i = draw(tape, 0, 4); i > 0; i--) {
+        add_jobs(w, tape, room, true);
+    }
+    for (uint64_t i = draw(tape, 1, 6); i > 0; i--) {
+        add_jobs(w, tape, room, false);
+    }
+    sched_set_time(w->sched, NOW_MS);
+    mem_free(room);
+}
+
+static bool is_same(const struct sched_decision *a,
+                    const struct sched_decision *b)
+{
+    return a->job == b->job && a->action == b->action && a->node == b->node &&
+           a->preemption == b->preemption && a->group == b->group &&
+           a->for_job == b->for_job;
+}
+
+static bool plans_are_the_same(struct world *w)
+{
+    struct sched_plan *plan = &w->plan;
+
+    w->sched->checks_victims = true;
+    sched_plan(w->sched, NOW_MS, ROUND_BALANCE, 4000, plan);
+    size_t bytes = plan->decision_count * sizeof(*plan->decisions);
+    auto_mem struct sched_decision *first = mem_alloc(bytes + 1);
+    uint32_t count = plan->decision_count;
+    if (count) {
+        memcpy(first, plan->decisions, bytes);
+    }
+    w->sched->forgets_victims = true;
+    w->sched->version++;
+    sched_plan(w->sched, NOW_MS, ROUND_BALANCE, 4000, plan);
+    bool holds = count == plan->decision_count;
+    for (uint32_t i = 0; holds && i < count; i++) {
+        holds = is_same(&first[i], &plan->decisions[i]);
+    }
+    return holds;
+}
+
+static bool remembering_changes_nothing(struct tape *tape)
+{
+    struct world *w = mem_alloc(sizeof(*w));
+
+    make(w, tape);
+    bool holds = plans_are_the_same(w);
+    world_fini(w);
+    mem_free(w);
+    return holds;
+}
+
+int main(void)
+{
+    return prop_check("remembering_changes_nothing",
+                      remembering_changes_nothing, RUNS, 0)
+               ? 0
+               : 1;
+}
