@@ -211,6 +211,11 @@ static int check_sum(const struct pod_group *group, struct refusal *refusal)
                            "the %d allowed",
                            (unsigned long long)count, GANG_CARDINALITY_MAX);
     }
+    if (pod_group_min(group) == 0) {
+        return refusal_set(refusal,
+                           "podGroup.subGroups: min is 0 in all; a group "
+                           "needs at least one pod to start with");
+    }
     if (!has_main) {
         return refusal_set(refusal,
                            "podGroup.subGroups: all are auxiliary; at least "

@@ -38,11 +38,38 @@ static char *fresh_client_id(struct cli *cli)
     return arena_strdup(&cli->arena, str_of(job_id_format(id, text)));
 }
 
+/* Armada passes over keys that it does not know; in a group of pods, which is
+ * our own, they are mistakes.  The templates are Kubernetes'. */
+static enum cli_exit check_group(struct cli *cli, const json_t *job,
+                                 size_t index)
+{
+    auto_json_t *group = json_deep_copy(json_object_get(job, "podGroup"));
+    json_t *sub_groups = json_object_get(group, "subGroups");
+    ProtobufCMessage *message;
+    struct err err;
+
+    for (size_t i = 0; i < json_array_size(sub_groups); i++) {
+        (void)json_object_del(json_array_get(sub_groups, i), "template");
+    }
+    int rc = group
+                 ? wire_json_read(&berth__api__pod_group__descriptor, group,
+                                  WIRE_JSON_STRICT, &cli->arena, &message, &err)
+                 : 0;
+    return rc < 0 ? cli_fail(cli, CLI_INVALID, "jobs[%zu].podGroup.%s", index,
+                             err.text)
+                  : CLI_OK;
+}
+
 static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
                               Api__JobSubmitRequestItem **ret_item)
 {
     ProtobufCMessage *message;
     struct err err;
+
+    enum cli_exit code = check_group(cli, json, index);
+    if (code != CLI_OK) {
+        return code;
+    }
 
     int rc = wire_json_read(&api__job_submit_request_item__descriptor, json, 0,
                             &cli->arena, &message, &err);
@@ -71,6 +98,14 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
     const json_t *jobs = json_object_get(json, "jobs");
     size_t count = json_array_size(jobs);
 
+    const char *kind = json_string_value(json_object_get(json, "kind"));
+
+    if (count == 0 && kind) {
+        return cli_fail(cli, CLI_INVALID,
+                        "a document of kind %s cannot be submitted, only a "
+                        "file of jobs, a Job or a TrainingJob",
+                        kind);
+    }
     if (count == 0) {
         return cli_fail(cli, CLI_INVALID, "the file has no jobs");
     }
@@ -81,6 +116,10 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
             arena_alloc_array(&cli->arena, count, sizeof(*submission.items)),
         .item_count = count,
     };
+    if (!*submission.queue) {
+        return cli_fail(cli, CLI_INVALID,
+                        "a queue is required, in the file or by --queue");
+    }
     for (size_t i = 0; i < count; i++) {
         enum cli_exit rc =
             read_job(cli, json_array_get(jobs, i), i, &submission.items[i]);

@@ -597,6 +597,8 @@ static int read_special(struct reader *reader, const struct path *path,
                         ProtobufCMessage *message)
 {
     Google__Protobuf__Timestamp *timestamp;
+    int64_t whole = 0;
+    int rc;
 
     switch (special) {
     case JSON_QUANTITY:
@@ -616,6 +618,10 @@ static int read_special(struct reader *reader, const struct path *path,
     case JSON_DOUBLE:
         return read_double(reader, path, json,
                            &((Google__Protobuf__DoubleValue *)message)->value);
+    case JSON_UINT32:
+        rc = read_whole(reader, path, json, 0, UINT32_MAX, &whole);
+        ((Google__Protobuf__UInt32Value *)message)->value = (uint32_t)whole;
+        return rc;
     case JSON_PLAIN:
         break;
     }

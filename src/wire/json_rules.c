@@ -28,6 +28,7 @@ enum json_special json_special_of(const ProtobufCMessageDescriptor *type)
          JSON_RAW},
         {&google__protobuf__timestamp__descriptor, JSON_TIMESTAMP},
         {&google__protobuf__double_value__descriptor, JSON_DOUBLE},
+        {&google__protobuf__uint32_value__descriptor, JSON_UINT32},
     };
 
     for (size_t i = 0; i < ARRAY_COUNT(specials); i++) {

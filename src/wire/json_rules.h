@@ -20,6 +20,7 @@ enum json_special {
     JSON_RAW,           /* any JSON, kept as its text */
     JSON_TIMESTAMP,     /* google.protobuf's */
     JSON_DOUBLE,        /* google.protobuf's: a number, or not there */
+    JSON_UINT32,        /* likewise, a whole one */
 };
 
 /* What kind of message this is. */

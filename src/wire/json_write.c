@@ -335,6 +335,10 @@ static json_t *write_message(const ProtobufCMessage *message, unsigned flags)
         return write_double(
             ((const Google__Protobuf__DoubleValue *)(const void *)message)
                 ->value);
+    case JSON_UINT32:
+        return json_integer(
+            ((const Google__Protobuf__UInt32Value *)(const void *)message)
+                ->value);
     case JSON_PLAIN:
         break;
     }

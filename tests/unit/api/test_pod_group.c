@@ -321,6 +321,14 @@ static void spoil_reservation(Berth__Submission__Item *item,
     item->pod_group->node_reservation = (char *)(uintptr_t) "Half";
 }
 
+static void spoil_minimums(Berth__Submission__Item *item, struct arena *arena)
+{
+    (void)arena;
+    item->pod_group->sub_groups[0]->min = 0;
+    item->pod_group->sub_groups[0]->max = 1;
+    item->pod_group->sub_groups[1]->min = 0;
+}
+
 static void spoil_auxiliary(Berth__Submission__Item *item, struct arena *arena)
 {
     (void)arena;
@@ -414,6 +422,9 @@ static const struct bad_case bad_cases[] = {
      spoil_timeout},
     {"podGroup.nodeReservation: \"Half\" is neither Whole nor Shared",
      spoil_reservation},
+    {"podGroup.subGroups: min is 0 in all; a group needs at least one pod to "
+     "start with",
+     spoil_minimums},
     {"podGroup.subGroups: all are auxiliary; at least one must not be, for it "
      "says when the group ends",
      spoil_auxiliary},

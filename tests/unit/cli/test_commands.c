@@ -220,6 +220,54 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
     assert_int_equal(strlen(request->job_request_items[1]->client_id), 26);
 }
 
+static void submit_reads_a_group_as_the_guide_writes_it(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs:\n"
+              "- podGroup:\n"
+              "    replaceTimeoutSeconds: 300\n"
+              "    subGroups:\n"
+              "    - {name: w, min: 2, maxHops: 2, maxHopsWaitSeconds: 600,\n"
+              "       template: {containers: [{name: m, unknown: 1}]}}\n",
+              "submit", "-"),
+          CLI_OK, "", "");
+    Api__JobSubmitRequest *request =
+        asked(script, &arena, &api__job_submit_request__descriptor);
+    Berth__Api__PodGroup *group = request->job_request_items[0]->pod_group;
+    assert_int_equal(group->replace_timeout_seconds->value, 300);
+    assert_null(group->freezing_window_seconds);
+    assert_int_equal(group->sub_groups[0]->max_hops->value, 2);
+    assert_int_equal(group->sub_groups[0]->max_hops_wait_seconds->value, 600);
+    check(ASK(script,
+              "queue: q\njobs:\n- podGroup: {subGroups: [{name: w, minn: "
+              "2}]}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: jobs[0].podGroup.subGroups[0].minn: unknown key\n");
+    check(ASK(script,
+              "queue: q\njobs:\n- podGroup: {subGroups: [{maxHops: -1}]}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: jobs[0].podGroup.subGroups[0].maxHops: is out of "
+          "range\n");
+}
+
+static void submit_says_what_a_file_lacks(void **state)
+{
+    struct script *script = *state;
+
+    check(ASK(script, "jobs: [{podSpecs: []}]\n", "submit", "-"), CLI_INVALID,
+          "", "berthctl: a queue is required, in the file or by --queue\n");
+    check(ASK(script, "kind: Deployment\n", "submit", "-"), CLI_INVALID, "",
+          "berthctl: a document of kind Deployment cannot be submitted, only a "
+          "file of jobs, a Job or a TrainingJob\n");
+}
+
 static const char kubernetes_job[] =
     "apiVersion: batch/v1\nkind: Job\n"
     "metadata: {name: pi, namespace: math}\n"
@@ -823,6 +871,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(submit_sends_the_jobs_and_prints_their_ids),
+        SERVED(submit_reads_a_group_as_the_guide_writes_it),
+        SERVED(submit_says_what_a_file_lacks),
         SERVED(submit_takes_a_kubernetes_job_as_it_stands),
         SERVED(submit_says_what_is_wrong_with_a_kubernetes_job),
         SERVED(long_submission_is_sent_in_requests_of_200),
