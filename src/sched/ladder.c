@@ -100,7 +100,7 @@ static void place_rungs(const struct round *round, struct ladder *ladder,
         counts[o - 1] = next;
         next += count;
     }
-    for (uint32_t i = 0; i < round->sched->nodes_by_name.count; i++) {
+    for (uint32_t i = 0; i < round->sched->nodes.count; i++) {
         if (nodes[i] == NONE) {
             continue;
         }
@@ -123,15 +123,16 @@ static struct ladder *ladder_of(struct round *round)
     struct ladder *ladder = arena_alloc(round->arena, sizeof(*ladder));
     uint32_t *counts =
         arena_alloc_array(round->arena, round->unit_count, sizeof(*counts));
-    uint32_t *nodes = arena_alloc_array(
-        round->arena, sched->nodes_by_name.count, sizeof(*nodes));
+    /* By rank; ranks have gaps where nodes were forgotten. */
+    uint32_t *nodes =
+        arena_alloc_array(round->arena, sched->nodes.count, sizeof(*nodes));
     struct resource_vec largest = {0};
 
     ladder->rungs = arena_alloc_array(round->arena, round->member_count,
                                       sizeof(*ladder->rungs));
     ladder->rung_at = arena_alloc_array(round->arena, round->member_count,
                                         sizeof(*ladder->rung_at));
-    memset(nodes, 0xff, sched->nodes_by_name.count * sizeof(*nodes));
+    memset(nodes, 0xff, sched->nodes.count * sizeof(*nodes));
     for (uint32_t i = 0; i < round->evicted_node_count; i++) {
         uint32_t node = round->evicted_nodes[i];
         nodes[sched->ranks[node]] = node;
