@@ -396,7 +396,7 @@ static bool make_rejections(struct control_audit *audit, size_t *at)
         uint32_t look_count = 0;
         if (job != JOBS_NONE && jobs_state(c->jobs, job) == JOB_QUEUED &&
             !batch_is_touched(&c->batch, job)) {
-            batch_check_job(c, job, &look_count);
+            (void)batch_check_job(c, job, &look_count);
         }
         if (!take_made(audit, at)) {
             return false;

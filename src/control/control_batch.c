@@ -383,15 +383,17 @@ static bool is_of_gang(const struct control *c, uint32_t job)
 }
 
 /* End all of a gang that no nodes could ever hold together; one that is not
- * complete is asked about when it is. */
-static void check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
+ * complete is asked about when it is.  False: nobody can say yet. */
+static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct sched_gang_miss miss;
     struct job_decisions decisions;
     uint32_t count;
 
-    if (pools_gang_may_fit(c->pools, job, ret_looks, &miss)) {
-        return;
+    enum pools_answer answer =
+        pools_gang_may_fit(c->pools, job, ret_looks, &miss);
+    if (answer != POOLS_NO) {
+        return answer == POOLS_YES;
     }
     struct str text = report_gang_rejection(c, &miss, &c->batch.arena);
     uint32_t *members =
@@ -405,11 +407,12 @@ static void check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
             VEC_PUSH(&c->batch.owed, members[i]);
         }
     }
+    return true;
 }
 
 /* End a job that no node can hold; nodes looked at are added to
  * `ret_looks`. */
-void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
+bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
     struct control_class *class_ =
         &c->classes.items[c->links.items[job].class_index];
@@ -417,12 +420,15 @@ void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     struct job_decisions decisions;
 
     if (is_of_gang(c, job)) {
-        check_gang(c, job, ret_looks);
-        return;
+        return check_gang(c, job, ret_looks);
     }
-    if (pools_has_place(c->pools, job, ret_looks)) {
+    enum pools_answer answer = pools_has_place(c->pools, job, ret_looks);
+    if (answer == POOLS_LATER) {
+        return false;
+    }
+    if (answer == POOLS_YES) {
         class_->checked_generation = c->node_generation;
-        return;
+        return true;
     }
     pools_explain_nodes(c->pools, job, &explanation);
     *ret_looks += explanation.nodes_total;
@@ -434,11 +440,12 @@ void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
                    report_rejection(c, &explanation, &c->batch.arena),
                    c->batch.time_ms, &decisions);
     } else {
-        return;
+        return true;
     }
     batch_add_decisions(&c->batch, &decisions);
     batch_touch(&c->batch, job);
     VEC_PUSH(&c->batch.owed, job);
+    return true;
 }
 
 /* Whether it is known that the job fits somewhere, or no longer matters; one
@@ -475,12 +482,14 @@ static void add_rejections(struct control *c)
             VEC_PUSH(&c->unchecked, job); /* nobody can say before it is back */
             continue;
         }
+        bool is_known = true;
         if (!batch_is_touched(&c->batch, job)) {
             check_count++;
-            batch_check_job(c, job, &look_count);
+            is_known = batch_check_job(c, job, &look_count);
         }
-        if (batch_is_touched(&c->batch, job)) {
-            VEC_PUSH(&c->unchecked, job); /* in case the append fails */
+        /* A lender may be away too; or the append may fail. */
+        if (!is_known || batch_is_touched(&c->batch, job)) {
+            VEC_PUSH(&c->unchecked, job);
         }
     }
     size_t left = c->unchecked.count - c->unchecked_first;

@@ -316,8 +316,9 @@ void batch_add_decisions(struct batch *batch,
 /* Add what is owed to a job; false if that is nothing. */
 bool batch_add_owed(struct control *c, uint32_t job);
 /* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
- * nodes that were looked at. */
-void batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
+ * nodes that were looked at.  False: a pool that it may be lent nodes of is
+ * being planned, so nobody can say yet. */
+bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
 /* Add the groups of a plan in order, up to the first that no longer stands:
  * those after it were planned on its effects.  False when there was one. */
 bool batch_add_plan(struct control *c, const struct sched_plan *plan);

@@ -255,13 +255,18 @@ uint32_t pools_explain_kinds(struct pools *pools, uint32_t job, int64_t now_ms,
 /* What the nodes of its shard say. */
 void pools_explain_nodes(struct pools *pools, uint32_t job,
                          struct sched_explanation *ret_explanation);
-/* Whether some node of its shard is or could become free enough; where its
- * pool may borrow, that of another is taken for granted. */
-bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks);
-/* Whether its gang might start there if the nodes were empty; as above where
- * its pool may borrow. */
-bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,
-                        struct sched_gang_miss *ret_miss);
+/* What can be said of a place; later: a pool that might have it is being
+ * planned. */
+enum pools_answer { POOLS_NO, POOLS_YES, POOLS_LATER };
+/* Whether some node of its shard is or could become free enough, or one of a
+ * pool that it may borrow from could hold it when empty. */
+enum pools_answer pools_has_place(struct pools *pools, uint32_t job,
+                                  uint32_t *ret_looks);
+/* Whether its gang might start in one of them if the nodes were empty;
+ * `ret_miss` is of its shard. */
+enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
+                                     uint32_t *ret_looks,
+                                     struct sched_gang_miss *ret_miss);
 /* The members of its gang that wait, in order; in the arena. */
 uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);

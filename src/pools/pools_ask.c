@@ -93,31 +93,6 @@ void pools_explain_nodes(struct pools *pools, uint32_t job,
     explanation_back(shard, ret_explanation);
 }
 
-bool pools_has_place(struct pools *pools, uint32_t job, uint32_t *ret_looks)
-{
-    if (!pools->is_mapped) {
-        return sched_has_place(first_of(pools), job, ret_looks);
-    }
-    if (job_may_borrow(pools, job)) {
-        return true;
-    }
-    const struct shard *shard = ask(pools, &job);
-    return !shard || sched_has_place(shard->sched, job, ret_looks);
-}
-
-bool pools_gang_may_fit(struct pools *pools, uint32_t job, uint32_t *ret_looks,
-                        struct sched_gang_miss *ret_miss)
-{
-    if (!pools->is_mapped) {
-        return sched_gang_may_fit(first_of(pools), job, ret_looks, ret_miss);
-    }
-    if (job_may_borrow(pools, job)) {
-        return true;
-    }
-    const struct shard *shard = ask(pools, &job);
-    return !shard || sched_gang_may_fit(shard->sched, job, ret_looks, ret_miss);
-}
-
 uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
                              struct arena *arena, uint32_t *ret_count)
 {

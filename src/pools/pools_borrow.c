@@ -63,22 +63,6 @@ void pools_guests_reset(struct pools *pools)
     }
 }
 
-bool job_may_borrow(const struct pools *pools, uint32_t job)
-{
-    const struct shard *home =
-        home_of_name(pools, pools->places.items[job].name);
-
-    for (size_t i = 0; i < pools->shards.count; i++) {
-        const struct shard *shard = pools->shards.items[i];
-        if (shard && shard != home &&
-            match_may_borrow(home->name ? &home->record : NULL,
-                             shard->name ? &shard->record : NULL)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool pools_has_guests(const struct pools *pools, uint32_t shard)
 {
     return pools->shards.items[shard]->guests.count > 0;

@@ -234,8 +234,6 @@ void jobs_adopt(struct pools *pools);
 
 /* All borrowers that wait go home. */
 void pools_guests_reset(struct pools *pools);
-/* Whether a job's home may send it to a lender at all. */
-bool job_may_borrow(const struct pools *pools, uint32_t job);
 
 /* pools_classes.c */
 

@@ -26,8 +26,11 @@ struct group {
 };
 
 struct fitting {
-    struct sched *sched;
+    struct sched *sched;                 /* of the nodes */
+    const struct sched_elsewhere *there; /* NULL: they are the gang's own */
+    const struct sched *home;            /* of the gang */
     const struct gang *gang;
+    uint32_t pool; /* that it must be in, or NONE */
     struct arena arena;
     struct kind *kinds;
     uint32_t kind_count;
@@ -45,8 +48,11 @@ static void collect_kinds(struct fitting *f)
     for (struct seq_cursor at = {0}; !seq_is_end(&f->gang->waiting, at);
          seq_next(&f->gang->waiting, &at)) {
         uint32_t job = seq_get(&f->gang->waiting, at);
-        uint32_t list = f->sched->jobs.items[job].list;
-        uint32_t c = f->sched->lists.items[list].class_index;
+        uint32_t list = f->home->jobs.items[job].list;
+        uint32_t c = f->home->lists.items[list].class_index;
+        if (f->there) {
+            c = f->there->class_of(f->there->context, c);
+        }
         uint32_t kind = map_find(&f->kind_map, key_of_u64(c));
         if (kind == MAP_NONE) {
             kind = f->kind_count++;
@@ -139,10 +145,8 @@ static bool is_enough(const struct fitting *f, const struct group *group)
 
 static bool is_in_pools(const struct fitting *f, uint32_t pool)
 {
-    uint32_t own = f->sched->lists.items[f->gang->list].pool;
-
     return pool != NONE && f->sched->pools.items[pool].policy_index >= 0 &&
-           (own == NONE || own == pool);
+           (f->pool == NONE || f->pool == pool);
 }
 
 /* Look at nodes until a group has room for enough. */
@@ -229,32 +233,78 @@ static bool is_to_start(const struct gang *gang)
            gang_is_ready(gang);
 }
 
-bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
-                        struct sched_gang_miss *ret_miss)
+/* Whether the gang, which is to start, fits on the nodes; if not, why. */
+static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
+                    struct sched_gang_miss *ret_miss)
+{
+    bool fits = true;
+
+    collect_kinds(f);
+    f->needed = gang_needed(gang);
+    f->is_all_needed = f->needed >= gang->waiting.count;
+    if ((uint64_t)f->kind_count * f->sched->nodes.count <= LOOKS_MAX) {
+        fits = find_group(f, ret_looks) || (!f->has_nodes && !f->there);
+    }
+    gang->has_fitted = fits && f->has_nodes;
+    if (!fits && ret_miss) {
+        fill_miss(f, ret_miss);
+    }
+    map_fini(&f->kind_map);
+    map_fini(&f->group_map);
+    VEC_FREE(&f->groups);
+    arena_fini(&f->arena);
+    return fits;
+}
+
+/* The gang of a job, if it is to be asked about. */
+static struct gang *gang_asked(const struct sched *sched, uint32_t job)
 {
     uint32_t at = sched->jobs.items[job].gang;
     struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
-    struct fitting f = {.sched = sched, .gang = gang};
-    bool may_fit = true;
 
-    if (!gang || gang->has_fitted || !is_to_start(gang)) {
+    return gang && !gang->has_fitted && is_to_start(gang) ? gang : NULL;
+}
+
+bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
+                        struct sched_gang_miss *ret_miss)
+{
+    struct gang *gang = gang_asked(sched, job);
+
+    if (!gang) {
         return true;
     }
-    collect_kinds(&f);
-    f.needed = gang_needed(gang);
-    f.is_all_needed = f.needed >= gang->waiting.count;
-    if ((uint64_t)f.kind_count * sched->nodes.count <= LOOKS_MAX) {
-        may_fit = find_group(&f, ret_looks) || !f.has_nodes;
+    struct fitting f = {
+        .sched = sched,
+        .home = sched,
+        .gang = gang,
+        .pool = sched->lists.items[gang->list].pool,
+    };
+    return may_fit(&f, gang, ret_looks, ret_miss);
+}
+
+bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
+                           const struct sched_elsewhere *there,
+                           uint32_t *ret_looks)
+{
+    struct gang *gang = gang_asked(sched, job);
+
+    if (!gang) {
+        return true;
     }
-    gang->has_fitted = may_fit && f.has_nodes;
-    if (!may_fit) {
-        fill_miss(&f, ret_miss);
+    struct fitting f = {
+        .sched = there->sched,
+        .there = there,
+        .home = sched,
+        .gang = gang,
+        .pool = NONE,
+    };
+    if (there->pool.byte_count) {
+        f.pool = intern_find(there->sched->pool_names, there->pool);
+        if (f.pool == INTERN_NONE) {
+            return false; /* no node is in it */
+        }
     }
-    map_fini(&f.kind_map);
-    map_fini(&f.group_map);
-    VEC_FREE(&f.groups);
-    arena_fini(&f.arena);
-    return may_fit;
+    return may_fit(&f, gang, ret_looks, NULL);
 }
 
 static void add_all(const struct seq *seq, uint32_t *jobs, uint32_t *count)

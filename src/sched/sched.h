@@ -563,6 +563,27 @@ struct sched_gang_miss {
  * a job without a gang.  Adds to `ret_looks` as sched_has_place() does. */
 bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
                         struct sched_gang_miss *ret_miss);
+/* Nodes that a job might be lent: those of another state. */
+struct sched_elsewhere {
+    struct sched *sched;
+    struct str pool; /* that it would wait for there; "": any */
+    /* The handle there of a class of the job's own state. */
+    uint32_t (*class_of)(void *context, uint32_t class_index);
+    void *context;
+};
+
+/* Whether a job's class may borrow. */
+bool sched_job_may_borrow(const struct sched *sched, uint32_t job);
+/* Whether some node elsewhere could hold a waiting job if it were empty, and
+ * took new work; what the job avoids is not looked at.  Adds to `ret_looks` as
+ * sched_has_place() does. */
+bool sched_has_place_at(const struct sched *sched, uint32_t job,
+                        const struct sched_elsewhere *there,
+                        uint32_t *ret_looks);
+/* As sched_gang_may_fit(), but false while there are no nodes. */
+bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
+                           const struct sched_elsewhere *there,
+                           uint32_t *ret_looks);
 /* The members of a job's gang that wait, in order, the spare ones last; in the
  * arena. */
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,

@@ -1,6 +1,8 @@
 /* What waits without a place, and what is free: for lending (model.md 5.5). */
 #include <stdlib.h>
 
+#include "sched/away.h"
+#include "sched/floating.h"
 #include "sched/state.h"
 
 /* A list while its work is handed out, one after the other. */
@@ -47,7 +49,7 @@ static const struct job *first_of(const struct sched *sched,
                                   : item];
 }
 
-static bool may_borrow(const struct sched *sched, uint32_t job)
+bool sched_job_may_borrow(const struct sched *sched, uint32_t job)
 {
     uint32_t c = sched->lists.items[sched->jobs.items[job].list].class_index;
     uint32_t priority_class = sched->classes.items[c].priority_class;
@@ -68,7 +70,8 @@ static uint32_t job_of_item(const struct sched *sched, const struct list *list,
         }
         job = gang->position;
     }
-    return sched->job_flags.items[job] & JOB_PLANNED || !may_borrow(sched, job)
+    return sched->job_flags.items[job] & JOB_PLANNED ||
+                   !sched_job_may_borrow(sched, job)
                ? NONE
                : job;
 }
@@ -200,6 +203,44 @@ bool sched_class_fits(const struct sched *sched, uint32_t class_index,
         }
     }
     return found >= count && !class->is_impossible;
+}
+
+bool sched_has_place_at(const struct sched *sched, uint32_t job,
+                        const struct sched_elsewhere *there,
+                        uint32_t *ret_looks)
+{
+    const struct sched *at = there->sched;
+    uint32_t own = sched->lists.items[sched->jobs.items[job].list].class_index;
+    uint32_t class_index = there->class_of(there->context, own);
+    const struct class *class = &at->classes.items[class_index];
+    uint32_t wanted = NONE;
+    auto_arena arena = {0};
+    const struct requirement *requirement =
+        class_decode(at, class_index, &arena);
+
+    if (there->pool.byte_count) {
+        wanted = intern_find(at->pool_names, there->pool);
+        if (wanted == INTERN_NONE) {
+            return false; /* no node is in it */
+        }
+    }
+    for (uint32_t i = 0; i < at->nodes.count && !class->is_impossible; i++) {
+        const struct node *node = &at->nodes.items[i];
+        (*ret_looks)++;
+        if (!node->record || node->pool == NONE ||
+            at->pools.items[node->pool].policy_index < 0 ||
+            (wanted != NONE && wanted != node->pool) ||
+            !amounts_fit(&class->request, &node->capacity) ||
+            !floating_may_fit(at, node->pool, &class->request)) {
+            continue;
+        }
+        enum sched_exclusion why = match_static(at, requirement, i);
+        if (why == SCHED_EXCLUSIONS ||
+            (why == SCHED_EXCLUDED_TAINT && away_matches(at, class_index, i))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 struct resource_vec sched_idle(const struct sched *sched)

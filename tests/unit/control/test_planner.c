@@ -293,6 +293,25 @@ static void po_21_nor_does_a_question_while_one_is_slow(void **state)
     assert_true(has_lease(s, b));
 }
 
+static void and_when_all_are_that_might_lend_it_nodes(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+
+    put_pool(s, "a", false);
+    pass(s, 2000);
+    p->slow.slow = STR("b");
+    (void)submit(s, "b");
+    pass(s, 1000); /* b's plan is out from here on */
+    struct job_id big = stage_submit(
+        s, "q", (struct stage_job){.pool = "a", .cpu_milli = 5000});
+    pass(s, 1000);
+    assert_history(s, big, "submit");
+    p->slow.is_let_go = true;
+    pass(s, 3000);
+    assert_history(s, big, "submit failed");
+}
+
 static void a_borrower_that_is_recalled_waits_again(void **state)
 {
     struct planned *p = *state;
@@ -397,6 +416,7 @@ int main(void)
         SCENARIO(pools_change_when_all_plans_are_back),
         SCENARIO(what_fits_nowhere_is_refused_when_its_pool_is_back),
         SCENARIO(po_21_nor_does_a_question_while_one_is_slow),
+        SCENARIO(and_when_all_are_that_might_lend_it_nodes),
         SCENARIO(a_borrower_that_is_recalled_waits_again),
         TEST(threads_make_all_plans),
         TEST(a_leader_with_threads_leases_all),

@@ -155,8 +155,10 @@ static void there_are_only_so_many_pools(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
 }
 
-/* Nodes n0, n1, ... of 10 cpu, each with the label of its pool; "": none. */
-static void offer(struct stage *s, const char *const *labels, uint32_t count)
+/* Nodes n0, n1, ... of 10 cpu, each with the label of its pool; "": none.  The
+ * last may have more. */
+static void offer_up_to(struct stage *s, const char *const *labels,
+                        uint32_t count, int64_t last_cpu_milli)
 {
     struct command *command = stage_exchange_command("e", count, NULL, 0);
     struct node_record *nodes =
@@ -168,8 +170,18 @@ static void offer(struct stage *s, const char *const *labels, uint32_t count)
         nodes[i].labels = label;
         nodes[i].label_count = *labels[i] ? 1 : 0;
     }
+    struct resource_amount *total = arena_alloc_array(
+        &command->arena, nodes[0].total.count, sizeof(*total));
+    memcpy(total, nodes[0].total.items, nodes[0].total.count * sizeof(*total));
+    total[0].milli = last_cpu_milli;
+    nodes[count - 1].total.items = total;
     command->exchange.request.is_full = false;
     stage_do(s, command);
+}
+
+static void offer(struct stage *s, const char *const *labels, uint32_t count)
+{
+    offer_up_to(s, labels, count, 10000);
 }
 
 /* A pool that selects the label of its name. */
@@ -538,6 +550,113 @@ static void um_07_a_borrower_counts_where_it_runs_and_not_at_home(void **state)
     assert_true(usage_of(s, "gpu") > 0);
 }
 
+/* Pools cpu, whose node has 10 cpu, and gpu, whose node has 20. */
+static void begin_uneven(struct stage *s, bool is_sharing_off)
+{
+    static const char *const labels[] = {"cpu", "gpu"};
+
+    stage_queue(s, "q");
+    offer_up_to(s, labels, 2, 20000);
+    select_pool(s, "cpu", false);
+    select_pool(s, "gpu", is_sharing_off);
+}
+
+static struct job_id submit_large(struct stage *s, int64_t cpu_milli)
+{
+    struct job_id job =
+        stage_submit(s, "q",
+                     (struct stage_job){.pool = "cpu",
+                                        .priority_class = "armada-default",
+                                        .cpu_milli = cpu_milli});
+
+    settle(s);
+    return job;
+}
+
+static void assert_refused(struct stage *s, struct job_id job, const char *why)
+{
+    auto_mem char *history = stage_history(s, job);
+    auto_mem char *text = stage_failure(s, job);
+
+    assert_string_equal(history, "submit failed");
+    assert_non_null(strstr(text, why));
+}
+
+static void what_no_pool_could_hold_is_refused(void **state)
+{
+    struct stage *s = *state;
+
+    begin_uneven(s, false);
+    assert_refused(s, submit_large(s, 21000), "does not fit on any node");
+    assert_runs(s, "gpu", 0, 0);
+}
+
+static void what_only_a_lender_could_hold_runs_there(void **state)
+{
+    struct stage *s = *state;
+
+    begin_uneven(s, false);
+    (void)submit_large(s, 15000);
+    assert_runs(s, "gpu", 0, 1);
+    /* And waits for it. */
+    struct job_id next = submit_large(s, 16000);
+    auto_mem char *history = stage_history(s, next);
+    assert_string_equal(history, "submit");
+}
+
+static void what_only_a_pool_that_lends_nothing_holds_is_refused(void **state)
+{
+    struct stage *s = *state;
+
+    begin_uneven(s, true);
+    assert_refused(s, submit_large(s, 15000), "does not fit on any node");
+}
+
+static void nor_is_what_may_not_borrow_lent_a_larger_node(void **state)
+{
+    struct stage *s = *state;
+
+    stage_crash(s);
+    s->policy.classes[policy_class_index(&s->policy, STR("armada-default"))]
+        .may_borrow = false;
+    stage_start(s);
+    begin_uneven(s, false);
+    assert_refused(s, submit_large(s, 15000), "does not fit on any node");
+}
+
+/* Two members of a gang at home in cpu; the last of them. */
+static struct job_id submit_pair(struct stage *s, int64_t cpu_milli)
+{
+    struct job_id last = {{0, 0}};
+
+    for (int i = 0; i < 2; i++) {
+        last = stage_submit(s, "q",
+                            (struct stage_job){.pool = "cpu",
+                                               .gang = "pair",
+                                               .gang_cardinality = 2,
+                                               .cpu_milli = cpu_milli});
+    }
+    settle(s);
+    return last;
+}
+
+static void a_gang_that_no_pool_could_hold_is_refused(void **state)
+{
+    struct stage *s = *state;
+
+    begin_uneven(s, false);
+    assert_refused(s, submit_pair(s, 11000), "can never start");
+}
+
+static void a_gang_that_only_a_lender_could_hold_runs_there(void **state)
+{
+    struct stage *s = *state;
+
+    begin_uneven(s, false);
+    (void)submit_pair(s, 9000);
+    assert_runs(s, "gpu", 0, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -552,6 +671,12 @@ int main(void)
         STAGED(po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower),
         STAGED(um_06_growth_does_not_borrow),
         STAGED(um_07_a_borrower_counts_where_it_runs_and_not_at_home),
+        STAGED(what_no_pool_could_hold_is_refused),
+        STAGED(what_only_a_lender_could_hold_runs_there),
+        STAGED(what_only_a_pool_that_lends_nothing_holds_is_refused),
+        STAGED(nor_is_what_may_not_borrow_lent_a_larger_node),
+        STAGED(a_gang_that_no_pool_could_hold_is_refused),
+        STAGED(a_gang_that_only_a_lender_could_hold_runs_there),
         STAGED(pools_are_listed_in_order_of_names),
         STAGED(a_pool_set_again_is_as_it_was_set_last),
         STAGED(pools_outlive_the_leader),
