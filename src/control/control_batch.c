@@ -428,6 +428,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     }
     if (answer == POOLS_YES) {
         class_->checked_generation = c->node_generation;
+        class_->checked_shard = pools_job_shard(c->pools, job);
         return true;
     }
     pools_explain_nodes(c->pools, job, &explanation);
@@ -457,8 +458,10 @@ static bool needs_no_check(const struct control *c, uint32_t job)
     if (!jobs_is_live(c->jobs, job) || jobs_state(c->jobs, job) != JOB_QUEUED) {
         return true;
     }
-    return c->classes.items[c->links.items[job].class_index]
-               .checked_generation &&
+    const struct control_class *class_ =
+        &c->classes.items[c->links.items[job].class_index];
+    return class_->checked_generation &&
+           class_->checked_shard == pools_job_shard(c->pools, job) &&
            jobs_tried(c->jobs, job, tried) == 0 && !is_of_gang(c, job);
 }
 

@@ -591,6 +591,22 @@ static void what_no_pool_could_hold_is_refused(void **state)
     assert_runs(s, "gpu", 0, 0);
 }
 
+/* What is known of a class in one pool says nothing of another. */
+static void even_if_a_pool_that_lends_nothing_holds_its_like(void **state)
+{
+    struct stage *s = *state;
+    struct stage_job job = {.pool = "gpu", .cpu_milli = 15000};
+
+    begin_uneven(s, true);
+    (void)stage_submit(s, "q", job);
+    settle(s);
+    assert_runs(s, "gpu", 1, 0);
+    job.pool = "cpu";
+    struct job_id other = stage_submit(s, "q", job);
+    settle(s);
+    assert_refused(s, other, "does not fit on any node");
+}
+
 static void what_only_a_lender_could_hold_runs_there(void **state)
 {
     struct stage *s = *state;
@@ -672,6 +688,7 @@ int main(void)
         STAGED(um_06_growth_does_not_borrow),
         STAGED(um_07_a_borrower_counts_where_it_runs_and_not_at_home),
         STAGED(what_no_pool_could_hold_is_refused),
+        STAGED(even_if_a_pool_that_lends_nothing_holds_its_like),
         STAGED(what_only_a_lender_could_hold_runs_there),
         STAGED(what_only_a_pool_that_lends_nothing_holds_is_refused),
         STAGED(nor_is_what_may_not_borrow_lent_a_larger_node),
