@@ -164,6 +164,9 @@ struct shard_rounds {
     /* For BORROW_FIRST: since when the balance round that is due has waited for
      * borrowers to find places; 0: it has not. */
     uint64_t borrowing_since_ns;
+    /* When lenders are asked again, 0: not; and the pause before that is done
+     * once more, 0: the shortest, as after news. */
+    int64_t ask_at_ms, ask_pause_ms;
     /* While the planner has it: what it was asked, when, and on which state. */
     bool is_out;
     bool is_back; /* what it decided is not in a batch yet */

@@ -9,6 +9,9 @@ enum {
     LOOK_MS = 5, /* between looks whether a plan is back */
     /* While some plan is always out, questions hold up others so often. */
     ASKED_AGAIN_MS = 10 * CONTROL_PATIENCE_MS,
+    /* Before lenders are asked again, without news; longer each time. */
+    LENDERS_MS_MIN = 1000,
+    LENDERS_MS_MAX = 8000,
 };
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
@@ -109,6 +112,30 @@ static void wake_lenders(struct control *c)
     }
 }
 
+/* What waits at home and found no lender only because of the moment asks again
+ * though nothing happens. */
+static void ask_again(struct control *c)
+{
+    for (uint32_t i = 0; i <= pools_object_count(c->pools); i++) {
+        uint32_t shard = shard_at(c, i);
+        struct shard_rounds *rounds = rounds_of(c, shard);
+        if (!pools_must_ask_again(c->pools, shard)) {
+            rounds->ask_at_ms = 0;
+            continue;
+        }
+        if (!rounds->ask_at_ms) {
+            int64_t pause_ms =
+                rounds->ask_pause_ms ? rounds->ask_pause_ms : LENDERS_MS_MIN;
+            rounds->ask_at_ms = c->batch.time_ms + pause_ms;
+            rounds->ask_pause_ms =
+                2 * pause_ms < LENDERS_MS_MAX ? 2 * pause_ms : LENDERS_MS_MAX;
+        }
+        if (rounds->ask_at_ms < rounds->wake_ms) {
+            rounds->wake_ms = rounds->ask_at_ms;
+        }
+    }
+}
+
 /* A plan is there: what of it stands goes into the batch. */
 static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
                       uint64_t started_ns, uint64_t seen_seq,
@@ -130,6 +157,8 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     rounds->is_balance_wanted |=
         kind == ROUND_BALANCE && (is_cut || plan->decision_count > 0);
     rounds->wake_ms = plan->next_wake_ms;
+    rounds->ask_at_ms = kind == ROUND_BALANCE ? 0 : rounds->ask_at_ms;
+    ask_again(c);
     /* Where a round stops is part of what the next decides: it is logged. */
     if (c->batch.decision_count > before_count || plan->is_spent ||
         plan->is_resumed || has_lent) {
@@ -366,6 +395,9 @@ static void share_news(struct control *c)
         struct shard_rounds *rounds = rounds_of(c, shard_at(c, i));
         rounds->is_plan_wanted |= c->is_plan_wanted;
         rounds->is_balance_wanted |= c->is_balance_wanted;
+        if (c->is_balance_wanted) {
+            rounds->ask_pause_ms = 0;
+        }
     }
     c->is_plan_wanted = c->is_balance_wanted = false;
 }

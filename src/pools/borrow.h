@@ -4,8 +4,9 @@
  *
  * Lenders are asked in an order: most idle first, by weighted amounts, then
  * those where fewer jobs wait, then by name.  The first with room for the job
- * is the one; but if work of its own waits there, the job stays at home, and
- * no other is asked.
+ * is the one; but if work of its own waits there for room (not what a running
+ * gang has to spare, nor what never fits there), the job stays at home, and no
+ * other is asked.
  *
  * Pure; numbers only.  Threads: any.
  */
@@ -19,7 +20,7 @@ struct lender {
     struct str name;          /* "": Default */
     struct resource_vec idle; /* less what was handed out */
     int64_t idle_weight;
-    uint32_t own_waiting_count;
+    bool has_own_waiting;
     uint32_t waiting_count; /* with borrowers */
     uint32_t taken_count;   /* in this round */
 };

@@ -217,10 +217,15 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
  * place to go home, and after a balance round (in pools that borrow first also
  * after a fast one) what waits here and has no place goes to lenders, for
  * their next plan (model.md 5.5; borrow.h).  What is handed out is not
- * admitted any more: `plan` says so.  How many jobs came or went; then it must
- * be logged that the plan was made. */
+ * admitted any more: `plan` says so.  How many jobs came or went, or ask the
+ * first lender again next time; then it must be logged that the plan was
+ * made. */
 uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
                       struct sched_plan *plan);
+/* Whether lenders should be asked again soon for what waits in a shard, though
+ * nothing happens: one was being planned, or had work of its own still to
+ * place, or sent somebody home.  Another balance round of the shard does it. */
+bool pools_must_ask_again(const struct pools *pools, uint32_t shard);
 /* Whether borrowers wait in a shard. */
 bool pools_has_guests(const struct pools *pools, uint32_t shard);
 /* How many jobs of a shard wait with lenders. */

@@ -11,6 +11,7 @@ static void come_back(struct pools *pools, uint32_t job)
     struct place *place = &pools->places.items[job];
 
     place->try_count = (place->try_count + 1U) & TRIES_MAX;
+    home_of_name(pools, place->name)->must_ask_again = true;
     job_send_home(pools, job);
 }
 
@@ -63,6 +64,14 @@ void pools_guests_reset(struct pools *pools)
     }
 }
 
+bool pools_must_ask_again(const struct pools *pools, uint32_t shard)
+{
+    const struct shard *home = pools->shards.items[shard];
+
+    return home->must_ask_again && home->waiting_count > 0 &&
+           !(home->name && home->record.is_borrowing_off);
+}
+
 bool pools_has_guests(const struct pools *pools, uint32_t shard)
 {
     return pools->shards.items[shard]->guests.count > 0;
@@ -98,7 +107,8 @@ struct lending {
     struct map fits; /* of class and shard: 1 yes, 0 no */
     struct arena arena;
     uint32_t moved_count;
-    uint32_t group; /* the next of the plan's */
+    uint32_t restart_count; /* jobs that have been with all that have room */
+    uint32_t group;         /* the next of the plan's */
 };
 
 static const struct pool_record *record_of(const struct shard *shard)
@@ -114,20 +124,25 @@ static void find_lenders(struct lending *l)
         arena_alloc_array(&l->arena, pools->shards.count, sizeof(*l->lenders));
     for (size_t i = 0; i < pools->shards.count; i++) {
         const struct shard *shard = pools->shards.items[i];
-        if (!shard || shard == l->home || shard->is_busy ||
+        if (!shard || shard == l->home ||
             !match_may_borrow(record_of(l->home), record_of(shard))) {
+            continue;
+        }
+        if (shard->is_busy) {
+            l->home->must_ask_again = true; /* who knows what it has */
             continue;
         }
         struct lender lender = {
             .shard = shard->index,
             .name = str_of(shard->name),
             .idle = sched_idle(shard->sched),
-            .own_waiting_count = shard->waiting_count,
             .waiting_count = shard->waiting_count + shard->guest_count,
         };
         lender.idle_weight =
             borrow_weigh(pools->policy, l->weights, &lender.idle);
         if (lender.idle_weight > 0) {
+            lender.has_own_waiting =
+                shard->waiting_count && sched_has_own_waiting(shard->sched);
             l->lenders[l->lender_count++] = lender;
         }
     }
@@ -166,8 +181,12 @@ static uint32_t choose(struct lending *l, uint32_t job, uint32_t class_index,
         if (passed++ < place->try_count) {
             continue; /* it has been there */
         }
-        return lender->own_waiting_count ? NONE : i;
+        /* That may have its place by now, which nobody hears of. */
+        l->home->must_ask_again |= lender->has_own_waiting;
+        return lender->has_own_waiting ? NONE : i;
     }
+    l->home->must_ask_again |= passed > 0; /* from the first on */
+    l->restart_count += place->try_count > 0;
     place->try_count = 0;
     return NONE;
 }
@@ -268,6 +287,7 @@ static uint32_t hand_out(struct pools *pools, struct shard *home,
         .group = plan->decision_count + 1,
     };
 
+    home->must_ask_again = false;
     find_lenders(&l);
     if (l.lender_count) {
         l.at_home.idle = sched_idle(home->sched);
@@ -288,7 +308,7 @@ static uint32_t hand_out(struct pools *pools, struct shard *home,
     }
     map_fini(&l.fits);
     arena_fini(&l.arena);
-    return l.moved_count;
+    return l.moved_count + l.restart_count;
 }
 
 uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,

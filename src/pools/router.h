@@ -115,6 +115,7 @@ struct shard {
     VEC(uint32_t) guests;         /* borrowers that wait here for one cycle */
     uint32_t waiting_count;       /* jobs of its own that wait */
     uint32_t guest_count;         /* borrowers that wait */
+    bool must_ask_again;          /* for its own, who would lend; soon */
 };
 
 struct pools {

@@ -743,6 +743,10 @@ void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms);
  * that of the oldest work first.  Their number, at most `count_max`. */
 uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
                         uint32_t *ret_jobs);
+/* Whether work that is at home here waits for room: not what a gang that runs
+ * has to spare, nor what would not even fit on empty nodes; but to tell that
+ * only so many nodes are looked at, and then what is left is taken to wait. */
+bool sched_has_own_waiting(struct sched *sched);
 /* Whether nodes have room for `count` of a class now, whoever else waits. */
 bool sched_class_fits(const struct sched *sched, uint32_t class_index,
                       uint32_t count);

@@ -5,6 +5,9 @@
 #include "sched/floating.h"
 #include "sched/state.h"
 
+/* Nodes looked at for work that never fits; the rest is taken to wait. */
+enum { OWN_LOOKS_MAX = 1 << 16 };
+
 /* A list while its work is handed out, one after the other. */
 struct turn {
     const struct list *list;
@@ -167,6 +170,43 @@ uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
     mark(sched, false);
     mem_free(turns.items);
     return count;
+}
+
+/* Whether some of a list's work could start if there were room. */
+static bool list_waits(struct sched *sched, const struct list *list,
+                       uint32_t *looks)
+{
+    struct sched_gang_miss miss;
+
+    if (list->class_index != NONE) {
+        /* All of it ask for the same. */
+        uint32_t job = seq_get(&list->seq, (struct seq_cursor){0});
+        return sched_has_place(sched, job, looks);
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
+         seq_next(&list->seq, &at)) {
+        const struct gang *gang = &sched->gangs.items[seq_get(&list->seq, at)];
+        if (gang->leased.count == 0 &&
+            (*looks > OWN_LOOKS_MAX ||
+             sched_gang_may_fit(sched, gang->position, looks, &miss))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sched_has_own_waiting(struct sched *sched)
+{
+    uint32_t looks = 0;
+
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (list->use_count > 0 && !list->is_foreign && list->seq.count > 0 &&
+            (looks > OWN_LOOKS_MAX || list_waits(sched, list, &looks))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* How many of a request are in an amount, at most `max`. */

@@ -344,6 +344,48 @@ static void a_borrower_that_is_recalled_waits_again(void **state)
     assert_int_equal(metrics.queued_count, 2);
 }
 
+/* Whoever lends is often being planned just when work at home is handed out:
+ * that is not the end of it. */
+static void a_lender_that_was_being_planned_is_asked_again(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+    struct job_id jobs[6];
+
+    put_pool(s, "a", false);
+    pass(s, 3000);
+    p->slow.slow = STR("b");
+    for (int i = 0; i < 6; i++) {
+        jobs[i] = submit(s, "a");
+    }
+    pass(s, 4000); /* b's plan is out all the time */
+    p->slow.is_let_go = true;
+    pass(s, 9000);
+    for (int i = 0; i < 6; i++) {
+        assert_true(has_lease(s, jobs[i]));
+    }
+}
+
+/* Work of a lender's own keeps others out only until it has its place, and
+ * nobody says so. */
+static void a_lender_whose_own_work_has_its_place_is_asked_again(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+    struct job_id jobs[6];
+
+    put_pool(s, "a", false);
+    pass(s, 3000);
+    for (int i = 0; i < 6; i++) {
+        jobs[i] = submit(s, "a");
+        (void)(i < 2 ? submit(s, "b") : jobs[i]);
+    }
+    pass(s, 9000);
+    for (int i = 0; i < 6; i++) {
+        assert_true(has_lease(s, jobs[i]));
+    }
+}
+
 /* The threads themselves. */
 
 enum { TASKS = 24 };
@@ -418,6 +460,8 @@ int main(void)
         SCENARIO(po_21_nor_does_a_question_while_one_is_slow),
         SCENARIO(and_when_all_are_that_might_lend_it_nodes),
         SCENARIO(a_borrower_that_is_recalled_waits_again),
+        SCENARIO(a_lender_that_was_being_planned_is_asked_again),
+        SCENARIO(a_lender_whose_own_work_has_its_place_is_asked_again),
         TEST(threads_make_all_plans),
         TEST(a_leader_with_threads_leases_all),
     };

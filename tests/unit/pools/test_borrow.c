@@ -70,7 +70,7 @@ static uint32_t set_node(struct stage *s, const char *name, const char *pool,
     return pools_node_set(s->pools, STR("e"), &record, STR("default"));
 }
 
-/* Of a gang of `cardinality` unless that is 0. */
+/* Of a gang of `cardinality` unless that is 0; two of it may start. */
 static uint32_t add_member(struct stage *s, const char *pool, int64_t cores,
                            uint32_t cardinality)
 {
@@ -88,7 +88,7 @@ static uint32_t add_member(struct stage *s, const char *pool, int64_t cores,
         .pool = str_of(pool),
         .gang_id = cardinality ? STR("gang") : STR(""),
         .gang_cardinality = cardinality,
-        .gang_minimum = cardinality,
+        .gang_minimum = cardinality < 2 ? cardinality : 2,
     };
 
     assert_true(job < JOBS_MAX);
@@ -226,7 +226,13 @@ static void po_11_a_pool_with_work_of_its_own_waiting_lends_none(void **state)
     cycles(s, 3);
     assert_where(s, own, "p2"); /* p2 is idle, and has nobody waiting */
     assert_where(s, job, "p1");
-    uint32_t stuck = add_job(s, "p1", 100);
+    set_pool(s, "p1", (struct pool_record){.is_preemption_off = true});
+    set_node(s, "n1", "p1", 10, 20);
+    set_node(s, "h", "home", 1, 1);
+    set_node(s, "n2", "p2", 12, 4);
+    cycles(s, 1);
+    assert_where(s, job, "p1");
+    uint32_t stuck = add_job(s, "p1", 10); /* but for the borrower it fits */
     uint32_t more = add_job(s, "home", 1);
     cycles(s, 3);
     assert_where(s, stuck, "");
@@ -234,6 +240,80 @@ static void po_11_a_pool_with_work_of_its_own_waiting_lends_none(void **state)
     assert_true(str_equal(
         pools_shard_record(s->pools, pools_job_shard(s->pools, more))->name,
         STR("home")));
+}
+
+/* Neither this nor what is spare waits for room that a borrower would take. */
+static void po_11_what_never_fits_there_keeps_nobody_out(void **state)
+{
+    struct stage *s = *state;
+    uint32_t job =
+        fill_home(s, (struct pool_record){0}, (struct pool_record){0});
+    uint32_t stuck = add_job(s, "p1", 100);
+
+    cycles(s, 3);
+    assert_where(s, stuck, "");
+    assert_where(s, job, "p1");
+}
+
+static void po_11_nor_does_what_is_spare(void **state)
+{
+    struct stage *s = *state;
+    uint32_t pods[3];
+
+    set_pool(s, "home", (struct pool_record){0});
+    set_pool(s, "p1", (struct pool_record){0});
+    uint32_t node = set_node(s, "n1", "p1", 10, 20);
+    for (int i = 0; i < 3; i++) {
+        pods[i] = add_member(s, "p1", 4, 3);
+    }
+    pools_job_lease(s->pools, pods[0], node, 0, s->now_ms, true);
+    pools_job_lease(s->pools, pods[1], node, 0, s->now_ms, true);
+    uint32_t job = add_job(s, "home", 1);
+    cycles(s, 3);
+    assert_where(s, pods[2], "");
+    assert_where(s, job, "p1");
+}
+
+/* Jobs come in waves to a pool that is full, others' come and go: in the end
+ * nobody waits who might borrow. */
+static void after_waves_of_jobs_no_lender_is_idle(void **state)
+{
+    struct stage *s = *state;
+    uint32_t job_cores[JOBS_MAX], waiting_count = 0, used_count = 0;
+
+    set_pool(s, "cpu", (struct pool_record){0});
+    set_pool(s, "gpu", (struct pool_record){0});
+    set_node(s, "c0", "cpu", 4, 10);
+    set_node(s, "c1", "cpu", 4, 10);
+    set_node(s, "g0", "gpu", 8, 10);
+    set_node(s, "g1", "gpu", 8, 10);
+    set_node(s, "d0", "nowhere", 4, 10);
+    for (uint32_t wave = 0; wave < 6; wave++) {
+        for (uint32_t i = 0; i < 12; i++) {
+            job_cores[add_job(s, "cpu", 1)] = 1;
+        }
+        job_cores[add_job(s, "gpu", 2)] = 2;
+        cycle(s);
+        for (uint32_t job = wave; job < s->job_count && wave > 1; job += 3) {
+            if (!s->is_gone[job] && where(s, job).byte_count > 0) {
+                pools_job_remove(s->pools, job);
+                s->is_gone[job] = true;
+            }
+        }
+    }
+    cycles(s, 6);
+    for (uint32_t job = 0; job < s->job_count; job++) {
+        if (s->is_gone[job]) {
+            continue;
+        }
+        if (where(s, job).byte_count) {
+            used_count += job_cores[job];
+        } else {
+            waiting_count++;
+        }
+    }
+    assert_true(waiting_count > 0);
+    assert_int_equal(used_count, 4 + 4 + 8 + 8 + 4);
 }
 
 static void po_13_a_recalled_borrower_waits_at_home(void **state)
@@ -370,6 +450,9 @@ int main(void)
         SCENARIO(po_09_a_pool_that_does_not_borrow_waits),
         SCENARIO(po_10_only_pools_on_the_list_are_asked),
         SCENARIO(po_11_a_pool_with_work_of_its_own_waiting_lends_none),
+        SCENARIO(po_11_what_never_fits_there_keeps_nobody_out),
+        SCENARIO(po_11_nor_does_what_is_spare),
+        SCENARIO(after_waves_of_jobs_no_lender_is_idle),
         SCENARIO(po_13_a_recalled_borrower_waits_at_home),
         SCENARIO(po_16_what_shares_nothing_is_never_borrowed),
         SCENARIO(po_20_with_demand_everywhere_all_are_at_home),
