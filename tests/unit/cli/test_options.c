@@ -94,8 +94,8 @@ static void file_that_is_missing_or_wrong_is_refused(void **state)
           "cannot open /nowhere/jobs.yaml: No such file");
     check(RUN("queue: q\n", "submit", "-"), CLI_INVALID, "",
           "the file has no jobs");
-    check(RUN("jobs: [{podSpecs: 3}]\n", "submit", "-"), CLI_INVALID, "",
-          "jobs[0]: ");
+    check(RUN("queue: q\njobs: [{podSpecs: 3}]\n", "submit", "-"), CLI_INVALID,
+          "", "jobs[0]: ");
     check(RUN("kind: Queue\n", "create", "-f", "-"), CLI_INVALID, "",
           "apiVersion must be armadaproject.io/v1beta1");
 }
