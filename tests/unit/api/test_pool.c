@@ -1,6 +1,8 @@
 /*
  * Pools as objects: who may make what, and what is asked of the leader before.
  */
+#include <stdatomic.h>
+
 #include "api/annotations.h"
 #include "api/message.h"
 #include "api_fixture.h"
@@ -14,10 +16,10 @@ static char *field(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-/* What the leader knows of pools. */
+/* What the leader knows of pools; its thread asks. */
 struct known {
-    bool is_there;
-    uint32_t query_count;
+    atomic_bool is_there;
+    atomic_uint query_count;
 };
 
 static void answer_pools(struct fixture *fixture, struct command *command)

@@ -2,6 +2,7 @@
  * TrainingJobs: who may make, change and delete them, what is refused, and
  * the jobs that one becomes.
  */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "api_fixture.h"
@@ -219,25 +220,40 @@ static enum rpc_code delete_one(struct fixture *f, const char *queue,
     return fixture_code(f, "/berth.api.Berth/DeleteTrainingJob", &request.base);
 }
 
-/* The last command that was not one of the log. */
+/* The last command that was not one of the log; the leader's thread writes. */
+struct seen {
+    pthread_mutex_t mutex;
+    char text[64];
+};
+
 static void keep_command(struct fixture *f, struct command *command)
 {
-    char *text = f->exchange_ctx;
+    struct seen *seen = f->exchange_ctx;
 
-    (void)snprintf(text, 64, "%d %.*s %.*s", (int)command->kind,
-                   STR_ARG(command->training.name),
+    pthread_mutex_lock(&seen->mutex);
+    (void)snprintf(seen->text, sizeof(seen->text), "%d %.*s %.*s",
+                   (int)command->kind, STR_ARG(command->training.name),
                    STR_ARG(command->training.priority_class));
+    pthread_mutex_unlock(&seen->mutex);
+}
+
+static void assert_seen(struct seen *seen, const char *wanted)
+{
+    pthread_mutex_lock(&seen->mutex);
+    assert_string_equal(seen->text, wanted);
+    pthread_mutex_unlock(&seen->mutex);
 }
 
 static void changes_name_what_they_are_about(void **state)
 {
     struct fixture f;
-    char seen[64] = "", wanted[64];
+    struct seen seen = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    char wanted[64];
 
     (void)state;
     fixture_init(&f);
     f.on_exchange = keep_command;
-    f.exchange_ctx = seen;
+    f.exchange_ctx = &seen;
     fixture_start(&f);
     fixture_queue(&f, "q");
     assert_int_equal(change(&f, "huge"), RPC_INVALID_ARGUMENT);
@@ -245,12 +261,12 @@ static void changes_name_what_they_are_about(void **state)
     assert_int_equal(change(&f, "offline"), RPC_OK);
     (void)snprintf(wanted, sizeof(wanted), "%d a offline",
                    COMMAND_TRAINING_UPDATE);
-    assert_string_equal(seen, wanted);
+    assert_seen(&seen, wanted);
     assert_int_equal(delete_one(&f, "", "a"), RPC_INVALID_ARGUMENT);
     assert_int_equal(delete_one(&f, "q", ""), RPC_INVALID_ARGUMENT);
     assert_int_equal(delete_one(&f, "q", "a"), RPC_OK);
     (void)snprintf(wanted, sizeof(wanted), "%d a ", COMMAND_TRAINING_DELETE);
-    assert_string_equal(seen, wanted);
+    assert_seen(&seen, wanted);
     fixture_fini(&f);
 }
 
