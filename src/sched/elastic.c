@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sched/merge_sort.h"
+
 /* The units of one queue that may still grow, in order. */
 struct line {
     uint32_t lane;
@@ -36,21 +38,6 @@ static bool goes_before(const struct elastic_unit *a,
                               : cfs_compare(&a->key, &b->key, aging_ms) < 0;
 }
 
-/* Merge two runs of indexes. */
-static void merge(const struct elastic_unit *units, const uint32_t *from,
-                  uint32_t *to, const uint32_t bounds[3], int64_t aging_ms)
-{
-    uint32_t a = bounds[0], b = bounds[1];
-
-    for (uint32_t i = bounds[0]; i < bounds[2]; i++) {
-        bool is_right =
-            a == bounds[1] ||
-            (b < bounds[2] &&
-             goes_before(&units[from[b]], &units[from[a]], aging_ms));
-        to[i] = is_right ? from[b++] : from[a++];
-    }
-}
-
 void elastic_sort(struct elastic_unit *units, uint32_t count, int64_t aging_ms,
                   struct arena *arena)
 {
@@ -61,16 +48,9 @@ void elastic_sort(struct elastic_unit *units, uint32_t count, int64_t aging_ms,
     for (uint32_t i = 0; i < count; i++) {
         order[i] = i;
     }
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t at = 0; at < count; at += 2 * width) {
-            uint32_t middle = at + width < count ? at + width : count;
-            uint32_t end = middle + width < count ? middle + width : count;
-            merge(units, order, other, (uint32_t[]){at, middle, end}, aging_ms);
-        }
-        uint32_t *swap = order;
-        order = other;
-        other = swap;
-    }
+#define GOES_BEFORE(b, a) goes_before(&units[*(b)], &units[*(a)], aging_ms)
+    order = MERGE_SORT(order, other, count, GOES_BEFORE);
+#undef GOES_BEFORE
     if (count) {
         memcpy(copy, units, count * sizeof(*copy));
     }

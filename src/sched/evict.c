@@ -3,6 +3,7 @@
 #include "sched/heap.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/merge_sort.h"
 #include "sched/sub_groups.h"
 #include "sched/urgent.h"
 #include "sched/victim_memo.h"
@@ -162,24 +163,11 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
     struct unit *items = round->units + first;
     struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
 
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && !unit_less(round, &items[b], &items[a]));
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        struct unit *swap = items;
-        items = spare;
-        spare = swap;
-    }
-    if (items != round->units + first) {
-        memcpy(round->units + first, items, count * sizeof(*items));
+#define UNIT_LESS(b, a) unit_less(round, b, a)
+    struct unit *sorted = MERGE_SORT(items, spare, count, UNIT_LESS);
+#undef UNIT_LESS
+    if (sorted != items) {
+        memcpy(items, sorted, count * sizeof(*items));
     }
 }
 

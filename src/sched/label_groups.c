@@ -2,6 +2,7 @@
  * (model.md 6.8), and one value of its label if it names one. */
 #include <string.h>
 
+#include "sched/merge_sort.h"
 #include "sched/round.h"
 
 /* Nodes that follow each other by name and are alike: names mostly follow
@@ -35,28 +36,14 @@ static bool is_before(const struct sched *sched, const struct stretch *a,
     return c < 0;
 }
 
-/* Stable merge sort, so that nodes stay in their order. */
+/* Nodes stay in their order. */
 static struct stretch *sort_stretches(const struct sched *sched,
                                       struct stretch *items,
                                       struct stretch *spare, uint32_t count)
 {
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && !is_before(sched, &items[b], &items[a]));
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        struct stretch *swap = items;
-        items = spare;
-        spare = swap;
-    }
-    return items;
+#define IS_BEFORE(b, a) is_before(sched, b, a)
+    return MERGE_SORT(items, spare, count, IS_BEFORE);
+#undef IS_BEFORE
 }
 
 /* The nodes that have the label (all, when there is none to have), in their

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sched/group_room.h"
+#include "sched/merge_sort.h"
 #include "sched/near_fit.h"
 #include "sched/near_place.h"
 #include "sched/reserve.h"
@@ -61,26 +62,11 @@ static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
 static void sort_order(struct spots *spots)
 {
     uint32_t *items = spots->order, *spare = spots->spare;
-    uint32_t count = spots->order_count;
 
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && !goes_before(spots, items[b], items[a]));
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        uint32_t *swap = items;
-        items = spare;
-        spare = swap;
-    }
-    spots->order = items;
-    spots->spare = spare;
+#define GOES_BEFORE(b, a) goes_before(spots, *(b), *(a))
+    spots->order = MERGE_SORT(items, spare, spots->order_count, GOES_BEFORE);
+#undef GOES_BEFORE
+    spots->spare = spots->order == items ? spare : items;
 }
 
 /* The spots that a member may use and that are asked about, in order. */

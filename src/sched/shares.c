@@ -1,3 +1,4 @@
+#include "sched/merge_sort.h"
 #include "sched/state.h"
 
 /* An excess of one part in 10^9 is none: shares come out of divisions, and a
@@ -89,28 +90,13 @@ static bool is_sooner(const struct sched *sched, const struct share *a,
            sched->queues.items[b->queue].rank;
 }
 
-/* Merge sort of pointers. */
 static struct share **sort_shares(const struct sched *sched,
                                   struct share **items, struct share **spare,
                                   uint32_t count)
 {
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && !is_sooner(sched, items[b], items[a]));
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        struct share **swap = items;
-        items = spare;
-        spare = swap;
-    }
-    return items;
+#define IS_SOONER(b, a) is_sooner(sched, *(b), *(a))
+    return MERGE_SORT(items, spare, count, IS_SOONER);
+#undef IS_SOONER
 }
 
 /* What undemanding queues leave goes to the others by weight: exact, since

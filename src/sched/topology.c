@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sched/merge_sort.h"
+
 /* A domain in the making. */
 struct maker_domain {
     struct str value;
@@ -162,23 +164,9 @@ static bool goes_before(const struct maker *maker, uint32_t a, uint32_t b)
 static uint32_t *sort_domains(struct maker *maker, uint32_t *items,
                               uint32_t *spare, uint32_t count)
 {
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t to = low; to < high; to++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && !goes_before(maker, items[b], items[a]));
-                spare[to] = is_left ? items[a++] : items[b++];
-            }
-        }
-        uint32_t *swap = items;
-        items = spare;
-        spare = swap;
-    }
-    return items;
+#define GOES_BEFORE(b, a) goes_before(maker, *(b), *(a))
+    return MERGE_SORT(items, spare, count, GOES_BEFORE);
+#undef GOES_BEFORE
 }
 
 /* Chain the children of each domain by name; returns the first cluster. */

@@ -2,31 +2,18 @@
 
 #include <string.h>
 
+#include "sched/merge_sort.h"
+
 static void sort_items(const struct sched *sched, struct clear_item *items,
                        uint32_t count, struct arena *arena)
 {
-    struct clear_item *from = items;
-    struct clear_item *to = arena_alloc_array(arena, count, sizeof(*to));
+    struct clear_item *spare = arena_alloc_array(arena, count, sizeof(*spare));
 
-    for (uint32_t width = 1; width < count; width *= 2) {
-        for (uint32_t low = 0; low < count; low += 2 * width) {
-            uint32_t middle = low + width < count ? low + width : count;
-            uint32_t high = low + 2 * width < count ? low + 2 * width : count;
-            uint32_t a = low, b = middle;
-            for (uint32_t i = low; i < high; i++) {
-                bool is_left =
-                    b >= high ||
-                    (a < middle && victim_set_compare(sched, &from[a].set,
-                                                      &from[b].set) <= 0);
-                to[i] = is_left ? from[a++] : from[b++];
-            }
-        }
-        struct clear_item *swap = from;
-        from = to;
-        to = swap;
-    }
-    if (from != items) {
-        memcpy(items, from, count * sizeof(*items));
+#define IS_CHEAPER(b, a) (victim_set_compare(sched, &(b)->set, &(a)->set) < 0)
+    struct clear_item *sorted = MERGE_SORT(items, spare, count, IS_CHEAPER);
+#undef IS_CHEAPER
+    if (sorted != items) {
+        memcpy(items, sorted, count * sizeof(*items));
     }
 }
 
