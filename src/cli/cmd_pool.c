@@ -6,21 +6,6 @@
 
 /* Options. */
 
-static enum cli_exit take_switch(const struct cli *cli, const char *option,
-                                 protobuf_c_boolean *ret_is_on)
-{
-    const char *text = cli_text(cli, option, NULL);
-
-    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-        return cli_fail(cli, CLI_USAGE, "--%s is true or false, not \"%s\"",
-                        option, text);
-    }
-    if (cli_has(cli, option)) {
-        *ret_is_on = !text || strcmp(text, "true") == 0;
-    }
-    return CLI_OK;
-}
-
 static void add_expression(struct cli *cli, Berth__Api__LabelSelector *selector,
                            char *key, const char *op, char *value)
 {
@@ -88,13 +73,13 @@ static void take_selector(struct cli *cli, Berth__Api__Pool *pool)
 static enum cli_exit apply_options(struct cli *cli, Berth__Api__Pool *pool)
 {
     enum cli_exit rc =
-        take_switch(cli, "disable-preemption", &pool->disable_preemption);
+        cli_switch(cli, "disable-preemption", &pool->disable_preemption);
 
     if (rc == CLI_OK) {
-        rc = take_switch(cli, "disable-borrowing", &pool->disable_borrowing);
+        rc = cli_switch(cli, "disable-borrowing", &pool->disable_borrowing);
     }
     if (rc == CLI_OK) {
-        rc = take_switch(cli, "disable-sharing", &pool->disable_sharing);
+        rc = cli_switch(cli, "disable-sharing", &pool->disable_sharing);
     }
     if (rc == CLI_OK && cli_is_given(cli, "selector")) {
         take_selector(cli, pool);

@@ -50,22 +50,6 @@ static enum cli_exit take_limit(struct cli *cli, const char *option,
     return CLI_OK;
 }
 
-/* A switch, unchanged without it. */
-static enum cli_exit take_switch(const struct cli *cli, const char *option,
-                                 protobuf_c_boolean *ret_is_on)
-{
-    const char *text = cli_text(cli, option, NULL);
-
-    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
-        return cli_fail(cli, CLI_USAGE, "--%s is true or false, not \"%s\"",
-                        option, text);
-    }
-    if (cli_has(cli, option)) {
-        *ret_is_on = !text || strcmp(text, "true") == 0;
-    }
-    return CLI_OK;
-}
-
 /* The limits that options name; those not named stay. */
 static enum cli_exit take_limits(struct cli *cli, Api__QueueScheduling *ret)
 {
@@ -140,11 +124,11 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
         scheduling->ordering =
             cli_format(cli, "%s", cli_text(cli, "ordering", ""));
     }
-    enum cli_exit rc = take_switch(cli, "ignore-class-priority",
-                                   &scheduling->class_priority_ignored);
+    enum cli_exit rc = cli_switch(cli, "ignore-class-priority",
+                                  &scheduling->class_priority_ignored);
     if (rc == CLI_OK) {
-        rc = take_switch(cli, "allow-stateaware-disable",
-                         &scheduling->allow_stateaware_disable);
+        rc = cli_switch(cli, "allow-stateaware-disable",
+                        &scheduling->allow_stateaware_disable);
     }
     if (rc == CLI_OK) {
         rc = take_limits(cli, scheduling);
@@ -234,7 +218,7 @@ static enum cli_exit apply_options(struct cli *cli, Api__Queue *queue)
         queue->retry_policies = policies.items;
         queue->n_retry_policies = policies.count;
     }
-    enum cli_exit rc = take_switch(cli, "cordon", &queue->cordoned);
+    enum cli_exit rc = cli_switch(cli, "cordon", &queue->cordoned);
     if (rc == CLI_OK && cli_is_given(cli, "labels")) {
         rc = take_labels(cli, queue);
     }

@@ -100,6 +100,10 @@ bool cli_is_given(const struct cli *cli, const char *name);
 /* Its text, or `otherwise`. */
 const char *cli_text(const struct cli *cli, const char *name,
                      const char *otherwise);
+/* Take over a switch, true or false, alone true; unchanged without it.
+ * CLI_USAGE, with a message, for any other text. */
+enum cli_exit cli_switch(const struct cli *cli, const char *name,
+                         protobuf_c_boolean *ret_is_on);
 /* The argument `index`, which must be there. */
 char *cli_argument(const struct cli *cli, int index);
 

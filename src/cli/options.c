@@ -371,6 +371,21 @@ const char *cli_text(const struct cli *cli, const char *name,
     return value->count > 0 ? value->text : otherwise;
 }
 
+enum cli_exit cli_switch(const struct cli *cli, const char *option,
+                         protobuf_c_boolean *ret_is_on)
+{
+    const char *text = cli_text(cli, option, NULL);
+
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0) {
+        return cli_fail(cli, CLI_USAGE, "--%s is true or false, not \"%s\"",
+                        option, text);
+    }
+    if (cli_has(cli, option)) {
+        *ret_is_on = !text || strcmp(text, "true") == 0;
+    }
+    return CLI_OK;
+}
+
 char *cli_argument(const struct cli *cli, int index)
 {
     ASSERT(index >= 0 && index < cli->argument_count);
