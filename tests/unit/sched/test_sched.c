@@ -1,22 +1,5 @@
 /* The scenarios of model.md section 8 that belong to the base: AR and BK. */
-#include "unit.h"
-#include "world.h"
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_fini(*state);
-    mem_free(*state);
-    return 0;
-}
+#include "world_fixture.h"
 
 static void make_nodes(struct world *world, const char *const *names,
                        uint32_t count, int64_t cores)
@@ -493,7 +476,8 @@ static void bk13_leaves_least_over(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(ar01_orders_jobs_of_a_queue),
         SCENARIO(ar02_takes_the_smaller_cost_first),

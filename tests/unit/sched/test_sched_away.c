@@ -1,15 +1,14 @@
 /* Earmarked nodes (model.md 6.10b, AR-13), at the planner. */
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { AWAY_PRIORITY = 400 };
 
 /* Class low (500) may go to nodes with taint `gpu`, at 400. */
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
+    (void)world_setup(state);
+    struct world *world = *state;
 
-    world_init(world);
     world->policy.node_types[0] = (struct node_type){
         .name = STR("gpu"),
         .taints = {{STR("gpu"), STR("*"), TAINT_ANY}},
@@ -24,17 +23,6 @@ static int setup(void **state)
         }
     }
     world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
     return 0;
 }
 
@@ -210,7 +198,8 @@ static void ar_13_follows_the_policy(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(ar_13_low_work_uses_earmarked_nodes),
         SCENARIO(ar_13_away_work_goes_by_urgency),

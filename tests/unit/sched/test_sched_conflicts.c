@@ -2,24 +2,7 @@
  * Where the published designs contradict one another, and what Berth does:
  * rows of docs/conflicts.md (model.md 6.9) that no scenario shows by itself.
  */
-#include "unit.h"
-#include "world.h"
-
-static int setup(void **state)
-{
-    struct world *w = mem_alloc(sizeof(*w));
-
-    world_init(w);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_fini(*state);
-    mem_free(*state);
-    return 0;
-}
+#include "world_fixture.h"
 
 /* A runs 20 cores and 40 GB of 100 and 400, B 10 and 120; one core is left
  * for whom the cost says. */
@@ -126,7 +109,8 @@ static void conflict_17_infinite_work_goes_by_the_plain_share(void **state)
     assert_int_equal(world_running(w, "A"), 60);
 }
 
-#define SCENE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENE(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

@@ -1,24 +1,7 @@
 /* Why a job waits, and what holds in several pools and over time. */
 #include <stdio.h>
 
-#include "unit.h"
-#include "world.h"
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_fini(*state);
-    mem_free(*state);
-    return 0;
-}
+#include "world_fixture.h"
 
 static struct sched_explanation why(struct world *w, uint32_t job)
 {
@@ -469,7 +452,8 @@ static void history_of_other_releases(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(without_nodes_it_says_so),
         CASE(it_counts_nodes_by_reason),

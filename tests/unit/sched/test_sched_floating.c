@@ -1,32 +1,20 @@
 /* Resources that are of no node, shared by a pool. */
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { LICENCE = 3 }; /* its column: that of a resource nobody asks for */
 
 /* The pool has 3 licences; jobs of `memory_gb` stay without. */
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
+    (void)world_setup(state);
+    struct world *world = *state;
 
-    world_init(world);
     world->policy.schema.columns[LICENCE].name = STR("licence");
     world->policy.schema.columns[LICENCE].unit_milli = 1000;
     world->policy.is_floating[LICENCE] = true;
     world->policy.has_floating = true;
     world->policy.pools[0].floating[LICENCE] = 3;
     world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
     return 0;
 }
 
@@ -162,7 +150,8 @@ static void another_policy_has_more(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(a_pool_shares_them),
         SCENARIO(a_gang_takes_all_or_none),

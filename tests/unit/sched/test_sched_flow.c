@@ -4,26 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { MINUTE = 60000 };
-
-static int setup(void **state)
-{
-    struct world *w = mem_alloc(sizeof(*w));
-
-    world_init(w);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_fini(*state);
-    mem_free(*state);
-    return 0;
-}
 
 static struct pool_policy *pool_of(struct world *w)
 {
@@ -863,7 +846,8 @@ static void flows_survive_a_change_of_the_policy(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(fl_01_usage_is_the_weighted_sum),
         CASE(fl_02_weights_are_by_scarcity),

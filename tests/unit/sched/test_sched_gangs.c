@@ -1,25 +1,5 @@
 /* A gang is in one cluster (model.md 6.8), at the planner. */
-#include "unit.h"
-#include "world.h"
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
-    return 0;
-}
+#include "world_fixture.h"
 
 /* Cluster `a` of 3 slots and cluster `b` of 5, in one pool. */
 static void make_clusters(struct world *w)
@@ -241,7 +221,8 @@ static void gang_of_different_members_is_judged_by_its_sum(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(gang_starts_in_the_cluster_that_holds_it),
         SCENARIO(gang_waits_although_two_clusters_have_room),

@@ -1,27 +1,7 @@
 /* Gangs with terms: sub-groups that have minimums and may grow (model.md
  * 2.11, PG-01 to PG-07), at the planner. */
 #include "sched/cover.h"
-#include "unit.h"
-#include "world.h"
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
-    return 0;
-}
+#include "world_fixture.h"
 
 enum { COORD = 0, WORKERS = 1, MEMBERS = 9 }; /* handles within a group */
 
@@ -580,7 +560,8 @@ static void a_node_that_a_group_has_whole_opens_when_it_ends(void **state)
     assert_int_equal(start_of(w, job), 100000);
 }
 
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

@@ -1,29 +1,9 @@
 /* Gangs that grow and shrink (model.md 4, 6.5 step 4), at the planner. */
 #include <stdio.h>
 
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { SECOND = 1000, WINDOW_MS = 300 * SECOND };
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
-    return 0;
-}
 
 /* One sub-group of so many pods, frozen for five minutes. */
 static struct gang_terms trainers(uint32_t min, uint32_t max)
@@ -957,7 +937,8 @@ static void growth_stays_in_the_cluster(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
 {

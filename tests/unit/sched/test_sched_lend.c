@@ -1,6 +1,5 @@
 /* Work of other pools in one pool's scheduler (model.md 5.4 to 5.6, 6.6 a). */
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 static void add_class(struct world *w, const char *name, int32_t priority)
 {
@@ -15,9 +14,9 @@ static void add_class(struct world *w, const char *name, int32_t priority)
  * and `kept` of 1000, which is not preemptible. */
 static int setup(void **state)
 {
-    struct world *w = mem_alloc(sizeof(*w));
+    (void)world_setup(state);
+    struct world *w = *state;
 
-    world_init(w);
     w->policy.class_count = 0;
     add_class(w, "p0", 0);
     add_class(w, "p5", 5);
@@ -30,17 +29,6 @@ static int setup(void **state)
         .default_lifetime_ms = LIFETIME_INFINITE,
     };
     world_restart(w);
-    *state = w;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *w = *state;
-
-    assert_true(sched_is_consistent(w->sched));
-    world_fini(w);
-    mem_free(w);
     return 0;
 }
 
@@ -244,7 +232,7 @@ static void po_15_fewer_protected_go_before_more(void **state)
     world_round(w, ROUND_BALANCE, 1);
     assert_string_equal(world_node_of(w, preemptor), "b");
     assert_false(runs(w, only));
-    /* What has ended is not protected any more; see teardown(). */
+    /* What has ended is not protected any more; see world_teardown(). */
     world_end(w, first);
 }
 
@@ -639,9 +627,9 @@ static void what_waits_is_lent_in_its_order(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define STAGED(name)                                        \
-    cmocka_unit_test_setup_teardown(name, setup, teardown), \
-        cmocka_unit_test_setup_teardown(name, setup_object, teardown)
+#define STAGED(name)                                              \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown), \
+        cmocka_unit_test_setup_teardown(name, setup_object, world_teardown)
         STAGED(po_04_own_work_goes_before_borrowers_of_any_class),
         STAGED(borrowers_get_what_own_work_leaves),
         STAGED(po_06_own_work_is_reprieved_before_borrowers),

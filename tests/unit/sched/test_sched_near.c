@@ -1,8 +1,7 @@
 /* Pod groups where the network is short (model.md 2.11, TP-01 to TP-06), at the
  * planner. */
 #include "sched/topology.h"
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 /* Leaves L1 (3 slots), L2 (4), L3 (6); P1 = {L1, L2}, P2 = {L3}; one core. */
 static const struct str levels[] = {{"leaf", 4}, {"agg", 3}, {"core", 4}};
@@ -44,21 +43,10 @@ static void add_tree(struct world *w)
 
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    name_levels(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
+    (void)world_setup(state);
     struct world *world = *state;
 
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
+    name_levels(world);
     return 0;
 }
 
@@ -512,7 +500,8 @@ static void of_clusters_the_one_with_the_lower_level_is_taken(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(tp_01_the_smallest_leaf_that_holds_it_is_taken),
         SCENARIO(tp_02_five_go_to_the_leaf_of_six),

@@ -2,8 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum {
     SECOND = 1000,
@@ -16,23 +15,12 @@ static const struct queue_record BY_STATE = {.ordering = QUEUE_BY_STATEAWARE};
 
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
+    (void)world_setup(state);
+    struct world *world = *state;
 
-    world_init(world);
     pool_policy_apply(&world->policy.pools[0], PROFILE_BERTH);
     world_restart(world);
     world_queue_by(world, "Q", &BY_STATE);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
     return 0;
 }
 
@@ -889,7 +877,8 @@ static void switches_with_jobs(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(sa_01_starts_one_application_at_a_time),
         SCENARIO(sa_01_holds_for_whole_rounds),

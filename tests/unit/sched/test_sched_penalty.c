@@ -1,27 +1,15 @@
 /* Jobs that end soon after their start count on (model.md 2.15). */
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { CUTOFF_MS = 60000 };
 
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    world->policy.pools[0].short_job_penalty_ms = CUTOFF_MS;
-    world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
+    (void)world_setup(state);
     struct world *world = *state;
 
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
+    world->policy.pools[0].short_job_penalty_ms = CUTOFF_MS;
+    world_restart(world);
     return 0;
 }
 
@@ -117,7 +105,8 @@ static void penalties_survive_a_restart(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(a_short_job_counts_until_the_cutoff),
         SCENARIO(after_the_cutoff_it_counts_no_more),

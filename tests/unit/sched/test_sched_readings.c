@@ -1,32 +1,12 @@
 /* Cases in which the planner and the oracle of tests/prop/sched once read the
  * specification differently, made small; each says what is right. */
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 static const struct queue_record BY_STATE = {.ordering = QUEUE_BY_STATEAWARE};
 static const struct queue_record BY_FIFO_ALONE = {
     .ordering = QUEUE_BY_FIFO,
     .is_class_priority_ignored = true,
 };
-
-static int setup(void **state)
-{
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
-    return 0;
-}
 
 /* Where classes do not order a queue, a more urgent job may come when all that
  * was evicted has won its place back: it takes such a place, and never one
@@ -347,7 +327,8 @@ static void an_admitted_gang_counts_after_a_try(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         CASE(an_urgent_job_takes_what_has_returned),
         CASE(an_accepted_application_gets_its_share),

@@ -2,26 +2,17 @@
  * model.md section 8.  A minute of theirs is a second here. */
 #include <stdio.h>
 
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { S = 1000 };
 
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
+    (void)world_setup(state);
+    struct world *world = *state;
 
-    world_init(world);
     pool_policy_apply(&world->policy.pools[0], PROFILE_BERTH);
     world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    world_fini(*state);
-    mem_free(*state);
     return 0;
 }
 
@@ -648,7 +639,8 @@ static void the_list_survives_a_restart(void **state)
     sched_destroy(old);
 }
 
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
 int main(void)
 {

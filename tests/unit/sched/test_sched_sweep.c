@@ -2,30 +2,18 @@
  * (sweep.h). */
 #include <stdio.h>
 
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 enum { STEP_WORK = 32, STEPS = 20 };
 
 /* So many decisions a plan, about. */
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
-
-    world_init(world);
-    world->policy.round_work_max = STEPS * STEP_WORK;
-    world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
+    (void)world_setup(state);
     struct world *world = *state;
 
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
+    world->policy.round_work_max = STEPS * STEP_WORK;
+    world_restart(world);
     return 0;
 }
 
@@ -331,7 +319,8 @@ static void absurd_requests_stop_nobody(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(what_stands_behind_is_looked_at),
         SCENARIO(sweeps_end),

@@ -2,33 +2,21 @@
 #include <stdio.h>
 
 #include "sched/topology.h"
-#include "unit.h"
-#include "world.h"
+#include "world_fixture.h"
 
 /* Labels in the order of their keys: agg, core, leaf. */
 static const struct str levels[] = {{"leaf", 4}, {"agg", 3}, {"core", 4}};
 
 static int setup(void **state)
 {
-    struct world *world = mem_alloc(sizeof(*world));
+    (void)world_setup(state);
+    struct world *world = *state;
 
-    world_init(world);
     for (size_t l = 0; l < ARRAY_COUNT(levels); l++) {
         world->policy.pools[0].topology[l] = levels[l];
     }
     world->policy.pools[0].level_count = ARRAY_COUNT(levels);
     world_restart(world);
-    *state = world;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct world *world = *state;
-
-    assert_true(sched_is_consistent(world->sched));
-    world_fini(world);
-    mem_free(world);
     return 0;
 }
 
@@ -204,7 +192,8 @@ static void odd_caps_round_down(void **state)
 
 int main(void)
 {
-#define SCENARIO(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
         SCENARIO(hops_are_twice_the_level_of_the_first_equal_value),
         SCENARIO(clusters_are_never_near_each_other),
