@@ -4,72 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { LABEL_NAME_BYTES_MAX = 63, LABEL_PREFIX_BYTES_MAX = 253 };
-
-static bool is_alnum(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9');
-}
-
-/* Letters and digits at both ends, those or one of `inner` between. */
-static bool is_word(struct str s, const char *inner, bool is_lower_only)
-{
-    if (s.byte_count == 0 || !is_alnum(s.p[0]) ||
-        !is_alnum(s.p[s.byte_count - 1])) {
-        return false;
-    }
-    for (size_t i = 0; i < s.byte_count; i++) {
-        bool is_upper = s.p[i] >= 'A' && s.p[i] <= 'Z';
-        if (s.p[i] == '\0' || (is_lower_only && is_upper) ||
-            (!is_alnum(s.p[i]) && !strchr(inner, s.p[i]))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Lower-case words joined by dots. */
-static bool is_subdomain(struct str s)
-{
-    if (s.byte_count > LABEL_PREFIX_BYTES_MAX) {
-        return false;
-    }
-    while (true) {
-        const char *dot = s.byte_count ? memchr(s.p, '.', s.byte_count) : NULL;
-        size_t count = dot ? (size_t)(dot - s.p) : s.byte_count;
-        if (!is_word(str_make(s.p, count), "-", true)) {
-            return false;
-        }
-        if (!dot) {
-            return true;
-        }
-        s = str_make(dot + 1, s.byte_count - count - 1);
-    }
-}
-
-static bool is_label_key(struct str key)
-{
-    const char *slash =
-        key.byte_count ? memchr(key.p, '/', key.byte_count) : NULL;
-    struct str name = key;
-
-    if (slash) {
-        size_t prefix_count = (size_t)(slash - key.p);
-        if (!is_subdomain(str_make(key.p, prefix_count))) {
-            return false;
-        }
-        name = str_make(slash + 1, key.byte_count - prefix_count - 1);
-    }
-    return name.byte_count <= LABEL_NAME_BYTES_MAX &&
-           is_word(name, "-_.", false);
-}
-
-static bool is_label_value(struct str value)
-{
-    return value.byte_count == 0 || (value.byte_count <= LABEL_NAME_BYTES_MAX &&
-                                     is_word(value, "-_.", false));
-}
+#include "wire/kube_name.h"
 
 static bool is_integer(const char *text)
 {
@@ -150,11 +85,11 @@ static int check_expression(
     if (rc < 0) {
         return rc;
     }
-    if (!is_label_key(str_of(key))) {
+    if (!kube_is_label_key(str_of(key))) {
         return invalid(refusal, "not a label key", key);
     }
     for (size_t i = 0; i < expression->n_values; i++) {
-        if (!is_label_value(str_of(expression->values[i]))) {
+        if (!kube_is_label_value(str_of(expression->values[i]))) {
             return invalid(refusal, "not a label value", expression->values[i]);
         }
     }

@@ -4,6 +4,7 @@
 
 #include "api/annotations.h"
 #include "api/message.h"
+#include "wire/kube_name.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -87,25 +88,12 @@ static int read_whole(const Berth__Submission__PodGroup *message,
 }
 
 /* Names are values of labels, and parts of names. */
-static bool is_name(struct str name)
-{
-    for (size_t i = 0; i < name.byte_count; i++) {
-        char c = name.p[i];
-        bool is_inner = i > 0 && i + 1 < name.byte_count;
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-            !(c == '-' && is_inner)) {
-            return false;
-        }
-    }
-    return name.byte_count > 0 && name.byte_count <= SUB_GROUP_NAME_BYTES_MAX;
-}
-
 static int check_name(const struct gang_terms *terms, uint32_t index,
                       struct refusal *refusal)
 {
     struct str name = terms->sub_groups[index].name;
 
-    if (!is_name(name)) {
+    if (!kube_is_dns_label(name)) {
         return refusal_set(refusal,
                            "podGroup.subGroups[%u].name: \"%.*s\" is not 1 to "
                            "%d lower-case letters, digits and inner dashes",

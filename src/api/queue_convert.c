@@ -4,8 +4,8 @@
 #include "api/message.h"
 #include "model/quantity.h"
 #include "model/queue.h"
+#include "wire/kube_name.h"
 #include "wire/log_codec.h"
-#include "wire/pool_codec.h"
 
 /* Of the limits that a queue may set. */
 #define OVER_SHARE_MAX 1000.0
@@ -86,7 +86,7 @@ static int check_scheduling(const Api__QueueScheduling *scheduling,
              : check_limit("scheduling.excessBudget", scheduling->excess_budget,
                            EXCESS_BUDGET_MAX, refusal);
     if (rc == 0 && *scheduling->default_pool &&
-        !pool_is_name(str_of(scheduling->default_pool))) {
+        !kube_is_subdomain(str_of(scheduling->default_pool))) {
         return refusal_set(refusal,
                            "scheduling.defaultPool: \"%s\" is not the name of "
                            "a pool",

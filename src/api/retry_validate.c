@@ -1,22 +1,7 @@
 #include "api/retry_validate.h"
 
 #include "model/quantity.h"
-
-/* An RFC 1123 label. */
-static bool is_label(struct str name)
-{
-    if (!name.byte_count || name.byte_count > RETRY_POLICY_NAME_BYTES_MAX ||
-        name.p[0] == '-' || name.p[name.byte_count - 1] == '-') {
-        return false;
-    }
-    for (size_t i = 0; i < name.byte_count; i++) {
-        char c = name.p[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-') {
-            return false;
-        }
-    }
-    return true;
-}
+#include "wire/kube_name.h"
 
 static bool is_action(int action)
 {
@@ -75,7 +60,7 @@ int retry_policy_validate(const Api__RetryPolicy *policy,
 {
     int rc = 0;
 
-    if (!is_label(str_of(policy->name))) {
+    if (!kube_is_dns_label(str_of(policy->name))) {
         return refusal_set(refusal,
                            "name \"%s\" must be an RFC 1123 label of at most "
                            "%d characters",

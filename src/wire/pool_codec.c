@@ -4,73 +4,8 @@
 
 #include "wire/entries.h"
 #include "wire/json.h"
+#include "wire/kube_name.h"
 #include "wire/message.h"
-
-enum {
-    LABEL_KEY_BYTES_MAX = 253 + 1 + 63, /* prefix / name */
-    LABEL_VALUE_BYTES_MAX = 63,
-    LABEL_NAME_BYTES_MAX = 63,
-};
-
-/* Names. */
-
-static bool is_lower_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static bool is_alphanumeric(char c)
-{
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
-/* Dot-separated runs of small letters, digits and dashes, each with no dash at
- * its ends. */
-bool pool_is_name(struct str name)
-{
-    if (!name.byte_count || name.byte_count > POOL_NAME_BYTES_MAX) {
-        return false;
-    }
-    for (size_t i = 0; i < name.byte_count; i++) {
-        bool is_edge = i == 0 || i + 1 == name.byte_count ||
-                       name.p[i - 1] == '.' || name.p[i + 1] == '.';
-        char c = name.p[i];
-        if (!is_lower_or_digit(c) && (is_edge || (c != '-' && c != '.'))) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A label's value, or the name in its key: letters, digits and "-_." inside. */
-static bool is_label_text(struct str text)
-{
-    for (size_t i = 0; i < text.byte_count; i++) {
-        bool is_edge = i == 0 || i + 1 == text.byte_count;
-        char c = text.p[i];
-        if (!is_alphanumeric(c) &&
-            (is_edge || (c != '-' && c != '_' && c != '.'))) {
-            return false;
-        }
-    }
-    return text.byte_count <= LABEL_NAME_BYTES_MAX;
-}
-
-static bool is_label_key(struct str key)
-{
-    const char *slash =
-        key.byte_count ? memchr(key.p, '/', key.byte_count) : NULL;
-    struct str name = key;
-
-    if (slash) {
-        size_t prefix = (size_t)(slash - key.p);
-        if (!pool_is_name(str_make(key.p, prefix))) {
-            return false;
-        }
-        name = str_make(slash + 1, key.byte_count - prefix - 1);
-    }
-    return name.byte_count > 0 && is_label_text(name);
-}
 
 /* Checking. */
 
@@ -88,7 +23,7 @@ static int check_name(const char *name, struct err *err)
                        "metadata.name: \"default\" is the default pool, which "
                        "cannot be created, edited or deleted");
     }
-    if (!pool_is_name(text)) {
+    if (!kube_is_subdomain(text)) {
         return err_set(err, -ERR_INVALID,
                        "metadata.name: \"%.128s\" is not a name of at most %d "
                        "small letters, digits, '-' and '.', with letters or "
@@ -100,7 +35,7 @@ static int check_name(const char *name, struct err *err)
 
 static int check_key(const char *where, const char *key, struct err *err)
 {
-    return is_label_key(str_of(key))
+    return kube_is_label_key(str_of(key))
                ? 0
                : err_set(err, -ERR_INVALID,
                          "spec.nodeSelector.%s: \"%.128s\" is not the key of a "
@@ -110,7 +45,7 @@ static int check_key(const char *where, const char *key, struct err *err)
 
 static int check_value(const char *where, const char *value, struct err *err)
 {
-    return is_label_text(str_of(value))
+    return kube_is_label_value(str_of(value))
                ? 0
                : err_set(err, -ERR_INVALID,
                          "spec.nodeSelector.%s: \"%.128s\" is not the value of "
@@ -224,7 +159,7 @@ static int check_lenders(const Berth__Api__Pool *pool, struct err *err)
                            "spec.borrowingPools: %s cannot borrow from itself",
                            lender);
         }
-        if (!pool_is_name(str_of(lender))) {
+        if (!kube_is_subdomain(str_of(lender))) {
             return err_set(err, -ERR_INVALID,
                            "spec.borrowingPools: \"%.128s\" is not the name "
                            "of a pool",

@@ -24,9 +24,6 @@
 
 enum { POOL_BYTES_MAX = 256 << 10 }; /* of one, encoded */
 
-/* Whether a text may be the name of a pool: Kubernetes' DNS subdomain. */
-bool pool_is_name(struct str name) must_check;
-
 /* Whether a pool may be made like this.  -ERR_INVALID, -ERR_LIMIT: the text
  * begins with the field. */
 int pool_check(const Berth__Api__Pool *pool, struct err *err) must_check;

@@ -1,22 +1,10 @@
 /* The metadata of a TrainingJob: its name, and what annotations say. */
 #include "model/gang_terms.h"
+#include "wire/kube_name.h"
 #include "wire/training_fields.h"
 #include "wire/training_private.h"
 
 enum { MS_PER_S = 1000 };
-
-static bool is_name(struct str name)
-{
-    for (size_t i = 0; i < name.byte_count; i++) {
-        char c = name.p[i];
-        bool is_inside = i > 0 && i + 1 < name.byte_count;
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') &&
-            !(c == '-' && is_inside)) {
-            return false;
-        }
-    }
-    return name.byte_count > 0;
-}
 
 static int read_name(struct training_reading *r, const json_t *metadata)
 {
@@ -31,7 +19,7 @@ static int read_name(struct training_reading *r, const json_t *metadata)
                        "metadata.name: may have %d characters, not %zu",
                        TRAINING_NAME_BYTES_MAX, r->job->name.byte_count);
     }
-    if (!is_name(r->job->name)) {
+    if (!kube_is_dns_label(r->job->name)) {
         return err_set(r->err, -ERR_INVALID,
                        "metadata.name: may have small letters, digits and, "
                        "inside, \"-\", no \".\" or \"_\": not \"%.*s\"",
