@@ -96,15 +96,9 @@ static struct group *group_of(struct fitting *f, const struct node *node,
 static uint32_t count_on(const struct class *class, const struct node *node,
                          uint32_t count_max)
 {
-    int64_t count = count_max;
+    uint32_t count = amounts_times(&class->request, &node->capacity);
 
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (class->request.v[r] > 0) {
-            int64_t n = node->capacity.v[r] / class->request.v[r];
-            count = n < count ? n : count;
-        }
-    }
-    return count > 0 ? (uint32_t)count : 0;
+    return count < count_max ? count : count_max;
 }
 
 static bool allows(const struct fitting *f, const struct kind *kind,

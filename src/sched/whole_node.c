@@ -228,24 +228,17 @@ static uint32_t count_in(const struct choice *choice,
     struct round *round = choice->round;
     struct search search = {round, members->class_index, job, NULL};
     const struct class *class = class_round(round, members->class_index);
-    int64_t count = most;
+    uint32_t count =
+        class->is_impossible ? 0 : amounts_times(&class->request, &room->left);
 
-    if (class->is_impossible || !amounts_fit(&class->request, &room->left)) {
-        return 0;
-    }
-    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (class->request.v[r] > 0) {
-            int64_t n = room->left.v[r] / class->request.v[r];
-            count = n < count ? n : count;
-        }
-    }
+    count = count < most ? count : most;
     if (round->sched->nodes.items[room->node].is_on_trial && count > 1) {
         count = 1;
     }
     bool may =
         count && (room->is_busy ? place_allows_evicting(&search, room->node)
                                 : place_allows(&search, room->node));
-    return may ? (uint32_t)count : 0;
+    return may ? count : 0;
 }
 
 /* Whether a job is one of those. */
