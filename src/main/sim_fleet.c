@@ -42,7 +42,6 @@ enum {
     OPTION_CSV,
     OPTION_SVG,
     OPTION_QUIET,
-    OPTION_HELP,
 };
 
 static const struct option long_options[] = {
@@ -58,7 +57,7 @@ static const struct option long_options[] = {
     {"csv", required_argument, NULL, OPTION_CSV},
     {"svg", required_argument, NULL, OPTION_SVG},
     {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"help", no_argument, NULL, SIM_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -172,31 +171,26 @@ static bool take(int code, struct options *options)
     }
 }
 
-/* 0, or the exit code and one. */
-static int parse(int argument_count, char **arguments, struct options *options)
+static int take_option(int code, void *options)
 {
-    int code;
-
-    while ((code = getopt_long(argument_count, arguments, "", long_options,
-                               NULL)) != -1) {
-        if (code == OPTION_HELP) {
-            fputs(usage_text, stdout);
-            return 1;
-        }
-        if (!take(code, options)) {
-            fputs("try: berth-sim fleet --help\n", stderr);
-            return SIM_EXIT_USAGE + 1;
-        }
-    }
-    if (optind + 1 != argument_count || !options->has_trace) {
-        fputs("berth-sim: --trace philly and a file must be given\n"
-              "try: berth-sim fleet --help\n",
-              stderr);
-        return SIM_EXIT_USAGE + 1;
-    }
-    options->path = arguments[optind];
-    return 0;
+    return take(code, options) ? 0 : -1;
 }
+
+static bool is_complete(const void *of)
+{
+    const struct options *options = of;
+
+    return options->has_trace;
+}
+
+static const struct sim_syntax syntax = {
+    .name = "fleet",
+    .usage = usage_text,
+    .wants = "--trace philly and a file",
+    .long_options = long_options,
+    .take = take_option,
+    .is_complete = is_complete,
+};
 
 static int play_and_report(const struct fleet_trace *trace,
                            struct options *options)
@@ -218,17 +212,8 @@ static int play_and_report(const struct fleet_trace *trace,
         fprintf(stderr, "berth-sim: %s\n", err.text);
         return SIM_EXIT_FAILURE;
     }
-    struct report report = {
-        .title = STR("Philly, virtual clusters as queues"),
-        .tally = &tally,
-        .took_s = sim_real_s() - began_s,
-        .digest = world_digest(world),
-    };
-    tally_finish(&tally, &report.result);
-    rc = sim_write_report(&report, &options->output);
-    tally_fini(&tally);
-    world_destroy(world);
-    return rc;
+    return sim_finish(STR("Philly, virtual clusters as queues"), &tally, world,
+                      began_s, &options->output);
 }
 
 int sim_fleet_main(int argument_count, char **arguments)
@@ -240,7 +225,8 @@ int sim_fleet_main(int argument_count, char **arguments)
     struct fleet_trace trace;
     struct err err;
 
-    int rc = parse(argument_count, arguments, &options);
+    int rc =
+        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
     if (rc != 0) {
         return rc - 1;
     }

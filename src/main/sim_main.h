@@ -33,6 +33,28 @@ int sim_fleet_main(int argument_count, char **arguments);
 /* The command `replay`. */
 int sim_replay_main(int argument_count, char **arguments);
 
+enum { SIM_OPTION_HELP = 1000 /* in every command's long options */ };
+
+struct option;
+
+/* What the command line of a command is. */
+struct sim_syntax {
+    const char *name;  /* `run` */
+    const char *usage; /* what --help prints */
+    const char *wants; /* what is said when it is not complete */
+    const struct option *long_options;
+    /* Take an option, whose value is in optarg: 0 to go on, 1 when all is
+     * done, else it is wrong; SIM_OPTION_HELP is not asked about. */
+    int (*take)(int code, void *options);
+    /* Whether what must be given was, beside the one file; NULL: it was. */
+    bool (*is_complete)(const void *options);
+};
+
+/* Parse a command line into `options` and its one argument: 0, or the exit
+ * code and one, when what there is to say was said. */
+int sim_parse(const struct sim_syntax *syntax, int argument_count,
+              char **arguments, void *options, const char **ret_path);
+
 /* Read a whole number between two bounds; false when it is none. */
 bool sim_read_number(const char *text, int64_t min, int64_t max,
                      int64_t *ret_number);
@@ -50,6 +72,10 @@ int sim_write_file(const char *path, struct str text,
 /* Print a report and write its files: an exit code. */
 int sim_write_report(const struct report *report,
                      const struct sim_output *output);
+/* Sum up what was played since `began_s` of real time, report it as above, and
+ * free tally and world: an exit code. */
+int sim_finish(struct str title, struct tally *tally, struct world *world,
+               double began_s, const struct sim_output *output);
 /* Seconds of real time since some fixed point. */
 double sim_real_s(void);
 /* Whether somebody watches: standard error is a terminal. */

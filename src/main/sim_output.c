@@ -1,4 +1,5 @@
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,23 @@ int sim_write_report(const struct report *report,
     return 0;
 }
 
+int sim_finish(struct str title, struct tally *tally, struct world *world,
+               double began_s, const struct sim_output *output)
+{
+    struct report report = {
+        .title = title,
+        .tally = tally,
+        .took_s = sim_real_s() - began_s,
+        .digest = world_digest(world),
+    };
+
+    tally_finish(tally, &report.result);
+    int code = sim_write_report(&report, output);
+    tally_fini(tally);
+    world_destroy(world);
+    return code;
+}
+
 double sim_real_s(void)
 {
     return (double)machine_clock.mono_ns(&machine_clock) / 1e9;
@@ -137,4 +155,35 @@ void sim_on_progress(void *ctx, const struct world *world,
     strbuf_addf(&text, ", %zu jobs submitted, %u running", world->jobs.count,
                 tally->running_count);
     sim_show_progress(strbuf_text(&text));
+}
+
+int sim_parse(const struct sim_syntax *syntax, int argument_count,
+              char **arguments, void *options, const char **ret_path)
+{
+    int code;
+    int rc = 0;
+
+    while (rc == 0 && (code = getopt_long(argument_count, arguments, "",
+                                          syntax->long_options, NULL)) != -1) {
+        if (code == SIM_OPTION_HELP) {
+            fputs(syntax->usage, stdout);
+            return 1;
+        }
+        rc = syntax->take(code, options);
+    }
+    if (rc == 1) {
+        return 1;
+    }
+    bool is_bad = rc != 0;
+    if (!is_bad && (optind + 1 != argument_count ||
+                    (syntax->is_complete && !syntax->is_complete(options)))) {
+        fprintf(stderr, "berth-sim: %s must be given\n", syntax->wants);
+        is_bad = true;
+    }
+    if (is_bad) {
+        fprintf(stderr, "try: berth-sim %s --help\n", syntax->name);
+        return SIM_EXIT_USAGE + 1;
+    }
+    *ret_path = arguments[optind];
+    return 0;
 }

@@ -22,12 +22,12 @@ static const char usage_text[] =
     "the\n"
     "log cannot be read, 2 the command line is wrong, 3 one differs.\n";
 
-enum { OPTION_JSON = 1, OPTION_QUIET, OPTION_HELP };
+enum { OPTION_JSON = 1, OPTION_QUIET };
 
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPTION_JSON},
     {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"help", no_argument, NULL, SIM_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -36,37 +36,29 @@ struct options {
     bool is_json, is_quiet;
 };
 
-/* 0, or the exit code and one. */
-static int parse(int argument_count, char **arguments, struct options *options)
+static int take(int code, void *of)
 {
-    int code;
+    struct options *options = of;
 
-    while ((code = getopt_long(argument_count, arguments, "", long_options,
-                               NULL)) != -1) {
-        switch (code) {
-        case OPTION_JSON:
-            options->is_json = true;
-            break;
-        case OPTION_QUIET:
-            options->is_quiet = true;
-            break;
-        case OPTION_HELP:
-            fputs(usage_text, stdout);
-            return 1;
-        default:
-            fputs("try: berth-sim replay --help\n", stderr);
-            return SIM_EXIT_USAGE + 1;
-        }
+    switch (code) {
+    case OPTION_JSON:
+        options->is_json = true;
+        return 0;
+    case OPTION_QUIET:
+        options->is_quiet = true;
+        return 0;
+    default:
+        return -1;
     }
-    if (optind + 1 != argument_count) {
-        fputs("berth-sim: a data directory must be given\n"
-              "try: berth-sim replay --help\n",
-              stderr);
-        return SIM_EXIT_USAGE + 1;
-    }
-    options->path = arguments[optind];
-    return 0;
 }
+
+static const struct sim_syntax syntax = {
+    .name = "replay",
+    .usage = usage_text,
+    .wants = "a data directory",
+    .long_options = long_options,
+    .take = take,
+};
 
 /* The log of a data directory; a file is one itself. */
 static void log_path(const char *path, struct strbuf *ret_path)
@@ -177,7 +169,8 @@ int sim_replay_main(int argument_count, char **arguments)
     struct options options = {0};
     struct err err;
 
-    int rc = parse(argument_count, arguments, &options);
+    int rc =
+        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
     if (rc != 0) {
         return rc - 1;
     }

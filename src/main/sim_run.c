@@ -31,7 +31,6 @@ enum {
     OPTION_LOG,
     OPTION_QUIET,
     OPTION_MANUAL,
-    OPTION_HELP,
 };
 
 static const struct option long_options[] = {
@@ -44,7 +43,7 @@ static const struct option long_options[] = {
     {"log", required_argument, NULL, OPTION_LOG},
     {"quiet", no_argument, NULL, OPTION_QUIET},
     {"print-manual", no_argument, NULL, OPTION_MANUAL},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"help", no_argument, NULL, SIM_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -83,13 +82,14 @@ static bool take_number(int code, struct run_options *options)
            sim_bad_value("scale", optarg, "1:N, N a whole number from 1");
 }
 
-/* Take one option: 0 to go on, else the exit code and one. */
-static int take(int code, struct run_options *options)
+static int take(int code, void *of)
 {
+    struct run_options *options = of;
+
     switch (code) {
     case OPTION_SEED:
     case OPTION_SCALE:
-        return take_number(code, options) ? 0 : SIM_EXIT_USAGE + 1;
+        return take_number(code, options) ? 0 : -1;
     case OPTION_JSON:
         options->output.is_json = true;
         return 0;
@@ -111,35 +111,18 @@ static int take(int code, struct run_options *options)
     case OPTION_MANUAL:
         print_manual();
         return 1;
-    case OPTION_HELP:
-        fputs(usage_text, stdout);
-        return 1;
     default:
-        return SIM_EXIT_USAGE + 1;
+        return -1;
     }
 }
 
-/* 0, or the exit code and one. */
-static int parse(int argument_count, char **arguments,
-                 struct run_options *options)
-{
-    int code;
-    int rc = 0;
-
-    while (rc == 0 && (code = getopt_long(argument_count, arguments, "",
-                                          long_options, NULL)) != -1) {
-        rc = take(code, options);
-    }
-    if (rc == 0 && optind + 1 != argument_count) {
-        fputs("berth-sim: one scenario, a file, must be given\n", stderr);
-        rc = SIM_EXIT_USAGE + 1;
-    }
-    if (rc == SIM_EXIT_USAGE + 1) {
-        fputs("try: berth-sim run --help\n", stderr);
-    }
-    options->path = rc == 0 ? arguments[optind] : NULL;
-    return rc;
-}
+static const struct sim_syntax syntax = {
+    .name = "run",
+    .usage = usage_text,
+    .wants = "one scenario, a file,",
+    .long_options = long_options,
+    .take = take,
+};
 
 static int play_and_report(const struct scenario *scenario, struct elog *log,
                            const struct sim_output *output)
@@ -164,17 +147,7 @@ static int play_and_report(const struct scenario *scenario, struct elog *log,
         fprintf(stderr, "berth-sim: %s\n", err.text);
         return rc == -ERR_INVALID ? SIM_EXIT_USAGE : SIM_EXIT_FAILURE;
     }
-    struct report report = {
-        .title = scenario->name,
-        .tally = &tally,
-        .took_s = sim_real_s() - began_s,
-        .digest = world_digest(world),
-    };
-    tally_finish(&tally, &report.result);
-    rc = sim_write_report(&report, output);
-    tally_fini(&tally);
-    world_destroy(world);
-    return rc;
+    return sim_finish(scenario->name, &tally, world, began_s, output);
 }
 
 int sim_run_main(int argument_count, char **arguments)
@@ -186,7 +159,8 @@ int sim_run_main(int argument_count, char **arguments)
     struct elog *log = NULL;
     struct err err;
 
-    int rc = parse(argument_count, arguments, &options);
+    int rc =
+        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
     if (rc != 0) {
         return rc - 1;
     }

@@ -31,7 +31,6 @@ enum {
     OPTION_STARTS,
     OPTION_JSON,
     OPTION_QUIET,
-    OPTION_HELP,
 };
 
 static const struct option long_options[] = {
@@ -43,7 +42,7 @@ static const struct option long_options[] = {
     {"starts", required_argument, NULL, OPTION_STARTS},
     {"json", no_argument, NULL, OPTION_JSON},
     {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, OPTION_HELP},
+    {"help", no_argument, NULL, SIM_OPTION_HELP},
     {NULL, 0, NULL, 0},
 };
 
@@ -125,31 +124,26 @@ static bool take(int code, struct options *options)
     }
 }
 
-/* 0, or the exit code and one. */
-static int parse(int argument_count, char **arguments, struct options *options)
+static int take_option(int code, void *options)
 {
-    int code;
-
-    while ((code = getopt_long(argument_count, arguments, "", long_options,
-                               NULL)) != -1) {
-        if (code == OPTION_HELP) {
-            fputs(usage_text, stdout);
-            return 1;
-        }
-        if (!take(code, options)) {
-            fputs("try: berth-sim swf --help\n", stderr);
-            return SIM_EXIT_USAGE + 1;
-        }
-    }
-    if (optind + 1 != argument_count || options->swf.processors == 0) {
-        fputs("berth-sim: a log and --processors must be given\n"
-              "try: berth-sim swf --help\n",
-              stderr);
-        return SIM_EXIT_USAGE + 1;
-    }
-    options->path = arguments[optind];
-    return 0;
+    return take(code, options) ? 0 : -1;
 }
+
+static bool is_complete(const void *of)
+{
+    const struct options *options = of;
+
+    return options->swf.processors > 0;
+}
+
+static const struct sim_syntax syntax = {
+    .name = "swf",
+    .usage = usage_text,
+    .wants = "a log and --processors",
+    .long_options = long_options,
+    .take = take_option,
+    .is_complete = is_complete,
+};
 
 static void print_json(const struct swf_result *result)
 {
@@ -227,7 +221,8 @@ int sim_swf_main(int argument_count, char **arguments)
     struct swf_log log;
     struct err err;
 
-    int rc = parse(argument_count, arguments, &options);
+    int rc =
+        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
     if (rc != 0) {
         return rc - 1;
     }
