@@ -494,3 +494,15 @@ int control_step(struct control *c, struct err *err)
     publish_metrics(c);
     return wake_ms(c);
 }
+
+void control_assert_valid(struct control *c)
+{
+    jobs_assert_valid(c->jobs);
+    ASSERT(pools_is_consistent(c->pools));
+    for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
+        if (jobs_is_live(c->jobs, job)) {
+            bool waits = jobs_state(c->jobs, job) == JOB_QUEUED;
+            ASSERT(waits == (pools_job_node(c->pools, job) == SCHED_NONE));
+        }
+    }
+}

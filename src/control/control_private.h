@@ -16,7 +16,13 @@
  *     control_rounds.c      plans: when, of which shard
  *     control_apps.c        applications of jobs, and how they stand
  *     control_training.c    TrainingJobs
- *     control_report.c      text for people
+ *     control_amounts.c     amounts with their names
+ *     control_explain.c     why a job waits, as sentences
+ *     control_explain_json.c    the same as data
+ *     control_waiting.c     what it needs, and what is free
+ *     control_rejection.c   why it can never run
+ *     control_queues.c      how queues stand
+ *     control_report.c      reports as text; answers to questions
  *     control_audit.c       records made again
  */
 #pragma once
@@ -37,6 +43,7 @@
 #include "job/training.h"
 #include "pools/pools.h"
 #include "wire/log_codec.h"
+#include "wire/rfc3339.h"
 
 /* A queue that is set, or that still has jobs; its index is that of its name,
  * and its handle in the scheduler. */
@@ -568,7 +575,55 @@ void training_take(struct control *c, struct command *command);
 /* Answer a COMMAND_QUERY_TRAINING. */
 void training_answer(struct control *c, struct command *command);
 
-/* control_report.c */
+/* control_amounts.c */
+
+/* What is not 0 of a vector, as amounts with names. */
+struct resource_list name_amounts(struct control *c,
+                                  const struct resource_vec *vec,
+                                  struct arena *arena);
+/* Append an amount of a column of the policy's resources, for people. */
+void amounts_put_one(struct strbuf *buf, const struct control *c, int column,
+                     int64_t amount);
+/* Append what is not 0 of a vector, likewise. */
+void amounts_put(struct strbuf *buf, const struct control *c,
+                 const struct resource_vec *vec);
+/* The same of what a node has, with "0 cpu" for what is asked for and not
+ * there; resources that are of no node are left out. */
+void amounts_put_room(struct strbuf *buf, const struct control *c,
+                      const struct resource_vec *vec,
+                      const struct resource_vec *asked);
+
+/* control_explain.c */
+
+/* Write a moment as people read it; returns `text`. */
+const char *moment_put(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX]);
+/* Append, a line each, why how many nodes cannot take a job. */
+void explain_put_exclusions(struct strbuf *buf,
+                            const struct sched_explanation *e);
+/* Append how a live job stands: where it runs, or why it waits. */
+void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
+                     const struct waiting *waiting);
+/* Answer a COMMAND_EXPLAIN. */
+void explain_answer(struct control *c, struct command *command);
+
+/* control_explain_json.c */
+
+/* The same as explain_put_job(), as a JSON object. */
+void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
+                      const struct waiting *waiting);
+
+/* control_rejection.c */
+
+/* Why a gang can never start, in the arena. */
+struct str report_gang_rejection(struct control *c,
+                                 const struct sched_gang_miss *miss,
+                                 struct arena *arena);
+/* Why a job can never run, in the arena. */
+struct str report_rejection(struct control *c,
+                            const struct sched_explanation *explanation,
+                            struct arena *arena);
+
+/* control_queues.c */
 
 /* A queue and its index. */
 struct named_queue {
@@ -578,28 +633,10 @@ struct named_queue {
 
 /* The queues that are set or have jobs, by name; mem_free() it. */
 struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count);
-/* What is not 0 of a vector, as amounts with names. */
-struct resource_list name_amounts(struct control *c,
-                                  const struct resource_vec *vec,
-                                  struct arena *arena);
-/* Append an amount of a column of the policy's resources, for people. */
-void report_put_amount(struct strbuf *buf, const struct control *c, int column,
-                       int64_t amount);
-/* Append what is not 0 of a vector, likewise. */
-void report_put_vec(struct strbuf *buf, const struct control *c,
-                    const struct resource_vec *vec);
-/* The same of what a node has, with "0 cpu" for what is asked for and not
- * there; resources that are of no node are left out. */
-void report_put_room(struct strbuf *buf, const struct control *c,
-                     const struct resource_vec *vec,
-                     const struct resource_vec *asked);
+/* Answer a COMMAND_QUERY_QUEUES. */
+void queues_answer(struct control *c, struct command *command);
+
+/* control_report.c */
+
 /* Fill in the answer of a query. */
 void report_answer(struct control *c, struct command *command);
-/* Why a gang can never start, in the arena. */
-struct str report_gang_rejection(struct control *c,
-                                 const struct sched_gang_miss *miss,
-                                 struct arena *arena);
-/* Why a job can never run, in the arena. */
-struct str report_rejection(struct control *c,
-                            const struct sched_explanation *explanation,
-                            struct arena *arena);

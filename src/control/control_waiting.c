@@ -4,7 +4,6 @@
 
 #include "control/control_private.h"
 #include "model/quantity.h"
-#include "wire/rfc3339.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -51,7 +50,7 @@ static void put_room(struct strbuf *buf, const struct control *c,
         strbuf_add_text(buf, "It starts if node ");
         put_node(buf, c, need->node);
         strbuf_add_text(buf, ", or one like it, has ");
-        report_put_vec(buf, c, &need->missing);
+        amounts_put(buf, c, &need->missing);
         strbuf_add_text(buf, " more free, and not with less; all else as it "
                              "is.\n");
         return;
@@ -59,7 +58,7 @@ static void put_room(struct strbuf *buf, const struct control *c,
     strbuf_add_text(buf, "Node ");
     put_node(buf, c, need->node);
     strbuf_add_text(buf, " lacks ");
-    report_put_vec(buf, c, &need->missing);
+    amounts_put(buf, c, &need->missing);
     strbuf_add_text(buf, "; that alone may not do, as others may go first or "
                          "something else hold too.\n");
 }
@@ -70,7 +69,7 @@ static void put_limit(struct strbuf *buf, const struct control *c,
     strbuf_add_text(buf, need->is_exact
                              ? "It starts if that limit is higher by "
                              : "That limit would have to be higher by ");
-    report_put_vec(buf, c, &need->missing);
+    amounts_put(buf, c, &need->missing);
     strbuf_add_text(buf, need->is_exact
                              ? ", and not with less; all else as it is.\n"
                              : " at least.\n");
@@ -114,12 +113,12 @@ static void put_kind(struct strbuf *buf, const struct control *c,
     strbuf_addf(buf, "  %u like ", kind->node_count);
     put_node(buf, c, kind->first);
     strbuf_add_text(buf, " (");
-    report_put_vec(buf, c, &kind->capacity);
+    amounts_put(buf, c, &kind->capacity);
     strbuf_addf(buf, "): it fits on %u; most for it is free on ",
                 kind->fit_count);
     put_node(buf, c, kind->freest);
     strbuf_add_text(buf, ": ");
-    report_put_room(buf, c, &kind->free, asked);
+    amounts_put_room(buf, c, &kind->free, asked);
     strbuf_add_char(buf, '\n');
 }
 

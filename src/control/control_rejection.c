@@ -1,0 +1,78 @@
+/* Why a job or a gang can never start: the nearest miss, in numbers. */
+#include "control/control_private.h"
+
+/* Which of the nodes that are too small comes nearest, and what it lacks. */
+static void put_nearest_miss(struct strbuf *buf, const struct control *c,
+                             const struct sched_explanation *e)
+{
+    struct resource_vec lack = {0};
+    bool is_lacking = false;
+
+    if (e->nearest_node == SCHED_NONE) {
+        return;
+    }
+    for (uint32_t r = 0; r < c->policy->policy.schema.column_count; r++) {
+        if (e->needed.v[r] > e->available.v[r] &&
+            !c->policy->policy.is_floating[r]) {
+            lack.v[r] = e->needed.v[r] - e->available.v[r];
+            is_lacking = true;
+        }
+    }
+    if (is_lacking) {
+        struct str name = pools_node_name(c->pools, e->nearest_node);
+        strbuf_addf(buf, "Nearest is node %.*s, which even when empty lacks ",
+                    STR_ARG(name));
+        amounts_put(buf, c, &lack);
+        strbuf_add_text(buf, ".\n");
+    }
+}
+
+struct str report_rejection(struct control *c,
+                            const struct sched_explanation *explanation,
+                            struct arena *arena)
+{
+    auto_strbuf text = {0};
+
+    strbuf_add_text(&text, "The job does not fit on any node. It asks for ");
+    amounts_put(&text, c, &explanation->needed);
+    strbuf_add_text(&text, ".\n");
+    put_nearest_miss(&text, c, explanation);
+    explain_put_exclusions(&text, explanation);
+    return arena_str(arena, strbuf_str(&text));
+}
+
+struct str report_gang_rejection(struct control *c,
+                                 const struct sched_gang_miss *miss,
+                                 struct arena *arena)
+{
+    auto_strbuf text = {0};
+
+    strbuf_addf(&text,
+                "The gang can never start: %u of its members must fit at once "
+                "in one cluster",
+                miss->needed);
+    if (miss->label.byte_count) {
+        strbuf_addf(&text, " on nodes of one value of the label %.*s",
+                    STR_ARG(miss->label));
+    }
+    if (!miss->executor.byte_count) {
+        strbuf_add_text(&text, ", and no node has that label.\n");
+    } else if (miss->resource >= 0) {
+        strbuf_add_text(&text, "; together they ask for ");
+        amounts_put_one(&text, c, miss->resource, miss->asked);
+        strbuf_add_text(&text, ", and the nearest, ");
+        strbuf_addf(&text, "cluster %.*s, has ", STR_ARG(miss->executor));
+        amounts_put_one(&text, c, miss->resource, miss->has);
+        strbuf_add_text(&text, ".\n");
+    } else {
+        strbuf_addf(&text, "; the nearest, cluster %.*s of pool %.*s",
+                    STR_ARG(miss->executor), STR_ARG(miss->pool));
+        if (miss->label.byte_count) {
+            strbuf_addf(&text, " with %.*s=%.*s", STR_ARG(miss->label),
+                        STR_ARG(miss->value));
+        }
+        strbuf_addf(&text, ", holds at most %u of them when empty.\n",
+                    miss->count);
+    }
+    return arena_str(arena, strbuf_str(&text));
+}
