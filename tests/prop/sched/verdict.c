@@ -1,0 +1,121 @@
+#include "verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "oracle.h"
+
+static bool same(const struct built *built, const struct sched_plan *plan,
+                 const struct oracle_plan *want)
+{
+    for (int i = 0; i < want->count; i++) {
+        const struct oracle_decision *b = &want->decisions[i];
+        if ((uint32_t)i >= plan->decision_count) {
+            return false;
+        }
+        const struct sched_decision *a = &plan->decisions[i];
+        int for_job = a->for_job == SCHED_NONE ? NO_NODE : (int)a->for_job;
+        if (a->action != b->action || (int)a->job != b->job ||
+            built_node(built, a->node) != b->node ||
+            a->preemption != b->preemption || for_job != b->for_job ||
+            a->is_backfilled != b->is_backfilled ||
+            (double)a->charge > b->charge + 2 ||
+            (double)a->charge < b->charge - 2 ||
+            (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
+                b->yields_to ||
+            (a->action == SCHED_ADMIT && b->start < INT_MAX &&
+             a->start_ms != b->start) ||
+            (a->action == SCHED_ADMIT && b->start == INT_MAX &&
+             a->start_ms != SCHED_START_UNKNOWN)) {
+            return false;
+        }
+    }
+    return plan->decision_count == (uint32_t)want->count;
+}
+
+static void show(const struct built *built, const struct instance *instance,
+                 int kind, int now, const struct sched_plan *plan,
+                 const struct oracle_plan *want)
+{
+    if (!getenv("PROP_SHOW")) {
+        return;
+    }
+    fprintf(stderr,
+            "protected %d%% limit %d%% off %d %d weighted %d half %d over %d "
+            "budget %d window %d %d strict %d backfill %d kind %d now %d\n",
+            instance->protected_percent, instance->limit_percent,
+            instance->is_fair_share_off, instance->is_urgency_off,
+            instance->is_weighted, instance->half_ms,
+            instance->over_share_percent, instance->budget_minutes,
+            instance->window, instance->window_per_queue, instance->is_strict,
+            instance->has_backfill, kind, now);
+    for (int i = 0; i < instance->node_count; i++) {
+        const struct instance_node *n = &instance->nodes[i];
+        fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d\n", i,
+                n->capacity[0], n->capacity[1], n->rack, n->is_tainted,
+                n->is_unschedulable);
+    }
+    for (int i = 0; i < instance->queue_count; i++) {
+        const struct instance_queue *q = &instance->queues[i];
+        fprintf(stderr,
+                "queue %d: factor %d/2 cordoned %d flow %g %g ordering %d "
+                "(class ignored %d, off %d, running %d)\n",
+                i, q->factor_halves, q->is_cordoned, q->flow.all,
+                q->flow.endless, (int)q->ordering, q->is_class_ignored,
+                q->allows_off, q->running_apps_max);
+        for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
+            fprintf(stderr, "    app %d: state %d since %d first %d off %d\n",
+                    a, (int)q->apps[a].state, q->apps[a].since,
+                    q->apps[a].first, q->apps[a].is_off);
+        }
+    }
+    for (int i = 0; i < instance->job_count; i++) {
+        const struct instance_job *j = &instance->jobs[i];
+        fprintf(
+            stderr,
+            "job %d%s: q%d %s %d/%d rack %d tol %d prio %d sub %d gang %d "
+            "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d) was %d "
+            "avoid %x node %d at %d app %d off %d "
+            "life %d deadline %d charge %g started %d admitted %d promised %d "
+            "yields %d\n",
+            i, j->is_there ? "" : " gone", j->queue,
+            CLASSES[j->priority_class].name, j->request[0], j->request[1],
+            j->rack, j->is_tolerant, j->priority, j->submitted, j->gang,
+            j->cardinality, j->minimum, j->is_uniform, j->has_terms,
+            j->sub_group, j->sub_minimum, j->sub_count, j->hops, j->was_leased,
+            j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
+            j->deadline, fraction_value(j->charge), j->started, j->admitted,
+            j->promised, j->yields_to);
+    }
+    for (uint32_t i = 0; i < plan->decision_count; i++) {
+        const struct sched_decision *d = &plan->decisions[i];
+        fprintf(
+            stderr,
+            "core   %d %d job %d node %d for %d back %d yields %d start %lld\n",
+            d->action, d->preemption, (int)d->job, built_node(built, d->node),
+            (int)d->for_job, d->is_backfilled, (int)d->yields_to,
+            (long long)d->start_ms);
+    }
+    for (int i = 0; i < want->count; i++) {
+        const struct oracle_decision *d = &want->decisions[i];
+        fprintf(
+            stderr,
+            "oracle %d %d job %d node %d for %d back %d yields %d start %d\n",
+            d->action, d->preemption, d->job, d->node, d->for_job,
+            d->is_backfilled, d->yields_to, d->start);
+    }
+}
+
+bool verdict_is_same(const struct instance *instance, struct built *built,
+                     enum round_kind kind, int now, struct sched_plan *plan)
+{
+    struct oracle_plan want;
+
+    oracle_plan(instance, kind, now, &want);
+    sched_plan(built->sched, now, kind, SCHED_DECISIONS_MAX, plan);
+    if (!want.is_close && !same(built, plan, &want)) {
+        show(built, instance, (int)kind, now, plan, &want);
+        return false;
+    }
+    return sched_is_consistent(built->sched);
+}
