@@ -8,6 +8,8 @@
 
 #include "base/vec.h"
 #include "job/groups.h"
+#include "job/id_index.h"
+#include "job/jobs.h"
 #include "job/names.h"
 
 /* 64 bytes, one cache line. */
@@ -92,12 +94,6 @@ struct gang_row {
     struct group *group; /* owned; NULL: it has no terms */
 };
 
-/* From an id to the index of the row that has it. */
-struct id_index {
-    uint32_t *slots; /* owned; JOBS_NONE is free */
-    uint32_t slot_count, count;
-};
-
 struct jobs {
     const struct policy *policy; /* borrowed */
     struct names queues, sets, classes, gangs, strings, executors;
@@ -117,17 +113,22 @@ struct jobs {
     uint32_t snapshot_no;      /* how many were begun */
 };
 
-/* The jobs of the whole table, and of its parts; jobs.c. */
+enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
 
-/* The index of `id` in an index over rows that begin with their id. */
-uint32_t id_index_find(const struct id_index *index, const void *rows,
-                       size_t row_bytes, struct key128 id);
-/* Add row `row`, which has its id already and is not in the index. */
-void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
-                  uint32_t row);
-/* Take the row that has this id out; it is there. */
-void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
-                     struct key128 id);
+/* Membership; jobs_sets.c and jobs_gangs.c. */
+
+/* A job joins a job set, which is made if there is none. */
+void set_join(struct jobs *jobs, uint32_t job, struct str queue,
+              struct str job_set);
+/* It leaves it; the last takes the set with it. */
+void set_leave(struct jobs *jobs, uint32_t job);
+/* A job whose queue is known joins the gang of its digest. */
+void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
+               const struct job_digest *digest);
+/* It leaves it; the last takes the gang with it. */
+void gang_leave(struct jobs *jobs, uint32_t job);
+
+/* The jobs of the whole table; jobs.c. */
 
 /* A new job, queued, with what the digest says. */
 uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,

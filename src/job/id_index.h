@@ -1,0 +1,29 @@
+/*
+ * id_index - from an id of 128 bits to the index of the row that has it.
+ *
+ * The rows lie elsewhere, in an array that may move between calls; each begins
+ * with its id, so that the index need not keep it again: 4 bytes a slot, at
+ * most three of four in use.  Its owner frees `slots`.
+ */
+#pragma once
+
+#include "base/map.h"
+
+/* No row. */
+#define ID_INDEX_NONE UINT32_MAX
+
+/* All zero is an empty one. */
+struct id_index {
+    uint32_t *slots; /* owned; ID_INDEX_NONE is free */
+    uint32_t slot_count, count;
+};
+
+/* The index of the row with this id, or ID_INDEX_NONE. */
+uint32_t id_index_find(const struct id_index *index, const void *rows,
+                       size_t row_bytes, struct key128 id);
+/* Add row `row`, which has its id already and is not in the index. */
+void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
+                  uint32_t row);
+/* Take the row that has this id out; it is there. */
+void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
+                     struct key128 id);
