@@ -6,6 +6,22 @@
 
 #include "wire/policy_codec.h"
 
+enum {
+    POLICY_PROFILE_WORDS = 3, /* how many words each of the next has */
+    POLICY_COST_WORDS = 2,
+    POLICY_SWITCH_WORDS = 2,
+    POLICY_BACKFILL_WORDS = 2,
+};
+
+/* The words of enum pool_profile and so on, in the order of the enums. */
+extern const char *const policy_profile_words[POLICY_PROFILE_WORDS];
+extern const char *const policy_cost_words[POLICY_COST_WORDS];
+extern const char *const policy_switch_words[POLICY_SWITCH_WORDS];
+extern const char *const policy_backfill_words[POLICY_BACKFILL_WORDS];
+
+/* A number that was not written in a form. */
+#define POLICY_UNWRITTEN INT64_MIN
+
 /* The keys of nodeQuarantine. */
 extern const struct settings policy_quarantine_table;
 /* The keys of a struct policy_elastic_form. */
@@ -35,6 +51,10 @@ int policy_floating_columns(const struct policy_form *form,
 int policy_floating_from_form(const struct policy_form *form,
                               struct policy *policy,
                               struct err *err) must_check;
+
+/* Write what a profile sets of a pool. */
+void policy_knobs_to_form(const struct pool_policy *pool,
+                          struct policy_pool_form *form);
 
 /* Read the levels of pool number `index`.  -ERR_INVALID: too many, or a label
  * that is empty, too long or given twice. */
