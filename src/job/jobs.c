@@ -118,9 +118,9 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
         .extra = JOBS_NONE,
         .flags = flags_of(digest),
     };
-    set_join(jobs, job, queue, job_set);
+    jobs_set_join(jobs, job, queue, job_set);
     if (digest->gang_id.byte_count) {
-        gang_join(jobs, job, queue, digest);
+        jobs_gang_join(jobs, job, queue, digest);
     }
     id_index_add(&jobs->by_id, jobs->rows.items, sizeof(*row), job);
     row_set_state(jobs, job, JOB_QUEUED);
@@ -165,9 +165,9 @@ void row_free(struct jobs *jobs, uint32_t job)
     id_index_remove(&jobs->by_id, jobs->rows.items, sizeof(*row), row->id.v);
     row_set_state(jobs, job, JOB_NONE);
     if (row->gang != JOBS_NONE) {
-        gang_leave(jobs, job);
+        jobs_gang_leave(jobs, job);
     }
-    set_leave(jobs, job);
+    jobs_set_leave(jobs, job);
     names_unref(&jobs->strings, row->user);
     names_unref(&jobs->strings, row->place);
     names_unref(&jobs->classes, row->class_index);

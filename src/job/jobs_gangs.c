@@ -4,8 +4,8 @@
 /* Gangs: the name is the queue's index and all that members must share, so
  * that a digest can be given back as it came. */
 
-void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
-               const struct job_digest *digest)
+void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
+                    const struct job_digest *digest)
 {
     auto_strbuf key = {0};
     struct job_row *row = &jobs->rows.items[job];
@@ -28,7 +28,7 @@ void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
     VEC_PUSH(&gang->members, job);
 }
 
-void gang_leave(struct jobs *jobs, uint32_t job)
+void jobs_gang_leave(struct jobs *jobs, uint32_t job)
 {
     uint32_t gang_index = jobs->rows.items[job].gang;
     struct gang_row *gang = &jobs->gang_rows.items[gang_index];

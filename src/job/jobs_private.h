@@ -118,15 +118,15 @@ enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
 /* Membership; jobs_sets.c and jobs_gangs.c. */
 
 /* A job joins a job set, which is made if there is none. */
-void set_join(struct jobs *jobs, uint32_t job, struct str queue,
-              struct str job_set);
+void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
+                   struct str job_set);
 /* It leaves it; the last takes the set with it. */
-void set_leave(struct jobs *jobs, uint32_t job);
+void jobs_set_leave(struct jobs *jobs, uint32_t job);
 /* A job whose queue is known joins the gang of its digest. */
-void gang_join(struct jobs *jobs, uint32_t job, struct str queue,
-               const struct job_digest *digest);
+void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
+                    const struct job_digest *digest);
 /* It leaves it; the last takes the gang with it. */
-void gang_leave(struct jobs *jobs, uint32_t job);
+void jobs_gang_leave(struct jobs *jobs, uint32_t job);
 
 /* The jobs of the whole table; jobs.c. */
 

@@ -39,8 +39,8 @@ void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
         str_make(key.p + QUEUE_KEY_BYTES, key.byte_count - QUEUE_KEY_BYTES);
 }
 
-void set_join(struct jobs *jobs, uint32_t job, struct str queue,
-              struct str job_set)
+void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
+                   struct str job_set)
 {
     auto_strbuf key = {0};
     struct job_row *row = &jobs->rows.items[job];
@@ -68,7 +68,7 @@ void set_join(struct jobs *jobs, uint32_t job, struct str queue,
     list->count++;
 }
 
-void set_leave(struct jobs *jobs, uint32_t job)
+void jobs_set_leave(struct jobs *jobs, uint32_t job)
 {
     struct job_row *row = &jobs->rows.items[job];
     struct list_row *list = &jobs->set_lists.items[row->set];
