@@ -71,6 +71,25 @@ static void move_clock(struct stage *stage, int64_t ms)
     stage->wall_ms += ms;
 }
 
+struct stage *stage_begin(uint32_t node_count)
+{
+    struct stage *stage = mem_alloc(sizeof(*stage));
+
+    stage_init(stage);
+    stage_start(stage);
+    stage_queue(stage, "q");
+    stage_exchange(stage, "e", node_count, NULL, 0);
+    return stage;
+}
+
+void stage_end(struct stage *stage)
+{
+    stage_settle(stage);
+    control_assert_valid(stage->control);
+    stage_fini(stage);
+    mem_free(stage);
+}
+
 void stage_start(struct stage *stage)
 {
     stage->log = elog_memory_open(stage->storage);
@@ -385,6 +404,22 @@ struct job_id stage_submit(struct stage *stage, const char *queue,
     stage_do(stage, stage_submit_command(stage, queue, &job, 1));
     ASSERT(stage->answer->result == COMMAND_OK);
     return stage->answer->submit.items[0].ret_job;
+}
+
+struct job_id stage_leased(struct stage *stage, struct stage_job job)
+{
+    struct job_id id = stage_submit(stage, "q", job);
+
+    stage_settle(stage);
+    return id;
+}
+
+void stage_cancel(struct stage *stage, struct job_id job)
+{
+    struct event event = stage_event_make(EVENT_CANCEL);
+
+    event.job = job;
+    stage_event(stage, "q", "set", "bob", &event);
 }
 
 /* Executors. */

@@ -58,6 +58,11 @@ struct stage_job {
 void stage_init(struct stage *stage);
 /* Drop the leader and the storage. */
 void stage_fini(struct stage *stage);
+/* A stage that leads, with queue `q` and executor `e` of `node_count` nodes;
+ * stage_end() it. */
+struct stage *stage_begin(uint32_t node_count) must_check;
+/* Settle it, check it, and free it. */
+void stage_end(struct stage *stage);
 /* Start a leader and step until it leads. */
 void stage_start(struct stage *stage);
 /* Drop the leader as a crash would; what was durable stays. */
@@ -107,6 +112,11 @@ struct command *stage_training_about(enum command_kind kind, const char *queue,
 /* Submit one job to queue/`set` as anna: the id answered. */
 struct job_id stage_submit(struct stage *stage, const char *queue,
                            struct stage_job job);
+/* The same of queue `q`, then settle. */
+struct job_id stage_leased(struct stage *stage, struct stage_job job);
+
+/* Ask for a job of queue/`set` to be cancelled. */
+void stage_cancel(struct stage *stage, struct job_id job);
 
 /* A whole exchange of `executor`, which has `node_count` nodes n0, n1, ... of
  * 10 cpu (0: says nothing about nodes) and holds `runs`. */
@@ -129,6 +139,13 @@ void stage_fail(struct stage *stage, struct job_id job);
 /* The types of all events in the log about `job`, oldest first, as text:
  * "submit leased assigned ...".  mem_free() it. */
 char *stage_history(struct stage *stage, struct job_id job) must_check;
+/* Settle, then hold the history of `job` against a text; of unit.h. */
+#define STAGE_HISTORY(stage, job, text)                          \
+    do {                                                         \
+        stage_settle(stage);                                     \
+        auto_mem char *history_ = stage_history((stage), (job)); \
+        assert_string_equal(history_, (text));                   \
+    } while (0)
 /* The newest run of a job that was leased; none if it never was. */
 struct run_id stage_run(struct stage *stage, struct job_id job);
 /* The message of the last failure of a job, or "".  mem_free() it. */
