@@ -11,23 +11,9 @@
 #include "main/executor_thread.h"
 #include "main/machine.h"
 #include "main/say.h"
+#include "main/usage.h"
 
 enum { EXIT_USAGE = 2, JOBS_GRACE_MS = 3000 };
-
-static const char usage_text[] =
-    "berth-executor - runs jobs for a Berth (or Armada) server\n"
-    "\n"
-    "usage: berth-executor [OPTIONS]\n"
-    "\n"
-    "  --server HOST:PORT  the server\n"
-    "  --id NAME           name of this executor\n"
-    "  --pool NAME         pool of its nodes\n"
-    "  --runtime NAME      process or fake\n"
-    "  --data DIR          where runs are kept\n"
-    "  --config FILE       the configuration (section executor)\n"
-    "  --stop-jobs         end jobs on SIGTERM instead of leaving them\n"
-    "  --allow-root-jobs   let jobs ask to run as root\n"
-    "  --help, --version   say so; end\n";
 
 enum {
     OPTION_SERVER = 1,
@@ -38,48 +24,58 @@ enum {
     OPTION_CONFIG,
     OPTION_STOP_JOBS,
     OPTION_ALLOW_ROOT_JOBS,
-    OPTION_HELP,
-    OPTION_VERSION,
+    OPTION_COUNT,
 };
 
-static const struct option long_options[] = {
-    {"server", required_argument, NULL, OPTION_SERVER},
-    {"id", required_argument, NULL, OPTION_ID},
-    {"pool", required_argument, NULL, OPTION_POOL},
-    {"runtime", required_argument, NULL, OPTION_RUNTIME},
-    {"data", required_argument, NULL, OPTION_DATA},
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"stop-jobs", no_argument, NULL, OPTION_STOP_JOBS},
-    {"allow-root-jobs", no_argument, NULL, OPTION_ALLOW_ROOT_JOBS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_SERVER - 1] = {"server", "HOST:PORT",
+                           "the server (localhost:50051)"},
+    [OPTION_ID - 1] = {"id", "NAME", "name of this executor, unique (local)"},
+    [OPTION_POOL - 1] = {"pool", "NAME", "pool of its nodes (default)"},
+    [OPTION_RUNTIME - 1] = {"runtime", "NAME", "process (the default) or fake"},
+    [OPTION_DATA - 1] = {"data", "DIR", "where runs are kept (berth-data)"},
+    [OPTION_CONFIG - 1] = {"config", "FILE",
+                           "the configuration (section executor)"},
+    [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
+                              "end jobs on SIGTERM instead of leaving them"},
+    [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
+                                    "let jobs ask to run as root"},
+};
+
+static const struct usage usage = {
+    .program = "berth-executor",
+    .arguments = "[OPTIONS]",
+    .about = "runs jobs for a Berth (or Armada) server",
+    .options = usage_options,
+    .option_count = ARRAY_COUNT(usage_options),
 };
 
 /* What the command line says; texts are NULL where it does not. */
 struct options {
-    const char *texts[OPTION_VERSION + 1];
-    bool flags[OPTION_VERSION + 1];
+    const char *texts[OPTION_COUNT];
+    bool flags[OPTION_COUNT];
 };
 
+static int take(int code, void *of)
+{
+    struct options *options = of;
+
+    options->texts[code] = optarg;
+    options->flags[code] = true;
+    return 0;
+}
+
+/* As usage_parse(). */
 static int parse(int argument_count, char **arguments, struct options *options)
 {
-    int code;
+    int rc = usage_parse(&usage, argument_count, arguments, take, options);
 
-    while ((code = getopt_long(argument_count, arguments, "", long_options,
-                               NULL)) != -1) {
-        if (code == '?') {
-            fputs("try: berth-executor --help\n", stderr);
-            return -1;
-        }
-        options->texts[code] = optarg;
-        options->flags[code] = true;
-    }
-    if (optind < argument_count) {
+    if (rc == 0 && optind < argument_count) {
         fprintf(stderr, "berth-executor: what is %s?\n", arguments[optind]);
+        usage_hint(&usage);
         return -1;
     }
-    return 0;
+    return rc;
 }
 
 static void override(const struct options *options, int code, struct str *text)
@@ -175,16 +171,9 @@ int main(int argument_count, char **arguments)
     struct options options = {0};
     sigset_t signals;
 
-    if (parse(argument_count, arguments, &options) < 0) {
-        return EXIT_USAGE;
-    }
-    if (options.flags[OPTION_HELP]) {
-        fputs(usage_text, stdout);
-        return 0;
-    }
-    if (options.flags[OPTION_VERSION]) {
-        printf("berth-executor %s\n", BERTH_VERSION);
-        return 0;
+    int rc = parse(argument_count, arguments, &options);
+    if (rc != 0) {
+        return rc < 0 ? EXIT_USAGE : 0;
     }
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);

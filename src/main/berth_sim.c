@@ -6,29 +6,40 @@
 
 #include "main/sim_main.h"
 
-static const char usage_text[] =
-    "berth-sim - Berth's control loop and scheduler on virtual time\n"
-    "\n"
-    "usage: berth-sim COMMAND [OPTIONS]\n"
-    "\n"
-    "  run SCENARIO.yaml   play a scenario: clusters, queues, streams of jobs\n"
-    "  swf FILE            play a log in the Standard Workload Format\n"
-    "  fleet FILE          play a trace of GPU jobs\n"
-    "  replay DATA_DIR     make the decisions of a berthd's log again\n"
-    "  --help, --version   say so; end\n"
-    "\n"
-    "berth-sim COMMAND --help tells more.  Exit codes: 0 well, 1 it went\n"
-    "wrong, 2 the command line or the scenario is wrong.\n";
-
 static const struct {
-    const char *name;
+    const struct sim_syntax *syntax;
     int (*run)(int argument_count, char **arguments);
 } commands[] = {
-    {"run", sim_run_main},
-    {"swf", sim_swf_main},
-    {"fleet", sim_fleet_main},
-    {"replay", sim_replay_main},
+    {&sim_run_syntax, sim_run_main},
+    {&sim_swf_syntax, sim_swf_main},
+    {&sim_fleet_syntax, sim_fleet_main},
+    {&sim_replay_syntax, sim_replay_main},
 };
+
+static void print_help(void)
+{
+    printf("berth-sim - Berth's control loop and scheduler on virtual time\n\n"
+           "usage: berth-sim COMMAND [OPTIONS]\n\n");
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+        const struct usage *usage = &commands[i].syntax->usage;
+        int length = (int)strcspn(usage->arguments, "[");
+        auto_strbuf left = {0};
+        strbuf_addf(&left, "%s %.*s", usage->command, length, usage->arguments);
+        printf("  %-28s  %s\n", strbuf_text(&left), usage->about);
+    }
+    printf("  %-28s  say so; end\n\n"
+           "berth-sim COMMAND --help tells more.  Exit codes: 0 well, 1 it "
+           "went\nwrong, 2 the command line or the scenario is wrong.\n",
+           "--help, --version");
+}
+
+/* The tables of all commands. */
+static void print_options(void)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
+        usage_print_table(&commands[i].syntax->usage, stdout);
+    }
+}
 
 int main(int argument_count, char **arguments)
 {
@@ -36,7 +47,7 @@ int main(int argument_count, char **arguments)
     char program[] = "berth-sim";
 
     for (size_t i = 0; i < ARRAY_COUNT(commands); i++) {
-        if (strcmp(name, commands[i].name) == 0) {
+        if (strcmp(name, commands[i].syntax->usage.command) == 0) {
             arguments[1] = program; /* what getopt's complaints begin with */
             return commands[i].run(argument_count - 1, arguments + 1);
         }
@@ -46,7 +57,11 @@ int main(int argument_count, char **arguments)
         return 0;
     }
     if (strcmp(name, "--help") == 0) {
-        fputs(usage_text, stdout);
+        print_help();
+        return 0;
+    }
+    if (strcmp(name, "--print-options") == 0) {
+        print_options();
         return 0;
     }
     if (argument_count > 1) {

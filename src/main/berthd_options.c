@@ -3,25 +3,7 @@
 #include <getopt.h>
 #include <stdio.h>
 
-static const char usage_text[] =
-    "berthd - a batch scheduler for many clusters\n"
-    "\n"
-    "usage: berthd [--standalone] [OPTIONS]\n"
-    "\n"
-    "  --standalone        run jobs on this machine as well\n"
-    "  --data DIR          where log, store and jobs are kept (berth-data)\n"
-    "  --grpc HOST:PORT    where to serve gRPC (127.0.0.1:50051); port 0 is\n"
-    "                      any free one\n"
-    "  --http HOST:PORT    where to serve /health and /metrics\n"
-    "                      (127.0.0.1:8081)\n"
-    "  --config FILE       the configuration (YAML)\n"
-    "  --print-config      write the configuration with all defaults; end\n"
-    "  --print-manual      write its keys as a Markdown table; end\n"
-    "  --stop-jobs         end jobs on SIGTERM instead of leaving them\n"
-    "  --allow-root-jobs   let jobs ask to run as root\n"
-    "  --help, --version   say so; end\n"
-    "\n"
-    "SIGTERM stops within 5 s; SIGHUP reads the scheduling policy again.\n";
+#include "main/usage.h"
 
 enum {
     OPTION_STANDALONE = 1,
@@ -33,28 +15,46 @@ enum {
     OPTION_PRINT_MANUAL,
     OPTION_STOP_JOBS,
     OPTION_ALLOW_ROOT_JOBS,
-    OPTION_HELP,
-    OPTION_VERSION,
 };
 
-static const struct option long_options[] = {
-    {"standalone", no_argument, NULL, OPTION_STANDALONE},
-    {"data", required_argument, NULL, OPTION_DATA},
-    {"grpc", required_argument, NULL, OPTION_GRPC},
-    {"http", required_argument, NULL, OPTION_HTTP},
-    {"config", required_argument, NULL, OPTION_CONFIG},
-    {"print-config", no_argument, NULL, OPTION_PRINT_CONFIG},
-    {"print-manual", no_argument, NULL, OPTION_PRINT_MANUAL},
-    {"stop-jobs", no_argument, NULL, OPTION_STOP_JOBS},
-    {"allow-root-jobs", no_argument, NULL, OPTION_ALLOW_ROOT_JOBS},
-    {"help", no_argument, NULL, OPTION_HELP},
-    {"version", no_argument, NULL, OPTION_VERSION},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_STANDALONE - 1] = {"standalone", NULL,
+                               "run jobs on this machine as well"},
+    [OPTION_DATA - 1] = {"data", "DIR",
+                         "where log, store and jobs are kept (berth-data)"},
+    [OPTION_GRPC - 1] = {"grpc", "HOST:PORT",
+                         "where to serve gRPC (127.0.0.1:50051); port 0 is "
+                         "any free one"},
+    [OPTION_HTTP - 1] = {"http", "HOST:PORT",
+                         "where to serve /health and /metrics "
+                         "(127.0.0.1:8081)"},
+    [OPTION_CONFIG - 1] = {"config", "FILE", "the configuration (YAML)"},
+    [OPTION_PRINT_CONFIG - 1] = {"print-config", NULL,
+                                 "write the configuration with all defaults; "
+                                 "end"},
+    [OPTION_PRINT_MANUAL - 1] = {"print-manual", NULL,
+                                 "write its keys as a Markdown table; end"},
+    [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
+                              "end jobs on SIGTERM instead of leaving them"},
+    [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
+                                    "let jobs ask to run as root"},
+};
+
+static const struct usage usage = {
+    .program = "berthd",
+    .arguments = "[--standalone] [OPTIONS]",
+    .about = "a batch scheduler for many clusters",
+    .options = usage_options,
+    .option_count = ARRAY_COUNT(usage_options),
+    .notes = "SIGTERM stops within 5 s; SIGHUP reads the scheduling policy "
+             "again.\n",
 };
 
 /* Take one option; 0, 1 or -1 as berthd_options_parse() answers. */
-static int take(int code, struct berthd_options *options)
+static int take(int code, void *of)
 {
+    struct berthd_options *options = of;
+
     switch (code) {
     case OPTION_STANDALONE:
         options->is_standalone = true;
@@ -83,14 +83,7 @@ static int take(int code, struct berthd_options *options)
     case OPTION_ALLOW_ROOT_JOBS:
         options->allows_root_jobs = true;
         return 0;
-    case OPTION_HELP:
-        fputs(usage_text, stdout);
-        return 1;
-    case OPTION_VERSION:
-        printf("berthd %s\n", BERTH_VERSION);
-        return 1;
     default:
-        fputs("try: berthd --help\n", stderr);
         return -1;
     }
 }
@@ -99,16 +92,11 @@ int berthd_options_parse(int argument_count, char **arguments,
                          struct berthd_options *ret_options)
 {
     struct berthd_options options = {0};
-    int code;
-    int rc = 0;
 
-    while (rc == 0 && (code = getopt_long(argument_count, arguments, "",
-                                          long_options, NULL)) != -1) {
-        rc = take(code, &options);
-    }
+    int rc = usage_parse(&usage, argument_count, arguments, take, &options);
     if (rc == 0 && optind < argument_count) {
-        fprintf(stderr, "berthd: what is %s?\ntry: berthd --help\n",
-                arguments[optind]);
+        fprintf(stderr, "berthd: what is %s?\n", arguments[optind]);
+        usage_hint(&usage);
         rc = -1;
     }
     *ret_options = options;

@@ -8,27 +8,6 @@
 
 enum { GPUS = 448, SAMPLE_MS = 600000 };
 
-static const char usage_text[] =
-    "usage: berth-sim fleet --trace philly FILE [OPTIONS]\n"
-    "\n"
-    "  --trace philly  what FILE is: the reduced Philly trace (CSV, plain or\n"
-    "                  gzipped); its virtual clusters are queues\n"
-    "  --gpus N        of the pool, in nodes of 8 (448)\n"
-    "  --profile P     of the pool: berth (the default), armada or flow\n"
-    "  --machines F    instead: the machines of an inventory (CSV: name, "
-    "type,\n"
-    "                  cores, GB, GPUs), a pool for each type with GPUs; the\n"
-    "                  pools lend to one another\n"
-    "  --part 1:N      of each type every Nth machine\n"
-    "  --from T        only jobs from T after the first one (30d, 12h)\n"
-    "  --for T         and only those of so long\n"
-    "  --limit N       only the first N jobs\n"
-    "  --json          the summary as JSON\n"
-    "  --csv FILE      use over time, a line for each sample\n"
-    "  --svg FILE      the same as a picture\n"
-    "  --quiet         no progress\n"
-    "  --help          say so; end\n";
-
 enum {
     OPTION_TRACE = 1,
     OPTION_GPUS,
@@ -44,21 +23,26 @@ enum {
     OPTION_QUIET,
 };
 
-static const struct option long_options[] = {
-    {"trace", required_argument, NULL, OPTION_TRACE},
-    {"gpus", required_argument, NULL, OPTION_GPUS},
-    {"profile", required_argument, NULL, OPTION_PROFILE},
-    {"machines", required_argument, NULL, OPTION_MACHINES},
-    {"part", required_argument, NULL, OPTION_PART},
-    {"from", required_argument, NULL, OPTION_FROM},
-    {"for", required_argument, NULL, OPTION_FOR},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"svg", required_argument, NULL, OPTION_SVG},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, SIM_OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_TRACE - 1] = {"trace", "philly",
+                          "what FILE is: the reduced Philly trace (CSV, plain "
+                          "or gzipped); its virtual clusters are queues"},
+    [OPTION_GPUS - 1] = {"gpus", "N", "of the pool, in nodes of 8 (448)"},
+    [OPTION_PROFILE - 1] = {"profile", "P",
+                            "of the pool: berth (the default), armada or flow"},
+    [OPTION_MACHINES - 1] = {"machines", "F",
+                             "instead: the machines of an inventory (CSV: "
+                             "name, type, cores, GB, GPUs), a pool for each "
+                             "type with GPUs; the pools lend to one another"},
+    [OPTION_PART - 1] = {"part", "1:N", "of each type every Nth machine"},
+    [OPTION_FROM - 1] = {"from", "T",
+                         "only jobs from T after the first one (30d, 12h)"},
+    [OPTION_FOR - 1] = {"for", "T", "and only those of so long"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "only the first N jobs"},
+    [OPTION_JSON - 1] = {"json", NULL, "the summary as JSON"},
+    [OPTION_CSV - 1] = {"csv", "FILE", "use over time, a line for each sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "the same as a picture"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
 };
 
 struct options {
@@ -183,11 +167,17 @@ static bool is_complete(const void *of)
     return options->has_trace;
 }
 
-static const struct sim_syntax syntax = {
-    .name = "fleet",
-    .usage = usage_text,
+const struct sim_syntax sim_fleet_syntax = {
+    .usage =
+        {
+            .program = "berth-sim",
+            .command = "fleet",
+            .arguments = "--trace philly FILE [OPTIONS]",
+            .about = "play a trace of GPU jobs",
+            .options = usage_options,
+            .option_count = ARRAY_COUNT(usage_options),
+        },
     .wants = "--trace philly and a file",
-    .long_options = long_options,
     .take = take_option,
     .is_complete = is_complete,
 };
@@ -225,8 +215,8 @@ int sim_fleet_main(int argument_count, char **arguments)
     struct fleet_trace trace;
     struct err err;
 
-    int rc =
-        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
+    int rc = sim_parse(&sim_fleet_syntax, argument_count, arguments, &options,
+                       &options.path);
     if (rc != 0) {
         return rc - 1;
     }

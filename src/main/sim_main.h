@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/strbuf.h"
+#include "main/usage.h"
 #include "sim/report.h"
 
 enum {
@@ -33,22 +34,23 @@ int sim_fleet_main(int argument_count, char **arguments);
 /* The command `replay`. */
 int sim_replay_main(int argument_count, char **arguments);
 
-enum { SIM_OPTION_HELP = 1000 /* in every command's long options */ };
-
-struct option;
-
 /* What the command line of a command is. */
 struct sim_syntax {
-    const char *name;  /* `run` */
-    const char *usage; /* what --help prints */
+    struct usage usage;
     const char *wants; /* what is said when it is not complete */
-    const struct option *long_options;
-    /* Take an option, whose value is in optarg: 0 to go on, 1 when all is
-     * done, else it is wrong; SIM_OPTION_HELP is not asked about. */
-    int (*take)(int code, void *options);
+    usage_take_fn *take;
     /* Whether what must be given was, beside the one file; NULL: it was. */
     bool (*is_complete)(const void *options);
 };
+
+/* That of `run`. */
+extern const struct sim_syntax sim_run_syntax;
+/* That of `swf`. */
+extern const struct sim_syntax sim_swf_syntax;
+/* That of `fleet`. */
+extern const struct sim_syntax sim_fleet_syntax;
+/* That of `replay`. */
+extern const struct sim_syntax sim_replay_syntax;
 
 /* Parse a command line into `options` and its one argument: 0, or the exit
  * code and one, when what there is to say was said. */

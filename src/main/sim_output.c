@@ -160,28 +160,16 @@ void sim_on_progress(void *ctx, const struct world *world,
 int sim_parse(const struct sim_syntax *syntax, int argument_count,
               char **arguments, void *options, const char **ret_path)
 {
-    int code;
-    int rc = 0;
+    int rc = usage_parse(&syntax->usage, argument_count, arguments,
+                         syntax->take, options);
 
-    while (rc == 0 && (code = getopt_long(argument_count, arguments, "",
-                                          syntax->long_options, NULL)) != -1) {
-        if (code == SIM_OPTION_HELP) {
-            fputs(syntax->usage, stdout);
-            return 1;
-        }
-        rc = syntax->take(code, options);
+    if (rc != 0) {
+        return rc < 0 ? SIM_EXIT_USAGE + 1 : 1;
     }
-    if (rc == 1) {
-        return 1;
-    }
-    bool is_bad = rc != 0;
-    if (!is_bad && (optind + 1 != argument_count ||
-                    (syntax->is_complete && !syntax->is_complete(options)))) {
+    if (optind + 1 != argument_count ||
+        (syntax->is_complete && !syntax->is_complete(options))) {
         fprintf(stderr, "berth-sim: %s must be given\n", syntax->wants);
-        is_bad = true;
-    }
-    if (is_bad) {
-        fprintf(stderr, "try: berth-sim %s --help\n", syntax->name);
+        usage_hint(&syntax->usage);
         return SIM_EXIT_USAGE + 1;
     }
     *ret_path = arguments[optind];

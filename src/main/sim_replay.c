@@ -10,25 +10,11 @@
 
 enum { RECORDS_PER_READ = 256 };
 
-static const char usage_text[] =
-    "usage: berth-sim replay DATA_DIR [OPTIONS]\n"
-    "\n"
-    "  DATA_DIR   of a berthd, which may be running; or the log itself\n"
-    "  --json     the outcome as JSON\n"
-    "  --quiet    no progress\n"
-    "  --help     say so; end\n"
-    "\n"
-    "Exit codes: 0 every decision of the log was made again to the byte, 1 "
-    "the\n"
-    "log cannot be read, 2 the command line is wrong, 3 one differs.\n";
-
 enum { OPTION_JSON = 1, OPTION_QUIET };
 
-static const struct option long_options[] = {
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, SIM_OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_JSON - 1] = {"json", NULL, "the outcome as JSON"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
 };
 
 struct options {
@@ -52,11 +38,24 @@ static int take(int code, void *of)
     }
 }
 
-static const struct sim_syntax syntax = {
-    .name = "replay",
-    .usage = usage_text,
+const struct sim_syntax sim_replay_syntax = {
+    .usage =
+        {
+            .program = "berth-sim",
+            .command = "replay",
+            .arguments = "DATA_DIR [OPTIONS]",
+            .about = "make the decisions of a berthd's log again",
+            .options = usage_options,
+            .option_count = ARRAY_COUNT(usage_options),
+            .notes =
+                "DATA_DIR is that of a berthd, which may be running, or the "
+                "log "
+                "itself.\n\n"
+                "Exit codes: 0 every decision of the log was made again to "
+                "the byte, 1 the\nlog cannot be read, 2 the command line "
+                "is wrong, 3 one differs.\n",
+        },
     .wants = "a data directory",
-    .long_options = long_options,
     .take = take,
 };
 
@@ -169,8 +168,8 @@ int sim_replay_main(int argument_count, char **arguments)
     struct options options = {0};
     struct err err;
 
-    int rc =
-        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
+    int rc = sim_parse(&sim_replay_syntax, argument_count, arguments, &options,
+                       &options.path);
     if (rc != 0) {
         return rc - 1;
     }

@@ -7,20 +7,6 @@
 #include "main/sim_main.h"
 #include "sim/play.h"
 
-static const char usage_text[] =
-    "usage: berth-sim run SCENARIO.yaml [OPTIONS]\n"
-    "\n"
-    "  --seed N       instead of the scenario's\n"
-    "  --scale 1:N    a part of all nodes, counts and rates\n"
-    "  --json         the summary as JSON\n"
-    "  --csv FILE     use over time, a line for each sample\n"
-    "  --svg FILE     the same as a picture\n"
-    "  --jobs FILE    what became of each job, a line for each\n"
-    "  --log FILE     keep the log, for berth-sim replay (slow)\n"
-    "  --quiet        no progress\n"
-    "  --print-manual write the keys of scenarios as a Markdown table; end\n"
-    "  --help         say so; end\n";
-
 enum {
     OPTION_SEED = 1,
     OPTION_SCALE,
@@ -33,18 +19,21 @@ enum {
     OPTION_MANUAL,
 };
 
-static const struct option long_options[] = {
-    {"seed", required_argument, NULL, OPTION_SEED},
-    {"scale", required_argument, NULL, OPTION_SCALE},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"csv", required_argument, NULL, OPTION_CSV},
-    {"svg", required_argument, NULL, OPTION_SVG},
-    {"jobs", required_argument, NULL, OPTION_JOBS},
-    {"log", required_argument, NULL, OPTION_LOG},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"print-manual", no_argument, NULL, OPTION_MANUAL},
-    {"help", no_argument, NULL, SIM_OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_SEED - 1] = {"seed", "N", "instead of the scenario's"},
+    [OPTION_SCALE - 1] = {"scale", "1:N",
+                          "a part of all nodes, counts and rates"},
+    [OPTION_JSON - 1] = {"json", NULL, "the summary as JSON"},
+    [OPTION_CSV - 1] = {"csv", "FILE", "use over time, a line for each sample"},
+    [OPTION_SVG - 1] = {"svg", "FILE", "the same as a picture"},
+    [OPTION_JOBS - 1] = {"jobs", "FILE",
+                         "what became of each job, a line for each"},
+    [OPTION_LOG - 1] = {"log", "FILE",
+                        "keep the log, for berth-sim replay (slow)"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
+    [OPTION_MANUAL -
+        1] = {"print-manual", NULL,
+              "write the keys of scenarios as a Markdown table; end"},
 };
 
 struct run_options {
@@ -116,11 +105,17 @@ static int take(int code, void *of)
     }
 }
 
-static const struct sim_syntax syntax = {
-    .name = "run",
-    .usage = usage_text,
+const struct sim_syntax sim_run_syntax = {
+    .usage =
+        {
+            .program = "berth-sim",
+            .command = "run",
+            .arguments = "SCENARIO.yaml [OPTIONS]",
+            .about = "play a scenario: clusters, queues, streams of jobs",
+            .options = usage_options,
+            .option_count = ARRAY_COUNT(usage_options),
+        },
     .wants = "one scenario, a file,",
-    .long_options = long_options,
     .take = take,
 };
 
@@ -159,8 +154,8 @@ int sim_run_main(int argument_count, char **arguments)
     struct elog *log = NULL;
     struct err err;
 
-    int rc =
-        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
+    int rc = sim_parse(&sim_run_syntax, argument_count, arguments, &options,
+                       &options.path);
     if (rc != 0) {
         return rc - 1;
     }

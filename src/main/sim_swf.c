@@ -6,22 +6,6 @@
 #include "main/sim_main.h"
 #include "sim/swf.h"
 
-static const char usage_text[] =
-    "usage: berth-sim swf FILE --processors N [OPTIONS]\n"
-    "\n"
-    "  FILE               a log in the Standard Workload Format, plain or\n"
-    "                     gzipped\n"
-    "  --processors N     of the machine\n"
-    "  --policy P         fcfs, easy (the default) or sjbf\n"
-    "  --convention C     of what happens at one second: instant (the\n"
-    "                     default) or sc15\n"
-    "  --exact-estimates  jobs state their run times\n"
-    "  --limit N          only the first N jobs\n"
-    "  --starts FILE      write lines job,start in the order of arrival\n"
-    "  --json             the figures as JSON\n"
-    "  --quiet            no progress\n"
-    "  --help             say so; end\n";
-
 enum {
     OPTION_PROCESSORS = 1,
     OPTION_POLICY,
@@ -33,17 +17,19 @@ enum {
     OPTION_QUIET,
 };
 
-static const struct option long_options[] = {
-    {"processors", required_argument, NULL, OPTION_PROCESSORS},
-    {"policy", required_argument, NULL, OPTION_POLICY},
-    {"convention", required_argument, NULL, OPTION_CONVENTION},
-    {"exact-estimates", no_argument, NULL, OPTION_EXACT},
-    {"limit", required_argument, NULL, OPTION_LIMIT},
-    {"starts", required_argument, NULL, OPTION_STARTS},
-    {"json", no_argument, NULL, OPTION_JSON},
-    {"quiet", no_argument, NULL, OPTION_QUIET},
-    {"help", no_argument, NULL, SIM_OPTION_HELP},
-    {NULL, 0, NULL, 0},
+static const struct usage_option usage_options[] = {
+    [OPTION_PROCESSORS - 1] = {"processors", "N", "of the machine"},
+    [OPTION_POLICY - 1] = {"policy", "P", "fcfs, easy (the default) or sjbf"},
+    [OPTION_CONVENTION -
+        1] = {"convention", "C",
+              "of what happens at one second: instant (the default) or sc15"},
+    [OPTION_EXACT - 1] = {"exact-estimates", NULL,
+                          "jobs state their run times"},
+    [OPTION_LIMIT - 1] = {"limit", "N", "only the first N jobs"},
+    [OPTION_STARTS - 1] = {"starts", "FILE",
+                           "write lines job,start in the order of arrival"},
+    [OPTION_JSON - 1] = {"json", NULL, "the figures as JSON"},
+    [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
 };
 
 struct options {
@@ -136,11 +122,18 @@ static bool is_complete(const void *of)
     return options->swf.processors > 0;
 }
 
-static const struct sim_syntax syntax = {
-    .name = "swf",
-    .usage = usage_text,
+const struct sim_syntax sim_swf_syntax = {
+    .usage =
+        {
+            .program = "berth-sim",
+            .command = "swf",
+            .arguments = "FILE --processors N [OPTIONS]",
+            .about =
+                "play a log in the Standard Workload Format, plain or gzipped",
+            .options = usage_options,
+            .option_count = ARRAY_COUNT(usage_options),
+        },
     .wants = "a log and --processors",
-    .long_options = long_options,
     .take = take_option,
     .is_complete = is_complete,
 };
@@ -221,8 +214,8 @@ int sim_swf_main(int argument_count, char **arguments)
     struct swf_log log;
     struct err err;
 
-    int rc =
-        sim_parse(&syntax, argument_count, arguments, &options, &options.path);
+    int rc = sim_parse(&sim_swf_syntax, argument_count, arguments, &options,
+                       &options.path);
     if (rc != 0) {
         return rc - 1;
     }
