@@ -6,6 +6,9 @@ PREFIX ?= /usr/local
 # What people start, without the tests: two thirds of the compiling.
 PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim \
     berth-sim)
+# What else is installed.
+PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth.yaml.5 \
+    berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench fuzz prop-long \
     install clean
@@ -43,8 +46,11 @@ fuzz: deps
 prop-long: build
 	@tools/prop $(BUILD)
 
-install: programs
-	@meson install -C $(BUILD) --no-rebuild
+# The prefix may be another than that of the last time; DESTDIR is Meson's.
+install: setup
+	@meson configure $(BUILD) -Dprefix=$(PREFIX)
+	@ninja -C $(BUILD) $(PROGRAMS) $(PAGES)
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild
 
 clean:
 	rm -rf $(BUILD) build-*

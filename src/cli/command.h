@@ -112,6 +112,11 @@ enum cli_exit options_parse(struct cli *cli, int argument_count,
                             char **arguments, bool *ret_is_done);
 /* Write what `command` takes. */
 void options_print_help(const struct cli *cli, FILE *out);
+/* Write the commands and their options for the tools that make the manual
+ * page and the completion, fields between tabs: a line "command", name, other
+ * name, arguments, about; then a line "option", name, letter, value, about for
+ * each of its own.  Last come, under no name, those of every command. */
+void options_print_table(FILE *out);
 /* Write the list of commands. */
 void options_print_commands(FILE *out);
 

@@ -38,6 +38,32 @@ void options_print_commands(FILE *out)
     fprintf(out, "\n%s COMMAND --help tells more of one command.\n", program);
 }
 
+static void print_option_rows(const struct option_spec *options, uint32_t count,
+                              FILE *out)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct option_spec *option = &options[i];
+        const char *value = option->kind == OPTION_SWITCH ? "[=false]"
+                            : option->value               ? option->value
+                                                          : "";
+        fprintf(out, "option\t%s\t%.1s\t%s\t%s\n", option->name,
+                &option->letter, value, option->about);
+    }
+}
+
+void options_print_table(FILE *out)
+{
+    for (uint32_t i = 0; i < command_count; i++) {
+        const struct command_spec *command = &command_table[i];
+        fprintf(out, "command\t%s\t%s\t%s\t%s\n", command->path,
+                command->alias ? command->alias : "", command->arguments,
+                command->about);
+        print_option_rows(command->options, command->option_count, out);
+    }
+    fputs("command\t\t\t\tof every command\n", out);
+    print_option_rows(command_common_options, command_common_option_count, out);
+}
+
 void options_print_help(const struct cli *cli, FILE *out)
 {
     const struct command_spec *command = cli->command;
@@ -319,7 +345,12 @@ enum cli_exit options_parse(struct cli *cli, int argument_count,
 {
     int used = 0;
 
-    *ret_is_done = false;
+    *ret_is_done =
+        argument_count == 2 && strcmp(arguments[1], "--print-options") == 0;
+    if (*ret_is_done) {
+        options_print_table(cli->ports->out);
+        return CLI_OK;
+    }
     add_options(cli, command_common_options, command_common_option_count);
     enum cli_exit rc =
         parse_command(cli, argument_count, arguments, &used, ret_is_done);

@@ -1,0 +1,164 @@
+"""The manual pages and bash's completion: they are well-formed, they know
+every option that --help shows, and their examples run as written."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+DOCS = harness.BUILD / "docs"
+PAGES = sorted(p.name[:-len(".scd")]
+               for p in (harness.ROOT / "docs" / "man").glob("*.scd"))
+OPTION = re.compile(r"(?m)^  (?:-\w, )?(--[a-zA-Z-]+)|, (--version)\b")
+
+
+def text_of(page):
+    """A page as a terminal shows it, without its bold and underlined."""
+    shown = subprocess.run(["mandoc", "-Tutf8", "-O", "width=500",
+                            str(DOCS / page)],
+                           capture_output=True, text=True, check=True).stdout
+    return re.sub(".\b", "", shown)
+
+
+def help_of(*words):
+    return subprocess.run([harness.program(words[0]), *words[1:], "--help"],
+                          capture_output=True, text=True, check=True).stdout
+
+
+def commands():
+    """Every command of berthctl and of berth-sim."""
+    for name in ("berthctl", "berth-sim"):
+        table = subprocess.run([harness.program(name), "--print-options"],
+                               capture_output=True, text=True, check=True)
+        for line in table.stdout.splitlines():
+            kind, path, *_ = line.split("\t")
+            if kind == "command" and path:
+                yield name, path
+
+
+def example(page, number):
+    """A block of the examples of a page's source."""
+    source = (harness.ROOT / "docs" / "man" / f"{page}.scd").read_text()
+    blocks = source.partition("# EXAMPLES")[2].split("```\n")[1::2]
+    return blocks[number]
+
+
+def complete(line):
+    """What bash offers for the last word of a line."""
+    script = (f'. "{DOCS}/berthctl"\nread -ra COMP_WORDS <<< "$1"\n'
+              '[[ $1 == *" " ]] && COMP_WORDS+=("")\n'
+              'COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n'
+              '_berth "${COMP_WORDS[0]}"\nprintf "%s\\n" "${COMPREPLY[@]}"')
+    done = subprocess.run(["bash", "-c", script, "bash", line],
+                          capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+class ManualTest(unittest.TestCase):
+    def test_pages_are_well_formed(self):
+        self.assertGreaterEqual(len(PAGES), 6)
+        for page in PAGES:
+            with self.subTest(page=page):
+                done = subprocess.run(
+                    ["mandoc", "-Tlint", "-W", "warning", str(DOCS / page)],
+                    capture_output=True, text=True, check=False)
+                self.assertEqual((done.returncode, done.stdout), (0, ""))
+
+    def test_pages_name_only_pages_that_are_there_too(self):
+        for page in PAGES:
+            for name, section in re.findall(r"\b(berth[\w.-]*)\((\d)\)",
+                                            text_of(page)):
+                self.assertIn(f"{name}.{section}", PAGES, page)
+
+    def test_every_option_of_a_program_is_in_its_page(self):
+        for name, page in (("berthd", "berthd.8"),
+                           ("berth-executor", "berth-executor.8"),
+                           ("berth-sim", "berth-sim.1"),
+                           ("berthctl", "berthctl.1")):
+            text = text_of(page)
+            words = [w for pair in OPTION.findall(help_of(name))
+                     for w in pair if w]
+            for option in words:
+                self.assertIn(option, text, page)
+
+    def test_every_command_is_in_its_page_with_its_options(self):
+        pages = {n: text_of(f"{n}.1") for n in ("berthctl", "berth-sim")}
+        count = 0
+        for name, path in commands():
+            sections = re.split(r"(?m)^   (?=\w)", pages[name])
+            section = [s for s in sections if s.startswith(path + "\n")]
+            self.assertEqual(len(section), 1, path)
+            common = pages[name].partition("COMMANDS")[0]
+            help_text = help_of(name, *path.split())
+            for option, _ in OPTION.findall(help_text):
+                if option in ("--help", "--version"):
+                    continue
+                self.assertRegex(section[0] + common,
+                                 re.escape(option) + r"\b", path)
+                count += 1
+        self.assertGreater(count, 100)
+
+    def test_every_key_is_in_the_page_of_the_configuration(self):
+        keys = subprocess.run([harness.program("berthd"), "--print-manual"],
+                              capture_output=True, text=True, check=True)
+        text = text_of("berth.yaml.5")
+        for key in re.findall(r"(?m)^\| `([^`]+)`", keys.stdout):
+            self.assertIn(key, text)
+
+    def test_completion_offers_commands_options_and_formats(self):
+        self.assertIn("jobs", complete("berthctl get "))
+        self.assertEqual(complete("berthctl get tr"),
+                         ["trainingjobs", "trainingjob"])
+        self.assertEqual(complete("berthctl get jobs --lim"), ["--limit"])
+        self.assertEqual(complete("berthctl get nodes -o y"), ["yaml"])
+        self.assertEqual(complete("berthd --stan"), ["--standalone"])
+        self.assertEqual(complete("berth-sim swf x --proc"), ["--processors"])
+
+
+class ExamplesTest(unittest.TestCase):
+    def run_example(self, berth, text):
+        """Run it as a user with a server at the usual address would."""
+        home = pathlib.Path(berth.folder) / "home"
+        home.mkdir(exist_ok=True)
+        (home / ".berthctl.yaml").write_text(f"armadaUrl: {berth.grpc}\n")
+        path = f"{harness.BUILD / 'src' / 'main'}:{os.environ['PATH']}"
+        done = subprocess.run(["sh", "-eu", "-c", text], cwd=home, text=True,
+                              capture_output=True, check=False,
+                              env={"HOME": str(home), "PATH": path})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_examples_of_berthctl_run_as_written(self):
+        with harness.Berth() as berth:
+            out = self.run_example(berth, example("berthctl.1", 0))
+            self.assertIn(" succeeded ", out)
+            for number in (1, 2):
+                self.run_example(berth, example("berthctl.1", number))
+
+    def test_examples_of_berth_sim_run_as_written(self):
+        with harness.Berth() as berth:
+            out = self.run_example(berth, example("berth-sim.1", 0))
+            self.assertIn("utilisation", out)
+            replay = example("berth-sim.1", 1).replace(
+                "~/berth", str(berth.data))
+            self.run_example(berth, replay)
+
+    def test_examples_of_configurations_are_taken(self):
+        for page, argv in (
+                ("berth.yaml.5", ["berthd", "--print-config", "--config"]),
+                ("berth-scenario.5", ["berth-sim", "run", "--quiet"])):
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                file.write(example(page, 0))
+                file.flush()
+                done = subprocess.run(
+                    [harness.program(argv[0]), *argv[1:], file.name],
+                    capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
