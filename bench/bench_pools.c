@@ -14,9 +14,14 @@
 
 enum { SPEEDUP_POOLS = 8, RUNS = 5, MILLI = 1000 };
 
-/* Pools beside one another.  Time is that of the processor, of the thread that
- * has most to do: so other work on the machine hardly counts, but that the
- * threads share memory and caches does. */
+/* Pools beside one another.  Processor time is that of the thread that has most
+ * to do: so other work on the machine hardly counts, but that the threads share
+ * memory and caches does.  Time by the clock is what a user has of it. */
+
+/* What planning took. */
+struct taken {
+    double processor_s, clock_s;
+};
 
 struct worker {
     pthread_t thread;
@@ -25,34 +30,35 @@ struct worker {
     double took_s;
 };
 
-static double thread_s(void)
+static double seconds(clockid_t clock)
 {
     struct timespec now;
 
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    (void)clock_gettime(clock, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 static void *work(void *ctx)
 {
     struct worker *worker = ctx;
-    double begin_s = thread_s();
+    double begin_s = seconds(CLOCK_THREAD_CPUTIME_ID);
     struct sched_plan plan;
 
     for (uint32_t i = 0; i < worker->count; i++) {
         sched_plan(worker->clusters[i].sched, 1, ROUND_BALANCE,
                    SCHED_DECISIONS_MAX, &plan);
     }
-    worker->took_s = thread_s() - begin_s;
+    worker->took_s = seconds(CLOCK_THREAD_CPUTIME_ID) - begin_s;
     return NULL;
 }
 
-/* Plan all clusters with so many threads; the seconds that it takes. */
-static double plan_all(struct cluster *clusters, uint32_t thread_count)
+/* Plan all clusters with so many threads. */
+static struct taken plan_all(struct cluster *clusters, uint32_t thread_count)
 {
     struct worker workers[SPEEDUP_POOLS];
     uint32_t each = SPEEDUP_POOLS / thread_count;
-    double took_s = 0;
+    double begin_s = seconds(CLOCK_MONOTONIC);
+    struct taken taken = {0};
 
     for (uint32_t i = 0; i < thread_count; i++) {
         workers[i] =
@@ -64,16 +70,29 @@ static double plan_all(struct cluster *clusters, uint32_t thread_count)
     }
     for (uint32_t i = 0; i < thread_count; i++) {
         (void)pthread_join(workers[i].thread, NULL);
-        took_s = workers[i].took_s > took_s ? workers[i].took_s : took_s;
+        if (workers[i].took_s > taken.processor_s) {
+            taken.processor_s = workers[i].took_s;
+        }
     }
-    return took_s;
+    taken.clock_s = seconds(CLOCK_MONOTONIC) - begin_s;
+    return taken;
+}
+
+static void keep_least(struct taken *best, struct taken taken)
+{
+    if (taken.processor_s < best->processor_s) {
+        best->processor_s = taken.processor_s;
+    }
+    if (taken.clock_s < best->clock_s) {
+        best->clock_s = taken.clock_s;
+    }
 }
 
 static void measure_speedup(uint32_t tenths)
 {
     struct cluster *clusters = mem_alloc(SPEEDUP_POOLS * sizeof(*clusters));
     struct mixed mixed;
-    double best_s[2] = {1e9, 1e9};
+    struct taken best[2] = {{1e9, 1e9}, {1e9, 1e9}};
 
     mixed_make(&mixed,
                (struct mixed_size){sized(6250, tenths), sized(125000, tenths),
@@ -84,13 +103,13 @@ static void measure_speedup(uint32_t tenths)
     (void)plan_all(clusters, 1); /* indexes are made once */
     for (int run = 0; run < RUNS; run++) {
         for (uint32_t threads = 1; threads <= 2; threads++) {
-            double took_s = plan_all(clusters, threads);
-            best_s[threads - 1] =
-                took_s < best_s[threads - 1] ? took_s : best_s[threads - 1];
+            keep_least(&best[threads - 1], plan_all(clusters, threads));
         }
     }
     measure_print(&(struct figure){"sched.pools_speedup", "x", 0},
-                  best_s[0] / best_s[1]);
+                  best[0].processor_s / best[1].processor_s);
+    measure_print(&(struct figure){"sched.pools_speedup_clock", "x", 0},
+                  best[0].clock_s / best[1].clock_s);
     for (int i = 0; i < SPEEDUP_POOLS; i++) {
         cluster_fini(&clusters[i]);
     }
