@@ -127,6 +127,14 @@ uint64_t elog_memory_digest(struct elog_memory_storage *storage)
     return digest;
 }
 
+uint64_t elog_memory_digest_add(uint64_t digest,
+                                const struct elog_record *record)
+{
+    return hash_mix(digest + hash_bytes(record->payload.p,
+                                        record->payload.byte_count,
+                                        (uint64_t)record->time_ms));
+}
+
 static int memory_acquire(struct elog *elog, uint64_t *ret_epoch,
                           struct err *err)
 {
@@ -163,10 +171,7 @@ static int append(struct elog_memory_storage *storage,
         return -ERR_IO;
     }
     if (storage->is_forgetful) {
-        storage->digest =
-            hash_mix(storage->digest + hash_bytes(record->payload.p,
-                                                  record->payload.byte_count,
-                                                  (uint64_t)record->time_ms));
+        storage->digest = elog_memory_digest_add(storage->digest, record);
         storage->first_seq++;
         return is_faulty ? -ERR_IO : 0;
     }

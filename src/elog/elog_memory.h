@@ -27,6 +27,10 @@ void elog_memory_forget(struct elog_memory_storage *storage);
 /* A hash of all records that were forgotten, in their order: equal digests
  * are equal logs. */
 uint64_t elog_memory_digest(struct elog_memory_storage *storage) must_check;
+/* The same hash with one record more: what it is of a log that is kept, from 0
+ * and the first record on. */
+uint64_t elog_memory_digest_add(uint64_t digest,
+                                const struct elog_record *record) must_check;
 
 enum elog_memory_fault {
     ELOG_MEMORY_FULL,     /* the record is refused: -ERR_FULL */

@@ -12,6 +12,8 @@
 enum {
     /* Payloads of one transaction; more are a second one. */
     COMMIT_BYTES_MAX = ELOG_PAYLOAD_BYTES_MAX,
+    /* Payloads of one transaction in bulk. */
+    BULK_BYTES = 4 << 20,
     /* Payloads that one step of trimming forgets, about. */
     TRIM_BYTES_MAX = 8 << 20,
 };
@@ -29,6 +31,9 @@ struct elog_sqlite {
     char *vfs;   /* NULL: the usual one */
     int lock_fd; /* -1: not locked */
     bool is_broken;
+    bool is_bulk;
+    bool is_open;           /* bulk: a transaction is */
+    size_t open_byte_count; /* in it */
     /* The newest checkpoint that was seen to be valid. */
     atomic_uint_fast64_t valid_checkpoint_seq;
 };
@@ -36,6 +41,30 @@ struct elog_sqlite {
 static struct elog_sqlite *sqlite_of(struct elog *elog)
 {
     return container_of(elog, struct elog_sqlite, elog);
+}
+
+/* Commit what bulk appending has left open. */
+static int settle(struct elog_sqlite *log, struct err *err)
+{
+    if (!log->is_open) {
+        return 0;
+    }
+    log->is_open = false;
+    log->open_byte_count = 0;
+    int rc = sq_commit(log->db, err);
+    if (rc < 0) {
+        sq_rollback(log->db);
+        log->is_broken = true;
+    }
+    return rc;
+}
+
+/* Begin a transaction that is not open yet. */
+static int begin(struct elog_sqlite *log, struct err *err)
+{
+    int rc = settle(log, err);
+
+    return rc < 0 ? rc : sq_run(log->begin, err);
 }
 
 static int update_epoch(struct elog_sqlite *log, uint64_t *ret_epoch,
@@ -60,7 +89,7 @@ static int sqlite_acquire(struct elog *elog, uint64_t *ret_epoch,
     struct elog_sqlite *log = sqlite_of(elog);
     uint64_t epoch = 0;
 
-    int rc = sq_run(log->begin, err);
+    int rc = begin(log, err);
     if (rc < 0) {
         return rc;
     }
@@ -138,6 +167,42 @@ static int insert_some(struct elog_sqlite *log, uint32_t from, int *ret_result)
     return rc < 0 ? rc : (int)count;
 }
 
+/* What was not inserted or committed is undone: what it is told. */
+static uint32_t give_up(struct elog_sqlite *log, int rc, int *ret_result)
+{
+    *ret_result = rc == -ERR_FULL ? rc : -ERR_IO;
+    /* In bulk, records that were told are undone with it. */
+    log->is_broken = *ret_result == -ERR_IO || log->is_bulk;
+    log->is_open = false;
+    return 0;
+}
+
+/* Insert pending records from `from` on in the transaction that is open for
+ * many polls; as commit_some(). */
+static uint32_t append_some(struct elog_sqlite *log, uint32_t from,
+                            int *ret_result)
+{
+    int rc = log->is_open ? 0 : sq_run(log->begin, NULL);
+
+    if (rc == 0) {
+        log->is_open = true;
+        rc = insert_some(log, from, ret_result);
+    }
+    for (int i = 0; i < rc; i++) {
+        log->open_byte_count +=
+            log->pending.items[from + (uint32_t)i].record.payload.byte_count;
+    }
+    if (rc >= 0 && log->open_byte_count >= BULK_BYTES) {
+        int committed = settle(log, NULL);
+        rc = committed < 0 ? committed : rc;
+    }
+    if (rc >= 0) {
+        return (uint32_t)rc;
+    }
+    sq_rollback(log->db);
+    return give_up(log, rc, ret_result);
+}
+
 /* One commit of pending records from `from` on: the number appended.  When
  * none of the rest can be, `*ret_result` says why. */
 static uint32_t commit_some(struct elog_sqlite *log, uint32_t from,
@@ -153,12 +218,7 @@ static uint32_t commit_some(struct elog_sqlite *log, uint32_t from,
         rc = committed < 0 ? committed : rc;
         sq_rollback(log->db);
     }
-    if (rc >= 0) {
-        return (uint32_t)rc;
-    }
-    *ret_result = rc == -ERR_FULL ? rc : -ERR_IO;
-    log->is_broken = *ret_result == -ERR_IO;
-    return 0;
+    return rc >= 0 ? (uint32_t)rc : give_up(log, rc, ret_result);
 }
 
 static int sqlite_poll(struct elog *elog, int timeout_ms)
@@ -172,7 +232,8 @@ static int sqlite_poll(struct elog *elog, int timeout_ms)
         return 0;
     }
     while (result == 0 && good_count < log->pending.count) {
-        good_count += commit_some(log, good_count, &result);
+        good_count += log->is_bulk ? append_some(log, good_count, &result)
+                                   : commit_some(log, good_count, &result);
     }
     if (good_count > 0) {
         elog_signal_wake(&log->signal);
@@ -191,7 +252,10 @@ static int sqlite_checkpoint_put(struct elog *elog,
     struct elog_checkpoint stored = *about;
     sqlite3 *db = NULL;
 
-    int rc = sq_open(&how, &db, err);
+    int rc = settle(log, err);
+    if (rc == 0) {
+        rc = sq_open(&how, &db, err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -285,7 +349,7 @@ static int sqlite_trim(struct elog *elog, uint64_t before_seq,
     struct elog_sqlite *log = sqlite_of(elog);
     uint64_t first_seq = 0;
 
-    int rc = sq_run(log->begin, err);
+    int rc = begin(log, err);
     if (rc < 0) {
         return rc;
     }
@@ -308,7 +372,10 @@ static int sqlite_backup(struct elog *elog, const char *path, struct err *err)
         .path = log->path, .vfs = log->vfs, .is_read_only = true};
     sqlite3 *db = NULL;
 
-    int rc = sq_open(&how, &db, err);
+    int rc = settle(log, err);
+    if (rc == 0) {
+        rc = sq_open(&how, &db, err);
+    }
     if (rc < 0) {
         return rc;
     }
@@ -328,7 +395,8 @@ static int sqlite_reader_open(struct elog *elog, struct elog_reader **ret,
         .has_strangers = log->lock_fd < 0,
     };
 
-    return elog_sqlite_reader_create(&options, ret, err);
+    int rc = settle(log, err);
+    return rc < 0 ? rc : elog_sqlite_reader_create(&options, ret, err);
 }
 
 static void sqlite_close(struct elog *elog)
@@ -338,6 +406,7 @@ static void sqlite_close(struct elog *elog)
     elog_pending_tell(&log->pending, 0, -ERR_UNAVAILABLE,
                       &elog->in_flight_count);
     elog_pending_fini(&log->pending);
+    (void)!settle(log, NULL);
     sqlite3_finalize(log->begin);
     sqlite3_finalize(log->select_head);
     sqlite3_finalize(log->insert_record);
@@ -401,6 +470,9 @@ static int open_file(struct elog_sqlite *log, bool is_unlocked, struct err *err)
     if (rc == 0) {
         rc = elog_sqlite_prepare(log->db, log->elog.note, err);
     }
+    if (rc == 0 && log->is_bulk) {
+        rc = sq_exec(log->db, "PRAGMA synchronous = OFF", err);
+    }
     return rc < 0 ? rc : prepare_statements(log, err);
 }
 
@@ -417,6 +489,7 @@ int elog_sqlite_open(const char *path,
     log->path = mem_strdup(path);
     log->vfs = mem_strdup(options->vfs);
     log->lock_fd = -1;
+    log->is_bulk = options->is_bulk;
     elog_signal_init(&log->signal);
     int rc = open_file(log, options->is_unlocked, err);
     if (rc < 0) {

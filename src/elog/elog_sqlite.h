@@ -13,6 +13,13 @@
 struct elog_sqlite_options {
     /* Do not take the lock.  For tests of what fencing does without it. */
     bool is_unlocked;
+    /* Tell records before they are durable: commit one transaction for many
+     * polls, and do not wait for the disk.  For a log that is worth nothing if
+     * its writer dies, such as a simulation's.  Readers see what was appended
+     * before the last elog_reader_open(), and the rest when the log is closed;
+     * a commit that fails then is told to that call, but for the closing.
+     * All calls are the writer's thread's. */
+    bool is_bulk;
     /* SQLite's virtual file system; NULL: the usual one. */
     const char *vfs;
 };

@@ -111,11 +111,16 @@ int sim_finish(struct str title, struct tally *tally, struct world *world,
         .title = title,
         .tally = tally,
         .took_s = sim_real_s() - began_s,
-        .digest = world_digest(world),
     };
+    struct err err;
+    int code = SIM_EXIT_FAILURE;
 
     tally_finish(tally, &report.result);
-    int code = sim_write_report(&report, output);
+    if (world_digest(world, &report.digest, &err) < 0) {
+        fprintf(stderr, "berth-sim: the log: %s\n", err.text);
+    } else {
+        code = sim_write_report(&report, output);
+    }
     tally_fini(tally);
     world_destroy(world);
     return code;

@@ -29,7 +29,7 @@ static const struct usage_option usage_options[] = {
     [OPTION_JOBS - 1] = {"jobs", "FILE",
                          "what became of each job, a line for each"},
     [OPTION_LOG - 1] = {"log", "FILE",
-                        "keep the log, for berth-sim replay (slow)"},
+                        "keep the log, in a new file, for berth-sim replay"},
     [OPTION_QUIET - 1] = {"quiet", NULL, "no progress"},
     [OPTION_MANUAL -
         1] = {"print-manual", NULL,
@@ -170,8 +170,10 @@ int sim_run_main(int argument_count, char **arguments)
     }
     scenario_scale(scenario, options.scale);
     if (options.log_path) {
+        /* If this breaks off, the log is worth nothing. */
+        struct elog_sqlite_options bulk = {.is_bulk = true};
         sq_start();
-        if (elog_sqlite_open(options.log_path, NULL, &log, &err) < 0) {
+        if (elog_sqlite_open(options.log_path, &bulk, &log, &err) < 0) {
             fprintf(stderr, "berth-sim: %s\n", err.text);
             return SIM_EXIT_FAILURE;
         }

@@ -10,6 +10,7 @@ enum {
     NS_PER_MS = 1000000,
     MONO_START_MS = 1000,
     REST_STEPS_MAX = 10000000, /* at one moment */
+    READ_BYTES = 16 << 20,     /* of the log at a time */
 };
 
 /* A kind with what its jobs' events are made of. */
@@ -66,6 +67,59 @@ static void on_cancelled(void *ctx, struct job_id id)
 
     job->outcome = WORLD_CANCELLED;
     job->ended_ms = world->now_ms;
+}
+
+/* The log. */
+
+static int add_to_digest(void *ctx, const struct elog_record *record)
+{
+    uint64_t *digest = ctx;
+
+    *digest = elog_memory_digest_add(*digest, record);
+    return 0;
+}
+
+static int digest_kept(struct elog_reader *reader, uint64_t *ret_digest,
+                       struct err *err)
+{
+    struct elog_range range = {.from_seq = 1, .byte_count_max = READ_BYTES};
+    int count;
+
+    *ret_digest = 0;
+    while ((count = elog_read(reader, &range, add_to_digest, ret_digest, err)) >
+           0) {
+        range.from_seq += (uint64_t)count;
+    }
+    return count;
+}
+
+int world_digest(const struct world *world, uint64_t *ret_digest,
+                 struct err *err)
+{
+    auto_ptr(elog_reader) reader = NULL;
+
+    if (world->storage) {
+        *ret_digest = elog_memory_digest(world->storage);
+        return 0;
+    }
+    int rc = elog_reader_open(world->log, &reader, err);
+    return rc < 0 ? rc : digest_kept(reader, ret_digest, err);
+}
+
+static int check_empty(struct elog *log, struct err *err)
+{
+    auto_ptr(elog_reader) reader = NULL;
+    struct elog_bounds bounds = {0};
+
+    int rc = elog_reader_open(log, &reader, err);
+    if (rc == 0) {
+        rc = elog_bounds(reader, &bounds, err);
+    }
+    if (rc >= 0 && bounds.head_seq > 0) {
+        rc = err_set(err, -ERR_CONFLICT,
+                     "the log has records already: give a new file");
+    }
+    return rc;
 }
 
 /* Create and destroy. */
@@ -125,7 +179,8 @@ struct world *world_create(const struct world_config *config, struct err *err)
         world->log = elog_memory_open(world->storage);
     }
     open_leader(world);
-    if (start_leader(world, err) < 0) {
+    if ((config->log && check_empty(world->log, err) < 0) ||
+        start_leader(world, err) < 0) {
         world_destroy(world);
         return NULL;
     }
@@ -160,11 +215,6 @@ void world_destroy(struct world *world)
     VEC_FREE(&world->jobs);
     agenda_fini(&world->agenda);
     mem_free(world);
-}
-
-uint64_t world_digest(const struct world *world)
-{
-    return world->storage ? elog_memory_digest(world->storage) : 0;
 }
 
 /* Commands. */

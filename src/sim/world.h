@@ -108,8 +108,8 @@ struct world_config {
      * meanwhile passes on the other clock, and it plans once all that happens
      * at a moment is known.  For traces whose second is a moment. */
     bool is_wall_stepped;
-    /* Append to this log, which is taken and closed; NULL: a log in memory
-     * that forgets. */
+    /* Append to this log, which is taken and closed, and must be empty; NULL:
+     * a log in memory that forgets. */
     struct elog *log;
     struct world_watch watch;
 };
@@ -141,7 +141,7 @@ struct world {
 };
 
 /* A world with a leader that leads, and nothing in it.  NULL when the log
- * cannot be had. */
+ * cannot be had, or has records (-ERR_CONFLICT). */
 struct world *world_create(const struct world_config *config,
                            struct err *err) must_check;
 /* NULL is fine. */
@@ -189,8 +189,10 @@ void world_post(struct world *world, struct command *command);
  * with a code when the leader stopped. */
 struct command *world_ask(struct world *world, struct command *command,
                           struct err *err) must_check;
-/* A hash of the log so far; 0 when the log is not ours. */
-uint64_t world_digest(const struct world *world);
+/* A hash of the log so far, the same wherever it is kept; a negative code when
+ * it cannot be read. */
+int world_digest(const struct world *world, uint64_t *ret_digest,
+                 struct err *err) must_check;
 
 /* For clusters. */
 

@@ -497,6 +497,43 @@ static void a_reader_at_the_end_is_not_surprised_by_appends(void **state)
     elog_reader_close(c.reader);
 }
 
+/* Open the log anew for bulk appends. */
+static void open_in_bulk(struct fixture *f)
+{
+    struct elog_sqlite_options bulk = {.is_bulk = true};
+
+    close_log(f);
+    assert_int_equal(elog_sqlite_open(f->path, &bulk, &f->log, NULL), 0);
+    assert_int_equal(elog_acquire(f->log, &f->epoch, NULL), 0);
+}
+
+static void in_bulk_a_reader_sees_what_was_there_when_it_opened(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    struct err err;
+    uint32_t count;
+
+    open_in_bulk(f);
+    append(f, 100);
+    assert_int_equal(read_all(f->log, &count, &err), 100);
+    append(f, 50);
+    assert_int_equal(read_all(f->log, &count, &err), 150);
+}
+
+static void in_bulk_all_is_there_once_the_log_is_closed(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    struct err err;
+    uint32_t count;
+
+    open_in_bulk(f);
+    append(f, 1000);
+    close_log(f);
+    open_log(f);
+    assert_string_equal(elog_note(f->log), "");
+    assert_int_equal(read_all(f->log, &count, &err), 1000);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -520,6 +557,8 @@ int main(void)
         CASE(a_reader_at_the_end_is_not_surprised_by_appends),
         CASE(a_reader_makes_no_log),
         CASE(a_backup_is_a_log_and_does_not_stop_appends),
+        CASE(in_bulk_a_reader_sees_what_was_there_when_it_opened),
+        CASE(in_bulk_all_is_there_once_the_log_is_closed),
     };
     return RUN_TESTS(tests);
 }

@@ -48,12 +48,44 @@ static void the_same_seed_gives_the_same_log(void **state)
     play_it(&one, two_queues, 5);
     play_it(&again, two_queues, 5);
     play_it(&other, two_queues, 6);
-    assert_true(world_digest(one.world) == world_digest(again.world));
-    assert_true(world_digest(one.world) != world_digest(other.world));
+    assert_true(played_digest(&one) == played_digest(&again));
+    assert_true(played_digest(&one) != played_digest(&other));
     assert_true(one.result.wait_s.mean == again.result.wait_s.mean);
     played_fini(&one);
     played_fini(&again);
     played_fini(&other);
+}
+
+static void a_log_that_is_kept_has_the_same_digest(void **state)
+{
+    struct elog_memory_storage *storage = elog_memory_storage_create();
+    struct played one, kept;
+
+    (void)state;
+    play_it(&one, two_queues, 5);
+    play_into(&kept, two_queues, 5, elog_memory_open(storage));
+    assert_true(played_digest(&one) == played_digest(&kept));
+    played_fini(&one);
+    played_fini(&kept);
+    elog_memory_storage_destroy(storage);
+}
+
+static void a_log_with_records_is_refused(void **state)
+{
+    struct elog_memory_storage *storage = elog_memory_storage_create();
+    auto_mem struct policy *policy = mem_alloc(sizeof(*policy));
+    struct played played;
+    struct err err;
+
+    (void)state;
+    play_into(&played, two_queues, 5, elog_memory_open(storage));
+    played_fini(&played);
+    policy_defaults(policy);
+    struct world_config config = {.policy = policy,
+                                  .log = elog_memory_open(storage)};
+    assert_null(world_create(&config, &err));
+    assert_non_null(strstr(err.text, "has records already"));
+    elog_memory_storage_destroy(storage);
 }
 
 static void a_job_that_runs_alone_waits_for_the_start_of_its_pod(void **state)
@@ -151,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_jobs_come_to_their_end),
         cmocka_unit_test(the_same_seed_gives_the_same_log),
+        cmocka_unit_test(a_log_that_is_kept_has_the_same_digest),
+        cmocka_unit_test(a_log_with_records_is_refused),
         cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         cmocka_unit_test(reports_say_what_was_tallied),
         cmocka_unit_test(jobs_that_fit_nowhere_are_rejected_and_said_why),
