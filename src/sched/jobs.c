@@ -574,6 +574,9 @@ void sched_job_remove(struct sched *sched, uint32_t index)
         gang_attach(sched, job->gang);
     }
     forget_avoided(sched, index);
+    /* Whoever has the number next was not missed. */
+    sched->job_flags.items[index] &=
+        (uint8_t) ~(JOB_SWEPT_FAST | JOB_SWEPT_BALANCE);
     list_put(sched, job->list);
     *job = (struct job){.list = LIST_NONE, .gang = NONE, .run = NONE};
 }

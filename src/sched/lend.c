@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/lanes.h"
+#include "sched/sweep_undo.h"
 
 void lend_count_run(struct sched *sched, const struct run *run, int sign)
 {
@@ -267,7 +268,7 @@ bool lend_missed(const struct round *round, const struct class *class)
 void lend_miss(const struct round *round, struct class *class)
 {
     if (!round->sched->is_trial) {
-        class->lent_sweep[round->kind] = round->sweep_id;
+        sweep_stamp_class(round, class, SWEEP_CLASS_LENT);
     }
 }
 

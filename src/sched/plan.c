@@ -3,6 +3,7 @@
 #include "sched/admitted.h"
 #include "sched/round.h"
 #include "sched/sweep.h"
+#include "sched/sweep_undo.h"
 
 /* Rate limits as they were, to be put back. */
 struct saved_limits {
@@ -117,6 +118,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
     struct saved_limits saved;
 
     ASSERT(decision_count_max > 0);
+    sweep_undo_clear(sched);
     if (is_settled(sched, kind, now_ms, &plan.next_wake_ms)) {
         *ret_plan = plan;
         return;

@@ -6,6 +6,7 @@
 #include "sched/reserve.h"
 #include "sched/scale.h"
 #include "sched/standing.h"
+#include "sched/sweep_undo.h"
 #include "sched/topology.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
@@ -107,6 +108,7 @@ void sched_destroy(struct sched *sched)
     VEC_FREE(&sched->penalties);
     VEC_FREE(&sched->sweeps[ROUND_FAST].jobs);
     VEC_FREE(&sched->sweeps[ROUND_BALANCE].jobs);
+    sweep_undo_fini(sched);
     arena_fini(&sched->arena);
     VEC_FREE(&sched->decisions);
     VEC_FREE(&sched->looked);

@@ -376,6 +376,10 @@ struct sched_plan {
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
                 uint32_t decision_count_max, struct sched_plan *ret_plan);
 
+/* The last plan comes to nothing: what it left to the next is as before it,
+ * for what is still there.  Once, before the next plan. */
+void sched_plan_forget(struct sched *sched);
+
 /* Plans begin with all again: what they left to the next is forgotten.  Told
  * when a leader begins, for that is not in checkpoints. */
 void sched_sweep_reset(struct sched *sched);

@@ -432,8 +432,34 @@ struct sweep {
     bool is_open;       /* the last one ended before all was looked at */
     uint32_t pool_at;   /* in the policy's pools */
     uint32_t id;        /* one for each pass over a pool */
+    uint32_t id_last;   /* that was given out; `id`, or later ones forgotten */
     uint64_t version;   /* of the state when it began */
     VEC(uint32_t) jobs; /* with the kind's flag */
+};
+
+/* A job that a sweep missed; the slot may be another's since. */
+struct swept_job {
+    struct job_id id;
+    uint32_t job;
+};
+
+/* What the last plan took with it of a sweep, so that it can be put back; see
+ * sweep_undo.h. */
+struct sweep_undo {
+    bool is_moved;   /* it was a plan, and not forgotten yet */
+    bool is_resumed; /* the sweep was open before it */
+    uint8_t kind;
+    uint32_t pool_at, id; /* the sweep's, before */
+    uint64_t version;
+    uint32_t job_count; /* of its jobs, while these still stand; */
+    bool has_jobs;      /* else these are they: */
+    VEC(struct swept_job) jobs;
+    /* What this plan stamped with `id`. */
+    VEC(struct sweep_note {
+        uint32_t index; /* of a class, or a gang */
+        uint8_t stamp;  /* enum sweep_stamp */
+    })
+    notes;
 };
 
 struct sched {
@@ -513,6 +539,7 @@ struct sched {
     struct health health;
     VEC(struct penalty) penalties; /* in no order */
     struct sweep sweeps[2];        /* by round_kind */
+    struct sweep_undo sweep_undo;
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */

@@ -1,19 +1,19 @@
 #include "sched/sweep.h"
 
 #include "sched/round.h"
+#include "sched/sweep_undo.h"
 
 /* Jobs that were missed by themselves are looked at again. */
-static void forget_jobs(struct sched *sched, struct sweep *sweep, uint8_t bit)
+static void forget_jobs(struct sched *sched, enum round_kind kind)
 {
+    struct sweep *sweep = &sched->sweeps[kind];
+    uint8_t bit = sweep_bit(kind);
+
+    sweep_undo_keep_jobs(sched, kind);
     for (size_t i = 0; i < sweep->jobs.count; i++) {
         sched->job_flags.items[sweep->jobs.items[i]] &= (uint8_t)~bit;
     }
     sweep->jobs.count = 0;
-}
-
-static uint8_t bit_of(enum round_kind kind)
-{
-    return kind == ROUND_FAST ? JOB_SWEPT_FAST : JOB_SWEPT_BALANCE;
 }
 
 uint32_t sweep_open(struct sched *sched, enum round_kind kind,
@@ -27,8 +27,9 @@ uint32_t sweep_open(struct sched *sched, enum round_kind kind,
     }
     *ret_is_resumed =
         sweep->is_open && sweep->pool_at < sched->policy->pool_count;
+    sweep_undo_begin(sched, kind, *ret_is_resumed);
     if (!*ret_is_resumed) {
-        forget_jobs(sched, sweep, bit_of(kind));
+        forget_jobs(sched, kind);
         sweep->is_open = false;
         sweep->pool_at = 0;
         sweep->version = sched->version;
@@ -42,8 +43,8 @@ void sweep_begin_pool(struct round *round, bool is_resumed)
     struct sweep *sweep = &sched->sweeps[round->kind];
 
     if (!is_resumed && !sched->is_trial) {
-        forget_jobs(sched, sweep, bit_of(round->kind));
-        sweep->id++;
+        forget_jobs(sched, round->kind);
+        sweep->id = ++sweep->id_last;
     }
     round->sweep_id = sweep->id;
     round->is_resumed = is_resumed;
@@ -67,7 +68,7 @@ bool sweep_close(struct sched *sched, enum round_kind kind)
     if (sched->is_trial) {
         return true;
     }
-    forget_jobs(sched, sweep, bit_of(kind));
+    forget_jobs(sched, kind);
     sweep->is_open = false;
     sweep->pool_at = 0;
     return sweep->version == sched->version;
@@ -75,6 +76,7 @@ bool sweep_close(struct sched *sched, enum round_kind kind)
 
 void sched_sweep_reset(struct sched *sched)
 {
+    sweep_undo_clear(sched);
     (void)sweep_close(sched, ROUND_FAST);
     (void)sweep_close(sched, ROUND_BALANCE);
 }
@@ -129,7 +131,7 @@ bool sweep_gang_is_cut(struct round *round, struct gang *gang)
     if (is_last_try(round, gang)) {
         return false;
     }
-    gang->cut[round->kind] = round->sweep_id;
+    sweep_stamp_gang(round, gang, SWEEP_GANG_CUT);
     round->is_spent = true;
     return true;
 }
@@ -137,7 +139,7 @@ bool sweep_gang_is_cut(struct round *round, struct gang *gang)
 void sweep_miss_class(const struct round *round, struct class *class)
 {
     if (!round->sched->is_trial) {
-        class->sweep[round->kind] = round->sweep_id;
+        sweep_stamp_class(round, class, SWEEP_CLASS_MISSED);
     }
 }
 
@@ -145,14 +147,14 @@ void sweep_bar_class(const struct round *round, struct class *class)
 {
     class->is_barred = true;
     if (!round->sched->is_trial) {
-        class->barred_sweep[round->kind] = round->sweep_id;
+        sweep_stamp_class(round, class, SWEEP_CLASS_BARRED);
     }
 }
 
 void sweep_miss_job(struct round *round, uint32_t job)
 {
     struct sched *sched = round->sched;
-    uint8_t bit = bit_of(round->kind);
+    uint8_t bit = sweep_bit(round->kind);
 
     if (!sched->is_trial && !(sched->job_flags.items[job] & bit)) {
         sched->job_flags.items[job] |= bit;
@@ -163,7 +165,7 @@ void sweep_miss_job(struct round *round, uint32_t job)
 void sweep_miss_gang(const struct round *round, struct gang *gang)
 {
     if (!round->sched->is_trial) {
-        gang->sweep[round->kind] = round->sweep_id;
+        sweep_stamp_gang(round, gang, SWEEP_GANG_MISSED);
     }
 }
 
@@ -181,7 +183,7 @@ bool sweep_barred_class(const struct round *round, const struct class *class)
 bool sweep_missed_job(const struct round *round, uint32_t job)
 {
     return round->is_resumed &&
-           round->sched->job_flags.items[job] & bit_of(round->kind);
+           round->sched->job_flags.items[job] & sweep_bit(round->kind);
 }
 
 bool sweep_missed_gang(const struct round *round, const struct gang *gang)

@@ -34,6 +34,12 @@ enum {
     SWEEP_GANG_WORK = 5000 * (int)POLICY_WORK_PER_MS,
 };
 
+/* The flag of jobs that a sweep of that kind missed. */
+static inline uint8_t sweep_bit(enum round_kind kind)
+{
+    return kind == ROUND_FAST ? JOB_SWEPT_FAST : JOB_SWEPT_BALANCE;
+}
+
 /* Begin a plan: the place in the policy's pools where it starts. */
 uint32_t sweep_open(struct sched *sched, enum round_kind kind,
                     bool *ret_is_resumed);

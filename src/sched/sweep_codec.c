@@ -54,11 +54,6 @@ static void pack_ids(struct strbuf *buf, struct job_id *ids, uint32_t count)
     }
 }
 
-static uint8_t bit_of(int kind)
-{
-    return kind == ROUND_FAST ? JOB_SWEPT_FAST : JOB_SWEPT_BALANCE;
-}
-
 static void pack_jobs(const struct sched *sched, int kind, struct strbuf *buf)
 {
     const struct sweep *sweep = &sched->sweeps[kind];
@@ -69,7 +64,7 @@ static void pack_jobs(const struct sched *sched, int kind, struct strbuf *buf)
     for (size_t i = 0; i < sweep->jobs.count; i++) {
         uint32_t job = sweep->jobs.items[i];
         if (sched->jobs.items[job].list != LIST_NONE &&
-            sched->job_flags.items[job] & bit_of(kind)) {
+            sched->job_flags.items[job] & sweep_bit((enum round_kind)kind)) {
             ids[count++] = sched->jobs.items[job].id;
         }
     }
@@ -157,7 +152,7 @@ static uint32_t unpack_job(struct sched *sched, struct history_reader *reader)
 static void unpack_jobs(struct sched *sched, struct history_reader *reader,
                         int kind)
 {
-    uint8_t bit = bit_of(kind);
+    uint8_t bit = sweep_bit((enum round_kind)kind);
     uint64_t count = unpack_u64(&reader->pack);
 
     for (uint64_t i = 0; i < count && !reader->pack.is_bad; i++) {
@@ -226,7 +221,7 @@ void sweep_unpack(struct sched *sched, struct history_reader *reader)
         struct sweep *sweep = &sched->sweeps[kind];
         sweep->is_open = true;
         sweep->pool_at = (uint32_t)pool_at;
-        sweep->id++;
+        sweep->id = ++sweep->id_last;
         sweep->version = 0; /* not the present one: much has been told since */
         unpack_jobs(sched, reader, (int)kind);
         unpack_gangs(sched, reader, (int)kind, false);

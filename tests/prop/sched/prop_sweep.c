@@ -2,7 +2,7 @@
  * without a bound would do (sweep.h). */
 #include "trial.h"
 
-enum { PLANS_MAX = 2000, STEP_WORK = 32, STEPS_MAX = 6 };
+enum { PLANS_MAX = 2000, STEP_WORK = 32, STEPS_MAX = 6, FORGOTTEN_PLANS = 9 };
 
 static void set_bound(struct trial *trial, int64_t work_max)
 {
@@ -57,6 +57,55 @@ static bool an_unmet_bound_changes_nothing(struct trial *trial)
 OF_PLANS(an_unmet_bound_changes_nothing)
 OF_WINDOWED_PLANS(an_unmet_bound_changes_nothing)
 
+static bool are_same(const struct sched_decision *a,
+                     const struct sched_decision *b, uint32_t count)
+{
+    bool is_same = true;
+
+    for (uint32_t i = 0; i < count; i++) {
+        is_same &= a[i].action == b[i].action && a[i].job == b[i].job &&
+                   a[i].node == b[i].node && a[i].group == b[i].group &&
+                   a[i].for_job == b[i].for_job;
+    }
+    return is_same;
+}
+
+/* A plan that comes to nothing leaves its sweep, and the next plan is the one
+ * that it was. */
+static bool plans_that_are_forgotten_leave_no_trace(struct trial *trial)
+{
+    int64_t steps = 1 + trial->instance.job_count % STEPS_MAX;
+    bool is_same = true;
+
+    set_bound(trial, steps * STEP_WORK);
+    for (int i = 0; i < FORGOTTEN_PLANS && is_same; i++) {
+        enum round_kind kind = i % 3 == 1 ? ROUND_BALANCE : ROUND_FAST;
+        auto_strbuf before = {0}, after = {0};
+        sched_history_pack(trial->built.sched, &before);
+        trial_plan(trial, kind);
+        uint32_t count = trial->plan.decision_count;
+        auto_mem struct sched_decision *first =
+            mem_alloc_array(count + 1, sizeof(*first));
+        for (uint32_t d = 0; d < count; d++) {
+            first[d] = trial->plan.decisions[d];
+        }
+        bool is_spent = trial->plan.is_spent;
+        sched_plan_forget(trial->built.sched);
+        sched_history_pack(trial->built.sched, &after);
+        trial_plan(trial, kind);
+        is_same = str_equal(strbuf_str(&before), strbuf_str(&after)) &&
+                  trial->plan.decision_count == count &&
+                  trial->plan.is_spent == is_spent &&
+                  are_same(first, trial->plan.decisions, count);
+        if (i % 2) {
+            trial_act(trial);
+        }
+    }
+    return is_same && sched_is_consistent(trial->built.sched);
+}
+OF_PLANS(plans_that_are_forgotten_leave_no_trace)
+OF_WINDOWED_PLANS(plans_that_are_forgotten_leave_no_trace)
+
 int main(void)
 {
     static const struct property properties[] = {
@@ -64,6 +113,8 @@ int main(void)
         WINDOWED_PROPERTY(nobody_is_kept_from_free_space),
         PLAN_PROPERTY(an_unmet_bound_changes_nothing),
         WINDOWED_PROPERTY(an_unmet_bound_changes_nothing),
+        PLAN_PROPERTY(plans_that_are_forgotten_leave_no_trace),
+        WINDOWED_PROPERTY(plans_that_are_forgotten_leave_no_trace),
     };
 
     return trial_check_all(properties, ARRAY_COUNT(properties), 3000);
