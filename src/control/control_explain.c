@@ -66,6 +66,16 @@ static const char *const wait_texts[] = {
                          "next goes on there.",
 };
 
+const char *explain_wait_text(enum sched_wait wait)
+{
+    return wait_texts[wait];
+}
+
+const char *explain_exclusion_text(int exclusion)
+{
+    return exclusion_texts[exclusion];
+}
+
 void explain_put_exclusions(struct strbuf *buf,
                             const struct sched_explanation *e)
 {
@@ -268,7 +278,7 @@ void explain_answer(struct control *c, struct command *command)
                        "the job is unknown, or has ended");
         return;
     }
-    waiting_ask(c, job, &waiting);
+    waiting_ask(c, job, &command->arena, &waiting);
     explain_put_job(&text, c, job, &waiting);
     explain_put_json(&json, c, job, &waiting);
     command->explain.text = arena_str(&command->arena, strbuf_str(&text));

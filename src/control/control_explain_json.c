@@ -49,8 +49,18 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_ROUND] = "roundWork",
 };
 
-/* A member with a text of a user's. */
-static void put_json_text(struct strbuf *buf, const char *name, struct str text)
+const char *explain_wait_name(enum sched_wait wait)
+{
+    return wait_names[wait];
+}
+
+const char *explain_exclusion_name(int exclusion)
+{
+    return exclusion_names[exclusion];
+}
+
+void explain_put_json_text(struct strbuf *buf, const char *name,
+                           struct str text)
 {
     strbuf_addf(buf, ",\"%s\":\"", name);
     for (size_t i = 0; i < text.byte_count; i++) {
@@ -69,7 +79,7 @@ static void put_json_application(struct strbuf *buf,
                                  const struct sched_explanation *e)
 {
     if (e->application.byte_count) {
-        put_json_text(buf, "application", e->application);
+        explain_put_json_text(buf, "application", e->application);
         strbuf_addf(buf, ",\"sinceMs\":%" PRId64, e->since_ms);
     }
     if (e->wait == SCHED_WAIT_APP_LIMIT) {
@@ -87,7 +97,7 @@ static void put_json_share(struct strbuf *buf, const struct control *c,
     if (e->wait != SCHED_WAIT_OVER_SHARE && e->wait != SCHED_WAIT_BUDGET) {
         return;
     }
-    put_json_text(buf, "pool", e->pool);
+    explain_put_json_text(buf, "pool", e->pool);
     strbuf_addf(buf, ",\"asked\":%.12g,\"allowed\":%.12g", e->asked,
                 e->allowed);
     if (e->behind != SCHED_NONE) {
@@ -100,8 +110,8 @@ static void put_json_topology(struct strbuf *buf,
                               const struct sched_explanation *e)
 {
     if (e->wait == SCHED_WAIT_TOPOLOGY) {
-        put_json_text(buf, "pool", e->pool);
-        put_json_text(buf, "domain", e->domain);
+        explain_put_json_text(buf, "pool", e->pool);
+        explain_put_json_text(buf, "domain", e->domain);
         strbuf_addf(buf, ",\"hops\":%u,\"gangEmpty\":%u", e->hops, e->empty);
     }
 }

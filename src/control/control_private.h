@@ -41,7 +41,7 @@
 #include "job/job_action.h"
 #include "job/names.h"
 #include "job/training.h"
-#include "pools/pools.h"
+#include "pools/lenders.h"
 #include "wire/log_codec.h"
 #include "wire/rfc3339.h"
 
@@ -477,17 +477,36 @@ struct waiting {
     struct sched_need need;
     struct sched_node_kind kinds[SCHED_NODE_KINDS_MAX];
     uint32_t kind_count, left_out_count;
+    enum pools_borrowing borrowing;
+    struct pools_lender *lenders; /* in the arena of the answer */
+    uint32_t lender_count;
 };
 
 /* Ask the planner about a job of the table. */
-void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting);
+void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
+                 struct waiting *ret_waiting);
 /* Answer a COMMAND_QUERY_ADMISSIONS. */
 void admissions_answer(struct control *c, struct command *command);
+/* Append amounts as a JSON object, by the names of resources. */
+void waiting_put_json_vec(struct strbuf *buf, const struct control *c,
+                          const struct resource_vec *vec);
+/* Append a node's name as a JSON member, without a comma. */
+void waiting_put_json_node(struct strbuf *buf, const struct control *c,
+                           const char *name, uint32_t node);
 /* Append need and kinds of nodes as sentences. */
 void waiting_put_text(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting);
 /* Append them as members of a JSON object that has some. */
 void waiting_put_json(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting);
+
+/* control_lending.c */
+
+/* Append why no other pool has taken a job, as sentences. */
+void lending_put_text(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting);
+/* Append it as a member of a JSON object that has some. */
+void lending_put_json(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting);
 
 /* control_clusters.c */
@@ -603,6 +622,10 @@ void explain_put_exclusions(struct strbuf *buf,
 /* Append how a live job stands: where it runs, or why it waits. */
 void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
                      const struct waiting *waiting);
+/* A reason to wait, as a sentence. */
+const char *explain_wait_text(enum sched_wait wait);
+/* Why a node is none (enum sched_exclusion): what follows "3 of 5 nodes". */
+const char *explain_exclusion_text(int exclusion);
 /* Answer a COMMAND_EXPLAIN. */
 void explain_answer(struct control *c, struct command *command);
 
@@ -611,6 +634,14 @@ void explain_answer(struct control *c, struct command *command);
 /* The same as explain_put_job(), as a JSON object. */
 void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
                       const struct waiting *waiting);
+
+/* Append a member of a JSON object that has some, with a text of a user's. */
+void explain_put_json_text(struct strbuf *buf, const char *name,
+                           struct str text);
+/* A reason to wait, as programs know it. */
+const char *explain_wait_name(enum sched_wait wait);
+/* Why a node is none, likewise. */
+const char *explain_exclusion_name(int exclusion);
 
 /* control_rejection.c */
 

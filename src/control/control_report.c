@@ -96,7 +96,7 @@ static void answer_report(struct control *c, struct command *command)
                                    "pending or running\n");
         } else {
             struct waiting waiting;
-            waiting_ask(c, index, &waiting);
+            waiting_ask(c, index, &command->arena, &waiting);
             explain_put_job(&text, c, index, &waiting);
         }
     } else {

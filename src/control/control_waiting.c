@@ -7,7 +7,8 @@
 
 enum { MS_PER_S = 1000 };
 
-void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting)
+void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
+                 struct waiting *ret_waiting)
 {
     struct waiting *w = ret_waiting;
 
@@ -16,6 +17,9 @@ void waiting_ask(struct control *c, uint32_t job, struct waiting *ret_waiting)
     if (w->why.wait != SCHED_WAIT_NOT) {
         w->kind_count = pools_explain_kinds(c->pools, job, c->now_ms, w->kinds,
                                             &w->left_out_count);
+        w->borrowing =
+            pools_explain_lending(c->pools, job, c->now_ms, &w->why, arena,
+                                  &w->lenders, &w->lender_count);
     }
 }
 
@@ -135,12 +139,13 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
     if (waiting->left_out_count) {
         strbuf_addf(buf, "  %u of other kinds\n", waiting->left_out_count);
     }
+    lending_put_text(buf, c, waiting);
 }
 
 /* JSON.  Names of resources are the policy's, plain. */
 
-static void put_json_vec(struct strbuf *buf, const struct control *c,
-                         const struct resource_vec *vec)
+void waiting_put_json_vec(struct strbuf *buf, const struct control *c,
+                          const struct resource_vec *vec)
 {
     const struct resource_schema *schema = &c->policy->policy.schema;
     const char *comma = "";
@@ -159,8 +164,8 @@ static void put_json_vec(struct strbuf *buf, const struct control *c,
     strbuf_add_char(buf, '}');
 }
 
-static void put_json_node(struct strbuf *buf, const struct control *c,
-                          const char *name, uint32_t node)
+void waiting_put_json_node(struct strbuf *buf, const struct control *c,
+                           const char *name, uint32_t node)
 {
     struct str text = pools_node_name(c->pools, node);
 
@@ -189,11 +194,11 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
                 kinds[need->kind], need->is_exact ? "true" : "false");
     if (need->node != SCHED_NONE) {
         strbuf_add_char(buf, ',');
-        put_json_node(buf, c, "node", need->node);
+        waiting_put_json_node(buf, c, "node", need->node);
     }
     if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT) {
         strbuf_add_text(buf, ",\"missing\":");
-        put_json_vec(buf, c, &need->missing);
+        waiting_put_json_vec(buf, c, &need->missing);
     }
     if (need->kind == SCHED_NEED_MEMBERS) {
         strbuf_addf(buf, ",\"members\":%u", need->member_count);
@@ -218,9 +223,9 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
         used.v[why->resource] = why->used;
         strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
                     STR_ARG(schema->columns[why->resource].name));
-        put_json_vec(buf, c, &limit);
+        waiting_put_json_vec(buf, c, &limit);
         strbuf_add_text(buf, ",\"usedAmount\":");
-        put_json_vec(buf, c, &used);
+        waiting_put_json_vec(buf, c, &used);
     }
     if (why->wait == SCHED_WAIT_RESERVED) {
         strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->until_ms);
@@ -237,21 +242,22 @@ void waiting_put_json(struct strbuf *buf, struct control *c,
     put_json_reason(buf, c, &waiting->why);
     put_json_need(buf, c, &waiting->need);
     strbuf_add_text(buf, ",\"asks\":");
-    put_json_vec(buf, c, &waiting->why.needed);
+    waiting_put_json_vec(buf, c, &waiting->why.needed);
     strbuf_add_text(buf, ",\"nodeKinds\":[");
     for (uint32_t i = 0; i < waiting->kind_count; i++) {
         const struct sched_node_kind *kind = &waiting->kinds[i];
         strbuf_add_text(buf, i ? ",{" : "{");
-        put_json_node(buf, c, "like", kind->first);
+        waiting_put_json_node(buf, c, "like", kind->first);
         strbuf_addf(buf,
                     ",\"nodes\":%u,\"fit\":%u,\"capacity\":", kind->node_count,
                     kind->fit_count);
-        put_json_vec(buf, c, &kind->capacity);
+        waiting_put_json_vec(buf, c, &kind->capacity);
         strbuf_add_char(buf, ',');
-        put_json_node(buf, c, "freest", kind->freest);
+        waiting_put_json_node(buf, c, "freest", kind->freest);
         strbuf_add_text(buf, ",\"free\":");
-        put_json_vec(buf, c, &kind->free);
+        waiting_put_json_vec(buf, c, &kind->free);
         strbuf_add_char(buf, '}');
     }
     strbuf_add_char(buf, ']');
+    lending_put_json(buf, c, waiting);
 }

@@ -15,8 +15,8 @@ static uint32_t job_back(const struct shard *shard, uint32_t local)
     return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
 }
 
-static void explanation_back(const struct shard *shard,
-                             struct sched_explanation *explanation)
+void explanation_back(const struct shard *shard,
+                      struct sched_explanation *explanation)
 {
     explanation->nearest_node = node_back(shard, explanation->nearest_node);
     explanation->for_job = job_back(shard, explanation->for_job);

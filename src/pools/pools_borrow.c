@@ -1,5 +1,4 @@
 /* Borrowers: who is handed out after a plan at home, and who comes back. */
-#include "pools/borrow.h"
 #include "pools/match.h"
 #include "pools/router.h"
 
@@ -116,6 +115,19 @@ static const struct pool_record *record_of(const struct shard *shard)
     return shard->name ? &shard->record : NULL;
 }
 
+void lender_of(const struct pools *pools, const struct shard *shard,
+               struct lender *ret_lender)
+{
+    *ret_lender = (struct lender){
+        .shard = shard->index,
+        .name = str_of(shard->name),
+        .idle = sched_idle(shard->sched),
+        .waiting_count = shard->waiting_count + shard->guest_count,
+    };
+    ret_lender->idle_weight = borrow_weigh(
+        pools->policy, &pools->policy->pools[0], &ret_lender->idle);
+}
+
 static void find_lenders(struct lending *l)
 {
     struct pools *pools = l->pools;
@@ -132,14 +144,8 @@ static void find_lenders(struct lending *l)
             l->home->must_ask_again = true; /* who knows what it has */
             continue;
         }
-        struct lender lender = {
-            .shard = shard->index,
-            .name = str_of(shard->name),
-            .idle = sched_idle(shard->sched),
-            .waiting_count = shard->waiting_count + shard->guest_count,
-        };
-        lender.idle_weight =
-            borrow_weigh(pools->policy, l->weights, &lender.idle);
+        struct lender lender;
+        lender_of(pools, shard, &lender);
         if (lender.idle_weight > 0) {
             lender.has_own_waiting =
                 shard->waiting_count && sched_has_own_waiting(shard->sched);
@@ -165,8 +171,7 @@ static bool has_room(struct lending *l, struct shard *shard,
 }
 
 /* The place of the lender that takes it, or NONE: it stays at home. */
-static uint32_t choose(struct lending *l, uint32_t job, uint32_t class_index,
-                       const struct resource_vec *request, uint32_t count)
+static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
 {
     struct place *place = &l->pools->places.items[job];
     uint32_t passed = 0;
@@ -174,8 +179,8 @@ static uint32_t choose(struct lending *l, uint32_t job, uint32_t class_index,
     for (uint32_t i = 0; i < l->lender_count; i++) {
         const struct lender *lender = &l->lenders[i];
         struct shard *shard = l->pools->shards.items[lender->shard];
-        if (!borrow_has_room(lender, request, count) ||
-            !has_room(l, shard, class_index, count)) {
+        if (!borrow_has_room(lender, &loan->request, loan->needed) ||
+            !has_room(l, shard, loan->class_index, loan->needed)) {
             continue;
         }
         if (passed++ < place->try_count) {
@@ -212,42 +217,52 @@ static void dismiss(struct lending *l, uint32_t job)
              });
 }
 
+void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
+             struct loan *ret_loan)
+{
+    const struct shard *home = shard_of(pools, job);
+    const struct place *place = &pools->places.items[job];
+    struct sched_job record;
+    struct loan loan = {.first = place->local, .count = 1};
+
+    sched_job_record(home->sched, place->local, &record);
+    if (place->gang != NONE) {
+        loan.members =
+            sched_gang_waiting(home->sched, place->local, arena, &loan.count);
+    }
+    /* A gang may start with its minimum; one with terms waits with that. */
+    loan.needed = record.gang_terms.byte_count == 0 &&
+                          record.gang_minimum > 0 &&
+                          record.gang_minimum < loan.count
+                      ? record.gang_minimum
+                      : loan.count;
+    loan.class_index = class_back(home, record.class_index);
+    loan.request = sched_job_request(home->sched, place->local);
+    *ret_loan = loan;
+}
+
 /* Hand out a job, with what waits of its gang. */
 static void lend(struct lending *l, uint32_t job)
 {
     struct pools *pools = l->pools;
     struct shard *home = l->home;
-    uint32_t local = pools->places.items[job].local;
-    struct sched_job record;
-    uint32_t count = 1;
+    struct loan loan;
 
-    sched_job_record(home->sched, local, &record);
-    uint32_t *members = &local;
-    if (pools->places.items[job].gang != NONE) {
-        members = sched_gang_waiting(home->sched, local, &l->arena, &count);
-    }
-    /* A gang may start with its minimum; one with terms waits with that. */
-    uint32_t needed = record.gang_terms.byte_count == 0 &&
-                              record.gang_minimum > 0 &&
-                              record.gang_minimum < count
-                          ? record.gang_minimum
-                          : count;
-    uint32_t class_index = class_back(home, record.class_index);
-    struct resource_vec request = sched_job_request(home->sched, local);
+    loan_of(pools, job, &l->arena, &loan);
     /* Home is full as a rule, which its sum says without a look at nodes. */
-    if (borrow_has_room(&l->at_home, &request, needed) &&
-        has_room(l, home, class_index, needed)) {
+    if (borrow_has_room(&l->at_home, &loan.request, loan.needed) &&
+        has_room(l, home, loan.class_index, loan.needed)) {
         return; /* something else keeps it */
     }
-    uint32_t at = choose(l, job, class_index, &request, needed);
+    uint32_t at = choose(l, job, &loan);
     if (at == NONE) {
         return;
     }
     struct shard *to = pools->shards.items[l->lenders[at].shard];
     struct resource_vec sum = {0};
     dismiss(l, job);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t member = home->jobs.items[members[i]];
+    for (uint32_t i = 0; i < loan.count; i++) {
+        uint32_t member = home->jobs.items[loan_member(&loan, i)];
         struct resource_vec one =
             sched_job_request(home->sched, pools->places.items[member].local);
         for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {

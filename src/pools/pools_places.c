@@ -3,14 +3,7 @@
 #include "pools/match.h"
 #include "pools/router.h"
 
-/* Classes of one shard as another knows them. */
-struct translation {
-    struct pools *pools;
-    const struct shard *from;
-    struct shard *to;
-};
-
-static uint32_t class_there(void *context, uint32_t class_index)
+uint32_t class_there(void *context, uint32_t class_index)
 {
     const struct translation *t = context;
 

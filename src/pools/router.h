@@ -14,6 +14,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "pools/borrow.h"
 #include "pools/pools.h"
 
 enum { NONE = UINT32_MAX, NAMES_SPARE_MAX = 1 << 12, TRIES_MAX = 15 };
@@ -233,8 +234,49 @@ void jobs_adopt(struct pools *pools);
 
 /* pools_borrow.c */
 
+/* What is lent of a job: it, or what waits of its gang. */
+struct loan {
+    uint32_t first;          /* the home's handle */
+    const uint32_t *members; /* likewise; NULL: it is alone */
+    uint32_t count;
+    uint32_t needed; /* that must have a place at once */
+    uint32_t class_index;
+    struct resource_vec request; /* of one */
+};
+
+/* A member of a loan, by the home's handle. */
+static inline uint32_t loan_member(const struct loan *loan, uint32_t at)
+{
+    return loan->members ? loan->members[at] : loan->first;
+}
+
+/* What would be lent of a job that waits; members live in the arena. */
+void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
+             struct loan *ret_loan);
+/* How a shard stands as a lender; not whether its own work waits. */
+void lender_of(const struct pools *pools, const struct shard *shard,
+               struct lender *ret_lender);
+
 /* All borrowers that wait go home. */
 void pools_guests_reset(struct pools *pools);
+
+/* pools_ask.c */
+
+/* What a shard answered, in the router's handles. */
+void explanation_back(const struct shard *shard,
+                      struct sched_explanation *explanation);
+
+/* pools_places.c */
+
+/* Two shards, for the `class_of` of a struct sched_elsewhere. */
+struct translation {
+    struct pools *pools;
+    const struct shard *from;
+    struct shard *to;
+};
+
+/* The handle in `to` of a class of `from`; `context` is a translation. */
+uint32_t class_there(void *context, uint32_t class_index);
 
 /* pools_classes.c */
 

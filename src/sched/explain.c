@@ -1,243 +1,13 @@
 #include "sched/admitted.h"
-#include "sched/away.h"
 #include "sched/cfs.h"
-#include "sched/explain_share.h"
+#include "sched/explain_private.h"
 #include "sched/floating.h"
 #include "sched/hops.h"
 #include "sched/near_fit.h"
-#include "sched/need.h"
 #include "sched/order.h"
-#include "sched/quota.h"
-#include "sched/rates.h"
-#include "sched/reserve.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
 #include "sched/topology.h"
-#include "sched/whole_node.h"
-
-/* What is asked: a job, and where nodes are counted. */
-struct question {
-    struct sched *sched;
-    uint32_t job;
-    const struct job *record;
-    const struct list *list;
-    const struct class *class;
-    const struct requirement *requirement;
-    struct str uniformity;
-    int64_t now_ms;
-    struct sched_explanation *answer;
-    struct near_nodes near;
-};
-
-static bool is_in_pools(const struct question *question, uint32_t pool)
-{
-    return pool != NONE &&
-           question->sched->pools.items[pool].policy_index >= 0 &&
-           (question->list->pool == NONE || question->list->pool == pool);
-}
-
-/* Why a node is no place for the job, or SCHED_EXCLUSIONS. */
-static enum sched_exclusion exclusion_of(const struct question *question,
-                                         uint32_t index)
-{
-    const struct sched *sched = question->sched;
-    const struct node *node = &sched->nodes.items[index];
-    const struct resource_vec *request = &question->class->request;
-
-    if (!is_in_pools(question, node->pool)) {
-        return SCHED_EXCLUDED_POOL;
-    }
-    if (!sched->executors.items[node->executor].accepts) {
-        return SCHED_EXCLUDED_EXECUTOR;
-    }
-    if (!node->is_accepting) {
-        return node->record && !node->record->is_unschedulable
-                   ? SCHED_EXCLUDED_QUARANTINED
-                   : SCHED_EXCLUDED_UNSCHEDULABLE;
-    }
-    enum sched_exclusion why =
-        match_static(sched, question->requirement, index);
-    if (why == SCHED_EXCLUDED_TAINT &&
-        away_matches(sched, question->list->class_index, index)) {
-        why = SCHED_EXCLUSIONS;
-    }
-    if (why != SCHED_EXCLUSIONS) {
-        return why;
-    }
-    if (job_avoids(sched, question->job, index)) {
-        return SCHED_EXCLUDED_AVOIDED;
-    }
-    if (question->uniformity.byte_count &&
-        !label_find(node->record->labels, node->record->label_count,
-                    question->uniformity)) {
-        return SCHED_EXCLUDED_UNIFORMITY;
-    }
-    if (question->class->is_impossible ||
-        !amounts_fit(request, &node->capacity) ||
-        !floating_may_fit(sched, node->pool, request)) {
-        return SCHED_EXCLUDED_TOO_SMALL;
-    }
-    if (!amounts_fit(request, &sched->free[index])) {
-        return SCHED_EXCLUDED_FULL;
-    }
-    if (whole_node_keeps_from(sched, question->job, index)) {
-        return SCHED_EXCLUDED_HELD;
-    }
-    return reserve_keeps_from(sched, node->pool, question->job, index,
-                              question->now_ms, &question->answer->for_job)
-               ? SCHED_EXCLUDED_RESERVED
-               : SCHED_EXCLUSIONS;
-}
-
-/* How much of a request is missing, in parts of itself. */
-static double shortfall(const struct resource_vec *request,
-                        const struct resource_vec *room)
-{
-    double sum = 0;
-
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        if (room->v[r] < request->v[r]) {
-            sum += (double)(request->v[r] - room->v[r]) / (double)request->v[r];
-        }
-    }
-    return sum;
-}
-
-static void look_at_nodes(struct question *question)
-{
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    enum sched_exclusion best_why = SCHED_EXCLUDED_POOL;
-    double best = 0;
-
-    answer->nearest_node = NONE;
-    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
-         seq_next(&sched->nodes_by_name, &at)) {
-        uint32_t index = seq_get(&sched->nodes_by_name, at);
-        const struct node *node = &sched->nodes.items[index];
-        if (!node->record) {
-            continue;
-        }
-        enum sched_exclusion why = exclusion_of(question, index);
-        answer->nodes_total++;
-        if (why >= SCHED_EXCLUDED_FULL) {
-            near_add(&question->near, index,
-                     shortfall(&question->class->request, &sched->free[index]));
-        }
-        if (why == SCHED_EXCLUSIONS) {
-            answer->nodes_fit++;
-            continue;
-        }
-        answer->nodes_excluded[why]++;
-        if (why < SCHED_EXCLUDED_TOO_SMALL || why == SCHED_EXCLUDED_HELD) {
-            continue;
-        }
-        const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
-                                              ? &node->capacity
-                                              : &sched->free[index];
-        double lack = shortfall(&question->class->request, room);
-        if (answer->nearest_node == NONE || why > best_why ||
-            (why == best_why && lack < best)) {
-            best_why = why;
-            best = lack;
-            answer->nearest_node = index;
-            answer->available = *room;
-            floating_strip(sched, &answer->available);
-        }
-    }
-}
-
-/* Whether the job's class is at its limit in every pool it might go to. */
-static bool is_over_limit(const struct question *question)
-{
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    bool is_over = false;
-
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        if (!is_in_pools(question, p)) {
-            continue;
-        }
-        uint32_t at = account_get(sched, question->list->queue, p,
-                                  question->class->priority_class);
-        bool is_over_here = false;
-        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-            int64_t limit = queue_limit_of(sched, question->list->queue, p,
-                                           question->class->priority_class, r);
-            int64_t used = sched->accounts.items[at].allocated.v[r];
-            int64_t asked = question->class->request.v[r];
-            if (limit >= sched->pools.items[p].total.v[r]) {
-                continue; /* full is full, whatever the limit */
-            }
-            if (asked > 0 && used + asked > limit && !is_over_here) {
-                is_over_here = true;
-                answer->resource = (int)r;
-                answer->limit = limit;
-                answer->used = used;
-            }
-        }
-        if (!is_over_here) {
-            return false;
-        }
-        is_over = true;
-    }
-    return is_over;
-}
-
-static bool is_rated(const struct question *question)
-{
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    const struct queue *queue = &sched->queues.items[question->list->queue];
-    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
-    struct bucket_rule each = rate_rule(&sched->policy->rate_per_queue);
-
-    if (!bucket_has(&sched->bucket, &all, 1, question->now_ms)) {
-        answer->wait = SCHED_WAIT_RATE;
-        answer->until_ms =
-            bucket_when(&sched->bucket, &all, 1, question->now_ms);
-        return true;
-    }
-    if (!bucket_has(&queue->bucket, &each, 1, question->now_ms)) {
-        answer->wait = SCHED_WAIT_QUEUE_RATE;
-        answer->until_ms =
-            bucket_when(&queue->bucket, &each, 1, question->now_ms);
-        return true;
-    }
-    return false;
-}
-
-static bool is_resource_rated(const struct question *question)
-{
-    struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    bool is_held = false;
-
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        if (!is_in_pools(question, p)) {
-            continue;
-        }
-        bool is_held_here = false;
-        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-            struct bucket_rule rule = start_rule(sched, p, r);
-            int64_t asked = question->class->request.v[r];
-            const struct bucket *bucket = &sched->pools.items[p].start[r];
-            if (asked > 0 &&
-                !bucket_has(bucket, &rule, asked, question->now_ms)) {
-                is_held_here = true;
-                answer->resource = (int)r;
-                answer->limit = rule.size;
-                answer->until_ms =
-                    bucket_when(bucket, &rule, asked, question->now_ms);
-            }
-        }
-        if (!is_held_here) {
-            return false;
-        }
-        is_held = true;
-    }
-    return is_held;
-}
 
 /* Whether what stands by one job goes before another of its level. */
 static bool goes_before(const struct queue *queue, const struct sched *sched,
@@ -251,7 +21,7 @@ static bool goes_before(const struct queue *queue, const struct sched *sched,
 static uint32_t count_ahead(const struct question *question)
 {
     const struct sched *sched = question->sched;
-    const struct queue *queue = &sched->queues.items[question->list->queue];
+    const struct queue *queue = &sched->queues.items[question->queue];
     uint32_t count = 0;
 
     if (queue->apps) {
@@ -275,70 +45,6 @@ static uint32_t count_ahead(const struct question *question)
         }
     }
     return count;
-}
-
-static enum sched_wait capacity_of(const struct question *question)
-{
-    const struct sched_explanation *answer = question->answer;
-    uint32_t unusable = answer->nodes_excluded[SCHED_EXCLUDED_POOL] +
-                        answer->nodes_excluded[SCHED_EXCLUDED_EXECUTOR];
-
-    if (answer->nodes_total == unusable) {
-        return SCHED_WAIT_NO_NODES;
-    }
-    if (answer->nodes_fit) {
-        return SCHED_WAIT_TURN;
-    }
-    if (answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
-        return SCHED_WAIT_PASSED;
-    }
-    return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
-                   answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
-                   answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED] ||
-                   answer->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE]
-               ? SCHED_WAIT_CAPACITY
-               : SCHED_WAIT_NEVER_FITS;
-}
-
-/* What the nodes say.  One that is too small is the nearest only to a job
- * that is too big for all: to others it is no place at all. */
-static void judge_nodes(struct question *question)
-{
-    struct sched_explanation *answer = question->answer;
-
-    look_at_nodes(question);
-    answer->wait = capacity_of(question);
-    if (answer->wait != SCHED_WAIT_NEVER_FITS &&
-        !answer->nodes_excluded[SCHED_EXCLUDED_FULL] &&
-        !answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
-        answer->nearest_node = NONE;
-        answer->available = (struct resource_vec){0};
-    }
-}
-
-/* How many jobs of the class the free space holds, up to `count_max`. */
-static uint32_t count_fitting(const struct question *question,
-                              uint32_t count_max)
-{
-    const struct sched *sched = question->sched;
-    const struct resource_vec *request = &question->class->request;
-    uint64_t count = 0;
-
-    for (uint32_t i = 0; i < sched->nodes.count && count < count_max; i++) {
-        if (!sched->nodes.items[i].record ||
-            exclusion_of(question, i) != SCHED_EXCLUSIONS) {
-            continue;
-        }
-        int64_t here = count_max;
-        for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-            if (request->v[r] > 0) {
-                int64_t n = sched->free[i].v[r] / request->v[r];
-                here = n < here ? n : here;
-            }
-        }
-        count += (uint64_t)here;
-    }
-    return count < count_max ? (uint32_t)count : count_max;
 }
 
 /* Whether a sub-group of its gang has too little room near enough in a pool:
@@ -390,7 +96,7 @@ static bool lacks_nearness(const struct question *question)
     }
     for (uint32_t p = 0; p < sched->pools.count; p++) {
         bool is_here = false;
-        if (!is_in_pools(question, p) || !topology_of(sched, p)) {
+        if (!explain_is_in_pools(question, p) || !topology_of(sched, p)) {
             continue;
         }
         for (uint32_t i = 0; i < gang->subs->terms.sub_group_count && !is_here;
@@ -426,7 +132,7 @@ static bool gang_waits(const struct question *question)
         return true;
     }
     uint32_t needed = gang_needed(gang);
-    uint32_t fitting = count_fitting(question, gang->waiting.count);
+    uint32_t fitting = explain_fitting(question, gang->waiting.count);
     answer->present = fitting < needed ? fitting : needed;
     answer->wanted = needed;
     if (answer->wait == SCHED_WAIT_TURN &&
@@ -445,7 +151,7 @@ static bool is_kept_back(const struct question *question)
     uint32_t gang = question->record->gang;
 
     return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
-           !sched->queues.items[question->list->queue].is_cordoned &&
+           !sched->queues.items[question->queue].is_cordoned &&
            (gang == NONE || sched->gangs.items[gang].position != NONE) &&
            order_explain(sched, question->job, question->now_ms,
                          question->answer);
@@ -466,58 +172,17 @@ static bool is_admitted(const struct question *question)
     return true;
 }
 
-/* Whether each pool has too little left of what is of no node. */
-static bool lacks_floating(const struct question *question)
-{
-    const struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    const struct job *record = question->record;
-    const struct resource_vec *request =
-        record->gang == NONE ? &question->class->request
-                             : &sched->gangs.items[record->gang].waiting_sum;
-    bool is_short = false;
-
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        const struct pool *pool = &sched->pools.items[p];
-        if (!is_in_pools(question, p)) {
-            continue;
-        }
-        int r = floating_short(sched, p, &pool->used, request);
-        if (r < 0) {
-            return false;
-        }
-        is_short = true;
-        answer->resource = r;
-        answer->limit = pool->total.v[r];
-        answer->used = pool->used.v[r];
-    }
-    return is_short;
-}
-
-/* Whether its queue may not have what it, or its gang, asks for. */
+/* Whether it is the quota, and nothing before it. */
 static bool is_over_quota(const struct question *question)
 {
     const struct sched *sched = question->sched;
-    struct sched_explanation *answer = question->answer;
-    uint32_t queue = question->list->queue;
-    const struct gang *gang = question->record->gang == NONE
-                                  ? NULL
-                                  : &sched->gangs.items[question->record->gang];
+    enum sched_wait wait = question->answer->wait;
+    uint32_t gang = question->record->gang;
 
-    if ((answer->wait != SCHED_WAIT_TURN &&
-         answer->wait != SCHED_WAIT_CAPACITY) ||
-        sched->queues.items[queue].is_cordoned ||
-        (gang && gang->position == NONE)) {
-        return false;
-    }
-    int r = quota_short_of(
-        sched, queue, gang ? &gang->waiting_sum : &question->class->request,
-        &answer->used);
-    if (r >= 0) {
-        answer->resource = r;
-        answer->limit = sched->queues.items[queue].quota.v[r];
-    }
-    return r >= 0;
+    return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
+           !sched->queues.items[question->queue].is_cordoned &&
+           (gang == NONE || sched->gangs.items[gang].position != NONE) &&
+           explain_quota(question);
 }
 
 static void answer_waiting(struct question *question)
@@ -526,39 +191,36 @@ static void answer_waiting(struct question *question)
     struct sched_explanation *answer = question->answer;
     uint32_t lookback_max = sched->policy->lookback_max;
 
-    judge_nodes(question);
+    explain_nodes(question);
     answer->ahead = count_ahead(question);
     if (lacks_nearness(question)) {
         answer->wait = SCHED_WAIT_TOPOLOGY;
         return;
     }
     if (is_over_quota(question)) {
-        answer->wait = SCHED_WAIT_QUOTA;
         return;
     }
     if (is_admitted(question) || is_kept_back(question) ||
         (question->record->gang != NONE && gang_waits(question))) {
         return;
     }
-    if (sched->queues.items[question->list->queue].is_cordoned) {
+    if (sched->queues.items[question->queue].is_cordoned) {
         answer->wait = SCHED_WAIT_QUEUE_CORDONED;
     } else if (answer->wait != SCHED_WAIT_TURN &&
                answer->wait != SCHED_WAIT_CAPACITY) {
         return;
-    } else if (explain_share(sched, question->job, question->now_ms, answer)) {
+    } else if (explain_share(question) || explain_share_of_first(question)) {
         return;
-    } else if (lacks_floating(question)) {
+    } else if (explain_floating(question)) {
         answer->wait = SCHED_WAIT_FLOATING;
-    } else if (is_over_limit(question)) {
+    } else if (explain_limit(question)) {
         answer->wait = SCHED_WAIT_QUEUE_LIMIT;
     } else if (answer->wait == SCHED_WAIT_CAPACITY) {
         if (question->record->gang != NONE) {
             answer->wait = SCHED_WAIT_GANG_CAPACITY;
         }
-    } else if (is_rated(question)) {
+    } else if (explain_rates(question)) {
         return;
-    } else if (is_resource_rated(question)) {
-        answer->wait = SCHED_WAIT_RESOURCE_RATE;
     } else if (lookback_max && answer->ahead >= lookback_max) {
         answer->wait = SCHED_WAIT_LOOKBACK;
     } else if (sweep_is_before(sched, question->job)) {
@@ -580,7 +242,9 @@ static void ask(struct sched *sched, uint32_t job,
         .sched = sched,
         .job = job,
         .record = record,
-        .list = list,
+        .queue = list->queue,
+        .class_index = list->class_index,
+        .pool = list->pool,
         .class = &sched->classes.items[list->class_index],
         .requirement = class_decode(sched, list->class_index, arena),
         .answer = answer,
@@ -589,13 +253,7 @@ static void ask(struct sched *sched, uint32_t job,
         ret_question->uniformity =
             str_of(sched->gangs.items[record->gang].uniformity);
     }
-    *answer = (struct sched_explanation){
-        .nearest_node = NONE,
-        .resource = -1,
-        .for_job = NONE,
-        .behind = NONE,
-        .needed = ret_question->class->request,
-    };
+    explain_begin(ret_question);
 }
 
 void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
@@ -607,6 +265,7 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
     ask(sched, job, ret_explanation, &arena, &question);
     question.now_ms = now_ms;
     if (question.record->run == NONE) {
+        explain_ask_for(&question, &arena);
         answer_waiting(&question);
     }
 }
@@ -625,8 +284,9 @@ void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
     if (question.record->run != NONE) {
         return;
     }
+    explain_ask_for(&question, &arena);
     answer_waiting(&question);
-    while (pool < sched->pools.count && !is_in_pools(&question, pool)) {
+    while (pool < sched->pools.count && !explain_is_in_pools(&question, pool)) {
         pool++;
     }
     if (pool < sched->pools.count) {
@@ -658,8 +318,8 @@ static bool add_to_kind(const struct question *question, uint32_t index,
                                             .capacity = *capacity,
                                             .freest = index,
                                             .free = sched->free[index]};
-    } else if (shortfall(request, &sched->free[index]) <
-               shortfall(request, &kinds[k].free)) {
+    } else if (explain_shortfall(request, &sched->free[index]) <
+               explain_shortfall(request, &kinds[k].free)) {
         kinds[k].freest = index;
         kinds[k].free = sched->free[index];
     }
@@ -686,7 +346,7 @@ uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
         if (!sched->nodes.items[index].record) {
             continue;
         }
-        enum sched_exclusion why = exclusion_of(&question, index);
+        enum sched_exclusion why = explain_exclusion(&question, index);
         if (why >= SCHED_EXCLUDED_TOO_SMALL) {
             *ret_left_out_count += !add_to_kind(
                 &question, index, why == SCHED_EXCLUSIONS, ret_kinds, &count);
@@ -706,7 +366,7 @@ void sched_explain_nodes(struct sched *sched, uint32_t job,
     struct question question;
 
     ask(sched, job, ret_explanation, &arena, &question);
-    judge_nodes(&question);
+    explain_nodes(&question);
 }
 
 bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
@@ -719,7 +379,7 @@ bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         (*ret_looks)++;
         if (sched->nodes.items[i].record) {
-            enum sched_exclusion why = exclusion_of(&question, i);
+            enum sched_exclusion why = explain_exclusion(&question, i);
             if (why >= SCHED_EXCLUDED_FULL) {
                 return true;
             }

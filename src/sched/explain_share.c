@@ -1,35 +1,12 @@
-#include "sched/explain_share.h"
-
+/* Whether it is what its queue holds above its share that keeps a job
+ * waiting: what the round would find. */
 #include "sched/cfs.h"
+#include "sched/explain_private.h"
 #include "sched/limits.h"
 #include "sched/standing.h"
 
 /* A charge in millionths of the pool x ms, as minutes of the whole pool. */
 static const double CHARGE_PER_MINUTE = 60e9;
-
-static const struct class *class_of(const struct sched *sched, uint32_t job)
-{
-    const struct list *list = &sched->lists.items[sched->jobs.items[job].list];
-
-    return &sched->classes.items[list->class_index];
-}
-
-/* Ask for a job, or for all that waits of its gang. */
-static void ask_for(const struct sched *sched, uint32_t job,
-                    struct limit_question *question)
-{
-    uint32_t gang = sched->jobs.items[job].gang;
-
-    if (gang == NONE) {
-        limits_add(question, class_of(sched, job));
-        return;
-    }
-    const struct seq *waiting = &sched->gangs.items[gang].waiting;
-    for (struct seq_cursor at = {0}; !seq_is_end(waiting, at);
-         seq_next(waiting, &at)) {
-        limits_add(question, class_of(sched, seq_get(waiting, at)));
-    }
-}
 
 static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
                         const struct limit_question *question,
@@ -57,52 +34,44 @@ static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
     answer->until_ms = when_ms == INT64_MAX ? 0 : when_ms;
 }
 
-/* Whether the limits of one pool refuse the job. */
-static bool is_refused(struct sched *sched, uint32_t job, uint32_t p,
-                       int64_t now_ms, struct sched_explanation *answer)
+/* Whether the limits of one pool refuse what is asked for. */
+static bool is_refused(const struct question *question, uint32_t p)
 {
-    uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
-    const struct standing *standing = standing_find(sched, queue, p);
+    struct sched *sched = question->sched;
+    const struct standing *standing = standing_find(sched, question->queue, p);
     const struct resource_vec none = {0};
     struct limits limits;
 
-    if (!limits_get(sched, queue, p, limits_whole(sched, p), now_ms, &limits)) {
+    if (!limits_get(sched, question->queue, p, limits_whole(sched, p),
+                    question->now_ms, &limits)) {
         return false;
     }
-    struct limit_question question =
+    struct limit_question asked =
         limits_ask(&sched->pools.items[p].base, &limits,
                    standing ? &standing->all : &none);
-    ask_for(sched, job, &question);
-    enum limit_answer why = limits_answer(&question);
+    for (uint32_t i = 0; i < question->class_count; i++) {
+        limits_add(&asked, &sched->classes.items[question->classes[i]]);
+    }
+    enum limit_answer why = limits_answer(&asked);
     if (why == LIMIT_NONE) {
         return false;
     }
-    fill_answer(sched, p, now_ms, &question, why, answer);
+    fill_answer(sched, p, question->now_ms, &asked, why, question->answer);
     return true;
 }
 
-static bool is_pool_for(const struct sched *sched, const struct list *list,
-                        uint32_t p)
+bool explain_share(const struct question *question)
 {
-    const struct pool *pool = &sched->pools.items[p];
-
-    return pool->policy_index >= 0 && pool->node_count > 0 &&
-           (list->pool == NONE || list->pool == p);
-}
-
-static bool is_refused_everywhere(struct sched *sched, uint32_t job,
-                                  int64_t now_ms,
-                                  struct sched_explanation *answer)
-{
+    struct sched *sched = question->sched;
     bool is_any = false;
 
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        const struct list *list =
-            &sched->lists.items[sched->jobs.items[job].list];
-        if (!is_pool_for(sched, list, p)) {
+    for (uint32_t p = 0; sched->keeps_standings && p < sched->pools.count;
+         p++) {
+        if (!explain_is_in_pools(question, p) ||
+            sched->pools.items[p].node_count == 0) {
             continue;
         }
-        if (!is_refused(sched, job, p, now_ms, answer)) {
+        if (!is_refused(question, p)) {
             return false;
         }
         is_any = true;
@@ -133,26 +102,31 @@ static uint32_t first_of(const struct sched *sched, const struct queue *queue)
     return first;
 }
 
-bool explain_share(struct sched *sched, uint32_t job, int64_t now_ms,
-                   struct sched_explanation *answer)
+bool explain_share_of_first(const struct question *question)
 {
-    const struct queue *queue =
-        &sched->queues
-             .items[sched->lists.items[sched->jobs.items[job].list].queue];
+    const struct sched *sched = question->sched;
+    const struct queue *queue = &sched->queues.items[question->queue];
+    uint32_t first =
+        queue->apps || !sched->keeps_standings ? NONE : first_of(sched, queue);
 
-    if (!sched->keeps_standings) {
+    if (first == NONE || first == question->job ||
+        (question->record->gang != NONE &&
+         sched->jobs.items[first].gang == question->record->gang)) {
         return false;
     }
-    if (is_refused_everywhere(sched, job, now_ms, answer)) {
-        return true;
-    }
-    uint32_t first = queue->apps ? NONE : first_of(sched, queue);
-    uint32_t gang = sched->jobs.items[job].gang;
-    if (first == NONE || first == job ||
-        (gang != NONE && sched->jobs.items[first].gang == gang) ||
-        !is_refused_everywhere(sched, first, now_ms, answer)) {
+    const struct list *list =
+        &sched->lists.items[sched->jobs.items[first].list];
+    auto_arena arena = {0};
+    struct question of_first = *question;
+    of_first.job = first;
+    of_first.record = &sched->jobs.items[first];
+    of_first.pool = list->pool;
+    of_first.class_index = list->class_index;
+    of_first.class = &sched->classes.items[list->class_index];
+    explain_ask_for(&of_first, &arena);
+    if (!explain_share(&of_first)) {
         return false;
     }
-    answer->behind = first;
+    question->answer->behind = first;
     return true;
 }

@@ -84,9 +84,11 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
 /* Keep a pool's reservation; NULL: there is none. */
 void reserve_keep(struct sched *sched, uint32_t pool,
                   const struct reservation *reservation);
-/* Whether a node is closed to a job by it, and for whom. */
+/* Whether a node is closed to a job of a class by it, and for whom; NONE: the
+ * job is of another state. */
 bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
-                        uint32_t node, int64_t now_ms, uint32_t *ret_for_job);
+                        const struct class *class, uint32_t node,
+                        int64_t now_ms, uint32_t *ret_for_job);
 /* The job that nodes are kept for, or NONE, and when it starts. */
 uint32_t reserve_kept_for(const struct sched *sched, uint32_t pool,
                           int64_t *ret_start_ms);

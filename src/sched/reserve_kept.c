@@ -41,15 +41,14 @@ uint32_t reserve_kept_for(const struct sched *sched, uint32_t p,
 }
 
 bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
-                        uint32_t node, int64_t now_ms, uint32_t *ret_for_job)
+                        const struct class *class, uint32_t node,
+                        int64_t now_ms, uint32_t *ret_for_job)
 {
     const struct kept_reservation *kept = &sched->pools.items[p].kept;
-    uint32_t list = sched->jobs.items[job].list;
-    const struct class *class =
-        &sched->classes.items[sched->lists.items[list].class_index];
 
     if (!is_current(sched, p, kept) ||
-        admitted_find(sched, p, job) == admitted_find(sched, p, kept->job)) {
+        (job != NONE &&
+         admitted_find(sched, p, job) == admitted_find(sched, p, kept->job))) {
         return false;
     }
     const struct reservation reservation = {

@@ -574,6 +574,8 @@ struct sched_elsewhere {
     /* The handle there of a class of the job's own state. */
     uint32_t (*class_of)(void *context, uint32_t class_index);
     void *context;
+    const uint32_t *avoided; /* nodes there that the job avoids */
+    uint32_t avoided_count;
 };
 
 /* Whether a job's class may borrow. */
@@ -588,6 +590,13 @@ bool sched_has_place_at(const struct sched *sched, uint32_t job,
 bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
                            const struct sched_elsewhere *there,
                            uint32_t *ret_looks);
+/* Why a waiting job, with all that its gang needs, could not start elsewhere
+ * as things are there: nodes, the quota, shares and limits of its queue, rates.
+ * TURN: nothing is known that keeps it.  Of nodes and pools the answer speaks
+ * in the other state's words. */
+void sched_explain_at(struct sched *sched, uint32_t job,
+                      const struct sched_elsewhere *there, int64_t now_ms,
+                      struct sched_explanation *ret_explanation);
 /* The members of a job's gang that wait, in order, the spare ones last; in the
  * arena. */
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,

@@ -148,6 +148,13 @@ bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
     return !is_unused(sched, node);
 }
 
+bool whole_node_keeps_other(const struct sched *sched, bool is_whole,
+                            uint32_t node)
+{
+    return sched->nodes.items[node].holder ||
+           (is_whole && !is_unused(sched, node));
+}
+
 /* Choosing places. */
 
 /* A place for a member. */

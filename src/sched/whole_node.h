@@ -29,6 +29,10 @@ void whole_node_take(struct round *round, uint32_t gang, uint32_t node);
 /* Whether a node is none for a job between plans, for the same reasons. */
 bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
                            uint32_t node);
+/* The same of a job of another state, which wants the node to its group
+ * alone, or does not. */
+bool whole_node_keeps_other(const struct sched *sched, bool is_whole,
+                            uint32_t node);
 /* Whether who holds a node is right; for sched_is_consistent(). */
 bool whole_node_is_right(const struct sched *sched, uint32_t node);
 /* Whether a node has no room for somebody new before all that is there is

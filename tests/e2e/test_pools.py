@@ -204,6 +204,42 @@ class Pools(unittest.TestCase):
                 "--borrowing-pools", "a")
         self.assertEqual(len(self.pools()), 2)
 
+    def explain(self, job):
+        return json.loads(self.berth.ctl("explain", job["jobId"], "-o",
+                                         "json").stdout)
+
+    def lenders(self, job):
+        answer = self.explain(job)
+        return answer["borrowing"], {
+            lender["pool"]: lender for lender in answer["lenders"]}
+
+    def test_explain_says_why_no_other_pool_has_taken_a_job(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),
+                         ("g", 1, 4, "gpu=true"), ("k", 1, 4, "big=true")))
+        for name in ("cpu", "gpu", "big"):
+            self.make_pool(name)
+        self.berth.ctl("edit", "pool", "big", "--disable-sharing")
+        self.submit("many", 10, "cpu")
+        self.wait_where("RUNNING", cpu=4, gpu=4)
+        waits = [job for job in self.jobs()
+                 if job.get("state", "QUEUED") == "QUEUED"][0]
+        borrowing, lenders = self.lenders(waits)
+        self.assertEqual(borrowing, "may")
+        self.assertEqual(lenders["big"]["reason"], "sharingOff")
+        self.assertEqual(lenders["gpu"]["reason"], "noRoom")
+        self.assertEqual(lenders["gpu"]["nodesExcluded"], {"full": 1})
+        self.assertEqual(lenders["default"]["nodesTotal"], 0)
+        text = self.berth.ctl("explain", waits["jobId"]).stdout
+        self.assertIn("big: lends to nobody (disableSharing)", text)
+        self.assertRegex(text, "gpu: has no room for it: 1 of 1 nodes have too "
+                         "little free; nearest is node e-g-0 with 0 cpu")
+        self.assertEqual(text, self.berth.ctl("get", "job-report",
+                                              waits["jobId"]).stdout)
+        self.berth.ctl("edit", "pool", "cpu", "--borrowing-pools", "big")
+        self.assertEqual(self.lenders(waits)[1]["gpu"]["reason"], "notListed")
+        self.berth.ctl("edit", "pool", "cpu", "--disable-borrowing")
+        self.assertEqual(self.lenders(waits)[0], "off")
+
     def test_borrowers_come_home_and_give_way(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),
                          ("g", 1, 4, "gpu=true")))

@@ -1,0 +1,63 @@
+/*
+ * explain_private - a question about a job, and what nodes and limits answer
+ * to it.  The job waits in the state that is asked, or in another one, of
+ * which it would be lent a node: then only what it asks for is known here.
+ *
+ * Private to src/sched's explain*.c.
+ */
+#pragma once
+
+#include "sched/need.h"
+#include "sched/state.h"
+
+struct question {
+    struct sched *sched;
+    uint32_t job;             /* or NONE: it waits in another state */
+    const struct job *record; /* NULL likewise */
+    uint32_t queue, class_index;
+    uint32_t pool; /* that it waits for, or NONE: any */
+    const struct class *class;
+    const struct requirement *requirement;
+    struct str uniformity;
+    bool is_whole;           /* one of another state wants nodes to itself */
+    const uint32_t *avoided; /* nodes that it avoids */
+    uint32_t avoided_count;
+    /* What it, or its gang, asks for at once: explain_ask_for(). */
+    struct resource_vec asked;
+    const uint32_t *classes; /* of each that is asked for */
+    uint32_t class_count;
+    uint32_t needed_count; /* of them, that must fit */
+    int64_t now_ms;
+    struct sched_explanation *answer;
+    struct near_nodes near;
+};
+
+/* An answer that says nothing yet. */
+void explain_begin(const struct question *question);
+/* Fill in what the job, or what waits of its gang, asks for. */
+void explain_ask_for(struct question *question, struct arena *arena);
+/* Whether a pool is one that it might go to. */
+bool explain_is_in_pools(const struct question *question, uint32_t pool);
+/* Why a node is no place for it, or SCHED_EXCLUSIONS. */
+enum sched_exclusion explain_exclusion(const struct question *question,
+                                       uint32_t node);
+/* How much of a request is missing, in parts of itself. */
+double explain_shortfall(const struct resource_vec *request,
+                         const struct resource_vec *room);
+/* What the nodes say: counts, the nearest, and a reason. */
+void explain_nodes(struct question *question);
+/* How many of its class the free space holds, up to `count_max`. */
+uint32_t explain_fitting(const struct question *question, uint32_t count_max);
+/* Whether its queue may not have what is asked for, of its quota. */
+bool explain_quota(const struct question *question);
+/* Whether each pool has too little left of what is of no node. */
+bool explain_floating(const struct question *question);
+/* Whether its class is at its queue's limit in every pool. */
+bool explain_limit(const struct question *question);
+/* Whether limits on starts keep it, and until when. */
+bool explain_rates(const struct question *question);
+/* Whether, in every pool that it might go to, what its queue holds above its
+ * share does. */
+bool explain_share(const struct question *question);
+/* The same of the job that is its queue's first. */
+bool explain_share_of_first(const struct question *question);
