@@ -1,7 +1,8 @@
 /*
  * process_private - what the files of the process runtime share:
  *
- *     process.c         create, stop, watch: pods that live
+ *     process.c         watch, stop, say: pods that live
+ *     process_create.c  how they begin
  *     process_table.c   the table, what has ended, gangs
  *     process_open.c    opening, adoption, the node
  *     process_logs.c    reading logs
@@ -113,7 +114,7 @@ void process_refresh(struct process *process, uint32_t index);
 int process_start(struct process *process, uint32_t index, int run_fd,
                   struct err *err) must_check;
 
-/* The functions of runtime_ops that are in process.c. */
+/* The functions of runtime_ops: as runtime_ops.create. */
 int process_create(struct runtime *runtime, const struct runtime_run *run,
                    struct strbuf *warnings, struct err *err);
 /* As runtime_ops.stop. */
