@@ -71,7 +71,7 @@ static void fail(struct question *question, const char *text)
     question->answered(question->call, rc, NULL, &err);
 }
 
-/* -- Time ---------------------------------------------------------------- */
+/* Time. */
 
 static bool is_due(const struct question *question)
 {
@@ -162,7 +162,7 @@ void log_hub_destroy(struct log_hub *hub)
     hub_free(hub);
 }
 
-/* -- Executors' streams -------------------------------------------------- */
+/* Executors' streams. */
 
 static void send_next(struct session *session);
 
@@ -400,7 +400,7 @@ void handle_serve_logs(struct api_call *call, struct str request)
     rpc_call_unref(rpc);
 }
 
-/* -- Askers -------------------------------------------------------------- */
+/* Askers. */
 
 static void on_asker_cancelled(void *ctx, struct rpc_call *rpc)
 {

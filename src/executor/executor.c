@@ -291,8 +291,7 @@ static void plan_once(struct executor *executor)
     }
 }
 
-/* --- the step --------------------------------------------------------------
- */
+/* The step. */
 
 /* Answers whether there may be more. */
 static bool take_arrivals(struct executor *executor)

@@ -54,7 +54,7 @@ static struct fake *of(struct runtime *runtime)
     return container_of(runtime, struct fake, runtime);
 }
 
-/* --- the heap ------------------------------------------------------------ */
+/* The heap. */
 
 static bool is_before(const struct due *a, const struct due *b)
 {
@@ -95,8 +95,7 @@ static void heap_pop(struct fake *fake)
     }
 }
 
-/* --- pods ------------------------------------------------------------------
- */
+/* Pods. */
 
 static struct fake_pod *find_pod(struct fake *fake, struct run_id run)
 {
@@ -439,8 +438,7 @@ static const struct runtime_ops fake_ops = {
     .close = fake_close,
 };
 
-/* --- nodes ------------------------------------------------------------------
- */
+/* Nodes. */
 
 static struct resource_list copy_list(struct arena *arena,
                                       const struct resource_list *from)

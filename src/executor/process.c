@@ -26,8 +26,7 @@ static int open_pidfd(pid_t pid)
     return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
-/* --- watching shims --------------------------------------------------------
- */
+/* Watching shims. */
 
 void process_watch(struct process *process, uint32_t index, pid_t pid,
                    bool is_child)

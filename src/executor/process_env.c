@@ -90,8 +90,7 @@ int process_expand(struct process_job *job,
     return 0;
 }
 
-/* --- values from elsewhere -------------------------------------------------
- */
+/* Values from elsewhere. */
 
 /* metadata.labels['x'] and its like. */
 static bool is_indexed(const char *path, const char *prefix)
@@ -326,8 +325,7 @@ static int add_own(struct process_job *job, const container_t *container,
     return 0;
 }
 
-/* --- what everybody gets ---------------------------------------------------
- */
+/* What everybody gets. */
 
 static int add_gang(struct process_job *job,
                     struct process_variables *variables, struct err *err)

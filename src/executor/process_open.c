@@ -34,8 +34,7 @@ void process_options_default(struct process_options *ret_options)
     };
 }
 
-/* --- adoption
- * ------------------------------------------------------------------ */
+/* Adoption. */
 
 static bool has_file(int dir_fd, const char *name, struct stat *ret_stat)
 {
@@ -188,8 +187,7 @@ static void read_forgotten(struct process *process)
     }
 }
 
-/* --- the node
- * -------------------------------------------------------------------- */
+/* The node. */
 
 static int64_t count_cpus(void)
 {
@@ -256,8 +254,7 @@ static void make_node(struct process *process)
     process->node.total = (struct resource_list){amounts, 3};
 }
 
-/* --- opening
- * --------------------------------------------------------------------- */
+/* Opening. */
 
 static int open_dir(int parent_fd, const char *path, mode_t mode, int *ret_fd,
                     struct err *err)

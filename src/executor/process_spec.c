@@ -49,8 +49,7 @@ static const pod_t *pod_of(const struct runtime_run *run)
                : NULL;
 }
 
-/* --- users ------------------------------------------------------------------
- */
+/* Users. */
 
 /* Users and groups of the system may be as good as root: who is in `disk`
  * reads every file, who is in `docker` starts what he likes. */
@@ -133,8 +132,7 @@ static int find_user(const struct process_job *job,
     return check_root(job, container, uid, gid, err);
 }
 
-/* --- warnings
- * ----------------------------------------------------------------- */
+/* Warnings. */
 
 static void warn_container(struct process_job *job,
                            const container_t *container)
@@ -218,8 +216,7 @@ static void warn_pod(struct process_job *job)
     }
 }
 
-/* --- containers
- * ---------------------------------------------------------------- */
+/* Containers. */
 
 static int add_args(struct process_job *job, const container_t *container,
                     const struct process_variables *variables,
@@ -330,8 +327,7 @@ static int add_containers(struct process_job *job, struct strbuf *spec,
     return rc;
 }
 
-/* --- the whole
- * ------------------------------------------------------------------ */
+/* The whole. */
 
 static void add_head(const struct process_job *job, struct strbuf *spec)
 {

@@ -97,8 +97,7 @@ void process_keep(struct process *process, uint32_t index, int64_t done_ms)
     process_remove(process, index);
 }
 
-/* --- what is kept for its logs -----------------------------------------------
- */
+/* What is kept for its logs. */
 
 /* Append to the file; when it has grown to twice its bound the older half is
  * dropped at the next opening. */
@@ -156,8 +155,7 @@ void process_expire(struct process *process)
     }
 }
 
-/* --- gangs
- * -------------------------------------------------------------------- */
+/* Gangs. */
 
 /* The member's file holds "<job> <run> <host>\n". */
 static bool is_member(int members_fd, int index, const char *job)

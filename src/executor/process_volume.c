@@ -285,8 +285,7 @@ int process_volumes_make(struct process_job *job, struct err *err)
     return rc;
 }
 
-/* --- mounts ------------------------------------------------------------------
- */
+/* Mounts. */
 
 static const char *const mount_roots[] = {"/",    "/mnt",   "/srv",
                                           "/opt", "/media", "/data"};

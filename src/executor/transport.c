@@ -106,7 +106,7 @@ static struct item *make_end(enum executor_arrival_kind kind,
     return item;
 }
 
-/* --- the exchange's thread ------------------------------------------------ */
+/* The exchange's thread. */
 
 /* With the lock held: the first request is on its way. */
 static void drop_request(struct transport *transport)
@@ -231,8 +231,7 @@ static void *thread_main(void *ctx)
     return NULL;
 }
 
-/* --- the port ----------------------------------------------------------------
- */
+/* The port. */
 
 /* With the lock held. */
 static void add_request(struct transport *transport, struct str request)

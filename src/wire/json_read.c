@@ -59,7 +59,7 @@ static int read_value(struct json_reader *reader, const struct json_path *path,
     return json_refuse(reader, path, "has an unknown type");
 }
 
-/* -- Fields ------------------------------------------------------------- */
+/* Fields. */
 
 static int read_list(struct json_reader *reader, const struct json_path *path,
                      const json_t *json, const ProtobufCFieldDescriptor *field,

@@ -34,7 +34,7 @@ static json_t *time_text(int64_t seconds, int32_t nanos, int digit_count)
     return text_of(wire_rfc3339_format(seconds, nanos, digit_count, text));
 }
 
-/* -- Scalars ------------------------------------------------------------ */
+/* Scalars. */
 
 static json_t *write_enum(int32_t value, const ProtobufCEnumDescriptor *type,
                           unsigned flags)
@@ -123,7 +123,7 @@ static json_t *write_value(const ProtobufCFieldDescriptor *field,
     return json_null();
 }
 
-/* -- Fields ------------------------------------------------------------- */
+/* Fields. */
 
 static json_t *write_list(const ProtobufCMessage *message,
                           const ProtobufCFieldDescriptor *field, unsigned flags)
@@ -262,7 +262,7 @@ static void write_fields(const ProtobufCMessage *message, unsigned flags,
     }
 }
 
-/* -- Special messages --------------------------------------------------- */
+/* Special messages. */
 
 static json_t *write_int_or_string(const ProtobufCMessage *message)
 {

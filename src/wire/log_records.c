@@ -53,7 +53,7 @@ static bool read_entry(const struct field *from, struct entry *ret_entry)
     return true;
 }
 
-/* -- Queues ------------------------------------------------------------- */
+/* Queues. */
 
 struct queue_reader {
     struct arena *arena;
@@ -279,7 +279,7 @@ int log_decode_queue(struct str encoded, struct arena *arena,
     return 0;
 }
 
-/* -- Nodes -------------------------------------------------------------- */
+/* Nodes. */
 
 static int compare_labels(const void *a, const void *b)
 {

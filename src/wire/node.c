@@ -3,7 +3,7 @@
 #include "wire/entries.h"
 #include "wire/message.h"
 
-/* -- From a report ------------------------------------------------------ */
+/* From a report. */
 
 static struct resource_list list_create(struct arena *arena)
 {
@@ -101,7 +101,7 @@ int node_from_info(const Executorapi__NodeInfo *info, struct arena *arena,
     return 0;
 }
 
-/* -- To a report -------------------------------------------------------- */
+/* To a report. */
 
 static void put_amounts(Executorapi__NodeInfo *info,
                         const struct node_record *record, struct arena *arena)

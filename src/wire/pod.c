@@ -6,7 +6,7 @@ typedef K8s__Io__Api__Core__V1__Container container_message;
 typedef K8s__Io__Api__Core__V1__NodeSelectorTerm term_message;
 typedef K8s__Io__Api__Core__V1__NodeSelectorRequirement expression_message;
 
-/* -- Requests ----------------------------------------------------------- */
+/* Requests. */
 
 static struct resource_list list_create(struct arena *arena)
 {
@@ -186,7 +186,7 @@ static int pod_requests(const K8s__Io__Api__Core__V1__PodSpec *spec,
     return 0;
 }
 
-/* -- Placement ---------------------------------------------------------- */
+/* Placement. */
 
 static int read_toleration(const K8s__Io__Api__Core__V1__Toleration *from,
                            struct toleration *ret_toleration, struct err *err)

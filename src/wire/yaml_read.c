@@ -72,7 +72,7 @@ static bool count_values(struct reader *reader, size_t count)
     return true;
 }
 
-/* -- Anchors and aliases ------------------------------------------------ */
+/* Anchors and aliases. */
 
 static void forget_anchors(struct reader *reader)
 {
@@ -121,7 +121,7 @@ static json_t *read_alias(struct reader *reader)
                : NULL;
 }
 
-/* -- Scalars ------------------------------------------------------------ */
+/* Scalars. */
 
 static struct str scalar_text(const struct reader *reader)
 {
@@ -153,7 +153,7 @@ static json_t *read_scalar(struct reader *reader)
     return value ? value : refuse(reader, "a text with a NUL");
 }
 
-/* -- Collections -------------------------------------------------------- */
+/* Collections. */
 
 static json_t *read_list(struct reader *reader)
 {
@@ -304,7 +304,7 @@ static json_t *read_node(struct reader *reader)
     return value;
 }
 
-/* -- Documents ---------------------------------------------------------- */
+/* Documents. */
 
 /* Read up to `document_max` documents into `documents`. */
 static bool read_stream(struct reader *reader, json_t *documents,

@@ -19,7 +19,7 @@ static void write_indent(size_t indent, struct strbuf *buf)
     }
 }
 
-/* -- Texts -------------------------------------------------------------- */
+/* Texts. */
 
 /* How many bytes at `at` cannot stand in YAML as they are (control characters
  * and what YAML takes for a line's end), and which code point they are. */
@@ -171,7 +171,7 @@ static void write_text(struct str text, struct strbuf *buf)
     }
 }
 
-/* -- Values ------------------------------------------------------------- */
+/* Values. */
 
 static void write_real(double value, struct strbuf *buf)
 {

@@ -206,7 +206,7 @@ static bool file_does_what_memory_does(struct tape *tape)
     return is_good;
 }
 
-/* --- a spoiled file --- */
+/* A spoiled file. */
 
 enum { SPOILED_RECORDS = 12, RECORD_BYTES = 900 };
 

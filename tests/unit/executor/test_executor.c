@@ -114,8 +114,7 @@ static const char *events_of(const struct fixture *fixture, uint32_t job)
     return fixture->server.jobs.items[job].events;
 }
 
-/* --- polled
- * --------------------------------------------------------------------- */
+/* Polled. */
 
 static void a_leased_job_runs_and_each_phase_is_told_once(void **state)
 {
@@ -366,8 +365,7 @@ static void a_forgotten_run_that_is_leased_again_is_told_lost(void **state)
     assert_int_equal(executor_stats(fixture->executor)->run_count, 0);
 }
 
-/* --- outages
- * ----------------------------------------------------------------------- */
+/* Outages. */
 
 static void while_the_server_is_away_nothing_is_lost(void **state)
 {
@@ -405,9 +403,7 @@ static void acknowledged_phases_are_remembered_by_the_runtime(void **state)
     assert_true(stub.ack_count >= 1);
 }
 
-/* --- held
- * ---------------------------------------------------------------------------
- */
+/* Held. */
 
 static void a_held_stream_is_opened_once_and_fed_with_deltas(void **state)
 {
@@ -516,9 +512,7 @@ static void a_silent_held_stream_is_given_up(void **state)
     assert_int_equal(fixture->server.open_count, 3);
 }
 
-/* --- many
- * ----------------------------------------------------------------------------
- */
+/* Many. */
 
 static void thousands_of_runs_at_once_are_fine(void **state)
 {

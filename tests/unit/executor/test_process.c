@@ -13,8 +13,7 @@
 #include "process_fixture.h"
 #include "unit.h"
 
-/* --- ends
- * ----------------------------------------------------------------------- */
+/* Ends. */
 
 static void a_program_that_exits_0_succeeds(void **state)
 {
@@ -102,8 +101,7 @@ static void a_run_id_starts_once(void **state)
     job_free(&job);
 }
 
-/* --- stopping
- * -------------------------------------------------------------------- */
+/* Stopping. */
 
 static void stop_gives_the_program_its_grace(void **state)
 {
@@ -199,8 +197,7 @@ static void the_deadline_ends_the_pod(void **state)
     job_free(&job);
 }
 
-/* --- containers
- * -------------------------------------------------------------------- */
+/* Containers. */
 
 static void init_containers_run_one_after_the_other_and_first(void **state)
 {
@@ -252,8 +249,7 @@ static void main_containers_run_together(void **state)
     job_free(&job);
 }
 
-/* --- environment
- * -------------------------------------------------------------------- */
+/* Environment. */
 
 static void arguments_and_variables_are_expanded(void **state)
 {
@@ -349,8 +345,7 @@ static void members_of_a_gang_share_a_directory(void **state)
     job_free(&jobs[1]);
 }
 
-/* --- users and limits
- * ---------------------------------------------------------------- */
+/* Users and limits. */
 
 static void jobs_run_as_nobody_when_we_are_root(void **state)
 {

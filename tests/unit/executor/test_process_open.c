@@ -12,9 +12,7 @@
 #include "process_fixture.h"
 #include "unit.h"
 
-/* --- crashes
- * ----------------------------------------------------------------------------
- */
+/* Crashes. */
 
 static struct runtime_pod listed;
 

@@ -12,9 +12,7 @@
 #include "process_fixture.h"
 #include "unit.h"
 
-/* --- logs
- * ------------------------------------------------------------------------------
- */
+/* Logs. */
 
 static int query_log(struct fixture *fixture, struct job *job,
                      const char *since, int64_t line_count_max,
@@ -94,9 +92,7 @@ static void a_log_stops_at_its_limit_and_the_program_goes_on(void **state)
     job_free(&job);
 }
 
-/* --- volumes
- * ---------------------------------------------------------------------------
- */
+/* Volumes. */
 
 static void add_volume(struct job *job, const char *name, const char *path,
                        K8s__Io__Api__Core__V1__VolumeSource *source)
