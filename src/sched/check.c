@@ -2,6 +2,7 @@
 
 #include "sched/apps.h"
 #include "sched/floating.h"
+#include "sched/fronts.h"
 #include "sched/lend.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
@@ -181,6 +182,16 @@ static bool are_protected_right(const struct sched *sched)
     return count == sched->protected_run_count;
 }
 
+static bool are_queues_right(const struct sched *sched)
+{
+    for (uint32_t q = 0; q < sched->queues.count; q++) {
+        if (!fronts_are_right(sched, q)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sched_is_consistent(struct sched *sched)
 {
     auto_arena arena = {0};
@@ -192,6 +203,7 @@ bool sched_is_consistent(struct sched *sched)
         }
     }
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
-           are_gangs_right(sched) && are_protected_right(sched) &&
-           apps_are_right(sched, &arena) && standings_are_right(sched, &arena);
+           are_gangs_right(sched) && are_queues_right(sched) &&
+           are_protected_right(sched) && apps_are_right(sched, &arena) &&
+           standings_are_right(sched, &arena);
 }

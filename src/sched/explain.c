@@ -27,8 +27,9 @@ static uint32_t count_ahead(const struct question *question)
     if (queue->apps) {
         return order_ahead(sched, question->job);
     }
-    for (size_t i = 0; i < queue->lists.count; i++) {
-        const struct list *list = &sched->lists.items[queue->lists.items[i]];
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct list *list =
+            &sched->lists.items[queue->fronts.items[i].list];
         if (list->level < question->class->level) {
             continue;
         }

@@ -85,8 +85,9 @@ static uint32_t first_of(const struct sched *sched, const struct queue *queue)
     uint32_t first = NONE;
     uint8_t level = 0;
 
-    for (size_t i = 0; i < queue->lists.count; i++) {
-        const struct list *list = &sched->lists.items[queue->lists.items[i]];
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct list *list =
+            &sched->lists.items[queue->fronts.items[i].list];
         uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
         uint32_t job = list->class_index == NONE
                            ? sched->gangs.items[item].position

@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/apps.h"
+#include "sched/fronts.h"
 #include "sched/hops.h"
 #include "sched/lend.h"
 #include "sched/penalty.h"
@@ -117,23 +118,13 @@ void list_put(struct sched *sched, uint32_t at)
 
 void list_refresh(struct sched *sched, uint32_t at)
 {
-    struct list *list = &sched->lists.items[at];
-    struct queue *queue = &sched->queues.items[list->queue];
+    const struct list *list = &sched->lists.items[at];
     bool is_in = list->seq.count > 0;
 
-    if (is_in == (list->place != NONE)) {
-        return;
-    }
-    if (list->app != NONE) {
+    if (list->app == NONE) {
+        fronts_refresh(sched, at);
+    } else if (is_in != (list->place != NONE)) {
         app_list(sched, list->app, at, is_in);
-    } else if (is_in) {
-        list->place = (uint32_t)queue->lists.count;
-        VEC_PUSH(&queue->lists, at);
-    } else {
-        uint32_t last = queue->lists.items[--queue->lists.count];
-        queue->lists.items[list->place] = last;
-        sched->lists.items[last].place = list->place;
-        list->place = NONE;
     }
 }
 

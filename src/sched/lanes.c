@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/cfs.h"
+#include "sched/fronts.h"
 #include "sched/head.h"
 #include "sched/heap.h"
 #include "sched/lane_share.h"
@@ -10,6 +11,9 @@
 #include "sched/order.h"
 #include "sched/quota.h"
 #include "sched/sweep.h"
+
+/* Places of a heap below which nothing was looked at yet: one a level. */
+enum { LANE_DEPTH_MAX = 64 };
 
 struct class *class_round(struct round *round, uint32_t class_index)
 {
@@ -152,11 +156,126 @@ static bool head_settle(const struct round *round, struct head *head)
     return false;
 }
 
-void lane_drop_list(struct round *round, struct lane *lane)
+static bool is_for_pool(const struct round *round, uint32_t pool,
+                        bool is_foreign)
+{
+    return (pool == NONE || pool == round->p) &&
+           is_foreign == round->is_lending;
+}
+
+static void make_room(struct round *round, struct lane *lane)
+{
+    if (lane->head_count < lane->head_capacity) {
+        return;
+    }
+    uint32_t capacity = lane->head_capacity ? lane->head_capacity * 2 : 8;
+    struct head *heads =
+        arena_alloc_array(round->arena, capacity, sizeof(*heads));
+    if (lane->head_count) {
+        memcpy(heads, lane->heads, lane->head_count * sizeof(*heads));
+    }
+    lane->heads = heads;
+    lane->head_capacity = capacity;
+}
+
+static void push_head(struct round *round, struct lane *lane,
+                      const struct head *head)
+{
+    make_room(round, lane);
+    uint32_t at = lane->head_count++;
+    while (at > 0 && head_less(round, head, &lane->heads[(at - 1) / 2])) {
+        lane->heads[at] = lane->heads[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    lane->heads[at] = *head;
+}
+
+/* The head of a list as it lies in the queue's heap; false when the lane has
+ * nothing to draw from there. */
+static bool head_of_front(const struct round *round, const struct front *front,
+                          struct head *ret_head)
+{
+    *ret_head = (struct head){
+        .list = front->list,
+        .item = front->item,
+        .level = front->level,
+        .priority = front->priority,
+        .submitted_ms = front->submitted_ms,
+        .class_index = front->class_index,
+        .front = NONE,
+    };
+    if (!is_for_pool(round, front->pool, front->is_foreign)) {
+        return false;
+    }
+    if (front->class_index != NONE &&
+        !round->sched->job_flags.items[front->item]) {
+        return true;
+    }
+    if (!head_settle(round, ret_head)) {
+        return false;
+    }
+    head_order(round, ret_head);
+    return true;
+}
+
+/* Draw from what lies at a place of the queue's heap: from its list, or if
+ * that is no longer what lies there, from all that are below it too. */
+static void draw(struct round *round, struct lane *lane, uint32_t place)
+{
+    const struct queue *queue = &round->sched->queues.items[lane->queue];
+    uint32_t todo[LANE_DEPTH_MAX];
+    uint32_t count = 0;
+
+    todo[count++] = place;
+    while (count) {
+        uint32_t at = todo[--count];
+        if (at >= queue->fronts.count) {
+            continue;
+        }
+        const struct front *front = &queue->fronts.items[at];
+        struct head head;
+        bool is_there = head_of_front(round, front, &head);
+        bool is_first = is_there && head.item == front->item;
+        head.front = is_first ? at : NONE;
+        if (is_there) {
+            push_head(round, lane, &head);
+        }
+        if (!is_first) {
+            ASSERT(count + 2 <= LANE_DEPTH_MAX);
+            todo[count++] = at * 2 + 1;
+            todo[count++] = at * 2 + 2;
+        }
+    }
+}
+
+void lane_unfold(struct round *round, struct lane *lane)
+{
+    uint32_t at = lane->heads[0].front;
+
+    if (at != NONE) {
+        lane->heads[0].front = NONE;
+        draw(round, lane, at * 2 + 1);
+        draw(round, lane, at * 2 + 2);
+    }
+}
+
+/* Take off the first list as it is. */
+static void pop_head(struct round *round, struct lane *lane)
 {
     lane->heads[0] = lane->heads[--lane->head_count];
     if (lane->head_count) {
         heads_down(round, lane, 0);
+    }
+}
+
+void lane_drop_list(struct round *round, struct lane *lane)
+{
+    uint32_t at = lane->heads[0].front;
+
+    pop_head(round, lane);
+    if (at != NONE) {
+        draw(round, lane, at * 2 + 1);
+        draw(round, lane, at * 2 + 2);
     }
 }
 
@@ -191,23 +310,13 @@ static void drop_hopeless(struct round *round, struct lane *lane, uint32_t *row)
 
 void lane_settle(struct round *round, struct lane *lane)
 {
+    lane_unfold(round, lane);
     if (!head_settle(round, &lane->heads[0])) {
         lane_drop_list(round, lane);
     } else if (lane->head_count > 1 || lane->is_by_apps) {
         head_order(round, &lane->heads[0]);
         heads_down(round, lane, 0);
     }
-}
-
-void lane_reorder(struct round *round, struct lane *lane)
-{
-    for (uint32_t i = 0; i < lane->head_count; i++) {
-        head_order(round, &lane->heads[i]);
-    }
-    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
-        heads_down(round, lane, i - 1);
-    }
-    lane_refresh_new(round, lane);
 }
 
 void lane_skip(struct round *round, struct lane *lane)
@@ -285,12 +394,52 @@ static bool is_hopeless(struct round *round, const struct lane *lane,
                              class->blocked_growth == round->growth_count;
 }
 
+/* Draw from all that lies below a place of the queue's heap; in no order. */
+static void draw_all(struct round *round, struct lane *lane, uint32_t place,
+                     bool is_hopeful)
+{
+    const struct queue *queue = &round->sched->queues.items[lane->queue];
+    size_t first = (size_t)place * 2 + 1, width = 2;
+
+    for (; first < queue->fronts.count; first = first * 2 + 1, width *= 2) {
+        size_t end = first + width;
+        end = end < queue->fronts.count ? end : queue->fronts.count;
+        for (size_t i = first; i < end; i++) {
+            const struct front *front = &queue->fronts.items[i];
+            struct head head;
+            if ((!is_hopeful ||
+                 !is_hopeless(round, lane, front->class_index, front->level)) &&
+                head_of_front(round, front, &head)) {
+                make_room(round, lane);
+                lane->heads[lane->head_count++] = head;
+            }
+        }
+    }
+}
+
+/* Draw from all lists that the lane may, or from those that are not hopeless,
+ * and bring them into order later. */
+static void unfold_all(struct round *round, struct lane *lane, bool is_hopeful)
+{
+    uint32_t count = lane->is_folded ? lane->head_count : 0;
+
+    lane->is_folded = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = lane->heads[i].front;
+        lane->heads[i].front = NONE;
+        if (at != NONE) {
+            draw_all(round, lane, at, is_hopeful);
+        }
+    }
+}
+
 /* Many lists in a row were hopeless: pass over all others that are as well,
  * where one by one would cost a sift each. */
 static void drop_all_hopeless(struct round *round, struct lane *lane)
 {
     uint32_t kept_count = 0;
 
+    unfold_all(round, lane, true);
     for (uint32_t i = 0; i < lane->head_count; i++) {
         const struct head *head = &lane->heads[i];
         if (!is_hopeless(round, lane, head->class_index, head->level)) {
@@ -377,7 +526,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         } else if (is_out) {
             lane_drop_list(round, lane);
             if (!lane->is_by_apps && ++row >= 8 &&
-                row >= lane->head_count / 16) {
+                (lane->is_folded || row >= lane->head_count / 16)) {
                 drop_all_hopeless(round, lane);
                 row = 0;
             }
@@ -395,6 +544,18 @@ void lane_refresh_new(struct round *round, struct lane *lane)
     }
     lane_chain(round, lane, NONE);
     heap_drop(round, lane, STREAM_NEW);
+}
+
+void lane_reorder(struct round *round, struct lane *lane)
+{
+    unfold_all(round, lane, false);
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        head_order(round, &lane->heads[i]);
+    }
+    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
+        heads_down(round, lane, i - 1);
+    }
+    lane_refresh_new(round, lane);
 }
 
 void lane_refresh_evicted(struct round *round, struct lane *lane)
@@ -471,30 +632,9 @@ void lane_rewind(struct round *round, struct lane *lane)
     lane_refresh(round, lane);
 }
 
-static bool is_for_pool(const struct round *round, const struct list *list)
-{
-    return (list->pool == NONE || list->pool == round->p) &&
-           list->is_foreign == round->is_lending;
-}
-
 void lane_sink_first(struct round *round, struct lane *lane)
 {
     heads_down(round, lane, 0);
-}
-
-static void make_room(struct round *round, struct lane *lane)
-{
-    if (lane->head_count < lane->head_capacity) {
-        return;
-    }
-    uint32_t capacity = lane->head_capacity ? lane->head_capacity * 2 : 8;
-    struct head *heads =
-        arena_alloc_array(round->arena, capacity, sizeof(*heads));
-    if (lane->head_count) {
-        memcpy(heads, lane->heads, lane->head_count * sizeof(*heads));
-    }
-    lane->heads = heads;
-    lane->head_capacity = capacity;
 }
 
 static bool is_by_score(const struct round *round, const struct lane *lane)
@@ -505,56 +645,19 @@ static bool is_by_score(const struct round *round, const struct lane *lane)
 void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
                     const struct app_rank *rank)
 {
+    const struct list *record = &round->sched->lists.items[list];
     struct head head = {
         .list = list,
         .rank = rank,
         .is_by_score = is_by_score(round, lane),
-        .class_index = round->sched->lists.items[list].class_index,
+        .class_index = record->class_index,
+        .front = NONE,
     };
-    uint32_t at = lane->head_count;
 
-    if (!is_for_pool(round, &round->sched->lists.items[list]) ||
-        !head_settle(round, &head)) {
-        return;
-    }
-    head_order(round, &head);
-    make_room(round, lane);
-    lane->head_count++;
-    while (at > 0 && head_less(round, &head, &lane->heads[(at - 1) / 2])) {
-        lane->heads[at] = lane->heads[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    lane->heads[at] = head;
-}
-
-/* What a list's first item is ordered by is four steps away in memory, and
- * there are many lists: so the steps of several are taken at once. */
-static void fetch_ahead(const struct sched *sched, const struct queue *queue,
-                        size_t i)
-{
-    enum { AHEAD = 6 };
-    size_t count = queue->lists.count;
-
-    if (i + 4 * AHEAD < count) {
-        __builtin_prefetch(
-            &sched->lists.items[queue->lists.items[i + 4 * AHEAD]]);
-    }
-    if (i + 3 * AHEAD < count) {
-        __builtin_prefetch(
-            sched->lists.items[queue->lists.items[i + 3 * AHEAD]].seq.blocks);
-    }
-    if (i + 2 * AHEAD < count) {
-        __builtin_prefetch(sched->lists.items[queue->lists.items[i + 2 * AHEAD]]
-                               .seq.blocks->items);
-    }
-    if (i + AHEAD < count) {
-        const struct list *list =
-            &sched->lists.items[queue->lists.items[i + AHEAD]];
-        uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
-        if (list->class_index != NONE) {
-            __builtin_prefetch(&sched->jobs.items[item]);
-            __builtin_prefetch(&sched->job_flags.items[item]);
-        }
+    if (is_for_pool(round, record->pool, record->is_foreign) &&
+        head_settle(round, &head)) {
+        head_order(round, &head);
+        push_head(round, lane, &head);
     }
 }
 
@@ -566,30 +669,21 @@ void lane_fill(struct round *round, struct lane *lane)
 
     lane->head_count = 0;
     lane->looked_count = 0;
+    lane->is_folded = false;
     if (queue->apps && !queue->is_cordoned) {
         order_fill(round, lane);
         return;
     }
-    if (queue->is_cordoned || queue->lists.count == 0) {
+    if (queue->is_cordoned) {
         return;
     }
-    if (!lane->heads) {
-        lane->heads = arena_alloc_array(round->arena, queue->lists.count,
-                                        sizeof(*lane->heads));
+    if (queue->ordering != QUEUE_BY_CFS && !round->reserve.is_shortest_first) {
+        lane->is_folded = true;
+        draw(round, lane, 0);
+        return;
     }
-    for (size_t i = 0; i < queue->lists.count; i++) {
-        const struct list *list = &sched->lists.items[queue->lists.items[i]];
-        struct head head = {.list = queue->lists.items[i],
-                            .class_index = list->class_index,
-                            .is_by_score = queue->ordering == QUEUE_BY_CFS};
-        fetch_ahead(sched, queue, i);
-        if (is_for_pool(round, list) && head_settle(round, &head)) {
-            head_order(round, &head);
-            lane->heads[lane->head_count++] = head;
-        }
-    }
-    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
-        heads_down(round, lane, i - 1);
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        lane_push_list(round, lane, queue->fronts.items[i].list, NULL);
     }
 }
 

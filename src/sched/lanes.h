@@ -30,6 +30,8 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
 /* Whether the lane's first list goes on with the item at its cursor, which is
  * then its first new work; false changes nothing but `item`. */
 bool lane_goes_on(const struct round *round, struct lane *lane);
+/* Draw from what comes behind the first list too; before its cursor moves. */
+void lane_unfold(struct round *round, struct lane *lane);
 /* The cursor of the first list moved: put the lists in order again. */
 void lane_settle(struct round *round, struct lane *lane);
 /* The order of the lane's work is another now. */

@@ -171,7 +171,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     mem_free(queue->name);
     mem_free(queue->limits);
     quota_fini(queue);
-    VEC_FREE(&queue->lists);
+    VEC_FREE(&queue->fronts);
     standings_remove(sched, index);
     *queue = (struct queue){.active_place = NONE, .standing_first = NONE};
 }
@@ -263,7 +263,7 @@ void queues_fini(struct sched *sched)
         mem_free(queue->name);
         mem_free(queue->limits);
         quota_fini(queue);
-        VEC_FREE(&queue->lists);
+        VEC_FREE(&queue->fronts);
     }
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);

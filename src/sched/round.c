@@ -201,9 +201,11 @@ static void lease_run(struct round *round, struct lane *lane,
                       uint32_t class_index, uint32_t node, bool is_best)
 {
     struct sched *sched = round->sched;
-    struct head *head = &lane->heads[0];
     const struct class *class = class_at(round, class_index);
     const struct heap_entry *second = heap_second(round);
+
+    lane_unfold(round, lane);
+    struct head *head = &lane->heads[0];
 
     do {
         int64_t charge = share_take(round, lane, class, 0);

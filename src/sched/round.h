@@ -29,6 +29,8 @@ struct head {
     int64_t bound_ms; /* it runs no longer; only if that comes first */
     struct seq_cursor at;
     uint32_t class_index; /* of the list, or NONE: of gangs */
+    uint32_t front;       /* in its queue's heap, when what lies below it there
+                             is not in the lane yet; or NONE */
 };
 
 /* What a lane has of a priority class with limits. */
@@ -52,8 +54,9 @@ struct lane {
     uint8_t level[STREAM_KINDS];
     uint32_t heap_place[STREAM_KINDS];  /* or NONE */
     const struct resource_vec *request; /* of the new stream's first */
-    struct head *heads;                 /* a heap by order of jobs */
+    struct head *heads; /* a heap by order of jobs; see lane_unfold() */
     uint32_t head_count, head_capacity;
+    bool is_folded;          /* its queue's heap may hold more */
     bool is_by_apps;         /* each head has a rank: see order.h */
     struct order_hold *hold; /* see order_reserve.c; NULL: nothing is unmet */
     bool is_stepwise;        /* a lease changes what its order is */

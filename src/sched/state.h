@@ -119,6 +119,17 @@ struct list {
     bool is_foreign; /* of work whose home is elsewhere; see lend.h */
 };
 
+/* What is first in a list; see fronts.h. */
+struct front {
+    int64_t submitted_ms; /* of the job, or that which the gang is listed by */
+    uint32_t priority;    /* likewise */
+    uint32_t list;
+    uint32_t item;
+    uint32_t class_index, pool; /* as in the list */
+    uint8_t level;              /* likewise */
+    bool is_foreign;            /* likewise */
+};
+
 /* Beside a level, in what list_get() is asked for: foreign work. */
 enum { LIST_FOREIGN = 1 << 8 };
 
@@ -246,7 +257,7 @@ struct queue {
     uint32_t rank;         /* by name */
     uint32_t active_place; /* in sched.active, or NONE */
     uint32_t waiting_count, leased_count;
-    VEC(uint32_t) lists; /* those with something in them */
+    VEC(struct front) fronts; /* its lists with something in them; fronts.h */
     struct bucket bucket;
     struct app_queue *apps; /* owned; NULL: it does not go by them */
     enum queue_ordering ordering;
