@@ -163,7 +163,16 @@ static int list_matching(struct job_list *list, struct store_reader *reader,
     return 0;
 }
 
-/* The leader has told of promises: say what the list is, whatever came of
+/* Whether the leader knows more of a job: it waits, or has a node. */
+static bool is_leaders(const Berth__Api__JobSummary *job)
+{
+    return job->state == API__JOB_STATE__QUEUED ||
+           job->state == API__JOB_STATE__LEASED ||
+           job->state == API__JOB_STATE__PENDING ||
+           job->state == API__JOB_STATE__RUNNING;
+}
+
+/* The leader has told what it knows: say what the list is, whatever came of
  * the question. */
 static void admissions_known(struct command *command, void *ctx)
 {
@@ -173,9 +182,10 @@ static void admissions_known(struct command *command, void *ctx)
 
     for (size_t i = 0; i < list->response.n_jobs; i++) {
         Berth__Api__JobSummary *job = list->response.jobs[i];
-        if (job->state != API__JOB_STATE__QUEUED) {
+        if (!is_leaders(job)) {
             continue;
         }
+        job->not_preemptible = row->is_kept;
         job->admitted = row->is_admitted;
         job->promised_start = time_or_null(&call->arena, row->start_ms);
         row++;
@@ -184,7 +194,7 @@ static void admissions_known(struct command *command, void *ctx)
     command_destroy(command);
 }
 
-/* Ask the leader about those that wait; false: there are none. */
+/* Ask the leader about those that it has; false: there are none. */
 static bool ask_admissions(struct job_list *list)
 {
     struct command *command = command_create(COMMAND_QUERY_ADMISSIONS);
@@ -195,8 +205,7 @@ static bool ask_admissions(struct job_list *list)
     for (size_t i = 0; i < list->response.n_jobs; i++) {
         const Berth__Api__JobSummary *job = list->response.jobs[i];
         struct job_id id;
-        if (job->state == API__JOB_STATE__QUEUED &&
-            job_id_parse(str_of(job->job_id), &id) == 0) {
+        if (is_leaders(job) && job_id_parse(str_of(job->job_id), &id) == 0) {
             command->admissions.rows[command->admissions.row_count++].job = id;
         }
     }

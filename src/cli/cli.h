@@ -31,8 +31,9 @@ struct cli_ports {
     FILE *in, *out, *err;
     const struct clock *clock;
     const struct rng *rng;
-    const char *home; /* $HOME, or NULL */
-    bool is_terminal; /* `out` is one */
+    const char *home;             /* $HOME, or NULL */
+    bool is_terminal;             /* `out` is one */
+    void (*pause_ms)(int64_t ms); /* NULL: not at all */
 };
 
 /* Run one command line.  `arguments` may be reordered. */

@@ -2,14 +2,38 @@
  * cancel, preempt and reprioritize of jobs and job sets.
  */
 #include "armada/services.pb-c.h"
-#include "cli/command.h"
+#include "cli/check.h"
 #include "wire/settings.h"
+
+/* What the arguments name: a job, or with `is_set` a job set. */
+static struct check_jobs look(struct cli *cli, bool is_set)
+{
+    struct check_jobs check = {
+        .queue = cli_argument(cli, 0),
+        .job_set = cli_argument(cli, 1),
+        .id = is_set ? NULL : cli_argument(cli, 2),
+    };
+
+    check_jobs_before(cli, &check);
+    return check;
+}
+
+static void print_cancelled(struct cli *cli,
+                            const Api__CancellationResult *result)
+{
+    auto_strbuf ids = {0};
+
+    for (size_t i = 0; i < result->n_cancelled_ids; i++) {
+        strbuf_addf(&ids, "%s%s", i > 0 ? ", " : "", result->cancelled_ids[i]);
+    }
+    cli_say(cli, "Requested cancellation for jobs %s", strbuf_text(&ids));
+}
 
 enum cli_exit cmd_cancel_job(struct cli *cli)
 {
     Api__JobCancelRequest request = API__JOB_CANCEL_REQUEST__INIT;
+    struct check_jobs check = look(cli, false);
     ProtobufCMessage *reply;
-    auto_strbuf ids = {0};
 
     request.queue = cli_argument(cli, 0);
     request.job_set_id = cli_argument(cli, 1);
@@ -22,35 +46,35 @@ enum cli_exit cmd_cancel_job(struct cli *cli)
     }
     enum cli_exit rc = cli_call(cli, "/api.Submit/CancelJobs", &request.base,
                                 &api__cancellation_result__descriptor, &reply);
-    if (rc != CLI_OK || cli_print_message(cli, reply)) {
+    if (rc != CLI_OK) {
         return rc;
     }
-    const Api__CancellationResult *result = (void *)reply;
-    for (size_t i = 0; i < result->n_cancelled_ids; i++) {
-        strbuf_addf(&ids, "%s%s", i > 0 ? ", " : "", result->cancelled_ids[i]);
+    if (!cli_print_message(cli, reply)) {
+        print_cancelled(cli, (void *)reply);
     }
-    cli_say(cli, "Requested cancellation for jobs %s", strbuf_text(&ids));
-    return CLI_OK;
+    return check_jobs_after(cli, &check, CHECK_CANCEL);
 }
 
 enum cli_exit cmd_cancel_job_set(struct cli *cli)
 {
     Api__JobSetCancelRequest request = API__JOB_SET_CANCEL_REQUEST__INIT;
+    struct check_jobs check = look(cli, true);
 
     request.queue = cli_argument(cli, 0);
     request.job_set_id = cli_argument(cli, 1);
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Submit/CancelJobSet", &request.base);
-    if (rc == CLI_OK) {
-        cli_say(cli, "Requested cancellation for job set %s",
-                request.job_set_id);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    return rc;
+    cli_say(cli, "Requested cancellation for job set %s", request.job_set_id);
+    return check_jobs_after(cli, &check, CHECK_CANCEL);
 }
 
 enum cli_exit cmd_preempt_job(struct cli *cli)
 {
     Api__JobPreemptRequest request = API__JOB_PREEMPT_REQUEST__INIT;
+    struct check_jobs check = look(cli, false);
     char *id = cli_argument(cli, 2);
 
     request.queue = cli_argument(cli, 0);
@@ -60,10 +84,11 @@ enum cli_exit cmd_preempt_job(struct cli *cli)
     request.reason = cli_argument(cli, 3);
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Submit/PreemptJobs", &request.base);
-    if (rc == CLI_OK) {
-        cli_say(cli, "Requested preemption for job %s", id);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    return rc;
+    cli_say(cli, "Requested preemption for job %s", id);
+    return check_jobs_after(cli, &check, CHECK_PREEMPT);
 }
 
 static void print_reprioritized(struct cli *cli,
@@ -104,6 +129,7 @@ static enum cli_exit reprioritize(struct cli *cli, char **ids, size_t id_count,
     if (setting_parse_ppm(str_of(priority), &ppm) < 0) {
         return cli_fail(cli, CLI_USAGE, "\"%s\" is not a priority", priority);
     }
+    struct check_jobs check = look(cli, id_count == 0);
     request.queue = cli_argument(cli, 0);
     request.job_set_id = cli_argument(cli, 1);
     request.job_ids = ids;
@@ -112,10 +138,13 @@ static enum cli_exit reprioritize(struct cli *cli, char **ids, size_t id_count,
     enum cli_exit rc =
         cli_call(cli, "/api.Submit/ReprioritizeJobs", &request.base,
                  &api__job_reprioritize_response__descriptor, &reply);
-    if (rc == CLI_OK && !cli_print_message(cli, reply)) {
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (!cli_print_message(cli, reply)) {
         print_reprioritized(cli, (void *)reply);
     }
-    return rc;
+    return check_jobs_after(cli, &check, CHECK_REPRIORITIZE);
 }
 
 enum cli_exit cmd_reprioritize_job(struct cli *cli)

@@ -2,7 +2,7 @@
  * get jobs: a page of jobs at a time, as a table.
  */
 #include "berth/api.pb-c.h"
-#include "cli/command.h"
+#include "cli/check.h"
 #include "cli/states.h"
 
 enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
@@ -41,9 +41,22 @@ static void add_row(struct cli *cli, struct table *table,
 struct listing {
     Berth__Api__ListJobsRequest request;
     uint64_t left; /* how many more */
-    json_t *jobs;  /* with -o json or yaml */
+    uint64_t count;
+    bool *is_found; /* of each argument */
+    json_t *jobs;   /* with -o json or yaml */
     struct table table;
 };
+
+/* Note which of the arguments a job is. */
+static void note_found(struct cli *cli, struct listing *listing,
+                       const char *job_id)
+{
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (strcasecmp(cli_argument(cli, i), job_id) == 0) {
+            listing->is_found[i] = true;
+        }
+    }
+}
 
 static enum cli_exit get_page(struct cli *cli, struct listing *listing)
 {
@@ -60,6 +73,7 @@ static enum cli_exit get_page(struct cli *cli, struct listing *listing)
     }
     const Berth__Api__ListJobsResponse *response = (void *)reply;
     for (size_t i = 0; i < response->n_jobs; i++) {
+        note_found(cli, listing, response->jobs[i]->job_id);
         if (listing->jobs) {
             (void)json_array_append_new(
                 listing->jobs, wire_json_write(&response->jobs[i]->base, 0));
@@ -67,6 +81,7 @@ static enum cli_exit get_page(struct cli *cli, struct listing *listing)
             add_row(cli, &listing->table, response->jobs[i]);
         }
     }
+    listing->count += response->n_jobs;
     listing->left -=
         response->n_jobs < listing->left ? response->n_jobs : listing->left;
     listing->request.older_than_job_id = response->next_job_id;
@@ -89,6 +104,24 @@ static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_left)
     return CLI_OK;
 }
 
+/* Say which of the jobs, or that the queue, there is not. */
+static enum cli_exit tell_missing(struct cli *cli,
+                                  const struct listing *listing)
+{
+    enum cli_exit rc = CLI_OK;
+
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (!listing->is_found[i]) {
+            rc = cli_fail(cli, CLI_NOT_FOUND, "there is no job %s",
+                          cli_argument(cli, i));
+        }
+    }
+    if (listing->count == 0 && *listing->request.queue) {
+        rc = check_queue(cli, listing->request.queue);
+    }
+    return rc;
+}
+
 static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
 {
     enum cli_exit rc;
@@ -109,7 +142,7 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     if (*listing->request.older_than_job_id && cli->ports->is_terminal) {
         fputs("there are more; -n 0 shows all\n", cli->ports->err);
     }
-    return CLI_OK;
+    return tell_missing(cli, listing);
 }
 
 enum cli_exit cmd_get_jobs(struct cli *cli)
@@ -120,6 +153,8 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
     };
 
     if (cli->argument_count > 0) {
+        listing.is_found = arena_alloc_array(
+            &cli->arena, (size_t)cli->argument_count, sizeof(bool));
         listing.request.job_ids = cli->arguments;
         listing.request.n_job_ids = (size_t)cli->argument_count;
     }

@@ -2,7 +2,7 @@
  * get nodes and executors, and quarantine and release of a node.
  */
 #include "berth/api.pb-c.h"
-#include "cli/command.h"
+#include "cli/check.h"
 #include "wire/entries.h"
 
 enum { NODES_PER_REQUEST = 1000 };
@@ -88,6 +88,20 @@ static enum cli_exit get_page(struct cli *cli, struct listing *listing)
     return CLI_OK;
 }
 
+/* There are no nodes of that pool and executor. */
+static enum cli_exit tell_none(struct cli *cli)
+{
+    const char *pool = cli_text(cli, "pool", "");
+    const char *executor = cli_text(cli, "executor", "");
+
+    if (!*pool && !*executor) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, CLI_NOT_FOUND, "there are no nodes of%s%s%s%s",
+                    *pool ? " pool " : "", pool, *executor ? " executor " : "",
+                    executor);
+}
+
 enum cli_exit cmd_get_nodes(struct cli *cli)
 {
     struct listing listing = {
@@ -119,7 +133,7 @@ enum cli_exit cmd_get_nodes(struct cli *cli)
     }
     VEC_FREE(&listing.table.cells);
     json_decref(listing.nodes);
-    return rc;
+    return rc == CLI_OK && listing.count == 0 ? tell_none(cli) : rc;
 }
 
 static const char *state_text(struct cli *cli,
@@ -177,8 +191,11 @@ enum cli_exit cmd_quarantine_node(struct cli *cli)
     request.node_name = cli_argument(cli, 0);
     request.reason = cli_argument(cli, 1);
     request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
-    enum cli_exit rc =
-        cli_call_empty(cli, "/berth.api.Berth/QuarantineNode", &request.base);
+    enum cli_exit rc = check_node(cli, request.node_name, request.executor);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/berth.api.Berth/QuarantineNode",
+                            &request.base);
+    }
     if (rc == CLI_OK) {
         cli_say(cli, "Quarantined node %s", request.node_name);
     }
@@ -192,8 +209,10 @@ enum cli_exit cmd_release_node(struct cli *cli)
 
     request.node_name = cli_argument(cli, 0);
     request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
-    enum cli_exit rc =
-        cli_call_empty(cli, "/berth.api.Berth/ReleaseNode", &request.base);
+    enum cli_exit rc = check_node(cli, request.node_name, request.executor);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/berth.api.Berth/ReleaseNode", &request.base);
+    }
     if (rc == CLI_OK) {
         cli_say(cli, "Released node %s", request.node_name);
     }

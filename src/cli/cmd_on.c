@@ -4,6 +4,7 @@
  */
 #include "armada/binoculars.pb-c.h"
 #include "berth/api.pb-c.h"
+#include "cli/check.h"
 #include "cli/queues.h"
 #include "cli/states.h"
 
@@ -71,10 +72,11 @@ static enum cli_exit on_executor(struct cli *cli, const char *method,
     request.pools = selection.pools.items;
     request.n_pools = selection.pools.count;
     rc = cli_call_empty(cli, method, &request.base);
-    if (rc == CLI_OK) {
-        cli_say(cli, "Requested %s of jobs on executor %s", done, request.name);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    return rc;
+    cli_say(cli, "Requested %s of jobs on executor %s", done, request.name);
+    return check_executor(cli, request.name);
 }
 
 enum cli_exit cmd_cancel_executor(struct cli *cli)
@@ -111,10 +113,11 @@ static enum cli_exit on_node(struct cli *cli, const char *method,
     request.priorityclasses = selection.classes.items;
     request.n_priorityclasses = selection.classes.count;
     rc = cli_call_empty(cli, method, &request.base);
-    if (rc == CLI_OK) {
-        cli_say(cli, "Requested %s of jobs on node %s", done, request.name);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    return rc;
+    cli_say(cli, "Requested %s of jobs on node %s", done, request.name);
+    return check_node(cli, request.name, request.executor);
 }
 
 enum cli_exit cmd_cancel_node(struct cli *cli)
@@ -227,11 +230,12 @@ static enum cli_exit set_executor(struct cli *cli, bool is_cordoned,
     request.cordonreason = reason;
     enum cli_exit rc = cli_call_empty(
         cli, "/api.Executor/UpsertExecutorSettings", &request.base);
-    if (rc == CLI_OK) {
-        cli_say(cli, "%s executor %s", is_cordoned ? "Cordoned" : "Uncordoned",
-                request.name);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    return rc;
+    cli_say(cli, "%s executor %s", is_cordoned ? "Cordoned" : "Uncordoned",
+            request.name);
+    return check_executor(cli, request.name);
 }
 
 enum cli_exit cmd_cordon_executor(struct cli *cli)
@@ -251,8 +255,11 @@ enum cli_exit cmd_cordon_node(struct cli *cli)
     Binoculars__CordonRequest request = BINOCULARS__CORDON_REQUEST__INIT;
 
     request.node_name = cli_argument(cli, 0);
-    enum cli_exit rc =
-        cli_call_empty(cli, "/binoculars.Binoculars/Cordon", &request.base);
+    enum cli_exit rc = check_node(cli, request.node_name, "");
+    if (rc == CLI_OK) {
+        rc =
+            cli_call_empty(cli, "/binoculars.Binoculars/Cordon", &request.base);
+    }
     if (rc == CLI_OK) {
         cli_say(cli, "Cordoned node %s", request.node_name);
     }
@@ -265,8 +272,11 @@ enum cli_exit cmd_uncordon_node(struct cli *cli)
         BERTH__API__UNCORDON_NODE_REQUEST__INIT;
 
     request.node_name = cli_argument(cli, 0);
-    enum cli_exit rc =
-        cli_call_empty(cli, "/berth.api.Berth/UncordonNode", &request.base);
+    enum cli_exit rc = check_node(cli, request.node_name, "");
+    if (rc == CLI_OK) {
+        rc =
+            cli_call_empty(cli, "/berth.api.Berth/UncordonNode", &request.base);
+    }
     if (rc == CLI_OK) {
         cli_say(cli, "Uncordoned node %s", request.node_name);
     }
@@ -278,10 +288,11 @@ enum cli_exit cmd_delete_executor(struct cli *cli)
     Api__ExecutorDeleteRequest request = API__EXECUTOR_DELETE_REQUEST__INIT;
 
     request.name = cli_argument(cli, 0);
+    enum cli_exit is_there = check_executor(cli, request.name);
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Executor/DeleteExecutor", &request.base);
-    if (rc == CLI_OK) {
+    if (rc == CLI_OK && is_there == CLI_OK) {
         cli_say(cli, "Deleted executor %s", request.name);
     }
-    return rc;
+    return rc == CLI_OK ? is_there : rc;
 }

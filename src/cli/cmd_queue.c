@@ -1,6 +1,7 @@
 /*
  * create, update, delete, get and cordon of queues.
  */
+#include "cli/check.h"
 #include "cli/pool_table.h"
 #include "cli/queues.h"
 #include "wire/settings.h"
@@ -234,18 +235,27 @@ static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *ret_queue)
     return apply_options(cli, ret_queue);
 }
 
+/* Make a queue, and say whether it takes the place of one that was there:
+ * CreateQueue does not. */
+static enum cli_exit create_queue(struct cli *cli, const Api__Queue *queue)
+{
+    bool is_replaced = check_has_queue(cli, queue->name);
+    enum cli_exit rc =
+        cli_call_empty(cli, "/api.Submit/CreateQueue", &queue->base);
+
+    if (rc == CLI_OK) {
+        cli_say(cli, "%s queue %s", is_replaced ? "Replaced" : "Created",
+                queue->name);
+    }
+    return rc;
+}
+
 enum cli_exit cmd_create_queue(struct cli *cli)
 {
     Api__Queue queue;
 
     enum cli_exit rc = queue_of_options(cli, &queue);
-    if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/api.Submit/CreateQueue", &queue.base);
-    }
-    if (rc == CLI_OK) {
-        cli_say(cli, "Created queue %s", queue.name);
-    }
-    return rc;
+    return rc == CLI_OK ? create_queue(cli, &queue) : rc;
 }
 
 /* Get the queue to change, which must be there. */
@@ -304,12 +314,13 @@ enum cli_exit cmd_delete_queue(struct cli *cli)
     Api__QueueDeleteRequest request = API__QUEUE_DELETE_REQUEST__INIT;
 
     request.name = cli_argument(cli, 0);
+    enum cli_exit is_there = check_queue(cli, request.name);
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Submit/DeleteQueue", &request.base);
-    if (rc == CLI_OK) {
+    if (rc == CLI_OK && is_there == CLI_OK) {
         cli_say(cli, "Deleted queue %s (or it did not exist)", request.name);
     }
-    return rc;
+    return rc == CLI_OK ? is_there : rc;
 }
 
 /* The two lines that make the output a file for `create -f`. */
@@ -410,14 +421,11 @@ static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
     if (!json_object_get(document, "priorityFactor")) {
         queue->priority_factor = 1;
     }
-    enum cli_exit rc = CLI_OK;
     if (!cli_has(cli, "dry-run")) {
-        rc = cli_call_empty(cli, "/api.Submit/CreateQueue", message);
+        return create_queue(cli, queue);
     }
-    if (rc == CLI_OK) {
-        cli_say(cli, "Created queue %s", queue->name);
-    }
-    return rc;
+    cli_say(cli, "Created queue %s", queue->name);
+    return CLI_OK;
 }
 
 static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)

@@ -3,7 +3,7 @@
  */
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
-#include "cli/command.h"
+#include "cli/check.h"
 
 static int32_t verbosity(const struct cli *cli)
 {
@@ -70,8 +70,9 @@ enum cli_exit cmd_get_queue_report(struct cli *cli)
     if (rc != CLI_OK || cli_print_message(cli, reply)) {
         return rc;
     }
-    return print_report(
+    (void)print_report(
         cli, ((Schedulerobjects__QueueReport *)(void *)reply)->report);
+    return check_queue(cli, request.queue_name);
 }
 
 enum cli_exit cmd_get_job_report(struct cli *cli)
@@ -170,5 +171,9 @@ enum cli_exit cmd_get_shares(struct cli *cli)
         table_add(&table, share->cordoned ? "yes" : "no");
     }
     table_print(&table, cli->ports->out);
+    if (response->n_shares == 0 && cli_has(cli, "pool")) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "there is no pool %s, or no queue in it", request.pool);
+    }
     return CLI_OK;
 }

@@ -47,10 +47,18 @@ enum cli_exit cmd_delete_retry_policy(struct cli *cli)
 {
     Api__RetryPolicyDeleteRequest request =
         API__RETRY_POLICY_DELETE_REQUEST__INIT;
+    Api__RetryPolicyGetRequest question = API__RETRY_POLICY_GET_REQUEST__INIT;
+    ProtobufCMessage *reply;
 
-    request.name = cli_argument(cli, 0);
-    enum cli_exit rc = cli_call_empty(
-        cli, "/api.RetryPolicyService/DeleteRetryPolicy", &request.base);
+    request.name = question.name = cli_argument(cli, 0);
+    /* Deleting is blind: this one says when there is none. */
+    enum cli_exit rc =
+        cli_call(cli, "/api.RetryPolicyService/GetRetryPolicy", &question.base,
+                 &api__retry_policy__descriptor, &reply);
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, "/api.RetryPolicyService/DeleteRetryPolicy",
+                            &request.base);
+    }
     if (rc == CLI_OK) {
         cli_say(cli, "Deleted retry policy %s", request.name);
     }

@@ -2,7 +2,7 @@
  * TrainingJobs: submit, get, update and delete.
  */
 #include "berth/api.pb-c.h"
-#include "cli/command.h"
+#include "cli/check.h"
 #include "wire/training_job.h"
 #include "wire/yaml.h"
 
@@ -188,7 +188,9 @@ enum cli_exit cmd_get_training_jobs(struct cli *cli)
         add_row(cli, &table, found->training_jobs[i]);
     }
     table_print(&table, cli->ports->out);
-    return CLI_OK;
+    return found->n_training_jobs == 0 && cli_has(cli, "queue")
+               ? check_queue(cli, cli_text(cli, "queue", ""))
+               : CLI_OK;
 }
 
 /* update and delete. */

@@ -232,11 +232,13 @@ struct pool_row {
     uint32_t node_name_count, pod_name_count;
 };
 
-/* Whether a job that waits is admitted, and what it was promised. */
+/* Whether a job that waits is admitted, and what it was promised; whether one
+ * that has a node is preempted if that is asked for. */
 struct admission_status {
     struct job_id job;
     bool is_admitted; /* answer */
     int64_t start_ms; /* answer: the latest start; 0: unknown */
+    bool is_kept;     /* answer: it has a node, and is not preempted */
 };
 
 enum { TRAINING_ROW_PARTS_MAX = 4, TRAINING_POD_KINDS = 6 };

@@ -29,7 +29,12 @@ void admissions_answer(struct control *c, struct command *command)
         struct admission_status *row = &command->admissions.rows[i];
         struct sched_admission admission;
         uint32_t job = jobs_find(c->jobs, row->job);
-        if (job == JOBS_NONE || jobs_state(c->jobs, job) != JOB_QUEUED ||
+        if (job == JOBS_NONE) {
+            continue;
+        }
+        row->is_kept = job_state_has_run(jobs_state(c->jobs, job)) &&
+                       !jobs_is_preemptible(c->jobs, job);
+        if (jobs_state(c->jobs, job) != JOB_QUEUED ||
             !pools_job_admission(c->pools, job, &admission)) {
             continue;
         }

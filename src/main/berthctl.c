@@ -2,10 +2,18 @@
  * berthctl - the command line; all of it is in src/cli.
  */
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "main/machine.h"
+
+static void pause_ms(int64_t ms)
+{
+    struct timespec span = {ms / 1000, ms % 1000 * 1000000};
+
+    (void)nanosleep(&span, NULL);
+}
 
 int main(int argument_count, char **arguments)
 {
@@ -17,6 +25,7 @@ int main(int argument_count, char **arguments)
         .rng = &machine_rng,
         .home = getenv("HOME"),
         .is_terminal = isatty(STDOUT_FILENO),
+        .pause_ms = pause_ms,
     };
 
     return (int)cli_main(&ports, argument_count, arguments);

@@ -166,9 +166,11 @@ labels:
         first, second = self.submit("sleep 100", "sleep 100")
         self.wait_state(first, "RUNNING")
         self.wait_state(second, "RUNNING")
-        # A mistyped id is taken unseen, and is no job to wait for.
+        # A mistyped id is taken unseen, but told, and is no job to wait for.
         mistyped = "01h00000000000000000000000"
-        self.ctl("cancel", "job", self.queue, "s", mistyped)
+        self.assertIn(f"there is no job {mistyped}",
+                      self.fails(3, "cancel", "job", self.queue, "s",
+                                 mistyped))
         self.assertEqual(
             self.ctl("reprioritize", "job", self.queue, "s", first, "3"),
             f"Reprioritized jobs with ID:\n{first}\n")
@@ -190,6 +192,40 @@ labels:
         self.assertIn(
             f"JobCancellingEvent, job id: {mistyped}",
             self.ctl("watch", self.queue, "s", "--exit-if-inactive"))
+
+    def test_what_nothing_can_be_done_about_is_told(self):
+        text = json.loads(job_file(self.queue, "s", "sleep 100"))
+        text["jobs"][0]["podSpec"]["priorityClassName"] = "armada-default"
+        answer = json.loads(self.ctl("submit", "-", "-o", "json",
+                                     input_text=json.dumps(text)))
+        kept = answer["jobResponseItems"][0]["jobId"]
+        self.wait_state(kept, "RUNNING")
+        self.assertIn("not preempted", self.fails(
+            1, "preempt", "job", self.queue, "s", kept, "why"))
+        self.assertIn(f"is of queue {self.queue}", self.fails(
+            3, "cancel", "job", self.queue, "other", kept))
+        # A job that was submitted just now is there, whatever queries say.
+        ids = self.submit(*["sleep 100"] * 3)
+        self.ctl("cancel", "job", self.queue, "s", ids[2])
+        self.ctl("cancel", "job-set", self.queue, "s")
+        self.wait_state(kept, "CANCELLED")
+        again = self.berth.ctl("cancel", "job", self.queue, "s", kept)
+        self.assertIn("had ended already (cancelled)", again.stderr)
+        for words in (("cancel", "job-set", self.queue, "none"),
+                      ("get", "jobs", kept, "nonsense"),
+                      ("get", "jobs", "-q", "no-such-queue"),
+                      ("get", "nodes", "--pool", "none"),
+                      ("get", "shares", "--pool", "none"),
+                      ("get", "trainingjobs", "-q", "none"),
+                      ("get", "queue-report", "none"),
+                      ("cordon", "node", "none"),
+                      ("quarantine", "node", "none", "why"),
+                      ("cancel", "executor", "none", "-a"),
+                      ("preempt", "node", "none", "-e", "local", "-a"),
+                      ("delete", "executor", "none"),
+                      ("delete", "retry-policy", "none")):
+            with self.subTest(words=words):
+                self.fails(3, *words)
 
     def test_operators_cancel_by_executor_and_queue(self):
         first, = self.submit("sleep 100")

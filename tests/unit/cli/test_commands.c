@@ -6,180 +6,10 @@
 
 #include "armada/services.pb-c.h"
 #include "berth/api.pb-c.h"
-#include "rpc/rpc_server.h"
-#include "run.h"
+#include "script.h"
 #include "unit.h"
 #include "wire/json.h"
 #include "wire/message.h"
-
-enum { MORE_MAX = 8 };
-
-/* What the server was asked and what it answers. */
-struct script {
-    struct rpc_server *server;
-    char address[32];
-    enum rpc_code code;
-    const char *message;
-    struct strbuf reply; /* of a unary call, or the one stream message */
-    /* Stream messages that follow it, and how many of them went out. */
-    struct strbuf more[MORE_MAX];
-    uint32_t more_count, sent_count;
-    struct strbuf request;
-    uint32_t call_count;
-};
-
-static void on_unary(void *ctx, struct rpc_call *call, struct str request)
-{
-    struct script *script = ctx;
-
-    script->call_count++;
-    strbuf_clear(&script->request);
-    strbuf_add_str(&script->request, request);
-    rpc_call_finish(call, script->code, script->message,
-                    strbuf_str(&script->reply));
-}
-
-static void on_sent(void *ctx, struct rpc_call *call, bool is_ok)
-{
-    struct script *script = ctx;
-
-    if (!is_ok || script->sent_count == script->more_count ||
-        rpc_call_send(call, strbuf_str(&script->more[script->sent_count++]),
-                      on_sent, script) < 0) {
-        rpc_call_finish(call, script->code, script->message, (struct str){0});
-    }
-}
-
-static void on_stream(void *ctx, struct rpc_call *call, struct str request)
-{
-    struct script *script = ctx;
-
-    script->call_count++;
-    script->sent_count = 0;
-    strbuf_clear(&script->request);
-    strbuf_add_str(&script->request, request);
-    if (script->reply.byte_count == 0 ||
-        rpc_call_send(call, strbuf_str(&script->reply), on_sent, script) < 0) {
-        rpc_call_finish(call, script->code, script->message, (struct str){0});
-    }
-}
-
-static int start(void **state)
-{
-    struct script *script = mem_alloc(sizeof(*script));
-    const char *address = "127.0.0.1:0";
-    struct err err;
-#define UNARY(path)                          \
-    {                                        \
-        path, RPC_UNARY, on_unary, script, 0 \
-    }
-#define STREAM(path)                                  \
-    {                                                 \
-        path, RPC_SERVER_STREAM, on_stream, script, 0 \
-    }
-    struct rpc_method methods[] = {
-        UNARY("/api.Submit/SubmitJobs"),
-        UNARY("/api.Submit/CancelJobs"),
-        UNARY("/api.Submit/CancelJobSet"),
-        UNARY("/api.Submit/PreemptJobs"),
-        UNARY("/api.Submit/ReprioritizeJobs"),
-        UNARY("/api.Submit/CreateQueue"),
-        UNARY("/api.Submit/UpdateQueue"),
-        UNARY("/api.Submit/DeleteQueue"),
-        UNARY("/api.Submit/GetQueue"),
-        STREAM("/api.Submit/GetQueues"),
-        STREAM("/api.Event/GetJobSetEvents"),
-        UNARY("/berth.api.Berth/ListJobs"),
-        UNARY("/berth.api.Berth/ExplainJob"),
-        UNARY("/berth.api.Berth/ListNodes"),
-        UNARY("/berth.api.Berth/ListExecutors"),
-        UNARY("/berth.api.Berth/CreatePool"),
-        UNARY("/berth.api.Berth/ListPools"),
-        STREAM("/berth.api.Berth/Backup"),
-    };
-    struct rpc_server_options options = {
-        .methods = methods,
-        .method_count = ARRAY_COUNT(methods),
-        .addresses = &address,
-        .address_count = 1,
-    };
-
-    script->server = rpc_server_create(&options, &err);
-    assert_non_null(script->server);
-    (void)snprintf(script->address, sizeof(script->address), "127.0.0.1:%u",
-                   rpc_server_port(script->server, 0));
-    *state = script;
-    return 0;
-}
-
-static int stop(void **state)
-{
-    struct script *script = *state;
-
-    rpc_server_destroy(script->server);
-    strbuf_fini(&script->reply);
-    for (int i = 0; i < MORE_MAX; i++) {
-        strbuf_fini(&script->more[i]);
-    }
-    strbuf_fini(&script->request);
-    mem_free(script);
-    return 0;
-}
-
-/* Answer with this message from now on. */
-static void answer(struct script *script, const ProtobufCMessage *message)
-{
-    script->code = RPC_OK;
-    strbuf_clear(&script->reply);
-    wire_encode(message, &script->reply);
-}
-
-/* Add one event to the stream that the server answers. */
-static void add_event(struct script *script, Api__EventMessage *message,
-                      Api__EventMessage__EventsCase kind, void *event)
-{
-    Api__EventStreamMessage stream = API__EVENT_STREAM_MESSAGE__INIT;
-    char id[] = "5:0:0:1";
-
-    /* Every member of the union is a pointer. */
-    message->events_case = kind;
-    message->submitted = event;
-    stream.id = id;
-    stream.message = message;
-    if (script->reply.byte_count == 0) {
-        answer(script, &stream.base);
-        return;
-    }
-    assert_true(script->more_count < MORE_MAX);
-    wire_encode(&stream.base, &script->more[script->more_count++]);
-}
-
-/* What the server was asked last. */
-static void *asked(struct script *script, struct arena *arena,
-                   const ProtobufCMessageDescriptor *type)
-{
-    ProtobufCMessage *message;
-    struct err err = {""};
-
-    int rc = wire_decode(type, strbuf_str(&script->request),
-                         &wire_request_limits, arena, &message, &err);
-    assert_string_equal(err.text, "");
-    assert_int_equal(rc, 0);
-    return message;
-}
-
-#define ASK(script, input, ...) \
-    RUN(input, "--berthUrl", (script)->address, __VA_ARGS__)
-
-static void check(struct run_result result, enum cli_exit code, const char *out,
-                  const char *err)
-{
-    assert_string_equal(result.err, err);
-    assert_string_equal(result.out, out);
-    assert_int_equal(result.code, code);
-    free(result.out);
-    free(result.err);
-}
 
 static void submit_sends_the_jobs_and_prints_their_ids(void **state)
 {
@@ -377,6 +207,7 @@ static void reprioritizing_lists_what_changed_and_what_failed(void **state)
     response.reprioritization_results = entries;
     response.n_reprioritization_results = 2;
     answer(script, &response.base);
+    set_job(script, "01a", API__JOB_STATE__QUEUED, false);
     check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2.5"),
           CLI_OK,
           "Reprioritized jobs with ID:\n01a\nFailed to reprioritize:\n"
@@ -864,8 +695,6 @@ static void backup_writes_only_into_a_new_directory(void **state)
     (void)snprintf(path, sizeof(path), "rm -r %s", folder);
     assert_int_equal(system(path), 0);
 }
-
-#define SERVED(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
 {

@@ -1,0 +1,206 @@
+#include "cli/check.h"
+
+#include "armada/services.pb-c.h"
+#include "cli/states.h"
+
+/* How long a job that was just submitted may take until it can be asked
+ * about: the server's queries follow its log. */
+enum { LATE_MS = 1000, PAUSE_MS = 50 };
+
+/* Ask, and say nothing when it fails.  RPC_OK with a reply. */
+static enum rpc_code ask(struct cli *cli, const char *path,
+                         const ProtobufCMessage *request,
+                         const ProtobufCMessageDescriptor *reply_type,
+                         ProtobufCMessage **ret_reply)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+
+    *ret_reply = NULL;
+    if (cli_connect(cli) != CLI_OK) {
+        return RPC_UNAVAILABLE;
+    }
+    enum rpc_code code =
+        cli_try(cli, path, request, reply_type, ret_reply, status);
+    return code;
+}
+
+/* The job, or the newest of the job set, or NULL. */
+static const Berth__Api__JobSummary *find_jobs(struct cli *cli,
+                                               const struct check_jobs *check,
+                                               bool *ret_is_answered)
+{
+    Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
+    char *id = check->id;
+    ProtobufCMessage *reply;
+
+    request.queue = check->queue;
+    request.job_set = check->job_set;
+    request.job_ids = &id;
+    request.n_job_ids = id ? 1 : 0;
+    request.limit = 1;
+    *ret_is_answered =
+        ask(cli, "/berth.api.Berth/ListJobs", &request.base,
+            &berth__api__list_jobs_response__descriptor, &reply) == RPC_OK;
+    const Berth__Api__ListJobsResponse *response = (void *)reply;
+    return *ret_is_answered && response->n_jobs > 0 ? response->jobs[0] : NULL;
+}
+
+void check_jobs_before(struct cli *cli, struct check_jobs *check)
+{
+    check->before = find_jobs(cli, check, &check->is_answered);
+}
+
+/* It was not there before the request: whether it is now. */
+static bool has_come(struct cli *cli, const struct check_jobs *check)
+{
+    bool is_answered = true;
+
+    for (int waited_ms = 0; waited_ms < LATE_MS; waited_ms += PAUSE_MS) {
+        if (find_jobs(cli, check, &is_answered) || !is_answered) {
+            return true;
+        }
+        if (cli->ports->pause_ms) {
+            cli->ports->pause_ms(PAUSE_MS);
+        }
+    }
+    return false;
+}
+
+static bool is_over(const Berth__Api__JobSummary *job)
+{
+    return job->state == API__JOB_STATE__SUCCEEDED ||
+           job->state == API__JOB_STATE__FAILED ||
+           job->state == API__JOB_STATE__CANCELLED ||
+           job->state == API__JOB_STATE__PREEMPTED ||
+           job->state == API__JOB_STATE__REJECTED;
+}
+
+/* Of a job that there is, in that queue and job set. */
+static enum cli_exit tell_state(struct cli *cli,
+                                const Berth__Api__JobSummary *job,
+                                enum check_verb verb)
+{
+    if (is_over(job) && verb == CHECK_REPRIORITIZE) {
+        return cli_fail(cli, CLI_FAILED,
+                        "job %s has ended (%s): its priority stays as it was",
+                        job->job_id, states_name(job->state));
+    }
+    if (is_over(job)) {
+        (void)cli_fail(cli, CLI_OK, "job %s had ended already (%s)",
+                       job->job_id, states_name(job->state));
+        return CLI_OK;
+    }
+    if (verb == CHECK_PREEMPT && job->state == API__JOB_STATE__QUEUED) {
+        return cli_fail(cli, CLI_FAILED,
+                        "job %s waits in its queue: there is nothing to "
+                        "preempt",
+                        job->job_id);
+    }
+    if (verb == CHECK_PREEMPT && job->not_preemptible) {
+        return cli_fail(cli, CLI_FAILED,
+                        "job %s is of a priority class that is not "
+                        "preempted; it goes on (cancel job ends it)",
+                        job->job_id);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
+                               enum check_verb verb)
+{
+    const Berth__Api__JobSummary *job = check->before;
+
+    if (!check->is_answered || (!job && has_come(cli, check))) {
+        return CLI_OK;
+    }
+    if (!job && check->id) {
+        return cli_fail(cli, CLI_NOT_FOUND, "there is no job %s", check->id);
+    }
+    if (!job) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "there is no job of job set %s in queue %s",
+                        check->job_set, check->queue);
+    }
+    if (!check->id) {
+        return CLI_OK;
+    }
+    if (strcmp(job->queue, check->queue) != 0 ||
+        strcmp(job->job_set, check->job_set) != 0) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "job %s is of queue %s, job set %s: nothing was done",
+                        job->job_id, job->queue, job->job_set);
+    }
+    return tell_state(cli, job, verb);
+}
+
+enum cli_exit check_executor(struct cli *cli, const char *name)
+{
+    Berth__Api__ListExecutorsRequest request =
+        BERTH__API__LIST_EXECUTORS_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    if (ask(cli, "/berth.api.Berth/ListExecutors", &request.base,
+            &berth__api__list_executors_response__descriptor,
+            &reply) != RPC_OK) {
+        return CLI_OK;
+    }
+    const Berth__Api__ListExecutorsResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_executors; i++) {
+        if (strcmp(response->executors[i]->name, name) == 0) {
+            return CLI_OK;
+        }
+    }
+    return cli_fail(cli, CLI_NOT_FOUND, "there is no executor %s", name);
+}
+
+enum cli_exit check_node(struct cli *cli, const char *name,
+                         const char *executor)
+{
+    Berth__Api__ListNodesRequest request = BERTH__API__LIST_NODES_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.node_name = cli_format(cli, "%s", name);
+    request.executor = cli_format(cli, "%s", executor);
+    request.limit = 1;
+    if (ask(cli, "/berth.api.Berth/ListNodes", &request.base,
+            &berth__api__list_nodes_response__descriptor, &reply) != RPC_OK) {
+        return CLI_OK;
+    }
+    const Berth__Api__ListNodesResponse *response = (void *)reply;
+    if (response->n_nodes > 0) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, CLI_NOT_FOUND, "there is no node %s%s%s", name,
+                    *executor ? " of executor " : "", executor);
+}
+
+/* RPC_OK with the queue, RPC_NOT_FOUND, or whatever else the answer was. */
+static enum rpc_code find_queue(struct cli *cli, const char *name,
+                                const Api__Queue **ret_queue)
+{
+    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.name = cli_format(cli, "%s", name);
+    enum rpc_code code = ask(cli, "/api.Submit/GetQueue", &request.base,
+                             &api__queue__descriptor, &reply);
+    *ret_queue = (void *)reply;
+    return code;
+}
+
+enum cli_exit check_queue(struct cli *cli, const char *name)
+{
+    const Api__Queue *queue;
+
+    return find_queue(cli, name, &queue) == RPC_NOT_FOUND
+               ? cli_fail(cli, CLI_NOT_FOUND, "there is no queue %s", name)
+               : CLI_OK;
+}
+
+bool check_has_queue(struct cli *cli, const char *name)
+{
+    const Api__Queue *queue;
+
+    return find_queue(cli, name, &queue) == RPC_OK &&
+           strcmp(queue->name, name) == 0;
+}

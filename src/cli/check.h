@@ -1,0 +1,52 @@
+/*
+ * check - whether what a command names is there.
+ *
+ * Armada's requests about jobs, nodes and executors are blind: they are taken
+ * whether or not there is such a thing, and the answer does not say.  Here the
+ * server is asked about it as well: about jobs before the request, which is
+ * sent in any case, and, should it be one that the server has only just taken,
+ * again after it.  What is said goes to standard error.
+ *
+ * A server that cannot be asked, such as Armada's, or who may not be told,
+ * changes nothing: then nothing is said.
+ */
+#pragma once
+
+#include "berth/api.pb-c.h"
+#include "cli/command.h"
+
+/* What was going to be done to jobs. */
+enum check_verb {
+    CHECK_CANCEL,
+    CHECK_PREEMPT,
+    CHECK_REPRIORITIZE,
+};
+
+/* A job or a job set as a request names it, and what the server knows. */
+struct check_jobs {
+    char *queue, *job_set;
+    char *id;                             /* NULL: the job set */
+    const Berth__Api__JobSummary *before; /* NULL: there was none */
+    bool is_answered;                     /* the server could be asked */
+};
+
+/* Ask about the job, or about any of the job set, before the request. */
+void check_jobs_before(struct cli *cli, struct check_jobs *check);
+
+/* Say after the request what it could not do.  CLI_NOT_FOUND if there is no
+ * such job, or not in that queue and job set; CLI_FAILED if it is none that
+ * can be preempted, or has ended and cannot change.  One that has ended and
+ * was to be cancelled or preempted is as it was to be: CLI_OK, with a
+ * remark. */
+enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
+                               enum check_verb verb);
+
+/* CLI_NOT_FOUND, having said so, if there is no such executor. */
+enum cli_exit check_executor(struct cli *cli, const char *name);
+/* The same of a node; `executor` "": of any. */
+enum cli_exit check_node(struct cli *cli, const char *name,
+                         const char *executor);
+/* The same of a queue. */
+enum cli_exit check_queue(struct cli *cli, const char *name);
+/* Whether the server has a queue of that name; false if it does not say. */
+bool check_has_queue(struct cli *cli, const char *name);

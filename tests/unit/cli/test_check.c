@@ -1,0 +1,117 @@
+/*
+ * check: what is said about jobs, nodes and executors that are not there.
+ */
+#include "armada/services.pb-c.h"
+#include "script.h"
+
+#define CANCEL_TEXT(id)                                                       \
+    "Requesting cancellation of jobs matching queue: q, job set: s, and job " \
+    "ID: " id "\nRequested cancellation for jobs \n"
+
+static void what_is_no_job_is_told_after_the_request(void **state)
+{
+    struct script *script = *state;
+    Api__CancellationResult result = API__CANCELLATION_RESULT__INIT;
+
+    answer(script, &result.base);
+    set_job(script, NULL, 0, false);
+    script->call_count = 0;
+    check(ASK(script, "", "cancel", "job", "q", "s", "01a"), CLI_NOT_FOUND,
+          CANCEL_TEXT("01a"), "berthctl: there is no job 01a\n");
+    assert_int_equal(script->call_count, 1);
+    check(ASK(script, "", "cancel", "job-set", "q", "s"), CLI_NOT_FOUND,
+          "Requested cancellation for job set s\n",
+          "berthctl: there is no job of job set s in queue q\n");
+    check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"),
+          CLI_NOT_FOUND, "Requested preemption for job 01a\n",
+          "berthctl: there is no job 01a\n");
+    set_job(script, "01a", API__JOB_STATE__RUNNING, false);
+    check(ASK(script, "", "preempt", "job", "q", "other", "01a", "why"),
+          CLI_NOT_FOUND, "Requested preemption for job 01a\n",
+          "berthctl: job 01a is of queue q, job set s: nothing was done\n");
+}
+
+static void what_a_job_cannot_do_is_told(void **state)
+{
+    struct script *script = *state;
+    Api__CancellationResult result = API__CANCELLATION_RESULT__INIT;
+
+    answer(script, &result.base);
+    set_job(script, "01a", API__JOB_STATE__SUCCEEDED, false);
+    check(ASK(script, "", "cancel", "job", "q", "s", "01a"), CLI_OK,
+          CANCEL_TEXT("01a"),
+          "berthctl: job 01a had ended already (succeeded)\n");
+    check(ASK(script, "", "reprioritize", "job", "q", "s", "01a", "2"),
+          CLI_FAILED, "Reprioritized jobs with ID:\n",
+          "berthctl: job 01a has ended (succeeded): its priority stays as it "
+          "was\n");
+    set_job(script, "01a", API__JOB_STATE__QUEUED, false);
+    check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_FAILED,
+          "Requested preemption for job 01a\n",
+          "berthctl: job 01a waits in its queue: there is nothing to "
+          "preempt\n");
+    set_job(script, "01a", API__JOB_STATE__RUNNING, true);
+    check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_FAILED,
+          "Requested preemption for job 01a\n",
+          "berthctl: job 01a is of a priority class that is not preempted; it "
+          "goes on (cancel job ends it)\n");
+    set_job(script, "01a", API__JOB_STATE__RUNNING, false);
+    check(ASK(script, "", "preempt", "job", "q", "s", "01a", "why"), CLI_OK,
+          "Requested preemption for job 01a\n", "");
+}
+
+static void nodes_and_executors_that_are_not_there_are_told(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__ListNodesResponse none = BERTH__API__LIST_NODES_RESPONSE__INIT;
+
+    answer(script, &none.base); /* an empty message: of executors as well */
+    check(ASK(script, "", "cordon", "node", "n"), CLI_NOT_FOUND, "",
+          "berthctl: there is no node n\n");
+    check(ASK(script, "", "quarantine", "node", "n", "why", "-e", "x"),
+          CLI_NOT_FOUND, "", "berthctl: there is no node n of executor x\n");
+    check(ASK(script, "", "cordon", "executor", "x", "why"), CLI_NOT_FOUND,
+          "Cordoned executor x\n", "berthctl: there is no executor x\n");
+    check(ASK(script, "", "delete", "executor", "x"), CLI_NOT_FOUND, "",
+          "berthctl: there is no executor x\n");
+    check(ASK(script, "", "get", "nodes", "--pool", "p"), CLI_NOT_FOUND,
+          "NODE  EXECUTOR  POOL  STATE  JOBS  FREE  UNTIL  REASON\n",
+          "berthctl: there are no nodes of pool p\n");
+}
+
+static void queue_that_takes_the_place_of_another_says_so(void **state)
+{
+    struct script *script = *state;
+    Api__Queue queue = API__QUEUE__INIT;
+    char name[] = "q";
+
+    queue.name = name;
+    answer(script, &queue.base);
+    check(ASK(script, "", "create", "queue", "q"), CLI_OK, "Replaced queue q\n",
+          "");
+    check(ASK(script, "", "create", "queue", "other"), CLI_OK,
+          "Created queue other\n", "");
+}
+
+static void jobs_that_are_named_and_not_there_are_told(void **state)
+{
+    struct script *script = *state;
+
+    set_job(script, "01a", API__JOB_STATE__RUNNING, false);
+    check(ASK(script, "", "get", "jobs", "01a", "01b", "-o", "yaml"),
+          CLI_NOT_FOUND,
+          "- jobId: 01a\n  queue: q\n  jobSet: s\n  state: RUNNING\n",
+          "berthctl: there is no job 01b\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SERVED(what_is_no_job_is_told_after_the_request),
+        SERVED(what_a_job_cannot_do_is_told),
+        SERVED(nodes_and_executors_that_are_not_there_are_told),
+        SERVED(queue_that_takes_the_place_of_another_says_so),
+        SERVED(jobs_that_are_named_and_not_there_are_told),
+    };
+    return RUN_TESTS(tests);
+}
