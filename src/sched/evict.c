@@ -96,7 +96,8 @@ static void unit_add_gang(struct round *round, struct unit *unit,
     unit->is_group = gang->subs != NULL;
 }
 
-/* Whether all of a gang that runs may be evicted. */
+/* Whether all of a gang that runs may be evicted.  What it has above its
+ * minimums has no lifetime (model.md 2.11), so that growing gains it none. */
 static bool is_gang_evictable(struct round *round, const struct gang *gang)
 {
     const struct sched *sched = round->sched;
@@ -104,7 +105,9 @@ static bool is_gang_evictable(struct round *round, const struct gang *gang)
     for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
          seq_next(&gang->leased, &at)) {
         uint32_t job = seq_get(&gang->leased, at);
-        if (!may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
+        bool is_minded = !gang->subs || sub_group_is_base(sched, job);
+        if (is_minded &&
+            !may_evict(round, &sched->runs.items[sched->jobs.items[job].run])) {
             return false;
         }
     }
