@@ -462,6 +462,22 @@ static void refresh_touched(struct round *round)
     round->touched.count = 0;
 }
 
+/* Surplus of a gang that breaks on this node goes with it, and leaves its
+ * room; whether it did. */
+static bool goes_with_gang(struct victim *victims, uint32_t count,
+                           struct victim *victim)
+{
+    for (uint32_t i = 0;
+         victim->gang == NONE && victim->group != NONE && i < count; i++) {
+        if (victims[i].job != NONE && victims[i].gang == victim->group) {
+            amounts_add(&victims[i].sum, &victim->sum);
+            victim->job = NONE;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Take everything that is permitted in mind, and give back what there is room
  * for beside the job. */
 const struct victim *victims_choose(const struct search *search, uint32_t node,
@@ -473,6 +489,7 @@ const struct victim *victims_choose(const struct search *search, uint32_t node,
     struct resource_vec room = round->sched->free[node];
     uint32_t count;
     struct victim *victims = collect(search, node, rules, &count);
+    bool breaks_gang = false;
 
     for (uint32_t i = 0; i < count; i++) {
         amounts_add(&room, &victims[i].sum);
@@ -481,15 +498,19 @@ const struct victim *victims_choose(const struct search *search, uint32_t node,
         return NULL;
     }
     amounts_subtract(&room, &class->request);
-    for (uint32_t i = count; i > 0; i--) {
+    for (uint32_t i = 0; i < count; i++) {
         /* From the one that best keeps its place. */
-        struct victim *victim = &victims[count - i];
+        struct victim *victim = &victims[i];
         struct resource_vec none = {0}, rest = room;
+        if (breaks_gang && goes_with_gang(victims, i, victim)) {
+            continue;
+        }
         amounts_subtract(&rest, &victim->sum);
         if (amounts_fit(&none, &rest) && !victim->is_held) {
             room = rest;
             victim->job = NONE;
         }
+        breaks_gang |= victim->job != NONE && victim->gang != NONE;
     }
     *ret_count = count;
     return victims;

@@ -41,6 +41,37 @@ static void growing_gains_a_gang_no_lifetime(void **state)
     assert_string_equal(world_node_of(w, other), "n");
 }
 
+static void what_goes_with_its_group_makes_room_too(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cores = 2}, &terms);
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "A", .priority_class = "low", .cores = 2});
+
+    for (uint32_t job = group; job <= low; job++) {
+        world_lease(w, job, node, 0);
+    }
+    /* Five cores cannot be had without the group, whose six are enough. */
+    uint32_t high = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "high", .cores = 5});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, high), "n");
+    assert_int_equal(world_running_of(w, group, 3), 0);
+    assert_string_equal(world_node_of(w, low), "n");
+    assert_int_equal(w->preempted_count, 3);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
+    assert_int_equal(w->plan.decisions[1].preemption, SCHED_PREEMPT_GANG);
+    assert_int_equal(w->plan.decisions[2].preemption, SCHED_PREEMPT_GANG);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -48,6 +79,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENARIO(growing_gains_a_gang_no_lifetime),
+        SCENARIO(what_goes_with_its_group_makes_room_too),
     };
 
     return RUN_TESTS(tests);
