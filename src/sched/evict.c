@@ -351,6 +351,12 @@ void evict_return(struct round *round, uint32_t index)
         urgent_note(round, round->sched->runs.items[run].node);
         victim_memo_note_node(round, round->sched->runs.items[run].node);
     }
+    if (unit->is_group) {
+        /* Whether its surplus may go depends on whether its minimums may. */
+        uint32_t run = round->members[unit->member_first];
+        uint32_t job = round->sched->runs.items[run].job;
+        victim_memo_note_gang(round, round->sched->jobs.items[job].gang);
+    }
 }
 
 void evict_return_gang(struct round *round, const struct gang *gang)

@@ -87,6 +87,35 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
             is_turn_before(search, gang->queue));
 }
 
+/* Whether the rules for all work let the gang go whole: some pod of its
+ * minimums is evicted, and permitted.  Then it may as well lose surplus alone,
+ * also in its freezing window. */
+static bool may_go_whole(const struct search *search, const struct gang *gang,
+                         const struct victim_rules *rules)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        const struct seq *leased = &gang->subs->items[i].leased;
+        struct seq_cursor at = {0};
+        while (!seq_is_end(leased, at)) {
+            uint32_t job = seq_get(leased, at);
+            const struct run *run =
+                &sched->runs.items[sched->jobs.items[job].run];
+            if (run->state == RUN_EVICTED) {
+                return victim_is_permitted(round, run, class, rules);
+            }
+            if (run->state != RUN_PREEMPTED) {
+                break; /* the lowest id is of the minimum */
+            }
+            seq_next(leased, &at);
+        }
+    }
+    return false;
+}
+
 uint32_t group_victims_list(struct round *round, uint32_t node,
                             const struct gang *gang)
 {
@@ -160,7 +189,8 @@ void group_victims_add(const struct search *search, uint32_t node,
         one.group = index;
         one.is_surplus = left[sub_group] > 0;
         may_go = one.is_surplus ? may_go || rules->takes_surplus ||
-                                      may_shrink(search, gang, run->level)
+                                      may_shrink(search, gang, run->level) ||
+                                      may_go_whole(search, gang, rules)
                                 : may_go && !is_kept;
         if (!may_go) {
             kept_count++;

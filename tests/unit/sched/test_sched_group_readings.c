@@ -72,6 +72,32 @@ static void what_goes_with_its_group_makes_room_too(void **state)
     assert_int_equal(w->plan.decisions[2].preemption, SCHED_PREEMPT_GANG);
 }
 
+static void a_frozen_group_that_may_go_whole_may_lose_surplus(void **state)
+{
+    struct world *w = *state;
+
+    /* Its base of two is elsewhere. */
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 1});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 2});
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .freezing_window_ms = 300 * SECOND,
+    };
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_lease(w, group, m, 0);
+    world_lease(w, group + 1, m, 0);
+    world_lease(w, group + 2, n, 0);
+    sched_gang_scaled(w->sched, group, 1);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->preempted_count, 1);
+    assert_string_equal(world_node_of(w, other), "n");
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -80,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(growing_gains_a_gang_no_lifetime),
         SCENARIO(what_goes_with_its_group_makes_room_too),
+        SCENARIO(a_frozen_group_that_may_go_whole_may_lose_surplus),
     };
 
     return RUN_TESTS(tests);
