@@ -158,6 +158,7 @@ static void pack_terms(const struct instance *instance,
             sub->hops_max =
                 other->hops == NO_LIMIT ? HOPS_ANY : (uint32_t)other->hops;
             terms.sub_group_count = (uint32_t)other->sub_group + 1;
+            terms.freezing_window_ms = other->freezing;
         }
     }
     if (job->has_terms) {
@@ -203,6 +204,27 @@ void built_add_job(struct built *built, const struct instance *instance,
             built->sched, (uint32_t)index, built->handles[job->node],
             CLASSES[job->priority_class].priority, job->leased, false);
     }
+    if (job->node != NO_NODE && job->started != NOT_STARTED) {
+        sched_job_age_from(built->sched, (uint32_t)index, job->started);
+    }
+    if (job->frozen_until) {
+        sched_gang_scaled(built->sched, (uint32_t)index,
+                          job->frozen_until - job->freezing);
+    }
+}
+
+/* Members that have ended count for their gang, if any of it is left. */
+static void end_members(struct built *built, const struct instance *instance)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        if (instance->jobs[j].has_succeeded) {
+            built_add_job(built, instance, j);
+            sched_job_lease(built->sched, (uint32_t)j, built->handles[0], 0, 0,
+                            false);
+            sched_job_succeeded(built->sched, (uint32_t)j);
+            sched_job_remove(built->sched, (uint32_t)j);
+        }
+    }
 }
 
 static void shuffle_numbers(int *numbers, int count, uint64_t *state)
@@ -242,6 +264,7 @@ void built_init(struct built *built, const struct instance *instance,
             built_add_job(built, instance, order[i]);
         }
     }
+    end_members(built, instance);
 }
 
 void built_fini(struct built *built)

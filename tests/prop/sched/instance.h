@@ -66,7 +66,9 @@ struct instance_job {
     /* Of its sub-group, where its gang has terms. */
     bool has_terms;
     int sub_group, sub_minimum, sub_count;
-    int hops; /* or NO_LIMIT */
+    int hops;                   /* or NO_LIMIT */
+    bool has_succeeded;         /* and is not there any more */
+    int freezing, frozen_until; /* the window of its gang; 0: none */
     bool was_leased;
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
@@ -127,6 +129,10 @@ void instance_draw_apps(struct tape *tape, struct instance *instance);
  * above their minimums alone. */
 void instance_draw_terms(struct tape *tape, struct instance *instance,
                          bool is_fast);
+/* Draw one in which some of the gangs with terms run, with or without all of
+ * what they ask for and more. */
+void instance_draw_groups(struct tape *tape, struct instance *instance,
+                          bool is_fast);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed

@@ -58,6 +58,7 @@ static void pass_over_likes(struct oracle *o, int job)
 
 bool oracle_place(struct oracle *o, int unit)
 {
+    o->key = oracle_key(o, unit);
     if (o->in->jobs[unit].gang) {
         return oracle_place_gang(o, unit);
     }
@@ -79,11 +80,14 @@ static void pass_over(struct oracle *o, int unit)
     bool had_window = oracle_has_window(o, unit);
     bool is_admitted = oracle_admit(o, unit);
     bool is_alone = job->gang || job->avoided;
+    bool is_of_queue = !is_alone && oracle_might_find_set(o, unit);
 
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *other = &o->in->jobs[j];
         if (is_alone && (j == unit || oracle_same_gang(o, unit, j))) {
             o->is_passed_over[j] = true;
+        } else if (is_of_queue && !other->gang && oracle_is_like(other, job)) {
+            o->is_passed_over[j] |= other->queue == job->queue;
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
             o->is_barred[j] |= had_window && !is_admitted;
@@ -145,6 +149,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         o.status[j] = !job->is_there         ? GONE
                       : job->node == NO_NODE ? WAITING
                                              : STEADY;
+        o.compares_sets |= o.status[j] == STEADY && job->has_terms;
     }
     oracle_spare(&o);
     oracle_flows_begin(&o);

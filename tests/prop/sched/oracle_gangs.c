@@ -108,6 +108,49 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
            try_members(o, gang, best_rack, needed, preempt_until) > 0;
 }
 
+/* Whether surplus of gangs with terms goes. */
+static bool takes_surplus(const struct oracle *o, int first)
+{
+    for (int i = first; i < o->plan->count; i++) {
+        if (o->plan->decisions[i].preemption == SCHED_PREEMPT_SURPLUS) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Make room for all.  Member by member surplus costs least; all in all others
+ * may, who make more room at once (PG-06): so it is tried without, too. */
+static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
+{
+    const struct oracle saved = *o;
+    const struct oracle_plan saved_plan = *o->plan;
+    int first = o->plan->count;
+
+    if (!try_gang(o, gang, wanted, needed, needed)) {
+        return false;
+    }
+    if (!takes_surplus(o, first)) {
+        return true;
+    }
+    const struct oracle with = *o;
+    const struct oracle_plan with_plan = *o->plan;
+    struct price price = oracle_price_since(o, first);
+    *o = saved;
+    *o->plan = saved_plan;
+    o->keeps_surplus = true;
+    bool is_done = try_gang(o, gang, wanted, needed, needed);
+    bool had_growth = o->has_growth || with.has_growth;
+    struct price without = oracle_price_since(o, first);
+    if (!is_done || oracle_price_compare(&without, &price) >= 0) {
+        *o = with;
+        *o->plan = with_plan;
+    }
+    o->keeps_surplus = false;
+    o->has_growth = had_growth;
+    return true;
+}
+
 bool oracle_place_gang(struct oracle *o, int gang)
 {
     int wanted = oracle_gang_count(o, gang, WAITING);
@@ -121,7 +164,7 @@ bool oracle_place_gang(struct oracle *o, int gang)
     bool is_done = is_near ? oracle_place_near(o, gang)
                            : try_gang(o, gang, wanted, needed, 0);
     if (!is_done && !is_near && o->kind == ROUND_BALANCE && !o->is_filling) {
-        is_done = try_gang(o, gang, wanted, needed, needed);
+        is_done = try_preempting(o, gang, wanted, needed);
     }
     for (int j = 0; j < o->in->job_count; j++) {
         if (is_done && oracle_same_gang(o, gang, j) &&

@@ -23,6 +23,11 @@ static bool unit_before(const struct oracle *o, int a, int b)
 {
     const struct instance_queue *queue = &o->in->queues[o->in->jobs[a].queue];
     bool is_new = o->status[a] == WAITING;
+
+    if (!is_new && o->turn_count > 0) {
+        /* As it was when the plan began, whatever a gang lost since. */
+        return o->ordinal[a] < o->ordinal[b];
+    }
     bool is_class_ignored = is_new && queue->is_class_ignored &&
                             queue->ordering != QUEUE_BY_PRIORITY;
     int c = is_new ? oracle_app_compare(o, a, b) : 0;

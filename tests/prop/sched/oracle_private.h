@@ -50,6 +50,9 @@ struct oracle {
     const struct instance *in;
     enum round_kind kind;
     bool is_filling;
+    bool compares_sets; /* gangs with terms run: see oracle_sets.c */
+    bool keeps_surplus; /* in this try of a gang */
+    struct number key;  /* K of the unit of new work that is tried */
     bool has_growth;
     enum status status[INSTANCE_JOBS_MAX];
     int node[INSTANCE_JOBS_MAX];
@@ -199,6 +202,79 @@ void oracle_promise(struct oracle *o);
 
 /* Make room for the job and return the node, or NO_NODE. */
 int oracle_find_with_victims(struct oracle *o, int job, int rack);
+
+/* oracle_room.c */
+
+/* A job that may go alone, or what goes together of a gang on a node, which
+ * one stands for. */
+struct victim {
+    int job, sum[INSTANCE_KINDS], leased;
+    bool yields, is_evicted; /* some of it */
+    int ordinal;
+    bool is_surplus;
+    bool breaks; /* all of its gang goes, wherever it is */
+    bool is_kept;
+};
+
+/* Who may go: evicted work from an ordinal on, and other preemptible work up
+ * to a level. */
+struct rules {
+    int cut; /* 1 + the ordinal */
+    int level_max;
+    bool spares_gangs;  /* what breaks a gang keeps its place before all else */
+    bool takes_surplus; /* whoever asks */
+};
+
+/* Whether a run promised to give way to the admitted one that is tried. */
+bool oracle_is_yielder(const struct oracle *o, int job);
+/* Whether a run may go for a job by what it is itself. */
+bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
+                   const struct rules *rules);
+/* Who must go on a node for a job, and who of those that may is kept; 0:
+ * there is no room even so.  Those who best keep their places come first. */
+int oracle_choose(const struct oracle *o, int job, int node,
+                  const struct rules *rules, struct victim *victims);
+/* Preempt them. */
+void oracle_take_room(struct oracle *o, int job, int node,
+                      const struct rules *rules);
+
+/* oracle_surplus.c */
+
+/* Whether a run is of what its gang's minimums ask for; others are. */
+bool oracle_is_base(const struct oracle *o, int job);
+/* Which pods on a node are surplus now, were they all to go from there. */
+void oracle_surplus_on(const struct oracle *o, int node,
+                       bool ret_is_surplus[INSTANCE_JOBS_MAX]);
+/* Whether the plan starts some of the gang of a victim, which is not broken
+ * then. */
+bool oracle_is_joined(const struct oracle *o, int victim, int job);
+/* Whether surplus may go for a job. */
+bool oracle_may_shrink(const struct oracle *o, int victim, int job,
+                       const struct rules *rules);
+
+/* oracle_sets.c */
+
+/* What a place costs, or several together. */
+struct price {
+    int64_t rank_max, rank_sum;
+    int count;
+    int ordinal; /* of who would win its place back first */
+    uint64_t lost;
+    bool breaks; /* a gang */
+    int group;   /* all that go are surplus of it; 0: not so */
+    int pod;     /* of these, the highest id */
+};
+
+/* The cheapest place for a job, or NO_NODE; the rules that choose there. */
+int oracle_find_set(const struct oracle *o, int job, int rack,
+                    struct rules *rules);
+/* Whether there might be a place for some job like this one, if not for it:
+ * whether surplus yields depends on the queue that asks. */
+bool oracle_might_find_set(const struct oracle *o, int job);
+/* The price of what was decided since `first`. */
+struct price oracle_price_since(const struct oracle *o, int first);
+/* Which costs less. */
+int oracle_price_compare(const struct price *a, const struct price *b);
 
 /* oracle_gangs.c */
 

@@ -54,7 +54,7 @@ static void measure(const struct oracle *o, int queue, struct share *share)
     *share = (struct share){.weight = 2.0 / o->in->queues[queue].factor_halves};
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *job = &o->in->jobs[j];
-        if (!job->is_there || job->queue != queue ||
+        if (!job->is_there || job->queue != queue || o->status[j] == SPARE ||
             (job->node == NO_NODE && o->in->queues[queue].is_cordoned)) {
             continue;
         }
@@ -125,12 +125,13 @@ void oracle_measure(struct oracle *o)
     }
 }
 
-/* A gang goes whole or not at all. */
+/* A gang goes whole or not at all; what it has above its minimums has no
+ * lifetime. */
 static bool may_all_go(const struct oracle *o, int job)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if ((j == job || oracle_same_gang(o, job, j)) && oracle_runs(o, j) &&
-            !oracle_is_ripe(o, j)) {
+            oracle_is_base(o, j) && !oracle_is_ripe(o, j)) {
             return false;
         }
     }
@@ -141,7 +142,7 @@ void oracle_evict(struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (o->status[j] == STEADY && o->is_over[o->in->jobs[j].queue] &&
-            may_all_go(o, j)) {
+            oracle_is_base(o, j) && may_all_go(o, j)) {
             o->status[j] = EVICTED;
         }
     }

@@ -131,6 +131,18 @@ int oracle_gang_running(const struct oracle *o, int job)
     return count;
 }
 
+/* How many of a job's sub-group have succeeded. */
+static int sub_succeeded(const struct oracle *o, int job)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += o->in->jobs[j].has_succeeded && oracle_same_gang(o, job, j) &&
+                 o->in->jobs[j].sub_group == o->in->jobs[job].sub_group;
+    }
+    return count;
+}
+
 /* How many of a job's sub-group have a status. */
 static int count_sub(const struct oracle *o, int job, enum status status)
 {
@@ -148,7 +160,8 @@ void oracle_spare(struct oracle *o)
     for (int j = o->in->job_count - 1; j >= 0; j--) {
         const struct instance_job *job = &o->in->jobs[j];
         if (job->has_terms && o->status[j] == WAITING &&
-            count_sub(o, j, WAITING) + count_sub(o, j, STEADY) >
+            count_sub(o, j, WAITING) + count_sub(o, j, STEADY) +
+                    sub_succeeded(o, j) >
                 job->sub_minimum) {
             o->status[j] = SPARE;
         }
@@ -173,7 +186,7 @@ static bool has_minimums(const struct oracle *o, int job)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_same_gang(o, job, j) && o->in->jobs[j].has_terms &&
-            count_sub(o, j, WAITING) + sub_running(o, j) <
+            count_sub(o, j, WAITING) + sub_running(o, j) + sub_succeeded(o, j) <
                 o->in->jobs[j].sub_minimum) {
             return false;
         }

@@ -1,13 +1,6 @@
-/* Who makes room. */
+/* Where others make room: on which node, when no gang with terms runs.  The
+ * order is that in which evicted work would win its place back. */
 #include "oracle_private.h"
-
-/* Whether a run promised to give way to the admitted one that is tried. */
-static bool is_yielder(const struct oracle *o, int job)
-{
-    return o->asking && o->in->jobs[job].yields_to == o->asking &&
-           oracle_runs(o, job) && o->status[job] != PLACED &&
-           oracle_is_ripe(o, job);
-}
 
 /* 1 + the ordinal down to which evicted work on the node must go; 0: none. */
 static int cut_of(const struct oracle *o, int job, int node)
@@ -17,7 +10,7 @@ static int cut_of(const struct oracle *o, int job, int node)
 
     for (int j = 0; j < o->in->job_count; j++) {
         for (int k = 0; k < INSTANCE_KINDS; k++) {
-            room[k] += is_yielder(o, j) && o->node[j] == node
+            room[k] += oracle_is_yielder(o, j) && o->node[j] == node
                            ? o->in->jobs[j].request[k]
                            : 0;
         }
@@ -26,7 +19,7 @@ static int cut_of(const struct oracle *o, int job, int node)
         bool is_any = false;
         for (int j = 0; j < o->in->job_count; j++) {
             if (o->status[j] == EVICTED && o->node[j] == node &&
-                o->ordinal[j] == ordinal && !is_yielder(o, j) &&
+                o->ordinal[j] == ordinal && !oracle_is_yielder(o, j) &&
                 oracle_level(o, j) <= oracle_level(o, job)) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
@@ -38,153 +31,6 @@ static int cut_of(const struct oracle *o, int job, int node)
         }
     }
     return 0;
-}
-
-static bool may_go(const struct oracle *o, int victim, int job, int node,
-                   int cut, int level_max)
-{
-    if (o->node[victim] != node || is_yielder(o, victim)) {
-        return o->node[victim] == node;
-    }
-    if (o->status[victim] == EVICTED) {
-        return oracle_level(o, victim) <= oracle_level(o, job) &&
-               o->ordinal[victim] >= o->turn && o->ordinal[victim] + 1 >= cut;
-    }
-    return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
-           oracle_is_preemptible(o, victim) &&
-           oracle_level(o, victim) <= level_max;
-}
-
-/* A victim, or all members of a gang on the node; the last stands for it. */
-struct victim {
-    int job, sum[INSTANCE_KINDS], leased;
-    bool is_kept;
-};
-
-static bool kept_before(const struct oracle *o, const struct victim *a,
-                        const struct victim *b)
-{
-    bool a_yields = is_yielder(o, a->job), b_yields = is_yielder(o, b->job);
-    bool a_evicted = o->status[a->job] == EVICTED;
-    bool b_evicted = o->status[b->job] == EVICTED;
-
-    if (oracle_level(o, a->job) != oracle_level(o, b->job)) {
-        return oracle_level(o, a->job) > oracle_level(o, b->job);
-    }
-    if (a_yields != b_yields) {
-        return b_yields;
-    }
-    if (a_evicted != b_evicted) {
-        return b_evicted;
-    }
-    if (a_evicted && o->ordinal[a->job] != o->ordinal[b->job]) {
-        return o->ordinal[a->job] < o->ordinal[b->job];
-    }
-    return a->leased != b->leased ? a->leased < b->leased
-                                  : oracle_job_before(o, a->job, b->job);
-}
-
-static int collect(const struct oracle *o, int job, int node, int cut,
-                   int level_max, struct victim *victims)
-{
-    int count = 0;
-
-    for (int j = 0; j < o->in->job_count; j++) {
-        if (!may_go(o, j, job, node, cut, level_max)) {
-            continue;
-        }
-        int at = 0;
-        while (at < count && !oracle_same_gang(o, victims[at].job, j)) {
-            at++;
-        }
-        if (at == count) {
-            victims[count++] = (struct victim){.job = j};
-        }
-        struct victim *victim = &victims[at];
-        victim->sum[0] += o->in->jobs[j].request[0];
-        victim->sum[1] += o->in->jobs[j].request[1];
-        victim->job = oracle_job_before(o, victim->job, j) ? j : victim->job;
-        victim->leased = o->in->jobs[j].leased > victim->leased
-                             ? o->in->jobs[j].leased
-                             : victim->leased;
-    }
-    for (int i = 0; i < count; i++) {
-        for (int k = i + 1; k < count; k++) {
-            if (kept_before(o, &victims[k], &victims[i])) {
-                struct victim swap = victims[i];
-                victims[i] = victims[k];
-                victims[k] = swap;
-            }
-        }
-    }
-    return count;
-}
-
-static void preempt(struct oracle *o, int victim, int job)
-{
-    enum sched_preemption why = is_yielder(o, victim) ? SCHED_PREEMPT_YIELD
-                                : o->status[victim] == EVICTED
-                                    ? SCHED_PREEMPT_FAIR_SHARE
-                                    : SCHED_PREEMPT_URGENCY;
-
-    o->status[victim] = PREEMPTED;
-    oracle_flows_rise(o, o->in->jobs[victim].queue);
-    for (int j = 0; j < o->in->job_count; j++) {
-        /* A gang does not start and end in one plan. */
-        o->is_settled[j] |= oracle_same_gang(o, victim, j);
-    }
-    oracle_decide(o, SCHED_PREEMPT, why, victim, o->node[victim], job);
-    for (;;) {
-        int next = -1;
-        for (int j = 0; j < o->in->job_count; j++) {
-            bool is_sibling =
-                oracle_same_gang(o, victim, j) && o->in->jobs[j].is_there &&
-                o->in->jobs[j].node != NO_NODE && o->status[j] != PREEMPTED;
-            if (is_sibling && (next < 0 || oracle_job_before(o, j, next))) {
-                next = j;
-            }
-        }
-        if (next < 0) {
-            return;
-        }
-        o->status[next] = PREEMPTED;
-        oracle_flows_rise(o, o->in->jobs[next].queue);
-        o->has_growth = true;
-        oracle_decide(o, SCHED_PREEMPT, SCHED_PREEMPT_GANG, next, o->node[next],
-                      job);
-    }
-}
-
-static void take_room(struct oracle *o, int job, int node, int cut,
-                      int level_max)
-{
-    struct victim victims[INSTANCE_JOBS_MAX];
-    int count = collect(o, job, node, cut, level_max, victims);
-    int before[INSTANCE_KINDS], room[INSTANCE_KINDS];
-
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
-        before[k] = room[k] = oracle_free(o, node, k);
-        room[k] -= o->in->jobs[job].request[k];
-        for (int i = 0; i < count; i++) {
-            room[k] += victims[i].sum[k];
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        if (victims[i].sum[0] <= room[0] && victims[i].sum[1] <= room[1]) {
-            victims[i].is_kept = true;
-            room[0] -= victims[i].sum[0];
-            room[1] -= victims[i].sum[1];
-        }
-    }
-    for (int i = count - 1; i >= 0; i--) {
-        if (!victims[i].is_kept) {
-            preempt(o, victims[i].job, job);
-        }
-    }
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
-        o->has_growth |=
-            oracle_free(o, node, k) - o->in->jobs[job].request[k] > before[k];
-    }
 }
 
 static int find_fair(const struct oracle *o, int job, int rack, int *cut)
@@ -210,13 +56,14 @@ static int find_urgent(const struct oracle *o, int job, int rack,
     static const int LEVELS[] = {500, 1000, 10000};
 
     for (int l = 0; l < 3 && LEVELS[l] < oracle_level(o, job); l++) {
+        const struct rules rules = {.level_max = LEVELS[l]};
         int best = NO_NODE;
         uint64_t best_key = 0;
         for (int n = 0; n < o->in->node_count; n++) {
             int room[INSTANCE_KINDS] = {oracle_free(o, n, 0),
                                         oracle_free(o, n, 1)};
             for (int j = 0; j < o->in->job_count; j++) {
-                if (may_go(o, j, job, n, 0, LEVELS[l])) {
+                if (oracle_may_go(o, j, job, n, &rules)) {
                     room[0] += o->in->jobs[j].request[0];
                     room[1] += o->in->jobs[j].request[1];
                 }
@@ -248,7 +95,7 @@ static int find_yielding(const struct oracle *o, int job, int rack)
         int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
         bool is_any = false;
         for (int j = 0; j < o->in->job_count; j++) {
-            if (is_yielder(o, j) && o->node[j] == n) {
+            if (oracle_is_yielder(o, j) && o->node[j] == n) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
                 is_any = true;
@@ -268,19 +115,22 @@ static int find_yielding(const struct oracle *o, int job, int rack)
 
 int oracle_find_with_victims(struct oracle *o, int job, int rack)
 {
-    int cut = INSTANCE_JOBS_MAX + 2, level_max = -1;
+    struct rules rules = {.cut = INSTANCE_JOBS_MAX + 2, .level_max = -1};
     int node = find_yielding(o, job, rack);
 
-    if (node == NO_NODE) {
-        cut = 0;
-        node = find_fair(o, job, rack, &cut);
+    if (node == NO_NODE && o->compares_sets) {
+        rules.cut = 0;
+        node = oracle_find_set(o, job, rack, &rules);
+    } else if (node == NO_NODE) {
+        rules.cut = 0;
+        node = find_fair(o, job, rack, &rules.cut);
     }
-    if (node == NO_NODE && !o->in->is_urgency_off) {
-        cut = 0;
-        node = find_urgent(o, job, rack, &level_max);
+    if (node == NO_NODE && !o->compares_sets && !o->in->is_urgency_off) {
+        rules.cut = 0;
+        node = find_urgent(o, job, rack, &rules.level_max);
     }
     if (node != NO_NODE) {
-        take_room(o, job, node, cut, level_max);
+        oracle_take_room(o, job, node, &rules);
     }
     return node;
 }

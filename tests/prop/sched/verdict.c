@@ -74,7 +74,8 @@ static void show(const struct built *built, const struct instance *instance,
         fprintf(
             stderr,
             "job %d%s: q%d %s %d/%d rack %d tol %d prio %d sub %d gang %d "
-            "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d) was %d "
+            "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d succeeded "
+            "%d frozen %d) was %d "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
             "yields %d\n",
@@ -82,10 +83,11 @@ static void show(const struct built *built, const struct instance *instance,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->rack, j->is_tolerant, j->priority, j->submitted, j->gang,
             j->cardinality, j->minimum, j->is_uniform, j->has_terms,
-            j->sub_group, j->sub_minimum, j->sub_count, j->hops, j->was_leased,
-            j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
-            j->deadline, fraction_value(j->charge), j->started, j->admitted,
-            j->promised, j->yields_to);
+            j->sub_group, j->sub_minimum, j->sub_count, j->hops,
+            j->has_succeeded, j->frozen_until, j->was_leased, j->avoided,
+            j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
+            fraction_value(j->charge), j->started, j->admitted, j->promised,
+            j->yields_to);
     }
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *d = &plan->decisions[i];

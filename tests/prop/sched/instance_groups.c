@@ -1,0 +1,151 @@
+/* Instances in which gangs with terms run. */
+#include "instance.h"
+
+enum { NOW = 1000, SUB_GROUPS = 3 };
+
+static int pick(struct tape *tape, int low, int high)
+{
+    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
+}
+
+static bool once_in(struct tape *tape, int n)
+{
+    return pick(tape, 0, n - 1) == n - 1;
+}
+
+/* What of a sub-group counts for its minimum, or asks to. */
+static int count_sub(const struct instance *instance, int index)
+{
+    const struct instance_job *job = &instance->jobs[index];
+    int count = 0;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *other = &instance->jobs[j];
+        count += other->gang == job->gang &&
+                 other->sub_group == job->sub_group &&
+                 (other->is_there || other->has_succeeded);
+    }
+    return count;
+}
+
+/* A member runs somewhere, waits, or has ended. */
+static void draw_member(struct tape *tape, struct instance *instance, int index)
+{
+    struct instance_job *job = &instance->jobs[index];
+    int node = pick(tape, 0, instance->node_count - 1);
+    int way = pick(tape, 0, 7);
+
+    if (way >= 3) {
+        for (int i = 0; i < instance->node_count && job->node == NO_NODE; i++) {
+            int n = (node + i) % instance->node_count;
+            if (instance_free(instance, n, 0) >= job->request[0] &&
+                instance_free(instance, n, 1) >= job->request[1]) {
+                job->node = n;
+                job->leased = pick(tape, 0, 3);
+                job->was_leased = true;
+                job->started = once_in(tape, 4) ? NOT_STARTED : job->leased;
+            }
+        }
+    } else if (way == 1) {
+        job->has_succeeded = true;
+        job->is_there = false;
+    } else if (way == 2) {
+        job->is_there = false;
+    }
+}
+
+/* Let the members of a gang run, or most of them; in a balance round nothing
+ * is left that it might grow by. */
+static void draw_running(struct tape *tape, struct instance *instance,
+                         int first, int count, bool is_fast)
+{
+    bool runs = false;
+    int frozen_until = once_in(tape, 4) ? NOW + pick(tape, -100, 100) : 0;
+
+    for (int j = first; j < first + count; j++) {
+        draw_member(tape, instance, j);
+        runs |= instance->jobs[j].node != NO_NODE ||
+                instance->jobs[j].has_succeeded;
+    }
+    for (int j = first + count - 1; j >= first; j--) {
+        struct instance_job *job = &instance->jobs[j];
+        job->frozen_until = frozen_until;
+        job->freezing = frozen_until ? 500 : 0;
+        job->was_leased |= runs;
+        if (!is_fast && job->is_there && job->node == NO_NODE &&
+            count_sub(instance, j) > job->sub_minimum) {
+            job->is_there = false;
+        }
+    }
+}
+
+/* Sub-groups of the members of a gang; `is_full`: without surplus. */
+static void draw_terms(struct tape *tape, struct instance *instance, int first,
+                       int count, bool is_full)
+{
+    int done = 0, lifetime = once_in(tape, 4) ? pick(tape, 0, 2000) : BY_CLASS;
+
+    for (int s = 0; done < count; s++) {
+        int size =
+            s < SUB_GROUPS - 1 ? pick(tape, 1, count - done) : count - done;
+        int minimum = is_full ? size : pick(tape, s == 0, size);
+        for (int i = 0; i < size; i++) {
+            struct instance_job *job = &instance->jobs[first + done + i];
+            const struct instance_job *head = &instance->jobs[first + done];
+            job->has_terms = true;
+            job->sub_group = s;
+            job->sub_minimum = minimum;
+            job->sub_count = size;
+            job->hops = NO_LIMIT;
+            job->lifetime = lifetime;
+            job->request[0] = head->request[0];
+            job->request[1] = head->request[1];
+            job->rack = head->rack;
+            job->is_tolerant = head->is_tolerant;
+        }
+        done += size;
+    }
+}
+
+/* Nodes have what runs there. */
+static void mend_nodes(struct instance *instance)
+{
+    for (int n = 0; n < instance->node_count; n++) {
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            int left = instance_free(instance, n, k);
+            instance->nodes[n].capacity[k] -= left < 0 ? left : 0;
+        }
+    }
+}
+
+void instance_draw_groups(struct tape *tape, struct instance *instance,
+                          bool is_fast)
+{
+    instance_draw(tape, instance);
+    if (!is_fast) {
+        mend_nodes(instance); /* or gangs would shrink for them */
+    }
+    for (int first = 0, count; first < instance->job_count; first += count) {
+        int gang = instance->jobs[first].gang;
+        for (count = 1; gang && first + count < instance->job_count &&
+                        instance->jobs[first + count].gang == gang;) {
+            count++;
+        }
+        if (gang == 0 || once_in(tape, 4)) {
+            continue;
+        }
+        for (int j = first; j < first + count; j++) {
+            struct instance_job *job = &instance->jobs[j];
+            job->node = NO_NODE;
+            job->was_leased = false;
+            job->is_uniform = false;
+            job->avoided = 0;
+            job->cardinality = count;
+        }
+        bool is_running = pick(tape, 0, 3) > 0;
+        draw_terms(tape, instance, first, count, !is_running && !is_fast);
+        if (is_running) {
+            draw_running(tape, instance, first, count, is_fast);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/* Who makes room on one node (model.md 6.6): all who may go are taken off in
+ * mind, and then keep their places one by one, the best first, as far as there
+ * is room beside the one that comes. */
+#include "oracle_private.h"
+
+bool oracle_is_yielder(const struct oracle *o, int job)
+{
+    return o->asking && o->in->jobs[job].yields_to == o->asking &&
+           oracle_runs(o, job) && o->status[job] != PLACED &&
+           oracle_is_ripe(o, job);
+}
+
+bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
+                   const struct rules *rules)
+{
+    if (o->node[victim] != node || oracle_is_yielder(o, victim)) {
+        return o->node[victim] == node;
+    }
+    if (o->status[victim] == EVICTED) {
+        return oracle_level(o, victim) <= oracle_level(o, job) &&
+               o->ordinal[victim] >= o->turn &&
+               o->ordinal[victim] + 1 >= rules->cut;
+    }
+    return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
+           oracle_is_preemptible(o, victim) &&
+           oracle_level(o, victim) <= rules->level_max;
+}
+
+static bool kept_before(const struct oracle *o, const struct rules *rules,
+                        const struct victim *a, const struct victim *b)
+{
+    if (rules->spares_gangs && a->breaks != b->breaks) {
+        return a->breaks;
+    }
+    if (oracle_level(o, a->job) != oracle_level(o, b->job)) {
+        return oracle_level(o, a->job) > oracle_level(o, b->job);
+    }
+    if (a->is_surplus != b->is_surplus) {
+        return b->is_surplus;
+    }
+    if (a->yields != b->yields) {
+        return b->yields;
+    }
+    if (a->is_evicted != b->is_evicted) {
+        return b->is_evicted;
+    }
+    if (a->is_evicted && a->ordinal != b->ordinal) {
+        return a->ordinal < b->ordinal;
+    }
+    return a->leased != b->leased ? a->leased < b->leased
+                                  : oracle_job_before(o, a->job, b->job);
+}
+
+/* Add one who may go, to the rest of its gang there unless it goes alone. */
+static void add(const struct oracle *o, int job, bool is_surplus,
+                struct victim *victims, int *count)
+{
+    const struct instance_job *record = &o->in->jobs[job];
+    int at = is_surplus ? *count : 0;
+
+    while (at < *count && (victims[at].is_surplus ||
+                           !oracle_same_gang(o, victims[at].job, job))) {
+        at++;
+    }
+    if (at == *count) {
+        victims[(*count)++] = (struct victim){
+            .job = job,
+            .is_surplus = is_surplus,
+            .breaks = record->gang && !is_surplus,
+        };
+    }
+    struct victim *victim = &victims[at];
+    victim->sum[0] += record->request[0];
+    victim->sum[1] += record->request[1];
+    victim->yields |= oracle_is_yielder(o, job);
+    victim->is_evicted |= o->status[job] == EVICTED;
+    victim->ordinal =
+        o->status[job] == EVICTED ? o->ordinal[job] : victim->ordinal;
+    victim->leased =
+        record->leased > victim->leased ? record->leased : victim->leased;
+    /* Of a gang with terms that with the highest id stands for all. */
+    bool is_last = record->has_terms ? job > victim->job
+                                     : oracle_job_before(o, victim->job, job);
+    victim->job = is_last ? job : victim->job;
+}
+
+static int collect(const struct oracle *o, int job, int node,
+                   const struct rules *rules, struct victim *victims)
+{
+    bool is_surplus[INSTANCE_JOBS_MAX];
+    int count = 0;
+
+    oracle_surplus_on(o, node, is_surplus);
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->node[j] == node && is_surplus[j]
+                ? oracle_may_shrink(o, j, job, rules)
+                : oracle_may_go(o, j, job, node, rules) &&
+                      !oracle_is_joined(o, j, job)) {
+            add(o, j, is_surplus[j], victims, &count);
+        }
+    }
+    for (int i = 0; i < count; i++) {
+        for (int k = i + 1; k < count; k++) {
+            if (kept_before(o, rules, &victims[k], &victims[i])) {
+                struct victim swap = victims[i];
+                victims[i] = victims[k];
+                victims[k] = swap;
+            }
+        }
+    }
+    return count;
+}
+
+/* Surplus of a gang that breaks here goes with it, and leaves its room;
+ * whether it did. */
+static bool goes_with_gang(const struct oracle *o, struct victim *victims,
+                           int count, struct victim *victim)
+{
+    for (int i = 0; i < count; i++) {
+        if (victims[i].breaks && !victims[i].is_kept &&
+            oracle_same_gang(o, victims[i].job, victim->job)) {
+            victims[i].sum[0] += victim->sum[0];
+            victims[i].sum[1] += victim->sum[1];
+            victim->is_kept = true; /* as one of its own */
+            return true;
+        }
+    }
+    return false;
+}
+
+int oracle_choose(const struct oracle *o, int job, int node,
+                  const struct rules *rules, struct victim *victims)
+{
+    int count = collect(o, job, node, rules, victims);
+    int room[INSTANCE_KINDS];
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        room[k] = oracle_free(o, node, k) - o->in->jobs[job].request[k];
+        for (int i = 0; i < count; i++) {
+            room[k] += victims[i].sum[k];
+        }
+    }
+    if (room[0] < 0 || room[1] < 0) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        struct victim *victim = &victims[i];
+        if (!goes_with_gang(o, victims, i, victim) &&
+            victim->sum[0] <= room[0] && victim->sum[1] <= room[1]) {
+            victim->is_kept = true;
+            room[0] -= victim->sum[0];
+            room[1] -= victim->sum[1];
+        }
+    }
+    return count;
+}
+
+static void preempt_one(struct oracle *o, int victim, int job,
+                        enum sched_preemption why)
+{
+    oracle_decide(o, SCHED_PREEMPT, why, victim, o->node[victim], job);
+    o->status[victim] = PREEMPTED;
+    oracle_flows_rise(o, o->in->jobs[victim].queue);
+    for (int j = 0; j < o->in->job_count; j++) {
+        /* A gang does not start and end in one plan. */
+        o->is_settled[j] |= oracle_same_gang(o, victim, j);
+    }
+}
+
+static void preempt(struct oracle *o, const struct victim *victim, int job)
+{
+    enum sched_preemption why = victim->yields       ? SCHED_PREEMPT_YIELD
+                                : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
+                                : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
+                                                     : SCHED_PREEMPT_URGENCY;
+
+    preempt_one(o, victim->job, job, why);
+    while (victim->breaks) {
+        int next = -1;
+        for (int j = 0; j < o->in->job_count; j++) {
+            bool is_sibling = oracle_same_gang(o, victim->job, j) &&
+                              o->in->jobs[j].is_there &&
+                              o->in->jobs[j].node != NO_NODE &&
+                              o->status[j] != PREEMPTED;
+            if (is_sibling && (next < 0 || oracle_job_before(o, j, next))) {
+                next = j;
+            }
+        }
+        if (next < 0) {
+            return;
+        }
+        preempt_one(o, next, job, SCHED_PREEMPT_GANG);
+        o->has_growth = true;
+    }
+}
+
+void oracle_take_room(struct oracle *o, int job, int node,
+                      const struct rules *rules)
+{
+    struct victim victims[INSTANCE_JOBS_MAX];
+    int count = oracle_choose(o, job, node, rules, victims);
+    int before[INSTANCE_KINDS] = {oracle_free(o, node, 0),
+                                  oracle_free(o, node, 1)};
+
+    for (int i = count - 1; i >= 0; i--) {
+        if (!victims[i].is_kept) {
+            preempt(o, &victims[i], job);
+        }
+    }
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        o->has_growth |=
+            oracle_free(o, node, k) - o->in->jobs[job].request[k] > before[k];
+    }
+}

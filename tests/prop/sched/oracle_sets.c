@@ -1,0 +1,149 @@
+/* Where others make room as long as gangs with terms run: the place that costs
+ * least (model.md 6.6).  A pod whose going breaks its gang counts with all of
+ * that. */
+#include "oracle_private.h"
+
+static int64_t rank_of(const struct oracle *o, int job)
+{
+    return oracle_level(o, job) + ((int64_t)1 << 31);
+}
+
+/* How many go with a victim. */
+static int count_of(const struct oracle *o, const struct victim *victim)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count && victim->breaks; j++) {
+        count += oracle_same_gang(o, victim->job, j) &&
+                 o->in->jobs[j].is_there && o->in->jobs[j].node != NO_NODE &&
+                 o->status[j] != PREEMPTED;
+    }
+    return victim->breaks ? count : 1;
+}
+
+static void add(const struct oracle *o, const struct victim *victim,
+                struct price *price)
+{
+    int count = count_of(o, victim), gang = o->in->jobs[victim->job].gang;
+    int64_t rank = rank_of(o, victim->job);
+
+    if (price->count == 0 && victim->is_surplus) {
+        price->group = gang;
+    } else if (!victim->is_surplus || gang != price->group) {
+        price->group = 0;
+    }
+    price->pod = victim->job > price->pod ? victim->job : price->pod;
+    price->rank_max = rank > price->rank_max ? rank : price->rank_max;
+    price->rank_sum += rank * count;
+    price->count += count;
+    price->breaks |= victim->breaks;
+    if (victim->is_evicted && victim->ordinal < price->ordinal) {
+        price->ordinal = victim->ordinal;
+    }
+}
+
+/* The price of a node, going by the rules; false: there is no room. */
+static bool judge(const struct oracle *o, int job, int node,
+                  const struct rules *rules, struct price *ret_price)
+{
+    struct victim victims[INSTANCE_JOBS_MAX];
+    int count = oracle_choose(o, job, node, rules, victims);
+    int left[INSTANCE_KINDS];
+
+    *ret_price = (struct price){.ordinal = INT_MAX, .pod = -1};
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        left[k] = oracle_free(o, node, k) - o->in->jobs[job].request[k];
+    }
+    for (int i = 0; i < count; i++) {
+        if (victims[i].is_kept) {
+            continue;
+        }
+        left[0] += victims[i].sum[0];
+        left[1] += victims[i].sum[1];
+        add(o, &victims[i], ret_price);
+    }
+    ret_price->lost = oracle_weigh(o, left);
+    return ret_price->count > 0;
+}
+
+static int order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_groups(const struct price *a, const struct price *b)
+{
+    if (!a->group || !b->group) {
+        return (a->group == 0) - (b->group == 0);
+    }
+    return a->group == b->group ? order(b->pod, a->pod)
+                                : order(a->group, b->group);
+}
+
+int oracle_price_compare(const struct price *a, const struct price *b)
+{
+    int c = order(a->rank_max, b->rank_max);
+
+    c = c ? c : order(a->rank_sum, b->rank_sum);
+    c = c ? c : order(a->count, b->count);
+    c = c ? c : order(b->ordinal, a->ordinal);
+    c = c ? c : (a->lost > b->lost) - (a->lost < b->lost);
+    return c ? c : compare_groups(a, b);
+}
+
+int oracle_find_set(const struct oracle *o, int job, int rack,
+                    struct rules *rules)
+{
+    int best = NO_NODE;
+    struct price best_price;
+    struct rules found = *rules;
+
+    rules->level_max = o->in->is_urgency_off ? -1 : oracle_level(o, job) - 1;
+    for (int n = 0; n < o->in->node_count; n++) {
+        struct rules plain = *rules, sparing = *rules;
+        struct price price, other;
+        sparing.spares_gangs = true;
+        if (!oracle_allows(o, job, n) || oracle_pass(o, job, n) == PASS_NO ||
+            (rack && o->in->nodes[n].rack != rack) ||
+            !judge(o, job, n, &plain, &price)) {
+            continue;
+        }
+        /* There may be a way that leaves more gangs whole. */
+        if (price.breaks && judge(o, job, n, &sparing, &other) &&
+            oracle_price_compare(&other, &price) < 0) {
+            price = other;
+            plain = sparing;
+        }
+        if (best == NO_NODE || oracle_price_compare(&price, &best_price) < 0) {
+            best = n;
+            best_price = price;
+            found = plain;
+        }
+    }
+    *rules = found;
+    return best;
+}
+
+bool oracle_might_find_set(const struct oracle *o, int job)
+{
+    struct rules rules = {.takes_surplus = true};
+
+    return o->compares_sets && o->kind == ROUND_BALANCE && !o->is_filling &&
+           oracle_find_set(o, job, 0, &rules) != NO_NODE;
+}
+
+struct price oracle_price_since(const struct oracle *o, int first)
+{
+    struct price price = {.ordinal = INT_MAX};
+
+    for (int i = first; i < o->plan->count; i++) {
+        const struct oracle_decision *decision = &o->plan->decisions[i];
+        if (decision->action == SCHED_PREEMPT) {
+            int64_t rank = rank_of(o, decision->job);
+            price.rank_max = rank > price.rank_max ? rank : price.rank_max;
+            price.rank_sum += rank;
+            price.count++;
+        }
+    }
+    return price;
+}
