@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { DRAWS_MAX = 1 << 16, SHRINK_TRIES_MAX = 20000 };
 
@@ -113,11 +114,11 @@ static size_t shrink(prop_fn *property, uint64_t *draws, size_t count)
     return count;
 }
 
-static void report(const char *name, uint64_t seed, unsigned run,
+static void report(const char *name, uint64_t seed, uint64_t run,
                    const uint64_t *draws, size_t count)
 {
-    fprintf(stderr, "property %s fails: seed %" PRIu64 " run %u, tape", name,
-            seed, run);
+    fprintf(stderr, "property %s fails: seed %" PRIu64 " run %" PRIu64 ", tape",
+            name, seed, run);
     for (size_t i = 0; i < count; i++) {
         fprintf(stderr, " %" PRIu64, draws[i]);
     }
@@ -131,18 +132,57 @@ static uint64_t env_number(const char *name, uint64_t otherwise)
     return text && *text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+static uint64_t seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec;
+}
+
+/* How long to look: so many runs, or until a time. */
+struct budget {
+    uint64_t run_count;
+    uint64_t end_s; /* UINT64_MAX: whenever the runs are done */
+};
+
+static struct budget budget_of(unsigned run_count)
+{
+    uint64_t seconds = env_number("PROP_SECONDS", 0);
+    uint64_t otherwise = seconds ? UINT64_MAX : run_count;
+
+    return (struct budget){
+        .run_count = env_number("PROP_RUNS", otherwise),
+        .end_s = seconds ? seconds_now() + seconds : UINT64_MAX,
+    };
+}
+
+static bool is_spent(const struct budget *budget, uint64_t run)
+{
+    return run >= budget->run_count ||
+           (budget->end_s < UINT64_MAX && seconds_now() >= budget->end_s);
+}
+
+static bool is_asked_for(const char *name)
+{
+    const char *only = getenv("PROP_ONLY");
+
+    return !only || !*only || strstr(name, only) != NULL;
+}
+
 bool prop_check(const char *name, prop_fn *property, unsigned run_count,
                 uint64_t seed)
 {
     struct tape tape = {.draws = malloc(DRAWS_MAX * sizeof(uint64_t))};
+    struct budget budget = budget_of(run_count);
+    uint64_t run = 0;
     bool holds = true;
 
     if (!tape.draws) {
         abort();
     }
     seed = seed ? seed : env_number("PROP_SEED", 1);
-    run_count = (unsigned)env_number("PROP_RUNS", run_count);
-    for (unsigned run = 0; holds && run < run_count; run++) {
+    for (; holds && is_asked_for(name) && !is_spent(&budget, run); run++) {
         tape.state = seed * 0x2545f4914f6cdd1du + run;
         tape.count = 0;
         holds = property(&tape);
@@ -152,6 +192,11 @@ bool prop_check(const char *name, prop_fn *property, unsigned run_count,
         }
     }
     free(tape.draws);
+    if (getenv("PROP_COUNT") && is_asked_for(name)) {
+        printf("%s: %" PRIu64 " runs from seed %" PRIu64 "%s\n", name, run,
+               seed, holds ? "" : ", the last of which fails");
+        (void)fflush(stdout);
+    }
     return holds;
 }
 

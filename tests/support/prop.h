@@ -19,9 +19,11 @@ typedef bool prop_fn(struct tape *tape);
  * `low` the simplest case. */
 uint64_t draw(struct tape *tape, uint64_t low, uint64_t high);
 
-/* Run `property` `run_count` times from `seed` (0: from $PROP_SEED, else 1;
- * $PROP_RUNS overrides the count).  On failure print the name, the seed, the
- * run and the shrunk tape, and return false. */
+/* Run `property` `run_count` times from `seed` (0: from $PROP_SEED, else 1).
+ * $PROP_RUNS is another count; with $PROP_SECONDS it ends after that time, or
+ * after $PROP_RUNS if that is sooner.  $PROP_ONLY leaves out what has not this
+ * in its name, $PROP_COUNT prints how many runs there were.  On failure print
+ * the name, the seed, the run and the shrunk tape, and return false. */
 bool prop_check(const char *name, prop_fn *property, unsigned run_count,
                 uint64_t seed);
 
