@@ -347,6 +347,20 @@ static bool try_gang(struct round *round, const struct claim *claim)
     return false;
 }
 
+/* What the members without a place were charged ends; the decisions from a
+ * mark on start the others. */
+static void give_back_rest(struct round *round, struct lane *lane, size_t mark)
+{
+    const struct sched *sched = round->sched;
+    int64_t rest = round->reserve.asking_charge;
+
+    for (size_t i = mark; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        rest -= decision->action == SCHED_LEASE ? decision->charge : 0;
+    }
+    share_give_back(lane, rest);
+}
+
 /* Try to place an entry, with those victims that its turn in the order of all
  * would give it, and those that yield to it. */
 static bool try_entry(struct round *round, const struct claim *claim)
@@ -383,6 +397,7 @@ static bool try_entry(struct round *round, const struct claim *claim)
     round->reserve.asking = 0;
     round->reserve.ordinal_min = 0;
     if (is_placed) {
+        give_back_rest(round, claim->lane, mark);
         round_settle_gangs(round, mark);
         lane_refresh(round, claim->lane);
     }
@@ -441,6 +456,18 @@ static bool try_in_turn(struct round *round, const struct claim *claim)
     return is_placed;
 }
 
+/* An entry has started, maybe without some of its gang, which counted before:
+ * the flow does not fall by that. */
+static void note_started(struct round *round, struct lane *lane,
+                         const struct resource_vec *all,
+                         const struct resource_vec *infinite)
+{
+    if (memcmp(all, &lane->all, sizeof(*all)) != 0) {
+        share_fell(round, lane, all, infinite);
+        lane_refresh(round, lane);
+    }
+}
+
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
@@ -449,10 +476,17 @@ void head_pass(struct round *round)
         struct head_entry *entry = &reserve->entries[i];
         struct claim *claim = &entry->claim;
         struct resource_vec own = *request_of(round, claim);
-        amounts_subtract(&claim->lane->all, &own);
+        struct lane *lane = claim->lane;
+        const struct resource_vec all = lane->all;
+        const struct resource_vec infinite =
+            lane->limits ? lane->limits->infinite : (struct resource_vec){0};
+        amounts_subtract(&lane->all, &own);
         share_count_claim(round, claim, -1);
         bool is_possible = may_ever(round, claim);
         entry->is_done = is_possible && try_in_turn(round, claim);
+        if (entry->is_done) {
+            note_started(round, lane, &all, &infinite);
+        }
         if (entry->is_done || round->is_cut) {
             continue;
         }
@@ -460,15 +494,15 @@ void head_pass(struct round *round)
             (!hold_for(round, claim) && !has_closed_nodes(round))) {
             entry->is_done = true;
             decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
-            amounts_add(&claim->lane->all, &own);
+            amounts_add(&lane->all, &own);
             share_count_claim(round, claim, 1);
             forget_entry(round, claim, &own);
             continue;
         }
-        amounts_add(&claim->lane->all, &own);
+        amounts_add(&lane->all, &own);
         share_count_claim(round, claim, 1);
         /* A try that was undone may have put the lane in order without it. */
-        lane_refresh(round, claim->lane);
+        lane_refresh(round, lane);
         wake_for_yielders(round, claim);
     }
 }

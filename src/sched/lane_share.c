@@ -55,7 +55,9 @@ void share_begin(struct round *round, struct lane *lane)
     }
 }
 
-void share_fall(struct round *round, struct lane *lane)
+void share_fell(struct round *round, struct lane *lane,
+                const struct resource_vec *all,
+                const struct resource_vec *infinite)
 {
     const struct cost_base *base = &round->pool->base;
 
@@ -69,17 +71,23 @@ void share_fall(struct round *round, struct lane *lane)
         .infinite_floor = lane->limits ? lane->limits->infinite_floor : 0,
         .journal_count = round->sched->journal.count,
     };
-    struct cost usage = cost_of(base, &lane->all, NULL, lane->factor_micro);
+    struct cost usage = cost_of(base, all, NULL, lane->factor_micro);
     VEC_PUSH(&round->falls, fall);
     if (!fall.has_floor || cost_compare(base, &usage, &fall.floor) > 0) {
         lane->flow->floor = usage;
         lane->flow->has_floor = true;
     }
     if (lane->limits) {
-        double infinite = cost_fraction(base, &lane->limits->infinite);
+        double cost = cost_fraction(base, infinite);
         lane->limits->infinite_floor =
-            infinite > fall.infinite_floor ? infinite : fall.infinite_floor;
+            cost > fall.infinite_floor ? cost : fall.infinite_floor;
     }
+}
+
+void share_fall(struct round *round, struct lane *lane)
+{
+    share_fell(round, lane, &lane->all,
+               lane->limits ? &lane->limits->infinite : NULL);
 }
 
 void share_rollback(struct round *round, size_t journal_count)

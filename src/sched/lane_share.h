@@ -29,6 +29,10 @@ void share_end(struct round *round);
 
 /* The lane's usage is to fall: its flows do not at once (model.md 2.5). */
 void share_fall(struct round *round, struct lane *lane);
+/* Likewise when it has fallen, and was more: `all`, and of it `infinite`. */
+void share_fell(struct round *round, struct lane *lane,
+                const struct resource_vec *all,
+                const struct resource_vec *infinite);
 /* Undo that down to a count of the journal. */
 void share_rollback(struct round *round, size_t journal_count);
 

@@ -247,13 +247,12 @@ static int compare_times(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The first time at which the gang has room, or SCHED_START_UNKNOWN. */
-static int64_t first_time(struct spots *spots)
+/* The moments at which there is more room, the first of them now, each once;
+ * their number. */
+static size_t list_times(const struct spots *spots, int64_t *times)
 {
-    struct round *round = spots->r->round;
-    size_t count = spots->r->releases.count;
-    int64_t *times = arena_alloc_array(round->arena, count + 1, sizeof(*times));
-    size_t low = 0, high = count + 1;
+    const struct round *round = spots->r->round;
+    size_t count = spots->r->releases.count, kept = 1;
 
     times[0] = round->now_ms;
     for (size_t i = 0; i < count; i++) {
@@ -261,15 +260,33 @@ static int64_t first_time(struct spots *spots)
         times[i + 1] = at_ms > round->now_ms ? at_ms : round->now_ms;
     }
     qsort(times, count + 1, sizeof(*times), compare_times);
+    for (size_t i = 1; i <= count; i++) {
+        if (times[i] != times[kept - 1]) {
+            times[kept++] = times[i];
+        }
+    }
+    return kept;
+}
+
+/* The first time at which the gang has room, or SCHED_START_UNKNOWN.  Unlike
+ * members may have room at one time and none at a later one, so each is tried;
+ * where that is too much, halving finds one that may be later. */
+static int64_t first_time(struct spots *spots, uint64_t looks_each)
+{
+    int64_t *times = arena_alloc_array(
+        spots->r->round->arena, spots->r->releases.count + 1, sizeof(*times));
+    size_t count = list_times(spots, times), low = 0, high = count;
+    bool is_halved = looks_each * count > RESERVE_LOOKS_MAX;
+
     while (low < high) {
-        size_t middle = (low + high) / 2;
+        size_t middle = is_halved ? (low + high) / 2 : low;
         if (fits_at(spots, times[middle])) {
             high = middle;
         } else {
             low = middle + 1;
         }
     }
-    return low <= count ? times[low] : SCHED_START_UNKNOWN;
+    return low < count ? times[low] : SCHED_START_UNKNOWN;
 }
 
 /* All that is free or bounded on a node. */
@@ -460,7 +477,8 @@ bool reserve_for_gang(struct reserving *r)
     if ((uint64_t)kinds * spots.count > RESERVE_LOOKS_MAX) {
         return false;
     }
-    r->reservation->start_ms = first_time(&spots);
+    r->reservation->start_ms =
+        first_time(&spots, (uint64_t)kinds * spots.count);
     spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
     /* Once more: the search may have ended on a time that was too early. */
     if (!fits_at(&spots, r->reservation->start_ms)) {

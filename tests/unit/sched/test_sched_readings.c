@@ -325,6 +325,130 @@ static void an_admitted_gang_counts_after_a_try(void **state)
     assert_string_equal(world_node_of(w, hungry), "c");
 }
 
+/* The promise of a gang of two unlike members, where so many runs end at 30 on
+ * the node on which another ends at 60; from 90 on there is room anyway. */
+static int64_t promise_where_parts_end_at_30(struct world *w, int part_count)
+{
+    struct sched_admission admission;
+    struct world_job run = {
+        .queue = "Q", .priority_class = "fixed", .deadline_s = 30};
+    struct world_job member = {.queue = "Q",
+                               .gang = "g",
+                               .cardinality = 2,
+                               .minimum = 2,
+                               .memory_gb = 1};
+
+    world_queue(w, "Q", 1);
+    uint32_t a =
+        world_node(w, &(struct world_node){"a", .cores = 6, .memory_gb = 8});
+    uint32_t b =
+        world_node(w, &(struct world_node){"b", .cores = 4, .memory_gb = 4});
+    for (int i = 0; i < part_count; i++) {
+        run.cores = 2 / part_count;
+        world_lease(w, world_submit(w, &run), a, 0);
+    }
+    run = (struct world_job){
+        .queue = "Q", .priority_class = "fixed", .cores = 2, .deadline_s = 60};
+    world_lease(w, world_submit(w, &run), a, 0);
+    run.deadline_s = 90;
+    run.memory_gb = 1;
+    world_lease(w, world_submit(w, &run), b, 0);
+    run.deadline_s = 0;
+    run.memory_gb = 6;
+    world_lease(w, world_submit(w, &run), a, 0);
+    (void)world_submit(w, &member);
+    member.memory_gb = 3;
+    member.submitted_ms = 1;
+    uint32_t last = world_submit(w, &member);
+    world_round(w, ROUND_FAST, 0);
+    assert_true(sched_job_admission(w->sched, last, &admission));
+    return admission.start_ms;
+}
+
+/* Unlike members may have room at one moment and none at a later one: the first
+ * such moment is promised, however many things end then (model.md 2.9). */
+static void an_unlike_gang_is_promised_the_first_moment(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    assert_int_equal(promise_where_parts_end_at_30(w, 1), 30000);
+    world_restart(w);
+    assert_int_equal(promise_where_parts_end_at_30(w, 2), 30000);
+}
+
+/* Nor does it fall at once with the members that an admitted gang starts
+ * without (model.md 2.5). */
+static void a_flow_does_not_fall_with_what_a_gang_goes_without(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "Q", .gang = "g", .cores = 5, .cardinality = 2, .minimum = 1};
+    struct world_job last = {.queue = "Q", .cores = 3, .submitted_ms = 2};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].half_time_ms = 600000;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "R", 1);
+    world_queue(w, "S", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 9});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 6});
+    struct world_job run = {
+        .queue = "S", .cores = 6, .priority_class = "fixed"};
+    uint32_t first = world_submit(w, &run);
+    world_lease(w, first, n, 0);
+    run.queue = "R";
+    world_lease(w, world_submit(w, &run), m, 0);
+    world_submit_many(w, &member, 2);
+    world_round(w, ROUND_FAST, 0); /* admitted: Q uses 10, R 6 */
+    world_end(w, first);
+    uint32_t of_q = world_submit(w, &last);
+    last.queue = "R";
+    uint32_t of_r = world_submit(w, &last);
+    world_round(w, ROUND_FAST, 0); /* one of 5 starts, and 4 are left */
+    assert_string_equal(world_node_of(w, of_q), "");
+    assert_string_equal(world_node_of(w, of_r), "n");
+}
+
+/* What an admitted gang goes without is charged no longer, in the same round
+ * (model.md 2.7). */
+static void what_a_gang_goes_without_is_not_charged(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "Q",
+                               .gang = "g",
+                               .cores = 5,
+                               .lifetime_s = 60,
+                               .cardinality = 2,
+                               .minimum = 1};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    /* Of 10 cores Q is due 5: the gang is charged for 5 and a minute, which is
+     * the budget; half of it remains when it has started with one. */
+    w->policy.pools[0].excess_budget_minutes = 1;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    world_queue(w, "S", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    struct world_job run = {
+        .queue = "S", .cores = 6, .priority_class = "fixed"};
+    uint32_t first = world_submit(w, &run);
+    world_lease(w, first, n, 0);
+    world_submit(w, &(struct world_job){.queue = "S", .cores = 11});
+    world_submit_many(w, &member, 2);
+    world_round(w, ROUND_FAST, 0);
+    struct world_job last = {.queue = "Q", .cores = 2, .lifetime_s = 60};
+    uint32_t of_q = world_submit(w, &last);
+    world_end(w, first);
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "S", .cores = 2}),
+                n, 0);
+    world_round(w, ROUND_FAST, 0); /* one of 5 starts, and 3 are left */
+    assert_string_equal(world_node_of(w, of_q), "n");
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -341,6 +465,9 @@ int main(void)
         CASE(what_a_share_refuses_waits_for_the_next_round),
         CASE(a_dismissed_job_gives_its_charge_back_at_once),
         CASE(an_admitted_gang_counts_after_a_try),
+        CASE(an_unlike_gang_is_promised_the_first_moment),
+        CASE(a_flow_does_not_fall_with_what_a_gang_goes_without),
+        CASE(what_a_gang_goes_without_is_not_charged),
     };
 
     return RUN_TESTS(tests);
