@@ -36,6 +36,9 @@ void instance_submit(struct instance *instance, int index, int now)
 {
     instance_advance(instance, now);
     instance->jobs[index].is_there = true;
+    if (instance->jobs[index].gang) {
+        instance_gang_changed(instance, instance->jobs[index].gang);
+    }
     instance_app_event(instance, index, APP_ASKS, now);
 }
 
@@ -44,9 +47,13 @@ void instance_remove(struct instance *instance, int index, int now)
     struct instance_job *job = &instance->jobs[index];
 
     instance_advance(instance, now);
-    admit(instance, index, 0, INT_MAX);
     job->is_there = false;
     job->node = NO_NODE;
+    if (job->gang) {
+        instance_gang_changed(instance, job->gang);
+    } else {
+        admit(instance, index, 0, INT_MAX);
+    }
     job->charge = (struct fraction){0, 1};
     instance_advance(instance, now);
     instance_app_event(instance, index, APP_LOSES, now);

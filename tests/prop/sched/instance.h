@@ -142,6 +142,9 @@ void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now);
 /* A job comes, to wait. */
 void instance_submit(struct instance *instance, int job, int now);
+/* Members of a gang came or went: it stays admitted, with all of them, as long
+ * as it is whole and something of it waits. */
+void instance_gang_changed(struct instance *instance, int gang);
 /* The containers of a leased job run. */
 void instance_start(struct instance *instance, int job, int now);
 /* A job is no longer there. */

@@ -221,12 +221,15 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
     instance->has_backfill = !once_in(tape, 8);
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
-        /* Gangs in windows are held by prop_reserve alone so far. */
-        job->gang = 0;
-        job->is_uniform = false;
-        job->cardinality = job->minimum = 1;
+        const struct instance_job *head =
+            job->gang ? &instance->jobs[job->gang - 1] : job;
         job->node = NO_NODE;
         job->was_leased = false;
+        if (head != job) {
+            job->lifetime = head->lifetime;
+            job->deadline = head->deadline;
+            continue;
+        }
         if (once_in(tape, 2)) {
             job->lifetime =
                 once_in(tape, 3) ? ENDLESS : pick(tape, 0, 5) * 60000;

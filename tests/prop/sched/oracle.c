@@ -22,9 +22,8 @@ void oracle_decide(struct oracle *o, enum sched_action action,
 
 void oracle_lease(struct oracle *o, int job, int node)
 {
-    double charge = o->in->jobs[job].admitted
-                        ? fraction_value(o->in->jobs[job].charge) * 1e6
-                        : oracle_book(o, job, o->in->jobs[job].request);
+    double charge = o->asking ? oracle_rebook(o, job)
+                              : oracle_book(o, job, o->in->jobs[job].request);
 
     o->status[job] = PLACED;
     o->node[job] = node;

@@ -129,8 +129,8 @@ static bool is_within_budget(const struct oracle *o, int unit)
                        fraction_of(o->in->budget_minutes * 60000, 1));
 
     for (int j = 0; j < o->in->job_count; j++) {
-        bool is_booked =
-            oracle_runs(o, j) || (o->status[j] == WAITING && o->admitted[j]);
+        bool is_booked = (oracle_runs(o, j) && o->status[j] != PLACED) ||
+                         (o->status[j] == WAITING && o->admitted[j]);
         if (is_booked && o->in->jobs[j].queue == queue) {
             booked = fraction_add(booked, o->in->jobs[j].charge);
         }
@@ -169,4 +169,26 @@ double oracle_book(struct oracle *o, int unit,
     struct fraction charge = charge_of(o, unit, request);
     o->spent[queue] = fraction_add(o->spent[queue], charge);
     return fraction_value(charge) * 1e6;
+}
+
+void oracle_share_charge(struct oracle *o, int unit)
+{
+    struct fraction charge = {0, 1};
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_is_member(o, unit, j)) {
+            charge = fraction_add(charge, o->in->jobs[j].charge);
+            count++;
+        }
+    }
+    o->asking_charge = fraction_times(charge, fraction_of(1, count));
+}
+
+double oracle_rebook(struct oracle *o, int job)
+{
+    int queue = o->in->jobs[job].queue;
+
+    o->spent[queue] = fraction_add(o->spent[queue], o->asking_charge);
+    return fraction_value(o->asking_charge) * 1e6;
 }

@@ -144,8 +144,10 @@ static void try_admitted(struct oracle *o, int unit)
 
     /* Its own admission does not count against it. */
     mark(o, unit, 0);
-    if (is_possible) {
+    /* A gang that lost members to those before it starts nobody now. */
+    if (is_possible && !o->is_settled[unit]) {
         o->asking = serial;
+        oracle_share_charge(o, unit);
         o->turn = turn_of(o, unit);
         is_placed = oracle_place(o, unit);
         o->asking = o->turn = 0;

@@ -72,6 +72,7 @@ struct oracle {
     /* While an admitted one is tried: its serial, and the first of the evicted
      * that its turn comes before. */
     int asking, turn;
+    struct fraction asking_charge; /* of each member */
     struct turn turns[INSTANCE_JOBS_MAX]; /* by ordinal */
     int turn_count;
     struct oracle_plan *plan;
@@ -150,6 +151,10 @@ bool oracle_is_within_rights(const struct oracle *o, int unit);
  * of the pool x ms. */
 double oracle_book(struct oracle *o, int unit,
                    const int request[INSTANCE_KINDS]);
+/* The charge of an admitted unit is that of its members in equal parts. */
+void oracle_share_charge(struct oracle *o, int unit);
+/* Book a member's part; likewise. */
+double oracle_rebook(struct oracle *o, int job);
 
 /* oracle_apps.c */
 
@@ -173,17 +178,25 @@ bool oracle_fits(const struct oracle *o, int job, const int room[]);
 /* Best fit in free space, or NO_NODE; `rack` 0: anywhere. */
 int oracle_find_free(const struct oracle *o, int job, int rack);
 
-/* oracle_reserve.c */
+/* oracle_bounds.c */
 
 /* Whether a run is old enough to be held to its lifetime. */
 bool oracle_is_ripe(const struct oracle *o, int job);
-/* Reserve for a unit, which does not count as admitted now; false when not
- * even empty nodes would do. */
-bool oracle_reserve(struct oracle *o, int unit, int serial);
+/* When what a run has is free, for a unit; INT_MAX: not known. */
+int oracle_bound(const struct oracle *o, int job, int unit);
+/* What a node has when all bounds up to a time have passed. */
+void oracle_room_at(const struct oracle *o, int node, int unit, int at,
+                    int room[INSTANCE_KINDS]);
 /* Whether a job's deadline ends it in time for whom the hold is. */
 bool oracle_is_bounded(const struct oracle *o, int job);
 /* How a job may take its place on a node. */
 enum pass oracle_pass(const struct oracle *o, int job, int node);
+
+/* oracle_reserve.c */
+
+/* Reserve for a unit, which does not count as admitted now; false when not
+ * even empty nodes would do. */
+bool oracle_reserve(struct oracle *o, int unit, int serial);
 
 /* oracle_head.c */
 

@@ -1,123 +1,5 @@
-/* The reservation of the first that has no room, and the backfill test
- * (model.md 2.8, 2.9). */
+/* The reservation of the first that has no room (model.md 2.9). */
 #include "oracle_private.h"
-
-static int later(int at, int by)
-{
-    return by > INT_MAX - at ? INT_MAX : at + by;
-}
-
-static int lifetime_of(const struct oracle *o, int job)
-{
-    int lifetime = instance_lifetime(o->in, job);
-
-    return lifetime == ENDLESS ? INT_MAX : lifetime;
-}
-
-static int deadline_of(const struct oracle *o, int job)
-{
-    int deadline = o->in->jobs[job].deadline;
-
-    return deadline ? deadline : INT_MAX;
-}
-
-bool oracle_is_ripe(const struct oracle *o, int job)
-{
-    int lifetime = lifetime_of(o, job), started = o->in->jobs[job].started;
-
-    return lifetime == 0 || (lifetime != INT_MAX && started != NOT_STARTED &&
-                             later(started, lifetime) <= o->now);
-}
-
-/* The test. */
-
-bool oracle_is_bounded(const struct oracle *o, int job)
-{
-    return o->hold.start < INT_MAX &&
-           later(o->now, deadline_of(o, job)) <= o->hold.start;
-}
-
-enum pass oracle_pass(const struct oracle *o, int job, int node)
-{
-    const struct hold *hold = &o->hold;
-    int lifetime = lifetime_of(o, job);
-
-    if (!hold->is_made || !hold->is_reserved[node] ||
-        oracle_level(o, job) > oracle_level(o, hold->unit)) {
-        return PASS_BESIDE;
-    }
-    if (oracle_is_bounded(o, job)) {
-        return PASS_BOUND;
-    }
-    if (hold->start == INT_MAX ? lifetime == 0
-                               : later(o->now, lifetime) <= hold->start) {
-        return PASS_YIELDS;
-    }
-    return oracle_fits(o, job, hold->extra[node]) ? PASS_BESIDE : PASS_NO;
-}
-
-/* Whether it would be evicted for the unit once it is old enough. */
-static bool would_go(const struct oracle *o, int job, int unit)
-{
-    int queue = o->in->jobs[job].queue, amounts[INSTANCE_KINDS] = {0};
-
-    if (o->in->jobs[job].yields_to && o->status[job] != PLACED &&
-        o->in->jobs[job].yields_to == o->hold.serial) {
-        return true;
-    }
-    for (int j = 0; j < o->in->job_count; j++) {
-        bool counts = o->in->jobs[j].is_there &&
-                      o->in->jobs[j].queue == queue &&
-                      o->in->jobs[j].node != NO_NODE;
-        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
-            amounts[k] += o->in->jobs[j].request[k];
-        }
-    }
-    return !o->in->is_fair_share_off && o->is_over[queue] &&
-           oracle_level(o, job) <= oracle_level(o, unit) &&
-           oracle_compare(o, oracle_key(o, unit),
-                          oracle_cost(o, queue, amounts)) < 0;
-}
-
-/* When what a run has is free, for a unit; INT_MAX: not known. */
-static int bound_of(const struct oracle *o, int job, int unit)
-{
-    int started = o->in->jobs[job].started;
-    int start =
-        o->status[job] == PLACED || started == NOT_STARTED ? o->now : started;
-    int bound = later(start, deadline_of(o, job));
-
-    if (o->status[job] != PLACED && oracle_is_preemptible(o, job) &&
-        oracle_level(o, job) < oracle_level(o, unit) &&
-        !o->in->is_urgency_off) {
-        return o->now; /* a more urgent one takes it as soon as it may */
-    }
-    bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
-    if (would_go(o, job, unit)) {
-        int ripe = later(start, lifetime_of(o, job));
-        bound = ripe < bound ? ripe : bound;
-    }
-    return bound;
-}
-
-/* What a node has when all bounds up to a time have passed. */
-static void room_at(const struct oracle *o, int node, int unit, int at,
-                    int room[INSTANCE_KINDS])
-{
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
-        room[k] = oracle_free(o, node, k);
-    }
-    for (int j = 0; j < o->in->job_count; j++) {
-        if (oracle_runs(o, j) && o->node[j] == node) {
-            int bound = bound_of(o, j, unit);
-            for (int k = 0; k < INSTANCE_KINDS; k++) {
-                room[k] += bound < INT_MAX && bound <= at
-                               ? o->in->jobs[j].request[k]
-                               : 0;
-            }
-        }
-    }
-}
 
 /* Where a unit's members would go, one after the other. */
 struct fitting {
@@ -174,6 +56,28 @@ static int needed_of(const struct oracle *o, int unit)
     return lacking < waiting ? lacking : waiting;
 }
 
+/* The member to go next: those that are like the last one stand together. */
+static int next_member(const struct oracle *o, int unit, int last,
+                       const bool *is_done)
+{
+    int next = -1;
+    bool is_like = false;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (!oracle_is_member(o, unit, j) || is_done[j]) {
+            continue;
+        }
+        bool is_same =
+            last >= 0 && oracle_is_like(&o->in->jobs[last], &o->in->jobs[j]);
+        if (next < 0 || is_same > is_like ||
+            (is_same == is_like && oracle_job_before(o, j, next))) {
+            next = j;
+            is_like = is_same;
+        }
+    }
+    return next;
+}
+
 static bool fits_in_rack(const struct oracle *o, int unit, int rack, int at,
                          struct fitting *ret_fitting)
 {
@@ -182,16 +86,10 @@ static bool fits_in_rack(const struct oracle *o, int unit, int rack, int at,
 
     memset(ret_fitting, 0, sizeof(*ret_fitting));
     for (int n = 0; n < o->in->node_count; n++) {
-        room_at(o, n, unit, at, ret_fitting->room[n]);
+        oracle_room_at(o, n, unit, at, ret_fitting->room[n]);
     }
     for (;;) {
-        int job = -1;
-        for (int j = 0; j < o->in->job_count; j++) {
-            if (oracle_is_member(o, unit, j) && !is_done[j] &&
-                (job < 0 || oracle_job_before(o, j, job))) {
-                job = j;
-            }
-        }
+        int job = next_member(o, unit, last, is_done);
         if (job < 0 || needed == 0) {
             return needed == 0;
         }
@@ -253,7 +151,7 @@ static int next_bound(const struct oracle *o, int unit, int after)
 
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_runs(o, j)) {
-            int bound = bound_of(o, j, unit);
+            int bound = oracle_bound(o, j, unit);
             next = bound > after && bound < next ? bound : next;
         }
     }

@@ -5,6 +5,9 @@
 
 #include "oracle.h"
 
+/* Charges are rounded, those of gangs for each member. */
+enum { CHARGE_ERROR_MAX = 8 };
+
 static bool same(const struct built *built, const struct sched_plan *plan,
                  const struct oracle_plan *want)
 {
@@ -19,8 +22,8 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             built_node(built, a->node) != b->node ||
             a->preemption != b->preemption || for_job != b->for_job ||
             a->is_backfilled != b->is_backfilled ||
-            (double)a->charge > b->charge + 2 ||
-            (double)a->charge < b->charge - 2 ||
+            (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
+            (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
             (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
                 b->yields_to ||
             (a->action == SCHED_ADMIT && b->start < INT_MAX &&

@@ -1,0 +1,43 @@
+/* Gangs as members come and go. */
+#include "instance.h"
+
+static bool is_of(const struct instance *instance, int gang, int job)
+{
+    return instance->jobs[job].is_there && instance->jobs[job].gang == gang;
+}
+
+/* Whether something of it waits, and all of it is there or once was. */
+static bool is_ready(const struct instance *instance, int gang)
+{
+    const struct instance_job *head = &instance->jobs[gang - 1];
+    int there = 0, waiting = 0;
+    bool has_run = false;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        if (is_of(instance, gang, j)) {
+            there++;
+            waiting += instance->jobs[j].node == NO_NODE;
+            has_run |= instance->jobs[j].was_leased;
+        }
+    }
+    return waiting > 0 && (has_run || there >= head->cardinality);
+}
+
+void instance_gang_changed(struct instance *instance, int gang)
+{
+    struct instance_job *first = NULL;
+    bool stays = is_ready(instance, gang);
+
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        if (job->gang == gang && job->admitted && !first) {
+            first = job;
+        }
+    }
+    for (int j = 0; first && j < instance->job_count; j++) {
+        if (instance->jobs[j].gang == gang) {
+            instance->jobs[j].admitted = stays ? first->admitted : 0;
+            instance->jobs[j].promised = stays ? first->promised : INT_MAX;
+        }
+    }
+}

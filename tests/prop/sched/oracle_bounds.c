@@ -1,0 +1,116 @@
+/* When what runs is gone at the latest, and the backfill test that goes by it
+ * (model.md 2.8, 2.9). */
+#include "oracle_private.h"
+
+static int later(int at, int by)
+{
+    return by > INT_MAX - at ? INT_MAX : at + by;
+}
+
+static int lifetime_of(const struct oracle *o, int job)
+{
+    int lifetime = instance_lifetime(o->in, job);
+
+    return lifetime == ENDLESS ? INT_MAX : lifetime;
+}
+
+static int deadline_of(const struct oracle *o, int job)
+{
+    int deadline = o->in->jobs[job].deadline;
+
+    return deadline ? deadline : INT_MAX;
+}
+
+bool oracle_is_ripe(const struct oracle *o, int job)
+{
+    int lifetime = lifetime_of(o, job), started = o->in->jobs[job].started;
+
+    return lifetime == 0 || (lifetime != INT_MAX && started != NOT_STARTED &&
+                             later(started, lifetime) <= o->now);
+}
+
+bool oracle_is_bounded(const struct oracle *o, int job)
+{
+    return o->hold.start < INT_MAX &&
+           later(o->now, deadline_of(o, job)) <= o->hold.start;
+}
+
+enum pass oracle_pass(const struct oracle *o, int job, int node)
+{
+    const struct hold *hold = &o->hold;
+    int lifetime = lifetime_of(o, job);
+
+    if (!hold->is_made || !hold->is_reserved[node] ||
+        oracle_level(o, job) > oracle_level(o, hold->unit)) {
+        return PASS_BESIDE;
+    }
+    if (oracle_is_bounded(o, job)) {
+        return PASS_BOUND;
+    }
+    if (hold->start == INT_MAX ? lifetime == 0
+                               : later(o->now, lifetime) <= hold->start) {
+        return PASS_YIELDS;
+    }
+    return oracle_fits(o, job, hold->extra[node]) ? PASS_BESIDE : PASS_NO;
+}
+
+/* Whether it would be evicted for the unit once it is old enough. */
+static bool would_go(const struct oracle *o, int job, int unit)
+{
+    int queue = o->in->jobs[job].queue, amounts[INSTANCE_KINDS] = {0};
+
+    if (o->in->jobs[job].yields_to && o->status[job] != PLACED &&
+        o->in->jobs[job].yields_to == o->hold.serial) {
+        return true;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool counts = o->in->jobs[j].is_there &&
+                      o->in->jobs[j].queue == queue &&
+                      o->in->jobs[j].node != NO_NODE;
+        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
+            amounts[k] += o->in->jobs[j].request[k];
+        }
+    }
+    return !o->in->is_fair_share_off && o->is_over[queue] &&
+           oracle_level(o, job) <= oracle_level(o, unit) &&
+           oracle_compare(o, oracle_key(o, unit),
+                          oracle_cost(o, queue, amounts)) < 0;
+}
+
+int oracle_bound(const struct oracle *o, int job, int unit)
+{
+    int started = o->in->jobs[job].started;
+    int start =
+        o->status[job] == PLACED || started == NOT_STARTED ? o->now : started;
+    int bound = later(start, deadline_of(o, job));
+
+    if (o->status[job] != PLACED && oracle_is_preemptible(o, job) &&
+        oracle_level(o, job) < oracle_level(o, unit) &&
+        !o->in->is_urgency_off) {
+        return o->now; /* a more urgent one takes it as soon as it may */
+    }
+    bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
+    if (would_go(o, job, unit)) {
+        int ripe = later(start, lifetime_of(o, job));
+        bound = ripe < bound ? ripe : bound;
+    }
+    return bound;
+}
+
+void oracle_room_at(const struct oracle *o, int node, int unit, int at,
+                    int room[INSTANCE_KINDS])
+{
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        room[k] = oracle_free(o, node, k);
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->node[j] == node) {
+            int bound = oracle_bound(o, j, unit);
+            for (int k = 0; k < INSTANCE_KINDS; k++) {
+                room[k] += bound < INT_MAX && bound <= at
+                               ? o->in->jobs[j].request[k]
+                               : 0;
+            }
+        }
+    }
+}
