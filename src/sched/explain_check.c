@@ -226,7 +226,8 @@ bool explain_limit(const struct question *question)
         for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
             int64_t limit = queue_limit_of(sched, question->queue, p,
                                            question->class->priority_class, r);
-            int64_t used = sched->accounts.items[at].allocated.v[r];
+            int64_t used = queue_used_of(sched, &sched->accounts.items[at],
+                                         explain_is_foreign(question), r);
             int64_t asked = question->class->request.v[r];
             if (limit >= sched->pools.items[p].total.v[r]) {
                 continue; /* full is full, whatever the limit */

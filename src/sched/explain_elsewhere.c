@@ -68,8 +68,6 @@ static void answer_all(struct question *question)
     if (question->sched->queues.items[question->queue].is_cordoned) {
         answer->wait = SCHED_WAIT_QUEUE_CORDONED;
     } else if (explain_quota(question)) {
-        answer->wait = SCHED_WAIT_QUOTA;
-    } else if (explain_share(question)) {
         return;
     } else if (explain_floating(question)) {
         answer->wait = SCHED_WAIT_FLOATING;

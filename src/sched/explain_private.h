@@ -34,6 +34,12 @@ struct question {
 
 /* An answer that says nothing yet. */
 void explain_begin(const struct question *question);
+/* Whether the job would be a borrower in the state that is asked. */
+static inline bool explain_is_foreign(const struct question *question)
+{
+    return question->job == NONE ||
+           question->sched->lists.items[question->record->list].is_foreign;
+}
 /* Fill in what the job, or what waits of its gang, asks for. */
 void explain_ask_for(struct question *question, struct arena *arena);
 /* Whether a pool is one that it might go to. */

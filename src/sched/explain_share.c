@@ -65,6 +65,9 @@ bool explain_share(const struct question *question)
     struct sched *sched = question->sched;
     bool is_any = false;
 
+    if (explain_is_foreign(question)) {
+        return false; /* these limits are not for borrowers */
+    }
     for (uint32_t p = 0; sched->keeps_standings && p < sched->pools.count;
          p++) {
         if (!explain_is_in_pools(question, p) ||

@@ -229,8 +229,7 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
         app_use(sched, app, account->pool, &class_of(sched, job)->request,
                 sign);
     }
-    standing_change(sched, account->queue, account->pool,
-                    sched->lists.items[job->list].class_index, sign);
+    standing_change(sched, job->list, account->pool, sign);
     chain_account(sched, index, sign);
     lend_count_run(sched, run, sign);
     sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;

@@ -154,6 +154,9 @@ static struct limit_question question_of(const struct round *round,
 
 bool share_allows(struct round *round, struct lane *lane)
 {
+    if (round->is_lending) {
+        return true; /* it may be taken back at any time */
+    }
     struct limit_question question = question_of(round, lane);
     enum limit_answer answer = limits_answer(&question);
 
@@ -180,7 +183,7 @@ int64_t share_take(struct round *round, struct lane *lane,
 {
     const struct reserve *reserve = &round->reserve;
 
-    if (!lane->limits) {
+    if (!lane->limits || round->is_lending) {
         return 0;
     }
     if (reserve->asking) {

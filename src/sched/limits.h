@@ -13,6 +13,10 @@
  * within it.  Charges and budgets are whole, in millionths of the pool x ms,
  * and rounded down.
  *
+ * Neither is for borrowers: they may be taken back at any time, so they leave
+ * the room that these limits are to keep.  They count in the queue's usage and
+ * flow, as all that it has of the pool (model.md 6.8).
+ *
  * Private to src/sched.
  */
 #pragma once

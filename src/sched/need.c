@@ -327,7 +327,9 @@ static bool find_limit(struct search *search, struct sched_need *need)
         int64_t asked = search->gang == NONE
                             ? class->request.v[r]
                             : sched->gangs.items[search->gang].waiting_sum.v[r];
-        int64_t wanted = sched->accounts.items[at].allocated.v[r] + asked;
+        int64_t wanted =
+            asked + queue_used_of(sched, &sched->accounts.items[at],
+                                  list->is_foreign, r);
         more.v[r] = asked > 0 && wanted > most ? wanted - most : 0;
     }
     need->kind = SCHED_NEED_LIMIT;

@@ -371,7 +371,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
     amounts_add_times(&lane->placed, &class->request, count);
-    if (lane->limits) {
+    if (lane->limits && !round->is_lending) {
         share_count(lane, class, count);
     }
     if (usage) {
@@ -423,14 +423,17 @@ static void charge(struct round *round, const struct run *run,
     if (run->state != RUN_EVICTED) {
         amounts_add_times(&lane->placed, &class->request, sign);
     }
+    bool is_foreign = lend_is_foreign(round->sched, run->job);
     if (lane->limits) {
-        share_count(lane, class, sign);
+        if (!is_foreign) {
+            share_count(lane, class, sign);
+        }
         share_give_back(lane, -sign * charge_of(round->sched, run->job));
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
         amounts_add_times(&usage->used, &class->request, sign);
-        if (lend_is_foreign(round->sched, run->job)) {
+        if (is_foreign) {
             amounts_add_times(&usage->foreign, &class->request, sign);
         }
     }
@@ -505,7 +508,7 @@ void place_rollback(struct round *round, size_t mark)
             amounts_add_times(&round->used, &class->request, -count);
             amounts_add_times(&lane->all, &class->request, -count);
             amounts_add_times(&lane->placed, &class->request, -count);
-            if (lane->limits) {
+            if (lane->limits && !round->is_lending) {
                 share_count(lane, class, -count);
             }
             struct usage *usage =

@@ -207,6 +207,16 @@ void queue_refresh(struct sched *sched, uint32_t index)
     }
 }
 
+int64_t queue_used_of(const struct sched *sched, const struct account *account,
+                      bool is_foreign, uint32_t column)
+{
+    bool may_recall =
+        sched->foreign_run_count && !sched->is_preemption_off && !is_foreign;
+
+    return account->allocated.v[column] -
+           (may_recall ? account->foreign.v[column] : 0);
+}
+
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class)
 {

@@ -591,7 +591,7 @@ bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
                            const struct sched_elsewhere *there,
                            uint32_t *ret_looks);
 /* Why a waiting job, with all that its gang needs, could not start elsewhere
- * as things are there: nodes, the quota, shares and limits of its queue, rates.
+ * as things are there: nodes, the quota and limits of its queue, rates.
  * TURN: nothing is known that keeps it.  Of nodes and pools the answer speaks
  * in the other state's words. */
 void sched_explain_at(struct sched *sched, uint32_t job,

@@ -102,16 +102,18 @@ void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
     }
 }
 
-void standing_change(struct sched *sched, uint32_t queue, uint32_t pool,
-                     uint32_t class_index, int sign)
+void standing_change(struct sched *sched, uint32_t index, uint32_t pool,
+                     int sign)
 {
     if (!sched->keeps_standings) {
         return;
     }
-    const struct class *class = &sched->classes.items[class_index];
-    bool is_infinite = class->lifetime_ms == LIFETIME_INFINITE;
+    const struct list *list = &sched->lists.items[index];
+    const struct class *class = &sched->classes.items[list->class_index];
+    bool is_infinite =
+        !list->is_foreign && class->lifetime_ms == LIFETIME_INFINITE;
 
-    standing_count(sched, queue, pool, &class->request,
+    standing_count(sched, list->queue, pool, &class->request,
                    is_infinite ? &class->request : NULL, sign);
 }
 
@@ -152,10 +154,8 @@ static void make_all(struct sched *sched)
         }
         if (job->list != LIST_NONE && job->run != NONE) {
             const struct run *run = &sched->runs.items[job->run];
-            const struct list *list = &sched->lists.items[job->list];
-            standing_change(sched, list->queue,
-                            sched->accounts.items[run->account].pool,
-                            list->class_index, 1);
+            standing_change(sched, job->list,
+                            sched->accounts.items[run->account].pool, 1);
         }
     }
     for (uint32_t p = 0; p < sched->pools.count; p++) {

@@ -23,10 +23,11 @@ void standings_settle(struct sched *sched);
 /* The standing of a queue in a pool, or NULL: it never had anything there. */
 const struct standing *standing_find(const struct sched *sched, uint32_t queue,
                                      uint32_t pool);
-/* A queue's usage of a pool changes, by a job of a class more (+1) or less
- * (-1), at the time told last. */
-void standing_change(struct sched *sched, uint32_t queue, uint32_t pool,
-                     uint32_t class_index, int sign);
+/* The usage of a list's queue of a pool changes, by a job of the list more (+1)
+ * or less (-1), at the time told last.  A borrower may go at any time, and is
+ * none of infinite lifetime, whatever its class says. */
+void standing_change(struct sched *sched, uint32_t list, uint32_t pool,
+                     int sign);
 /* A queue's flows are these (a checkpoint is read back). */
 void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
                         struct flow flow, struct flow infinite_flow);

@@ -14,10 +14,11 @@ static struct standing *sum_of(const struct sched *sched, struct standing *sums,
     return standing ? &sums[standing - sched->standings.items] : NULL;
 }
 
-static void add(struct standing *sum, const struct class *class)
+static void add(struct standing *sum, const struct class *class,
+                bool is_foreign)
 {
     amounts_add(&sum->all, &class->request);
-    if (class->lifetime_ms == LIFETIME_INFINITE) {
+    if (!is_foreign && class->lifetime_ms == LIFETIME_INFINITE) {
         amounts_add(&sum->infinite, &class->request);
     }
 }
@@ -42,7 +43,8 @@ static bool add_job(const struct sched *sched, struct standing *sums,
         struct standing *sum =
             pool == NONE ? NULL : sum_of(sched, sums, queue, pool);
         if (sum) {
-            add(sum, class_of(sched, index));
+            add(sum, class_of(sched, index),
+                sched->lists.items[job->list].is_foreign);
         } else if (pool != NONE) {
             return false;
         }
@@ -70,13 +72,13 @@ static bool add_entry(const struct sched *sched, struct standing *sums,
     }
     sum->charged += entry->charge;
     if (!entry->is_gang) {
-        add(sum, class_of(sched, entry->item));
+        add(sum, class_of(sched, entry->item), false);
         return true;
     }
     const struct seq *waiting = &sched->gangs.items[entry->item].waiting;
     for (struct seq_cursor at = {0}; !seq_is_end(waiting, at);
          seq_next(waiting, &at)) {
-        add(sum, class_of(sched, seq_get(waiting, at)));
+        add(sum, class_of(sched, seq_get(waiting, at)), false);
     }
     return true;
 }

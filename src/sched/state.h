@@ -715,6 +715,10 @@ void queue_refresh(struct sched *sched, uint32_t queue);
  * pool; INT64_MAX for no limit. */
 int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
                        uint32_t priority_class, uint32_t column);
+/* What an account has of a column for such a limit, between rounds: what may
+ * be taken back (lend.h) counts for foreign work alone. */
+int64_t queue_used_of(const struct sched *sched, const struct account *account,
+                      bool is_foreign, uint32_t column);
 /* Whether any limit applies at all. */
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);

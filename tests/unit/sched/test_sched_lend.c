@@ -106,6 +106,33 @@ static void po_04_own_work_goes_before_borrowers_of_any_class(void **state)
     assert_int_equal(w->plan.decisions[2].job, borrower);
 }
 
+/* A share of half of 10 cores, of which a queue may have no more with work
+ * that cannot be preempted. */
+static void what_a_queue_borrows_is_not_held_against_its_share(void **state)
+{
+    struct world *w = *state;
+
+    w->policy.pools[0].over_share_ppm = 0;
+    world_restart(w);
+    node(w, "n1", 10);
+    (void)own(w, "p0", 1);
+    uint32_t borrower = foreign(w, "kept", 8);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, borrower));
+    uint32_t job = world_submit(w, &(struct world_job){.queue = "B",
+                                                       .priority_class = "kept",
+                                                       .cores = 5});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(runs(w, job));
+    assert_false(runs(w, borrower));
+    uint32_t more = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "kept", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_false(runs(w, more));
+    assert_true(sched_is_consistent(w->sched));
+}
+
 static void borrowers_get_what_own_work_leaves(void **state)
 {
     struct world *w = *state;
@@ -631,6 +658,7 @@ int main(void)
     cmocka_unit_test_setup_teardown(name, setup, world_teardown), \
         cmocka_unit_test_setup_teardown(name, setup_object, world_teardown)
         STAGED(po_04_own_work_goes_before_borrowers_of_any_class),
+        STAGED(what_a_queue_borrows_is_not_held_against_its_share),
         STAGED(borrowers_get_what_own_work_leaves),
         STAGED(po_06_own_work_is_reprieved_before_borrowers),
         STAGED(borrowers_preempt_nobody),
