@@ -432,6 +432,10 @@ bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
     uint32_t class_index = class_of_job(round->sched, r->claim->job);
     uint32_t needed = gang_needed(gang);
 
+    if (!near_may_ever_fit(round->sched, round->p, gang)) {
+        *ret_is_possible = false;
+        return true;
+    }
     if (!is_uniform(round->sched, gang)) {
         return false;
     }
