@@ -528,6 +528,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
     }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
     decisions.events[0].leased.is_growth = decision->is_scaling;
+    decisions.events[0].leased.is_by_share = decision->is_by_share;
     batch_add_decisions(&c->batch, &decisions);
     executor_get(c, run.executor_id)->in_batch_count++;
 }
@@ -551,6 +552,8 @@ static void add_preemption(struct control *c,
                     c->batch.time_ms, &decisions);
     }
     decisions.events[0].preempted.is_scaling = decision->is_scaling;
+    decisions.events[0].preempted.is_yielding =
+        decision->preemption == SCHED_PREEMPT_YIELD;
     batch_add_decisions(&c->batch, &decisions);
 }
 

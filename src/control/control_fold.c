@@ -443,6 +443,19 @@ static void note_scaled(struct control *c, uint32_t job,
     }
 }
 
+/* It takes nothing for fairness for a while; before the job may go. */
+static void note_truce(struct control *c, uint32_t job,
+                       const struct event *event)
+{
+    bool took = event->type == EVENT_LEASED && event->leased.is_by_share;
+    bool gave =
+        event->type == EVENT_RUN_PREEMPTED && event->preempted.is_yielding;
+
+    if (took || gave) {
+        pools_job_truce(c->pools, job);
+    }
+}
+
 static void on_job_change(struct control *c, const struct jobs_change *change,
                           const struct log_item *item, uint64_t seq)
 {
@@ -456,6 +469,7 @@ static void on_job_change(struct control *c, const struct jobs_change *change,
     count_transition(c, change, item);
     note_node(c, change, event);
     note_scaled(c, change->job, event);
+    note_truce(c, change->job, event);
     if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
         note_run_acknowledged(c, change->run);
     }

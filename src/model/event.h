@@ -177,6 +177,8 @@ struct event {
                                         when it is as old as its lifetime */
             int64_t excess_charge;   /* millionths of the pool x ms */
             bool is_growth;          /* its gang was scaled up by it */
+            bool is_by_share;        /* others lost their places for it, for
+                                        fairness */
         } leased;
         struct {
             struct str pool;
@@ -200,8 +202,9 @@ struct event {
             struct str reason;
             struct job_id preempting_job; /* or none */
             struct str requestor;
-            bool is_scaling; /* its gang was scaled down by it */
-        } preempted;         /* RUN_PREEMPTED */
+            bool is_scaling;  /* its gang was scaled down by it */
+            bool is_yielding; /* it had promised to give way */
+        } preempted;          /* RUN_PREEMPTED */
         struct {
             uint32_t priority;
         } requeued;

@@ -163,6 +163,8 @@ void pools_run_ended(struct pools *pools, uint32_t job,
 void pools_job_finished(struct pools *pools, uint32_t job);
 /* A leased job of a gang with terms has succeeded. */
 void pools_job_succeeded(struct pools *pools, uint32_t job);
+/* A job, or its gang, takes nothing for fairness for a while. */
+void pools_job_truce(struct pools *pools, uint32_t job);
 /* The gang of a job was scaled at a time. */
 void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms);
 /* What pods that are not ours ask for in vain in a pool of the configuration;

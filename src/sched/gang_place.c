@@ -7,6 +7,7 @@
 #include "sched/order.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
+#include "sched/truce.h"
 #include "sched/victim_memo.h"
 #include "sched/victim_sets.h"
 #include "sched/whole_node.h"
@@ -403,6 +404,7 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         attempt_back(round, mark);
         return GANG_CUT;
     }
+    truce_mark(round, mark.decisions);
     gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
     for (size_t i = mark.decisions;
          lane->is_stepwise && i < sched->decisions.count; i++) {

@@ -4,6 +4,7 @@
 #include "sched/hops.h"
 #include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/truce.h"
 #include "sched/whole_node.h"
 
 static bool gang_less(const void *context, uint32_t a, uint32_t b)
@@ -95,6 +96,7 @@ static void gang_free(struct sched *sched, uint32_t at)
         map_remove(&sched->gang_map, key);
     }
     hops_leave(sched, gang);
+    truce_forget(sched, at, true);
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);

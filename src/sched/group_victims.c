@@ -57,7 +57,7 @@ static bool is_turn_before(const struct search *search, uint32_t queue)
  * that is placed may take the surplus of a gang, which being frozen keeps
  * from its equals. */
 static bool may_shrink(const struct search *search, const struct gang *gang,
-                       uint32_t level)
+                       uint32_t level, const struct victim_rules *rules)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -82,7 +82,7 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
     if (level < own && !sched->policy->is_urgency_preemption_off) {
         return true;
     }
-    return !sched->policy->is_fair_share_preemption_off &&
+    return !sched->policy->is_fair_share_preemption_off && !rules->is_bound &&
            (is_over_share(round, gang->queue) ||
             is_turn_before(search, gang->queue));
 }
@@ -188,10 +188,11 @@ void group_victims_add(const struct search *search, uint32_t node,
         struct victim one = victim_of_run(round, run);
         one.group = index;
         one.is_surplus = left[sub_group] > 0;
-        may_go = one.is_surplus ? may_go || rules->takes_surplus ||
-                                      may_shrink(search, gang, run->level) ||
-                                      may_go_whole(search, gang, rules)
-                                : may_go && !is_kept;
+        may_go = one.is_surplus
+                     ? may_go || rules->takes_surplus ||
+                           may_shrink(search, gang, run->level, rules) ||
+                           may_go_whole(search, gang, rules)
+                     : may_go && !is_kept;
         if (!may_go) {
             kept_count++;
             continue;

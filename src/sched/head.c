@@ -9,6 +9,7 @@
 #include "sched/order.h"
 #include "sched/quota.h"
 #include "sched/sweep.h"
+#include "sched/truce.h"
 
 /* Taking over the list. */
 
@@ -329,6 +330,7 @@ static bool try_job(struct round *round, const struct claim *claim)
                             .charge = charge,
                             .for_job = NONE,
                         });
+    truce_mark(round, decision_mark);
     round->group++;
     return true;
 }

@@ -9,6 +9,7 @@
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 #include "sched/sweep.h"
+#include "sched/truce.h"
 
 enum {
     HISTORY_VERSION = 2, /* 1: the rates alone, without sections */
@@ -27,6 +28,7 @@ static const struct history_section SECTIONS[] = {
     {"standings", 1, standings_pack, standings_unpack},
     {"hops", 1, hops_pack, hops_unpack},
     {"scaled", 1, scale_pack, scale_unpack},
+    {"truces", 1, truce_pack, truce_unpack},
     {"sweeps", 1, sweep_pack, sweep_unpack},
 };
 

@@ -9,6 +9,7 @@
 #include "sched/rates.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
+#include "sched/truce.h"
 
 bool job_less(const void *context, uint32_t a, uint32_t b)
 {
@@ -320,6 +321,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
 
     ASSERT(job->list == LIST_NONE);
     sched->version++;
+    truce_news(sched);
     *job = (struct job){
         .id = record->id,
         .submitted_ms = record->submitted_ms,
@@ -546,6 +548,8 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     struct job *job = job_get(sched, index);
 
     sched->version++;
+    truce_forget(sched, index, false);
+    truce_news(sched);
     charge_refund(sched, index);
     if (job->gang == NONE) {
         admitted_leave(sched, index);
@@ -577,6 +581,7 @@ void sched_job_reprioritise(struct sched *sched, uint32_t index,
     struct job *job = job_get(sched, index);
 
     sched->version++;
+    truce_news(sched);
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
     }

@@ -3,6 +3,7 @@
 #include "sched/admitted.h"
 #include "sched/lanes.h"
 #include "sched/sweep_undo.h"
+#include "sched/truce.h"
 
 void lend_count_run(struct sched *sched, const struct run *run, int sign)
 {
@@ -311,6 +312,7 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
         return;
     }
     sched->version++;
+    truce_news(sched);
     if (is_foreign) {
         admitted_leave(sched, index);
     }

@@ -4,6 +4,7 @@
 #include "sched/floating.h"
 #include "sched/kinds.h"
 #include "sched/topology.h"
+#include "sched/truce.h"
 
 enum { NODES_MIN = 64 };
 
@@ -408,9 +409,11 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
                    node->record->is_unschedulable == record->is_unschedulable &&
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
-    sched->version++;
-    sched->layout_count +=
+    bool is_moved =
         !node->record || node->pool != p || !has_labels_of(node, record);
+
+    sched->version++;
+    sched->layout_count += is_moved;
     topology_note(sched, index, p, record);
     if (node->record && !is_same) {
         pool_count(sched, node, -1);
@@ -421,7 +424,11 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     mem_free(node->record);
     node->record = record_copy(record);
-    node->taint_set = taint_set_of(sched, record);
+    uint32_t taint_set = taint_set_of(sched, record);
+    if (!is_same || is_moved || taint_set != node->taint_set) {
+        truce_news(sched);
+    }
+    node->taint_set = taint_set;
     kinds_note_node(sched, index);
     amounts_subtract(&sched->free[index], &node->capacity);
     amounts_add(&sched->free[index], &capacity);
@@ -443,6 +450,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
         return;
     }
     sched->version++;
+    truce_news(sched);
     topology_note(sched, index, node->pool, NULL);
     pool_count(sched, node, -1);
     amounts_subtract(&sched->free[index], &node->capacity);
@@ -463,6 +471,7 @@ void sched_executor_set(struct sched *sched, struct str executor,
         return;
     }
     sched->version++;
+    truce_news(sched);
     sched->executors.items[e].accepts = accepts_new_leases;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {

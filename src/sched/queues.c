@@ -5,6 +5,7 @@
 #include "sched/penalty.h"
 #include "sched/quota.h"
 #include "sched/standing.h"
+#include "sched/truce.h"
 
 static struct str name_of(const struct queue *queue)
 {
@@ -116,6 +117,7 @@ void sched_queue_set(struct sched *sched, uint32_t index,
         queue->bucket = (struct bucket){0};
     }
     sched->version++;
+    truce_news(sched);
     sched->are_weights_stale = true;
     queue->factor_micro = record->priority_factor_micro > 0
                               ? record->priority_factor_micro
@@ -159,6 +161,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     ASSERT(queue->name && queue->waiting_count == 0 &&
            queue->leased_count == 0);
     sched->version++;
+    truce_news(sched);
     apps_forget(sched, index);
     sched->are_weights_stale = true;
     penalty_drop_queue(sched, index);

@@ -1,5 +1,6 @@
 /* A job asks for something else from now on. */
 #include "sched/admitted.h"
+#include "sched/truce.h"
 
 static uint32_t class_of(const struct sched *sched, const struct job *job)
 {
@@ -60,6 +61,7 @@ void sched_job_reclass(struct sched *sched, uint32_t index,
         return;
     }
     sched->version++;
+    truce_news(sched);
     if (job->run == NONE) {
         admitted_leave(sched, index); /* what was promised was for another */
     }

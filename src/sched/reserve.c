@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/truce.h"
 #include "sched/whole_node.h"
 
 /* Saturating; both are times or durations of at least 0. */
@@ -148,7 +149,8 @@ static void mark_queues(struct reserving *r)
 
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
-    if (sched->policy->is_fair_share_preemption_off) {
+    if (sched->policy->is_fair_share_preemption_off ||
+        truce_binds(round, r->claim->job)) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -14,6 +14,7 @@
 #include "sched/rates.h"
 #include "sched/starving.h"
 #include "sched/sweep.h"
+#include "sched/truce.h"
 #include "sched/victims.h"
 
 /* How a lease is let past what waits for its node. */
@@ -284,6 +285,19 @@ static bool has_surplus(const struct round *round)
            !round->is_filling;
 }
 
+/* Its like behind it need not be asked; but those of a job that is bound by a
+ * truce are not to take in its stead what it may not. */
+static void pass_over_flagged(struct round *round, struct lane *lane,
+                              uint32_t job)
+{
+    if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
+        !truce_binds(round, job)) {
+        lane_skip(round, lane);
+    } else {
+        lane_drop_list(round, lane);
+    }
+}
+
 /* A single job at the lane's head finds no place. */
 static void pass_over_job(struct round *round, struct lane *lane,
                           struct class *class)
@@ -307,7 +321,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     pass_over(round, lane);
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
-        lane_skip(round, lane);
+        pass_over_flagged(round, lane, job);
     } else if (has_surplus(round) && !class->is_blocked_all) {
         lane_drop_list(round, lane);
     } else {
@@ -352,7 +366,7 @@ static void step_job(struct round *round, struct lane *lane)
         node = victims_find(&search);
         node = node == NONE ? away_find_victims(&search) : node;
         class->is_blocked_all |=
-            node == NONE && !is_special &&
+            node == NONE && !is_special && !truce_binds(round, job) &&
             (!has_surplus(round) ||
              (class->variant == NONE && !victims_may_be(&search)));
     }
@@ -368,6 +382,7 @@ static void step_job(struct round *round, struct lane *lane)
     }
     lease_run(round, lane, search.class_index, node, is_best);
     if (!is_best) {
+        truce_mark(round, decision_mark);
         round_settle_gangs(round, decision_mark);
     }
 }

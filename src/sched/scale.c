@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sched/sub_groups.h"
+#include "sched/truce.h"
 
 static bool is_elastic(const struct gang *gang)
 {
@@ -76,6 +77,7 @@ void sched_foreign_pending_set(struct sched *sched, struct str name,
     if (memcmp(&pool->foreign_pending, amounts, sizeof(*amounts)) != 0) {
         pool->foreign_pending = *amounts;
         sched->version++;
+        truce_news(sched);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "sched/standing.h"
 #include "sched/sweep_undo.h"
 #include "sched/topology.h"
+#include "sched/truce.h"
 
 uint32_t level_of(const struct sched *sched, int32_t priority)
 {
@@ -81,6 +82,7 @@ struct sched *sched_create(const struct policy *policy)
     (void)intern_add(sched->taint_sets, STR(""));
     kinds_init(sched);
     sched->version = 1;
+    sched->truce_lifted = NONE;
     apps_init(sched);
     set_levels(sched);
     set_pools(sched);
@@ -95,6 +97,7 @@ void sched_destroy(struct sched *sched)
         return;
     }
     admitted_fini(sched);
+    truce_fini(sched);
     reserve_fini(sched);
     jobs_fini(sched);
     scale_fini(sched);
@@ -121,6 +124,7 @@ void sched_set_time(struct sched *sched, int64_t now_ms)
     if (now_ms > sched->now_ms) {
         sched->now_ms = now_ms;
         apps_advance(sched, now_ms);
+        truce_advance(sched);
     }
 }
 
@@ -186,6 +190,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
 {
     ASSERT(policy->class_count > 0);
     sched->version++;
+    truce_news(sched);
     standings_settle(sched);
     sched->is_relinking = true;
     for (uint32_t p = 0; p < sched->pools.count; p++) {

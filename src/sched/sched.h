@@ -155,6 +155,12 @@ void sched_job_protect(struct sched *sched, uint32_t job, bool is_protected);
  * admitted, or this one yields to another already. */
 void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
 
+/* A job, or its gang, took a place for fairness, or is about to give one up
+ * because it had promised to: it takes none for fairness until the policy's
+ * `truce` is over and there was news (truce.h).  Told of leases that are
+ * `is_by_share`, and of preemptions that are YIELD before what becomes of the
+ * job. */
+void sched_job_truce(struct sched *sched, uint32_t job);
 /* A waiting job is admitted to a pool, with its gang: it goes before all that
  * is not, and when it is the first no other may delay it.  `start_ms` is when
  * it starts at the latest, or SCHED_START_UNKNOWN.  Again: the promise is
@@ -339,8 +345,10 @@ struct sched_decision {
      * SCHED_START_UNKNOWN. */
     uint32_t pool_index;
     int64_t start_ms;
-    bool is_scaling; /* LEASE, PREEMPT: its gang is scaled by it; see
-                        sched_gang_scaled() */
+    bool is_scaling;  /* LEASE, PREEMPT: its gang is scaled by it; see
+                         sched_gang_scaled() */
+    bool is_by_share; /* LEASE: others lost their places for it, or its gang,
+                         for fairness; see sched_job_truce() */
 };
 
 /* What a round did, for metrics. */

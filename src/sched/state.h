@@ -99,6 +99,7 @@ enum {
     JOB_CHARGED = 8,     /* it has a charge */
     JOB_SWEPT_FAST = 16, /* no place for it in this sweep of fast rounds */
     JOB_SWEPT_BALANCE = 32, /* the like */
+    JOB_TRUCE = 64,         /* of no gang, and under a truce; see truce.h */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -438,6 +439,14 @@ struct penalty {
     struct resource_vec sum;
 };
 
+/* Who takes nothing for fairness for a while; see truce.h. */
+struct truce {
+    uint32_t item; /* a job, or a gang; or NONE: it is over */
+    bool is_gang;
+    int64_t since_ms;
+    uint64_t news_count; /* when it began */
+};
+
 /* Where plans of a kind go on; see sweep.h. */
 struct sweep {
     bool is_open;       /* the last one ended before all was looked at */
@@ -551,6 +560,13 @@ struct sched {
     VEC(struct penalty) penalties; /* in no order */
     struct sweep sweeps[2];        /* by round_kind */
     struct sweep_undo sweep_undo;
+
+    VEC(struct truce) truces; /* in the order in which they began */
+    uint32_t truce_first;     /* that is not over */
+    uint32_t truce_serial;    /* of the first slot */
+    struct map truce_map;     /* jobs and gangs to serial numbers */
+    uint64_t news_count;      /* what came from outside so far */
+    uint32_t truce_lifted;    /* a job that no truce binds; or NONE */
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */

@@ -43,10 +43,9 @@ static struct resource_vec room_within(const struct round *round,
 }
 
 struct resource_vec urgent_room(const struct round *round, uint32_t node,
-                                const struct class *class, uint32_t p)
+                                uint32_t evicted_max, uint32_t p)
 {
-    return room_within(round, node, p, class->level,
-                       round->reserve.ordinal_min);
+    return room_within(round, node, p, evicted_max, round->reserve.ordinal_min);
 }
 
 static void set_room(const struct round *round, struct urgent *urgent,
@@ -134,12 +133,12 @@ static struct urgent *urgent_of(struct round *round, uint32_t p,
 }
 
 uint32_t urgent_find(const struct search *search, uint32_t p,
-                     node_match_fn *match, void *context)
+                     uint32_t evicted_max, node_match_fn *match, void *context)
 {
     struct round *round = search->round;
     struct class *class = class_at(round, search->class_index);
-    uint32_t level_max = class->level < round->evicted_level_max
-                             ? class->level
+    uint32_t level_max = evicted_max < round->evicted_level_max
+                             ? evicted_max
                              : round->evicted_level_max;
     bool has_evicted =
         round->evicted_count && (level_max > p || round->has_protected);

@@ -413,9 +413,10 @@ bool victim_memo_serves(const struct search *search,
     const struct job *job = &sched->jobs.items[search->job];
 
     return !search->only && job->gang == NONE && !rules->takes_surplus &&
-           !rules->spares_groups && !round->reserve.asking &&
-           !round->reserve.ordinal_min && !round->keeps_surplus &&
-           !round->is_lending && !place_is_special(search) &&
+           !rules->spares_groups && !rules->is_bound &&
+           !round->reserve.asking && !round->reserve.ordinal_min &&
+           !round->keeps_surplus && !round->is_lending &&
+           !place_is_special(search) &&
            !sched->lists.items[job->list].is_foreign;
 }
 

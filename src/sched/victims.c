@@ -7,6 +7,7 @@
 #include "sched/lend.h"
 #include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/truce.h"
 #include "sched/urgent.h"
 #include "sched/victim_sets.h"
 
@@ -227,7 +228,7 @@ static inline bool is_permitted(const struct round *round,
         return false;
     }
     if (run->state == RUN_EVICTED) {
-        return run->level <= class->level &&
+        return run->level + rules->is_bound <= class->level &&
                round->units[run->unit].ordinal + 1 >= rules->cut;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
@@ -562,12 +563,12 @@ static void take_room(const struct search *search, uint32_t node,
 /* Urgency preemption. */
 
 /* What a node would have free without preemptible work up to level `p`,
- * without what is evicted, and without yielders. */
+ * without what is evicted up to `evicted_max`, and without yielders. */
 static struct resource_vec room_at(const struct round *round, uint32_t index,
-                                   const struct class *class, uint32_t p)
+                                   uint32_t evicted_max, uint32_t p)
 {
     const struct sched *sched = round->sched;
-    struct resource_vec room = urgent_room(round, index, class, p);
+    struct resource_vec room = urgent_room(round, index, evicted_max, p);
     bool has_yielders = round->reserve.asking && sched->yielders.count;
 
     for (uint32_t at = has_yielders ? sched->nodes.items[index].run_first
@@ -576,7 +577,7 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
         const struct run *run = &sched->runs.items[at];
         bool is_counted =
             (run->level <= p && run->is_preemptible) ||
-            (run->state == RUN_EVICTED && run->level <= class->level &&
+            (run->state == RUN_EVICTED && run->level <= evicted_max &&
              round->units[run->unit].ordinal >= round->reserve.ordinal_min);
         if (is_yielder(round, run) && !is_counted) {
             amounts_add(
@@ -594,12 +595,12 @@ struct fit {
 };
 
 static void consider_room(const struct search *search, uint32_t node,
-                          uint32_t p, struct fit *best)
+                          uint32_t p, uint32_t evicted_max, struct fit *best)
 {
     struct round *round = search->round;
     const uint32_t *ranks = round->sched->ranks;
     const struct class *class = class_at(round, search->class_index);
-    struct resource_vec room = room_at(round, node, class, p);
+    struct resource_vec room = room_at(round, node, evicted_max, p);
     uint64_t key = pool_weigh(round->pool, &room);
 
     if (!amounts_fit(&class->request, &room) ||
@@ -635,7 +636,8 @@ static bool is_plain_match(void *context, uint32_t node)
     return !has_yielder(search->round, node) && place_allows(search, node);
 }
 
-static uint32_t find_at_level(const struct search *search, uint32_t p)
+static uint32_t find_at_level(const struct search *search, uint32_t p,
+                              uint32_t evicted_max)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -643,23 +645,23 @@ static uint32_t find_at_level(const struct search *search, uint32_t p)
     struct search context = *search;
 
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {
-        consider_room(search, search->only->nodes[i], p, &best);
+        consider_room(search, search->only->nodes[i], p, evicted_max, &best);
     }
     if (search->only) {
         return best.node;
     }
-    best.node = urgent_find(search, p, is_plain_match, &context);
+    best.node = urgent_find(search, p, evicted_max, is_plain_match, &context);
     if (round->reserve.asking && sched->yielders.count) {
         if (best.node != NONE) {
-            struct resource_vec room = room_at(
-                round, best.node, class_at(round, search->class_index), p);
+            struct resource_vec room =
+                room_at(round, best.node, evicted_max, p);
             best.key = pool_weigh(round->pool, &room);
         }
         for (size_t i = 0; i < sched->yielders.count; i++) {
             const struct run *run =
                 &sched->runs.items[sched->yielders.items[i]];
             if (is_yielder(round, run)) {
-                consider_room(search, run->node, p, &best);
+                consider_room(search, run->node, p, evicted_max, &best);
             }
         }
     }
@@ -667,7 +669,8 @@ static uint32_t find_at_level(const struct search *search, uint32_t p)
 }
 
 /* The lowest level that must give way, and the best node there. */
-static uint32_t find_urgent(const struct search *search, int *ret_level)
+static uint32_t find_urgent(const struct search *search,
+                            struct victim_rules *rules)
 {
     const struct sched *sched = search->round->sched;
     uint32_t level = class_at(search->round, search->class_index)->level;
@@ -676,9 +679,9 @@ static uint32_t find_urgent(const struct search *search, int *ret_level)
         if (sched->preemptible_count[p] == 0) {
             continue;
         }
-        uint32_t node = find_at_level(search, p);
+        uint32_t node = find_at_level(search, p, level - rules->is_bound);
         if (node != NONE) {
-            *ret_level = (int)p;
+            rules->level_max = (int)p;
             return node;
         }
     }
@@ -687,7 +690,7 @@ static uint32_t find_urgent(const struct search *search, int *ret_level)
 
 struct victim_rules victims_rules(const struct search *search)
 {
-    const struct round *round = search->round;
+    struct round *round = search->round;
     const struct sched *sched = round->sched;
     bool is_urgent =
         !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
@@ -696,6 +699,7 @@ struct victim_rules victims_rules(const struct search *search)
     return (struct victim_rules){
         .cut = round->reserve.ordinal_min + 1,
         .level_max = is_urgent ? level - 1 : -1,
+        .is_bound = truce_binds(round, search->job),
     };
 }
 
@@ -778,13 +782,14 @@ uint32_t victims_find(const struct search *search)
         (round->sched->terms_run_count || round->sched->is_pool_object)) {
         return find_set(search);
     }
-    if (node == NONE && round->evicted_count) {
+    rules.is_bound = node == NONE && truce_binds(round, search->job);
+    if (node == NONE && round->evicted_count && !rules.is_bound) {
         node = find_last(search, &rules.cut);
     }
     if (node == NONE && !policy->is_urgency_preemption_off &&
         !round->sched->is_preemption_off) {
         rules.cut = round->reserve.ordinal_min + 1;
-        node = find_urgent(search, &rules.level_max);
+        node = find_urgent(search, &rules);
     }
     if (node != NONE) {
         take_room(search, node, &rules);

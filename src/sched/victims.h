@@ -34,6 +34,7 @@ struct victim_rules {
     /* What breaks a gang with terms keeps its place before all else. */
     bool spares_groups;
     bool takes_surplus; /* whoever asks */
+    bool is_bound;      /* nobody goes for fairness; see truce.h */
 };
 
 /* Whether a run may lose its place for `class`, by what it is itself. */

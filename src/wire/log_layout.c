@@ -72,6 +72,7 @@ static const struct slot leased_slots[] = {
     {1001, SLOT_JOB_MAYBE, AT(leased.yields_to), 0, NULL},
     {1002, SLOT_I64, AT(leased.excess_charge), 0, NULL},
     {1003, SLOT_BOOL, AT(leased.is_growth), 0, NULL},
+    {1004, SLOT_BOOL, AT(leased.is_by_share), 0, NULL},
 };
 
 static const struct slot pod_meta_slots[] = {
@@ -168,6 +169,7 @@ static const struct slot run_preempted_slots[] = {
     {8, SLOT_JOB_MAYBE, AT(preempted.preempting_job), 0, NULL},
     {9, SLOT_STR, AT(preempted.requestor), 0, NULL},
     {1000, SLOT_BOOL, AT(preempted.is_scaling), 0, NULL},
+    {1001, SLOT_BOOL, AT(preempted.is_yielding), 0, NULL},
 };
 
 static const struct slot scheduling_info_slots[] = {

@@ -276,6 +276,11 @@ static const struct setting form_keys[] = {
             .about = "Full rounds are at least this far apart; the next comes "
                      "as soon as that when something has changed.",
             .min = 1, .max = DAY_MS),
+    SETTING("truce", DURATION, policy_form, truce_ms,
+            .about = "A job or gang that took a place for fairness, or gave "
+                     "one up as it had promised, takes none for fairness for "
+                     "so long, and until something is new.",
+            .max = DAY_MS),
     SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
             .about = "An executor silent for so long gets no new jobs.",
             .min = 1000, .max = 30 * (int64_t)DAY_MS),

@@ -9,9 +9,7 @@
  *   - borrowers preempt nobody (5.6)
  *   - a planner made anew of jobs, leases and a checkpoint plans the same
  *
- * That plans come to an end is not among them: a group that is larger than what
- * its queue has to give takes its place for fairness and loses it for fairness,
- * over and over, when it waits again at once.
+ * That plans come to an end says prop_end.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

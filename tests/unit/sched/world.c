@@ -293,6 +293,9 @@ static void start_lease(struct world *world,
     if (decision->is_backfilled) {
         sched_job_age_from(world->sched, decision->job, now_ms);
     }
+    if (decision->is_by_share) {
+        sched_job_truce(world->sched, decision->job);
+    }
     if (decision->yields_to != SCHED_NONE) {
         sched_job_yield(world->sched, decision->job, decision->yields_to);
     }
@@ -306,7 +309,7 @@ static void start_lease(struct world *world,
 
 static void lose(struct world *world, uint32_t job)
 {
-    if (world->records[job].terms) {
+    if (world->requeues || world->records[job].terms) {
         sched_job_requeue(world->sched, job, SCHED_NONE);
         world->node_of[job] = SCHED_NONE;
     } else {
@@ -332,6 +335,9 @@ void world_round(struct world *world, enum round_kind kind, int64_t now_ms)
             world->leased_count++;
             break;
         case SCHED_PREEMPT:
+            if (decision->preemption == SCHED_PREEMPT_YIELD) {
+                sched_job_truce(world->sched, decision->job);
+            }
             lose(world, decision->job);
             world->preempted_count++;
             break;

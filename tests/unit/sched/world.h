@@ -73,6 +73,8 @@ struct world {
     uint32_t class_handles[WORLD_CLASSES_MAX];
     uint32_t class_count;
     struct strbuf terms; /* the last that were packed */
+    bool requeues; /* all that is preempted waits again, not only members of
+                      gangs with terms */
     /* Of the last plan. */
     struct sched_plan plan;
     uint32_t leased_count, preempted_count, failed_count;
@@ -111,7 +113,8 @@ uint32_t world_class(struct world *world, const struct world_job *job);
 struct sched_job world_record(struct world *world, uint32_t job);
 
 /* Plan and act on the plan: leases and preemptions happen, failures end.
- * Members of gangs with terms wait again when they are preempted. */
+ * Members of gangs with terms wait again when they are preempted, and
+ * everybody where the world says so. */
 void world_round(struct world *world, enum round_kind kind, int64_t now_ms);
 /* Put a job on a node outright. */
 void world_lease(struct world *world, uint32_t job, uint32_t node,

@@ -1,0 +1,261 @@
+#include "sched/truce.h"
+
+#include <string.h>
+
+#include "sched/sub_groups.h"
+
+static struct key128 key_of(uint32_t item, bool is_gang)
+{
+    return (struct key128){is_gang, item};
+}
+
+/* The truce of a job, or of its gang, or NULL. */
+static const struct truce *find(const struct sched *sched, uint32_t job)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+
+    if (sched->truce_map.count == 0) {
+        return NULL;
+    }
+    uint32_t serial = map_find(&sched->truce_map,
+                               key_of(gang == NONE ? job : gang, gang != NONE));
+    return serial == MAP_NONE
+               ? NULL
+               : &sched->truces.items[serial - sched->truce_serial];
+}
+
+static int64_t end_of(const struct sched *sched, const struct truce *truce)
+{
+    int64_t truce_ms = sched->policy->truce_ms;
+
+    return truce->since_ms > INT64_MAX - truce_ms ? INT64_MAX
+                                                  : truce->since_ms + truce_ms;
+}
+
+static bool is_over(const struct sched *sched, const struct truce *truce,
+                    int64_t now_ms)
+{
+    return truce->news_count != sched->news_count &&
+           now_ms >= end_of(sched, truce);
+}
+
+bool truce_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
+                 int64_t *ret_until_ms)
+{
+    const struct truce *truce = find(sched, job);
+
+    if (!truce || sched->truce_lifted == job || is_over(sched, truce, now_ms)) {
+        return false;
+    }
+    *ret_until_ms = truce->news_count != sched->news_count
+                        ? end_of(sched, truce)
+                        : INT64_MAX;
+    return true;
+}
+
+bool truce_binds(struct round *round, uint32_t job)
+{
+    int64_t until_ms;
+
+    if (!truce_holds(round->sched, job, round->now_ms, &until_ms)) {
+        return false;
+    }
+    round_wake_by(round, until_ms);
+    return true;
+}
+
+/* Whether a victim goes because its queue has more than its share. */
+static bool is_for_fairness(const struct sched *sched,
+                            const struct sched_decision *decision)
+{
+    if (decision->action != SCHED_PREEMPT ||
+        (decision->preemption != SCHED_PREEMPT_FAIR_SHARE &&
+         decision->preemption != SCHED_PREEMPT_SURPLUS)) {
+        return false;
+    }
+    const struct job *victim = &sched->jobs.items[decision->job];
+    const struct list *theirs = &sched->lists.items[victim->list];
+    const struct list *own =
+        &sched->lists.items[sched->jobs.items[decision->for_job].list];
+    return theirs->queue != own->queue &&
+           sched->runs.items[victim->run].level >=
+               sched->classes.items[own->class_index].level;
+}
+
+void truce_mark(struct round *round, size_t mark)
+{
+    struct sched *sched = round->sched;
+    struct sched_decision *first = NULL;
+    bool is_by_share = false;
+
+    for (size_t i = mark; i < sched->decisions.count; i++) {
+        struct sched_decision *decision = &sched->decisions.items[i];
+        is_by_share |= is_for_fairness(sched, decision);
+        if (!first && decision->action == SCHED_LEASE) {
+            first = decision;
+        }
+    }
+    if (first) {
+        first->is_by_share = is_by_share;
+    }
+}
+
+/* Keeping them.  They are in the order in which they began, so also in that
+ * in which they end. */
+
+static void begin(struct sched *sched, uint32_t job, int64_t since_ms,
+                  uint64_t news_count)
+{
+    uint32_t gang = sched->jobs.items[job].gang;
+    struct truce truce = {
+        .item = gang == NONE ? job : gang,
+        .is_gang = gang != NONE,
+        .since_ms = since_ms,
+        .news_count = news_count,
+    };
+
+    map_put(&sched->truce_map, key_of(truce.item, truce.is_gang),
+            sched->truce_serial + (uint32_t)sched->truces.count);
+    VEC_PUSH(&sched->truces, truce);
+    if (gang == NONE) {
+        sched->job_flags.items[job] |= JOB_TRUCE;
+    }
+}
+
+static void end(struct sched *sched, struct truce *truce)
+{
+    map_remove(&sched->truce_map, key_of(truce->item, truce->is_gang));
+    if (!truce->is_gang) {
+        sched->job_flags.items[truce->item] &= (uint8_t)~JOB_TRUCE;
+    }
+    truce->item = NONE;
+}
+
+/* End those that are over; their slots are used again once there are as many
+ * as others. */
+static void sift(struct sched *sched)
+{
+    while (sched->truce_first < sched->truces.count) {
+        struct truce *truce = &sched->truces.items[sched->truce_first];
+        if (truce->item != NONE && !is_over(sched, truce, sched->now_ms)) {
+            break;
+        }
+        if (truce->item != NONE) {
+            end(sched, truce);
+        }
+        sched->truce_first++;
+    }
+    if (sched->truce_first > sched->truces.count / 2) {
+        sched->truces.count -= sched->truce_first;
+        memmove(sched->truces.items, sched->truces.items + sched->truce_first,
+                sched->truces.count * sizeof(*sched->truces.items));
+        sched->truce_serial += sched->truce_first;
+        sched->truce_first = 0;
+    }
+}
+
+void truce_news(struct sched *sched)
+{
+    sched->news_count++;
+    if (sched->truces.count) {
+        sift(sched);
+    }
+}
+
+void truce_advance(struct sched *sched)
+{
+    if (sched->truces.count) {
+        sift(sched);
+    }
+}
+
+void sched_job_truce(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    sched->version++;
+    if (!find(sched, job)) {
+        begin(sched, job, sched->now_ms, sched->news_count);
+    }
+}
+
+void truce_forget(struct sched *sched, uint32_t item, bool is_gang)
+{
+    uint32_t serial = sched->truce_map.count
+                          ? map_find(&sched->truce_map, key_of(item, is_gang))
+                          : MAP_NONE;
+
+    if (serial != MAP_NONE) {
+        end(sched, &sched->truces.items[serial - sched->truce_serial]);
+        sift(sched);
+    }
+}
+
+/* History. */
+
+/* The first of a gang's members, by id. */
+static uint32_t first_member(const struct sched *sched, const struct gang *gang)
+{
+    const struct seq *seqs[] = {&gang->leased, &gang->waiting};
+    uint32_t first = gang->subs ? sub_groups_first(sched, gang->subs) : NONE;
+
+    for (size_t i = 0; i < ARRAY_COUNT(seqs); i++) {
+        for (struct seq_cursor at = {0}; !seq_is_end(seqs[i], at);
+             seq_next(seqs[i], &at)) {
+            uint32_t job = seq_get(seqs[i], at);
+            if (first == NONE ||
+                key128_compare(sched->jobs.items[job].id.v,
+                               sched->jobs.items[first].id.v) < 0) {
+                first = job;
+            }
+        }
+    }
+    return first;
+}
+
+void truce_pack(const struct sched *sched, struct strbuf *buf)
+{
+    if (sched->truce_map.count == 0) {
+        return;
+    }
+    pack_u64(buf, sched->truce_map.count);
+    for (size_t i = sched->truce_first; i < sched->truces.count; i++) {
+        const struct truce *truce = &sched->truces.items[i];
+        if (truce->item == NONE) {
+            continue;
+        }
+        uint32_t job =
+            truce->is_gang
+                ? first_member(sched, &sched->gangs.items[truce->item])
+                : truce->item;
+        pack_u64(buf, sched->jobs.items[job].id.v.hi);
+        pack_u64(buf, sched->jobs.items[job].id.v.lo);
+        pack_i64(buf, truce->since_ms);
+        pack_u64(buf, truce->news_count != sched->news_count);
+    }
+}
+
+void truce_unpack(struct sched *sched, struct history_reader *reader)
+{
+    struct pack_reader *pack = &reader->pack;
+    uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !pack->is_bad; i++) {
+        struct job_id id;
+        id.v.hi = unpack_u64(pack);
+        id.v.lo = unpack_u64(pack);
+        int64_t since_ms = unpack_i64(pack);
+        bool had_news = unpack_count(pack, 1);
+        uint32_t job = history_job(sched, reader, id);
+        if (job == NONE || find(sched, job)) {
+            pack->is_bad = true;
+        } else if (!pack->is_bad) {
+            begin(sched, job, since_ms, sched->news_count - had_news);
+        }
+    }
+}
+
+void truce_fini(struct sched *sched)
+{
+    VEC_FREE(&sched->truces);
+    map_fini(&sched->truce_map);
+}
