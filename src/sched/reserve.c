@@ -213,9 +213,7 @@ static void add_release(struct reserving *r, uint32_t node, int64_t at_ms,
     }
 }
 
-/* Whether what is less urgent on a node makes room at once: then the sums
- * tell, and it need not be asked one by one. */
-static bool goes_by_level(const struct reserving *r, uint32_t node)
+bool reserve_goes_by_level(const struct reserving *r, uint32_t node)
 {
     const struct sched *sched = r->round->sched;
 
@@ -223,15 +221,13 @@ static bool goes_by_level(const struct reserving *r, uint32_t node)
            !sched->policy->is_urgency_preemption_off;
 }
 
-/* Whether a node has preemptible work of the claim's own level: nothing else
- * that is not less urgent has a bound, where nothing is held. */
-static bool has_level(const struct reserving *r, uint32_t node)
+bool reserve_must_ask(const struct reserving *r, uint32_t node)
 {
     const struct sched *sched = r->round->sched;
     const struct resource_vec *own =
         &sched
              ->preemptible[(size_t)node * sched->level_count + r->claim->level];
-    int64_t any = 0;
+    int64_t any = (int64_t)sched->yielders.count;
 
     for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
         any |= own->v[c];
@@ -264,8 +260,8 @@ static void gather(struct reserving *r, uint32_t node)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
-    bool is_short = goes_by_level(r, node);
-    bool has_more = !is_short || sched->yielders.count || has_level(r, node);
+    bool is_short = reserve_goes_by_level(r, node);
+    bool has_more = !is_short || reserve_must_ask(r, node);
 
     if (is_short) {
         gather_levels(r, node);
@@ -273,6 +269,10 @@ static void gather(struct reserving *r, uint32_t node)
     for (uint32_t at = has_more ? sched->nodes.items[node].run_first : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
+        if (run->level <= r->claim->level) {
+            r->queues |=
+                reserve_queue_bit(sched->accounts.items[run->account].queue);
+        }
         if (run->state != RUN_PREEMPTED && !(is_short && is_told(r, run))) {
             add_release(
                 r, node, bound_of_run(r, run),

@@ -121,6 +121,7 @@ struct reserving {
      * (INT64_MAX: none does). */
     bool is_moving;
     int64_t moving_ms;
+    uint64_t queues; /* whose lifetimes were asked about; as in ready_node */
     VEC(struct release) releases;
 };
 
@@ -129,6 +130,18 @@ struct reserving {
 struct resource_vec reserve_room(const struct reserving *r, uint32_t node);
 /* Append what becomes free on a node, when it is known. */
 void reserve_gather(struct reserving *r, uint32_t node);
+/* Whether what is less urgent on a node makes room at once, and nothing else
+ * there has a bound but lifetimes: then the sums tell, and it need not be asked
+ * one by one. */
+bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
+/* Whether any run may have to be asked where that is so: the node has
+ * preemptible work of the claim's own level, or something yields. */
+bool reserve_must_ask(const struct reserving *r, uint32_t node);
+/* The bit of a queue in a set of queues, which it may share with others. */
+static inline uint64_t reserve_queue_bit(uint32_t queue)
+{
+    return UINT64_C(1) << (queue % 64);
+}
 /* Add a node to the reservation: `room` is what is free there at t*. */
 void reserve_add(struct reserving *r, uint32_t node,
                  const struct resource_vec *taken,
@@ -141,6 +154,13 @@ bool reserve_for_job(struct reserving *r);
  * there are; `memory` from then on. */
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request);
+/* Remember what each queue's work would make free on a node, where all of it
+ * may go at once or never (reserve_piles.c); false where it is not so simple.
+ * Then the node's time and key are right as well. */
+bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node);
+/* Bring a piled node's time and key in line with the queues that may go now. */
+void reserve_sum_piles(const struct reserving *r, struct ready_memory *m,
+                       uint32_t node);
 /* The first time at which `needed` members of a gang that are all alike have
  * room (reserve_steps.c), or SCHED_START_UNKNOWN; in which group of nodes
  * (NULL: there are none), and on which nodes at all, by node. */

@@ -11,7 +11,7 @@
 #include "sched/round.h"
 
 /* More than so many have holes in them: they are made anew. */
-enum { STEPS_PER_NODE = 256 };
+enum { STEPS_PER_NODE = 256, PILES_PER_NODE = 32 };
 
 static void sift(struct release *heap, size_t at, size_t count)
 {
@@ -34,10 +34,11 @@ static void sift(struct release *heap, size_t at, size_t count)
 }
 
 /* When a node has room for `request`, and what it has free then.  INT64_MIN:
- * now; INT64_MAX: not known, and all that is bounded counts as free. */
+ * now; INT64_MAX: not known, and all that is bounded counts as free.  The next
+ * bound after that is `*ret_next_ms`. */
 static int64_t ready_at(struct reserving *r, uint32_t node,
                         const struct resource_vec *request,
-                        struct resource_vec *ret_room)
+                        struct resource_vec *ret_room, int64_t *ret_next_ms)
 {
     struct resource_vec room = reserve_room(r, node);
     int64_t at_ms = INT64_MIN;
@@ -46,6 +47,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
     r->releases.count = 0;
     r->is_moving = false;
     r->moving_ms = INT64_MAX;
+    r->queues = 0;
     reserve_gather(r, node);
     struct release *heap = r->releases.items;
     size_t count = r->releases.count;
@@ -65,6 +67,7 @@ static int64_t ready_at(struct reserving *r, uint32_t node,
         sift(heap, 0, count);
     }
     *ret_room = room;
+    *ret_next_ms = count ? heap[0].at_ms : INT64_MAX;
     return is_ready ? at_ms : INT64_MAX;
 }
 
@@ -77,6 +80,7 @@ static bool is_alike(const struct reserving *r, const struct ready_memory *m,
     return m->level == r->claim->level && m->holder == r->holder &&
            m->is_of_gang == r->claim->is_gang &&
            m->steps.count <= STEPS_PER_NODE * (m->nodes.count + 1) &&
+           m->piles.count <= PILES_PER_NODE * (m->nodes.count + 1) &&
            memcmp(m->weights, r->round->pool->weights, sizeof(m->weights)) ==
                0 &&
            memcmp(&m->request, request, sizeof(*request)) == 0;
@@ -93,18 +97,19 @@ static void forget_yielders(const struct sched *sched, struct ready_memory *m)
     }
 }
 
-/* The lifetimes of a queue's work are worth something else now. */
-static void forget_queue(const struct reserving *r, struct ready_memory *m,
-                         uint32_t queue)
+/* The lifetimes of some queues' work are worth something else now. */
+static void note_flips(const struct reserving *r, struct ready_memory *m,
+                       uint64_t queues)
 {
-    const struct sched *sched = r->round->sched;
-
-    for (uint32_t at = sched->queues.items[queue].account_first; at != NONE;
-         at = sched->accounts.items[at].next) {
-        const struct account *account = &sched->accounts.items[at];
-        uint32_t run = account->pool == r->round->p ? account->run_first : NONE;
-        for (; run != NONE; run = sched->runs.items[run].account_next) {
-            m->nodes.items[sched->runs.items[run].node].seen = READY_NEVER_SEEN;
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        struct ready_node *ready = &m->nodes.items[i];
+        if (!(ready->queues & queues) || ready->seen == READY_NEVER_SEEN) {
+            continue;
+        }
+        if (ready->is_piled) {
+            reserve_sum_piles(r, m, i);
+        } else {
+            ready->seen = READY_NEVER_SEEN;
         }
     }
 }
@@ -113,6 +118,7 @@ static void forget(struct ready_memory *m)
 {
     VEC_FREE(&m->nodes);
     VEC_FREE(&m->steps);
+    VEC_FREE(&m->piles);
     VEC_FREE(&m->may_go);
     *m = (struct ready_memory){.serial = 0};
 }
@@ -148,7 +154,7 @@ struct ready_memory *reserve_recall(struct reserving *r,
     const struct sched *sched = r->round->sched;
     struct ready_memory *m = choose(r, request);
     size_t queue_count = sched->queues.count;
-    bool is_fresh = m->turn == 0;
+    uint64_t flipped = 0;
 
     m->turn = r->round->pool->ready.turn;
     if (m->serial != r->claim->serial) {
@@ -164,34 +170,56 @@ struct ready_memory *reserve_recall(struct reserving *r,
     for (uint32_t q = 0; q < queue_count; q++) {
         if (m->may_go.items[q] != r->may_go[q]) {
             m->may_go.items[q] = r->may_go[q];
-            if (!is_fresh) {
-                forget_queue(r, m, q);
-            }
+            flipped |= reserve_queue_bit(q);
         }
+    }
+    if (flipped) {
+        note_flips(r, m, flipped);
     }
     r->memory = m;
     return m;
 }
 
-/* Look at a node afresh. */
-static struct ready_node look(struct reserving *r, uint32_t node,
-                              const struct resource_vec *request)
+/* Ask all that runs on a node afresh. */
+static void ask(struct reserving *r, struct ready_memory *m, uint32_t node)
 {
-    struct ready_node ready = {.seen = READY_NEVER_SEEN, .at_ms = INT64_MAX};
-    const struct node *record = &r->round->sched->nodes.items[node];
+    struct ready_node *ready = &m->nodes.items[node];
     struct resource_vec room;
+    int64_t next_ms;
 
-    if (!amounts_fit(request, &record->capacity)) {
-        ready.is_too_small = true;
-        ready.seen = record->change_count;
-        return ready;
+    ready->is_piled = false;
+    ready->at_ms = ready_at(r, node, &m->request, &room, &next_ms);
+    ready->key = pool_weigh(r->round->pool, &room);
+    ready->queues = r->queues;
+    /* What is ready gets more room with the next bound; what is bounded in vain
+     * counts as free all along. */
+    ready->until_ms = ready->at_ms == INT64_MIN ? next_ms : ready->at_ms;
+    bool is_time_known = ready->at_ms == INT64_MIN ||
+                         ready->at_ms == INT64_MAX ||
+                         (!r->is_moving && r->moving_ms > ready->at_ms);
+    if (!is_time_known) {
+        ready->seen = READY_NEVER_SEEN;
     }
-    ready.at_ms = ready_at(r, node, request, &room);
-    ready.key = pool_weigh(r->round->pool, &room);
-    if (!r->is_moving && r->moving_ms > ready.at_ms) {
-        ready.seen = record->change_count;
+}
+
+/* Look at a node afresh. */
+static void look(struct reserving *r, struct ready_memory *m, uint32_t node)
+{
+    struct ready_node *ready = &m->nodes.items[node];
+    const struct node *record = &r->round->sched->nodes.items[node];
+    bool is_touched = r->is_touched && r->is_touched[node];
+
+    ready->at_ms = INT64_MAX;
+    ready->until_ms = INT64_MAX;
+    ready->queues = 0;
+    ready->seen = record->change_count;
+    ready->is_too_small = !amounts_fit(&m->request, &record->capacity);
+    if (!ready->is_too_small && (is_touched || !reserve_pile(r, m, node))) {
+        ask(r, m, node);
     }
-    return ready;
+    if (is_touched) {
+        ready->seen = READY_NEVER_SEEN;
+    }
 }
 
 /* What is known of a node now. */
@@ -199,16 +227,11 @@ static const struct ready_node *ready_of(struct reserving *r,
                                          struct ready_memory *m, uint32_t node)
 {
     struct ready_node *ready = &m->nodes.items[node];
-    bool is_touched = r->is_touched && r->is_touched[node];
-    bool is_past =
-        ready->at_ms != INT64_MIN && ready->at_ms <= r->round->now_ms;
 
-    if (is_touched || is_past ||
+    if ((r->is_touched && r->is_touched[node]) ||
+        ready->until_ms <= r->round->now_ms ||
         ready->seen != r->round->sched->nodes.items[node].change_count) {
-        *ready = look(r, node, &m->request);
-        if (is_touched) {
-            ready->seen = READY_NEVER_SEEN;
-        }
+        look(r, m, node);
     }
     return ready;
 }
@@ -261,7 +284,8 @@ bool reserve_for_job(struct reserving *r)
         return false;
     }
     struct resource_vec room;
-    int64_t at_ms = ready_at(r, best, &request, &room);
+    int64_t next_ms;
+    int64_t at_ms = ready_at(r, best, &request, &room, &next_ms);
     r->reservation->nodes =
         arena_alloc(round->arena, sizeof(*r->reservation->nodes));
     r->reservation->start_ms = at_ms > round->now_ms ? at_ms : round->now_ms;

@@ -58,6 +58,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
     r->releases.count = 0;
     r->is_moving = false;
     r->moving_ms = INT64_MAX;
+    r->queues = 0;
     node->step_count = 0;
     node->seen = record->change_count;
     node->is_too_small = !amounts_fit(&m->request, &record->capacity);
@@ -65,6 +66,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
         return;
     }
     reserve_gather(r, index);
+    node->queues = r->queues;
     for (size_t i = 0; i < r->releases.count; i++) {
         int64_t *at_ms = &r->releases.items[i].at_ms;
         *at_ms = *at_ms <= r->round->now_ms ? INT64_MIN : *at_ms;

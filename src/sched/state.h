@@ -359,11 +359,15 @@ struct kept_reservation {
 
 /* When a node has room for what a reservation was last made for. */
 struct ready_node {
-    int64_t at_ms; /* INT64_MIN: now; INT64_MAX: not known */
-    uint64_t key;  /* in the node order, of what is free then */
+    int64_t at_ms;    /* INT64_MIN: now; INT64_MAX: not known */
+    int64_t until_ms; /* so long it is right, if nothing changes */
+    uint64_t key;     /* in the node order, of what is free then */
+    /* Whose lifetimes count for it: a bit for each queue, by number % 64. */
+    uint64_t queues;
     uint32_t seen; /* the node's change_count that this is of */
     bool is_too_small;
-    /* Of a gang's members: in the memory's steps. */
+    bool is_piled; /* it has piles, and not steps */
+    /* In the memory's steps (of a gang's members) or piles. */
     uint32_t step_first, step_count, step_capacity;
 };
 
@@ -371,6 +375,13 @@ struct ready_node {
 struct ready_step {
     int64_t at_ms; /* INT64_MIN: now */
     uint32_t count;
+};
+
+/* What one queue's work would make free on a node, if it may go; see
+ * reserve_piles.c. */
+struct ready_pile {
+    uint32_t queue; /* NONE: what is free or goes whoever may */
+    struct resource_vec sum;
 };
 
 enum { READY_NEVER_SEEN = UINT32_MAX };
@@ -385,6 +396,7 @@ struct ready_memory {
     bool is_of_gang;              /* steps are known, and not times */
     VEC(struct ready_node) nodes; /* by node */
     VEC(struct ready_step) steps; /* of all nodes */
+    VEC(struct ready_pile) piles; /* likewise */
     VEC(uint8_t) may_go;          /* by queue */
     uint64_t turn;                /* of its last use; 0: none yet */
 };
