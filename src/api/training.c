@@ -488,6 +488,8 @@ void handle_delete_training_job(struct api_call *call, struct str request)
 
 /* Questions. */
 
+enum { LIST_TRAINING_MAX = 1000 }; /* in one answer */
+
 /* What the states of pods are called; those that are cancelled were not
  * wanted any more. */
 static const char *const pod_states[TRAINING_POD_KINDS] = {
@@ -608,6 +610,7 @@ static void on_known(struct command *command, void *ctx)
             response.training_jobs[response.n_training_jobs++] =
                 status_message(&command->training.rows[i], &call->arena);
         }
+        response.has_more = command->training.has_more;
         api_call_reply(call, &response.base);
     }
     command_destroy(command);
@@ -622,8 +625,15 @@ void handle_list_training_jobs(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
-    api_call_post(
-        call,
-        about(call, COMMAND_QUERY_TRAINING, message->queue, message->name),
-        on_known);
+    struct command *command =
+        about(call, COMMAND_QUERY_TRAINING, message->queue, message->name);
+    command->training.after_queue =
+        arena_str(&command->arena, str_of(message->after_queue));
+    command->training.after_name =
+        arena_str(&command->arena, str_of(message->after_name));
+    command->training.count_max =
+        message->limit > 0 && message->limit < LIST_TRAINING_MAX
+            ? message->limit
+            : LIST_TRAINING_MAX;
+    api_call_post(call, command, on_known);
 }

@@ -104,22 +104,39 @@ enum cli_exit submit_training_jobs(struct cli *cli, struct str text)
 
 /* get. */
 
-static enum cli_exit list(struct cli *cli, const char *queue, const char *name,
+/* A page of a list: those of `request`, which then asks for the next. */
+static enum cli_exit list(struct cli *cli,
+                          Berth__Api__ListTrainingJobsRequest *request,
                           Berth__Api__ListTrainingJobsResponse **ret_list)
+{
+    ProtobufCMessage *reply;
+
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListTrainingJobs", &request->base,
+                 &berth__api__list_training_jobs_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    *ret_list = (void *)reply;
+    if ((*ret_list)->n_training_jobs > 0) {
+        const Berth__Api__TrainingJobStatus *last =
+            (*ret_list)->training_jobs[(*ret_list)->n_training_jobs - 1];
+        request->after_queue = last->queue;
+        request->after_name = last->name;
+    }
+    return CLI_OK;
+}
+
+/* The question for those of a name and a queue, "": any. */
+static Berth__Api__ListTrainingJobsRequest
+question(struct cli *cli, const char *queue, const char *name)
 {
     Berth__Api__ListTrainingJobsRequest request =
         BERTH__API__LIST_TRAINING_JOBS_REQUEST__INIT;
-    ProtobufCMessage *reply;
 
     request.queue = cli_format(cli, "%s", queue);
     request.name = cli_format(cli, "%s", name);
-    enum cli_exit rc =
-        cli_call(cli, "/berth.api.Berth/ListTrainingJobs", &request.base,
-                 &berth__api__list_training_jobs_response__descriptor, &reply);
-    if (rc == CLI_OK) {
-        *ret_list = (void *)reply;
-    }
-    return rc;
+    return request;
 }
 
 static const Berth__Api__TrainingReplicas *
@@ -167,30 +184,62 @@ static void add_row(struct cli *cli, struct table *table,
     table_add(table, job->reason);
 }
 
+/* Add a page to the table, or to the list of -o json and yaml. */
+static void add_page(struct cli *cli, struct table *table, json_t *jobs,
+                     const Berth__Api__ListTrainingJobsResponse *page)
+{
+    for (size_t i = 0; i < page->n_training_jobs; i++) {
+        const Berth__Api__TrainingJobStatus *job = page->training_jobs[i];
+        if (cli->output == CLI_OUTPUT_TEXT) {
+            add_row(cli, table, job);
+        } else {
+            (void)json_array_append_new(jobs, wire_json_write(&job->base, 0));
+        }
+    }
+}
+
+/* All pages; returns how many there are in `ret_count`. */
+static enum cli_exit add_all(struct cli *cli, const char *name,
+                             struct table *table, json_t *jobs,
+                             size_t *ret_count)
+{
+    Berth__Api__ListTrainingJobsRequest request =
+        question(cli, cli_text(cli, "queue", ""), name);
+    Berth__Api__ListTrainingJobsResponse *page;
+    enum cli_exit rc;
+
+    *ret_count = 0;
+    do {
+        rc = list(cli, &request, &page);
+        if (rc == CLI_OK) {
+            add_page(cli, table, jobs, page);
+            *ret_count += page->n_training_jobs;
+        }
+    } while (rc == CLI_OK && page->has_more && page->n_training_jobs > 0);
+    return rc;
+}
+
 enum cli_exit cmd_get_training_jobs(struct cli *cli)
 {
     struct table table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}};
     const char *name = cli->argument_count > 0 ? cli_argument(cli, 0) : "";
-    Berth__Api__ListTrainingJobsResponse *found;
+    json_t *jobs = json_array();
+    size_t count;
 
-    enum cli_exit rc = list(cli, cli_text(cli, "queue", ""), name, &found);
-    if (rc != CLI_OK) {
-        return rc;
+    enum cli_exit rc = add_all(cli, name, &table, jobs, &count);
+    if (rc == CLI_OK && *name && count == 0) {
+        rc = cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s", name);
+    } else if (rc == CLI_OK && cli->output == CLI_OUTPUT_TEXT) {
+        table_print(&table, cli->ports->out);
+    } else if (rc == CLI_OK) {
+        cli_print_json(cli, json_pack("{s:O}", "trainingJobs", jobs));
     }
-    if (*name && found->n_training_jobs == 0) {
-        return cli_fail(cli, CLI_NOT_FOUND, "there is no training job %s",
-                        name);
+    VEC_FREE(&table.cells);
+    json_decref(jobs);
+    if (rc == CLI_OK && count == 0 && cli_has(cli, "queue")) {
+        rc = check_queue(cli, cli_text(cli, "queue", ""));
     }
-    if (cli_print_message(cli, &found->base)) {
-        return CLI_OK;
-    }
-    for (size_t i = 0; i < found->n_training_jobs; i++) {
-        add_row(cli, &table, found->training_jobs[i]);
-    }
-    table_print(&table, cli->ports->out);
-    return found->n_training_jobs == 0 && cli_has(cli, "queue")
-               ? check_queue(cli, cli_text(cli, "queue", ""))
-               : CLI_OK;
+    return rc;
 }
 
 /* update and delete. */
@@ -205,7 +254,8 @@ static enum cli_exit find_queue(struct cli *cli, const char *name,
     if (**ret_queue) {
         return CLI_OK;
     }
-    enum cli_exit rc = list(cli, "", name, &found);
+    Berth__Api__ListTrainingJobsRequest request = question(cli, "", name);
+    enum cli_exit rc = list(cli, &request, &found);
     if (rc != CLI_OK) {
         return rc;
     }

@@ -343,8 +343,11 @@ struct command {
         struct {
             struct str name;           /* query: "" is all; queue: scope's */
             struct str priority_class; /* update: from now on */
+            struct str after_queue, after_name; /* query: only those behind */
+            uint32_t count_max;                 /* query: at least 1 */
             struct training_row *rows; /* query's answer: by queue, name */
             uint32_t row_count;
+            bool has_more; /* query's answer */
         } training;
         struct {
             struct job_id job;

@@ -311,19 +311,19 @@ static void fill_row(const struct training_view *view, struct arena *arena,
     }
 }
 
-static bool is_asked_for(const struct command *command,
-                         const struct training_view *view)
-{
-    return (command->scope.queue.byte_count == 0 ||
-            str_equal(command->scope.queue, view->queue)) &&
-           (command->training.name.byte_count == 0 ||
-            str_equal(command->training.name, view->name));
-}
-
 void training_answer(struct control *c, struct command *command)
 {
-    uint32_t count;
-    auto_mem uint32_t *indexes = training_sorted(c->training, &count);
+    struct training_query query = {
+        .queue = command->scope.queue,
+        .name = command->training.name,
+        .after_queue = command->training.after_queue,
+        .after_name = command->training.after_name,
+        .count_max = command->training.count_max,
+    };
+    auto_mem uint32_t *indexes =
+        mem_alloc_array(query.count_max, sizeof(*indexes));
+    uint32_t count = training_page(c->training, &query, indexes,
+                                   &command->training.has_more);
 
     _Static_assert(TRAINING_ROW_PARTS_MAX == (int)TRAINING_PARTS_MAX &&
                        TRAINING_POD_KINDS == (int)TRAINING_POD_STATES,
@@ -333,10 +333,8 @@ void training_answer(struct control *c, struct command *command)
     for (uint32_t i = 0; i < count; i++) {
         struct training_view view;
         training_get(c->training, indexes[i], &view);
-        if (is_asked_for(command, &view)) {
-            fill_row(&view, &command->arena,
-                     &command->training.rows[command->training.row_count++]);
-        }
+        fill_row(&view, &command->arena,
+                 &command->training.rows[command->training.row_count++]);
     }
     command_answer(command, COMMAND_OK, "");
 }

@@ -131,6 +131,21 @@ uint32_t training_count(const struct training *training);
 /* Their indexes, by queue and name; mem_free() it. */
 uint32_t *training_sorted(const struct training *training,
                           uint32_t *ret_count) must_check;
+
+/* Which objects are wanted. */
+struct training_query {
+    struct str queue, name;             /* "": any */
+    struct str after_queue, after_name; /* only those behind; name "": all */
+    uint32_t count_max;                 /* at least 1 */
+};
+
+/* The indexes of the first of them by queue and name, into
+ * ret_indexes[count_max]; their number, and whether there are more.  One look
+ * at each object, and an insertion for those that come in. */
+uint32_t training_page(const struct training *training,
+                       const struct training_query *query,
+                       uint32_t *ret_indexes, bool *ret_has_more);
+
 /* The object at an index that is in use. */
 void training_get(const struct training *training, uint32_t index,
                   struct training_view *ret_view);

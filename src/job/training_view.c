@@ -38,6 +38,71 @@ uint32_t *training_sorted(const struct training *training, uint32_t *ret_count)
     return indexes;
 }
 
+/* Whether a row is wanted. */
+static bool is_wanted(const struct training_entry *row,
+                      const struct training_query *query)
+{
+    if ((query->queue.byte_count > 0 &&
+         !str_equal(query->queue, str_of(row->queue))) ||
+        (query->name.byte_count > 0 &&
+         !str_equal(query->name, str_of(row->name)))) {
+        return false;
+    }
+    if (query->after_name.byte_count == 0) {
+        return true;
+    }
+    int c = str_compare(str_of(row->queue), query->after_queue);
+    return c > 0 ||
+           (c == 0 && str_compare(str_of(row->name), query->after_name) > 0);
+}
+
+/* How many of `indexes` come before a row. */
+static uint32_t place_of(const struct training *training,
+                         const struct training_entry *row,
+                         const uint32_t *indexes, uint32_t count)
+{
+    uint32_t low = 0;
+
+    while (low < count) {
+        uint32_t middle = low + (count - low) / 2;
+        if (training_rows_compare(&training->rows.items[indexes[middle]], row) <
+            0) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t training_page(const struct training *training,
+                       const struct training_query *query,
+                       uint32_t *ret_indexes, bool *ret_has_more)
+{
+    uint32_t count = 0;
+
+    ASSERT(query->count_max > 0);
+    *ret_has_more = false;
+    for (uint32_t i = 0; i < training->rows.count; i++) {
+        const struct training_entry *row = &training->rows.items[i];
+        if (!row->queue || !is_wanted(row, query)) {
+            continue;
+        }
+        uint32_t at = place_of(training, row, ret_indexes, count);
+        if (count == query->count_max) {
+            *ret_has_more = true;
+            count -= at < count; /* the last one makes room */
+        }
+        if (at < query->count_max) {
+            memmove(&ret_indexes[at + 1], &ret_indexes[at],
+                    (count - at) * sizeof(*ret_indexes));
+            ret_indexes[at] = i;
+            count++;
+        }
+    }
+    return count;
+}
+
 static struct str reason_of(const struct training_entry *row,
                             enum training_phase phase)
 {

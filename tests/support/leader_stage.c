@@ -395,6 +395,7 @@ struct command *stage_training_about(enum command_kind kind, const char *queue,
     command->scope.queue = arena_str(&command->arena, str_of(queue));
     command->scope.user = STR("anna");
     command->training.name = arena_str(&command->arena, str_of(name));
+    command->training.count_max = 100;
     return command;
 }
 

@@ -301,6 +301,10 @@ static void tell_rows(struct fixture *f, struct command *command)
     if (command->kind != COMMAND_QUERY_TRAINING) {
         return;
     }
+    assert_true(str_equal(command->training.after_queue, STR("q")));
+    assert_true(str_equal(command->training.after_name, STR("0")));
+    assert_int_equal(command->training.count_max, 7);
+    command->training.has_more = true;
     object.name = name;
     part.type = type;
     part.min = 2;
@@ -326,9 +330,13 @@ static void a_list_tells_phases_and_replicas(void **state)
 {
     Berth__Api__ListTrainingJobsRequest request =
         BERTH__API__LIST_TRAINING_JOBS_REQUEST__INIT;
+    char after_queue[] = "q", after_name[] = "0";
     struct fixture f;
 
     (void)state;
+    request.after_queue = after_queue;
+    request.after_name = after_name;
+    request.limit = 7;
     fixture_init(&f);
     f.on_exchange = tell_rows;
     fixture_start(&f);
@@ -337,6 +345,7 @@ static void a_list_tells_phases_and_replicas(void **state)
                      &berth__api__list_training_jobs_response__descriptor);
     assert_non_null(response);
     assert_int_equal(response->n_training_jobs, 1);
+    assert_true(response->has_more);
     const Berth__Api__TrainingJobStatus *job = response->training_jobs[0];
     assert_string_equal(job->name, "a");
     assert_string_equal(job->phase, "scaling");

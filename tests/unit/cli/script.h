@@ -56,6 +56,20 @@ static inline void on_list_jobs(void *ctx, struct rpc_call *call,
     }
 }
 
+/* A list in pages: `reply`, then `more`. */
+static inline void on_page(void *ctx, struct rpc_call *call, struct str request)
+{
+    struct script *script = ctx;
+
+    script->call_count++;
+    strbuf_clear(&script->request);
+    strbuf_add_str(&script->request, request);
+    const struct strbuf *page = script->call_count == 1
+                                    ? &script->reply
+                                    : &script->more[script->call_count - 2];
+    rpc_call_finish(call, RPC_OK, "", strbuf_str(page));
+}
+
 static inline void on_sent(void *ctx, struct rpc_call *call, bool is_ok)
 {
     struct script *script = ctx;
@@ -113,6 +127,7 @@ static inline int start(void **state)
         UNARY("/berth.api.Berth/ListExecutors"),
         UNARY("/api.Executor/UpsertExecutorSettings"),
         UNARY("/api.Executor/DeleteExecutor"),
+        {"/berth.api.Berth/ListTrainingJobs", RPC_UNARY, on_page, script, 0},
         UNARY("/berth.api.Berth/CreatePool"),
         UNARY("/berth.api.Berth/ListPools"),
         STREAM("/berth.api.Berth/Backup"),

@@ -667,6 +667,35 @@ static void get_pools_shows_whose_jobs_are_in_them(void **state)
           "berthctl: there is no pool cpu\n");
 }
 
+static void a_list_of_training_jobs_is_asked_for_page_by_page(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Berth__Api__ListTrainingJobsResponse response =
+        BERTH__API__LIST_TRAINING_JOBS_RESPONSE__INIT;
+    Berth__Api__TrainingJobStatus job = BERTH__API__TRAINING_JOB_STATUS__INIT;
+    Berth__Api__TrainingJobStatus *jobs[] = {&job};
+    char queue[] = "q", name[] = "a", second[] = "b";
+
+    job.queue = queue;
+    job.name = name;
+    response.training_jobs = jobs;
+    response.n_training_jobs = 1;
+    response.has_more = true;
+    answer(script, &response.base);
+    job.name = second;
+    response.has_more = false;
+    wire_encode(&response.base, &script->more[0]);
+    script->call_count = 0;
+    check(ASK(script, "", "get", "trainingjobs", "-o", "yaml"), CLI_OK,
+          "trainingJobs:\n- name: a\n  queue: q\n- name: b\n  queue: q\n", "");
+    assert_int_equal(script->call_count, 2);
+    Berth__Api__ListTrainingJobsRequest *request = asked(
+        script, &arena, &berth__api__list_training_jobs_request__descriptor);
+    assert_string_equal(request->after_queue, "q");
+    assert_string_equal(request->after_name, "a");
+}
+
 static void backup_writes_only_into_a_new_directory(void **state)
 {
     struct script *script = *state;
@@ -721,6 +750,7 @@ int main(void)
         SERVED(explain_prints_text_or_data),
         SERVED(create_pool_takes_options_or_a_file),
         SERVED(get_pools_shows_whose_jobs_are_in_them),
+        SERVED(a_list_of_training_jobs_is_asked_for_page_by_page),
         SERVED(backup_writes_only_into_a_new_directory),
     };
     return RUN_TESTS(tests);

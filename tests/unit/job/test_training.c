@@ -1,7 +1,7 @@
 /* Sentences of job/training.h. */
-#include "job/training.h"
-
 #include <stdio.h>
+
+#include "job/training.h"
 #include "unit.h"
 
 enum { HOUR_MS = 3600 * 1000, PODS_MAX = 16 };
@@ -279,6 +279,67 @@ static void test_those_over_make_room_first_ended_first(void **state)
     training_destroy(training);
 }
 
+enum { OBJECTS = 40, PAGE_MAX = 64 };
+
+/* Objects whose names come in another order than they are made in. */
+static struct training *many(void)
+{
+    struct training *training = training_create();
+
+    for (uint32_t i = 0; i < OBJECTS; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "n%02u", i * 7 % OBJECTS);
+        make(training, name, i * 2, 1, 1, false);
+    }
+    return training;
+}
+
+static void test_pages_are_the_sorted_list_in_pieces(void **state)
+{
+    (void)state;
+    struct training *training = many();
+    uint32_t all_count, page[PAGE_MAX];
+    auto_mem uint32_t *all = training_sorted(training, &all_count);
+
+    for (uint32_t max = 1; max < PAGE_MAX; max++) {
+        struct training_query query = {.count_max = max};
+        struct training_view last;
+        bool has_more = true;
+        uint32_t at = 0;
+        while (has_more) {
+            uint32_t count = training_page(training, &query, page, &has_more);
+            assert_memory_equal(page, &all[at], count * sizeof(*page));
+            at += count;
+            assert_int_equal(has_more, at < all_count);
+            training_get(training, page[count - 1], &last);
+            query.after_queue = last.queue;
+            query.after_name = last.name;
+        }
+        assert_int_equal(at, all_count);
+    }
+    training_destroy(training);
+}
+
+static void test_page_has_only_what_is_wanted(void **state)
+{
+    (void)state;
+    struct training *training = many();
+    uint32_t page[PAGE_MAX];
+    bool has_more;
+    struct training_query named = {.name = STR("n07"), .count_max = 1};
+    struct training_query other = {.queue = STR("r"), .count_max = 1};
+    struct training_query behind = {
+        .after_queue = STR("q"), .after_name = STR("n39"), .count_max = 1};
+
+    assert_int_equal(training_page(training, &named, page, &has_more), 1);
+    assert_false(has_more);
+    assert_int_equal(page[0], training_find(training, STR("q"), STR("n07")));
+    assert_int_equal(training_page(training, &other, page, &has_more), 0);
+    assert_int_equal(training_page(training, &behind, page, &has_more), 0);
+    assert_false(has_more);
+    training_destroy(training);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +352,8 @@ int main(void)
         TEST(test_its_live_pods_come_in_order_of_their_ids),
         TEST(test_it_is_forgotten_in_time),
         TEST(test_those_over_make_room_first_ended_first),
+        TEST(test_pages_are_the_sorted_list_in_pieces),
+        TEST(test_page_has_only_what_is_wanted),
     };
 
     return RUN_TESTS(tests);
