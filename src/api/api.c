@@ -233,6 +233,7 @@ struct api *api_create(const struct api_config *config,
     struct api *api = mem_alloc(sizeof(*api));
 
     api->config = config;
+    api->cpu_per_gpu_milli = config->training.cpu_per_gpu_milli;
     api->ports = *ports;
     auth_init(&api->auth, &config->auth);
     api->readers = reader_pool_create(ports->store, ports->log);
@@ -284,6 +285,11 @@ void api_on_changed(void *ctx, struct str queue, struct str job_set,
     if (atomic_load(&api->behind_count) > 0) {
         event_hub_notify(api->lease_hub, STR(""), STR(""));
     }
+}
+
+void api_set_cpu_per_gpu(struct api *api, int64_t milli)
+{
+    api->cpu_per_gpu_milli = milli;
 }
 
 uint32_t api_watcher_count(struct api *api)

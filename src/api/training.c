@@ -383,11 +383,13 @@ static void submit(struct incoming *in,
                    const Berth__Api__SubmitTrainingJobRequest *message)
 {
     struct api_call *call = in->call;
+    struct training_rules rules = call->api->config->training;
     struct err err;
 
+    rules.cpu_per_gpu_milli = call->api->cpu_per_gpu_milli;
     int rc = training_job_read(
-        str_make(message->resource.data, message->resource.len),
-        &call->api->config->training, &in->job, &err);
+        str_make(message->resource.data, message->resource.len), &rules,
+        &in->job, &err);
     if (rc < 0) {
         api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", err.text);
         return;

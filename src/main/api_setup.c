@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "model/gang_terms.h"
 #include "model/quantity.h"
 
 /* The group of the executor inside the server. */
@@ -81,7 +82,7 @@ static void set_training(const struct config *config,
 
     *rules = (struct training_rules){
         .cpu_per_gpu_milli = elastic->cpu_per_gpu_milli,
-        .freezing_window_ms = elastic->freezing_window_ms,
+        .freezing_window_ms = FREEZING_BY_POLICY,
         .launcher = from->launcher,
         .image = from->image,
         .etcd_image = from->etcd_image,

@@ -372,6 +372,8 @@ int server_set_policy(struct server *server, const struct config *config,
     if (rc == 0) {
         strbuf_clear(&server->policy_text);
         strbuf_add_str(&server->policy_text, strbuf_str(&text));
+        api_set_cpu_per_gpu(server->api,
+                            config->scheduling.elastic.cpu_per_gpu_milli);
         say(SAY_INFO, "policy.set", "bytes=%zu", text.byte_count);
     }
     return rc;

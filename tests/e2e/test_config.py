@@ -122,6 +122,27 @@ class Policy(unittest.TestCase):
                              "config.refused" in berth.program.log())
             berth.ctl("create", "queue", "q")  # it goes on
 
+    def test_rules_of_training_jobs_follow_the_policy(self):
+        text = """
+            {"apiVersion": "paddlepaddle.org/v1", "kind": "TrainingJob",
+             "metadata": {"name": "NAME"}, "spec": {"trainer": {"resources":
+                {"limits": {"cpu": "2", "nvidia.com/gpu": "1"}}}}}"""
+
+        def submit(berth, name):
+            return berth.ctl("submit", "-", "-q", "q", check=False,
+                             input_text=text.replace("NAME", name))
+        with harness.Berth(standalone=False) as berth:
+            berth.ctl("create", "queue", "q")
+            self.assertEqual(submit(berth, "a").returncode, 0)
+            berth.config_path.write_text(
+                "scheduling: {elastic: {cpuPerGpu: 3}}\n")
+            berth.program.process.send_signal(signal.SIGHUP)
+            harness.wait_for("the policy is set",
+                             lambda: "policy.set" in berth.program.log())
+            done = submit(berth, "b")
+            self.assertEqual(done.returncode, 6)
+            self.assertIn("spec.trainer.resources", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
