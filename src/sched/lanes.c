@@ -146,6 +146,9 @@ static bool head_settle(const struct round *round, struct head *head)
 {
     const struct list *list = &round->sched->lists.items[head->list];
 
+    if (head->is_alone) {
+        return !is_planned(round, list, head->item);
+    }
     while (!seq_is_end(&list->seq, head->at)) {
         head->item = seq_get(&list->seq, head->at);
         if (!is_planned(round, list, head->item)) {
@@ -323,6 +326,10 @@ void lane_skip(struct round *round, struct lane *lane)
 {
     struct head *head = &lane->heads[0];
 
+    if (head->is_alone) {
+        lane_drop_list(round, lane);
+        return;
+    }
     seq_next(&round->sched->lists.items[head->list].seq, &head->at);
     lane_settle(round, lane);
 }
@@ -546,15 +553,52 @@ void lane_refresh_new(struct round *round, struct lane *lane)
     heap_drop(round, lane, STREAM_NEW);
 }
 
-void lane_reorder(struct round *round, struct lane *lane)
+/* Where the shortest go first each gang of a list has a head of its own, as
+ * jobs of one class are alike and gangs are not. */
+static void part_gangs(struct round *round, struct lane *lane, struct head head)
 {
-    unfold_all(round, lane, false);
+    const struct pool_policy *rules =
+        &round->sched->policy->pools[round->pool->policy_index];
+    const struct list *list = &round->sched->lists.items[head.list];
+
+    for (uint32_t i = 1; i < rules->backfill_candidates_max; i++) {
+        seq_next(&list->seq, &head.at);
+        if (!head_settle(round, &head)) {
+            return;
+        }
+        make_room(round, lane);
+        lane->heads[lane->head_count++] = head;
+        lane->heads[lane->head_count - 1].is_alone = true;
+    }
+}
+
+/* Where the shortest go first: all heads in that order. */
+static void put_in_order(struct round *round, struct lane *lane)
+{
+    uint32_t count = lane->head_count;
+
+    if (!round->reserve.is_shortest_first) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct head head = lane->heads[i];
+        if (head.class_index == NONE && !head.is_alone) {
+            lane->heads[i].is_alone = true;
+            part_gangs(round, lane, head);
+        }
+    }
     for (uint32_t i = 0; i < lane->head_count; i++) {
         head_order(round, &lane->heads[i]);
     }
     for (uint32_t i = lane->head_count / 2; i > 0; i--) {
         heads_down(round, lane, i - 1);
     }
+}
+
+void lane_reorder(struct round *round, struct lane *lane)
+{
+    unfold_all(round, lane, false);
+    put_in_order(round, lane);
     lane_refresh_new(round, lane);
 }
 
@@ -672,6 +716,7 @@ void lane_fill(struct round *round, struct lane *lane)
     lane->is_folded = false;
     if (queue->apps && !queue->is_cordoned) {
         order_fill(round, lane);
+        put_in_order(round, lane);
         return;
     }
     if (queue->is_cordoned) {
@@ -685,6 +730,7 @@ void lane_fill(struct round *round, struct lane *lane)
     for (size_t i = 0; i < queue->fronts.count; i++) {
         lane_push_list(round, lane, queue->fronts.items[i].list, NULL);
     }
+    put_in_order(round, lane);
 }
 
 /* A small number for a factor, the same for equal ones; 0 when there are too

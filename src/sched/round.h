@@ -28,6 +28,7 @@ struct head {
     bool is_by_score;            /* its queue is ordered `cfs` */
     int64_t bound_ms; /* it runs no longer; only if that comes first */
     struct seq_cursor at;
+    bool is_alone;        /* it is its item, and none behind that */
     uint32_t class_index; /* of the list, or NONE: of gangs */
     uint32_t front;       /* in its queue's heap, when what lies below it there
                              is not in the lane yet; or NONE */

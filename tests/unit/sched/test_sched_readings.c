@@ -449,6 +449,39 @@ static void what_a_gang_goes_without_is_not_charged(void **state)
     assert_string_equal(world_node_of(w, of_q), "n");
 }
 
+/* Of gangs too the shortest tries first to pass the first without room, where
+ * the pool says so (model.md 2.9). */
+static void the_shortest_gang_passes_first(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "Q", .cores = 2, .cardinality = 2, .minimum = 2};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].backfill_order = BACKFILL_SHORTEST_FIRST;
+    world_restart(w);
+    world_queue(w, "Q", 1);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    struct world_job run = {
+        .queue = "Q", .cores = 6, .priority_class = "fixed", .deadline_s = 100};
+    world_lease(w, world_submit(w, &run), n, 0);
+    world_submit(w, &(struct world_job){.queue = "Q", .cores = 8});
+    member.priority_class = "fixed";
+    member.submitted_ms = 1;
+    member.gang = "long";
+    member.deadline_s = 90;
+    (void)world_submit(w, &member);
+    uint32_t of_long = world_submit(w, &member);
+    member.submitted_ms = 2;
+    member.gang = "short";
+    member.deadline_s = 50;
+    (void)world_submit(w, &member);
+    uint32_t of_short = world_submit(w, &member);
+    world_round(w, ROUND_FAST, 0);
+    assert_string_equal(world_node_of(w, of_short), "n");
+    assert_string_equal(world_node_of(w, of_long), "");
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -468,6 +501,7 @@ int main(void)
         CASE(an_unlike_gang_is_promised_the_first_moment),
         CASE(a_flow_does_not_fall_with_what_a_gang_goes_without),
         CASE(what_a_gang_goes_without_is_not_charged),
+        CASE(the_shortest_gang_passes_first),
     };
 
     return RUN_TESTS(tests);
