@@ -219,6 +219,7 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
     instance->window_per_queue = pick(tape, 1, 2);
     instance->is_strict = once_in(tape, 8);
     instance->has_backfill = !once_in(tape, 8);
+    instance->is_shortest_first = once_in(tape, 4);
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
         const struct instance_job *head =

@@ -21,6 +21,13 @@ static int deadline_of(const struct oracle *o, int job)
     return deadline ? deadline : INT_MAX;
 }
 
+int oracle_run_max(const struct oracle *o, int job)
+{
+    int lifetime = lifetime_of(o, job), deadline = deadline_of(o, job);
+
+    return lifetime < deadline ? lifetime : deadline;
+}
+
 bool oracle_is_ripe(const struct oracle *o, int job)
 {
     int lifetime = lifetime_of(o, job), started = o->in->jobs[job].started;

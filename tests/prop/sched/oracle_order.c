@@ -18,6 +18,15 @@ bool oracle_is_candidate(const struct oracle *o, int job)
            oracle_app_allows(o, job) && !oracle_is_closed(o, job);
 }
 
+/* Where the pool says so: what tries to pass the first that has no room is
+ * tried in the order of its bounds (model.md 2.9). */
+static int compare_bounds(const struct oracle *o, int a, int b)
+{
+    int x = oracle_run_max(o, a), y = oracle_run_max(o, b);
+
+    return o->in->is_shortest_first && o->hold.is_made ? (x > y) - (x < y) : 0;
+}
+
 /* Order within a queue among evicted, or among new, work. */
 static bool unit_before(const struct oracle *o, int a, int b)
 {
@@ -31,6 +40,8 @@ static bool unit_before(const struct oracle *o, int a, int b)
     bool is_class_ignored = is_new && queue->is_class_ignored &&
                             queue->ordering != QUEUE_BY_PRIORITY;
     int c = is_new ? oracle_app_compare(o, a, b) : 0;
+
+    c = is_new && !c ? compare_bounds(o, a, b) : c;
 
     if (!is_class_ignored && oracle_level(o, a) != oracle_level(o, b)) {
         return oracle_level(o, a) > oracle_level(o, b);

@@ -180,6 +180,8 @@ int oracle_find_free(const struct oracle *o, int job, int rack);
 
 /* oracle_bounds.c */
 
+/* The most that a job is sure to run, in ms, or INT_MAX. */
+int oracle_run_max(const struct oracle *o, int job);
 /* Whether a run is old enough to be held to its lifetime. */
 bool oracle_is_ripe(const struct oracle *o, int job);
 /* When what a run has is free, for a unit; INT_MAX: not known. */

@@ -45,13 +45,14 @@ static void show(const struct built *built, const struct instance *instance,
     }
     fprintf(stderr,
             "protected %d%% limit %d%% off %d %d weighted %d half %d over %d "
-            "budget %d window %d %d strict %d backfill %d kind %d now %d\n",
+            "budget %d window %d %d strict %d backfill %d%s kind %d now %d\n",
             instance->protected_percent, instance->limit_percent,
             instance->is_fair_share_off, instance->is_urgency_off,
             instance->is_weighted, instance->half_ms,
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
-            instance->has_backfill, kind, now);
+            instance->has_backfill,
+            instance->is_shortest_first ? " shortest first" : "", kind, now);
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
         fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d\n", i,
