@@ -29,6 +29,7 @@ void pools_destroy(struct pools *pools)
     VEC_FREE(&pools->looked);
     intern_destroy(pools->names);
     places_fini(pools);
+    quotas_fini(pools);
     router_kinds_fini(pools);
     posts_fini(pools);
     mem_free(pools);
@@ -108,6 +109,7 @@ void pools_queue_set(struct pools *pools, uint32_t queue,
     delta.record = record;
     delta.copy = copy_queue;
     deliver_all(pools, &delta);
+    quotas_set(pools, queue, record);
 }
 
 static void apply_queue_gone(struct pools *pools, struct shard *shard,
@@ -127,6 +129,7 @@ void pools_queue_remove(struct pools *pools, uint32_t queue)
     }
     delta.other = queue;
     deliver_all(pools, &delta);
+    quotas_forget(pools, queue);
 }
 
 bool pools_queue_has_applications(const struct pools *pools, uint32_t queue)

@@ -211,8 +211,10 @@ void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
 struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
 /* The plan is back: in `plan` are the decisions that still stand, in the
  * router's handles, until the shard's next plan.  A group of which a job, a
- * node or a pool changed meanwhile is left out, and with it all that later
- * groups decide about its nodes; the number of decisions left out. */
+ * node or a pool changed meanwhile is left out, and so is one with which a
+ * queue would have more than its quota, as others' plans took of it at the same
+ * time; and with it all that later groups decide about its nodes.  The number
+ * of decisions left out. */
 uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
                         struct sched_plan *plan);
 /* After a plan, before what it decides is told: borrowers that it gave no

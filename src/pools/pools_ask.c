@@ -249,6 +249,9 @@ static bool is_right(const struct pools *pools, const struct shard *shard)
 
 bool pools_is_consistent(struct pools *pools)
 {
+    if (pools->is_mapped && !quotas_are_right(pools)) {
+        return false;
+    }
     for (size_t i = 0; i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
         if (shard && !shard->is_busy &&

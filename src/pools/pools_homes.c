@@ -78,6 +78,8 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     }
     if (!is_leased) {
         job_count_waiting(pools, place, -1);
+    } else {
+        quotas_count(pools, place, -1);
     }
     sched_job_remove(from->sched, place->local);
     job_give(pools, job);
@@ -89,6 +91,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
         job_count_waiting(pools, place, 1);
         return;
     }
+    quotas_count(pools, place, 1);
     struct delta lease = delta_of(apply_lease);
     lease.node = place->node;
     if (place->gang != NONE) {
@@ -188,6 +191,7 @@ void jobs_adopt(struct pools *pools)
             .name = name_of_pool(pools, record.pool),
             .gang = gang_join(pools, &record),
             .queue = record.queue,
+            .class_index = record.class_index,
             .is_aged = is_leased && run.age_from_ms != INT64_MAX,
         };
         VEC_PUSH(&shard->jobs, job);

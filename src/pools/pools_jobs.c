@@ -114,6 +114,14 @@ static struct str held_str(struct arena *arena, struct str s)
     return s.byte_count ? arena_str(arena, s) : s;
 }
 
+const void *amounts_copy(const void *from, struct arena *arena)
+{
+    struct resource_vec *amounts = arena_alloc(arena, sizeof(*amounts));
+
+    *amounts = *(const struct resource_vec *)from;
+    return amounts;
+}
+
 const void *job_copy(const void *from, struct arena *arena)
 {
     struct sched_job *record = arena_alloc(arena, sizeof(*record));
@@ -171,6 +179,7 @@ void pools_job_add(struct pools *pools, uint32_t job,
         .name = name_of_pool(pools, record->pool),
         .gang = gang_join(pools, record),
         .queue = record->queue,
+        .class_index = record->class_index,
     };
     job_enter(pools, job, job_home(pools, job), record);
     job_count_waiting(pools, place, 1);
@@ -190,6 +199,7 @@ static void unlease(struct pools *pools, struct place *place)
         place->gang == NONE ? NULL : &pools->gangs.items[place->gang];
 
     post_use(pools, place->node, -1);
+    quotas_count(pools, place, -1);
     place->node = NONE;
     place->is_aged = false;
     if (mates) {
@@ -293,6 +303,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     job_tell(pools, job, &delta);
     place->node = node;
     post_use(pools, node, 1);
+    quotas_count(pools, place, 1);
     if (place->gang != NONE) {
         pools->gangs.items[place->gang].leased_count++;
         pools->gangs.items[place->gang].anchor = shard->index;

@@ -36,7 +36,9 @@ static struct pools_lender *row_add(struct asking *asking,
         .name = name_of(shard),
         .why = why,
         .waiting_count = shard->waiting_count,
-        .there = {.nearest_node = NONE, .resource = -1, .for_job = NONE,
+        .there = {.nearest_node = NONE,
+                  .resource = -1,
+                  .for_job = NONE,
                   .behind = NONE},
     };
     return row;

@@ -287,6 +287,7 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
         pools->records.items[at] = &shard->record;
     }
     jobs_rehome(pools);
+    quotas_renew(pools);
 }
 
 void pools_pool_delete(struct pools *pools, struct str name)
@@ -312,6 +313,7 @@ void pools_pool_delete(struct pools *pools, struct str name)
     ASSERT(shard->waiting_count == 0 && shard->guest_count == 0);
     pools->shards.items[shard->index] = NULL;
     shard_destroy(shard);
+    quotas_renew(pools);
 }
 
 void pools_policy_set(struct pools *pools, const struct policy *policy)
@@ -325,6 +327,7 @@ void pools_policy_set(struct pools *pools, const struct policy *policy)
     if (pools->is_mapped) {
         pools->are_names_stale = true;
         jobs_rehome(pools);
+        quotas_renew(pools);
     }
 }
 

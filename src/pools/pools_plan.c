@@ -77,6 +77,7 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
                      const struct sched_plan *plan)
 {
     uint32_t begin = 0, dropped = 0;
+    bool has_quotas = quotas_begin(pools, shard);
 
     shard->decisions.count = 0;
     while (begin < plan->decision_count) {
@@ -88,6 +89,10 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
              end++) {
             is_good &= stands(pools, shard, &plan->decisions[end]);
         }
+        is_good =
+            is_good &&
+            (!has_quotas ||
+             quotas_allow(pools, shard, &plan->decisions[begin], end - begin));
         for (; begin < end; begin++) {
             if (is_good) {
                 VEC_PUSH(&shard->decisions,

@@ -43,6 +43,14 @@ void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
     }
     delta.class_index = class_index;
     tell(pools, job, &delta);
+    struct place *place = &pools->places.items[job];
+    if (place->node != NONE) {
+        quotas_count(pools, place, -1);
+    }
+    place->class_index = class_index;
+    if (place->node != NONE) {
+        quotas_count(pools, place, 1);
+    }
 }
 
 static void apply_pending(struct pools *pools, struct shard *shard,
@@ -50,14 +58,6 @@ static void apply_pending(struct pools *pools, struct shard *shard,
 {
     (void)pools;
     sched_foreign_pending_set(shard->sched, delta->text, delta->record);
-}
-
-static const void *copy_amounts(const void *from, struct arena *arena)
-{
-    struct resource_vec *amounts = arena_alloc(arena, sizeof(*amounts));
-
-    *amounts = *(const struct resource_vec *)from;
-    return amounts;
 }
 
 void pools_foreign_pending_set(struct pools *pools, struct str pool,
@@ -71,6 +71,6 @@ void pools_foreign_pending_set(struct pools *pools, struct str pool,
     }
     delta.text = pool;
     delta.record = amounts;
-    delta.copy = copy_amounts;
+    delta.copy = amounts_copy;
     deliver(pools, pools->shards.items[POOLS_DEFAULT], &delta);
 }

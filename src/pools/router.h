@@ -48,6 +48,7 @@ struct place {
     uint32_t name;  /* of the pool that it names, in pools.names */
     uint32_t gang;  /* or NONE */
     uint32_t queue;
+    uint32_t class_index;
     uint32_t shard : 16;
     uint32_t is_foreign : 1;
     uint32_t is_aged : 1;   /* its age was set at its lease */
@@ -83,6 +84,15 @@ struct kind {
     char *packed; /* owned; NULL: free */
     uint32_t packed_bytes;
     uint32_t pin_count; /* deltas that are kept */
+};
+
+/* What a queue with a quota has, by the router's tables: pools_quota.c. */
+struct quota_book {
+    bool is_kept;              /* the queue has a quota */
+    struct resource_vec quota; /* INT64_MAX: any */
+    struct resource_vec sum;
+    VEC(struct resource_vec) by_shard;
+    struct resource_vec planned; /* by plans that nobody was told of yet */
 };
 
 struct shard {
@@ -132,9 +142,10 @@ struct pools {
     VEC(uint32_t) spare_gangs;
     struct map gang_map;
     struct intern *executors;
-    VEC(bool) accepts;        /* by executor */
-    VEC(bool) by_application; /* by queue */
-    VEC(struct post) posts;   /* by node */
+    VEC(bool) accepts;            /* by executor */
+    VEC(bool) by_application;     /* by queue */
+    VEC(struct quota_book) books; /* likewise */
+    VEC(struct post) posts;       /* by node */
     VEC(uint32_t) spare_posts;
     VEC(uint32_t) idle_posts;   /* may be given back */
     VEC(uint32_t) moving_posts; /* wait for their shard */
@@ -191,6 +202,8 @@ void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
 void job_give(struct pools *pools, uint32_t job);
 /* Tell the shard of a job; `delta->job` is filled in. */
 void job_tell(struct pools *pools, uint32_t job, struct delta *delta);
+/* A copy of amounts that lives in an arena. */
+const void *amounts_copy(const void *from, struct arena *arena);
 /* A copy of a struct sched_job that lives in an arena. */
 const void *job_copy(const void *from, struct arena *arena);
 /* One job more (1) or less (-1) waits where this one is. */
@@ -277,6 +290,29 @@ struct translation {
 
 /* The handle in `to` of a class of `from`; `context` is a translation. */
 uint32_t class_there(void *context, uint32_t class_index);
+
+/* pools_quota.c */
+
+/* A lease of a job is there (1), or is going to be no more (-1). */
+void quotas_count(struct pools *pools, const struct place *place, int sign);
+/* A queue is as its record says. */
+void quotas_set(struct pools *pools, uint32_t queue,
+                const struct queue_record *record);
+/* A queue is gone. */
+void quotas_forget(struct pools *pools, uint32_t queue);
+/* Shards or resources are others: count all anew. */
+void quotas_renew(struct pools *pools);
+/* Free what is kept. */
+void quotas_fini(struct pools *pools);
+/* Whether the sums are those of the leases. */
+bool quotas_are_right(const struct pools *pools);
+/* A plan of a shard is back: what the others decided and nobody was told of
+ * counts.  False: no queue has a quota, and nothing is to be asked. */
+bool quotas_begin(struct pools *pools, const struct shard *shard);
+/* Whether a group of its decisions leaves all quotas as they must be; then it
+ * counts.  Decisions are in the shard's handles. */
+bool quotas_allow(struct pools *pools, const struct shard *shard,
+                  const struct sched_decision *decisions, uint32_t count);
 
 /* pools_classes.c */
 

@@ -48,6 +48,18 @@ void quota_set(struct sched *sched, struct queue *queue,
     quota_resolve(sched, queue);
 }
 
+void sched_quota_beside_set(struct sched *sched, uint32_t index,
+                            const struct resource_vec *amounts)
+{
+    ASSERT(index < sched->queues.count);
+    struct queue *queue = &sched->queues.items[index];
+
+    if (memcmp(&queue->quota_beside, amounts, sizeof(*amounts)) != 0) {
+        queue->quota_beside = *amounts;
+        sched->version++;
+    }
+}
+
 void quota_fini(struct queue *queue)
 {
     mem_free(queue->quota_items);
@@ -59,7 +71,7 @@ void quota_fini(struct queue *queue)
 static struct resource_vec sum_beside(const struct sched *sched,
                                       const struct queue *queue, uint32_t pool)
 {
-    struct resource_vec sum = {0};
+    struct resource_vec sum = queue->quota_beside;
 
     for (uint32_t at = queue->account_first; at != NONE;
          at = sched->accounts.items[at].next) {

@@ -5,7 +5,7 @@
  * It is asked for all that starts: a job, what a gang asks for at once, and
  * each pod by which one grows.  What is refused is passed over, as by the
  * limits of a priority class.  Where a pool object has a planner of its own,
- * that counts what runs in its pool.
+ * that is told what the queue has in the others (sched_quota_beside_set()).
  *
  * Private to src/sched.
  */

@@ -752,6 +752,10 @@ uint32_t sched_executors_end(const struct sched *sched);
 /* Its name, and whether it gets new leases. */
 struct str sched_executor_at(const struct sched *sched, uint32_t executor,
                              bool *ret_accepts);
+/* What a queue has in all other states together, which its quota counts too;
+ * in columns of the policy's schema. */
+void sched_quota_beside_set(struct sched *sched, uint32_t queue,
+                            const struct resource_vec *amounts);
 /* A job of a queue was leased in another state: limits on starts that are not
  * a pool's count it here too. */
 void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms);

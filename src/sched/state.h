@@ -271,6 +271,7 @@ struct queue {
     struct resource_amount *quota_items; /* owned, one block */
     uint32_t quota_count;                /* 0: none */
     struct resource_vec quota;           /* in columns; INT64_MAX: any */
+    struct resource_vec quota_beside;    /* what it has in other states */
     uint64_t quota_plan;                 /* the plan that ... */
     struct resource_vec quota_planned;   /* ... placed so much more */
 };

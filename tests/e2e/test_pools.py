@@ -240,6 +240,29 @@ class Pools(unittest.TestCase):
         self.berth.ctl("edit", "pool", "cpu", "--disable-borrowing")
         self.assertEqual(self.lenders(waits)[0], "off")
 
+    def test_a_quota_is_over_all_pools(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),
+                         ("g", 1, 4, "gpu=true")))
+        self.make_pool("cpu")
+        self.make_pool("gpu")
+        self.berth.ctl("update", "queue", "q", "--quota", "cpu=6")
+        self.submit("many", 6, "cpu")
+        self.submit("more", 4, "gpu")
+        harness.wait_for("six run", lambda: sum(
+            self.where("RUNNING").values()) == 6)
+        waits = [job for job in self.jobs()
+                 if job.get("state", "QUEUED") == "QUEUED"]
+        self.assertEqual(len(waits), 4)
+        for job in waits:
+            answer = self.explain(job)
+            self.assertIn(answer["reason"], ("quota", "capacity"))
+            if answer["reason"] == "quota":
+                self.assertEqual(answer["usedAmount"], {"cpu": "6"})
+        self.berth.ctl("update", "queue", "q", "--quota", "cpu=7")
+        harness.wait_for("seven run", lambda: sum(
+            self.where("RUNNING").values()) == 7)
+        self.replay()
+
     def test_borrowers_come_home_and_give_way(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),
                          ("g", 1, 4, "gpu=true")))
