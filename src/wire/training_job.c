@@ -247,10 +247,6 @@ static int check_ports(struct training_reading *r, int64_t sparse_count)
     struct training_job *job = r->job;
 
     job->port_count = job->dense_port_count + sparse_count;
-    if (job->port_count == 0) {
-        return training_refuse(r, "spec", "ports_num",
-                               "there must be a port at least");
-    }
     if (job->port + job->port_count - 1 > PORT_MAX) {
         return err_set(r->err, -ERR_INVALID,
                        "spec.port: %lld ports from %lld on go beyond %d",
@@ -274,7 +270,7 @@ static int read_plain(struct training_reading *r, json_t *spec)
         {"host_network", MEMBER_BOOL, IN_JOB(has_host_network), 0, 0, 0},
         {"port", MEMBER_NUMBER, IN_JOB(port), 1, PORT_MAX,
          TRAINING_PORT_DEFAULT},
-        {"ports_num", MEMBER_NUMBER, IN_JOB(dense_port_count), 0,
+        {"ports_num", MEMBER_NUMBER, IN_JOB(dense_port_count), 1,
          TRAINING_PORTS_MAX, 1},
         {"ports_num_for_sparse", MEMBER_NUMBER,
          offsetof(struct said_spec, sparse_count), 0, TRAINING_PORTS_MAX, 1},

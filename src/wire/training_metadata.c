@@ -131,6 +131,11 @@ int training_read_metadata(struct training_reading *r)
         r->job->namespace_ = STR("default");
         json_object_set_new(metadata, "namespace", json_string("default"));
     }
+    if (!kube_is_dns_label(r->job->namespace_)) {
+        return training_refuse(r, "metadata", "namespace",
+                               "must be small letters, digits and, inside, "
+                               "dashes, at most 63");
+    }
     rc = training_read_texts(r, "metadata.labels",
                              training_field(metadata, "labels"));
     return rc ? rc

@@ -345,6 +345,13 @@ static void test_a_refusal_names_the_field(void **state)
                    "metadata: {name: a_b}\n",
                    "metadata.name: may have small letters, digits and, "
                    "inside, \"-\", no \".\" or \"_\": not \"a_b\"");
+    assert_spec_refused("ports_num: 0, trainer: {}",
+                        "spec.ports_num: must be from 1 to 1024, not 0");
+    assert_refused("apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n"
+                   "metadata: {name: small, namespace: Bad NS}\n"
+                   "spec: {trainer: {}}\n",
+                   "metadata.namespace: must be small letters, digits and, "
+                   "inside, dashes, at most 63");
     assert_spec_refused("", "spec.trainer: is required");
     assert_spec_refused("trainer: {min-instance: 0}",
                         "spec.trainer.min-instance: must be from 1 to 20000, "
