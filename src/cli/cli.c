@@ -291,12 +291,19 @@ enum cli_exit cli_each_document(struct cli *cli, const char *path,
     if (wire_yaml_read(text, &documents, &err) < 0) {
         return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
     }
-    for (size_t i = 0; rc == CLI_OK && i < json_array_size(documents); i++) {
+    size_t all = json_array_size(documents), i;
+    for (i = 0; rc == CLI_OK && i < all; i++) {
         const json_t *document = json_array_get(documents, i);
         if (!json_is_null(document)) {
             rc = fn(cli, document);
             count++;
         }
+    }
+    if (rc != CLI_OK && all > 1) {
+        return cli_fail(cli, rc,
+                        "%s: that was document %zu of %zu; what stands before "
+                        "it is done, it and the rest are not",
+                        path, i, all);
     }
     return count || rc != CLI_OK
                ? rc

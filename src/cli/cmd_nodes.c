@@ -3,6 +3,7 @@
  */
 #include "berth/api.pb-c.h"
 #include "cli/check.h"
+#include "model/quantity.h"
 #include "wire/entries.h"
 
 enum { NODES_PER_REQUEST = 1000 };
@@ -16,7 +17,60 @@ struct amounts {
     size_t count;
 };
 
-/* What is free of what there is, by resource: "cpu 3/8, memory 2Gi/16Gi". */
+/* The binary unit in which people read an amount; "" below 1Mi, where it may
+ * be no size at all. */
+static const char *unit_of(int64_t milli, int64_t *ret_unit_milli)
+{
+    static const char *const units[] = {"Mi", "Gi", "Ti", "Pi"};
+    int64_t unit_milli = (INT64_C(1) << 20) * 1000;
+    size_t at = 0;
+
+    *ret_unit_milli = 1000;
+    if (milli < unit_milli) {
+        return "";
+    }
+    while (at + 1 < ARRAY_COUNT(units) && milli >> 10 >= unit_milli) {
+        unit_milli <<= 10;
+        at++;
+    }
+    *ret_unit_milli = unit_milli;
+    return units[at];
+}
+
+/* Tenths of a unit and no more, rounded down: nothing looks like more than it
+ * is.  Exact amounts are in -o json. */
+static void put_tenths(struct strbuf *text, int64_t milli, int64_t unit_milli,
+                       const char *unit)
+{
+    int64_t whole = milli / unit_milli;
+    int64_t tenths = (milli - whole * unit_milli) / (unit_milli / 10);
+
+    strbuf_addf(text, "%lld", (long long)whole);
+    if (tenths > 0) {
+        strbuf_addf(text, ".%lld", (long long)tenths);
+    }
+    strbuf_add_text(text, unit);
+}
+
+/* "2/16Gi", both in the unit of what there is; as the server wrote them if
+ * they are no amounts. */
+static void put_amounts(struct strbuf *text, struct str free, struct str all)
+{
+    int64_t free_milli, all_milli, unit_milli;
+
+    if (quantity_parse(free, &free_milli) < 0 ||
+        quantity_parse(all, &all_milli) < 0 || free_milli < 0 ||
+        all_milli < 0) {
+        strbuf_addf(text, "%.*s/%.*s", STR_ARG(free), STR_ARG(all));
+        return;
+    }
+    const char *unit = unit_of(all_milli, &unit_milli);
+    put_tenths(text, free_milli, unit_milli, "");
+    strbuf_add_char(text, '/');
+    put_tenths(text, all_milli, unit_milli, unit);
+}
+
+/* What is free of what there is, by resource: "cpu 3/8, memory 2/16Gi". */
 static const char *free_text(struct cli *cli, struct amounts all,
                              struct amounts free)
 {
@@ -30,9 +84,8 @@ static const char *free_text(struct cli *cli, struct amounts all,
     for (uint32_t i = 0; i < all_count; i++) {
         const struct label *rest = label_find(left, free_count, has[i].key);
         struct str amount = rest ? rest->value : STR("0");
-        strbuf_addf(&text, "%s%.*s %.*s/%.*s", i ? ", " : "",
-                    STR_ARG(has[i].key), STR_ARG(amount),
-                    STR_ARG(has[i].value));
+        strbuf_addf(&text, "%s%.*s ", i ? ", " : "", STR_ARG(has[i].key));
+        put_amounts(&text, amount, has[i].value);
     }
     return arena_strdup(&cli->arena, strbuf_str(&text));
 }

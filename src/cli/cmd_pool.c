@@ -147,13 +147,34 @@ static enum cli_exit create_pool(struct cli *cli, const Berth__Api__Pool *pool)
     return put_pool(cli, "/berth.api.Berth/CreatePool", "Created", pool);
 }
 
+/* Replace `was` by `pool`, unless they are the same. */
+static enum cli_exit update_pool(struct cli *cli, const Berth__Api__Pool *was,
+                                 const Berth__Api__Pool *pool)
+{
+    auto_strbuf before = {0}, after = {0};
+
+    wire_encode(&was->base, &before);
+    wire_encode(&pool->base, &after);
+    if (str_equal(strbuf_str(&before), strbuf_str(&after))) {
+        cli_say(cli, "Unchanged pool %s", pool->name);
+        return CLI_OK;
+    }
+    return put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited", pool);
+}
+
+/* The default pool has one name, which tables write with a capital. */
+static const char *pool_name(const char *text)
+{
+    return strcmp(text, "Default") == 0 ? "default" : text;
+}
+
 static enum cli_exit list_pools(struct cli *cli, const char *name,
                                 Berth__Api__ListPoolsResponse **ret_response)
 {
     Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
     ProtobufCMessage *reply;
 
-    request.name = cli_format(cli, "%s", name);
+    request.name = cli_format(cli, "%s", pool_name(name));
     enum cli_exit rc =
         cli_call(cli, "/berth.api.Berth/ListPools", &request.base,
                  &berth__api__list_pools_response__descriptor, &reply);
@@ -174,7 +195,7 @@ static enum cli_exit find_pool(struct cli *cli, const char *name,
 {
     Berth__Api__ListPoolsResponse *response;
 
-    if (!*name || strcmp(name, "default") == 0) {
+    if (!*name || strcmp(pool_name(name), "default") == 0) {
         return cli_fail(cli, CLI_INVALID,
                         "the default pool cannot be created, edited or "
                         "deleted");
@@ -251,9 +272,7 @@ static enum cli_exit edit_document(struct cli *cli, const json_t *document)
         (void)json_object_update(json_object_get(merged, "spec"), given);
     }
     rc = read_pool(cli, merged, &pool);
-    return rc == CLI_OK
-               ? put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited", pool)
-               : rc;
+    return rc == CLI_OK ? update_pool(cli, status->pool, pool) : rc;
 }
 
 /* Commands. */
@@ -276,13 +295,18 @@ enum cli_exit cmd_create_pool(struct cli *cli)
 
 enum cli_exit cmd_edit_pool(struct cli *cli)
 {
-    Berth__Api__Pool scratch = BERTH__API__POOL__INIT;
+    Berth__Api__Pool scratch = BERTH__API__POOL__INIT, pool;
     const Berth__Api__PoolStatus *status = NULL;
 
     enum cli_exit rc = check_arguments(cli);
     if (rc == CLI_OK && cli_has(cli, "file")) {
         return cli_each_document(cli, cli_text(cli, "file", NULL),
                                  edit_document);
+    }
+    if (rc == CLI_OK && !has_options(cli)) {
+        return cli_fail(cli, CLI_USAGE,
+                        "edit pool %s wants options that say what to change",
+                        cli_argument(cli, 0));
     }
     /* Options that make no sense are told before the server is asked. */
     if (rc == CLI_OK) {
@@ -292,11 +316,33 @@ enum cli_exit cmd_edit_pool(struct cli *cli)
         rc = find_pool(cli, cli_argument(cli, 0), &status);
     }
     if (rc == CLI_OK) {
-        rc = apply_options(cli, status->pool);
+        pool = *status->pool;
+        rc = apply_options(cli, &pool);
     }
-    return rc == CLI_OK ? put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited",
-                                   status->pool)
-                        : rc;
+    return rc == CLI_OK ? update_pool(cli, status->pool, &pool) : rc;
+}
+
+/* What becomes of that which a deleted pool had. */
+static void say_what_goes(const struct cli *cli,
+                          const Berth__Api__PoolStatus *status)
+{
+    uint32_t job_count =
+        status->running_own_count + status->running_foreign_count;
+    uint32_t node_count = status->node_count;
+    uint32_t queued_count = status->queued_own_count;
+
+    if (node_count > 0) {
+        cli_say(cli,
+                "  %u node%s to the pool%s that match%s now, or to the default "
+                "pool; %u job%s on there",
+                node_count, node_count == 1 ? " goes" : "s go",
+                node_count == 1 ? "" : "s", node_count == 1 ? "es it" : " them",
+                job_count, job_count == 1 ? " goes" : "s go");
+    }
+    if (queued_count > 0) {
+        cli_say(cli, "  %u waiting job%s to the default pool", queued_count,
+                queued_count == 1 ? " goes" : "s go");
+    }
 }
 
 static enum cli_exit delete_pool(struct cli *cli, char *name)
@@ -313,16 +359,8 @@ static enum cli_exit delete_pool(struct cli *cli, char *name)
     if (rc == CLI_OK) {
         cli_say(cli, "Deleted pool %s", name);
     }
-    if (rc == CLI_OK && status->node_count) {
-        cli_say(cli,
-                "  %u nodes go to the pools that match them now, or to the "
-                "default pool; %u jobs go on there",
-                status->node_count,
-                status->running_own_count + status->running_foreign_count);
-    }
-    if (rc == CLI_OK && status->queued_own_count) {
-        cli_say(cli, "  %u waiting jobs go to the default pool",
-                status->queued_own_count);
+    if (rc == CLI_OK) {
+        say_what_goes(cli, status);
     }
     return rc;
 }
@@ -335,6 +373,16 @@ enum cli_exit cmd_delete_pool(struct cli *cli)
         rc = delete_pool(cli, cli_argument(cli, i));
     }
     return rc;
+}
+
+static bool has_pool(const Berth__Api__ListPoolsResponse *all, const char *name)
+{
+    for (size_t i = 0; i < all->n_pools; i++) {
+        if (strcmp(all->pools[i]->pool->name, pool_name(name)) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* The pools that the arguments name, or all. */
@@ -350,18 +398,23 @@ static enum cli_exit get_response(struct cli *cli,
         return rc;
     }
     Berth__Api__ListPoolsResponse *all = *ret_response;
+    for (int a = 0; a < cli->argument_count; a++) {
+        if (!has_pool(all, cli_argument(cli, a))) {
+            return no_such_pool(cli, cli_argument(cli, a));
+        }
+    }
     for (size_t i = 0; i < all->n_pools; i++) {
         bool is_wanted = false;
         for (int a = 0; a < cli->argument_count; a++) {
-            is_wanted |=
-                strcmp(all->pools[i]->pool->name, cli_argument(cli, a)) == 0;
+            is_wanted |= strcmp(all->pools[i]->pool->name,
+                                pool_name(cli_argument(cli, a))) == 0;
         }
         if (is_wanted) {
             all->pools[count++] = all->pools[i];
         }
     }
     all->n_pools = count;
-    return count == 0 ? no_such_pool(cli, cli_argument(cli, 0)) : CLI_OK;
+    return CLI_OK;
 }
 
 static void print_table(struct cli *cli,

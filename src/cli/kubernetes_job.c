@@ -1,5 +1,7 @@
 #include "cli/kubernetes_job.h"
 
+#include "wire/kube_name.h"
+
 /* The member of a member ...; NULL when one of them is not there. */
 static json_t *member(const json_t *json, const char *first, const char *second,
                       const char *third)
@@ -78,6 +80,13 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
 
     if (!json_is_object(member(document, "spec", "template", "spec"))) {
         return cli_fail(cli, CLI_INVALID, "spec.template.spec is missing");
+    }
+    const json_t *space = member(document, "metadata", "namespace", NULL);
+    if (space && (!json_is_string(space) ||
+                  !kube_is_dns_label(str_of(json_string_value(space))))) {
+        return cli_fail(cli, CLI_INVALID,
+                        "metadata.namespace must be small letters, digits and, "
+                        "inside, dashes, at most 63");
     }
     enum cli_exit rc = read_count(cli, document, &count);
     if (rc != CLI_OK) {

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "armada/services.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "rpc/rpc_server.h"
 #include "run.h"
@@ -129,6 +130,8 @@ static inline int start(void **state)
         UNARY("/api.Executor/DeleteExecutor"),
         {"/berth.api.Berth/ListTrainingJobs", RPC_UNARY, on_page, script, 0},
         UNARY("/berth.api.Berth/CreatePool"),
+        UNARY("/berth.api.Berth/UpdatePool"),
+        UNARY("/berth.api.Berth/DeletePool"),
         UNARY("/berth.api.Berth/ListPools"),
         STREAM("/berth.api.Berth/Backup"),
     };
