@@ -269,11 +269,14 @@ static void shed_load(struct step *step)
     step->is_shedding = true;
     make_heap(step);
     while (step->heap_count) {
-        uint32_t index = heaviest_of(step, &step->lines[step->heap[0]]);
-        if (index == NONE || !take_from(step, index)) {
+        struct line *line = &step->lines[step->heap[0]];
+        uint32_t index = heaviest_of(step, line);
+        if (index == NONE) {
             step->heap[0] = step->heap[--step->heap_count];
-        } else {
+        } else if (take_from(step, index)) {
             step->has_changed = true;
+        } else {
+            line->shed_end--; /* none of its pods may go */
         }
         if (step->heap_count) {
             heap_down(step, 0);

@@ -291,6 +291,14 @@ static bool is_preempted(const struct sched *sched, uint32_t job)
     return sched->runs.items[sched->jobs.items[job].run].state == RUN_PREEMPTED;
 }
 
+/* Whether a run is on a node that is part of its pool. */
+static bool is_on_counted_node(const struct sched *sched, uint32_t job)
+{
+    const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+
+    return node_is_in_total(&sched->nodes.items[run->node]);
+}
+
 uint32_t sub_group_last_surplus(const struct sched *sched,
                                 const struct gang *gang, uint32_t sub_group)
 {
@@ -302,7 +310,8 @@ uint32_t sub_group_last_surplus(const struct sched *sched,
     for (uint32_t b = leased->block_count; b > 0; b--) {
         const struct seq_block *block = &leased->blocks[b - 1];
         for (uint32_t i = block->count; i > 0; i--) {
-            if (!is_preempted(sched, block->items[i - 1])) {
+            if (!is_preempted(sched, block->items[i - 1]) &&
+                is_on_counted_node(sched, block->items[i - 1])) {
                 return block->items[i - 1];
             }
         }

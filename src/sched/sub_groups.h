@@ -89,8 +89,9 @@ uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
 uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
                            uint32_t sub_group);
 /* The member with the highest id that runs and is not preempted by the plan:
- * it goes first of its surplus where nothing else decides.  NONE: there is no
- * surplus. */
+ * it goes first of its surplus where nothing else decides.  Those on nodes
+ * that are no part of the pool, such as cordoned ones, stay: that they go
+ * would be of use to nobody.  NONE: there is no such surplus. */
 uint32_t sub_group_last_surplus(const struct sched *sched,
                                 const struct gang *gang, uint32_t sub_group);
 /* The spare member with the lowest id that the plan has not started, or NONE.

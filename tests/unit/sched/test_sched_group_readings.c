@@ -98,6 +98,33 @@ static void a_frozen_group_that_may_go_whole_may_lose_surplus(void **state)
     assert_int_equal(world_running_of(w, group, 2), 2);
 }
 
+static void what_is_shed_for_the_load_relieves_it(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 3});
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t single = world_submit(w, &(struct world_job){.queue = "B"});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+
+    world_lease(w, single, m, 0);
+    world_lease(w, group, m, 0);
+    world_lease(w, group + 1, m, 0);
+    world_lease(w, group + 2, n, 0);
+    /* The node of the last one counts no more; the other shrank. */
+    world_node(w,
+               &(struct world_node){"n", .cores = 2, .is_unschedulable = true});
+    world_node(w, &(struct world_node){"m", .cores = 2});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_SCALED);
+    assert_int_equal(w->plan.decisions[0].job, group + 1);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -107,6 +134,7 @@ int main(void)
         SCENARIO(growing_gains_a_gang_no_lifetime),
         SCENARIO(what_goes_with_its_group_makes_room_too),
         SCENARIO(a_frozen_group_that_may_go_whole_may_lose_surplus),
+        SCENARIO(what_is_shed_for_the_load_relieves_it),
     };
 
     return RUN_TESTS(tests);
