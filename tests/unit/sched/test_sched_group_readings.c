@@ -125,6 +125,27 @@ static void what_is_shed_for_the_load_relieves_it(void **state)
     assert_int_equal(w->plan.decisions[0].job, group + 1);
 }
 
+static void what_is_left_of_a_group_starts_anew(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .kind = GANG_TRAINING_TOLERANT,
+        .sub_groups = {{STR("s"), 2, 4, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+
+    /* Both that run fail; the others have not run yet, and are enough. */
+    world_lease(w, group, node, 0);
+    world_lease(w, group + 1, node, 0);
+    world_end(w, group);
+    world_end(w, group + 1);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, group + 2, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -135,6 +156,7 @@ int main(void)
         SCENARIO(what_goes_with_its_group_makes_room_too),
         SCENARIO(a_frozen_group_that_may_go_whole_may_lose_surplus),
         SCENARIO(what_is_shed_for_the_load_relieves_it),
+        SCENARIO(what_is_left_of_a_group_starts_anew),
     };
 
     return RUN_TESTS(tests);
