@@ -9,6 +9,9 @@ static void make_pool(const struct instance *instance, struct pool_policy *pool)
     pool_policy_apply(pool, PROFILE_ARMADA);
     pool->protected_fraction_ppm = instance->protected_percent * 10000;
     pool->cost = instance->is_weighted ? COST_WEIGHTED_SUM : COST_DRF;
+    if (instance->load_percent) {
+        pool->load_max_ppm = instance->load_percent * 10000;
+    }
     pool->half_time_ms = instance->half_ms;
     if (instance->over_share_percent != NO_LIMIT) {
         pool->over_share_ppm = instance->over_share_percent * 10000;
@@ -41,6 +44,7 @@ static void make_policy(const struct instance *instance, struct policy *policy)
             .name = str_of(CLASSES[c].name),
             .priority = CLASSES[c].priority,
             .is_preemptible = CLASSES[c].is_preemptible,
+            .cfs_weight = (uint32_t)CLASSES[c].weight,
             .default_lifetime_ms =
                 CLASSES[c].is_preemptible ? 0 : LIFETIME_INFINITE,
         };

@@ -1,10 +1,10 @@
 #include "instance.h"
 
 const struct instance_class CLASSES[CLASS_COUNT] = {
-    {"mid", 1000, true},
-    {"low", 500, true},
-    {"high", 10000, true},
-    {"fixed", 1000, false},
+    {"mid", 1000, true, 1000},
+    {"low", 500, true, 100},
+    {"high", 10000, true, 10000},
+    {"fixed", 1000, false, 100},
 };
 
 int instance_free(const struct instance *instance, int node, int kind)
@@ -57,6 +57,25 @@ void instance_remove(struct instance *instance, int index, int now)
     job->charge = (struct fraction){0, 1};
     instance_advance(instance, now);
     instance_app_event(instance, index, APP_LOSES, now);
+}
+
+void instance_requeue(struct instance *instance, int index, int now)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    instance_remove(instance, index, now);
+    job->started = NOT_STARTED;
+    instance_submit(instance, index, now);
+}
+
+void instance_scale(struct instance *instance, int index, int now)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        if (job->gang == instance->jobs[index].gang && job->freezing) {
+            job->frozen_until = now + job->freezing;
+        }
+    }
 }
 
 void instance_start(struct instance *instance, int index, int now)

@@ -24,6 +24,7 @@ enum {
     ENDLESS = -2,
     NO_LIMIT = -1,
     NOT_STARTED = -1,
+    INSTANCE_GROUPS_NOW = 1000, /* of instance_draw_groups() */
 };
 
 struct instance_node {
@@ -101,6 +102,7 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
+    int load_percent;  /* of the cores, that growth may fill; 0: all */
     bool has_topology; /* racks are its only level */
 };
 
@@ -108,6 +110,7 @@ struct instance_class {
     const char *name;
     int priority;
     bool is_preemptible;
+    int weight; /* of gangs that grow */
 };
 
 enum { CLASS_COUNT = 4 };
@@ -131,8 +134,7 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
                          bool is_fast);
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
-void instance_draw_groups(struct tape *tape, struct instance *instance,
-                          bool is_fast);
+void instance_draw_groups(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed
@@ -147,6 +149,10 @@ void instance_submit(struct instance *instance, int job, int now);
 void instance_gang_changed(struct instance *instance, int gang);
 /* The containers of a leased job run. */
 void instance_start(struct instance *instance, int job, int now);
+/* The gang of a job was scaled. */
+void instance_scale(struct instance *instance, int job, int now);
+/* A job that runs waits again. */
+void instance_requeue(struct instance *instance, int job, int now);
 /* A job is no longer there. */
 void instance_remove(struct instance *instance, int job, int now);
 /* Capacity of a node that nothing which runs uses; may be negative. */

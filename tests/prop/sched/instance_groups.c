@@ -1,7 +1,7 @@
 /* Instances in which gangs with terms run. */
 #include "instance.h"
 
-enum { NOW = 1000, SUB_GROUPS = 3 };
+enum { NOW = INSTANCE_GROUPS_NOW, SUB_GROUPS = 3 };
 
 static int pick(struct tape *tape, int low, int high)
 {
@@ -11,21 +11,6 @@ static int pick(struct tape *tape, int low, int high)
 static bool once_in(struct tape *tape, int n)
 {
     return pick(tape, 0, n - 1) == n - 1;
-}
-
-/* What of a sub-group counts for its minimum, or asks to. */
-static int count_sub(const struct instance *instance, int index)
-{
-    const struct instance_job *job = &instance->jobs[index];
-    int count = 0;
-
-    for (int j = 0; j < instance->job_count; j++) {
-        const struct instance_job *other = &instance->jobs[j];
-        count += other->gang == job->gang &&
-                 other->sub_group == job->sub_group &&
-                 (other->is_there || other->has_succeeded);
-    }
-    return count;
 }
 
 /* A member runs somewhere, waits, or has ended. */
@@ -41,7 +26,8 @@ static void draw_member(struct tape *tape, struct instance *instance, int index)
             if (instance_free(instance, n, 0) >= job->request[0] &&
                 instance_free(instance, n, 1) >= job->request[1]) {
                 job->node = n;
-                job->leased = pick(tape, 0, 3);
+                job->leased =
+                    once_in(tape, 2) ? pick(tape, 0, NOW) : pick(tape, 0, 3);
                 job->was_leased = true;
                 job->started = once_in(tape, 4) ? NOT_STARTED : job->leased;
             }
@@ -54,10 +40,9 @@ static void draw_member(struct tape *tape, struct instance *instance, int index)
     }
 }
 
-/* Let the members of a gang run, or most of them; in a balance round nothing
- * is left that it might grow by. */
+/* Let the members of a gang run, or most of them. */
 static void draw_running(struct tape *tape, struct instance *instance,
-                         int first, int count, bool is_fast)
+                         int first, int count)
 {
     bool runs = false;
     int frozen_until = once_in(tape, 4) ? NOW + pick(tape, -100, 100) : 0;
@@ -72,23 +57,19 @@ static void draw_running(struct tape *tape, struct instance *instance,
         job->frozen_until = frozen_until;
         job->freezing = frozen_until ? 500 : 0;
         job->was_leased |= runs;
-        if (!is_fast && job->is_there && job->node == NO_NODE &&
-            count_sub(instance, j) > job->sub_minimum) {
-            job->is_there = false;
-        }
     }
 }
 
-/* Sub-groups of the members of a gang; `is_full`: without surplus. */
+/* Sub-groups of the members of a gang. */
 static void draw_terms(struct tape *tape, struct instance *instance, int first,
-                       int count, bool is_full)
+                       int count)
 {
     int done = 0, lifetime = once_in(tape, 4) ? pick(tape, 0, 2000) : BY_CLASS;
 
     for (int s = 0; done < count; s++) {
         int size =
             s < SUB_GROUPS - 1 ? pick(tape, 1, count - done) : count - done;
-        int minimum = is_full ? size : pick(tape, s == 0, size);
+        int minimum = pick(tape, s == 0, size);
         for (int i = 0; i < size; i++) {
             struct instance_job *job = &instance->jobs[first + done + i];
             const struct instance_job *head = &instance->jobs[first + done];
@@ -107,24 +88,10 @@ static void draw_terms(struct tape *tape, struct instance *instance, int first,
     }
 }
 
-/* Nodes have what runs there. */
-static void mend_nodes(struct instance *instance)
-{
-    for (int n = 0; n < instance->node_count; n++) {
-        for (int k = 0; k < INSTANCE_KINDS; k++) {
-            int left = instance_free(instance, n, k);
-            instance->nodes[n].capacity[k] -= left < 0 ? left : 0;
-        }
-    }
-}
-
-void instance_draw_groups(struct tape *tape, struct instance *instance,
-                          bool is_fast)
+void instance_draw_groups(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
-    if (!is_fast) {
-        mend_nodes(instance); /* or gangs would shrink for them */
-    }
+    instance->load_percent = once_in(tape, 4) ? pick(tape, 50, 100) : 0;
     for (int first = 0, count; first < instance->job_count; first += count) {
         int gang = instance->jobs[first].gang;
         for (count = 1; gang && first + count < instance->job_count &&
@@ -143,9 +110,9 @@ void instance_draw_groups(struct tape *tape, struct instance *instance,
             job->cardinality = count;
         }
         bool is_running = pick(tape, 0, 3) > 0;
-        draw_terms(tape, instance, first, count, !is_running && !is_fast);
+        draw_terms(tape, instance, first, count);
         if (is_running) {
-            draw_running(tape, instance, first, count, is_fast);
+            draw_running(tape, instance, first, count);
         }
     }
 }

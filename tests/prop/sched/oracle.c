@@ -168,5 +168,8 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         memset(o.is_hopeless, 0, sizeof(o.is_hopeless));
         run_pass(&o);
     }
+    if (kind == ROUND_BALANCE) {
+        oracle_grow(&o);
+    }
     oracle_promise(&o);
 }

@@ -17,6 +17,7 @@ struct oracle_decision {
     bool is_backfilled;
     int yields_to; /* or NO_NODE */
     int start;     /* ADMIT: promised, or INT_MAX */
+    bool is_scaling;
     double charge; /* LEASE, in millionths of the pool x ms */
 };
 

@@ -291,6 +291,41 @@ struct price oracle_price_since(const struct oracle *o, int first);
 /* Which costs less. */
 int oracle_price_compare(const struct price *a, const struct price *b);
 
+/* oracle_growers.c */
+
+enum { GROWERS_MAX = INSTANCE_JOBS_MAX };
+
+/* A sub-group that may grow or shrink, in the step in which gangs do. */
+struct grower {
+    int gang, sub_group, first; /* of its gang, the member with the lowest id */
+    int queue;
+    int request[INSTANCE_KINDS]; /* of one pod */
+    int count, min, spare;       /* pods; that wait, not asked for */
+    bool is_held;                /* it does not grow in this step */
+    bool is_frozen;
+    bool is_asked, is_out; /* in this pass; in this step */
+};
+
+/* Whether a job is of a gang that may have more than its minimums. */
+bool oracle_is_elastic(const struct oracle *o, int job);
+/* Who takes part; their number. */
+int oracle_growers(const struct oracle *o, struct grower *growers);
+
+/* oracle_score.c */
+
+/* How long the gang has run, each pod's time by what it counts, by the weight
+ * of its class. */
+struct fraction oracle_score(const struct oracle *o,
+                             const struct grower *grower);
+/* Below 0: `a` is left of `b` in a queue. */
+int oracle_score_compare(const struct oracle *o, const struct grower *a,
+                         const struct grower *b);
+
+/* oracle_growth.c */
+
+/* Let gangs grow and shrink. */
+void oracle_grow(struct oracle *o);
+
 /* oracle_gangs.c */
 
 /* The rack that members which run hold their gang to, or 0. */

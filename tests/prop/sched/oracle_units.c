@@ -198,10 +198,9 @@ bool oracle_gang_is_complete(const struct oracle *o, int job)
 {
     int there = 0;
 
-    if (!has_minimums(o, job)) {
-        return false;
+    if (o->in->jobs[job].has_terms) {
+        return has_minimums(o, job);
     }
-
     for (int j = 0; j < o->in->job_count; j++) {
         there += o->in->jobs[j].is_there && oracle_same_gang(o, job, j);
     }

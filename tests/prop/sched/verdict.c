@@ -22,6 +22,7 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             built_node(built, a->node) != b->node ||
             a->preemption != b->preemption || for_job != b->for_job ||
             a->is_backfilled != b->is_backfilled ||
+            a->is_scaling != b->is_scaling ||
             (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
             (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
@@ -95,20 +96,20 @@ static void show(const struct built *built, const struct instance *instance,
     }
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *d = &plan->decisions[i];
-        fprintf(
-            stderr,
-            "core   %d %d job %d node %d for %d back %d yields %d start %lld\n",
-            d->action, d->preemption, (int)d->job, built_node(built, d->node),
-            (int)d->for_job, d->is_backfilled, (int)d->yields_to,
-            (long long)d->start_ms);
+        fprintf(stderr,
+                "core   %d %d job %d node %d for %d scale %d back %d yields %d "
+                "start %lld\n",
+                d->action, d->preemption, (int)d->job,
+                built_node(built, d->node), (int)d->for_job, d->is_scaling,
+                d->is_backfilled, (int)d->yields_to, (long long)d->start_ms);
     }
     for (int i = 0; i < want->count; i++) {
         const struct oracle_decision *d = &want->decisions[i];
-        fprintf(
-            stderr,
-            "oracle %d %d job %d node %d for %d back %d yields %d start %d\n",
-            d->action, d->preemption, d->job, d->node, d->for_job,
-            d->is_backfilled, d->yields_to, d->start);
+        fprintf(stderr,
+                "oracle %d %d job %d node %d for %d scale %d back %d yields %d "
+                "start %d\n",
+                d->action, d->preemption, d->job, d->node, d->for_job,
+                d->is_scaling, d->is_backfilled, d->yields_to, d->start);
     }
 }
 

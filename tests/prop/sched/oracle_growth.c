@@ -1,0 +1,326 @@
+/* The step in which gangs grow and shrink (model.md 4.5), after all minimums
+ * had their turn. */
+#include "oracle_private.h"
+
+enum { CHANGES_MAX = INSTANCE_JOBS_MAX * 2 };
+
+struct change {
+    int grower, job, node;
+    bool is_lease;
+};
+
+struct step {
+    struct oracle *o;
+    struct grower growers[GROWERS_MAX];
+    int count;
+    struct change changes[CHANGES_MAX];
+    int change_count;
+};
+
+/* Load (TJ-14): what is asked for on nodes that count. */
+
+static bool is_overloaded(const struct step *step, int more)
+{
+    const struct oracle *o = step->o;
+    int percent = o->in->load_percent ? o->in->load_percent : 100;
+    int load = more;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool counts =
+            oracle_runs(o, j) && !o->in->nodes[o->node[j]].is_unschedulable;
+        load += counts ? o->in->jobs[j].request[0] : 0;
+    }
+    return load * 100 > instance_total(o->in, 0) * percent;
+}
+
+/* Growing. */
+
+static void note(struct step *step, int grower, int job, bool is_lease)
+{
+    step->changes[step->change_count++] = (struct change){
+        .grower = grower,
+        .job = job,
+        .node = step->o->node[job],
+        .is_lease = is_lease,
+    };
+}
+
+static bool wants(const struct grower *grower)
+{
+    return grower->spare > 0 && !grower->is_held && !grower->is_frozen;
+}
+
+/* One pod more, of those that wait the one with the lowest id. */
+static bool grow(struct step *step, int index)
+{
+    struct oracle *o = step->o;
+    struct grower *grower = &step->growers[index];
+    int job = 0;
+
+    while (o->status[job] != SPARE || o->in->jobs[job].gang != grower->gang ||
+           o->in->jobs[job].sub_group != grower->sub_group) {
+        job++;
+    }
+    int node = is_overloaded(step, grower->request[0]) ||
+                       !oracle_is_within_limit(o, job, grower->request)
+                   ? NO_NODE
+                   : oracle_find_free(o, job, 0);
+    if (node == NO_NODE) {
+        return false;
+    }
+    o->status[job] = PLACED;
+    o->node[job] = node;
+    oracle_flows_rise(o, grower->queue);
+    grower->count++;
+    grower->spare--;
+    note(step, index, job, true);
+    return true;
+}
+
+/* Whether a queue's growth comes before another's. */
+static int compare_queues(const struct oracle *o, int a, int b)
+{
+    int c = oracle_compare(o, oracle_flow_now(o, a), oracle_flow_now(o, b));
+
+    return c ? c : (a > b) - (a < b);
+}
+
+/* The leftmost of a queue that wants to grow and was not yet asked in this
+ * pass, or -1. */
+static int next_of(const struct step *step, int queue)
+{
+    int best = -1;
+
+    for (int i = 0; i < step->count; i++) {
+        const struct grower *grower = &step->growers[i];
+        if (grower->queue == queue && wants(grower) && !grower->is_out &&
+            !grower->is_asked &&
+            (best < 0 ||
+             oracle_score_compare(step->o, grower, &step->growers[best]) < 0)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* Pod by pod for the queue that has least; in it the gangs by turns. */
+static void grow_all(struct step *step)
+{
+    for (;;) {
+        int best = -1;
+        for (int q = 0; q < step->o->in->queue_count; q++) {
+            int next = next_of(step, q);
+            for (int i = 0; next < 0 && i < step->count; i++) {
+                step->growers[i].is_asked &= step->growers[i].queue != q;
+            }
+            next = next < 0 ? next_of(step, q) : next;
+            if (next >= 0 &&
+                (best < 0 ||
+                 compare_queues(step->o, q, step->growers[best].queue) < 0)) {
+                best = next;
+            }
+        }
+        if (best < 0) {
+            return;
+        }
+        step->growers[best].is_asked = true;
+        step->growers[best].is_out = !grow(step, best);
+    }
+}
+
+/* Shrinking. */
+
+/* The pod of a sub-group that goes first of its surplus, or -1.  What the plan
+ * itself started stays, and so does what is on nodes that are no part of the
+ * pool: that it goes would be of use to nobody. */
+static int last_of(const struct step *step, const struct grower *grower)
+{
+    const struct oracle *o = step->o;
+    int last = -1;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool is_of = o->in->jobs[j].gang == grower->gang &&
+                     o->in->jobs[j].sub_group == grower->sub_group &&
+                     oracle_runs(o, j) && o->status[j] != PLACED &&
+                     !o->in->nodes[o->node[j]].is_unschedulable;
+        last = is_of ? j : last;
+    }
+    return grower->count > grower->min ? last : -1;
+}
+
+static void shrink(struct step *step, int index)
+{
+    struct oracle *o = step->o;
+    struct grower *grower = &step->growers[index];
+    int job = last_of(step, grower);
+
+    note(step, index, job, false);
+    o->status[job] = PREEMPTED;
+    oracle_flows_rise(o, grower->queue);
+    grower->count--;
+}
+
+/* Whether `a` gives before `b`: of the last queue the rightmost. */
+static bool gives_before(const struct step *step, int a, int b)
+{
+    const struct grower *x = &step->growers[a], *y = &step->growers[b];
+
+    return x->queue != y->queue
+               ? compare_queues(step->o, x->queue, y->queue) > 0
+               : oracle_score_compare(step->o, x, y) > 0;
+}
+
+/* Freezing does not protect against the load. */
+static void shed_load(struct step *step)
+{
+    while (is_overloaded(step, 0)) {
+        int best = -1;
+        for (int i = 0; i < step->count; i++) {
+            if (last_of(step, &step->growers[i]) >= 0 &&
+                (best < 0 || gives_before(step, i, best))) {
+                best = i;
+            }
+        }
+        if (best < 0) {
+            return;
+        }
+        shrink(step, best);
+    }
+}
+
+/* Evening out. */
+
+/* Whether a gang has run more than 1.2 times the mean of its queue. */
+static bool is_far_ahead(const struct step *step, int index)
+{
+    const struct oracle *o = step->o;
+    struct fraction sum = {0, 1};
+    int count = 0;
+
+    for (int i = 0; i < step->count; i++) {
+        if (step->growers[i].queue == step->growers[index].queue) {
+            sum = fraction_add(sum, oracle_score(o, &step->growers[i]));
+            count++;
+        }
+    }
+    struct fraction score = oracle_score(o, &step->growers[index]);
+    return fraction_compare(fraction_times(score, fraction_of(count * 10, 12)),
+                            sum) > 0;
+}
+
+/* Move one pod from the right to the left of a queue. */
+static bool even_out(struct step *step, int queue)
+{
+    const struct oracle *o = step->o;
+    int from = -1, to = -1;
+
+    for (int i = 0; i < step->count; i++) {
+        const struct grower *grower = &step->growers[i];
+        if (grower->queue != queue) {
+            continue;
+        }
+        if (!grower->is_frozen && grower->count > grower->min &&
+            (from < 0 ||
+             oracle_score_compare(o, grower, &step->growers[from]) > 0)) {
+            from = i;
+        }
+        if (wants(grower) &&
+            (to < 0 ||
+             oracle_score_compare(o, grower, &step->growers[to]) < 0)) {
+            to = i;
+        }
+    }
+    if (from < 0 || to < 0 || last_of(step, &step->growers[from]) < 0 ||
+        oracle_score_compare(o, &step->growers[to], &step->growers[from]) >=
+            0 ||
+        !is_far_ahead(step, from)) {
+        return false;
+    }
+    const struct step saved = *step;
+    const struct oracle saved_oracle = *o;
+    shrink(step, from);
+    if (grow(step, to)) {
+        return true;
+    }
+    *step->o = saved_oracle;
+    *step = saved;
+    return false;
+}
+
+/* Decisions: who shrinks, then who grows, gang by gang. */
+
+static void decide(struct step *step, const struct change *change, int for_job)
+{
+    struct oracle *o = step->o;
+    bool is_scaling = oracle_gang_running(o, change->job) > 0;
+
+    if (change->is_lease) {
+        oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, change->job,
+                      change->node, NO_NODE);
+    } else {
+        oracle_decide(o, SCHED_PREEMPT, SCHED_PREEMPT_SCALED, change->job,
+                      change->node, for_job);
+    }
+    o->plan->decisions[o->plan->count - 1].is_scaling = is_scaling;
+}
+
+/* The next of the growers by queue and score, or -1. */
+static int next_in_order(const struct step *step, const bool *is_done)
+{
+    int best = -1;
+
+    for (int i = 0; i < step->count; i++) {
+        const struct grower *grower = &step->growers[i];
+        if (!is_done[i] &&
+            (best < 0 || grower->queue < step->growers[best].queue ||
+             (grower->queue == step->growers[best].queue &&
+              oracle_score_compare(step->o, grower, &step->growers[best]) <
+                  0))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void decide_all(struct step *step, int for_job)
+{
+    for (int is_lease = 0; is_lease < 2; is_lease++) {
+        bool is_done[GROWERS_MAX] = {0};
+        for (int i; (i = next_in_order(step, is_done)) >= 0;) {
+            is_done[i] = true;
+            for (int c = 0; c < step->change_count; c++) {
+                const struct change *change = &step->changes[c];
+                if (change->grower == i && change->is_lease == is_lease) {
+                    decide(step, change, for_job);
+                }
+            }
+        }
+    }
+}
+
+/* Whether the plan starts or takes some of what might grow. */
+static bool has_changed(const struct step *step)
+{
+    const struct oracle_plan *plan = step->o->plan;
+
+    for (int i = 0; i < plan->count; i++) {
+        if (oracle_is_elastic(step->o, plan->decisions[i].job)) {
+            return true;
+        }
+    }
+    return step->change_count > 0;
+}
+
+void oracle_grow(struct oracle *o)
+{
+    struct step step = {.o = o};
+    int for_job = NO_NODE;
+
+    step.count = oracle_growers(o, step.growers);
+    grow_all(&step);
+    shed_load(&step);
+    for (int q = 0; q < o->in->queue_count && !has_changed(&step); q++) {
+        for_job = even_out(&step, q) ? step.changes[1].job : NO_NODE;
+    }
+    decide_all(&step, for_job);
+}
