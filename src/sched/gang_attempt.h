@@ -32,6 +32,7 @@ struct attempt {
 /* A place to come back to. */
 struct mark {
     size_t journal, decisions;
+    uint32_t rests; /* round.rest_count */
 };
 
 /* Where the plan is now. */

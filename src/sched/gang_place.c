@@ -15,7 +15,7 @@
 struct mark attempt_mark(const struct round *round)
 {
     return (struct mark){round->sched->journal.count,
-                         round->sched->decisions.count};
+                         round->sched->decisions.count, round->rest_count};
 }
 
 void attempt_back(struct round *round, struct mark mark)
@@ -37,6 +37,7 @@ void attempt_back(struct round *round, struct mark mark)
         }
     }
     round_undecide(round, mark.decisions);
+    round->rest_count = mark.rests;
 }
 
 /* Whether the node of the member before is the best for this one as well: it

@@ -608,7 +608,7 @@ void round_plan(struct round *round)
     head_pass(round);
     step_starving(round);
     run_heap(round);
-    if (round->growth_count && !round->is_cut && !round->is_spent) {
+    if (round->rest_count && !round->is_cut && !round->is_spent) {
         /* What victims left over may serve what was passed over before. */
         round->is_filling = true;
         for (uint32_t i = 0; i < n; i++) {

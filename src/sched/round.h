@@ -181,6 +181,8 @@ struct round {
     uint32_t group;        /* of the next decision */
     uint64_t version;      /* of the nodes' free amounts */
     uint64_t growth_count; /* times that free amounts grew */
+    uint32_t rest_count;   /* of them by preemptions that stand: more room than
+                              whom they serve takes */
     uint32_t open_node;    /* its index entry is stale; or NONE */
     bool is_cut;
     bool is_spent, is_resumed; /* see sweep.h */

@@ -397,6 +397,7 @@ static void preempt(const struct search *search, uint32_t job,
     }
     if (why == SCHED_PREEMPT_GANG) {
         round->growth_count++;
+        round->rest_count++;
         VEC_PUSH(&round->grown, node);
     }
 }
@@ -555,6 +556,7 @@ static void take_room(const struct search *search, uint32_t node,
     amounts_subtract(&after, &class->request);
     if (!amounts_fit(&after, &before)) {
         round->growth_count++;
+        round->rest_count++;
         VEC_PUSH(&round->grown, node);
     }
     refresh_touched(round);
@@ -733,6 +735,7 @@ bool victims_clear(const struct search *search, uint32_t node)
         preempt_victim(search, &victims[i - 1]);
     }
     round->growth_count++;
+    round->rest_count++;
     VEC_PUSH(&round->grown, node);
     refresh_touched(round);
     return true;

@@ -54,7 +54,7 @@ int oracle_running_rack(const struct oracle *o, int gang)
 static bool rack_exists(const struct oracle *o, int rack)
 {
     for (int n = 0; n < o->in->node_count; n++) {
-        if (o->in->nodes[n].rack == rack && !o->in->nodes[n].is_unschedulable) {
+        if (o->in->nodes[n].rack == rack && instance_is_open(o->in, n)) {
             return true;
         }
     }
@@ -67,15 +67,12 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
     const struct oracle saved = *o;
     const struct oracle_plan saved_plan = *o->plan;
     int best_rack = 0, best_placed = 0, best_victims = 0;
-    bool had_growth = o->has_growth;
 
     if (!o->in->jobs[gang].is_uniform) {
         bool is_done = try_members(o, gang, 0, needed, preempt_until) > 0;
-        had_growth = o->has_growth;
         if (!is_done) {
             *o = saved;
             *o->plan = saved_plan;
-            o->has_growth = had_growth;
         }
         return is_done;
     }
@@ -99,10 +96,8 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
             best_placed = placed;
             best_victims = victims;
         }
-        had_growth = o->has_growth;
         *o = saved;
         *o->plan = saved_plan;
-        o->has_growth = had_growth;
     }
     return best_rack &&
            try_members(o, gang, best_rack, needed, preempt_until) > 0;
@@ -140,14 +135,12 @@ static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
     *o->plan = saved_plan;
     o->keeps_surplus = true;
     bool is_done = try_gang(o, gang, wanted, needed, needed);
-    bool had_growth = o->has_growth || with.has_growth;
     struct price without = oracle_price_since(o, first);
     if (!is_done || oracle_price_compare(&without, &price) >= 0) {
         *o = with;
         *o->plan = with_plan;
     }
     o->keeps_surplus = false;
-    o->has_growth = had_growth;
     return true;
 }
 
