@@ -80,6 +80,10 @@ void built_set_node(struct built *built, const struct instance *instance,
     record.name = str_of(name);
     built->handles[index] =
         sched_node_set(built->sched, STR("e"), &record, STR("default"));
+    sched_health_set(
+        built->sched, built->handles[index],
+        &(struct sched_health){.health = node->health,
+                               .is_pinned = node->health == NODE_OUT});
 }
 
 void built_set_queue(struct built *built, const struct instance *instance,

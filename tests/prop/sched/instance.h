@@ -32,6 +32,7 @@ struct instance_node {
     int rack; /* 0: no label; else r1, r2 */
     bool is_tainted;
     bool is_unschedulable;
+    enum node_health health;
 };
 
 struct instance_queue {
@@ -137,6 +138,11 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 void instance_draw_groups(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
+/* Draw in what any instance may have beside, each once in a while. */
+void instance_draw_more(struct tape *tape, struct instance *instance);
+/* Whether the node takes new work: it is not closed, nor out for its failures,
+ * nor on trial and busy (model.md 6.10b). */
+bool instance_is_open(const struct instance *instance, int node);
 /* Let a decision happen; `node` is where a lease goes.  Preempted and failed
  * jobs are gone.  What is let past admitted work names whom it yields to
  * while that is still admitted, so a plan's decisions go in order. */

@@ -130,7 +130,7 @@ static bool may_ever(const struct oracle *o, int unit)
 static bool has_closed_nodes(const struct oracle *o)
 {
     for (int n = 0; n < o->in->node_count; n++) {
-        if (o->in->nodes[n].is_unschedulable) {
+        if (!instance_is_open(o->in, n)) {
             return true;
         }
     }

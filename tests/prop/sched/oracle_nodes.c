@@ -13,12 +13,24 @@ int oracle_free(const struct oracle *o, int node, int kind)
     return left;
 }
 
+/* Whether a node that is on trial has got its one job by this plan. */
+static bool is_tried(const struct oracle *o, int node)
+{
+    bool has_new = false;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        has_new |= o->status[j] == PLACED && o->node[j] == node;
+    }
+    return has_new && o->in->nodes[node].health == NODE_TRIAL;
+}
+
 bool oracle_allows(const struct oracle *o, int job, int node)
 {
     const struct instance_job *j = &o->in->jobs[job];
     const struct instance_node *n = &o->in->nodes[node];
 
-    return !n->is_unschedulable && (!n->is_tainted || j->is_tolerant) &&
+    return instance_is_open(o->in, node) && !is_tried(o, node) &&
+           (!n->is_tainted || j->is_tolerant) &&
            (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);
 }
 

@@ -9,6 +9,7 @@ static bool agrees_with_the_oracle(struct tape *tape)
     struct sched_plan plan;
 
     instance_draw(tape, &instance);
+    instance_draw_more(tape, &instance);
     enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
     built_init(&built, &instance, 0);
     bool holds = verdict_is_same(&instance, &built, kind, 100, &plan);
@@ -89,6 +90,7 @@ static bool agrees_on_flows(struct tape *tape)
     struct instance instance;
 
     instance_draw_flow(tape, &instance);
+    instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance);
 }
 
@@ -97,6 +99,7 @@ static bool agrees_on_reservations(struct tape *tape)
     struct instance instance;
 
     instance_draw_window(tape, &instance);
+    instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance);
 }
 
@@ -105,6 +108,7 @@ static bool agrees_on_profiles(struct tape *tape)
     struct instance instance;
 
     instance_draw_profile(tape, &instance);
+    instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance);
 }
 
@@ -113,6 +117,7 @@ static bool agrees_on_applications(struct tape *tape)
     struct instance instance;
 
     instance_draw_apps(tape, &instance);
+    instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance);
 }
 

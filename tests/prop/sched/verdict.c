@@ -56,9 +56,9 @@ static void show(const struct built *built, const struct instance *instance,
             instance->is_shortest_first ? " shortest first" : "", kind, now);
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
-        fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d\n", i,
+        fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d health %d\n", i,
                 n->capacity[0], n->capacity[1], n->rack, n->is_tainted,
-                n->is_unschedulable);
+                n->is_unschedulable, (int)n->health);
     }
     for (int i = 0; i < instance->queue_count; i++) {
         const struct instance_queue *q = &instance->queues[i];

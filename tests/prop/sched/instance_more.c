@@ -1,0 +1,42 @@
+/* What any instance may have beside: knobs and states that most have not. */
+#include "instance.h"
+
+static int pick(struct tape *tape, int low, int high)
+{
+    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
+}
+
+static bool once_in(struct tape *tape, int n)
+{
+    return pick(tape, 0, n - 1) == n - 1;
+}
+
+/* Nodes that failed too much, or are to show that they do no longer. */
+static void draw_health(struct tape *tape, struct instance *instance)
+{
+    for (int n = 0; n < instance->node_count; n++) {
+        if (once_in(tape, 3)) {
+            instance->nodes[n].health =
+                once_in(tape, 2) ? NODE_OUT : NODE_TRIAL;
+        }
+    }
+}
+
+void instance_draw_more(struct tape *tape, struct instance *instance)
+{
+    if (once_in(tape, 8)) {
+        draw_health(tape, instance);
+    }
+}
+
+bool instance_is_open(const struct instance *instance, int n)
+{
+    const struct instance_node *node = &instance->nodes[n];
+    bool is_busy = false;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        is_busy |= instance->jobs[j].is_there && instance->jobs[j].node == n;
+    }
+    return !node->is_unschedulable && node->health != NODE_OUT &&
+           !(node->health == NODE_TRIAL && is_busy);
+}
