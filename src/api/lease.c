@@ -517,10 +517,11 @@ static enum rpc_code code_of(const struct work *work)
         return work->kind == WORK_RELEASED ? RPC_ABORTED : RPC_INVALID_ARGUMENT;
     case COMMAND_LOG_FAILED:
         return RPC_INTERNAL;
+    case COMMAND_EXISTS:
+        return RPC_ALREADY_EXISTS;
     case COMMAND_OK:
     case COMMAND_UNKNOWN_QUEUE:
     case COMMAND_NOT_FOUND:
-    case COMMAND_EXISTS:
     case COMMAND_UNAVAILABLE:
         break;
     }

@@ -317,6 +317,7 @@ static int read_rest(struct reading *reading, struct exchange_request *request,
     bool is_delta = message->held_stream && message->is_delta;
     *request = (struct exchange_request){
         .executor_id = str_of(message->executor_id),
+        .instance = message->instance,
         .pool = str_of(message->pool),
         .is_full = !is_delta,
         .nodes = reading->nodes,

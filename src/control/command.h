@@ -90,6 +90,7 @@ struct exchange_session;
 struct exchange_request {
     struct exchange_session *session; /* see session.h; NULL: one-shot */
     struct str executor_id;
+    uint64_t instance; /* of the program; 0: it does not say */
     struct str pool;
     const struct node_record *nodes;
     uint32_t node_count;

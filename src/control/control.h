@@ -39,7 +39,7 @@ enum {
     CONTROL_FAST_MS = 10,       /* from an event to the fast round */
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
-    CONTROL_FORMAT_VERSION = 1,     /* of the records' payloads */
+    CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
     /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */
     CONTROL_CHECKPOINT_VERSION = 4,
 };
@@ -63,6 +63,8 @@ struct control_hooks {
     /* While leading: a job was cancelled, by a user or with its group.  NULL:
      * nobody wants to know. */
     void (*cancelled)(void *ctx, struct job_id job);
+    /* An executor was refused, for another of its id holds a stream. */
+    void (*twin)(void *ctx, struct str executor_id);
     /* The last record that find_client_id knows of. */
     uint64_t (*stored_seq)(void *ctx);
     /* The job submitted to `queue` with `client_id` in a record up to
@@ -84,8 +86,8 @@ struct control_config {
     struct queue_table *queues;  /* borrowed; filled and kept up to date */
     struct queue_table *retry_policies; /* likewise */
     struct control_hooks hooks;
-    struct planner *planner; /* borrowed; NULL: plans are made in the step.
-                                Asked only while there are pool objects */
+    struct planner *planner;    /* borrowed; NULL: plans are made in the step.
+                                   Asked only while there are pool objects */
     uint64_t checkpoint_events; /* 0: CONTROL_CHECKPOINT_EVENTS */
     int64_t retention_ms;       /* of records; 0: all are kept */
     /* Plan only when nothing else is to be said, so on a state that holds all
@@ -113,6 +115,7 @@ struct control_metrics {
         running_count;
     uint32_t queue_count, executor_count, node_count, session_count;
     uint32_t quarantined_count, trial_count; /* nodes */
+    uint64_t twin_count; /* exchanges refused: the id is another's */
     uint32_t dedup_count;
 };
 

@@ -1,4 +1,6 @@
 /* Exchanges: what executors say and are told, at once or over a session. */
+#include <stdio.h>
+
 #include "control/control_private.h"
 
 /* Exchanges: inventory. */
@@ -156,6 +158,35 @@ bool exchange_must_wait(struct control *c, const struct command *command)
     return executor && executor->is_in_batch;
 }
 
+/* Whether another program than the one that holds the executor's stream goes
+ * by the same id.  The two would take each other's leases and have each other's
+ * nodes forgotten, in turns.  A program that comes again, with a new stream, is
+ * the same one, and one that does not say who it is has the benefit of the
+ * doubt. */
+static bool is_twin(const struct control_executor *executor,
+                    const struct exchange_request *request)
+{
+    return executor->session && request->session != executor->session &&
+           executor->instance && request->instance &&
+           executor->instance != request->instance;
+}
+
+static void answer_twin(struct control *c, struct command *command)
+{
+    struct str id = command->exchange.request.executor_id;
+    char text[ERR_TEXT_BYTES_MAX];
+
+    (void)snprintf(text, sizeof(text),
+                   "another executor called \"%.*s\" is connected; give each "
+                   "an id of its own (--id, executor.id)",
+                   STR_ARG(id));
+    c->metrics.twin_count++;
+    if (c->config.hooks.twin) {
+        c->config.hooks.twin(c->config.hooks.ctx, id);
+    }
+    command_answer(command, COMMAND_EXISTS, text);
+}
+
 bool exchange_take(struct control *c, struct command *command)
 {
     const struct exchange_request *request = &command->exchange.request;
@@ -170,6 +201,10 @@ bool exchange_take(struct control *c, struct command *command)
     if (!executor && c->executor_names.live_count >= EXECUTORS_MAX) {
         command_answer(command, COMMAND_OVERLOADED,
                        "there are as many executors as this server can hold");
+        return false;
+    }
+    if (executor && is_twin(executor, request)) {
+        answer_twin(c, command);
         return false;
     }
     if (!has_room_for_nodes(c, executor, request)) {
@@ -439,6 +474,7 @@ void exchange_answer(struct control *c, struct command *command)
     c->exchange_no++;
     if (request->session) {
         session_attach(c, executor, request->session);
+        executor->instance = request->instance;
     }
     note_held(c, executor, command);
     if (!request->session || request->is_full) {

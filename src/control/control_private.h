@@ -106,6 +106,7 @@ struct control_executor {
     struct names node_names;
     VEC(struct control_node) nodes;
     struct exchange_session *session; /* or NULL */
+    uint64_t instance;                /* of the session's program, or 0 */
     uint32_t session_no, credit;
     VEC(struct unsent_run {
         uint32_t run;

@@ -4,8 +4,9 @@
  *
  * The API makes one per stream and names it in each COMMAND_EXCHANGE of that
  * stream (exchange.request.session).  From the first on the leader may push.
- * A later session of the same executor replaces the older one.  When the
- * stream ends the API posts COMMAND_SESSION_END.
+ * A later session of the same executor replaces the older one, unless both say
+ * that they are different programs: then the later one is refused
+ * (COMMAND_EXISTS).  When the stream ends the API posts COMMAND_SESSION_END.
  *
  *     credit   each exchange sets it to its lease_max; each lease that is
  *              answered or pushed takes one.  At 0 leases wait for the next

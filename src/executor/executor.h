@@ -79,6 +79,7 @@ struct executor_options {
     struct str id;        /* of this executor; names its nodes at the server */
     struct str pool;      /* of nodes that name none */
     bool has_held_stream; /* ask for one */
+    uint64_t instance;    /* of this program, random; 0: do not say */
     int64_t lease_period_ms;  /* 5 s, polled */
     int64_t lease_retry_ms;   /* 1 s, after an exchange that failed */
     int64_t lease_timeout_ms; /* 30 s, polled exchanges */

@@ -228,6 +228,7 @@ static void open_exchange(struct executor *executor)
         .executor_id = executor->options.id,
         .pool = executor->options.pool,
         .is_held = executor->options.has_held_stream,
+        .instance = executor->options.instance,
         /* Whether the stream is held shows only in the answer; a delta then
          * raises the credit. */
         .lease_max = lease_credit(executor, false),
@@ -280,6 +281,7 @@ static void send_delta(struct executor *executor)
         .pool = executor->options.pool,
         .is_held = true,
         .is_delta = true,
+        .instance = executor->options.instance,
         .added = executor->added.items,
         .added_count = (uint32_t)executor->added.count,
         .removed = executor->removed.items,

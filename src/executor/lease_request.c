@@ -249,6 +249,7 @@ void lease_request_encode(const struct lease_request *request,
     message.pool = arena_strdup(arena, request->pool);
     message.max_jobs_to_lease = request->lease_max;
     message.held_stream = request->is_held;
+    message.instance = request->instance;
     message.is_delta = request->is_delta;
     message.nodes =
         arena_alloc_array(arena, request->node_count + 1, sizeof(void *));

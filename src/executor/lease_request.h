@@ -29,6 +29,7 @@ struct lease_request {
     uint32_t added_count, removed_count;
     uint32_t lease_max;
     bool is_held, is_delta;
+    uint64_t instance; /* of the program that asks; 0: it does not say */
     bool says_pending; /* then this is what others ask for in vain: */
     struct resource_list pending;
     bool says_protected; /* then these are all that budgets protect: */

@@ -5,6 +5,7 @@
 
 #include "executor/log_server.h"
 #include "executor/transport.h"
+#include "main/machine.h"
 #include "main/runtime_setup.h"
 #include "main/say.h"
 #include "main/stopper.h"
@@ -169,6 +170,8 @@ static int open_all(struct executor_thread *thread,
     executor.id = options->config->id;
     executor.pool = options->config->pool;
     executor.has_held_stream = options->config->has_held_stream;
+    machine_rng.fill(&machine_rng, &executor.instance,
+                     sizeof(executor.instance));
     executor.lease_period_ms = options->config->lease_period_ms;
     thread->executor =
         executor_create(&executor, options->clock,

@@ -8,6 +8,8 @@
 #include "main/checkpointer.h"
 #include "main/say.h"
 
+enum { TWIN_SAID_MS = 60000 };
+
 struct leader {
     struct leader_options options;
     struct inbox *inbox;     /* owned */
@@ -16,6 +18,7 @@ struct leader {
     struct checkpointer *checkpointer; /* owned; stopped by the thread */
     struct planner *planner;           /* owned; its threads */
     struct store_reader *reader;       /* owned; the leader's thread's */
+    int64_t twin_said_ms;              /* likewise */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* of what follows */
     bool is_awake;          /* somebody has posted */
@@ -143,6 +146,21 @@ static void keep_checkpoint(void *ctx, uint64_t seq, char *bytes,
     checkpointer_put(leader->checkpointer, seq, bytes, byte_count);
 }
 
+/* It comes again every second: one line a minute is enough. */
+static void warn_of_twin(void *ctx, struct str executor_id)
+{
+    struct leader *leader = ctx;
+    int64_t now_ms = leader->options.clock->wall_ms(leader->options.clock);
+
+    if (now_ms - leader->twin_said_ms >= TWIN_SAID_MS) {
+        leader->twin_said_ms = now_ms;
+        say(SAY_WARN, "executor.twin",
+            "id=%.*s error=\"another executor of this id is connected: each "
+            "needs its own\"",
+            STR_ARG(executor_id));
+    }
+}
+
 static struct control *make_control(struct leader *leader)
 {
     const struct leader_options *options = &leader->options;
@@ -158,6 +176,7 @@ static struct control *make_control(struct leader *leader)
         .hooks = {.ctx = leader,
                   .stored_seq = stored_seq,
                   .find_client_id = find_client_id,
+                  .twin = warn_of_twin,
                   .checkpoint = keep_checkpoint},
         .checkpoint_events = options->checkpoint_record_count,
         .retention_ms = options->retention_ms,

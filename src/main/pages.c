@@ -53,6 +53,9 @@ static void put_counters(struct strbuf *out, const struct control_metrics *m)
         (double)m->cancelled_count);
     put(out, "berth_jobs_preempted_total", counter, "Jobs that were preempted.",
         (double)m->preempted_count);
+    put(out, "berth_executor_twins_total", counter,
+        "Requests refused as another executor of that id is connected.",
+        (double)m->twin_count);
     put(out, "berth_rounds_fast_total", counter, "Fast rounds.",
         (double)m->fast_round_count);
     put(out, "berth_rounds_balance_total", counter, "Balance rounds.",

@@ -87,6 +87,24 @@ class TwoExecutors(unittest.TestCase):
         third.start()
         harness.wait_for("logs again", lambda: len(logs()[0]) == count + 1)
 
+    def test_a_second_executor_of_an_id_is_refused_until_the_first_is_gone(
+            self):
+        other = FAKE.replace("name: n", "name: other")
+        twin = harness.Executor(self.berth.grpc, "second",
+                                self.berth.folder / "twin", other).start()
+        self.addCleanup(twin.stop)
+
+        def names():
+            return {node["name"] for node in json.loads(self.berth.ctl(
+                "get", "nodes", "-e", "second", "-o", "json").stdout)}
+        harness.wait_for("it is told", lambda: "give each an id of its own" in
+                         twin.program.log())
+        self.assertRegex(self.berth.program.log(), r"executor\.twin id=second")
+        self.assertEqual(names(), {f"second-n-{i}" for i in range(4)})
+        self.executor.stop()
+        harness.wait_for("the other has taken its place", lambda: names() == {
+            f"second-other-{i}" for i in range(4)})
+
     def test_cordoned_executor_gets_nothing_new(self):
         self.assertEqual(
             self.berth.ctl("cordon", "executor", "local", "repair").stdout,

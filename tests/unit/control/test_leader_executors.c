@@ -298,6 +298,50 @@ static void an_executor_that_is_deleted_makes_room(void **state)
     stage_end(s);
 }
 
+/* Open a held stream as a program of that number. */
+static enum command_result listen_as(struct stage *s, struct listener *listener,
+                                     uint64_t instance)
+{
+    struct command *command = stage_exchange_command("e", 1, NULL, 0);
+
+    *listener = (struct listener){
+        .session = {.push = on_push, .released = on_released}};
+    listener->session.ctx = listener;
+    command->exchange.request.session = &listener->session;
+    command->exchange.request.instance = instance;
+    stage_do(s, command);
+    return s->answer->result;
+}
+
+static void
+second_program_of_an_id_is_refused_while_the_first_is_there(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct listener one, again, other;
+    struct control_metrics metrics;
+
+    (void)state;
+    assert_int_equal(listen_as(s, &one, 1), COMMAND_OK);
+    assert_int_equal(listen_as(s, &other, 2), COMMAND_EXISTS);
+    assert_non_null(memmem(s->answer->result_text.p,
+                           s->answer->result_text.byte_count, "\"e\"", 3));
+    assert_int_equal(one.released_count, 0);
+    control_metrics(s->control, &metrics);
+    assert_int_equal(metrics.twin_count, 1);
+    /* The first may come again; one that does not say is taken for it. */
+    assert_int_equal(listen_as(s, &again, 1), COMMAND_OK);
+    assert_int_equal(one.released_count, 1);
+    assert_int_equal(listen_as(s, &one, 0), COMMAND_OK);
+    assert_int_equal(again.released_count, 1);
+    assert_int_equal(listen_as(s, &again, 1), COMMAND_OK);
+    /* When its stream has ended the id is free. */
+    struct command *over = command_create(COMMAND_SESSION_END);
+    over->session_end.session = &again.session;
+    stage_do(s, over);
+    assert_int_equal(listen_as(s, &other, 2), COMMAND_OK);
+    stage_end(s);
+}
+
 static void leases_are_pushed_when_they_are_durable(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -452,6 +496,7 @@ int main(void)
         TEST(a_big_exchange_is_taken),
         TEST(an_executor_that_is_deleted_makes_room),
         TEST(leases_are_pushed_when_they_are_durable),
+        TEST(second_program_of_an_id_is_refused_while_the_first_is_there),
         TEST(a_delta_names_the_nodes_that_are_gone),
         TEST(a_cordoned_executor_gets_no_leases),
         TEST(a_cordoned_node_gets_no_leases_also_after_a_restart),
