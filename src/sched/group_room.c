@@ -23,12 +23,16 @@ bool group_holds_free(struct round *round, uint32_t class_index,
     const struct sched *sched = round->sched;
     const struct resource_vec *request =
         &class_round(round, class_index)->request;
-    uint64_t count = 0;
+    uint64_t word = packed_of(&round->pool->index.scale, request), count = 0;
 
     place_flush(round);
     for (uint32_t i = 0; i < group->count && count < needed; i++) {
-        uint32_t n = amounts_times(request, &sched->free[group->nodes[i]]);
-        count += n && is_allowed(round, class_index, group->nodes[i]) ? n : 0;
+        uint32_t node = group->nodes[i];
+        if (!packed_fits(word, sched->free_words[node])) {
+            continue;
+        }
+        uint32_t n = amounts_times(request, &sched->free[node]);
+        count += n && is_allowed(round, class_index, node) ? n : 0;
     }
     return count >= needed;
 }

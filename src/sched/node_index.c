@@ -82,9 +82,15 @@ static struct node_index_block *block_at(const struct node_index *index,
     return &index->blocks[index->order[at]];
 }
 
+/* What a node has free, packed; the caller is told as well. */
 static uint64_t word_of(const struct node_index *index, uint32_t node)
 {
-    return packed_of(&index->scale, &index->free[node]);
+    uint64_t word = packed_of(&index->scale, &index->free[node]);
+
+    if (index->node_words) {
+        index->node_words[node] = word;
+    }
+    return word;
 }
 
 /* Words of a block have changed, at `first` to `last` at the most. */

@@ -41,7 +41,9 @@ struct node_index {
     const uint32_t *ranks;           /* borrowed, by node */
     const struct resource_vec *free; /* borrowed, by node */
     const uint32_t *kinds;           /* borrowed, by node; NULL: of no use */
-    struct packed_scale scale;       /* the caller's; set while empty */
+    uint64_t *node_words; /* the caller's, by node: set to the node's word; or
+                             NULL: not wanted */
+    struct packed_scale scale; /* the caller's; set while empty */
 };
 
 /* A node that is to be in an index. */

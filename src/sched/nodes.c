@@ -183,11 +183,14 @@ static void grow_arrays(struct sched *sched)
         mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
     sched->kinds_of =
         mem_grow_array(sched->kinds_of, capacity, sizeof(*sched->kinds_of));
+    sched->free_words =
+        mem_grow_array(sched->free_words, capacity, sizeof(*sched->free_words));
     sched->node_capacity = capacity;
     for (size_t i = 0; i < sched->pools.count; i++) {
         sched->pools.items[i].index.free = sched->free;
         sched->pools.items[i].index.ranks = sched->ranks;
         sched->pools.items[i].index.kinds = sched->kinds_of;
+        sched->pools.items[i].index.node_words = sched->free_words;
     }
 }
 
@@ -216,6 +219,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
         .run_first = NONE,
     };
     sched->free[node] = (struct resource_vec){0};
+    sched->free_words[node] = 0;
     memset(&sched->preemptible[(size_t)node * sched->level_count], 0,
            sched->level_count * sizeof(struct resource_vec));
     uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
@@ -649,6 +653,7 @@ static void pool_reindex(struct sched *sched, uint32_t p)
     pool->index.free = sched->free;
     pool->index.ranks = sched->ranks;
     pool->index.kinds = sched->kinds_of;
+    pool->index.node_words = sched->free_words;
     node_index_clear(&pool->index);
     pool->index.scale = packed_scale_for(&largest);
     node_index_fill(&pool->index, entries, spare, count);
@@ -773,6 +778,7 @@ void nodes_fini(struct sched *sched)
     mem_free(sched->preemptible);
     mem_free(sched->ranks);
     mem_free(sched->kinds_of);
+    mem_free(sched->free_words);
     intern_destroy(sched->pool_names);
     intern_destroy(sched->executor_names);
     intern_destroy(sched->taint_sets);

@@ -160,11 +160,14 @@ static uint32_t find_in_group(const struct search *search)
         &class_at(round, search->class_index)->request;
     uint32_t best = NONE;
     uint64_t best_key = 0;
+    uint64_t word = packed_of(&round->pool->index.scale, request);
 
     for (uint32_t i = 0; i < search->only->count; i++) {
         uint32_t node = search->only->nodes[i];
         round->counters->nodes_examined++;
-        if (!amounts_fit(request, &sched->free[node]) ||
+        /* Words lag behind what was placed last, and only say too much. */
+        if (!packed_fits(word, sched->free_words[node]) ||
+            !amounts_fit(request, &sched->free[node]) ||
             !place_allows(search, node)) {
             continue;
         }

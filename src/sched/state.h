@@ -550,6 +550,7 @@ struct sched {
     struct resource_vec *preemptible; /* by node x level_count + level */
     uint32_t *ranks;                  /* by node */
     uint32_t *kinds_of;               /* by node; see kinds.h */
+    uint64_t *free_words; /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
