@@ -64,6 +64,9 @@ static const char *const wait_texts[] = {
                           "when there is room that nobody needs.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
                          "next goes on there.",
+    [SCHED_WAIT_TRUCE] = "It took a place for fairness, or gave one up as it "
+                         "had promised, and takes none for fairness for a "
+                         "while.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)
@@ -174,6 +177,26 @@ static void put_share(struct strbuf *buf, struct control *c,
     }
 }
 
+/* When a truce ends. */
+static void put_truce(struct strbuf *buf, const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    if (e->wait != SCHED_WAIT_TRUCE) {
+        return;
+    }
+    if (e->until_ms > 0) {
+        strbuf_addf(buf,
+                    "That ends at %s; it starts sooner where there is "
+                    "room.\n",
+                    moment_put(e->until_ms, until));
+    } else {
+        strbuf_add_text(buf, "That does not end before a job, node or queue is "
+                             "added, changes or ends; it starts sooner where "
+                             "there is room.\n");
+    }
+}
+
 /* How much fits near together. */
 static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
 {
@@ -217,6 +240,7 @@ static void put_details(struct strbuf *buf, struct control *c,
     put_application(buf, e);
     put_reservation(buf, c, e);
     put_share(buf, c, e);
+    put_truce(buf, e);
     if (e->resource >= 0) {
         strbuf_add_text(buf, "Used ");
         amounts_put_one(buf, c, e->resource, e->used);

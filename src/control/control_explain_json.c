@@ -47,6 +47,7 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_QUOTA] = "quota",
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
+    [SCHED_WAIT_TRUCE] = "truce",
 };
 
 const char *explain_wait_name(enum sched_wait wait)

@@ -1,6 +1,7 @@
 #include "sched/need.h"
 
 #include "sched/reserve.h"
+#include "sched/truce.h"
 
 void near_add(struct near_nodes *near, uint32_t node, double lack)
 {
@@ -353,6 +354,31 @@ static void find_time(struct search *search, int64_t until_ms,
                      !is_started(search, until_ms - 1);
 }
 
+/* Whether it is a truce that keeps the job back: without it, all else as it
+ * is, the next round starts it. */
+static void find_truce(struct search *search,
+                       struct sched_explanation *explanation)
+{
+    struct sched *sched = search->sched;
+    bool is_about_room = explanation->wait == SCHED_WAIT_CAPACITY ||
+                         explanation->wait == SCHED_WAIT_GANG_CAPACITY ||
+                         explanation->wait == SCHED_WAIT_PASSED ||
+                         explanation->wait == SCHED_WAIT_ADMITTED ||
+                         explanation->wait == SCHED_WAIT_RESERVED;
+    int64_t until_ms;
+
+    if (!is_about_room || !may_try(search) ||
+        !truce_holds(sched, search->job, search->now_ms, &until_ms)) {
+        return;
+    }
+    sched->truce_lifted = search->job;
+    if (is_started(search, search->now_ms)) {
+        explanation->wait = SCHED_WAIT_TRUCE;
+        explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
+    }
+    sched->truce_lifted = NONE;
+}
+
 static uint32_t trials_of(const struct sched *sched)
 {
     uint64_t work = 1000 + sched->lists.count +
@@ -367,7 +393,7 @@ static uint32_t trials_of(const struct sched *sched)
 }
 
 void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
-               const struct sched_explanation *explanation,
+               struct sched_explanation *explanation,
                const struct near_nodes *near, struct sched_need *ret_need)
 {
     struct search search = {.sched = sched,
@@ -378,6 +404,7 @@ void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
                             .trial_max = trials_of(sched)};
 
     *ret_need = (struct sched_need){.node = NONE};
+    find_truce(&search, explanation);
     switch ((int)explanation->wait) {
     case SCHED_WAIT_GANG:
         ret_need->kind = SCHED_NEED_MEMBERS;
@@ -400,6 +427,7 @@ void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
     case SCHED_WAIT_PASSED:
     case SCHED_WAIT_ADMITTED:
     case SCHED_WAIT_RESERVED:
+    case SCHED_WAIT_TRUCE:
         (void)find_room(&search, near, ret_need);
         break;
     default:

@@ -37,7 +37,8 @@ struct near_nodes {
 void near_add(struct near_nodes *near, uint32_t node, double lack);
 
 /* What `job`, which waits as `explanation` says, needs to start at `now_ms`;
- * `pool` is one that it may go to. */
+ * `pool` is one that it may go to.  If it is a truce that keeps it back, the
+ * explanation says so from now on. */
 void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
-               const struct sched_explanation *explanation,
+               struct sched_explanation *explanation,
                const struct near_nodes *near, struct sched_need *ret_need);

@@ -446,6 +446,9 @@ enum sched_wait {
                               there is room: `present` of `wanted` run */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
                              on there */
+    SCHED_WAIT_TRUCE, /* it may take no place for fairness until `until_ms`, and
+                         would; 0: nor after it while nothing is new.  Said
+                         with what it needs */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */

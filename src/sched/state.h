@@ -580,7 +580,7 @@ struct sched {
     uint32_t truce_serial;    /* of the first slot */
     struct map truce_map;     /* jobs and gangs to serial numbers */
     uint64_t news_count;      /* what came from outside so far */
-    uint32_t truce_lifted;    /* a job that no truce binds; or NONE */
+    uint32_t truce_lifted;    /* a job that none binds; or NONE: see need.c */
 
     bool keeps_standings; /* see standing.h */
     bool is_relinking;    /* sums change, but not the usage */

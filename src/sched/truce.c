@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "sched/round.h"
 #include "sched/sub_groups.h"
 
 static struct key128 key_of(uint32_t item, bool is_gang)
@@ -44,7 +45,10 @@ bool truce_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
 {
     const struct truce *truce = find(sched, job);
 
-    if (!truce || sched->truce_lifted == job || is_over(sched, truce, now_ms)) {
+    bool is_lifted = truce && sched->truce_lifted != NONE &&
+                     find(sched, sched->truce_lifted) == truce;
+
+    if (!truce || is_lifted || is_over(sched, truce, now_ms)) {
         return false;
     }
     *ret_until_ms = truce->news_count != sched->news_count

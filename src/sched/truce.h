@@ -17,7 +17,8 @@
 #pragma once
 
 #include "sched/history.h"
-#include "sched/round.h"
+
+struct round;
 
 /* Whether a waiting job, or its gang, may take nothing for fairness in the
  * round; if news came, the pool is planned again when that ends. */

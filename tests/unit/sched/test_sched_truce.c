@@ -1,4 +1,5 @@
 /* Truces: who took a place for fairness takes none again at once. */
+#include "sched/truce.h"
 #include "world_fixture.h"
 
 enum { SECOND = 1000, TRUCE_MS = 60 * SECOND };
@@ -120,6 +121,132 @@ static void test_a_truce_ends_after_time_and_news(void **state)
     assert_int_equal(w->plan.next_wake_ms, 11 * TRUCE_MS + SECOND);
 }
 
+/* Why B's job waits: not for want of room alone, but since it takes none. */
+static void test_it_is_said_that_a_truce_is_the_cause(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_past(w);
+    struct sched_explanation why;
+    struct sched_need need;
+
+    (void)settle(w, SECOND);
+    sched_explain_need(w->sched, past.job, 5 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
+    assert_int_equal(why.until_ms, 0);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+
+    world_queue(w, "D", 1); /* news */
+    sched_explain_need(w->sched, past.job, 5 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
+    assert_int_equal(why.until_ms, SECOND + TRUCE_MS);
+    sched_explain_need(w->sched, past.job, SECOND + TRUCE_MS, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_CAPACITY);
+}
+
+/* What is more urgent takes its place from the less urgent as ever. */
+static void test_urgency_knows_no_truce(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_past(w);
+
+    (void)settle(w, SECOND);
+    assert_true(waits(w, past.job));
+    uint32_t high = world_submit(
+        w, &(struct world_job){.queue = "B", .priority_class = "high"});
+    sched_job_truce(w->sched, high);
+    world_round(w, ROUND_BALANCE, 20 * SECOND);
+    assert_false(waits(w, high));
+    assert_true(w->preempted_count > 0);
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        assert_false(w->plan.decisions[i].is_by_share);
+    }
+}
+
+/* A like job behind one under a truce would only take what that one gave up. */
+static void test_its_like_behind_it_does_not_take_in_its_stead(void **state)
+{
+    struct world *w = *state;
+
+    (void)make_past(w);
+    (void)settle(w, SECOND);
+    uint32_t like = world_submit(
+        w, &(struct world_job){.queue = "B", .submitted_ms = SECOND});
+    assert_int_equal(settle(w, 10 * SECOND), 0);
+    assert_true(waits(w, like));
+
+    /* But one of another kind may take what its queue is due. */
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .memory_gb = 1, .submitted_ms = SECOND});
+    world_round(w, ROUND_BALANCE, 30 * SECOND);
+    assert_false(waits(w, other));
+}
+
+/* Free room is taken under a truce, and then it is as before. */
+static void test_free_room_is_for_all(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_past(w);
+
+    (void)settle(w, SECOND);
+    world_node(w, &(struct world_node){"m", .cores = 1});
+    world_round(w, ROUND_FAST, 10 * SECOND);
+    assert_string_equal(world_node_of(w, past.job), "m");
+}
+
+/* A planner made anew from a checkpoint has the same truces. */
+static void test_truces_are_in_checkpoints(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_past(w);
+    struct world fresh;
+    auto_strbuf before = {0}, after = {0};
+
+    (void)settle(w, SECOND);
+    world_queue(w, "D", 1); /* news, for those before it */
+    sched_job_truce(w->sched, past.first);
+    sched_history_pack(w->sched, &before);
+
+    world_init(&fresh);
+    fresh.policy.pools[0] = w->policy.pools[0];
+    world_restart(&fresh);
+    sched_set_time(fresh.sched, w->sched->now_ms);
+    world_node(&fresh, &(struct world_node){"n", .cores = 12});
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        (void)world_submit(&fresh, &w->records[i]);
+        if (!waits(w, i)) {
+            world_lease(&fresh, i, w->node_of[i], 0);
+        }
+    }
+    assert_int_equal(sched_history_unpack(fresh.sched, strbuf_str(&before)), 0);
+    sched_history_pack(fresh.sched, &after);
+    assert_int_equal(before.byte_count, after.byte_count);
+    assert_memory_equal(before.bytes, after.bytes, before.byte_count);
+    int64_t until_ms;
+    assert_true(truce_holds(fresh.sched, past.job, 3 * SECOND, &until_ms));
+    assert_int_equal(until_ms, SECOND + TRUCE_MS);
+    assert_true(truce_holds(fresh.sched, past.first, 3 * SECOND, &until_ms));
+    assert_int_equal(until_ms, INT64_MAX);
+    world_fini(&fresh);
+}
+
+/* What a gang took it may not take again: all of its members are meant. */
+static void test_a_gang_has_one_truce(void **state)
+{
+    struct world *w = *state;
+    int64_t until_ms;
+
+    world_queue(w, "A", 1);
+    uint32_t first = world_submit_many(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cardinality = 2}, 2);
+    sched_job_truce(w->sched, first);
+    assert_true(truce_holds(w->sched, first + 1, 0, &until_ms));
+    world_end(w, first);
+    assert_true(truce_holds(w->sched, first + 1, 0, &until_ms));
+    world_end(w, first + 1);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -129,6 +256,12 @@ int main(void)
         SCENARIO(test_what_gave_way_does_not_take_for_fairness),
         SCENARIO(test_gangs_take_a_place_from_each_other_once),
         SCENARIO(test_a_truce_ends_after_time_and_news),
+        SCENARIO(test_it_is_said_that_a_truce_is_the_cause),
+        SCENARIO(test_urgency_knows_no_truce),
+        SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),
+        SCENARIO(test_free_room_is_for_all),
+        SCENARIO(test_truces_are_in_checkpoints),
+        SCENARIO(test_a_gang_has_one_truce),
     };
     return RUN_TESTS(tests);
 }
