@@ -62,6 +62,13 @@ static const char *const wait_texts[] = {
                          "queue would have more than its quota.",
     [SCHED_WAIT_GROWTH] = "Its group runs with as many as it needs, and grows "
                           "when there is room that nobody needs.",
+    [SCHED_WAIT_CLOSED] = "Every node that could hold it takes no work: it is "
+                          "cordoned, in quarantine, or of an executor that "
+                          "gets none.",
+    [SCHED_WAIT_LOAD] = "The pool's load would be above its ceiling.",
+    [SCHED_WAIT_FROZEN] = "Its group was scaled, and is not again so soon.",
+    [SCHED_WAIT_AWAY] = "Its group runs on borrowed nodes, and grows only at "
+                        "home.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
                          "next goes on there.",
     [SCHED_WAIT_TRUCE] = "It took a place for fairness, or gave one up as it "
@@ -224,6 +231,44 @@ static void put_topology(struct strbuf *buf, const struct sched_explanation *e)
     }
 }
 
+/* How many of a gang are there, run, or fit. */
+static void put_gang(struct strbuf *buf, const struct sched_explanation *e)
+{
+    const char *verb = e->wait == SCHED_WAIT_GANG     ? "are there"
+                       : e->wait == SCHED_WAIT_GROWTH ? "run"
+                                                      : "fit";
+
+    if (e->sub_group.byte_count) {
+        strbuf_addf(buf,
+                    "Of its sub-group %.*s %u of the %u members that must "
+                    "start at once fit.\n",
+                    STR_ARG(e->sub_group), e->present, e->wanted);
+    } else if (e->wanted > 0) {
+        strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
+                    e->wanted, verb);
+    }
+}
+
+/* What of a limit is used, and whether it could ever be enough. */
+static void put_amounts(struct strbuf *buf, const struct control *c,
+                        const struct sched_explanation *e)
+{
+    if (e->resource < 0) {
+        return;
+    }
+    strbuf_add_text(buf, "Used ");
+    amounts_put_one(buf, c, e->resource, e->used);
+    strbuf_add_text(buf, " of ");
+    amounts_put_one(buf, c, e->resource, e->limit);
+    strbuf_add_text(buf, ".\n");
+    if (e->asked_amount > e->limit) {
+        strbuf_add_text(buf, "At once it needs ");
+        amounts_put_one(buf, c, e->resource, e->asked_amount);
+        strbuf_add_text(buf, ", which is more than all of that: it never "
+                             "starts unless that is raised.\n");
+    }
+}
+
 static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
@@ -232,21 +277,20 @@ static void put_details(struct strbuf *buf, struct control *c,
     strbuf_add_text(buf, ".\n");
     if (e->wait == SCHED_WAIT_TOPOLOGY) {
         put_topology(buf, e);
-    } else if (e->wanted > 0) {
-        strbuf_addf(buf, "%u of %u members of its gang %s.\n", e->present,
-                    e->wanted,
-                    e->wait == SCHED_WAIT_GANG ? "are there" : "fit");
+    } else {
+        put_gang(buf, e);
+    }
+    if (e->wait == SCHED_WAIT_GROWTH) {
+        strbuf_addf(buf, "Now: %s\n", wait_texts[e->growth]);
     }
     put_application(buf, e);
     put_reservation(buf, c, e);
     put_share(buf, c, e);
     put_truce(buf, e);
-    if (e->resource >= 0) {
-        strbuf_add_text(buf, "Used ");
-        amounts_put_one(buf, c, e->resource, e->used);
-        strbuf_add_text(buf, " of ");
-        amounts_put_one(buf, c, e->resource, e->limit);
-        strbuf_add_text(buf, ".\n");
+    put_amounts(buf, c, e);
+    if (e->until_ms > 0 && e->growth == SCHED_WAIT_FROZEN) {
+        char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+        strbuf_addf(buf, "That ends at %s.\n", moment_put(e->until_ms, until));
     }
     if (e->nearest_node != SCHED_NONE) {
         struct str name = pools_node_name(c->pools, e->nearest_node);

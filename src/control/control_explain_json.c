@@ -48,6 +48,10 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
     [SCHED_WAIT_TRUCE] = "truce",
+    [SCHED_WAIT_CLOSED] = "closedNodes",
+    [SCHED_WAIT_LOAD] = "load",
+    [SCHED_WAIT_FROZEN] = "frozen",
+    [SCHED_WAIT_AWAY] = "away",
 };
 
 const char *explain_wait_name(enum sched_wait wait)
@@ -117,6 +121,17 @@ static void put_json_topology(struct strbuf *buf,
     }
 }
 
+/* Of gangs: the sub-group that lacks room; and why one does not grow. */
+static void put_json_gang(struct strbuf *buf, const struct sched_explanation *e)
+{
+    if (e->sub_group.byte_count) {
+        explain_put_json_text(buf, "subGroup", e->sub_group);
+    }
+    if (e->wait == SCHED_WAIT_GROWTH) {
+        strbuf_addf(buf, ",\"growth\":\"%s\"", wait_names[e->growth]);
+    }
+}
+
 /* Other strings inside are names that we chose, or ids: nothing to escape. */
 void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
                       const struct waiting *waiting)
@@ -145,6 +160,10 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
         }
         strbuf_add_char(buf, '}');
         put_json_topology(buf, &e);
+        put_json_gang(buf, &e);
+        if (e.closed_count) {
+            strbuf_addf(buf, ",\"nodesClosed\":%u", e.closed_count);
+        }
         put_json_application(buf, &e);
         put_json_share(buf, c, &e);
         waiting_put_json(buf, c, waiting);

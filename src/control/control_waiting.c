@@ -75,9 +75,12 @@ static void put_room(struct strbuf *buf, const struct control *c,
 static void put_limit(struct strbuf *buf, const struct control *c,
                       const struct sched_need *need)
 {
-    strbuf_add_text(buf, need->is_exact
-                             ? "It starts if that limit is higher by "
-                             : "That limit would have to be higher by ");
+    const char *what = need->kind == SCHED_NEED_QUOTA ? "quota" : "limit";
+
+    strbuf_addf(buf,
+                need->is_exact ? "It starts if that %s is higher by "
+                               : "That %s would have to be higher by ",
+                what);
     amounts_put(buf, c, &need->missing);
     strbuf_add_text(buf, need->is_exact
                              ? ", and not with less; all else as it is.\n"
@@ -96,6 +99,7 @@ static void put_need(struct strbuf *buf, const struct control *c,
         put_room(buf, c, need);
         break;
     case SCHED_NEED_LIMIT:
+    case SCHED_NEED_QUOTA:
         put_limit(buf, c, need);
         break;
     case SCHED_NEED_MEMBERS:
@@ -192,7 +196,7 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
     static const char *const kinds[] = {
         [SCHED_NEED_NONE] = "none",   [SCHED_NEED_ROOM] = "room",
         [SCHED_NEED_LIMIT] = "limit", [SCHED_NEED_MEMBERS] = "members",
-        [SCHED_NEED_TIME] = "time",
+        [SCHED_NEED_TIME] = "time",   [SCHED_NEED_QUOTA] = "quota",
     };
 
     strbuf_addf(buf, ",\"needs\":{\"kind\":\"%s\",\"exact\":%s",
@@ -201,7 +205,8 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
         strbuf_add_char(buf, ',');
         waiting_put_json_node(buf, c, "node", need->node);
     }
-    if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT) {
+    if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT ||
+        need->kind == SCHED_NEED_QUOTA) {
         strbuf_add_text(buf, ",\"missing\":");
         waiting_put_json_vec(buf, c, &need->missing);
     }
@@ -223,14 +228,19 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
     struct job_view view;
 
     if (why->resource >= 0) {
-        struct resource_vec limit = {0}, used = {0};
+        struct resource_vec limit = {0}, used = {0}, asked = {0};
         limit.v[why->resource] = why->limit;
         used.v[why->resource] = why->used;
+        asked.v[why->resource] = why->asked_amount;
         strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
                     STR_ARG(schema->columns[why->resource].name));
         waiting_put_json_vec(buf, c, &limit);
         strbuf_add_text(buf, ",\"usedAmount\":");
         waiting_put_json_vec(buf, c, &used);
+        if (why->asked_amount > 0) {
+            strbuf_add_text(buf, ",\"askedAmount\":");
+            waiting_put_json_vec(buf, c, &asked);
+        }
     }
     if (why->wait == SCHED_WAIT_RESERVED) {
         strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->until_ms);

@@ -122,7 +122,7 @@ static bool gang_waits(const struct question *question)
     if (gang->subs && sub_groups_are_met(gang)) {
         answer->present = gang->leased.count;
         answer->wanted = gang->cardinality;
-        answer->wait = SCHED_WAIT_GROWTH;
+        explain_growth(question);
         return true;
     }
     if (gang->position == NONE) {
@@ -132,12 +132,18 @@ static bool gang_waits(const struct question *question)
         answer->wait = SCHED_WAIT_GANG;
         return true;
     }
-    uint32_t needed = gang_needed(gang);
-    uint32_t fitting = explain_fitting(question, gang->waiting.count);
-    answer->present = fitting < needed ? fitting : needed;
-    answer->wanted = needed;
+    bool is_short;
+    if (gang->subs) {
+        is_short = explain_sub_groups(question, gang);
+    } else {
+        uint32_t needed = gang_needed(gang);
+        uint32_t fitting = explain_fitting(question, gang->waiting.count);
+        is_short = fitting < needed;
+        answer->present = is_short ? fitting : needed;
+        answer->wanted = needed;
+    }
     if (answer->wait == SCHED_WAIT_TURN &&
-        (fitting < needed || question->uniformity.byte_count)) {
+        (is_short || question->uniformity.byte_count)) {
         answer->wait = SCHED_WAIT_GANG_CAPACITY;
         return true;
     }

@@ -90,6 +90,29 @@ enum sched_exclusion explain_exclusion(const struct question *question,
                : SCHED_EXCLUSIONS;
 }
 
+/* Whether a node that takes no work now could hold the job if it did. */
+static bool is_closed_to_it(const struct question *question, uint32_t index,
+                            enum sched_exclusion why)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *request = &question->class->request;
+
+    if ((why != SCHED_EXCLUDED_EXECUTOR &&
+         why != SCHED_EXCLUDED_UNSCHEDULABLE &&
+         why != SCHED_EXCLUDED_QUARANTINED) ||
+        question->class->is_impossible ||
+        !amounts_fit(request, &node->capacity) ||
+        !floating_may_fit(sched, node->pool, request)) {
+        return false;
+    }
+    enum sched_exclusion fixed =
+        match_static(sched, question->requirement, index);
+    return fixed == SCHED_EXCLUSIONS ||
+           (fixed == SCHED_EXCLUDED_TAINT &&
+            away_matches(sched, question->class_index, index));
+}
+
 double explain_shortfall(const struct resource_vec *request,
                          const struct resource_vec *room)
 {
@@ -130,6 +153,7 @@ static void look_at_nodes(struct question *question)
             continue;
         }
         answer->nodes_excluded[why]++;
+        answer->closed_count += is_closed_to_it(question, index, why);
         if (why < SCHED_EXCLUDED_TOO_SMALL || why == SCHED_EXCLUDED_HELD) {
             continue;
         }
@@ -155,7 +179,7 @@ static enum sched_wait capacity_of(const struct question *question)
                         answer->nodes_excluded[SCHED_EXCLUDED_EXECUTOR];
 
     if (answer->nodes_total == unusable) {
-        return SCHED_WAIT_NO_NODES;
+        return answer->closed_count ? SCHED_WAIT_CLOSED : SCHED_WAIT_NO_NODES;
     }
     if (answer->nodes_fit) {
         return SCHED_WAIT_TURN;
@@ -165,10 +189,10 @@ static enum sched_wait capacity_of(const struct question *question)
     }
     return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
                    answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
-                   answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED] ||
-                   answer->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE]
+                   answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED]
                ? SCHED_WAIT_CAPACITY
-               : SCHED_WAIT_NEVER_FITS;
+           : answer->closed_count ? SCHED_WAIT_CLOSED
+                                  : SCHED_WAIT_NEVER_FITS;
 }
 
 /* One that is too small is the nearest only to a job that is too big for all:
@@ -228,7 +252,7 @@ bool explain_limit(const struct question *question)
                                            question->class->priority_class, r);
             int64_t used = queue_used_of(sched, &sched->accounts.items[at],
                                          explain_is_foreign(question), r);
-            int64_t asked = question->class->request.v[r];
+            int64_t asked = question->asked.v[r];
             if (limit >= sched->pools.items[p].total.v[r]) {
                 continue; /* full is full, whatever the limit */
             }
@@ -237,6 +261,7 @@ bool explain_limit(const struct question *question)
                 answer->resource = (int)r;
                 answer->limit = limit;
                 answer->used = used;
+                answer->asked_amount = asked;
             }
         }
         if (!is_over_here) {
@@ -321,6 +346,7 @@ bool explain_floating(const struct question *question)
         answer->resource = r;
         answer->limit = pool->total.v[r];
         answer->used = pool->used.v[r];
+        answer->asked_amount = question->asked.v[r];
     }
     return is_short;
 }
@@ -336,6 +362,7 @@ bool explain_quota(const struct question *question)
         answer->wait = SCHED_WAIT_QUOTA;
         answer->resource = r;
         answer->limit = sched->queues.items[question->queue].quota.v[r];
+        answer->asked_amount = question->asked.v[r];
     }
     return r >= 0;
 }

@@ -54,6 +54,12 @@ double explain_shortfall(const struct resource_vec *request,
 void explain_nodes(struct question *question);
 /* How many of its class the free space holds, up to `count_max`. */
 uint32_t explain_fitting(const struct question *question, uint32_t count_max);
+/* How far a gang with terms fits at once: which of its sub-groups has too
+ * little room even alone, or else how many fit together.  False: all do. */
+bool explain_sub_groups(const struct question *question,
+                        const struct gang *gang);
+/* What keeps a spare member of a gang that runs from starting. */
+void explain_growth(const struct question *question);
 /* Whether its queue may not have what is asked for, of its quota. */
 bool explain_quota(const struct question *question);
 /* Whether each pool has too little left of what is of no node. */

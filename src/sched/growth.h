@@ -78,6 +78,18 @@ struct growth {
     struct map full;   /* classes and groups that have no room; see room() */
 };
 
+/* The same of a pool, between rounds. */
+struct growth_load {
+    struct resource_vec now, total;
+    int64_t max_ppm; /* of the CPUs */
+};
+
+/* Measure it; it looks at all nodes. */
+void growth_load_of(struct sched *sched, uint32_t pool,
+                    struct growth_load *ret_load);
+/* The column of which a pod more would be too much, or -1. */
+int growth_overload(const struct sched *sched, const struct growth_load *load,
+                    const struct resource_vec *request);
 /* Make the step. */
 void growth_step(struct round *round);
 /* Find teams, parts and units. */

@@ -155,15 +155,33 @@ static bool starts_within(struct search *search, struct limit_trial *limit,
     return is;
 }
 
-/* What is tried: more room on a node, or a higher limit. */
+/* The same if the quota of its queue were larger. */
+static bool starts_with_quota(struct search *search, struct queue *queue,
+                              const struct resource_vec *more)
+{
+    struct resource_vec before = queue->quota;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        queue->quota.v[r] += more->v[r]; /* 0 where there is none */
+    }
+    bool is = is_started(search, search->now_ms);
+    queue->quota = before;
+    return is;
+}
+
+/* What is tried: more room on a node, a higher limit, or a larger quota. */
 struct lever {
     struct search *search;
-    uint32_t node;             /* or NONE: the limit */
+    uint32_t node;             /* or NONE */
     struct limit_trial *limit; /* or NULL */
+    struct queue *quota;       /* or NULL */
 };
 
 static bool pull(const struct lever *lever, const struct resource_vec *more)
 {
+    if (lever->quota) {
+        return starts_with_quota(lever->search, lever->quota, more);
+    }
     return lever->limit ? starts_within(lever->search, lever->limit, more)
                         : starts_with_room(lever->search, lever->node, more);
 }
@@ -267,7 +285,7 @@ static uint32_t fits_of(const struct search *search, uint32_t node,
 static bool try_node(struct search *search, uint32_t node, uint32_t member_max,
                      struct sched_need *need)
 {
-    struct lever lever = {search, node, NULL};
+    struct lever lever = {.search = search, .node = node};
     uint32_t first = fits_of(search, node, member_max) + 1;
 
     for (uint32_t count = first; count <= member_max && may_try(search);
@@ -317,7 +335,7 @@ static bool find_limit(struct search *search, struct sched_need *need)
     const struct class *class = &sched->classes.items[list->class_index];
     struct limit_trial limit = {
         list->queue, search->pool, class->priority_class, {{0}}};
-    struct lever lever = {search, NONE, &limit};
+    struct lever lever = {.search = search, .node = NONE, .limit = &limit};
     uint32_t at =
         account_get(sched, list->queue, search->pool, class->priority_class);
     struct resource_vec more = {0};
@@ -334,6 +352,33 @@ static bool find_limit(struct search *search, struct sched_need *need)
         more.v[r] = asked > 0 && wanted > most ? wanted - most : 0;
     }
     need->kind = SCHED_NEED_LIMIT;
+    need->missing = more;
+    if (!may_try(search) || is_zero(&more) || !pull(&lever, &more)) {
+        return false;
+    }
+    need->is_exact = shrink(&lever, &more);
+    need->missing = more;
+    return true;
+}
+
+/* What the quota of its queue lacks for the job, or all that its gang asks
+ * for. */
+static bool find_quota(struct search *search, struct sched_need *need)
+{
+    struct sched *sched = search->sched;
+    const struct list *list =
+        &sched->lists.items[sched->jobs.items[search->job].list];
+    struct lever lever = {
+        .search = search,
+        .node = NONE,
+        .quota = &sched->queues.items[list->queue],
+    };
+    const struct resource_vec *asked =
+        search->gang == NONE ? &sched->classes.items[list->class_index].request
+                             : &sched->gangs.items[search->gang].waiting_sum;
+    struct resource_vec more = queue_quota_missing(sched, list->queue, asked);
+
+    need->kind = SCHED_NEED_QUOTA;
     need->missing = more;
     if (!may_try(search) || is_zero(&more) || !pull(&lever, &more)) {
         return false;
@@ -420,6 +465,10 @@ void need_find(struct sched *sched, uint32_t job, uint32_t pool, int64_t now_ms,
     case SCHED_WAIT_QUEUE_LIMIT:
         (void)find_limit(&search, ret_need);
         break;
+    case SCHED_WAIT_QUOTA:
+        (void)find_quota(&search, ret_need);
+        break;
+    case SCHED_WAIT_TOPOLOGY:
     case SCHED_WAIT_NO_NODES:
     case SCHED_WAIT_NEVER_FITS:
     case SCHED_WAIT_CAPACITY:

@@ -154,3 +154,18 @@ int quota_short_of(const struct sched *sched, uint32_t index,
     }
     return r;
 }
+
+struct resource_vec queue_quota_missing(const struct sched *sched,
+                                        uint32_t index,
+                                        const struct resource_vec *request)
+{
+    const struct queue *queue = &sched->queues.items[index];
+    struct resource_vec sum = sum_beside(sched, queue, NONE);
+    struct resource_vec missing = {0};
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        i128 wanted = (i128)sum.v[r] + request->v[r] - queue->quota.v[r];
+        missing.v[r] = request->v[r] > 0 && wanted > 0 ? (int64_t)wanted : 0;
+    }
+    return missing;
+}

@@ -449,6 +449,15 @@ enum sched_wait {
     SCHED_WAIT_TRUCE, /* it may take no place for fairness until `until_ms`, and
                          would; 0: nor after it while nothing is new.  Said
                          with what it needs */
+    SCHED_WAIT_CLOSED, /* `closed_count` nodes could hold it, and all are
+                          cordoned, in quarantine, or of an executor that
+                          gets no work */
+    /* Only of growth, see `growth` of the explanation. */
+    SCHED_WAIT_LOAD,   /* with it pods would ask for `used` of `resource` in
+                          the pool, and may for `limit` */
+    SCHED_WAIT_FROZEN, /* its gang was scaled, and is not again before
+                          `until_ms` */
+    SCHED_WAIT_AWAY,   /* its gang runs where it is not at home */
 };
 
 /* Why nodes were passed over; each node counts once, under the first. */
@@ -498,6 +507,13 @@ struct sched_explanation {
     uint32_t ahead;         /* waiting jobs of its queue that go before it */
     struct str domain;      /* of the topology; borrowed until nodes change */
     uint32_t hops, empty;
+    /* Of that column, by the job or all that its gang needs at once; where it
+     * is more than the limit itself nothing that ends helps. */
+    int64_t asked_amount;
+    uint32_t closed_count;  /* nodes that could hold it, and take no work */
+    enum sched_wait growth; /* GROWTH: what keeps it from growing now */
+    struct str sub_group;   /* that `present` and `wanted` are of, "": all of
+                               the gang; borrowed until that goes */
 };
 
 enum { SCHED_NODE_KINDS_MAX = 8 };
@@ -527,6 +543,7 @@ enum sched_need_kind {
                            higher */
     SCHED_NEED_MEMBERS, /* `member_count` more of its gang were there */
     SCHED_NEED_TIME,    /* it were `until_ms` */
+    SCHED_NEED_QUOTA,   /* its queue's quota were `missing` larger */
 };
 
 /* What a job needs, all else as it is. */

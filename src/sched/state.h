@@ -749,6 +749,10 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
  * be taken back (lend.h) counts for foreign work alone. */
 int64_t queue_used_of(const struct sched *sched, const struct account *account,
                       bool is_foreign, uint32_t column);
+/* By how much the quota of a queue would have to be larger for a request. */
+struct resource_vec queue_quota_missing(const struct sched *sched,
+                                        uint32_t queue,
+                                        const struct resource_vec *request);
 /* Whether any limit applies at all. */
 bool queue_has_limits(const struct sched *sched, uint32_t queue,
                       uint32_t priority_class);

@@ -17,7 +17,9 @@ enum { ROUNDS_MAX = 8, ASKED_MAX = 6, MILLI_CORES = 1000 };
 
 /* What was asked, over all runs: so that the property says something. */
 static struct tally {
-    unsigned asked[8], exact[8]; /* by enum sched_need_kind */
+    unsigned asked[SCHED_NEED_QUOTA + 1],
+        exact[SCHED_NEED_QUOTA + 1]; /* by
+                                       enum sched_need_kind */
 } tally;
 
 struct scene {
@@ -145,6 +147,44 @@ static void set_limit(struct scene *scene, int64_t limit)
 
 typedef void set_fn(struct scene *scene, const struct resource_vec *more);
 
+/* Quotas of scenes that have them, by queue, in cores and in GB; 0: none. */
+static int64_t quotas[8][2];
+
+/* Give a queue its quota and so much more. */
+static void set_quota(struct built *built, const struct instance *instance,
+                      int queue, const struct resource_vec *more)
+{
+    const struct resource_schema *schema = &built->policy.schema;
+    struct resource_amount amounts[] = {
+        {STR("cpu"), quotas[queue][0] * 1000},
+        {STR("memory"), quotas[queue][1] * 1000000000000},
+    };
+    char name[8];
+    struct queue_record record = {
+        .priority_factor_micro = instance->queues[queue].factor_halves *
+                                 (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
+        .is_cordoned = instance->queues[queue].is_cordoned,
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
+        .quota = {amounts, quotas[queue][0] ? 2 : 0},
+    };
+
+    for (int i = 0; i < 2; i++) {
+        int column = resource_column(schema, amounts[i].name);
+        amounts[i].milli +=
+            more->v[column] * schema->columns[column].unit_milli;
+    }
+    snprintf(name, sizeof(name), "q%d", queue);
+    record.name = str_of(name);
+    sched_queue_set(built->sched, (uint32_t)queue, &record);
+}
+
+static void give_quota(struct scene *scene, const struct resource_vec *more)
+{
+    set_quota(&scene->trial.built, &scene->trial.instance,
+              scene->trial.instance.jobs[scene->job].queue, more);
+}
+
 static void give_room(struct scene *scene, const struct resource_vec *more)
 {
     set_node(scene, built_node(&scene->trial.built, scene->need.node), more);
@@ -188,6 +228,8 @@ static bool is_true(struct scene *scene)
     case SCHED_NEED_LIMIT:
         limit_before = scene->why.limit;
         return is_just_enough(scene, give_limit);
+    case SCHED_NEED_QUOTA:
+        return is_just_enough(scene, give_quota);
     case SCHED_NEED_TIME:
         return starts(scene, scene->need.until_ms) &&
                !starts(scene, scene->need.until_ms - 1);
@@ -288,6 +330,30 @@ static bool what_is_needed_of_time(struct tape *tape)
     return holds;
 }
 
+/* Queues have quotas of a few cores. */
+static bool what_is_needed_of_quotas(struct tape *tape)
+{
+    static const struct resource_vec nothing;
+    struct scene scene;
+
+    begin(tape, &scene);
+    struct instance *instance = &scene.trial.instance;
+    for (int q = 0; q < instance->queue_count; q++) {
+        instance->queues[q].ordering = QUEUE_BY_PRIORITY;
+        instance->queues[q].running_apps_max = 0;
+    }
+    built_init(&scene.trial.built, instance, 0);
+    for (int q = 0; q < instance->queue_count; q++) {
+        quotas[q][0] = draw(tape, 0, 3) ? (int64_t)draw(tape, 1, 12) : 0;
+        quotas[q][1] = (int64_t)draw(tape, 1, 30);
+        set_quota(&scene.trial.built, instance, q, &nothing);
+    }
+    settle(&scene.trial);
+    bool holds = needs_are_true(&scene);
+    built_fini(&scene.trial.built);
+    return holds;
+}
+
 /* Flows, over-share limits and budgets: time may help, room as ever. */
 static bool what_is_needed_beside_flows(struct tape *tape)
 {
@@ -359,16 +425,17 @@ static bool asking_changes_nothing(struct tape *tape)
 /* Enough of what is said is exact for the property to mean something. */
 static bool is_telling(void)
 {
-    static const char *const names[] = {"none", "room", "limit", "members",
-                                        "time"};
+    static const char *const names[] = {"none",    "room", "limit",
+                                        "members", "time", "quota"};
     bool is = true;
 
-    for (int k = SCHED_NEED_NONE; k <= SCHED_NEED_TIME; k++) {
+    for (int k = SCHED_NEED_NONE; k <= SCHED_NEED_QUOTA; k++) {
         printf("%s: %u asked, %u exact\n", names[k], tally.asked[k],
                tally.exact[k]);
     }
     is &= tally.exact[SCHED_NEED_ROOM] * 4 >= tally.asked[SCHED_NEED_ROOM];
     is &= tally.exact[SCHED_NEED_LIMIT] > 0 && tally.exact[SCHED_NEED_TIME] > 0;
+    is &= tally.exact[SCHED_NEED_QUOTA] * 8 >= tally.asked[SCHED_NEED_QUOTA];
     return is;
 }
 
@@ -378,6 +445,7 @@ int main(void)
         PROPERTY(what_is_needed_is_just_enough),
         PROPERTY(what_is_needed_beside_reservations),
         PROPERTY(what_is_needed_of_time),
+        PROPERTY(what_is_needed_of_quotas),
         PROPERTY(what_is_needed_beside_flows),
         PROPERTY(asking_changes_nothing),
     };

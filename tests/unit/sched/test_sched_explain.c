@@ -177,7 +177,8 @@ static void a_node_that_is_too_small_is_not_near(void **state)
     uint32_t job =
         world_submit(w, &(struct world_job){.queue = "A", .cores = 6});
     struct sched_need need = need_of(w, job, &e);
-    assert_int_equal(e.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(e.wait, SCHED_WAIT_CLOSED);
+    assert_int_equal(e.closed_count, 1);
     assert_int_equal(e.nearest_node, SCHED_NONE);
     assert_int_equal(need.kind, SCHED_NEED_NONE);
 }

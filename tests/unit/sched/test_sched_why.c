@@ -1,0 +1,211 @@
+/* Why gangs and what is over a quota wait, and what would let them start. */
+#include "world_fixture.h"
+
+enum { SECOND = 1000 };
+
+static struct sched_explanation why_of(struct world *w, uint32_t job,
+                                       struct sched_need *ret_need)
+{
+    struct sched_explanation why;
+
+    sched_explain_need(w->sched, job, 0, &why, ret_need);
+    return why;
+}
+
+static void set_quota(struct world *w, const char *queue, int64_t cores)
+{
+    struct resource_amount item = {STR("cpu"), cores * 1000};
+
+    world_queue_by(w, queue, &(struct queue_record){.quota = {&item, 1}});
+}
+
+static int64_t cpu_of(const struct world *w, const struct resource_vec *v)
+{
+    return v->v[resource_column(&w->policy.schema, STR("cpu"))];
+}
+
+static void a_quota_says_by_how_much_it_is_too_small(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    set_quota(w, "A", 5);
+    (void)world_submit(w, &(struct world_job){.queue = "A", .cores = 4});
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    struct sched_explanation why = why_of(w, job, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_QUOTA);
+    assert_int_equal(why.used, 4000);
+    assert_int_equal(why.limit, 5000);
+    assert_int_equal(why.asked_amount, 3000);
+    assert_int_equal(need.kind, SCHED_NEED_QUOTA);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 2000);
+    set_quota(w, "A", 7);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, job), "n");
+}
+
+/* The rest of what runs ends, and still it could not start. */
+static void a_quota_below_a_gangs_need_says_so(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("workers"), 4, 8, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    set_quota(w, "A", 3);
+    uint32_t job = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    struct sched_explanation why = why_of(w, job, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_QUOTA);
+    assert_int_equal(why.asked_amount, 4000);
+    assert_int_equal(why.limit, 3000);
+    assert_int_equal(need.kind, SCHED_NEED_QUOTA);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 1000);
+}
+
+/* Masters and workers fit alone; of the large a sub-group lacks room. */
+static void the_sub_group_that_lacks_room_is_named(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("masters"), 1, 1, .hops_max = HOPS_ANY},
+                       {STR("workers"), 4, 4, .hops_max = HOPS_ANY}},
+        .sub_group_count = 2,
+    };
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    world_node(w, &(struct world_node){"b", .cores = 1});
+    uint32_t first = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    struct sched_explanation why = why_of(w, first, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_GANG_CAPACITY);
+    assert_true(str_equal(why.sub_group, STR("workers")));
+    assert_int_equal(why.present, 3);
+    assert_int_equal(why.wanted, 4);
+    /* With one core more each fits alone, and not all of them together. */
+    world_node(w, &(struct world_node){"b", .cores = 2});
+    why = why_of(w, first, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_GANG_CAPACITY);
+    assert_int_equal(why.sub_group.byte_count, 0);
+    assert_int_equal(why.present, 4);
+    assert_int_equal(why.wanted, 5);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 1000);
+}
+
+/* A unit of 2 to 6 that runs with as many as fit; a spare one is asked. */
+static uint32_t run_unit(struct world *w, const struct gang_terms *terms)
+{
+    uint32_t first = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "u"}, terms);
+
+    world_round(w, ROUND_BALANCE, 0);
+    for (uint32_t i = first; i < first + terms->sub_groups[0].max_count; i++) {
+        if (w->node_of[i] == SCHED_NONE) {
+            return i;
+        }
+    }
+    fail_msg("nothing is spare");
+    return SCHED_NONE;
+}
+
+static enum sched_wait growth_of(struct world *w, uint32_t job)
+{
+    struct sched_need need;
+    struct sched_explanation why = why_of(w, job, &need);
+
+    assert_int_equal(why.wait, SCHED_WAIT_GROWTH);
+    return why.growth;
+}
+
+static void growth_that_waits_says_which_rule_keeps_it(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .freezing_window_ms = 300 * SECOND,
+        .sub_groups = {{STR("trainer"), 2, 6, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t spare = run_unit(w, &terms);
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_CAPACITY);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    set_quota(w, "A", 3);
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_QUOTA);
+    assert_int_equal(why_of(w, spare, &need).used, 3000);
+    set_quota(w, "A", 100);
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_TURN);
+    sched_gang_scaled(w->sched, spare, 0);
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_FROZEN);
+    assert_int_equal(why_of(w, spare, &need).until_ms, 300 * SECOND);
+}
+
+static void growth_above_the_load_ceiling_says_so(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("trainer"), 2, 6, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct sched_need need;
+
+    w->policy.pools[0].load_max_ppm = FRACTION_ONE_PPM / 2;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t spare = run_unit(w, &terms);
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_LOAD);
+    struct sched_explanation why = why_of(w, spare, &need);
+    assert_int_equal(why.used, 4000);
+    assert_int_equal(why.limit, 4000);
+}
+
+/* Nodes that could hold it are there, and take no work for now. */
+static void nodes_in_quarantine_are_not_too_small(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"a", .cores = 2});
+    world_node(w,
+               &(struct world_node){"b", .cores = 8, .is_unschedulable = true});
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 6});
+    uint32_t huge =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 20});
+    struct sched_explanation why = why_of(w, job, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_CLOSED);
+    assert_int_equal(why.closed_count, 1);
+    assert_int_equal(why_of(w, huge, &need).wait, SCHED_WAIT_NEVER_FITS);
+    sched_executor_set(w->sched, STR("e"), false);
+    assert_int_equal(why_of(w, job, &need).wait, SCHED_WAIT_CLOSED);
+    assert_int_equal(why_of(w, huge, &need).wait, SCHED_WAIT_NO_NODES);
+}
+
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CASE(a_quota_says_by_how_much_it_is_too_small),
+        CASE(a_quota_below_a_gangs_need_says_so),
+        CASE(the_sub_group_that_lacks_room_is_named),
+        CASE(growth_that_waits_says_which_rule_keeps_it),
+        CASE(growth_above_the_load_ceiling_says_so),
+        CASE(nodes_in_quarantine_are_not_too_small),
+    };
+
+    return RUN_TESTS(tests);
+}
