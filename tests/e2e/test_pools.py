@@ -196,9 +196,11 @@ class Pools(unittest.TestCase):
 
         refused("exists already", "create", "pool", "a")
         refused("default pool", "create", "pool", "default")
-        refused("default pool", "edit", "pool", "default")
+        refused("default pool", "edit", "pool", "default",
+                "--disable-sharing")
         refused("default pool", "delete", "pool", "default")
-        refused("there is no pool b", "edit", "pool", "b")
+        refused("there is no pool b", "edit", "pool", "b",
+                "--disable-sharing")
         refused("there is no pool b", "delete", "pool", "b")
         refused("cannot borrow from itself", "edit", "pool", "a",
                 "--borrowing-pools", "a")
