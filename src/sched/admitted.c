@@ -343,6 +343,7 @@ void admitted_forget_yielder(struct sched *sched, uint32_t index)
     sched->yielders.items[run->yield_place] = last;
     sched->runs.items[last].yield_place = run->yield_place;
     run->yields_to = 0;
+    sched->nodes.items[run->node].change_count++;
 }
 
 void admitted_fini(struct sched *sched)

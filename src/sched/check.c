@@ -4,6 +4,7 @@
 #include "sched/floating.h"
 #include "sched/fronts.h"
 #include "sched/lend.h"
+#include "sched/reserve.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
@@ -205,5 +206,5 @@ bool sched_is_consistent(struct sched *sched)
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
            are_gangs_right(sched) && are_queues_right(sched) &&
            are_protected_right(sched) && apps_are_right(sched, &arena) &&
-           standings_are_right(sched, &arena);
+           standings_are_right(sched, &arena) && reserve_is_right(sched);
 }

@@ -434,10 +434,12 @@ bool sched_job_started(struct sched *sched, uint32_t index)
         return false;
     }
     sched->runs.items[job->run].started_ms = sched->now_ms;
-    sched->nodes.items[sched->runs.items[job->run].node].change_count++;
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
         class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
+    if (is_bound || has_age) {
+        sched->nodes.items[sched->runs.items[job->run].node].change_count++;
+    }
     bool matters = has_age || (is_bound && admitted_is_any(sched));
     sched->version += matters;
     return matters;

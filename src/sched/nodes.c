@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "sched/floating.h"
 #include "sched/kinds.h"
+#include "sched/reserve.h"
 #include "sched/topology.h"
 #include "sched/truce.h"
 
@@ -271,15 +272,20 @@ void node_release(struct sched *sched, uint32_t index)
     VEC_PUSH(&sched->spare_nodes, index);
 }
 
-void node_touch(struct sched *sched, uint32_t index)
+void node_index_later(struct sched *sched, uint32_t index)
 {
     struct node *node = &sched->nodes.items[index];
 
-    node->change_count++;
     if (!node->is_dirty) {
         node->is_dirty = true;
         VEC_PUSH(&sched->dirty, index);
     }
+}
+
+void node_touch(struct sched *sched, uint32_t index)
+{
+    sched->nodes.items[index].change_count++;
+    node_index_later(sched, index);
 }
 
 bool node_is_in_total(const struct node *node)
@@ -541,6 +547,7 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     if (sign > 0) {
         run->is_held = is_held(run, &sched->classes.items[c]);
     }
+    reserve_note_run(sched, run, &sched->classes.items[c], sign);
     node->held_count += run->is_held ? (uint32_t)sign : 0;
     floating_count(sched, node->pool, request, sign);
     amounts_add_times(&sched->free[run->node], request, -sign);

@@ -564,7 +564,7 @@ void place_undo(struct sched *sched)
             run->state = RUN_STEADY;
             run->unit = NONE;
         }
-        node_touch(sched, entry.node);
+        node_index_later(sched, entry.node); /* it is as it was */
     }
     sched->journal.count = 0;
 }

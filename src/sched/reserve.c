@@ -221,12 +221,10 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node)
            !sched->policy->is_urgency_preemption_off;
 }
 
-bool reserve_must_ask(const struct reserving *r, uint32_t node)
+bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node)
 {
-    const struct sched *sched = r->round->sched;
     const struct resource_vec *own =
-        &sched
-             ->preemptible[(size_t)node * sched->level_count + r->claim->level];
+        &sched->preemptible[(size_t)node * sched->level_count + level];
     int64_t any = (int64_t)sched->yielders.count;
 
     for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
@@ -261,7 +259,7 @@ static void gather(struct reserving *r, uint32_t node)
     struct round *round = r->round;
     const struct sched *sched = round->sched;
     bool is_short = reserve_goes_by_level(r, node);
-    bool has_more = !is_short || reserve_must_ask(r, node);
+    bool has_more = !is_short || reserve_must_ask(sched, r->claim->level, node);
 
     if (is_short) {
         gather_levels(r, node);
@@ -363,7 +361,8 @@ static void chain_planned(struct reserving *r)
            sched->nodes.count * sizeof(*r->planned_first));
     for (size_t i = 0; i < count; i++) {
         const struct journal_entry *entry = &sched->journal.items[i];
-        r->is_touched[entry->node] = true;
+        r->is_touched[entry->node] |=
+            entry->count ? TOUCH_PLACED : TOUCH_PREEMPTED;
         if (entry->count) {
             r->planned_next[i] = r->planned_first[entry->node];
             r->planned_first[entry->node] = (uint32_t)i;

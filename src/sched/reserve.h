@@ -92,6 +92,13 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t pool, uint32_t job,
 /* The job that nodes are kept for, or NONE, and when it starts. */
 uint32_t reserve_kept_for(const struct sched *sched, uint32_t pool,
                           int64_t *ret_start_ms);
+/* A run comes to its node, or goes (`sign` -1), which changes the node once:
+ * what is remembered of it is brought along where that is simple.  Before the
+ * change. */
+void reserve_note_run(struct sched *sched, const struct run *run,
+                      const struct class *class, int sign);
+/* For tests: whether what is remembered of nodes is what is there. */
+bool reserve_is_right(const struct sched *sched);
 /* Forget them, and all that is remembered of nodes. */
 void reserve_fini(struct sched *sched);
 
@@ -104,6 +111,9 @@ struct release {
     const struct resource_vec *request;
 };
 
+/* What a plan did to a node. */
+enum { TOUCH_PLACED = 1, TOUCH_PREEMPTED = 2 };
+
 /* A reservation in the making. */
 struct reserving {
     struct round *round;
@@ -113,7 +123,7 @@ struct reserving {
     uint32_t *planned_first; /* by node: the last of its new jobs' entries of
                                 the journal, or NONE; NULL: there are none */
     uint32_t *planned_next;  /* by entry */
-    bool *is_touched;        /* by node: the journal has it; or NULL */
+    uint8_t *is_touched;     /* by node: what the journal has; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
     struct ready_memory *memory; /* see reserve_recall() */
     /* Of what was gathered since they were set: whether a bound is overdue,
@@ -135,8 +145,8 @@ void reserve_gather(struct reserving *r, uint32_t node);
  * one by one. */
 bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
 /* Whether any run may have to be asked where that is so: the node has
- * preemptible work of the claim's own level, or something yields. */
-bool reserve_must_ask(const struct reserving *r, uint32_t node);
+ * preemptible work of that level, the claim's own, or something yields. */
+bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node);
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
 {
@@ -154,6 +164,8 @@ bool reserve_for_job(struct reserving *r);
  * there are; `memory` from then on. */
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request);
+/* Put back what was set aside for a plan's own work. */
+void reserve_put_back(struct ready_memory *m);
 /* Remember what each queue's work would make free on a node, where all of it
  * may go at once or never (reserve_piles.c); false where it is not so simple.
  * Then the node's time and key are right as well. */
@@ -161,6 +173,10 @@ bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node);
 /* Bring a piled node's time and key in line with the queues that may go now. */
 void reserve_sum_piles(const struct reserving *r, struct ready_memory *m,
                        uint32_t node);
+/* The same with what the plan has put on the node, for the moment; false when
+ * that goes at another time. */
+bool reserve_sum_planned(const struct reserving *r, struct ready_memory *m,
+                         uint32_t node);
 /* The first time at which `needed` members of a gang that are all alike have
  * room (reserve_steps.c), or SCHED_START_UNKNOWN; in which group of nodes
  * (NULL: there are none), and on which nodes at all, by node. */

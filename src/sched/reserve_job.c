@@ -114,8 +114,17 @@ static void note_flips(const struct reserving *r, struct ready_memory *m,
     }
 }
 
+void reserve_put_back(struct ready_memory *m)
+{
+    for (size_t i = 0; i < m->aside.count; i++) {
+        m->nodes.items[m->aside.items[i].node] = m->aside.items[i].ready;
+    }
+    m->aside.count = 0;
+}
+
 static void forget(struct ready_memory *m)
 {
+    VEC_FREE(&m->aside);
     VEC_FREE(&m->nodes);
     VEC_FREE(&m->steps);
     VEC_FREE(&m->piles);
@@ -157,6 +166,7 @@ struct ready_memory *reserve_recall(struct reserving *r,
     uint64_t flipped = 0;
 
     m->turn = r->round->pool->ready.turn;
+    reserve_put_back(m);
     if (m->serial != r->claim->serial) {
         m->serial = r->claim->serial;
         forget_yielders(sched, m);
@@ -207,19 +217,40 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t node)
 {
     struct ready_node *ready = &m->nodes.items[node];
     const struct node *record = &r->round->sched->nodes.items[node];
-    bool is_touched = r->is_touched && r->is_touched[node];
 
     ready->at_ms = INT64_MAX;
     ready->until_ms = INT64_MAX;
     ready->queues = 0;
     ready->seen = record->change_count;
     ready->is_too_small = !amounts_fit(&m->request, &record->capacity);
-    if (!ready->is_too_small && (is_touched || !reserve_pile(r, m, node))) {
+    if (ready->is_too_small) {
+        ready->is_piled = false;
+    } else if (!reserve_pile(r, m, node)) {
         ask(r, m, node);
     }
-    if (is_touched) {
-        ready->seen = READY_NEVER_SEEN;
+}
+
+/* Look at a node with what the plan did there; what is known of it without
+ * that is right again after the plan. */
+static void look_planned(struct reserving *r, struct ready_memory *m,
+                         uint32_t node)
+{
+    struct ready_node *ready = &m->nodes.items[node];
+    const struct node *record = &r->round->sched->nodes.items[node];
+    bool is_known = ready->seen == record->change_count;
+
+    if (is_known && ready->is_too_small) {
+        return;
     }
+    if (is_known) {
+        VEC_PUSH(&m->aside, (struct ready_aside){node, *ready});
+    }
+    if (!is_known || !ready->is_piled || r->is_touched[node] != TOUCH_PLACED ||
+        !reserve_sum_planned(r, m, node)) {
+        ready->is_too_small = !amounts_fit(&m->request, &record->capacity);
+        ask(r, m, node);
+    }
+    ready->seen = READY_NEVER_SEEN;
 }
 
 /* What is known of a node now. */
@@ -228,9 +259,15 @@ static const struct ready_node *ready_of(struct reserving *r,
 {
     struct ready_node *ready = &m->nodes.items[node];
 
-    if ((r->is_touched && r->is_touched[node]) ||
-        ready->until_ms <= r->round->now_ms ||
-        ready->seen != r->round->sched->nodes.items[node].change_count) {
+    if (r->is_touched && r->is_touched[node]) {
+        look_planned(r, m, node);
+    } else if (ready->seen != r->round->sched->nodes.items[node].change_count) {
+        look(r, m, node);
+    } else if (ready->until_ms > r->round->now_ms) {
+        return ready;
+    } else if (ready->is_piled) {
+        reserve_sum_piles(r, m, node);
+    } else {
         look(r, m, node);
     }
     return ready;

@@ -303,6 +303,7 @@ struct node {
     uint32_t name_bytes;
     uint32_t executor;
     uint32_t pool;              /* or NONE: never set */
+    uint32_t change_count;      /* of its capacity, runs and their bounds */
     struct node_record *record; /* owned, one block; NULL: absent */
     struct resource_vec capacity;
     uint32_t run_first, run_count;
@@ -326,7 +327,6 @@ struct node {
     uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
-    uint32_t change_count;   /* of its capacity, runs and their bounds */
 };
 
 /* What waits in a pool's list of admitted work; see admitted.h. */
@@ -387,19 +387,26 @@ struct ready_pile {
 
 enum { READY_NEVER_SEEN = UINT32_MAX };
 
+/* What was known of a node before a plan put work there. */
+struct ready_aside {
+    uint32_t node;
+    struct ready_node ready;
+};
+
 /* See reserve_job.c. */
 struct ready_memory {
     struct resource_vec request;
     uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
     uint32_t serial;                        /* of the claim */
     uint8_t level;
-    uint32_t holder;              /* see struct reserving */
-    bool is_of_gang;              /* steps are known, and not times */
-    VEC(struct ready_node) nodes; /* by node */
-    VEC(struct ready_step) steps; /* of all nodes */
-    VEC(struct ready_pile) piles; /* likewise */
-    VEC(uint8_t) may_go;          /* by queue */
-    uint64_t turn;                /* of its last use; 0: none yet */
+    uint32_t holder;               /* see struct reserving */
+    bool is_of_gang;               /* steps are known, and not times */
+    VEC(struct ready_node) nodes;  /* by node */
+    VEC(struct ready_step) steps;  /* of all nodes */
+    VEC(struct ready_pile) piles;  /* likewise */
+    VEC(struct ready_aside) aside; /* put back before the next question */
+    VEC(uint8_t) may_go;           /* by queue */
+    uint64_t turn;                 /* of its last use; 0: none yet */
 };
 
 enum { READY_MEMORIES = 3 };
@@ -648,6 +655,8 @@ static inline bool job_is_before(const struct job *a, const struct job *b)
 /* Bring ranks, pools and indexes up to date with the nodes. */
 void nodes_sync(struct sched *sched);
 /* The entry of a node in its pool's index may be stale. */
+void node_index_later(struct sched *sched, uint32_t node);
+/* The same, as something has changed there that outlives the plan. */
 void node_touch(struct sched *sched, uint32_t node);
 /* Whether it accepts new leases is right after this. */
 void node_refresh(struct sched *sched, uint32_t node);
