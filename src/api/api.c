@@ -109,6 +109,8 @@ static const struct method methods[] = {
     UNARY("berth.api.Berth/DeletePool", handle_delete_pool,
           PERMISSION_DELETE_POOL),
     UNARY("berth.api.Berth/ListPools", handle_list_pools, PERMISSION_NONE),
+    UNARY("berth.api.Berth/ListPodGroups", handle_list_pod_groups,
+          PERMISSION_NONE),
     ON_QUEUE("berth.api.Berth/SubmitTrainingJob", RPC_UNARY,
              handle_submit_training_job, PERMISSION_SUBMIT_ANY_JOBS,
              VERB_SUBMIT, RPC_PERMISSION_DENIED),

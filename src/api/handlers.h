@@ -57,6 +57,8 @@ api_call_handler_fn handle_update_pool;
 api_call_handler_fn handle_delete_pool;
 /* ListPools; likewise. */
 api_call_handler_fn handle_list_pools;
+/* ListPodGroups (gangs.c). */
+api_call_handler_fn handle_list_pod_groups;
 /* CreateRetryPolicy (retry_policy.c). */
 api_call_handler_fn handle_create_retry_policy;
 /* UpdateRetryPolicy. */

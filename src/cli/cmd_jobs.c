@@ -42,8 +42,10 @@ struct listing {
     Berth__Api__ListJobsRequest request;
     uint64_t left; /* how many more */
     uint64_t count;
-    bool *is_found; /* of each argument */
-    json_t *jobs;   /* with -o json or yaml */
+    bool *is_found;         /* of each argument */
+    struct cli_names named; /* then only these */
+    size_t named_at;        /* where the next request begins */
+    json_t *jobs;           /* with -o json or yaml */
     struct table table;
 };
 
@@ -58,10 +60,24 @@ static void note_found(struct cli *cli, struct listing *listing,
     }
 }
 
+/* The jobs that are named go into several requests if they are many. */
+static void name_some(struct listing *listing)
+{
+    size_t left = listing->named.count - listing->named_at;
+
+    if (left > 0) {
+        listing->request.job_ids = &listing->named.items[listing->named_at];
+        listing->request.n_job_ids =
+            left < JOBS_PER_REQUEST ? left : JOBS_PER_REQUEST;
+        listing->named_at += listing->request.n_job_ids;
+    }
+}
+
 static enum cli_exit get_page(struct cli *cli, struct listing *listing)
 {
     ProtobufCMessage *reply;
 
+    name_some(listing);
     listing->request.limit = listing->left < JOBS_PER_REQUEST
                                  ? (uint32_t)listing->left
                                  : JOBS_PER_REQUEST;
@@ -128,8 +144,9 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
 
     do {
         rc = get_page(cli, listing);
-    } while (rc == CLI_OK && listing->left > 0 &&
-             *listing->request.older_than_job_id);
+    } while (rc == CLI_OK &&
+             (listing->named_at < listing->named.count ||
+              (listing->left > 0 && *listing->request.older_than_job_id)));
     if (rc != CLI_OK) {
         VEC_FREE(&listing->table.cells);
         return rc;
@@ -145,6 +162,24 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     return tell_missing(cli, listing);
 }
 
+/* The jobs of --gang are as if they were named. */
+static enum cli_exit take_gang(struct cli *cli, struct listing *listing)
+{
+    struct cli_names jobs;
+
+    if (!cli_has(cli, "gang")) {
+        return CLI_OK;
+    }
+    if (cli->argument_count > 0) {
+        return cli_fail(cli, CLI_USAGE, "ids of jobs or --gang, not both");
+    }
+    enum cli_exit rc = groups_jobs(cli, cli_text(cli, "gang", ""), &jobs);
+    if (rc == CLI_OK) {
+        listing->named = jobs;
+    }
+    return rc;
+}
+
 enum cli_exit cmd_get_jobs(struct cli *cli)
 {
     struct listing listing = {
@@ -152,16 +187,20 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
         .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
     };
 
+    enum cli_exit rc = take_gang(cli, &listing);
+    if (rc != CLI_OK) {
+        return rc;
+    }
     if (cli->argument_count > 0) {
         listing.is_found = arena_alloc_array(
             &cli->arena, (size_t)cli->argument_count, sizeof(bool));
-        listing.request.job_ids = cli->arguments;
-        listing.request.n_job_ids = (size_t)cli->argument_count;
+        listing.named =
+            (struct cli_names){cli->arguments, (size_t)cli->argument_count};
     }
     listing.request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
     listing.request.job_set =
         cli_format(cli, "%s", cli_text(cli, "job-set", ""));
-    enum cli_exit rc = take_limit(cli, &listing.left);
+    rc = take_limit(cli, &listing.left);
     if (rc == CLI_OK) {
         rc = states_of_option(cli, "states", &listing.request.states,
                               &listing.request.n_states);

@@ -246,6 +246,7 @@ enum cli_exit cmd_get_scheduling_report(struct cli *cli);
 enum cli_exit cmd_get_queue_report(struct cli *cli);
 enum cli_exit cmd_get_job_report(struct cli *cli);
 enum cli_exit cmd_get_jobs(struct cli *cli);
+enum cli_exit cmd_get_pod_groups(struct cli *cli);
 enum cli_exit cmd_get_nodes(struct cli *cli);
 enum cli_exit cmd_get_executors(struct cli *cli);
 enum cli_exit cmd_quarantine_node(struct cli *cli);
@@ -262,3 +263,8 @@ enum cli_exit cmd_config_use_context(struct cli *cli);
 enum cli_exit cmd_config_get_contexts(struct cli *cli);
 enum cli_exit cmd_config_current_context(struct cli *cli);
 enum cli_exit cmd_version(struct cli *cli);
+
+/* The jobs of a gang or group of pods that have not ended; there must be one
+ * of that id. */
+enum cli_exit groups_jobs(struct cli *cli, const char *id,
+                          struct cli_names *ret_jobs);

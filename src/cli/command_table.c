@@ -171,6 +171,11 @@ static const struct option_spec jobs_options[] = {
     {"job-set", 'j', OPTION_TEXT, "NAME", "jobs of one job set"},
     {"states", 's', OPTION_LIST, "S,...", "jobs in these states"},
     {"limit", 'n', OPTION_TEXT, "N", "at most so many (100); 0: all"},
+    {"gang", 0, OPTION_TEXT, "ID",
+     "all jobs of a gang or group of pods that have not ended"},
+};
+static const struct option_spec groups_options[] = {
+    {"queue", 'q', OPTION_TEXT, "NAME", "of one queue"},
 };
 static const struct option_spec shares_options[] = {
     {"pool", 0, OPTION_TEXT, "NAME", "one pool"},
@@ -209,6 +214,8 @@ const struct command_spec command_table[] = {
              "follow the events of a job set"),
     ROW_WITH("get jobs", "get job", "[ID...]", 0, -1, cmd_get_jobs,
              jobs_options, "list jobs"),
+    ROW_WITH("get podgroups", "get podgroup", "[ID]", 0, 1, cmd_get_pod_groups,
+             groups_options, "show gangs and groups of pods by sub-group"),
     ROW("explain", NULL, "ID", 1, 1, cmd_explain,
         "say why a job waits, or what became of it"),
     ROW_WITH("logs", NULL, "ID", 1, 1, cmd_logs, logs_options,

@@ -47,6 +47,7 @@ enum command_kind {
     COMMAND_TRAINING_UPDATE,  /* change the class of a TrainingJob */
     COMMAND_TRAINING_DELETE,  /* cancel what is left of it, and forget it */
     COMMAND_QUERY_TRAINING,   /* TrainingJobs and how they stand */
+    COMMAND_QUERY_GANGS,      /* gangs and how they stand */
 };
 
 /* How a command ended. */
@@ -262,6 +263,25 @@ struct training_row {
     uint32_t part_count;
 };
 
+/* A sub-group of a gang; of a plain gang the one that it is, without a name. */
+struct gang_part_status {
+    struct str name;
+    uint32_t min_count, max_count;
+    uint32_t waiting_count, running_count, succeeded_count, failed_count;
+    bool is_auxiliary;
+};
+
+/* A gang and how it stands. */
+struct gang_status {
+    struct str queue, job_set, gang_id;
+    const char *kind;       /* gang, podgroup or trainingjob */
+    int64_t below_since_ms; /* it has less than its minimum; 0: it has not */
+    struct gang_part_status *parts;
+    uint32_t part_count;
+    struct job_id *jobs; /* if wanted: those that have not ended, by id */
+    uint32_t job_count;
+};
+
 /* How often jobs of a queue went from one state to another, since this leader
  * began to lead. */
 struct job_transition {
@@ -350,6 +370,15 @@ struct command {
             uint32_t row_count;
             bool has_more; /* query's answer */
         } training;
+        struct {
+            struct str gang_id;                    /* "": all; queue: scope's */
+            struct str after_queue, after_gang_id; /* only those behind */
+            uint32_t count_max;                    /* at least 1 */
+            bool wants_jobs;
+            struct gang_status *rows; /* answer: by queue and id */
+            uint32_t row_count;
+            bool has_more; /* answer */
+        } gangs;
         struct {
             struct job_id job;
             struct str text; /* answer: sentences for people */

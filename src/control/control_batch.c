@@ -247,6 +247,7 @@ static void take_command(struct control *c, struct command *command)
     case COMMAND_EXPLAIN:
     case COMMAND_QUERY_ADMISSIONS:
     case COMMAND_QUERY_TRAINING:
+    case COMMAND_QUERY_GANGS:
         report_answer(c, command);
         break;
     }

@@ -420,6 +420,11 @@ void executors_forgive(struct control *c, uint64_t pause_ns);
 /* When the next executor will have been silent too long; UINT64_MAX: never. */
 uint64_t executors_due_ns(const struct control *c);
 
+/* control_gangs.c */
+
+/* Answer a COMMAND_QUERY_GANGS. */
+void gangs_answer(struct control *c, struct command *command);
+
 /* control_groups.c */
 
 /* Add what is owed to a gang as a whole, but to jobs that are touched; false

@@ -127,6 +127,8 @@ void report_answer(struct control *c, struct command *command)
         admissions_answer(c, command);
     } else if (command->kind == COMMAND_QUERY_TRAINING) {
         training_answer(c, command);
+    } else if (command->kind == COMMAND_QUERY_GANGS) {
+        gangs_answer(c, command);
     } else {
         explain_answer(c, command);
     }

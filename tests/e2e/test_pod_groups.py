@@ -155,6 +155,69 @@ class PodGroups(unittest.TestCase):
             job["runCount"] for job in self.jobs()] == [1, 2])
         self.wait_states("RUNNING", "RUNNING")
 
+    def test_pg_08_a_group_below_its_minimum_for_too_long_goes(self):
+        self.start(PROCESS)
+        self.submit(group_file(
+            sub_group("worker", 2, 2, "echo $PPID; sleep 600"),
+            nodeReservation="Shared", replaceTimeoutSeconds=2))
+        self.wait_states("RUNNING", "RUNNING")
+        victim = self.jobs()[1]
+        shim = harness.wait_for("it says whose child it is", lambda: self.berth
+                                .ctl("logs", victim["jobId"]).stdout.strip())
+        # The pod that dies cannot be replaced.
+        self.berth.ctl("cordon", "queue", "q")
+        os.kill(int(shim), signal.SIGKILL)
+        # After the time the rest goes as well, and all of it waits.
+        self.wait_states("QUEUED", "QUEUED")
+        rows = json.loads(self.berth.ctl(
+            "get", "podgroups", "-o", "json").stdout)["podGroups"]
+        self.assertEqual(rows[0]["subGroups"][0]["waiting"], 2)
+        self.berth.ctl("uncordon", "queue", "q")
+        self.wait_states("RUNNING", "RUNNING")
+
+    def test_groups_are_listed_by_sub_group_with_their_jobs(self):
+        self.start(FAKE)
+        self.submit(group_file(
+            sub_group("ps", 1, 1, "true", auxiliary=True),
+            sub_group("worker", 2, 12, "true"), nodeReservation="Shared"))
+        gang = json.loads(group_file(job_set="plain"))
+        gang["jobs"] = [{
+            "namespace": "default", "podSpec": template("true"),
+            "annotations": {"armadaproject.io/gangId": "plain",
+                            "armadaproject.io/gangCardinality": "8"}}] * 8
+        harness.wait_for("it has grown", lambda: self.states().count(
+            "RUNNING") == 8)
+        self.submit(json.dumps(gang))
+
+        def groups(*words):
+            return json.loads(self.berth.ctl("get", "podgroups", *words, "-o",
+                                             "json").stdout)["podGroups"]
+        harness.wait_for("both are known", lambda: len(groups()) == 2)
+        group, plain = groups()
+        self.assertEqual(plain, {
+            "id": "plain", "queue": "q", "jobSet": "plain", "kind": "gang",
+            "subGroups": [{"min": 8, "max": 8, "waiting": 8}]})
+        self.assertEqual(group["kind"], "podgroup")
+        self.assertEqual(group["subGroups"], [
+            {"name": "ps", "auxiliary": True, "min": 1, "max": 1,
+             "running": 1},
+            {"name": "worker", "min": 2, "max": 12, "waiting": 5,
+             "running": 7}])
+        self.assertEqual(groups(group["id"]), [group])
+        lines = self.berth.ctl("get", "podgroups").stdout.splitlines()
+        self.assertEqual(len(lines), 4)
+        self.assertRegex(lines[1], r" ps \(auxiliary\) +1 +1 +0 +1 ")
+        members = json.loads(self.berth.ctl(
+            "get", "jobs", "--gang", group["id"], "-o", "json").stdout)
+        self.assertEqual([job["jobId"] for job in members],
+                         [job["jobId"] for job in self.jobs()])
+        for words in (("podgroups", "none"), ("podgroups", "-q", "none"),
+                      ("jobs", "--gang", "none")):
+            done = self.berth.ctl("get", *words, check=False)
+            self.assertEqual(done.returncode, 3, done.stderr)
+        self.berth.ctl("cancel", "job-set", "q", "plain")
+        harness.wait_for("it is forgotten", lambda: groups() == [group])
+
     def test_pg_02_groups_grow_and_have_their_nodes_whole(self):
         self.start(FAKE)
         self.submit(group_file(

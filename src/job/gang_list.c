@@ -1,0 +1,152 @@
+#include "job/gang_list.h"
+
+#include <stdlib.h>
+
+#include "job/jobs_private.h"
+
+/* What a gang goes by. */
+struct gang_name {
+    struct str queue, gang_id;
+};
+
+static struct gang_name name_of(const struct jobs *jobs, uint32_t gang)
+{
+    struct str key = names_get(&jobs->gangs, gang);
+    struct job_digest digest = {0};
+    uint32_t queue;
+
+    memcpy(&queue, key.p, QUEUE_KEY_BYTES);
+    jobs_gang_get(jobs, gang, &digest);
+    return (struct gang_name){names_get(&jobs->queues, queue), digest.gang_id};
+}
+
+static int compare(const struct gang_name *a, const struct gang_name *b)
+{
+    int c = str_compare(a->queue, b->queue);
+
+    return c ? c : str_compare(a->gang_id, b->gang_id);
+}
+
+static bool is_wanted(const struct gang_name *name,
+                      const struct gang_query *query)
+{
+    struct gang_name after = {query->after_queue, query->after_gang_id};
+
+    if ((query->queue.byte_count > 0 &&
+         !str_equal(query->queue, name->queue)) ||
+        (query->gang_id.byte_count > 0 &&
+         !str_equal(query->gang_id, name->gang_id))) {
+        return false;
+    }
+    return after.gang_id.byte_count == 0 || compare(name, &after) > 0;
+}
+
+/* How many of `gangs` come before one, or are called alike. */
+static uint32_t place_of(const struct jobs *jobs, const struct gang_name *name,
+                         const uint32_t *gangs, uint32_t count)
+{
+    uint32_t low = 0;
+
+    while (low < count) {
+        uint32_t middle = low + (count - low) / 2;
+        struct gang_name other = name_of(jobs, gangs[middle]);
+        if (compare(&other, name) <= 0) {
+            low = middle + 1;
+        } else {
+            count = middle;
+        }
+    }
+    return low;
+}
+
+uint32_t gang_list_page(const struct jobs *jobs, const struct gang_query *query,
+                        uint32_t *ret_gangs, bool *ret_has_more)
+{
+    uint32_t count = 0;
+
+    ASSERT(query->count_max > 0);
+    *ret_has_more = false;
+    for (uint32_t i = 0; i < jobs->gang_rows.count; i++) {
+        if (jobs->gang_rows.items[i].members.count == 0) {
+            continue;
+        }
+        struct gang_name name = name_of(jobs, i);
+        if (!is_wanted(&name, query)) {
+            continue;
+        }
+        uint32_t at = place_of(jobs, &name, ret_gangs, count);
+        if (count == query->count_max) {
+            *ret_has_more = true;
+            count -= at < count; /* the last one makes room */
+        }
+        if (at < query->count_max) {
+            memmove(&ret_gangs[at + 1], &ret_gangs[at],
+                    (count - at) * sizeof(*ret_gangs));
+            ret_gangs[at] = i;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* A plain gang as one sub-group. */
+static void fill_plain(const struct jobs *jobs, uint32_t gang,
+                       struct group_view *ret_view)
+{
+    const struct gang_row *row = &jobs->gang_rows.items[gang];
+    struct job_digest digest = {0};
+    struct group_count *count = &ret_view->counts[0];
+
+    jobs_gang_get(jobs, gang, &digest);
+    ret_view->gang_id = digest.gang_id;
+    ret_view->terms.sub_group_count = 1;
+    ret_view->terms.sub_groups[0].min_count = digest.gang_minimum;
+    ret_view->terms.sub_groups[0].max_count = digest.gang_cardinality;
+    for (size_t i = 0; i < row->members.count; i++) {
+        bool waits = jobs_state(jobs, row->members.items[i]) == JOB_QUEUED;
+        count->waiting += waits;
+        count->running += !waits;
+    }
+}
+
+void gang_list_get(const struct jobs *jobs, uint32_t gang,
+                   struct gang_entry *ret_entry)
+{
+    struct job_view first;
+
+    ASSERT(jobs->gang_rows.items[gang].members.count > 0);
+    jobs_get(jobs, jobs->gang_rows.items[gang].members.items[0], &first);
+    *ret_entry = (struct gang_entry){
+        .queue = name_of(jobs, gang).queue,
+        .job_set = first.job_set,
+    };
+    ret_entry->has_terms = jobs_group(jobs, gang, &ret_entry->group);
+    if (!ret_entry->has_terms) {
+        fill_plain(jobs, gang, &ret_entry->group);
+    }
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct job_id *x = a;
+    const struct job_id *y = b;
+
+    return key128_compare(x->v, y->v);
+}
+
+uint32_t gang_list_members(const struct jobs *jobs, uint32_t gang,
+                           struct arena *arena, struct job_id **ret_jobs)
+{
+    const struct gang_row *row = &jobs->gang_rows.items[gang];
+    uint32_t count = (uint32_t)row->members.count;
+    struct job_id *ids = arena_alloc_array(arena, count, sizeof(*ids));
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct job_view view;
+        jobs_get(jobs, row->members.items[i], &view);
+        ids[i] = view.id;
+    }
+    qsort(ids, count, sizeof(*ids), compare_ids);
+    *ret_jobs = ids;
+    return count;
+}
