@@ -112,6 +112,23 @@ enum cli_exit cli_exit_of(enum rpc_code code)
     return CLI_FAILED;
 }
 
+enum cli_exit cli_fail_call(const struct cli *cli,
+                            const struct rpc_status *status)
+{
+    /* How Armada denies what is asked about a queue that does not exist. */
+    static const char no_queue[] = "could not find queue ";
+
+    if (status->code == RPC_PERMISSION_DENIED &&
+        strncmp(status->message, no_queue, strlen(no_queue)) == 0) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "%s (create queue makes one, get queues shows those "
+                        "that there are)",
+                        status->message);
+    }
+    return cli_fail(cli, cli_exit_of(status->code), "%s: %s",
+                    rpc_code_name(status->code), status->message);
+}
+
 enum cli_exit cli_connect(struct cli *cli)
 {
     struct rpc_channel_tls tls = {.ca_file = cli->context.ca_file};
@@ -190,8 +207,7 @@ enum cli_exit cli_call(struct cli *cli, const char *path,
     if (code == RPC_OK) {
         return CLI_OK;
     }
-    return cli_fail(cli, cli_exit_of(code), "%s: %s", rpc_code_name(code),
-                    status->message);
+    return cli_fail_call(cli, status);
 }
 
 enum cli_exit cli_call_empty(struct cli *cli, const char *path,

@@ -20,6 +20,11 @@ static const char *config_path(struct cli *cli)
 static enum cli_exit read_contexts(struct cli *cli, json_t **ret_config,
                                    const json_t **ret_contexts)
 {
+    if (access(config_path(cli), F_OK) != 0) {
+        return cli_fail(cli, CLI_NOT_FOUND,
+                        "there is no configuration file %s, and so no contexts",
+                        config_path(cli));
+    }
     enum cli_exit rc = cli_read_document(cli, config_path(cli), ret_config);
     if (rc != CLI_OK) {
         return rc;
@@ -107,6 +112,10 @@ enum cli_exit cmd_config_current_context(struct cli *cli)
 
 enum cli_exit cmd_version(struct cli *cli)
 {
-    cli_say(cli, "berthctl %s", BERTH_VERSION);
+    if (cli->output == CLI_OUTPUT_TEXT) {
+        cli_say(cli, "berthctl %s", BERTH_VERSION);
+    } else {
+        cli_print_json(cli, json_pack("{s:s}", "version", BERTH_VERSION));
+    }
     return CLI_OK;
 }

@@ -11,13 +11,20 @@ static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
                                        "STATE",    "PRIORITY", "SUBMITTED",
                                        "EXECUTOR", "NODE",     "REASON"};
 
-/* The first line, cut where a table would get too wide. */
+/* The first line, cut between characters where a table would get too wide. */
 static const char *short_reason(struct cli *cli, const char *reason)
 {
+    enum { BYTES_MAX = 60 };
     size_t length = strcspn(reason, "\n");
 
-    return arena_strdup(&cli->arena,
-                        str_make(reason, length < 60 ? length : 60));
+    if (length <= BYTES_MAX) {
+        return arena_strdup(&cli->arena, str_make(reason, length));
+    }
+    length = BYTES_MAX - strlen("...");
+    while (length > 0 && ((unsigned char)reason[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    return cli_format(cli, "%.*s...", (int)length, reason);
 }
 
 static void add_row(struct cli *cli, struct table *table,

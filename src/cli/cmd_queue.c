@@ -279,8 +279,7 @@ static enum cli_exit read_queue(struct cli *cli, Api__Queue **ret_queue)
                         request.name);
     }
     if (code != RPC_OK) {
-        return cli_fail(cli, cli_exit_of(code), "%s: %s", rpc_code_name(code),
-                        status->message);
+        return cli_fail_call(cli, status);
     }
     *ret_queue = (void *)reply;
     return CLI_OK;
@@ -289,20 +288,29 @@ static enum cli_exit read_queue(struct cli *cli, Api__Queue **ret_queue)
 enum cli_exit cmd_update_queue(struct cli *cli)
 {
     Api__Queue scratch, *queue = NULL;
+    auto_strbuf before = {0}, after = {0};
 
     /* Options that make no sense are told before the server is asked. */
     enum cli_exit rc = queue_of_options(cli, &scratch);
     if (rc == CLI_OK) {
         rc = read_queue(cli, &queue);
     }
+    if (rc != CLI_OK) {
+        return rc;
+    }
     /* UpdateQueue replaces all that a queue is.  Somebody else's change
      * between the two calls is lost: the API has no versions. */
-    if (rc == CLI_OK) {
-        rc = apply_options(cli, queue);
+    wire_encode(&queue->base, &before);
+    rc = apply_options(cli, queue);
+    if (rc != CLI_OK) {
+        return rc;
     }
-    if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
+    wire_encode(&queue->base, &after);
+    if (str_equal(strbuf_str(&before), strbuf_str(&after))) {
+        cli_say(cli, "Unchanged queue %s", queue->name);
+        return CLI_OK;
     }
+    rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
     if (rc == CLI_OK) {
         cli_say(cli, "Updated queue %s", queue->name);
     }
@@ -460,7 +468,8 @@ static enum cli_exit create_of(struct cli *cli, const json_t *document)
     }
     if (!version || strcmp(version, "armadaproject.io/v1beta1") != 0) {
         return cli_fail(cli, CLI_INVALID,
-                        "apiVersion must be armadaproject.io/v1beta1");
+                        "apiVersion must be armadaproject.io/v1beta1, or of a "
+                        "pool resource.aibee.cn/v1alpha1");
     }
     if (kind && strcmp(kind, "Queue") == 0) {
         return create_queue_of(cli, document);

@@ -188,8 +188,7 @@ static enum cli_exit send_request(struct cli *cli,
     if (rc != CLI_OK || status->code == RPC_OK) {
         return rc;
     }
-    return cli_fail(cli, cli_exit_of(status->code), "%s: %s",
-                    rpc_code_name(status->code), status->message);
+    return cli_fail_call(cli, status);
 }
 
 static enum cli_exit send_some(struct cli *cli, struct submission *submission,

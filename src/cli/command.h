@@ -126,6 +126,9 @@ enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
 /* The same, followed by what errno says. */
 enum cli_exit cli_fail_errno(const struct cli *cli, enum cli_exit code,
                              const char *format, ...) printf_like(3, 4);
+/* Say how a call failed, and return the exit code for it. */
+enum cli_exit cli_fail_call(const struct cli *cli,
+                            const struct rpc_status *status);
 /* The exit code for how a call ended. */
 enum cli_exit cli_exit_of(enum rpc_code code);
 

@@ -35,7 +35,10 @@ void options_print_commands(FILE *out)
             "usage: %s COMMAND [ARGUMENTS] [OPTIONS]\n\ncommands:\n",
             program);
     (void)print_commands_of(out, "");
-    fprintf(out, "\n%s COMMAND --help tells more of one command.\n", program);
+    fprintf(out,
+            "\n%s COMMAND --help tells more of one command, %s --version its "
+            "version.\n",
+            program, program);
 }
 
 static void print_option_rows(const struct option_spec *options, uint32_t count,
@@ -340,15 +343,27 @@ static enum cli_exit parse_command(struct cli *cli, int argument_count,
     return CLI_OK;
 }
 
+/* Answer an option that stands for a whole command line; false: it is none. */
+static bool answer_alone(const char *option, FILE *out)
+{
+    if (strcmp(option, "--print-options") == 0) {
+        options_print_table(out);
+    } else if (strcmp(option, "--version") == 0) {
+        fprintf(out, "%s %s\n", program, BERTH_VERSION);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 enum cli_exit options_parse(struct cli *cli, int argument_count,
                             char **arguments, bool *ret_is_done)
 {
     int used = 0;
 
     *ret_is_done =
-        argument_count == 2 && strcmp(arguments[1], "--print-options") == 0;
+        argument_count == 2 && answer_alone(arguments[1], cli->ports->out);
     if (*ret_is_done) {
-        options_print_table(cli->ports->out);
         return CLI_OK;
     }
     add_options(cli, command_common_options, command_common_option_count);

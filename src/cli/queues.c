@@ -65,8 +65,7 @@ static enum cli_exit stream_failed(struct cli *cli, struct rpc_stream *stream)
     if (status->code == RPC_OK) {
         return cli_fail(cli, CLI_FAILED, "the list of queues broke off");
     }
-    return cli_fail(cli, cli_exit_of(status->code), "%s: %s",
-                    rpc_code_name(status->code), status->message);
+    return cli_fail_call(cli, status);
 }
 
 /* Read the stream up to its end message. */

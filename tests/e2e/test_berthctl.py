@@ -409,7 +409,7 @@ labels:
 
     def test_what_cannot_be_is_told_apart_by_exit_codes(self):
         self.assertIn("could not find queue",
-                      self.fails(4, "submit", "-",
+                      self.fails(3, "submit", "-",
                                  input_text=job_file("nobody", "s", "true")))
         self.fails(3, "watch", self.queue, "never")
         self.fails(3, "explain", "01h00000000000000000000000")

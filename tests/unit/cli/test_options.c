@@ -31,6 +31,7 @@ static void help_is_asked_for_and_succeeds(void **state)
     (void)state;
     check(RUN("", "--help"), CLI_OK, "usage: berthctl COMMAND", "");
     check(RUN("", "help"), CLI_OK, "usage: berthctl COMMAND", "");
+    check(RUN("", "--version"), CLI_OK, "berthctl " BERTH_VERSION "\n", "");
 }
 
 static void every_command_has_help(void **state)

@@ -90,7 +90,8 @@ static void file_that_is_done_in_part_says_which(void **state)
     strbuf_clear(&script->reply);
     check(ASK(script, file, "create", "-f", "-"), CLI_INVALID,
           "Created queue one\n",
-          "berthctl: apiVersion must be armadaproject.io/v1beta1\n"
+          "berthctl: apiVersion must be armadaproject.io/v1beta1, or of a pool "
+          "resource.aibee.cn/v1alpha1\n"
           "berthctl: -: that was document 2 of 3; what stands before it is "
           "done, it and the rest are not\n");
 }
