@@ -2,6 +2,9 @@
 
 #include <stdio.h>
 
+/* That of a resource that nobody asks for. */
+enum { SEAT_COLUMN = 3 };
+
 static const char *const RACKS[] = {"", "r1", "r2"};
 
 static void make_pool(const struct instance *instance, struct pool_policy *pool)
@@ -35,6 +38,11 @@ static void make_policy(const struct instance *instance, struct policy *policy)
     policy->is_fair_share_preemption_off = instance->is_fair_share_off;
     policy->is_urgency_preemption_off = instance->is_urgency_off;
     make_pool(instance, &policy->pools[0]);
+    policy->schema.columns[SEAT_COLUMN].name = STR("seat");
+    policy->schema.columns[SEAT_COLUMN].unit_milli = 1000;
+    policy->is_floating[SEAT_COLUMN] = policy->has_floating =
+        instance->seats > 0;
+    policy->pools[0].floating[SEAT_COLUMN] = instance->seats;
     if (instance->has_topology) {
         policy->pools[0].topology[0] = STR("rack");
         policy->pools[0].level_count = 1;
@@ -112,8 +120,9 @@ static bool is_same_class(const struct instance_job *a,
 {
     return a->priority_class == b->priority_class &&
            a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
-           a->rack == b->rack && a->is_tolerant == b->is_tolerant &&
-           a->lifetime == b->lifetime && a->deadline == b->deadline;
+           a->request[SEATS] == b->request[SEATS] && a->rack == b->rack &&
+           a->is_tolerant == b->is_tolerant && a->lifetime == b->lifetime &&
+           a->deadline == b->deadline;
 }
 
 /* Classes are interned by the caller: the first like job's number names it. */
@@ -131,6 +140,7 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
     struct resource_amount amounts[] = {
         {STR("cpu"), job->request[0] * (int64_t)1000},
         {STR("memory"), job->request[1] * (int64_t)1000000000000},
+        {STR("seat"), job->request[SEATS] * (int64_t)1000},
     };
     struct requirement requirement = {
         .lifetime_ms = job->lifetime == BY_CLASS  ? LIFETIME_BY_CLASS
@@ -138,7 +148,7 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
                                                   : job->lifetime,
         .deadline_ms = job->deadline,
         .priority_class = str_of(CLASSES[job->priority_class].name),
-        .requests = {amounts, 2},
+        .requests = {amounts, job->request[SEATS] ? 3 : 2},
         .selector = &selector,
         .selector_count = job->rack != 0,
         .tolerations = &toleration,

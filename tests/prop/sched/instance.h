@@ -17,7 +17,9 @@ enum {
     INSTANCE_NODES_MAX = 8,
     INSTANCE_QUEUES_MAX = 4,
     INSTANCE_JOBS_MAX = 40,
-    INSTANCE_KINDS = 2, /* cores, GB */
+    INSTANCE_KINDS = 3, /* cores, GB, seats: these are of no node */
+    SEATS = 2,
+    NODE_KINDS = 2,
     INSTANCE_APPS_MAX = 4,
     NO_NODE = -1,
     BY_CLASS = -1, /* of lifetimes: what the class says */
@@ -28,8 +30,8 @@ enum {
 };
 
 struct instance_node {
-    int capacity[INSTANCE_KINDS];
-    int rack; /* 0: no label; else r1, r2 */
+    int capacity[INSTANCE_KINDS]; /* no seats */
+    int rack;                     /* 0: no label; else r1, r2 */
     bool is_tainted;
     bool is_unschedulable;
     enum node_health health;
@@ -103,6 +105,7 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
+    int seats;         /* of the pool */
     int load_percent;  /* of the cores, that growth may fill; 0: all */
     bool has_topology; /* racks are its only level */
 };

@@ -6,7 +6,7 @@
 
 int instance_total(const struct instance *instance, int kind)
 {
-    int sum = 0;
+    int sum = kind == SEATS ? instance->seats : 0;
 
     for (int n = 0; n < instance->node_count; n++) {
         sum += instance->nodes[n].is_unschedulable

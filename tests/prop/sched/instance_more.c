@@ -22,10 +22,26 @@ static void draw_health(struct tape *tape, struct instance *instance)
     }
 }
 
+/* Jobs that ask for seats, as the like of their gang does. */
+static void draw_seats(struct tape *tape, struct instance *instance)
+{
+    instance->seats = pick(tape, 1, 6);
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->request[SEATS] = job->gang && job->gang != j + 1
+                                  ? instance->jobs[job->gang - 1].request[SEATS]
+                              : once_in(tape, 3) ? pick(tape, 1, 3)
+                                                 : 0;
+    }
+}
+
 void instance_draw_more(struct tape *tape, struct instance *instance)
 {
     if (once_in(tape, 8)) {
         draw_health(tape, instance);
+    }
+    if (once_in(tape, 8)) {
+        draw_seats(tape, instance);
     }
 }
 

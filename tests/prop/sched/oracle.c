@@ -100,7 +100,8 @@ static void decide_new(struct oracle *o, int unit)
     bool is_gang = o->in->jobs[unit].gang != 0;
 
     oracle_unit_sum(o, unit, request);
-    if (!oracle_is_within_limit(o, unit, request)) {
+    if (!oracle_is_within_limit(o, unit, request) ||
+        !oracle_has_seats(o, request)) {
         for (int j = 0; is_gang && j < o->in->job_count; j++) {
             o->is_passed_over[j] |= oracle_same_gang(o, unit, j);
         }

@@ -37,7 +37,9 @@ static struct fraction usage_with(const struct oracle *o, int queue,
                                   bool is_endless,
                                   const int more[INSTANCE_KINDS])
 {
-    int amounts[INSTANCE_KINDS] = {more[0], more[1]};
+    int amounts[INSTANCE_KINDS];
+
+    memcpy(amounts, more, sizeof(amounts));
 
     for (int j = 0; j < o->in->job_count; j++) {
         bool counts = (oracle_runs(o, j) ||

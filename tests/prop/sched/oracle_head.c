@@ -127,6 +127,14 @@ static bool may_ever(const struct oracle *o, int unit)
            oracle_is_within_limit(o, unit, request);
 }
 
+static bool has_seats(const struct oracle *o, int unit)
+{
+    int request[INSTANCE_KINDS] = {0};
+
+    oracle_unit_sum(o, unit, request);
+    return oracle_has_seats(o, request);
+}
+
 static bool has_closed_nodes(const struct oracle *o)
 {
     for (int n = 0; n < o->in->node_count; n++) {
@@ -145,7 +153,7 @@ static void try_admitted(struct oracle *o, int unit)
     /* Its own admission does not count against it. */
     mark(o, unit, 0);
     /* A gang that lost members to those before it starts nobody now. */
-    if (is_possible && !o->is_settled[unit]) {
+    if (is_possible && !o->is_settled[unit] && has_seats(o, unit)) {
         o->asking = serial;
         oracle_share_charge(o, unit);
         o->turn = turn_of(o, unit);

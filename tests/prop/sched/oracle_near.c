@@ -14,7 +14,7 @@ static int count_on(const struct oracle *o, int job, int node)
 {
     int most = INT_MAX;
 
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
+    for (int k = 0; k < NODE_KINDS; k++) {
         int asked = o->in->jobs[job].request[k], free = oracle_free(o, node, k);
         if (free < asked) {
             return 0;

@@ -36,10 +36,10 @@ bool oracle_allows(const struct oracle *o, int job, int node)
 
 uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS])
 {
-    static const int64_t UNIT[INSTANCE_KINDS] = {1000, 1000000000};
+    static const int64_t UNIT[NODE_KINDS] = {1000, 1000000000};
     uint64_t sum = 0;
 
-    for (int k = 0; k < INSTANCE_KINDS; k++) {
+    for (int k = 0; k < NODE_KINDS; k++) {
         int64_t all = instance_total(o->in, k) * UNIT[k];
         uint64_t weight =
             all ? ((uint64_t)1 << 62) / RESOURCE_COLUMNS_MAX / (uint64_t)all

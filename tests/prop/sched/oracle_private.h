@@ -72,7 +72,7 @@ struct oracle {
     /* While an admitted one is tried: its serial, and the first of the evicted
      * that its turn comes before. */
     int asking, turn;
-    struct fraction asking_charge; /* of each member */
+    struct fraction asking_charge;        /* of each member */
     struct turn turns[INSTANCE_JOBS_MAX]; /* by ordinal */
     int turn_count;
     struct oracle_plan *plan;
@@ -124,6 +124,9 @@ void oracle_measure(struct oracle *o);
 /* Whether the limit on a queue's use of a class lets a unit start. */
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS]);
+/* Whether what runs leaves the pool seats enough to add such a request. */
+bool oracle_has_seats(const struct oracle *o,
+                      const int request[INSTANCE_KINDS]);
 /* The cost of amounts times the queue's factor. */
 struct number oracle_cost(const struct oracle *o, int queue,
                           const int amounts[INSTANCE_KINDS]);

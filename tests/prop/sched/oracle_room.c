@@ -199,8 +199,11 @@ void oracle_take_room(struct oracle *o, int job, int node,
 {
     struct victim victims[INSTANCE_JOBS_MAX];
     int count = oracle_choose(o, job, node, rules, victims);
-    int before[INSTANCE_KINDS] = {oracle_free(o, node, 0),
-                                  oracle_free(o, node, 1)};
+    int before[INSTANCE_KINDS]; /* seats too: less than 0, but comparable */
+
+    for (int k = 0; k < INSTANCE_KINDS; k++) {
+        before[k] = oracle_free(o, node, k);
+    }
 
     for (int i = count - 1; i >= 0; i--) {
         if (!victims[i].is_kept) {

@@ -13,12 +13,13 @@ struct number oracle_cost(const struct oracle *o, int queue,
 void oracle_usage(const struct oracle *o, int queue,
                   int amounts[INSTANCE_KINDS])
 {
-    amounts[0] = amounts[1] = 0;
+    memset(amounts, 0, INSTANCE_KINDS * sizeof(*amounts));
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_runs(o, j) && o->in->jobs[j].queue == queue &&
             o->status[j] != EVICTED) {
-            amounts[0] += o->in->jobs[j].request[0];
-            amounts[1] += o->in->jobs[j].request[1];
+            for (int k = 0; k < INSTANCE_KINDS; k++) {
+                amounts[k] += o->in->jobs[j].request[k];
+            }
         }
     }
 }
@@ -39,6 +40,16 @@ bool oracle_is_within_limit(const struct oracle *o, int job,
     }
     return (used + request[0]) * 100 <=
            o->in->limit_percent * instance_total(o->in, 0);
+}
+
+bool oracle_has_seats(const struct oracle *o, const int request[INSTANCE_KINDS])
+{
+    int used = request[SEATS];
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        used += oracle_runs(o, j) ? o->in->jobs[j].request[SEATS] : 0;
+    }
+    return !request[SEATS] || used <= o->in->seats;
 }
 
 struct share {

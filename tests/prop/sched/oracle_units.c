@@ -31,8 +31,9 @@ bool oracle_is_like(const struct instance_job *a, const struct instance_job *b)
 {
     return a->priority_class == b->priority_class &&
            a->request[0] == b->request[0] && a->request[1] == b->request[1] &&
-           a->rack == b->rack && a->is_tolerant == b->is_tolerant &&
-           a->lifetime == b->lifetime && a->deadline == b->deadline;
+           a->request[SEATS] == b->request[SEATS] && a->rack == b->rack &&
+           a->is_tolerant == b->is_tolerant && a->lifetime == b->lifetime &&
+           a->deadline == b->deadline;
 }
 
 bool oracle_is_member(const struct oracle *o, int unit, int job)
@@ -65,8 +66,9 @@ void oracle_unit_sum(const struct oracle *o, int unit,
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_is_member(o, unit, j)) {
-            amounts[0] += o->in->jobs[j].request[0];
-            amounts[1] += o->in->jobs[j].request[1];
+            for (int k = 0; k < INSTANCE_KINDS; k++) {
+                amounts[k] += o->in->jobs[j].request[k];
+            }
         }
     }
 }

@@ -78,7 +78,7 @@ static void show(const struct built *built, const struct instance *instance,
         const struct instance_job *j = &instance->jobs[i];
         fprintf(
             stderr,
-            "job %d%s: q%d %s %d/%d rack %d tol %d prio %d sub %d gang %d "
+            "job %d%s: q%d %s %d/%d/%d rack %d tol %d prio %d sub %d gang %d "
             "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d succeeded "
             "%d frozen %d) was %d "
             "avoid %x node %d at %d app %d off %d "
@@ -86,9 +86,9 @@ static void show(const struct built *built, const struct instance *instance,
             "yields %d\n",
             i, j->is_there ? "" : " gone", j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
-            j->rack, j->is_tolerant, j->priority, j->submitted, j->gang,
-            j->cardinality, j->minimum, j->is_uniform, j->has_terms,
-            j->sub_group, j->sub_minimum, j->sub_count, j->hops,
+            j->request[SEATS], j->rack, j->is_tolerant, j->priority,
+            j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
+            j->has_terms, j->sub_group, j->sub_minimum, j->sub_count, j->hops,
             j->has_succeeded, j->frozen_until, j->was_leased, j->avoided,
             j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
             fraction_value(j->charge), j->started, j->admitted, j->promised,
