@@ -98,6 +98,10 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
     struct bucket *queue = &sched->queues.items[lane->queue].bucket;
     bool may = true;
 
+    if (round->are_starts_over || lane->are_starts_over) {
+        lane->head_count = 0;
+        return false;
+    }
     if (!bucket_has(&sched->bucket, &round->rate_all, count, round->now_ms)) {
         round->are_starts_over = true;
         round_wake_by(round, bucket_when(&sched->bucket, &round->rate_all,
@@ -107,14 +111,18 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
     if (!bucket_has(queue, &round->rate_queue, count, round->now_ms)) {
         round_wake_by(round, bucket_when(queue, &round->rate_queue, count,
                                          round->now_ms));
+        lane->are_starts_over = true;
         lane->head_count = 0;
         return false;
     }
     for (uint32_t r = 0; round->has_start_limits && r < RESOURCE_COLUMNS_MAX;
          r++) {
         struct bucket *bucket = &round->pool->start[r];
-        if (request->v[r] > 0 && !bucket_has(bucket, &round->rate_start[r],
-                                             request->v[r], round->now_ms)) {
+        if (request->v[r] > 0 && round->held_columns >> r & 1) {
+            may = false; /* nor what is smaller */
+        } else if (request->v[r] > 0 &&
+                   !bucket_has(bucket, &round->rate_start[r], request->v[r],
+                               round->now_ms)) {
             round->held_columns |= 1u << r;
             round_wake_by(round, bucket_when(bucket, &round->rate_start[r],
                                              request->v[r], round->now_ms));

@@ -68,6 +68,7 @@ struct lane {
     bool is_rescued;          /* see starving.h */
     struct lane_quota *quota; /* see quota.h; NULL: its queue has none */
     bool is_refused;          /* by its share: out for the round */
+    bool are_starts_over;     /* the limit of its queue is reached */
     struct lane_flow *flow;   /* or NULL: the pool remembers none */
     struct limits *limits;    /* or NULL: none */
     /* The lanes whose next new work is of one class are chained. */
