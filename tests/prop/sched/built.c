@@ -2,67 +2,7 @@
 
 #include <stdio.h>
 
-/* That of a resource that nobody asks for. */
-enum { SEAT_COLUMN = 3 };
-
 static const char *const RACKS[] = {"", "r1", "r2"};
-
-static void make_pool(const struct instance *instance, struct pool_policy *pool)
-{
-    pool_policy_apply(pool, PROFILE_ARMADA);
-    pool->protected_fraction_ppm = instance->protected_percent * 10000;
-    pool->cost = instance->is_weighted ? COST_WEIGHTED_SUM : COST_DRF;
-    if (instance->load_percent) {
-        pool->load_max_ppm = instance->load_percent * 10000;
-    }
-    pool->half_time_ms = instance->half_ms;
-    if (instance->over_share_percent != NO_LIMIT) {
-        pool->over_share_ppm = instance->over_share_percent * 10000;
-    }
-    pool->admitted_window = (uint32_t)instance->window;
-    pool->admitted_window_per_queue = (uint32_t)instance->window_per_queue;
-    pool->is_strict = instance->is_strict;
-    pool->has_backfill = instance->has_backfill;
-    pool->backfill_order = instance->is_shortest_first ? BACKFILL_SHORTEST_FIRST
-                                                       : BACKFILL_IN_ORDER;
-    if (instance->budget_minutes != NO_LIMIT) {
-        pool->excess_budget_minutes = instance->budget_minutes;
-    }
-}
-
-static void make_policy(const struct instance *instance, struct policy *policy)
-{
-    policy_defaults(policy);
-    policy->class_count = CLASS_COUNT;
-    policy->lookback_max = 0;
-    policy->is_fair_share_preemption_off = instance->is_fair_share_off;
-    policy->is_urgency_preemption_off = instance->is_urgency_off;
-    make_pool(instance, &policy->pools[0]);
-    policy->schema.columns[SEAT_COLUMN].name = STR("seat");
-    policy->schema.columns[SEAT_COLUMN].unit_milli = 1000;
-    policy->is_floating[SEAT_COLUMN] = policy->has_floating =
-        instance->seats > 0;
-    policy->pools[0].floating[SEAT_COLUMN] = instance->seats;
-    if (instance->has_topology) {
-        policy->pools[0].topology[0] = STR("rack");
-        policy->pools[0].level_count = 1;
-    }
-    for (int c = 0; c < CLASS_COUNT; c++) {
-        policy->classes[c] = (struct priority_class){
-            .name = str_of(CLASSES[c].name),
-            .priority = CLASSES[c].priority,
-            .is_preemptible = CLASSES[c].is_preemptible,
-            .cfs_weight = (uint32_t)CLASSES[c].weight,
-            .default_lifetime_ms =
-                CLASSES[c].is_preemptible ? 0 : LIFETIME_INFINITE,
-        };
-    }
-    if (instance->limit_percent) {
-        policy->classes[0].queue_limits[0] = (struct resource_fraction){
-            STR("cpu"), instance->limit_percent * 10000};
-        policy->classes[0].queue_limit_count = 1;
-    }
-}
 
 void built_set_node(struct built *built, const struct instance *instance,
                     int index)
@@ -265,7 +205,7 @@ void built_init(struct built *built, const struct instance *instance,
     int order[INSTANCE_JOBS_MAX];
 
     *built = (struct built){0};
-    make_policy(instance, &built->policy);
+    built_make_policy(instance, &built->policy);
     built->sched = sched_create(&built->policy);
     memset(built->classes, 0xff, sizeof(built->classes));
     shuffle_numbers(order, instance->node_count, &shuffle);

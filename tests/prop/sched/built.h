@@ -16,6 +16,8 @@ struct built {
     uint32_t classes[INSTANCE_JOBS_MAX]; /* by the first job that is of it */
 };
 
+/* The policy that an instance goes by. */
+void built_make_policy(const struct instance *instance, struct policy *policy);
 /* Tell a fresh planner all of it, in an order that `shuffle` decides (0: as
  * numbered). */
 void built_init(struct built *built, const struct instance *instance,

@@ -94,6 +94,9 @@ static void apply_lease(struct instance *instance,
 
     instance_advance(instance, now);
     admit(instance, index, 0, INT_MAX);
+    start_limit_take(&instance->starts, 1, now);
+    start_limit_take(&instance->queues[job->queue].starts, 1, now);
+    start_limit_take(&instance->start_cores, job->request[0] * 1000, now);
     job->node = node;
     job->leased = now;
     job->was_leased = true;

@@ -37,6 +37,13 @@ struct instance_node {
     enum node_health health;
 };
 
+/* A limit on starts: so many tokens, of which so many come back in a period. */
+struct start_limit {
+    int64_t size, refill, period_ms; /* size 0: no limit */
+    int64_t missing;                 /* in tokens x period_ms, as of `at` */
+    int at;
+};
+
 struct instance_queue {
     int factor_halves; /* the factor is half of this; >= 2 */
     bool is_cordoned;
@@ -44,6 +51,7 @@ struct instance_queue {
         double all, endless; /* fractions of the pool, as of `at` */
         int at;
     } flow;
+    struct start_limit starts;
     enum queue_ordering ordering;
     bool is_class_ignored, allows_off;
     int running_apps_max; /* 0: no limit */
@@ -105,7 +113,10 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
-    int seats;         /* of the pool */
+    int seats; /* of the pool */
+    struct start_limit starts, starts_per_queue;
+    struct start_limit start_cores; /* in thousandths of a core */
+    int start_percent;              /* of the pool in 10 s; 0: no limit */
     int load_percent;  /* of the cores, that growth may fill; 0: all */
     bool has_topology; /* racks are its only level */
 };
@@ -143,6 +154,13 @@ void instance_draw_groups(struct tape *tape, struct instance *instance);
 void instance_make_uniform(struct instance *instance);
 /* Draw in what any instance may have beside, each once in a while. */
 void instance_draw_more(struct tape *tape, struct instance *instance);
+/* Draw in limits on starts. */
+void instance_draw_rates(struct tape *tape, struct instance *instance);
+/* Whether a limit lets so much start: more than it ever holds when it is full.
+ */
+bool start_limit_has(const struct start_limit *limit, int64_t tokens, int now);
+/* So much starts. */
+void start_limit_take(struct start_limit *limit, int64_t tokens, int now);
 /* Whether the node takes new work: it is not closed, nor out for its failures,
  * nor on trial and busy (model.md 6.10b). */
 bool instance_is_open(const struct instance *instance, int node);

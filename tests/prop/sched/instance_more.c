@@ -43,6 +43,9 @@ void instance_draw_more(struct tape *tape, struct instance *instance)
     if (once_in(tape, 8)) {
         draw_seats(tape, instance);
     }
+    if (once_in(tape, 8)) {
+        instance_draw_rates(tape, instance);
+    }
 }
 
 bool instance_is_open(const struct instance *instance, int n)

@@ -27,6 +27,7 @@ void oracle_lease(struct oracle *o, int job, int node)
 
     o->status[job] = PLACED;
     o->node[job] = node;
+    oracle_count_start(o, job);
     oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
     o->plan->decisions[o->plan->count - 1].charge = charge;
@@ -100,6 +101,9 @@ static void decide_new(struct oracle *o, int unit)
     bool is_gang = o->in->jobs[unit].gang != 0;
 
     oracle_unit_sum(o, unit, request);
+    if (!oracle_may_start(o, unit)) {
+        return;
+    }
     if (!oracle_is_within_limit(o, unit, request) ||
         !oracle_has_seats(o, request)) {
         for (int j = 0; is_gang && j < o->in->job_count; j++) {
@@ -133,6 +137,8 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         .in = instance,
         .kind = kind,
         .now = now,
+        .starts = instance->starts,
+        .start_cores = instance->start_cores,
         .plan = ret_plan,
     };
     bool has_waiting = false;
@@ -141,6 +147,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
     ret_plan->is_close = false;
     for (int q = 0; q < instance->queue_count; q++) {
         o.spent[q] = (struct fraction){0, 1};
+        o.queue_starts[q] = instance->queues[q].starts;
     }
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];

@@ -153,7 +153,8 @@ static void try_admitted(struct oracle *o, int unit)
     /* Its own admission does not count against it. */
     mark(o, unit, 0);
     /* A gang that lost members to those before it starts nobody now. */
-    if (is_possible && !o->is_settled[unit] && has_seats(o, unit)) {
+    if (is_possible && !o->is_settled[unit] && oracle_may_start(o, unit) &&
+        has_seats(o, unit)) {
         o->asking = serial;
         oracle_share_charge(o, unit);
         o->turn = turn_of(o, unit);

@@ -75,6 +75,8 @@ struct oracle {
     struct fraction asking_charge;        /* of each member */
     struct turn turns[INSTANCE_JOBS_MAX]; /* by ordinal */
     int turn_count;
+    struct start_limit starts, start_cores, queue_starts[INSTANCE_QUEUES_MAX];
+    bool are_starts_over, are_cores_over, is_queue_over[INSTANCE_QUEUES_MAX];
     struct oracle_plan *plan;
 };
 
@@ -166,6 +168,15 @@ bool oracle_app_allows(const struct oracle *o, int unit);
 /* Which application goes first in their queue's ordering: below 0 or above; 0:
  * their jobs decide. */
 int oracle_app_compare(const struct oracle *o, int a, int b);
+
+/* oracle_rates.c */
+
+/* Whether a limit on starts that was reached holds the job back. */
+bool oracle_is_held(const struct oracle *o, int job);
+/* Whether limits on starts let all of a unit start. */
+bool oracle_may_start(struct oracle *o, int unit);
+/* A job starts. */
+void oracle_count_start(struct oracle *o, int job);
 
 /* oracle_nodes.c */
 

@@ -204,7 +204,6 @@ void oracle_take_room(struct oracle *o, int job, int node,
     for (int k = 0; k < INSTANCE_KINDS; k++) {
         before[k] = oracle_free(o, node, k);
     }
-
     for (int i = count - 1; i >= 0; i--) {
         if (!victims[i].is_kept) {
             preempt(o, &victims[i], job);

@@ -37,29 +37,40 @@ static bool same(const struct built *built, const struct sched_plan *plan,
     return plan->decision_count == (uint32_t)want->count;
 }
 
-static void show(const struct built *built, const struct instance *instance,
-                 int kind, int now, const struct sched_plan *plan,
-                 const struct oracle_plan *want)
+static void show_knobs(const struct instance *instance)
 {
-    if (!getenv("PROP_SHOW")) {
-        return;
-    }
     fprintf(stderr,
             "protected %d%% limit %d%% off %d %d weighted %d half %d over %d "
-            "budget %d window %d %d strict %d backfill %d%s kind %d now %d\n",
+            "budget %d window %d %d strict %d backfill %d%s\n",
             instance->protected_percent, instance->limit_percent,
             instance->is_fair_share_off, instance->is_urgency_off,
             instance->is_weighted, instance->half_ms,
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,
-            instance->is_shortest_first ? " shortest first" : "", kind, now);
+            instance->is_shortest_first ? " shortest first" : "");
+    fprintf(stderr,
+            "seats %d starts %d/%d (missing %lld at %d) queue %d/%d "
+            "cores %d%% (missing %lld at %d)\n",
+            instance->seats, (int)instance->starts.size,
+            (int)instance->starts.refill, (long long)instance->starts.missing,
+            instance->starts.at, (int)instance->starts_per_queue.size,
+            (int)instance->starts_per_queue.refill, instance->start_percent,
+            (long long)instance->start_cores.missing, instance->start_cores.at);
+}
+
+static void show_nodes(const struct instance *instance)
+{
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
         fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d health %d\n", i,
                 n->capacity[0], n->capacity[1], n->rack, n->is_tainted,
                 n->is_unschedulable, (int)n->health);
     }
+}
+
+static void show_queues(const struct instance *instance)
+{
     for (int i = 0; i < instance->queue_count; i++) {
         const struct instance_queue *q = &instance->queues[i];
         fprintf(stderr,
@@ -74,6 +85,10 @@ static void show(const struct built *built, const struct instance *instance,
                     q->apps[a].first, q->apps[a].is_off);
         }
     }
+}
+
+static void show_jobs(const struct instance *instance)
+{
     for (int i = 0; i < instance->job_count; i++) {
         const struct instance_job *j = &instance->jobs[i];
         fprintf(
@@ -94,6 +109,12 @@ static void show(const struct built *built, const struct instance *instance,
             fraction_value(j->charge), j->started, j->admitted, j->promised,
             j->yields_to);
     }
+}
+
+static void show_decisions(const struct built *built,
+                           const struct sched_plan *plan,
+                           const struct oracle_plan *want)
+{
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *d = &plan->decisions[i];
         fprintf(stderr,
@@ -113,6 +134,15 @@ static void show(const struct built *built, const struct instance *instance,
     }
 }
 
+static void show(const struct instance *instance, int kind, int now)
+{
+    show_knobs(instance);
+    fprintf(stderr, "kind %d now %d\n", kind, now);
+    show_nodes(instance);
+    show_queues(instance);
+    show_jobs(instance);
+}
+
 bool verdict_is_same(const struct instance *instance, struct built *built,
                      enum round_kind kind, int now, struct sched_plan *plan)
 {
@@ -121,7 +151,10 @@ bool verdict_is_same(const struct instance *instance, struct built *built,
     oracle_plan(instance, kind, now, &want);
     sched_plan(built->sched, now, kind, SCHED_DECISIONS_MAX, plan);
     if (!want.is_close && !same(built, plan, &want)) {
-        show(built, instance, (int)kind, now, plan, &want);
+        if (getenv("PROP_SHOW")) {
+            show(instance, (int)kind, now);
+            show_decisions(built, plan, &want);
+        }
         return false;
     }
     return sched_is_consistent(built->sched);
