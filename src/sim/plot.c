@@ -1,4 +1,6 @@
 /* The picture of use over time. */
+#include <stdlib.h>
+
 #include "sim/report.h"
 
 enum {
@@ -11,15 +13,30 @@ enum {
     BOTTOM = 44,
     POINTS_MAX = 1200,
     GRID_LINES = 4,
-    TIME_TICKS = 8,
+    TIME_TICKS_MAX = 12,
+    POOL_PANELS_MAX = 4, /* of shares: those that work wanted most */
+    LINES_MAX = 7,       /* queues of a panel, those that obtained most */
 };
 
 #define PERCENT 100.0
+#define LINE_WIDTH 1.6
+#define WIDTH_STEP 1.2
 
 /* Colours that can be told apart, also by the colour-blind. */
 static const char *const colours[RESOURCE_COLUMNS_MAX] = {
     "#0072b2", "#d55e00", "#009e73", "#cc79a7",
     "#e69f00", "#56b4e9", "#7f7f7f", "#000000",
+};
+
+/* The queues of a pool that a panel shows. */
+struct panel {
+    struct str pool;
+    double due_sum;           /* over queues and samples */
+    uint32_t rows[LINES_MAX]; /* those that obtained most */
+    double row_sums[LINES_MAX];
+    uint32_t row_count;
+    uint32_t hidden_count; /* others */
+    double most;           /* of a share, at any sample */
 };
 
 /* What of a sample a line shows. */
@@ -70,7 +87,7 @@ static void add_line(const struct report *report, struct strbuf *out,
     size_t stride = count / POINTS_MAX + 1;
 
     strbuf_addf(out,
-                "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.6\" "
+                "<polyline fill=\"none\" stroke=\"%s\" "
                 "stroke-linejoin=\"round\" points=\"",
                 colour);
     for (size_t i = 0; i < count; i += stride) {
@@ -121,23 +138,42 @@ static void add_frame(struct strbuf *out, double top, double full,
     }
 }
 
+/* A round time such that not too many fit in what is shown. */
+static double tick_s(double end)
+{
+    static const double steps[] = {1,      2,      5,      10,     15,    30,
+                                   60,     120,    300,    600,    900,   1800,
+                                   3600,   7200,   10800,  21600,  43200, 86400,
+                                   172800, 432000, 864000, 1728000};
+    double step = steps[ARRAY_COUNT(steps) - 1];
+
+    for (size_t i = ARRAY_COUNT(steps); i > 0; i--) {
+        step = steps[i - 1] * TIME_TICKS_MAX >= end ? steps[i - 1] : step;
+    }
+    while (step * TIME_TICKS_MAX < end) {
+        step *= 2;
+    }
+    return step;
+}
+
 static void add_times(const struct report *report, struct strbuf *out, double y)
 {
     double end = end_s(report);
-    double unit = end > 3 * 86400  ? 86400
-                  : end > 3 * 3600 ? 3600
-                  : end > 300      ? 60
-                                   : 1;
+    double step = tick_s(end);
+    double unit = step >= 86400  ? 86400
+                  : step >= 3600 ? 3600
+                  : step >= 60   ? 60
+                                 : 1;
     const char *name = unit > 3600 ? "d"
                        : unit > 60 ? "h"
                        : unit > 1  ? "min"
                                    : "s";
 
-    for (int i = 0; i <= TIME_TICKS; i++) {
-        double x = LEFT + (double)(WIDTH - LEFT - RIGHT) * i / TIME_TICKS;
+    for (int i = 0; step * i <= end; i++) {
+        double x = LEFT + (WIDTH - LEFT - RIGHT) * (step * i / end);
         strbuf_addf(out,
-                    "<text x=\"%.1f\" y=\"%.1f\" class=\"x\">%.3g %s</text>\n",
-                    x, y, end * i / TIME_TICKS / unit, name);
+                    "<text x=\"%.1f\" y=\"%.1f\" class=\"x\">%.10g %s</text>\n",
+                    x, y, step * i / unit, name);
     }
 }
 
@@ -164,7 +200,7 @@ static void add_escaped(struct strbuf *out, struct str text)
 static void add_key(struct strbuf *out, double *x, double y, const char *colour,
                     struct str name)
 {
-    *x -= 12.0 + 7.2 * (double)name.byte_count;
+    *x -= 14.0 + 7.8 * (double)name.byte_count;
     strbuf_addf(out, "<text x=\"%.0f\" y=\"%.0f\" class=\"k\" fill=\"%s\">", *x,
                 y, colour);
     add_escaped(out, name);
@@ -175,11 +211,19 @@ static void add_use(const struct report *report, struct strbuf *out, double top)
 {
     const struct resource_schema *schema = &report->tally->world->policy.schema;
     double x = WIDTH - RIGHT;
+    double width = LINE_WIDTH - WIDTH_STEP;
 
+    for (uint32_t r = 0; r < schema->column_count; r++) {
+        width += report_has_resource(report, r) ? WIDTH_STEP : 0;
+    }
     add_frame(out, top, PERCENT, "%", "In use");
     for (uint32_t r = 0; r < schema->column_count; r++) {
-        if (report->tally->capacity_ms[r] > 0) {
+        if (report_has_resource(report, r)) {
+            /* What goes the same way is seen below what covers it. */
+            strbuf_addf(out, "<g stroke-width=\"%.1f\">", width);
             add_line(report, out, used_part, r, colours[r], top, 1);
+            strbuf_add_text(out, "</g>\n");
+            width -= WIDTH_STEP;
             add_key(out, &x, top - 10, colours[r], schema->columns[r].name);
         }
     }
@@ -204,15 +248,164 @@ static void add_jobs(const struct report *report, struct strbuf *out,
     add_key(out, &x, top - 10, colours[1], STR("waiting"));
 }
 
+/* Shares. */
+
+static double obtained(const struct report *report, uint32_t row,
+                       const struct tally_sample *sample)
+{
+    const struct tally_share *shares =
+        &report->tally->shares.items[sample->share_first];
+
+    for (uint32_t i = 0; i < sample->share_count; i++) {
+        if (shares[i].row == row) {
+            return (double)shares[i].obtained;
+        }
+    }
+    return 0;
+}
+
+static double due(const struct report *report, uint32_t row,
+                  const struct tally_sample *sample)
+{
+    const struct tally_share *shares =
+        &report->tally->shares.items[sample->share_first];
+
+    for (uint32_t i = 0; i < sample->share_count; i++) {
+        if (shares[i].row == row) {
+            return (double)shares[i].due;
+        }
+    }
+    return 0;
+}
+
+/* Put a row among those of its panel that obtained most. */
+static void rank(struct panel *panel, uint32_t row, double sum)
+{
+    uint32_t at = panel->row_count;
+
+    panel->hidden_count += at == LINES_MAX;
+    while (at > 0 && panel->row_sums[at - 1] < sum) {
+        at--;
+        if (at + 1 < LINES_MAX) {
+            panel->rows[at + 1] = panel->rows[at];
+            panel->row_sums[at + 1] = panel->row_sums[at];
+        }
+    }
+    if (at < LINES_MAX) {
+        panel->rows[at] = row;
+        panel->row_sums[at] = sum;
+        panel->row_count += panel->row_count < LINES_MAX;
+    }
+}
+
+static int compare_panels(const void *a, const void *b)
+{
+    const struct panel *x = a, *y = b;
+
+    return x->due_sum > y->due_sum   ? -1
+           : x->due_sum < y->due_sum ? 1
+                                     : str_compare(x->pool, y->pool);
+}
+
+static float larger(float a, float b)
+{
+    return a > b ? a : b;
+}
+
+/* The panels of a simulation: for each pool one, as many as are shown. */
+static uint32_t make_panels(const struct report *report, struct panel *panels)
+{
+    const struct tally *tally = report->tally;
+    size_t row_count = tally->rows.count;
+    auto_mem struct panel *all = mem_alloc_array(row_count + 1, sizeof(*all));
+    auto_mem struct tally_share *sums =
+        mem_alloc_array(row_count + 1, sizeof(*sums));
+    auto_mem float *most = mem_alloc_array(row_count + 1, sizeof(*most));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < tally->shares.count; i++) {
+        const struct tally_share *share = &tally->shares.items[i];
+        sums[share->row].due += share->due;
+        sums[share->row].obtained += share->obtained;
+        most[share->row] =
+            larger(most[share->row], larger(share->due, share->obtained));
+    }
+    for (uint32_t row = 0; row < row_count; row++) {
+        uint32_t at = 0;
+        while (at < count &&
+               !str_equal(all[at].pool, tally->rows.items[row].pool)) {
+            at++;
+        }
+        if (at == count) {
+            all[count++] = (struct panel){.pool = tally->rows.items[row].pool};
+        }
+        all[at].due_sum += (double)sums[row].due;
+        all[at].most =
+            all[at].most > (double)most[row] ? all[at].most : (double)most[row];
+        rank(&all[at], row, (double)sums[row].obtained);
+    }
+    qsort(all, count, sizeof(*all), compare_panels);
+    count = count < POOL_PANELS_MAX ? count : POOL_PANELS_MAX;
+    memcpy(panels, all, count * sizeof(*panels));
+    return count;
+}
+
+/* One colour for a queue in all panels, if they suffice. */
+static const char *colour_of(const struct tally *tally,
+                             const struct panel *panel, uint32_t at)
+{
+    uint32_t queue = tally->rows.items[panel->rows[at]].queue;
+
+    return colours[tally->queues.count <= ARRAY_COUNT(colours) ? queue : at];
+}
+
+static void add_shares(const struct report *report, struct strbuf *out,
+                       const struct panel *panel, double top)
+{
+    const struct tally *tally = report->tally;
+    double x = WIDTH - RIGHT;
+    double full = panel->most <= 0.2 ? 0.2 : panel->most <= 0.4 ? 0.4 : 1;
+    auto_strbuf title = {0};
+
+    strbuf_add_text(&title, "Shares of queues (dashed: due)");
+    if (report_has_pools(report)) {
+        strbuf_add_text(&title, " in ");
+        add_escaped(&title, panel->pool);
+    }
+    add_frame(out, top, PERCENT * full, "%", strbuf_text(&title));
+    for (uint32_t i = 0; i < panel->row_count; i++) {
+        uint32_t row = panel->rows[i];
+        const char *colour = colour_of(tally, panel, i);
+        strbuf_add_text(out, "<g stroke-dasharray=\"3 4\" opacity=\"0.6\">");
+        add_line(report, out, due, row, colour, top, full);
+        strbuf_add_text(out, "</g>\n");
+        add_line(report, out, obtained, row, colour, top, full);
+    }
+    if (panel->hidden_count) {
+        auto_strbuf more = {0};
+        strbuf_addf(&more, "(%u more not drawn)", panel->hidden_count);
+        add_key(out, &x, top - 10, "#57606a", strbuf_str(&more));
+    }
+    for (uint32_t i = panel->row_count; i > 0; i--) {
+        const struct tally_row *row = &tally->rows.items[panel->rows[i - 1]];
+        add_key(out, &x, top - 10, colour_of(tally, panel, i - 1),
+                tally->queues.items[row->queue].name);
+    }
+}
+
 void report_svg(const struct report *report, struct strbuf *out)
 {
-    int second = TOP + PANEL_HEIGHT + GAP;
-    int height = second + PANEL_HEIGHT + BOTTOM;
+    struct panel panels[POOL_PANELS_MAX];
+    uint32_t panel_count = make_panels(report, panels);
+    int step = PANEL_HEIGHT + GAP;
+    int last = TOP + step * (1 + (int)panel_count);
+    int height = last + PANEL_HEIGHT + BOTTOM;
 
     strbuf_addf(out,
                 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
                 "height=\"%d\" viewBox=\"0 0 %d %d\" "
-                "font-family=\"system-ui,sans-serif\" font-size=\"12\">\n",
+                "font-family=\"system-ui,sans-serif\" font-size=\"12\" "
+                "stroke-width=\"1.6\">\n",
                 WIDTH, height, WIDTH, height);
     strbuf_add_text(out,
                     "<style>.t{font-size:17px;font-weight:600}"
@@ -225,7 +418,10 @@ void report_svg(const struct report *report, struct strbuf *out)
     add_escaped(out, report->title);
     strbuf_add_text(out, "</text>\n");
     add_use(report, out, TOP);
-    add_jobs(report, out, second);
-    add_times(report, out, second + PANEL_HEIGHT + 20);
+    add_jobs(report, out, TOP + step);
+    for (uint32_t i = 0; i < panel_count; i++) {
+        add_shares(report, out, &panels[i], TOP + step * (2 + (int)i));
+    }
+    add_times(report, out, last + PANEL_HEIGHT + 20);
     strbuf_add_text(out, "</svg>\n");
 }

@@ -2,15 +2,14 @@
 
 #include <inttypes.h>
 
-enum { MS_PER_S = 1000, PERCENT = 100, NAME_COLUMNS = 20 };
+enum { MS_PER_S = 1000, HOUR_S = 3600, PERCENT = 100, NAME_COLUMNS = 20 };
 
 static const struct resource_schema *schema_of(const struct report *report)
 {
     return &report->tally->world->policy.schema;
 }
 
-/* Resources that no node has are not spoken of. */
-static bool is_shown(const struct report *report, uint32_t column)
+bool report_has_resource(const struct report *report, uint32_t column)
 {
     return report->tally->capacity_ms[column] > 0;
 }
@@ -68,10 +67,11 @@ void report_text(const struct report *report, struct strbuf *out)
     double virtual_s = (double)world->now_ms / MS_PER_S;
 
     strbuf_addf(out, "%.*s\n", STR_ARG(report->title));
-    strbuf_addf(out,
-                "%-13s %.1f h virtual in %.2f s: %.0f virtual s a second\n",
-                "time", virtual_s / 3600, report->took_s,
-                report->took_s > 0 ? virtual_s / report->took_s : 0);
+    bool is_long = virtual_s >= HOUR_S;
+    strbuf_addf(
+        out, "%-13s %.1f %s virtual in %.2f s: %.0f virtual s a second\n",
+        "time", is_long ? virtual_s / HOUR_S : virtual_s, is_long ? "h" : "s",
+        report->took_s, report->took_s > 0 ? virtual_s / report->took_s : 0);
     strbuf_addf(out,
                 "%-13s %" PRIu64 " submitted, %" PRIu64 " succeeded, %" PRIu64
                 " failed, %" PRIu64 " rejected, %" PRIu64 " cancelled, %" PRIu64
@@ -85,7 +85,7 @@ void report_text(const struct report *report, struct strbuf *out)
     }
     strbuf_addf(out, "%-13s", "utilisation");
     for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
-        if (is_shown(report, r)) {
+        if (report_has_resource(report, r)) {
             strbuf_addf(out, " %.*s %.2f %%  ",
                         STR_ARG(schema_of(report)->columns[r].name),
                         PERCENT * result->utilisation[r]);
@@ -184,7 +184,7 @@ void report_json(const struct report *report, struct strbuf *out)
     }
     strbuf_add_text(out, "\"utilisation\": {");
     for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
-        if (is_shown(report, r)) {
+        if (report_has_resource(report, r)) {
             strbuf_add_text(out, is_first ? "" : ", ");
             report_json_text(out, schema_of(report)->columns[r].name);
             strbuf_addf(out, ": %.6f", result->utilisation[r]);
@@ -208,79 +208,4 @@ void report_json(const struct report *report, struct strbuf *out)
                 report->digest);
     add_json_queues(report, out);
     strbuf_add_text(out, "}\n");
-}
-
-/* CSV. */
-
-/* An amount of a column in its unit. */
-static double amount(const struct report *report, uint32_t column, int64_t v)
-{
-    return (double)v * (double)schema_of(report)->columns[column].unit_milli /
-           1000;
-}
-
-void report_csv(const struct report *report, struct strbuf *out)
-{
-    const struct tally *tally = report->tally;
-    uint32_t column_count = schema_of(report)->column_count;
-
-    strbuf_add_text(out, "time_s,running,queued");
-    for (uint32_t r = 0; r < column_count; r++) {
-        struct str name = schema_of(report)->columns[r].name;
-        if (is_shown(report, r)) {
-            strbuf_addf(out, ",%.*s used,%.*s capacity", STR_ARG(name),
-                        STR_ARG(name));
-        }
-    }
-    strbuf_add_char(out, '\n');
-    for (size_t i = 0; i < tally->samples.count; i++) {
-        const struct tally_sample *sample = &tally->samples.items[i];
-        strbuf_addf(out, "%.3f,%u,%u", (double)sample->time_ms / MS_PER_S,
-                    sample->running_count, sample->queued_count);
-        for (uint32_t r = 0; r < column_count; r++) {
-            if (is_shown(report, r)) {
-                strbuf_addf(out, ",%.15g,%.15g",
-                            amount(report, r, sample->used.v[r]),
-                            amount(report, r, sample->capacity.v[r]));
-            }
-        }
-        strbuf_add_char(out, '\n');
-    }
-}
-
-static const char *outcome_name(const struct world_job *job)
-{
-    static const char *const names[] = {
-        [WORLD_RUNNING] = "running",   [WORLD_SUCCEEDED] = "succeeded",
-        [WORLD_FAILED] = "failed",     [WORLD_PREEMPTED] = "preempted",
-        [WORLD_REJECTED] = "rejected", [WORLD_CANCELLED] = "cancelled",
-    };
-    bool has_waited_only = job->outcome == WORLD_RUNNING && job->started_ms < 0;
-
-    return has_waited_only ? "waiting" : names[job->outcome];
-}
-
-static void put_time(struct strbuf *out, int64_t time_ms)
-{
-    strbuf_add_char(out, ',');
-    if (time_ms >= 0) {
-        strbuf_addf(out, "%.3f", (double)time_ms / MS_PER_S);
-    }
-}
-
-void report_jobs(const struct report *report, struct strbuf *out)
-{
-    const struct world *world = report->tally->world;
-
-    strbuf_add_text(
-        out, "stream,job,submitted_s,started_s,ended_s,starts,outcome\n");
-    for (size_t i = 0; i < world->jobs.count; i++) {
-        const struct world_job *job = &world->jobs.items[i];
-        struct str stream = world_scope(world, job->kind).job_set;
-        strbuf_addf(out, "%.*s,%zu", STR_ARG(stream), i);
-        put_time(out, job->submitted_ms);
-        put_time(out, job->started_ms);
-        put_time(out, job->ended_ms);
-        strbuf_addf(out, ",%u,%s\n", job->start_count, outcome_name(job));
-    }
 }

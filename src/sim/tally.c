@@ -155,11 +155,51 @@ void tally_fini(struct tally *tally)
     VEC_FREE(&tally->queues);
     VEC_FREE(&tally->queue_of_kind);
     map_fini(&tally->queue_by_name);
+    VEC_FREE(&tally->rows);
+    VEC_FREE(&tally->shares);
+    map_fini(&tally->row_by_names);
 }
 
 /* Samples. */
 
-static void note_shares(struct tally *tally, const struct command *command)
+static uint32_t row_index(struct tally *tally, uint32_t queue, struct str pool)
+{
+    struct key128 key =
+        key_of_u64(hash_bytes(pool.p, pool.byte_count, (uint64_t)queue + 1));
+    uint32_t row = map_find(&tally->row_by_names, key);
+
+    if (row == MAP_NONE) {
+        row = (uint32_t)tally->rows.count;
+        VEC_PUSH(&tally->rows,
+                 (struct tally_row){queue, arena_str(&tally->arena, pool)});
+        map_put(&tally->row_by_names, key, row);
+    }
+    return row;
+}
+
+/* Keep the shares of a sample, which is the last; their number. */
+static uint32_t keep_shares(struct tally *tally, const struct command *command)
+{
+    size_t first = tally->shares.count;
+
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        const struct queue_share *share = &command->queues.shares[i];
+        if (share->adjusted_share_ppm == 0 && share->actual_share_ppm == 0) {
+            continue;
+        }
+        uint32_t queue = queue_index(tally, share->queue);
+        VEC_PUSH(&tally->shares,
+                 (struct tally_share){
+                     .row = row_index(tally, queue, share->pool),
+                     .due = (float)((double)share->adjusted_share_ppm / PPM),
+                     .obtained = (float)((double)share->actual_share_ppm / PPM),
+                 });
+    }
+    return (uint32_t)(tally->shares.count - first);
+}
+
+/* Add them to the means. */
+static void sum_shares(struct tally *tally, const struct command *command)
 {
     double sum = 0, square_sum = 0;
     uint32_t count = 0;
@@ -196,8 +236,10 @@ int tally_sample(struct tally *tally, struct err *err)
         return -ERR_UNAVAILABLE;
     }
     if (tally->world->now_ms >= tally->warmup_ms) {
-        note_shares(tally, command);
+        sum_shares(tally, command);
     }
+    uint32_t share_first = (uint32_t)tally->shares.count;
+    uint32_t share_count = keep_shares(tally, command);
     command_destroy(command);
     control_metrics(tally->world->control, &metrics);
     VEC_PUSH(&tally->samples, (struct tally_sample){
@@ -206,6 +248,8 @@ int tally_sample(struct tally *tally, struct err *err)
                                   .capacity = tally->capacity,
                                   .running_count = tally->running_count,
                                   .queued_count = metrics.queued_count,
+                                  .share_first = share_first,
+                                  .share_count = share_count,
                               });
     return 0;
 }

@@ -12,7 +12,11 @@
  *     Jain          (sum x)^2 / (n sum x^2) of x = obtained / due over the
  *                   queues that want something, mean over samples with n > 1
  *     work lost     core and GPU hours of runs that did not end well:
- * preempted, lost or failed
+ *                   preempted, lost or failed
+ *
+ * Shares are also kept sample by sample, of each queue in each pool (a *row*):
+ * those of a pool in which a queue neither wants nor has anything are zero and
+ * not kept.
  *
  * Floating point is for reading only: nothing here decides anything.
  */
@@ -27,6 +31,19 @@ struct tally_sample {
     int64_t time_ms;
     struct resource_vec used, capacity;
     uint32_t running_count, queued_count;
+    uint32_t share_first, share_count; /* in shares */
+};
+
+/* A queue in a pool; in order of first need. */
+struct tally_row {
+    uint32_t queue;  /* index in queues */
+    struct str pool; /* owned by the tally's arena */
+};
+
+/* How a row stood at a sample. */
+struct tally_share {
+    uint32_t row;
+    float due, obtained; /* parts of the pool */
 };
 
 /* A queue's account. */
@@ -45,6 +62,9 @@ struct tally {
     struct arena arena;
     VEC(struct tally_sample) samples;
     VEC(struct tally_queue) queues;
+    VEC(struct tally_row) rows;
+    VEC(struct tally_share) shares;
+    struct map row_by_names;     /* of hashes of queue and pool */
     struct map queue_by_name;    /* of hashes */
     VEC(uint32_t) queue_of_kind; /* index in queues */
     struct resource_vec used, capacity;

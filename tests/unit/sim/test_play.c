@@ -125,8 +125,43 @@ static void reports_say_what_was_tallied(void **state)
     assert_non_null(strstr(strbuf_text(&json), "\"never_started\": 0"));
     assert_ptr_equal(strstr(strbuf_text(&csv), "time_s,running,queued"),
                      strbuf_text(&csv));
+    assert_non_null(strstr(strbuf_text(&csv),
+                           ",p due,p obtained,q due,q obtained\n60.000,"));
+    assert_non_null(strstr(strbuf_text(&svg), ">Shares of queues"));
     assert_non_null(strstr(strbuf_text(&svg), "Two &lt;queues&gt;"));
     assert_non_null(strstr(strbuf_text(&svg), "</svg>"));
+    played_fini(&played);
+}
+
+static void shares_are_told_for_each_pool_apart(void **state)
+{
+    struct played played;
+    auto_strbuf csv = {0}, svg = {0};
+
+    (void)state;
+    play_it(
+        &played,
+        "duration: 2m\n"
+        "clusters:\n"
+        "  - {name: a, pool: big, nodes: [{name: n, resources: {cpu: 4}}]}\n"
+        "  - {name: b, pool: old, nodes: [{name: n, resources: {cpu: 1}}]}\n"
+        "queues: [{name: q}, {name: \"r,s\"}]\n"
+        "jobs:\n"
+        "  - {name: j, queue: q, count: 2, resources: {cpu: 1}, runTime: "
+        "{a: 1h}, pool: old}\n"
+        "  - {name: k, queue: \"r,s\", count: 1, resources: {cpu: 3}, "
+        "runTime: {a: 1h}, pool: big}\n"
+        "scheduling: {pools: [{name: big}, {name: old}]}\n",
+        1);
+    struct report report = {.tally = &played.tally, .result = played.result};
+    report_csv(&report, &csv);
+    report_svg(&report, &svg);
+    assert_non_null(strstr(
+        strbuf_text(&csv),
+        "capacity,\"r,s due in big\",\"r,s obtained in big\",q due in old,"
+        "q obtained in old\n60.000,2,1,4,5,0.75,0.75,1,1\n"));
+    assert_non_null(strstr(strbuf_text(&svg), "(dashed: due) in big<"));
+    assert_non_null(strstr(strbuf_text(&svg), "(dashed: due) in old<"));
     played_fini(&played);
 }
 
@@ -188,6 +223,7 @@ int main(void)
         cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         cmocka_unit_test(reports_say_what_was_tallied),
         cmocka_unit_test(jobs_that_fit_nowhere_are_rejected_and_said_why),
+        cmocka_unit_test(shares_are_told_for_each_pool_apart),
         cmocka_unit_test(without_samples_to_compare_there_is_no_jain_index),
     };
 
