@@ -4,6 +4,7 @@
 #include "sched/lanes.h"
 #include "sched/sweep_undo.h"
 #include "sched/truce.h"
+#include "sched/victim_sets.h"
 
 void lend_count_run(struct sched *sched, const struct run *run, int sign)
 {
@@ -46,7 +47,8 @@ void lend_add_room(const struct round *round, uint32_t index,
 struct offer {
     uint32_t node;
     uint32_t victim_count;
-    uint64_t key;
+    uint64_t lost;
+    bool spares_groups; /* see struct victim_rules */
 };
 
 /* What a class was offered, as a heap; lives in the round's arena. */
@@ -62,8 +64,8 @@ static bool offer_less(const struct sched *sched, const struct offer *a,
     if (a->victim_count != b->victim_count) {
         return a->victim_count < b->victim_count;
     }
-    return a->key != b->key ? a->key < b->key
-                            : sched->ranks[a->node] < sched->ranks[b->node];
+    return a->lost != b->lost ? a->lost < b->lost
+                              : sched->ranks[a->node] < sched->ranks[b->node];
 }
 
 static void offers_down(const struct sched *sched, struct borrowed *borrowed,
@@ -122,6 +124,12 @@ static void offers_pop(const struct sched *sched, struct borrowed *borrowed)
     }
 }
 
+/* Nobody goes but what is foreign. */
+static const struct victim_rules LEND_RULES = {
+    .cut = UINT32_MAX,
+    .level_max = -1,
+};
+
 /* What a node offers to a job; false: foreign work there is not enough. */
 static bool make_offer(const struct search *search, uint32_t node,
                        struct offer *ret_offer)
@@ -129,25 +137,29 @@ static bool make_offer(const struct search *search, uint32_t node,
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = round->sched->free[node];
+    struct victim_set set;
 
     if (!round->sched->nodes.items[node].foreign_count) {
         return false;
     }
     lend_add_room(round, node, &room);
-    if (!amounts_fit(&class->request, &room) || !place_allows(search, node)) {
+    if (!amounts_fit(&class->request, &room) || !place_allows(search, node) ||
+        !victim_sets_judge(search, node, &LEND_RULES, &set)) {
         return false;
     }
     *ret_offer = (struct offer){
         .node = node,
-        .victim_count = victims_count(search, node),
-        .key = pool_weigh(round->pool, &room),
+        .victim_count = set.count,
+        .lost = set.lost,
+        .spares_groups = set.spares_groups,
     };
     return true;
 }
 
 static bool offer_is_same(const struct offer *a, const struct offer *b)
 {
-    return a->victim_count == b->victim_count && a->key == b->key;
+    return a->victim_count == b->victim_count && a->lost == b->lost &&
+           a->spares_groups == b->spares_groups;
 }
 
 /* Ask all nodes with foreign work. */
@@ -186,61 +198,74 @@ static void ask_moved(const struct search *search, struct borrowed *borrowed)
     }
 }
 
-/* The best offer that still stands. */
-static uint32_t best_offer(const struct search *search,
-                           struct borrowed *borrowed)
+/* The best offer that still stands; false: there is none. */
+static bool best_offer(const struct search *search, struct borrowed *borrowed,
+                       struct offer *ret_offer)
 {
     struct round *round = search->round;
-    struct offer offer;
 
     while (borrowed->count) {
         uint32_t node = borrowed->offers[0].node;
         round->counters->nodes_examined++;
-        if (!make_offer(search, node, &offer)) {
+        if (!make_offer(search, node, ret_offer)) {
             offers_pop(round->sched, borrowed);
-        } else if (offer_is_same(&offer, &borrowed->offers[0])) {
-            return node;
+        } else if (offer_is_same(ret_offer, &borrowed->offers[0])) {
+            return true;
         } else {
-            borrowed->offers[0] = offer;
+            borrowed->offers[0] = *ret_offer;
             offers_down(round->sched, borrowed, 0);
         }
     }
-    return NONE;
+    return false;
 }
 
-static uint32_t find_in_group(const struct search *search)
+static bool find_in_group(const struct search *search, struct offer *ret_offer)
 {
     const struct sched *sched = search->round->sched;
-    struct offer offer, best = {.node = NONE};
+    struct offer offer;
+    bool has_best = false;
 
     for (uint32_t i = 0; i < search->only->count; i++) {
         if (make_offer(search, search->only->nodes[i], &offer) &&
-            (best.node == NONE || offer_less(sched, &offer, &best))) {
-            best = offer;
+            (!has_best || offer_less(sched, &offer, ret_offer))) {
+            *ret_offer = offer;
+            has_best = true;
         }
     }
-    return best.node;
+    return has_best;
 }
 
-uint32_t lend_find(const struct search *search)
+static bool find_offer(const struct search *search, struct offer *ret_offer)
 {
     struct class *class = class_round(search->round, search->class_index);
 
-    if (!lend_may_recall(search->round)) {
-        return NONE;
-    }
-    place_flush(search->round);
     if (search->only) {
-        return find_in_group(search);
+        return find_in_group(search, ret_offer);
     }
     if (place_is_special(search)) {
-        return best_offer(search, ask_all(search));
+        return best_offer(search, ask_all(search), ret_offer);
     }
     if (!class->borrowed) {
         class->borrowed = ask_all(search);
     }
     ask_moved(search, class->borrowed);
-    return best_offer(search, class->borrowed);
+    return best_offer(search, class->borrowed, ret_offer);
+}
+
+uint32_t lend_find(const struct search *search, struct victim_rules *ret_rules)
+{
+    struct offer offer;
+
+    if (!lend_may_recall(search->round)) {
+        return NONE;
+    }
+    place_flush(search->round);
+    if (!find_offer(search, &offer)) {
+        return NONE;
+    }
+    *ret_rules = LEND_RULES;
+    ret_rules->spares_groups = offer.spares_groups;
+    return offer.node;
 }
 
 /* Lending. */

@@ -9,7 +9,7 @@
  * the room, unless the pool's preemption is off: it counts as preemptible, at
  * the lowest level, and what is evicted for fairness it never is.  Of the
  * nodes where foreign work alone makes room, that with the fewest victims is
- * taken, then that which is filled most.
+ * taken, then that where least is lost: the order of model.md 6.6 for them.
  *
  * A shard without foreign work pays nothing but the looks at two counters.
  *
@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "sched/round.h"
+#include "sched/victims.h"
 
 /* Whether a job's home is elsewhere. */
 static inline bool lend_is_foreign(const struct sched *sched, uint32_t job)
@@ -58,8 +58,9 @@ bool lend_is_victim(const struct round *round, const struct run *run);
 /* Add what may go so on a node. */
 void lend_add_room(const struct round *round, uint32_t node,
                    struct resource_vec *room);
-/* The best node on which foreign work alone makes room, or NONE. */
-uint32_t lend_find(const struct search *search);
+/* The best node on which foreign work alone makes room, or NONE; the rules by
+ * which it is chosen who goes there. */
+uint32_t lend_find(const struct search *search, struct victim_rules *ret_rules);
 
 /* Place the foreign work that waits; all else is done. */
 void lend_begin(struct round *round);

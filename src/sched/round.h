@@ -345,9 +345,6 @@ void evict_forget(struct round *round);
 
 /* victims.c */
 
-/* How many would lose their place on a node if only foreign work and yielders
- * may; those of a gang all count. */
-uint32_t victims_count(const struct search *search, uint32_t node);
 /* Make room for a job by preemption: decides the victims and returns the node
  * that has room now, or NONE. */
 uint32_t victims_find(const struct search *search);

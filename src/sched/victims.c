@@ -518,23 +518,6 @@ const struct victim *victims_choose(const struct search *search, uint32_t node,
     return victims;
 }
 
-uint32_t victims_count(const struct search *search, uint32_t node)
-{
-    const struct sched *sched = search->round->sched;
-    uint32_t count, total = 0;
-    const struct victim_rules rules = {.cut = UINT32_MAX, .level_max = -1};
-    const struct victim *victims = victims_choose(search, node, &rules, &count);
-
-    for (uint32_t i = 0; victims && i < count; i++) {
-        if (victims[i].job != NONE) {
-            total += victims[i].gang == NONE
-                         ? 1
-                         : sched->gangs.items[victims[i].gang].leased.count;
-        }
-    }
-    return total;
-}
-
 /* Preempt what must go for the job to have room on a node. */
 static void take_room(const struct search *search, uint32_t node,
                       const struct victim_rules *rules)
@@ -770,17 +753,20 @@ uint32_t victims_find(const struct search *search)
     const struct policy *policy = round->sched->policy;
     const struct class *class = class_round(round, search->class_index);
     struct victim_rules rules = {.level_max = -1};
-    uint32_t node = NONE;
+    uint32_t node;
 
     if (class->is_impossible) {
         return NONE;
     }
-    if (round->sched->protected_run_count) {
-        return find_set(search);
+    if (round->sched->protected_run_count ||
+        (round->sched->terms_run_count && lend_may_recall(round))) {
+        return find_set(search); /* also what foreign gangs cost may fall */
     }
-    node = lend_find(search);
-    node = node == NONE ? find_yielding(search) : node;
-    rules.cut = node == NONE ? 0 : UINT32_MAX;
+    node = lend_find(search, &rules);
+    if (node == NONE) {
+        node = find_yielding(search);
+        rules.cut = node == NONE ? 0 : UINT32_MAX;
+    }
     if (node == NONE &&
         (round->sched->terms_run_count || round->sched->is_pool_object)) {
         return find_set(search);

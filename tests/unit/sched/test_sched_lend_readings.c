@@ -1,0 +1,46 @@
+/* Readings of the rules about borrowers that the oracle of tests/prop/sched
+ * and the planner once differed about. */
+#include "world_fixture.h"
+
+static uint32_t run(struct world *w, uint32_t node, int64_t cores,
+                    bool is_foreign)
+{
+    uint32_t job = world_submit(
+        w, &(struct world_job){
+               .queue = "D", .cores = cores, .is_foreign = is_foreign});
+
+    world_lease(w, job, node, 0);
+    return job;
+}
+
+static void the_borrower_goes_where_least_is_lost(void **state)
+{
+    struct world *w = *state;
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 6});
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 5});
+
+    /* One goes on either node; then a core is left on m, and two on n, which
+     * is filled more while all borrowers are away. */
+    sched_preemption_set(w->sched, false);
+    uint32_t victim = run(w, m, 4, true);
+    (void)run(w, m, 2, true);
+    (void)run(w, n, 5, true);
+    uint32_t own =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 1);
+    assert_true(w->is_gone[victim]);
+    assert_string_equal(world_node_of(w, own), "m");
+}
+
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENARIO(the_borrower_goes_where_least_is_lost),
+    };
+
+    return RUN_TESTS(tests);
+}
