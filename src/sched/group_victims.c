@@ -190,7 +190,7 @@ void group_victims_add(const struct search *search, uint32_t node,
         one.is_surplus = left[sub_group] > 0;
         may_go = one.is_surplus
                      ? may_go || rules->takes_surplus ||
-                           may_shrink(search, gang, run->level, rules) ||
+                           may_shrink(search, gang, one.level, rules) ||
                            may_go_whole(search, gang, rules)
                      : may_go && !is_kept;
         if (!may_go) {

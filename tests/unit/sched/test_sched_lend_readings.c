@@ -33,6 +33,30 @@ static void the_borrower_goes_where_least_is_lost(void **state)
     assert_string_equal(world_node_of(w, own), "m");
 }
 
+static void urgent_surplus_of_borrowers_is_safe_without_preemption(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+
+    sched_preemption_set(w->sched, true);
+    uint32_t group =
+        world_submit_group(w,
+                           &(struct world_job){.queue = "A",
+                                               .gang = "g",
+                                               .priority_class = "high",
+                                               .is_foreign = true},
+                           &terms);
+    world_lease(w, group, node, 0);
+    world_lease(w, group + 1, node, 0);
+    world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -40,6 +64,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENARIO(the_borrower_goes_where_least_is_lost),
+        SCENARIO(urgent_surplus_of_borrowers_is_safe_without_preemption),
     };
 
     return RUN_TESTS(tests);
