@@ -274,6 +274,8 @@ void lend_begin(struct round *round)
 {
     round->is_filling = true;
     round->is_lending = true;
+    round->growth_count++; /* what had no room is looked at once more, so that
+                              the order does not hang on whom own work met */
     for (uint32_t i = 0; i < round->lane_count; i++) {
         struct lane *lane = &round->lanes[i];
         uint32_t looked_count = lane->looked_count;

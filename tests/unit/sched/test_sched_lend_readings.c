@@ -57,6 +57,30 @@ static void urgent_surplus_of_borrowers_is_safe_without_preemption(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
+/* The first of a queue has no room; so had nothing of its like at home, or
+ * there is none.  Either way its queue's turn is that of the first. */
+static void turns_of_borrowers_hang_on_no_work_at_home(void **state)
+{
+    struct world *w = *state;
+
+    for (int has_own = 0; has_own < 2; has_own++) {
+        world_restart(w);
+        world_node(w, &(struct world_node){"m", .cores = 1});
+        uint32_t n = world_node(w, &(struct world_node){"n", .cores = 4});
+        (void)run(w, n, 4, false);
+        world_submit(w, &(struct world_job){
+                            .queue = "A", .cores = 5, .is_foreign = true});
+        world_submit(w, &(struct world_job){.queue = "A", .is_foreign = true});
+        uint32_t b = world_submit(
+            w, &(struct world_job){.queue = "B", .is_foreign = true});
+        if (has_own) {
+            world_submit(w, &(struct world_job){.queue = "C", .cores = 5});
+        }
+        world_round(w, ROUND_FAST, 1);
+        assert_string_equal(world_node_of(w, b), "m");
+    }
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -65,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(the_borrower_goes_where_least_is_lost),
         SCENARIO(urgent_surplus_of_borrowers_is_safe_without_preemption),
+        SCENARIO(turns_of_borrowers_hang_on_no_work_at_home),
     };
 
     return RUN_TESTS(tests);
