@@ -150,6 +150,7 @@ void built_add_job(struct built *built, const struct instance *instance,
         .has_stateaware_off = job->is_off,
         .gang_terms = strbuf_str(&terms),
         .sub_group = (uint32_t)job->sub_group,
+        .is_foreign = job->is_foreign,
     };
     sched_job_add(built->sched, (uint32_t)index, &record);
     for (int n = 0; n < instance->node_count; n++) {
@@ -208,6 +209,9 @@ void built_init(struct built *built, const struct instance *instance,
     built_make_policy(instance, &built->policy);
     built->sched = sched_create(&built->policy);
     memset(built->classes, 0xff, sizeof(built->classes));
+    if (instance->is_object) {
+        sched_preemption_set(built->sched, instance->is_preemption_off);
+    }
     shuffle_numbers(order, instance->node_count, &shuffle);
     for (int i = 0; i < instance->node_count; i++) {
         built_set_node(built, instance, order[i]);

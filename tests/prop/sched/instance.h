@@ -93,6 +93,7 @@ struct instance_job {
     int yields_to; /* a serial number, or 0 */
     int app;
     bool is_off;
+    bool is_foreign;        /* its home is another pool, and so is its gang's */
     struct fraction charge; /* booked against its queue's budget */
 };
 
@@ -117,7 +118,9 @@ struct instance {
     struct start_limit starts, starts_per_queue;
     struct start_limit start_cores; /* in thousandths of a core */
     int start_percent;              /* of the pool in 10 s; 0: no limit */
-    int load_percent;  /* of the cores, that growth may fill; 0: all */
+    int load_percent; /* of the cores, that growth may fill; 0: all */
+    /* A pool object's shard, whose own work may not preempt. */
+    bool is_object, is_preemption_off;
     bool has_topology; /* racks are its only level */
 };
 
@@ -150,6 +153,8 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
+/* Let some jobs and gangs be at home in another pool. */
+void instance_lend(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */
 void instance_make_uniform(struct instance *instance);
 /* Draw in what any instance may have beside, each once in a while. */

@@ -60,6 +60,18 @@ static void draw_running(struct tape *tape, struct instance *instance,
     }
 }
 
+void instance_lend(struct tape *tape, struct instance *instance)
+{
+    instance->is_object = once_in(tape, 2);
+    instance->is_preemption_off = instance->is_object && once_in(tape, 4);
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        bool is_first = !job->gang || job->gang == j + 1;
+        job->is_foreign = is_first ? once_in(tape, 3)
+                                   : instance->jobs[job->gang - 1].is_foreign;
+    }
+}
+
 /* Sub-groups of the members of a gang. */
 static void draw_terms(struct tape *tape, struct instance *instance, int first,
                        int count)

@@ -119,7 +119,7 @@ static void decide_new(struct oracle *o, int unit)
     }
 }
 
-static void run_pass(struct oracle *o)
+void oracle_run(struct oracle *o)
 {
     for (int unit; (unit = oracle_next_unit(o, false)) >= 0;) {
         if (o->status[unit] == EVICTED) {
@@ -139,6 +139,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         .now = now,
         .starts = instance->starts,
         .start_cores = instance->start_cores,
+        .compares_sets = instance->is_object,
         .plan = ret_plan,
     };
     bool has_waiting = false;
@@ -156,8 +157,9 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         o.status[j] = !job->is_there         ? GONE
                       : job->node == NO_NODE ? WAITING
                                              : STEADY;
-        o.compares_sets |= o.status[j] == STEADY && job->has_terms;
+        o.has_groups |= o.status[j] == STEADY && job->has_terms;
     }
+    o.compares_sets |= o.has_groups;
     oracle_spare(&o);
     oracle_flows_begin(&o);
     oracle_measure(&o);
@@ -165,19 +167,21 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         has_waiting |= o.admitted[j] ||
                        (o.status[j] == WAITING && oracle_is_candidate(&o, j));
     }
-    if (kind == ROUND_BALANCE && !instance->is_fair_share_off && has_waiting) {
+    if (kind == ROUND_BALANCE && !instance->is_fair_share_off &&
+        !instance->is_preemption_off && has_waiting) {
         oracle_evict(&o);
     }
     oracle_head(&o);
-    run_pass(&o);
+    oracle_run(&o);
     if (o.has_growth) {
         o.is_filling = true;
         memset(o.is_passed_over, 0, sizeof(o.is_passed_over));
         memset(o.is_hopeless, 0, sizeof(o.is_hopeless));
-        run_pass(&o);
+        oracle_run(&o);
     }
     if (kind == ROUND_BALANCE) {
         oracle_grow(&o);
     }
+    oracle_lend(&o);
     oracle_promise(&o);
 }

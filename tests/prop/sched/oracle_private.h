@@ -50,7 +50,10 @@ struct oracle {
     const struct instance *in;
     enum round_kind kind;
     bool is_filling;
-    bool compares_sets; /* gangs with terms run: see oracle_sets.c */
+    bool has_groups;    /* gangs with terms run */
+    bool compares_sets; /* they do, or it is a pool object's shard: see
+                           oracle_sets.c */
+    bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
     struct number key;  /* K of the unit of new work that is tried */
     bool has_growth;
@@ -241,6 +244,7 @@ struct victim {
     bool yields, is_evicted; /* some of it */
     int ordinal;
     bool is_surplus;
+    bool is_foreign;
     bool breaks; /* all of its gang goes, wherever it is */
     bool is_kept;
 };
@@ -266,6 +270,19 @@ int oracle_choose(const struct oracle *o, int job, int node,
 /* Preempt them. */
 void oracle_take_room(struct oracle *o, int job, int node,
                       const struct rules *rules);
+
+/* oracle_lend.c */
+
+/* Whether a run may go since its home is elsewhere. */
+bool oracle_may_recall(const struct oracle *o, int victim);
+/* Whether any may. */
+bool oracle_has_recall(const struct oracle *o);
+/* The cheapest place for a job where work of other pools alone makes room, or
+ * NO_NODE; the rules that choose who goes. */
+int oracle_find_recall(const struct oracle *o, int job, int rack,
+                       struct rules *ret_rules);
+/* Place work of other pools that waits, in what is left. */
+void oracle_lend(struct oracle *o);
 
 /* oracle_surplus.c */
 
@@ -294,6 +311,10 @@ struct price {
     int pod;     /* of these, the highest id */
 };
 
+/* What a place on a node costs, and the rules that choose there: those given,
+ * or with what breaks a gang kept first.  False: there is no room. */
+bool oracle_judge(const struct oracle *o, int job, int node,
+                  struct rules *rules, struct price *ret_price);
 /* The cheapest place for a job, or NO_NODE; the rules that choose there. */
 int oracle_find_set(const struct oracle *o, int job, int rack,
                     struct rules *rules);
@@ -360,6 +381,9 @@ struct number oracle_key(const struct oracle *o, int unit);
 int oracle_next_unit(const struct oracle *o, bool is_evicted_only);
 
 /* oracle.c */
+
+/* Decide about all that may be tried now. */
+void oracle_run(struct oracle *o);
 
 /* Place a unit of new work if there is room, or can be made; whether it was. */
 bool oracle_place(struct oracle *o, int unit);

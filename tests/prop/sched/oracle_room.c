@@ -16,6 +16,9 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
     if (o->node[victim] != node || oracle_is_yielder(o, victim)) {
         return o->node[victim] == node;
     }
+    if (oracle_may_recall(o, victim) || o->in->is_preemption_off) {
+        return oracle_may_recall(o, victim);
+    }
     if (o->status[victim] == EVICTED) {
         return oracle_level(o, victim) <= oracle_level(o, job) &&
                o->ordinal[victim] >= o->turn &&
@@ -31,6 +34,9 @@ static bool kept_before(const struct oracle *o, const struct rules *rules,
 {
     if (rules->spares_gangs && a->breaks != b->breaks) {
         return a->breaks;
+    }
+    if (a->is_foreign != b->is_foreign) {
+        return b->is_foreign;
     }
     if (oracle_level(o, a->job) != oracle_level(o, b->job)) {
         return oracle_level(o, a->job) > oracle_level(o, b->job);
@@ -66,6 +72,7 @@ static void add(const struct oracle *o, int job, bool is_surplus,
         victims[(*count)++] = (struct victim){
             .job = job,
             .is_surplus = is_surplus,
+            .is_foreign = record->is_foreign,
             .breaks = record->gang && !is_surplus,
         };
     }
@@ -169,7 +176,8 @@ static void preempt_one(struct oracle *o, int victim, int job,
 
 static void preempt(struct oracle *o, const struct victim *victim, int job)
 {
-    enum sched_preemption why = victim->yields       ? SCHED_PREEMPT_YIELD
+    enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
+                                : victim->yields     ? SCHED_PREEMPT_YIELD
                                 : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
                                 : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
                                                      : SCHED_PREEMPT_URGENCY;

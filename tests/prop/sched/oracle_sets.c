@@ -5,7 +5,9 @@
 
 static int64_t rank_of(const struct oracle *o, int job)
 {
-    return oracle_level(o, job) + ((int64_t)1 << 31);
+    return o->in->jobs[job].is_foreign
+               ? 0
+               : oracle_level(o, job) + ((int64_t)1 << 31);
 }
 
 /* How many go with a victim. */
@@ -91,6 +93,25 @@ int oracle_price_compare(const struct price *a, const struct price *b)
     return c ? c : compare_groups(a, b);
 }
 
+bool oracle_judge(const struct oracle *o, int job, int node,
+                  struct rules *rules, struct price *ret_price)
+{
+    struct rules sparing = *rules;
+    struct price other;
+
+    if (!judge(o, job, node, rules, ret_price)) {
+        return false;
+    }
+    /* There may be a way that leaves more gangs whole. */
+    sparing.spares_gangs = true;
+    if (ret_price->breaks && judge(o, job, node, &sparing, &other) &&
+        oracle_price_compare(&other, ret_price) < 0) {
+        *ret_price = other;
+        *rules = sparing;
+    }
+    return true;
+}
+
 int oracle_find_set(const struct oracle *o, int job, int rack,
                     struct rules *rules)
 {
@@ -98,26 +119,20 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
     struct price best_price;
     struct rules found = *rules;
 
-    rules->level_max = o->in->is_urgency_off ? -1 : oracle_level(o, job) - 1;
+    rules->level_max = o->in->is_urgency_off || o->in->is_preemption_off
+                           ? -1
+                           : oracle_level(o, job) - 1;
     for (int n = 0; n < o->in->node_count; n++) {
-        struct rules plain = *rules, sparing = *rules;
-        struct price price, other;
-        sparing.spares_gangs = true;
-        if (!oracle_allows(o, job, n) || oracle_pass(o, job, n) == PASS_NO ||
-            (rack && o->in->nodes[n].rack != rack) ||
-            !judge(o, job, n, &plain, &price)) {
-            continue;
-        }
-        /* There may be a way that leaves more gangs whole. */
-        if (price.breaks && judge(o, job, n, &sparing, &other) &&
-            oracle_price_compare(&other, &price) < 0) {
-            price = other;
-            plain = sparing;
-        }
-        if (best == NO_NODE || oracle_price_compare(&price, &best_price) < 0) {
+        struct rules here = *rules;
+        struct price price;
+        if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
+            (!rack || o->in->nodes[n].rack == rack) &&
+            oracle_judge(o, job, n, &here, &price) &&
+            (best == NO_NODE ||
+             oracle_price_compare(&price, &best_price) < 0)) {
             best = n;
             best_price = price;
-            found = plain;
+            found = here;
         }
     }
     *rules = found;
@@ -128,7 +143,7 @@ bool oracle_might_find_set(const struct oracle *o, int job)
 {
     struct rules rules = {.takes_surplus = true};
 
-    return o->compares_sets && o->kind == ROUND_BALANCE && !o->is_filling &&
+    return o->has_groups && o->kind == ROUND_BALANCE && !o->is_filling &&
            oracle_find_set(o, job, 0, &rules) != NO_NODE;
 }
 

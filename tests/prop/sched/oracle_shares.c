@@ -33,8 +33,10 @@ bool oracle_is_within_limit(const struct oracle *o, int job,
         return true;
     }
     for (int j = 0; j < o->in->job_count; j++) {
+        /* What may be taken back does not keep a queue's own from a place. */
         if (oracle_runs(o, j) && o->in->jobs[j].priority_class == 0 &&
-            o->in->jobs[j].queue == o->in->jobs[job].queue) {
+            o->in->jobs[j].queue == o->in->jobs[job].queue &&
+            !oracle_may_recall(o, j)) {
             used += o->in->jobs[j].request[0];
         }
     }
@@ -152,8 +154,9 @@ static bool may_all_go(const struct oracle *o, int job)
 void oracle_evict(struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
-        if (o->status[j] == STEADY && o->is_over[o->in->jobs[j].queue] &&
-            oracle_is_base(o, j) && may_all_go(o, j)) {
+        if (o->status[j] == STEADY && !o->in->jobs[j].is_foreign &&
+            o->is_over[o->in->jobs[j].queue] && oracle_is_base(o, j) &&
+            may_all_go(o, j)) {
             o->status[j] = EVICTED;
         }
     }

@@ -102,12 +102,15 @@ bool oracle_may_shrink(const struct oracle *o, int victim, int job,
         may_all_go(o, victim, job, rules)) {
         return true;
     }
-    if (gap < 0 || (gap == 0 && o->in->jobs[victim].frozen_until > o->now)) {
+    if (o->in->jobs[job].is_foreign || gap < 0 ||
+        (gap == 0 && o->in->jobs[victim].frozen_until > o->now)) {
         return false;
     }
     /* It is like work of lifetime 0, whatever its class says. */
-    if (queue == o->in->jobs[job].queue ||
-        (gap > 0 && !o->in->is_urgency_off)) {
+    if (queue == o->in->jobs[job].queue || o->in->is_preemption_off) {
+        return queue == o->in->jobs[job].queue;
+    }
+    if ((gap > 0 && !o->in->is_urgency_off)) {
         return true;
     }
     return !o->in->is_fair_share_off &&

@@ -2,6 +2,12 @@
  * order is that in which evicted work would win its place back. */
 #include "oracle_private.h"
 
+/* Whether a run gives way before all that is evicted. */
+static bool goes_first(const struct oracle *o, int job)
+{
+    return oracle_is_yielder(o, job) || oracle_may_recall(o, job);
+}
+
 /* 1 + the ordinal down to which evicted work on the node must go; 0: none. */
 static int cut_of(const struct oracle *o, int job, int node)
 {
@@ -10,7 +16,7 @@ static int cut_of(const struct oracle *o, int job, int node)
 
     for (int j = 0; j < o->in->job_count; j++) {
         for (int k = 0; k < INSTANCE_KINDS; k++) {
-            room[k] += oracle_is_yielder(o, j) && o->node[j] == node
+            room[k] += goes_first(o, j) && o->node[j] == node
                            ? o->in->jobs[j].request[k]
                            : 0;
         }
@@ -19,7 +25,7 @@ static int cut_of(const struct oracle *o, int job, int node)
         bool is_any = false;
         for (int j = 0; j < o->in->job_count; j++) {
             if (o->status[j] == EVICTED && o->node[j] == node &&
-                o->ordinal[j] == ordinal && !oracle_is_yielder(o, j) &&
+                o->ordinal[j] == ordinal && !goes_first(o, j) &&
                 oracle_level(o, j) <= oracle_level(o, job)) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
@@ -95,10 +101,10 @@ static int find_yielding(const struct oracle *o, int job, int rack)
         int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
         bool is_any = false;
         for (int j = 0; j < o->in->job_count; j++) {
-            if (oracle_is_yielder(o, j) && o->node[j] == n) {
+            if (goes_first(o, j) && o->node[j] == n) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
-                is_any = true;
+                is_any |= oracle_is_yielder(o, j);
             }
         }
         uint64_t key = oracle_weigh(o, room);
@@ -116,14 +122,17 @@ static int find_yielding(const struct oracle *o, int job, int rack)
 int oracle_find_with_victims(struct oracle *o, int job, int rack)
 {
     struct rules rules = {.cut = INSTANCE_JOBS_MAX + 2, .level_max = -1};
-    int node = find_yielding(o, job, rack);
+    bool is_first_step = !o->has_groups || !oracle_has_recall(o);
+    int node =
+        is_first_step ? oracle_find_recall(o, job, rack, &rules) : NO_NODE;
 
-    if (node == NO_NODE && o->compares_sets) {
+    if (node == NO_NODE && is_first_step) {
+        node = find_yielding(o, job, rack);
+    }
+    if (node == NO_NODE) {
         rules.cut = 0;
-        node = oracle_find_set(o, job, rack, &rules);
-    } else if (node == NO_NODE) {
-        rules.cut = 0;
-        node = find_fair(o, job, rack, &rules.cut);
+        node = o->compares_sets ? oracle_find_set(o, job, rack, &rules)
+                                : find_fair(o, job, rack, &rules.cut);
     }
     if (node == NO_NODE && !o->compares_sets && !o->in->is_urgency_off) {
         rules.cut = 0;

@@ -57,17 +57,16 @@ static void pass_job(struct tape *tape, struct instance *instance,
     }
 }
 
-/* Surplus goes first, what breaks a gang takes all of it, and gangs grow and
- * shrink: in some rounds, at times apart. */
-static bool agrees_on_running_groups(struct tape *tape)
+/* In some rounds, at times apart. */
+static bool agrees_through_rounds(struct tape *tape,
+                                  const struct instance *start)
 {
-    struct instance instance;
+    struct instance instance = *start;
     struct built built;
     struct sched_plan plan;
     bool holds = true;
     int now = INSTANCE_GROUPS_NOW;
 
-    instance_draw_groups(tape, &instance);
     built_init(&built, &instance, 0);
     built.sched->checks_victims = true;
     for (uint64_t rounds = draw(tape, 1, 3); holds && rounds > 0; rounds--) {
@@ -87,10 +86,35 @@ static bool agrees_on_running_groups(struct tape *tape)
     return holds;
 }
 
+/* Surplus goes first, what breaks a gang takes all of it, and gangs grow and
+ * shrink. */
+static bool agrees_on_running_groups(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    return agrees_through_rounds(tape, &instance);
+}
+
+/* Work of other pools comes last and goes first. */
+static bool agrees_on_borrowers(struct tape *tape)
+{
+    struct instance instance;
+
+    if (draw(tape, 0, 1)) {
+        instance_draw_groups(tape, &instance);
+    } else {
+        instance_draw(tape, &instance);
+    }
+    instance_lend(tape, &instance);
+    return agrees_through_rounds(tape, &instance);
+}
+
 int main(void)
 {
-    return prop_check("agrees_on_running_groups", agrees_on_running_groups,
-                      3000, 0)
-               ? 0
-               : 1;
+    bool holds = prop_check("agrees_on_running_groups",
+                            agrees_on_running_groups, 3000, 0);
+
+    holds &= prop_check("agrees_on_borrowers", agrees_on_borrowers, 3000, 0);
+    return holds ? 0 : 1;
 }

@@ -40,11 +40,13 @@ static bool same(const struct built *built, const struct sched_plan *plan,
 static void show_knobs(const struct instance *instance)
 {
     fprintf(stderr,
-            "protected %d%% limit %d%% off %d %d weighted %d half %d over %d "
+            "protected %d%% object %d %d load %d limit %d%% off %d %d weighted "
+            "%d half %d over %d "
             "budget %d window %d %d strict %d backfill %d%s\n",
-            instance->protected_percent, instance->limit_percent,
-            instance->is_fair_share_off, instance->is_urgency_off,
-            instance->is_weighted, instance->half_ms,
+            instance->protected_percent, instance->is_object,
+            instance->is_preemption_off, instance->load_percent,
+            instance->limit_percent, instance->is_fair_share_off,
+            instance->is_urgency_off, instance->is_weighted, instance->half_ms,
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,
@@ -95,7 +97,7 @@ static void show_jobs(const struct instance *instance)
             stderr,
             "job %d%s: q%d %s %d/%d/%d rack %d tol %d prio %d sub %d gang %d "
             "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d succeeded "
-            "%d frozen %d) was %d "
+            "%d frozen %d) foreign %d was %d "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
             "yields %d\n",
@@ -104,10 +106,10 @@ static void show_jobs(const struct instance *instance)
             j->request[SEATS], j->rack, j->is_tolerant, j->priority,
             j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
             j->has_terms, j->sub_group, j->sub_minimum, j->sub_count, j->hops,
-            j->has_succeeded, j->frozen_until, j->was_leased, j->avoided,
-            j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
-            fraction_value(j->charge), j->started, j->admitted, j->promised,
-            j->yields_to);
+            j->has_succeeded, j->frozen_until, j->is_foreign, j->was_leased,
+            j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
+            j->deadline, fraction_value(j->charge), j->started, j->admitted,
+            j->promised, j->yields_to);
     }
 }
 
