@@ -57,6 +57,24 @@ void cli_say(const struct cli *cli, const char *format, ...)
     fputc('\n', cli->ports->out);
 }
 
+void cli_note(struct cli *cli, const char *format, ...)
+{
+    va_list arguments;
+    char line[1024];
+
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    if (cli->output == CLI_OUTPUT_TEXT) {
+        cli_say(cli, "%s", line);
+        return;
+    }
+    if (!cli->notes) {
+        cli->notes = json_array();
+    }
+    (void)json_array_append_new(cli->notes, json_string(line));
+}
+
 char *cli_format(struct cli *cli, const char *format, ...)
 {
     va_list arguments;
@@ -386,6 +404,9 @@ enum cli_exit cli_main(const struct cli_ports *ports, int argument_count,
     }
     if (rc == CLI_OK && !is_done) {
         rc = cli->command->run(cli);
+    }
+    if (cli->notes) {
+        cli_print_json(cli, json_pack("{s:o}", "messages", cli->notes));
     }
     if (fflush(ports->out) != 0 && rc == CLI_OK) {
         rc = cli_fail_errno(cli, CLI_FAILED, "cannot write");

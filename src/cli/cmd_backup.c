@@ -131,8 +131,8 @@ enum cli_exit cmd_backup(struct cli *cli)
     rpc_stream_close_send(stream);
     rc = receive(cli, &backup, stream);
     if (rc == CLI_OK) {
-        cli_say(cli, "Copied %u files, %llu bytes, to %s", backup.file_count,
-                (unsigned long long)backup.byte_count, backup.directory);
+        cli_note(cli, "Copied %u files, %llu bytes, to %s", backup.file_count,
+                 (unsigned long long)backup.byte_count, backup.directory);
     }
     return rc;
 }

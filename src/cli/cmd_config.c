@@ -73,7 +73,7 @@ enum cli_exit cmd_config_use_context(struct cli *cli)
     (void)json_object_set_new(config, "currentContext", json_string(name));
     rc = write_config(cli, config);
     if (rc == CLI_OK) {
-        cli_say(cli, "Current context set to %s", name);
+        cli_note(cli, "Current context set to %s", name);
     }
     return rc;
 }
@@ -96,7 +96,7 @@ enum cli_exit cmd_config_get_contexts(struct cli *cli)
     json_object_foreach(walked, name, context)
     {
         bool is_current = current && strcmp(current, name) == 0;
-        cli_say(cli, "%s%s", name, is_current ? " (current)" : "");
+        cli_note(cli, "%s%s", name, is_current ? " (current)" : "");
     }
     return CLI_OK;
 }
@@ -106,7 +106,7 @@ enum cli_exit cmd_config_current_context(struct cli *cli)
     if (!*cli->context.name) {
         return cli_fail(cli, CLI_NOT_FOUND, "no context is chosen");
     }
-    cli_say(cli, "%s", cli->context.name);
+    cli_note(cli, "%s", cli->context.name);
     return CLI_OK;
 }
 

@@ -67,7 +67,7 @@ enum cli_exit cmd_cancel_job_set(struct cli *cli)
     if (rc != CLI_OK) {
         return rc;
     }
-    cli_say(cli, "Requested cancellation for job set %s", request.job_set_id);
+    cli_note(cli, "Requested cancellation for job set %s", request.job_set_id);
     return check_jobs_after(cli, &check, CHECK_CANCEL);
 }
 
@@ -87,7 +87,7 @@ enum cli_exit cmd_preempt_job(struct cli *cli)
     if (rc != CLI_OK) {
         return rc;
     }
-    cli_say(cli, "Requested preemption for job %s", id);
+    cli_note(cli, "Requested preemption for job %s", id);
     return check_jobs_after(cli, &check, CHECK_PREEMPT);
 }
 

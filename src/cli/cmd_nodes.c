@@ -250,7 +250,7 @@ enum cli_exit cmd_quarantine_node(struct cli *cli)
                             &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Quarantined node %s", request.node_name);
+        cli_note(cli, "Quarantined node %s", request.node_name);
     }
     return rc;
 }
@@ -267,7 +267,7 @@ enum cli_exit cmd_release_node(struct cli *cli)
         rc = cli_call_empty(cli, "/berth.api.Berth/ReleaseNode", &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Released node %s", request.node_name);
+        cli_note(cli, "Released node %s", request.node_name);
     }
     return rc;
 }

@@ -75,7 +75,7 @@ static enum cli_exit on_executor(struct cli *cli, const char *method,
     if (rc != CLI_OK) {
         return rc;
     }
-    cli_say(cli, "Requested %s of jobs on executor %s", done, request.name);
+    cli_note(cli, "Requested %s of jobs on executor %s", done, request.name);
     return check_executor(cli, request.name);
 }
 
@@ -116,7 +116,7 @@ static enum cli_exit on_node(struct cli *cli, const char *method,
     if (rc != CLI_OK) {
         return rc;
     }
-    cli_say(cli, "Requested %s of jobs on node %s", done, request.name);
+    cli_note(cli, "Requested %s of jobs on node %s", done, request.name);
     return check_node(cli, request.name, request.executor);
 }
 
@@ -160,7 +160,7 @@ static enum cli_exit on_one_queue(struct cli *cli,
                             action->is_cancel ? &cancel.base : &preempt.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Requested %s of jobs of queue %s", action->done, name);
+        cli_note(cli, "Requested %s of jobs of queue %s", action->done, name);
     }
     return rc;
 }
@@ -233,8 +233,8 @@ static enum cli_exit set_executor(struct cli *cli, bool is_cordoned,
     if (rc != CLI_OK) {
         return rc;
     }
-    cli_say(cli, "%s executor %s", is_cordoned ? "Cordoned" : "Uncordoned",
-            request.name);
+    cli_note(cli, "%s executor %s", is_cordoned ? "Cordoned" : "Uncordoned",
+             request.name);
     return check_executor(cli, request.name);
 }
 
@@ -261,7 +261,7 @@ enum cli_exit cmd_cordon_node(struct cli *cli)
             cli_call_empty(cli, "/binoculars.Binoculars/Cordon", &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Cordoned node %s", request.node_name);
+        cli_note(cli, "Cordoned node %s", request.node_name);
     }
     return rc;
 }
@@ -278,7 +278,7 @@ enum cli_exit cmd_uncordon_node(struct cli *cli)
             cli_call_empty(cli, "/berth.api.Berth/UncordonNode", &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Uncordoned node %s", request.node_name);
+        cli_note(cli, "Uncordoned node %s", request.node_name);
     }
     return rc;
 }
@@ -292,7 +292,7 @@ enum cli_exit cmd_delete_executor(struct cli *cli)
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Executor/DeleteExecutor", &request.base);
     if (rc == CLI_OK && is_there == CLI_OK) {
-        cli_say(cli, "Deleted executor %s", request.name);
+        cli_note(cli, "Deleted executor %s", request.name);
     }
     return rc == CLI_OK ? is_there : rc;
 }

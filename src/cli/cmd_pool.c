@@ -137,7 +137,7 @@ static enum cli_exit put_pool(struct cli *cli, const char *method,
     }
     enum cli_exit rc = cli_call_empty(cli, method, &pool->base);
     if (rc == CLI_OK) {
-        cli_say(cli, "%s pool %s", done, pool->name);
+        cli_note(cli, "%s pool %s", done, pool->name);
     }
     return rc;
 }
@@ -156,7 +156,7 @@ static enum cli_exit update_pool(struct cli *cli, const Berth__Api__Pool *was,
     wire_encode(&was->base, &before);
     wire_encode(&pool->base, &after);
     if (str_equal(strbuf_str(&before), strbuf_str(&after))) {
-        cli_say(cli, "Unchanged pool %s", pool->name);
+        cli_note(cli, "Unchanged pool %s", pool->name);
         return CLI_OK;
     }
     return put_pool(cli, "/berth.api.Berth/UpdatePool", "Edited", pool);
@@ -241,7 +241,7 @@ static enum cli_exit check_document(struct cli *cli, const json_t *document)
         rc = cli_fail(cli, CLI_INVALID, "%s", err.text);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Created pool %s", pool->name);
+        cli_note(cli, "Created pool %s", pool->name);
     }
     return rc;
 }
@@ -323,8 +323,7 @@ enum cli_exit cmd_edit_pool(struct cli *cli)
 }
 
 /* What becomes of that which a deleted pool had. */
-static void say_what_goes(const struct cli *cli,
-                          const Berth__Api__PoolStatus *status)
+static void say_what_goes(struct cli *cli, const Berth__Api__PoolStatus *status)
 {
     uint32_t job_count =
         status->running_own_count + status->running_foreign_count;
@@ -332,16 +331,17 @@ static void say_what_goes(const struct cli *cli,
     uint32_t queued_count = status->queued_own_count;
 
     if (node_count > 0) {
-        cli_say(cli,
-                "  %u node%s to the pool%s that match%s now, or to the default "
-                "pool; %u job%s on there",
-                node_count, node_count == 1 ? " goes" : "s go",
-                node_count == 1 ? "" : "s", node_count == 1 ? "es it" : " them",
-                job_count, job_count == 1 ? " goes" : "s go");
+        cli_note(
+            cli,
+            "  %u node%s to the pool%s that match%s now, or to the default "
+            "pool; %u job%s on there",
+            node_count, node_count == 1 ? " goes" : "s go",
+            node_count == 1 ? "" : "s", node_count == 1 ? "es it" : " them",
+            job_count, job_count == 1 ? " goes" : "s go");
     }
     if (queued_count > 0) {
-        cli_say(cli, "  %u waiting job%s to the default pool", queued_count,
-                queued_count == 1 ? " goes" : "s go");
+        cli_note(cli, "  %u waiting job%s to the default pool", queued_count,
+                 queued_count == 1 ? " goes" : "s go");
     }
 }
 
@@ -357,7 +357,7 @@ static enum cli_exit delete_pool(struct cli *cli, char *name)
         rc = cli_call_empty(cli, "/berth.api.Berth/DeletePool", &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Deleted pool %s", name);
+        cli_note(cli, "Deleted pool %s", name);
     }
     if (rc == CLI_OK) {
         say_what_goes(cli, status);

@@ -244,8 +244,8 @@ static enum cli_exit create_queue(struct cli *cli, const Api__Queue *queue)
         cli_call_empty(cli, "/api.Submit/CreateQueue", &queue->base);
 
     if (rc == CLI_OK) {
-        cli_say(cli, "%s queue %s", is_replaced ? "Replaced" : "Created",
-                queue->name);
+        cli_note(cli, "%s queue %s", is_replaced ? "Replaced" : "Created",
+                 queue->name);
     }
     return rc;
 }
@@ -307,12 +307,12 @@ enum cli_exit cmd_update_queue(struct cli *cli)
     }
     wire_encode(&queue->base, &after);
     if (str_equal(strbuf_str(&before), strbuf_str(&after))) {
-        cli_say(cli, "Unchanged queue %s", queue->name);
+        cli_note(cli, "Unchanged queue %s", queue->name);
         return CLI_OK;
     }
     rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
     if (rc == CLI_OK) {
-        cli_say(cli, "Updated queue %s", queue->name);
+        cli_note(cli, "Updated queue %s", queue->name);
     }
     return rc;
 }
@@ -326,7 +326,7 @@ enum cli_exit cmd_delete_queue(struct cli *cli)
     enum cli_exit rc =
         cli_call_empty(cli, "/api.Submit/DeleteQueue", &request.base);
     if (rc == CLI_OK && is_there == CLI_OK) {
-        cli_say(cli, "Deleted queue %s (or it did not exist)", request.name);
+        cli_note(cli, "Deleted queue %s (or it did not exist)", request.name);
     }
     return rc == CLI_OK ? is_there : rc;
 }
@@ -398,8 +398,8 @@ static enum cli_exit set_cordon(struct cli *cli, bool is_cordoned)
                                 &request.base);
         }
         if (rc == CLI_OK) {
-            cli_say(cli, "%s queue %s", is_cordoned ? "Cordoned" : "Uncordoned",
-                    request.name);
+            cli_note(cli, "%s queue %s",
+                     is_cordoned ? "Cordoned" : "Uncordoned", request.name);
         }
     }
     return rc;
@@ -432,7 +432,7 @@ static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
     if (!cli_has(cli, "dry-run")) {
         return create_queue(cli, queue);
     }
-    cli_say(cli, "Created queue %s", queue->name);
+    cli_note(cli, "Created queue %s", queue->name);
     return CLI_OK;
 }
 
@@ -451,8 +451,8 @@ static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)
                             message);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Created retry policy %s",
-                ((Api__RetryPolicy *)(void *)message)->name);
+        cli_note(cli, "Created retry policy %s",
+                 ((Api__RetryPolicy *)(void *)message)->name);
     }
     return rc;
 }

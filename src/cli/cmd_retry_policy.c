@@ -25,8 +25,8 @@ static enum cli_exit put_policy(struct cli *cli, const char *method,
     }
     rc = cli_call_empty(cli, method, message);
     if (rc == CLI_OK) {
-        cli_say(cli, "%s retry policy %s", done,
-                ((Api__RetryPolicy *)(void *)message)->name);
+        cli_note(cli, "%s retry policy %s", done,
+                 ((Api__RetryPolicy *)(void *)message)->name);
     }
     return rc;
 }
@@ -60,7 +60,7 @@ enum cli_exit cmd_delete_retry_policy(struct cli *cli)
                             &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Deleted retry policy %s", request.name);
+        cli_note(cli, "Deleted retry policy %s", request.name);
     }
     return rc;
 }

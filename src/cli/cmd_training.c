@@ -291,8 +291,8 @@ enum cli_exit cmd_update_training_job(struct cli *cli)
                             &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Updated training job %s of queue %s: priority class %s",
-                request.name, request.queue, request.priority_class_name);
+        cli_note(cli, "Updated training job %s of queue %s: priority class %s",
+                 request.name, request.queue, request.priority_class_name);
     }
     return rc;
 }
@@ -309,8 +309,8 @@ enum cli_exit cmd_delete_training_job(struct cli *cli)
                             &request.base);
     }
     if (rc == CLI_OK) {
-        cli_say(cli, "Deleted training job %s of queue %s", request.name,
-                request.queue);
+        cli_note(cli, "Deleted training job %s of queue %s", request.name,
+                 request.queue);
     }
     return rc;
 }

@@ -180,7 +180,23 @@ static void print_seen(struct cli *cli, const struct watch *watch,
     }
 }
 
-/* One line of JSON, which is what programs want of a stream. */
+/* With -o: an object for each event, JSON on one line, YAML as a document. */
+static void print_object(struct cli *cli, const struct seen *seen)
+{
+    json_t *object = json_pack("{s:s, s:o}", "type", seen->type, "event",
+                               wire_json_write(seen->message, 0));
+
+    if (cli->output == CLI_OUTPUT_YAML) {
+        fputs("---\n", cli->ports->out);
+        cli_print_json(cli, object);
+        return;
+    }
+    (void)json_dumpf(object, cli->ports->out, JSON_COMPACT);
+    fputc('\n', cli->ports->out);
+    json_decref(object);
+}
+
+/* With --raw, as armadactl does: the type, and JSON behind it. */
 static void print_raw(struct cli *cli, const struct seen *seen)
 {
     auto_json_t *json = wire_json_write(seen->message, 0);
@@ -223,7 +239,9 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
     }
     see_rest(message->message, &seen);
     count(watch, &seen);
-    if (cli_has(cli, "raw") || cli->output == CLI_OUTPUT_JSON) {
+    if (cli->output != CLI_OUTPUT_TEXT) {
+        print_object(cli, &seen);
+    } else if (cli_has(cli, "raw")) {
         print_raw(cli, &seen);
     } else {
         print_seen(cli, watch, &seen);

@@ -81,6 +81,7 @@ struct cli {
     enum cli_output output;
     struct context context;
     struct rpc_channel *channel; /* owned; opened by the first call */
+    json_t *notes;               /* owned; NULL: none */
 };
 
 /* All commands, in the order of --help. */
@@ -154,6 +155,9 @@ enum rpc_code cli_try(struct cli *cli, const char *path,
 
 /* Write a line to standard output. */
 void cli_say(const struct cli *cli, const char *format, ...) printf_like(2, 3);
+/* Say that something was done: a line, or with -o json or yaml one of the
+ * `messages` of the object that is written in the end. */
+void cli_note(struct cli *cli, const char *format, ...) printf_like(2, 3);
 /* If -o json or yaml was given, write `message` so and answer true. */
 bool cli_print_message(const struct cli *cli, const ProtobufCMessage *message);
 /* Write `json` as -o says (text: as YAML); takes the reference. */

@@ -471,6 +471,13 @@ static void watch_counts_no_job_that_was_only_asked_about(void **state)
           "JobReprioritizingEvent {\"jobId\":\"01x\"}\n"
           "JobSucceededEvent {\"jobId\":\"01a\"}\n",
           "");
+    struct run_result result =
+        ASK(script, "", "watch", "q", "s", "--exit-if-inactive", "-o", "json");
+    assert_non_null(strstr(result.out,
+                           "{\"type\":\"JobSubmittedEvent\",\"event\":{"
+                           "\"jobId\":\"01a\"}}\n"));
+    free(result.out);
+    free(result.err);
 }
 
 static void jobs_are_listed_as_a_table(void **state)

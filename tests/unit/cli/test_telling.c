@@ -136,6 +136,22 @@ static void amounts_of_nodes_are_in_one_unit(void **state)
     free(result.err);
 }
 
+static void what_was_done_is_an_object_for_programs(void **state)
+{
+    struct script *script = *state;
+    char name[] = "a";
+
+    set_pool(script, name, false);
+    check(ASK(script, "", "delete", "pool", "a", "-o", "yaml"), CLI_OK,
+          "messages:\n- Deleted pool a\n"
+          "- \"  1 node goes to the pool that matches it now, or to the "
+          "default pool; 1 job goes on there\"\n"
+          "- \"  1 waiting job goes to the default pool\"\n",
+          "");
+    check(ASK(script, "", "create", "queue", "q", "-o", "json"), CLI_OK,
+          "{\n  \"messages\": [\n    \"Created queue q\"\n  ]\n}\n", "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -143,6 +159,7 @@ int main(void)
         SERVED(delete_counts_as_people_do),
         SERVED(default_pool_goes_by_the_name_that_tables_give_it),
         SERVED(file_that_is_done_in_part_says_which),
+        SERVED(what_was_done_is_an_object_for_programs),
         SERVED(amounts_of_nodes_are_in_one_unit),
     };
     return RUN_TESTS(tests);
