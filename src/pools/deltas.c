@@ -22,6 +22,7 @@ static void keep(struct pools *pools, struct shard *shard,
     struct delta kept = *delta;
 
     ASSERT(shard->deltas.count < POOLS_DELTAS_MAX);
+    ASSERT(shard->delta_arena.byte_count < POOLS_DELTA_BYTES_MAX);
     if (delta->text.byte_count) {
         kept.text = arena_str(&shard->delta_arena, delta->text);
     }

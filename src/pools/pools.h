@@ -23,9 +23,12 @@
 
 enum {
     POOLS_SHARDS_MAX = POOL_OBJECTS_MAX + 1,
-    POOLS_DEFAULT = 0,            /* the shard of the policy's pools */
-    POOLS_DELTAS_MAX = 1 << 21,   /* kept for a shard that is being planned */
+    POOLS_DEFAULT = 0,          /* the shard of the policy's pools */
+    POOLS_DELTAS_MAX = 1 << 21, /* kept for a shard that is being planned */
+    POOLS_DELTA_BYTES_MAX = 1 << 28, /* that they take, with what they say */
     POOLS_UNPLACED_MAX = 1 << 14, /* jobs handed out to lenders after a plan */
+    POOLS_LOOKS_MAX = 1 << 22,    /* at nodes and lenders meanwhile; what is
+                                     left goes on after the next plan */
 };
 
 /* The state. */
@@ -206,7 +209,8 @@ void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
                 enum round_kind kind, uint32_t decision_count_max,
                 struct sched_plan *ret_plan);
 /* A shard is going to be planned, by whichever thread: until the plan is back
- * what it is told is kept (at most POOLS_DELTAS_MAX deltas), and questions
+ * what it is told is kept (at most POOLS_DELTAS_MAX deltas and
+ * POOLS_DELTA_BYTES_MAX bytes), and questions
  * about it have empty answers.  Its state; nothing else may be done to it. */
 struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
 /* The plan is back: in `plan` are the decisions that still stand, in the
@@ -228,7 +232,8 @@ uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
                       struct sched_plan *plan);
 /* Whether lenders should be asked again soon for what waits in a shard, though
  * nothing happens: one was being planned, or had work of its own still to
- * place, or sent somebody home.  Another balance round of the shard does it. */
+ * place, or sent somebody home, or more wait than are asked for at once.
+ * Another balance round of the shard does it. */
 bool pools_must_ask_again(const struct pools *pools, uint32_t shard);
 /* Whether borrowers wait in a shard. */
 bool pools_has_guests(const struct pools *pools, uint32_t shard);

@@ -106,8 +106,11 @@ struct lending {
     struct map fits; /* of class and shard: 1 yes, 0 no */
     struct arena arena;
     uint32_t moved_count;
-    uint32_t restart_count; /* jobs that have been with all that have room */
-    uint32_t group;         /* the next of the plan's */
+    uint64_t look_count; /* at nodes, and at lenders */
+    /* Jobs that have been with all that have room, and turns that end early or
+     * begin anew: memory that the log must know of. */
+    uint32_t restart_count;
+    uint32_t group; /* the next of the plan's */
 };
 
 static const struct pool_record *record_of(const struct shard *shard)
@@ -165,6 +168,7 @@ static bool has_room(struct lending *l, struct shard *shard,
     if (known == MAP_NONE) {
         uint32_t local = shard_class(l->pools, shard, class_index);
         known = sched_class_fits(shard->sched, local, count);
+        l->look_count += sched_nodes_end(shard->sched);
         map_put(&l->fits, key, known);
     }
     return known == 1;
@@ -175,6 +179,8 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
 {
     struct place *place = &l->pools->places.items[job];
     uint32_t passed = 0;
+
+    l->look_count += l->lender_count;
 
     for (uint32_t i = 0; i < l->lender_count; i++) {
         const struct lender *lender = &l->lenders[i];
@@ -241,8 +247,8 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
     *ret_loan = loan;
 }
 
-/* Hand out a job, with what waits of its gang. */
-static void lend(struct lending *l, uint32_t job)
+/* Hand out a job, with what waits of its gang; false: it stays. */
+static bool lend(struct lending *l, uint32_t job)
 {
     struct pools *pools = l->pools;
     struct shard *home = l->home;
@@ -252,11 +258,11 @@ static void lend(struct lending *l, uint32_t job)
     /* Home is full as a rule, which its sum says without a look at nodes. */
     if (borrow_has_room(&l->at_home, &loan.request, loan.needed) &&
         has_room(l, home, loan.class_index, loan.needed)) {
-        return; /* something else keeps it */
+        return false; /* something else keeps it */
     }
     uint32_t at = choose(l, job, &loan);
     if (at == NONE) {
-        return;
+        return false;
     }
     struct shard *to = pools->shards.items[l->lenders[at].shard];
     struct resource_vec sum = {0};
@@ -274,6 +280,7 @@ static void lend(struct lending *l, uint32_t job)
     }
     borrow_take(l->lenders, l->lender_count, at, pools->policy, l->weights,
                 &sum);
+    return true;
 }
 
 /* Nobody who went is admitted at home by the same plan. */
@@ -292,6 +299,32 @@ static void drop_admissions(struct lending *l)
     home->decisions.count = left;
 }
 
+/* Hand out what waits, from where the last turn has ended.  A turn ends early
+ * when it has asked for so many, or has looked so much; then another one is
+ * wanted soon. */
+static void take_turn(struct lending *l)
+{
+    struct shard *home = l->home;
+    uint32_t *jobs =
+        arena_alloc_array(&l->arena, POOLS_UNPLACED_MAX, sizeof(*jobs));
+    uint32_t count = sched_unplaced(home->sched, home->asked_count,
+                                    POOLS_UNPLACED_MAX, jobs);
+    uint32_t at = 0, kept = 0;
+
+    l->at_home.idle = sched_idle(home->sched);
+    for (uint32_t i = 0; i < count; i++) {
+        jobs[i] = home->jobs.items[jobs[i]];
+    }
+    while (at < count && l->look_count < POOLS_LOOKS_MAX) {
+        kept += !lend(l, jobs[at++]);
+    }
+    bool is_over = at == count && count < POOLS_UNPLACED_MAX;
+    uint32_t before = home->asked_count;
+    home->asked_count = is_over ? 0 : before + kept;
+    home->must_ask_again |= !is_over;
+    l->restart_count += home->asked_count != before;
+}
+
 static uint32_t hand_out(struct pools *pools, struct shard *home,
                          struct sched_plan *plan)
 {
@@ -305,16 +338,7 @@ static uint32_t hand_out(struct pools *pools, struct shard *home,
     home->must_ask_again = false;
     find_lenders(&l);
     if (l.lender_count) {
-        l.at_home.idle = sched_idle(home->sched);
-        uint32_t *jobs =
-            arena_alloc_array(&l.arena, POOLS_UNPLACED_MAX, sizeof(*jobs));
-        uint32_t count = sched_unplaced(home->sched, POOLS_UNPLACED_MAX, jobs);
-        for (uint32_t i = 0; i < count; i++) {
-            jobs[i] = home->jobs.items[jobs[i]];
-        }
-        for (uint32_t i = 0; i < count; i++) {
-            lend(&l, jobs[i]);
-        }
+        take_turn(&l);
     }
     if (l.moved_count) {
         drop_admissions(&l);

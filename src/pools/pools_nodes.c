@@ -89,6 +89,7 @@ static uint32_t post_add(struct pools *pools, uint32_t executor,
         .executor = executor,
         .pool = NONE,
         .shard = POOLS_DEFAULT,
+        .is_listed = pools->posts.items[node].is_listed,
     };
     pools->posts.items[node].next =
         map_put(&pools->post_map, post_key(executor, name), node);
@@ -128,7 +129,7 @@ static void post_free(struct pools *pools, uint32_t node)
         map_remove(&pools->post_map, key);
     }
     mem_free(post->name);
-    *post = (struct post){0};
+    *post = (struct post){.is_listed = post->is_listed};
     VEC_PUSH(&pools->spare_posts, node);
 }
 
@@ -324,7 +325,11 @@ static void hold(struct pools *pools, uint32_t node, const struct shard *to,
     post->record = copy_node(record, post->held);
     post->is_moving = true;
     post->target = to->index;
-    VEC_PUSH(&pools->moving_posts, node);
+    if (!post->is_listed) {
+        ASSERT(pools->moving_posts.count < NODES_MAX);
+        post->is_listed = true;
+        VEC_PUSH(&pools->moving_posts, node);
+    }
 }
 
 uint32_t pools_node_set(struct pools *pools, struct str executor,
@@ -364,12 +369,14 @@ void posts_settle(struct pools *pools, struct shard *shard)
         uint32_t node = pools->moving_posts.items[i];
         struct post *post = &pools->posts.items[node];
         if (!post->is_moving) {
+            post->is_listed = false;
             continue;
         }
         if (post->shard != shard->index) {
             pools->moving_posts.items[left++] = node;
             continue;
         }
+        post->is_listed = false;
         shift(pools, node, pools->shards.items[post->target]);
         settle(pools, node, pools->posts.items[node].record);
         pools->has_moved = true;

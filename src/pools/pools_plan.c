@@ -170,8 +170,11 @@ bool pools_is_any_busy(const struct pools *pools)
 
 bool pools_is_full(const struct pools *pools, uint32_t shard)
 {
+    const struct shard *full = pools->shards.items[shard];
+
     /* A record may say more than one thing of each of its jobs. */
-    return pools->shards.items[shard]->deltas.count > POOLS_DELTAS_MAX / 4;
+    return full->deltas.count > POOLS_DELTAS_MAX / 4 ||
+           full->delta_arena.byte_count > POOLS_DELTA_BYTES_MAX / 4;
 }
 
 static void apply_sweep(struct pools *pools, struct shard *shard,
@@ -179,6 +182,7 @@ static void apply_sweep(struct pools *pools, struct shard *shard,
 {
     (void)pools;
     (void)delta;
+    shard->asked_count = 0;
     sched_sweep_reset(shard->sched);
 }
 

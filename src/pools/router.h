@@ -74,6 +74,7 @@ struct post {
     bool is_touched; /* while its shard is being planned */
     /* It goes to the shard `target` as soon as the present one is back. */
     bool is_moving;
+    bool is_listed; /* among moving_posts, at most once */
     uint16_t target;
     struct arena *held; /* owned: its record, while it is moving */
     const struct node_record *record;
@@ -127,6 +128,8 @@ struct shard {
     uint32_t waiting_count;       /* jobs of its own that wait */
     uint32_t guest_count;         /* borrowers that wait */
     bool must_ask_again;          /* for its own, who would lend; soon */
+    uint32_t asked_count;         /* of its own that the present turn of asking
+                                     lenders has passed; 0: the next is new */
 };
 
 struct pools {
@@ -148,7 +151,7 @@ struct pools {
     VEC(struct post) posts;       /* by node */
     VEC(uint32_t) spare_posts;
     VEC(uint32_t) idle_posts;   /* may be given back */
-    VEC(uint32_t) moving_posts; /* wait for their shard */
+    VEC(uint32_t) moving_posts; /* wait for their shard; < NODES_MAX */
     struct map post_map;
     VEC(struct kind) kinds; /* by class */
     VEC(uint32_t) spare_kinds;

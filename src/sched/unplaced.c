@@ -96,12 +96,23 @@ static uint32_t take_next(const struct sched *sched, struct turn *turn)
     return NONE;
 }
 
+/* Whether nothing of a list may be lent: all of it are of one class. */
+static bool is_kept_home(const struct sched *sched, const struct list *list)
+{
+    uint32_t c = list->class_index;
+
+    return c != NONE &&
+           !sched->policy->classes[sched->classes.items[c].priority_class]
+                .may_borrow;
+}
+
 static void collect(struct sched *sched, struct turns *turns)
 {
     for (size_t i = 0; i < sched->lists.count; i++) {
         const struct list *list = &sched->lists.items[i];
         if (list->use_count == 0 || list->is_foreign || list->seq.count == 0 ||
-            sched->queues.items[list->queue].is_cordoned) {
+            sched->queues.items[list->queue].is_cordoned ||
+            is_kept_home(sched, list)) {
             continue;
         }
         turns->items[turns->count++] = (struct turn){
@@ -115,9 +126,10 @@ static void collect(struct sched *sched, struct turns *turns)
     }
 }
 
-/* Of lists that are equally urgent each gives one in turn. */
-static uint32_t hand_out(const struct turns *turns, uint32_t count_max,
-                         uint32_t *ret_jobs)
+/* Of lists that are equally urgent each gives one in turn; the first
+ * `skip_count` are passed over. */
+static uint32_t hand_out(const struct turns *turns, uint32_t skip_count,
+                         uint32_t count_max, uint32_t *ret_jobs)
 {
     uint32_t count = 0;
 
@@ -132,9 +144,11 @@ static uint32_t hand_out(const struct turns *turns, uint32_t count_max,
             is_more = false;
             for (uint32_t i = begin; i < end && count < count_max; i++) {
                 uint32_t job = take_next(turns->sched, &turns->items[i]);
-                if (job != NONE) {
+                is_more |= job != NONE;
+                if (job != NONE && skip_count > 0) {
+                    skip_count--;
+                } else if (job != NONE) {
                     ret_jobs[count++] = job;
-                    is_more = true;
                 }
             }
         }
@@ -155,8 +169,8 @@ static void mark(struct sched *sched, bool is_marked)
     }
 }
 
-uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
-                        uint32_t *ret_jobs)
+uint32_t sched_unplaced(struct sched *sched, uint32_t skip_count,
+                        uint32_t count_max, uint32_t *ret_jobs)
 {
     struct turns turns = {
         .sched = sched,
@@ -166,7 +180,7 @@ uint32_t sched_unplaced(struct sched *sched, uint32_t count_max,
     queues_sync(sched);
     mark(sched, true);
     collect(sched, &turns);
-    uint32_t count = hand_out(&turns, count_max, ret_jobs);
+    uint32_t count = hand_out(&turns, skip_count, count_max, ret_jobs);
     mark(sched, false);
     mem_free(turns.items);
     return count;

@@ -50,6 +50,7 @@ uint32_t pools_stage_job(struct pools_stage *stage, const char *pool,
     struct requirement requirement = {
         .requests = {&cpu, 1},
         .lifetime_ms = LIFETIME_BY_CLASS,
+        .priority_class = str_of(stage->priority_class),
     };
     uint32_t job = stage->job_count++;
     struct sched_job record = {

@@ -11,6 +11,7 @@ struct pools_stage {
     struct policy policy;
     struct pools *pools;
     uint32_t job_count;
+    const char *priority_class; /* of the jobs that follow; NULL: the default */
     int64_t now_ms;
 };
 

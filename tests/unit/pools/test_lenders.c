@@ -216,6 +216,33 @@ static void jobs_with_room_at_home_ask_nobody(void **state)
     end(&f);
 }
 
+/* More wait than are asked for after one plan: those that stand behind get
+ * their turn in the next, though none of the first found a lender. */
+static void all_that_wait_have_their_turn(void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    begin(&f, plain, plain);
+    (void)pools_stage_node(&f.stage, "a1", "a", 2);
+    for (uint32_t i = 0; i < POOLS_UNPLACED_MAX; i++) {
+        (void)pools_stage_job(&f.stage, "home", 3);
+    }
+    f.stage.priority_class = "armada-preemptible"; /* less urgent */
+    uint32_t last = pools_stage_job(&f.stage, "home", 2);
+    uint32_t home = pools_stage_shard(&f.stage, "home");
+    pools_stage_round(&f.stage, "home");
+    assert_false(
+        pools_has_guests(f.stage.pools, pools_stage_shard(&f.stage, "a")));
+    assert_true(pools_must_ask_again(f.stage.pools, home));
+    pools_stage_round(&f.stage, "home");
+    pools_stage_round(&f.stage, "a");
+    assert_int_not_equal(pools_job_node(f.stage.pools, last), SCHED_NONE);
+    pools_stage_round(&f.stage, "home");
+    assert_false(pools_must_ask_again(f.stage.pools, home));
+    end(&f);
+}
+
 /* What is asked leaves no trace: the next plans are the same. */
 static void asking_changes_nothing(void **state)
 {
@@ -245,6 +272,7 @@ int main(void)
         TEST(a_pool_that_is_planned_cannot_be_asked),
         TEST(a_job_that_came_home_says_where_it_was),
         TEST(jobs_with_room_at_home_ask_nobody),
+        TEST(all_that_wait_have_their_turn),
         TEST(asking_changes_nothing),
     };
 

@@ -1,7 +1,6 @@
 #include <stdio.h>
 
-#include "pools/pools.h"
-#include "unit.h"
+#include "pools_stage.h"
 
 enum { MILLI = 1000 };
 
@@ -139,11 +138,39 @@ static void what_is_protected_stays_so_in_another_pool(void **state)
     stage_fini(&stage);
 }
 
+/* A node whose labels change again and again while its pool is planned: what
+ * is kept of it is one record, and where it ends up is as it was told last. */
+static void a_node_that_comes_and_goes_meanwhile_is_kept_once(void **state)
+{
+    enum { TIMES = 1000 };
+    struct pools_stage stage;
+    struct sched_plan plan;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    uint32_t node = pools_stage_node(&stage, "n", "a", 4);
+    uint32_t shard = pools_stage_shard(&stage, "a");
+    struct sched *sched = pools_plan_begin(stage.pools, shard);
+    for (int i = 0; i < TIMES; i++) {
+        (void)pools_stage_node(&stage, "n", "b", 4);
+        (void)pools_stage_node(&stage, "n", i + 1 < TIMES ? "a" : "b", 4);
+    }
+    assert_false(pools_is_full(stage.pools, shard));
+    sched_plan(sched, 0, ROUND_FAST, 16, &plan);
+    (void)pools_plan_end(stage.pools, shard, &plan);
+    assert_int_equal(pools_node_shard(stage.pools, node),
+                     pools_stage_shard(&stage, "b"));
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_an_object_plans_are_of_the_configured_pools),
         TEST(names_of_pools_that_went_make_room),
+        TEST(a_node_that_comes_and_goes_meanwhile_is_kept_once),
         TEST(what_is_protected_stays_so_in_another_pool),
     };
 

@@ -646,9 +646,14 @@ static void what_waits_is_lent_in_its_order(void **state)
     uint32_t first = own(w, "p0", 2);
     world_end(w, gone);
     uint32_t second = own(w, "p0", 1);
-    assert_int_equal(sched_unplaced(w->sched, 4, jobs), 2);
+    assert_int_equal(sched_unplaced(w->sched, 0, 4, jobs), 2);
     assert_int_equal(jobs[0], first);
     assert_int_equal(jobs[1], second);
+    assert_int_equal(sched_unplaced(w->sched, 1, 4, jobs), 1);
+    assert_int_equal(jobs[0], second);
+    assert_int_equal(sched_unplaced(w->sched, 2, 4, jobs), 0);
+    assert_int_equal(sched_unplaced(w->sched, 0, 1, jobs), 1);
+    assert_int_equal(jobs[0], first);
 }
 
 int main(void)
