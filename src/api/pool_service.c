@@ -203,6 +203,7 @@ static Berth__Api__PoolStatus *status_message(const struct pool_row *row,
     status->running_own_count = row->running_own_count;
     status->running_foreign_count = row->running_foreign_count;
     status->conflicting_node_count = row->conflict_count;
+    status->figures_age_ms = row->age_ms;
     add_resources(status, row, arena);
     return status;
 }

@@ -417,6 +417,20 @@ static enum cli_exit get_response(struct cli *cli,
     return CLI_OK;
 }
 
+/* Pools that were being planned answer what was known of them last. */
+static void say_ages(const struct cli *cli,
+                     const Berth__Api__ListPoolsResponse *response)
+{
+    for (size_t i = 0; i < response->n_pools; i++) {
+        const Berth__Api__PoolStatus *status = response->pools[i];
+        if (status->figures_age_ms > 0) {
+            cli_say(cli, "pool %s is being planned: its figures are %.1f s old",
+                    status->is_default ? "Default" : status->pool->name,
+                    (double)status->figures_age_ms / 1e3);
+        }
+    }
+}
+
 static void print_table(struct cli *cli,
                         const Berth__Api__ListPoolsResponse *response)
 {
@@ -468,5 +482,6 @@ enum cli_exit cmd_get_pools(struct cli *cli)
     } else {
         print_table(cli, response);
     }
+    say_ages(cli, response);
     return rc;
 }

@@ -227,6 +227,8 @@ struct pool_row {
     uint32_t queued_own_count, queued_foreign_count;
     uint32_t running_own_count, running_foreign_count;
     uint32_t conflict_count; /* nodes that several pools match; in Default */
+    int64_t age_ms; /* the pool is being planned, and counts and amounts are so
+                       old; 0: they are as of now */
     struct pool_amount amounts[POOL_AMOUNTS];
     /* Of metrics: names of its nodes, and of pods that wait; the first so
      * many. */

@@ -194,6 +194,7 @@ static void begin(struct control *c, uint32_t shard, enum round_kind kind)
     if (!rounds->task) {
         rounds->task = mem_alloc(sizeof(*rounds->task));
     }
+    pools_figures_keep(c->pools, shard, c->batch.time_ms);
     *rounds->task = (struct planner_task){
         .sched = pools_plan_begin(c->pools, shard),
         .now_ms = c->batch.time_ms,

@@ -83,6 +83,18 @@ static void put_features(struct strbuf *out, const struct command *command)
     }
 }
 
+static void put_ages(struct strbuf *out, const struct command *command)
+{
+    put_head(out, "scheduler_pool_figures_age_seconds",
+             "How old the figures of a pool are that is being planned.");
+    for (uint32_t i = 0; i < command->pools.row_count; i++) {
+        const struct pool_row *row = &command->pools.rows[i];
+        strbuf_addf(out, "scheduler_pool_figures_age_seconds{pool=\"");
+        pages_put_label(out, row->name);
+        strbuf_addf(out, "\"} %.15g\n", (double)row->age_ms / 1e3);
+    }
+}
+
 static void put_queues(struct strbuf *out, const struct command *command)
 {
     put_head(out, "scheduler_pool_queue_details",
@@ -128,6 +140,7 @@ void pool_page_put(struct strbuf *out, const struct command *command)
     if (command->pools.row_count) {
         put_amounts(out, command);
         put_features(out, command);
+        put_ages(out, command);
         put_queues(out, command);
         put_names(out, command);
     }

@@ -297,8 +297,14 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
 /* How a pool stands. */
 void pools_pool_stats(struct pools *pools, uint32_t pool_index,
                       struct sched_pool_stats *ret_stats);
-/* What a shard has and what it is used for; all 0 while it is planned. */
-void pools_usage(const struct pools *pools, uint32_t shard,
-                 struct sched_usage *ret_usage);
+/* What a shard has and what it is used for.  While it is planned: as it was
+ * when that was kept last; how long ago that was, in ms, or 0: it is so now.
+ * The two questions above are answered likewise, by what was answered last (of
+ * the first few thousand queues). */
+int64_t pools_usage(const struct pools *pools, uint32_t shard, int64_t now_ms,
+                    struct sched_usage *ret_usage);
+/* A shard is going to be planned beside those who may ask: keep what it has,
+ * unless that was done a moment ago. */
+void pools_figures_keep(struct pools *pools, uint32_t shard, int64_t now_ms);
 /* Recompute all sums and indexes and compare, the router's own too. */
 bool pools_is_consistent(struct pools *pools);

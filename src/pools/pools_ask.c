@@ -121,41 +121,6 @@ bool pools_job_admission(const struct pools *pools, uint32_t job,
     return shard && sched_job_admission(shard->sched, job, ret_admission);
 }
 
-/* The shard of a pool, and its index there; NULL: it is being planned. */
-static struct shard *ask_pool(const struct pools *pools, uint32_t *pool_index)
-{
-    struct shard *shard =
-        pools->shards.items[pools_pool_shard(pools, *pool_index)];
-
-    *pool_index = shard->name ? 0 : *pool_index;
-    return shard->is_busy ? NULL : shard;
-}
-
-void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
-                       struct sched_queue_stats *ret_stats)
-{
-    const struct shard *shard = ask_pool(pools, &pool_index);
-
-    *ret_stats = (struct sched_queue_stats){0};
-    if (shard) {
-        sched_queue_stats(shard->sched, queue, pool_index, ret_stats);
-    }
-}
-
-void pools_pool_stats(struct pools *pools, uint32_t pool_index,
-                      struct sched_pool_stats *ret_stats)
-{
-    const struct shard *shard = ask_pool(pools, &pool_index);
-
-    *ret_stats = (struct sched_pool_stats){.head = SCHED_NONE};
-    if (shard) {
-        sched_pool_stats(shard->sched, pool_index, ret_stats);
-        if (pools->is_mapped) {
-            ret_stats->head = job_back(shard, ret_stats->head);
-        }
-    }
-}
-
 uint32_t pools_applications(const struct pools *pools, uint32_t queue,
                             int64_t now_ms, struct arena *arena,
                             struct sched_application **ret_applications)
@@ -205,15 +170,6 @@ void pools_application_counts(const struct pools *pools, uint32_t queue,
         for (int s = 0; s < SCHED_APP_STATES; s++) {
             ret_counts[s] += counts[s];
         }
-    }
-}
-
-void pools_usage(const struct pools *pools, uint32_t shard,
-                 struct sched_usage *ret_usage)
-{
-    *ret_usage = (struct sched_usage){0};
-    if (!pools->shards.items[shard]->is_busy) {
-        sched_usage(pools->shards.items[shard]->sched, ret_usage);
     }
 }
 

@@ -118,6 +118,7 @@ void shard_destroy(struct shard *shard)
 {
     sched_destroy(shard->sched);
     deltas_fini(shard);
+    pools_figures_forget(shard);
     VEC_FREE(&shard->jobs);
     VEC_FREE(&shard->spare_jobs);
     VEC_FREE(&shard->nodes);
@@ -323,6 +324,11 @@ void pools_policy_set(struct pools *pools, const struct policy *policy)
     sched_policy_set(first_of(pools), policy);
     for (size_t i = 0; i < pools->objects.count; i++) {
         policy_renew(pools, pools->shards.items[pools->objects.items[i]]);
+    }
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        if (pools->shards.items[i]) {
+            pools_figures_forget(pools->shards.items[i]);
+        }
     }
     if (pools->is_mapped) {
         pools->are_names_stale = true;

@@ -127,9 +127,15 @@ struct shard {
     VEC(uint32_t) guests;         /* borrowers that wait here for one cycle */
     uint32_t waiting_count;       /* jobs of its own that wait */
     uint32_t guest_count;         /* borrowers that wait */
-    bool must_ask_again;          /* for its own, who would lend; soon */
-    uint32_t asked_count;         /* of its own that the present turn of asking
-                                     lenders has passed; 0: the next is new */
+    /* As it stood when that was known last: pools_figures.c. */
+    struct sched_usage known_usage;
+    VEC(struct sched_queue_stats) known_queues; /* by queue and pool */
+    VEC(struct sched_pool_stats) known_pools;
+    bool is_usage_known;
+    int64_t known_ms;
+    bool must_ask_again;  /* for its own, who would lend; soon */
+    uint32_t asked_count; /* of its own that the present turn of asking
+                             lenders has passed; 0: the next is new */
 };
 
 struct pools {
@@ -293,6 +299,11 @@ struct translation {
 
 /* The handle in `to` of a class of `from`; `context` is a translation. */
 uint32_t class_there(void *context, uint32_t class_index);
+
+/* pools_figures.c */
+
+/* Forget what was known: pools or resources are others. */
+void pools_figures_forget(struct shard *shard);
 
 /* pools_quota.c */
 

@@ -285,9 +285,15 @@ static void po_21_nor_does_a_question_while_one_is_slow(void **state)
     (void)submit(s, "a");
     pass(s, 1000); /* a's plan is out from here on */
     uint32_t answer_count = s->answer_count;
-    stage_post(s, command_create(COMMAND_QUERY_POOLS));
+    s->wanted = command_create(COMMAND_QUERY_POOLS);
+    stage_post(s, s->wanted);
     pass(s, 1000);
     assert_int_equal(s->answer_count, answer_count + 1);
+    /* Of the slow one what it was when it was begun. */
+    const struct pool_row *rows = s->answer->pools.rows;
+    assert_true(str_equal(rows[1].name, STR("a")) && rows[1].age_ms > 0);
+    assert_int_equal(rows[1].node_count, 1);
+    assert_int_equal(rows[2].age_ms, 0);
     struct job_id b = submit(s, "b");
     pass(s, 1000);
     assert_true(has_lease(s, b));

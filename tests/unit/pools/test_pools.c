@@ -165,12 +165,46 @@ static void a_node_that_comes_and_goes_meanwhile_is_kept_once(void **state)
     pools_stage_fini(&stage);
 }
 
+/* While a pool is planned it answers what was known of it last, and how old
+ * that is. */
+static void a_pool_that_is_planned_answers_what_it_had(void **state)
+{
+    struct pools_stage stage;
+    struct sched_usage usage;
+    struct sched_queue_stats stats;
+    struct sched_plan plan;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "n", "a", 4);
+    (void)pools_stage_job(&stage, "a", 3);
+    pools_stage_round(&stage, "a");
+    uint32_t shard = pools_stage_shard(&stage, "a");
+    pools_queue_stats(stage.pools, 0, pools_shard_pool(stage.pools, shard),
+                      &stats);
+    assert_int_equal(stats.leased_count, 1);
+    pools_figures_keep(stage.pools, shard, 5000);
+    struct sched *sched = pools_plan_begin(stage.pools, shard);
+    assert_int_equal(pools_usage(stage.pools, shard, 7500, &usage), 2500);
+    assert_int_equal(usage.own_running_count, 1);
+    assert_int_equal(usage.node_count, 1);
+    pools_queue_stats(stage.pools, 0, pools_shard_pool(stage.pools, shard),
+                      &stats);
+    assert_int_equal(stats.leased_count, 1);
+    sched_plan(sched, 0, ROUND_FAST, 16, &plan);
+    (void)pools_plan_end(stage.pools, shard, &plan);
+    assert_int_equal(pools_usage(stage.pools, shard, 7500, &usage), 0);
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(without_an_object_plans_are_of_the_configured_pools),
         TEST(names_of_pools_that_went_make_room),
         TEST(a_node_that_comes_and_goes_meanwhile_is_kept_once),
+        TEST(a_pool_that_is_planned_answers_what_it_had),
         TEST(what_is_protected_stays_so_in_another_pool),
     };
 
