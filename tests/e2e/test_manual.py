@@ -11,6 +11,20 @@ import unittest
 import harness
 
 DOCS = harness.BUILD / "docs"
+GUIDE = harness.ROOT / "docs" / "guide"
+POD_SPEC = ("{containers: [{name: main, image: none, resources: {requests: "
+            "{cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}]}")
+# What the TrainingJob of the examples asks of nodes.
+GUIDE_CONFIG = """
+executor:
+  runtime: fake
+  fake:
+    nodes:
+      - name: n
+        count: 4
+        resources: {cpu: 16, memory: 64Gi, ephemeral-storage: 400Gi}
+        labels: [disk=ssd]
+"""
 PAGES = sorted(p.name[:-len(".scd")]
                for p in (harness.ROOT / "docs" / "man").glob("*.scd"))
 OPTION = re.compile(r"(?m)^  (?:-\w, )?(--[a-zA-Z-]+)|, (--version)\b")
@@ -38,6 +52,19 @@ def commands():
             kind, path, *_ = line.split("\t")
             if kind == "command" and path:
                 yield name, path
+
+
+def taker_of(block):
+    """The command that takes such a piece of YAML, without a server."""
+    if re.search(r"(?m)^clusters:", block):
+        return ["berth-sim", "run", "--quiet"]
+    if re.search(r"(?m)^contexts:", block):
+        return ["berthctl", "config", "get-contexts", "--config"]
+    if re.search(r"(?m)^jobs:", block):
+        return ["berthctl", "submit", "--dry-run"]
+    if re.search(r"(?m)^kind:", block):
+        return ["berthctl", "create", "--dry-run", "-f"]
+    return ["berthd", "--print-config", "--config"]
 
 
 def example(page, number):
@@ -146,6 +173,32 @@ class ExamplesTest(unittest.TestCase):
             replay = example("berth-sim.1", 1).replace(
                 "~/berth", str(berth.data))
             self.run_example(berth, replay)
+
+    def test_commands_of_the_guide_run_as_written(self):
+        for page in ("pools.md", "training-jobs.md"):
+            text = (GUIDE / page).read_text()
+            for block in re.findall(r"```(?:sh)?\n(berthctl .*?)```", text,
+                                    re.S):
+                with self.subTest(page=page, block=block), \
+                        harness.Berth(GUIDE_CONFIG) as berth:
+                    self.run_example(berth, f"cd {harness.ROOT}\n{block}")
+
+    def test_yaml_of_the_guide_is_taken(self):
+        count = 0
+        for page in sorted(GUIDE.glob("*.md")):
+            for block in re.findall(r"```yaml\n(.*?)```", page.read_text(),
+                                    re.S):
+                argv = taker_of(block)
+                with self.subTest(page=page.name, argv=argv), \
+                        tempfile.NamedTemporaryFile("w") as file:
+                    file.write(block.replace("{ ... }", POD_SPEC))
+                    file.flush()
+                    done = subprocess.run(
+                        [harness.program(argv[0]), *argv[1:], file.name],
+                        capture_output=True, text=True, check=False)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    count += 1
+        self.assertGreaterEqual(count, 8)
 
     def test_examples_of_configurations_are_taken(self):
         for page, argv in (
