@@ -383,10 +383,37 @@ static bool is_of_gang(const struct control *c, uint32_t job)
     return view.gang_index != JOBS_NONE && jobs_tried(c->jobs, job, tried) == 0;
 }
 
+/* A member that fits on no node even alone: what it lacks says more than how
+ * many fit.  Members that are alike are looked at once, and a few kinds are
+ * enough; false: there is none among them. */
+static bool find_misfit(struct control *c, const uint32_t *members,
+                        uint32_t count, struct sched_explanation *ret_misfit,
+                        uint32_t *ret_looks)
+{
+    enum { KINDS_MAX = 4 };
+    uint32_t kind_count = 0, last = UINT32_MAX;
+
+    for (uint32_t i = 0; i < count && kind_count < KINDS_MAX; i++) {
+        uint32_t class_index = c->links.items[members[i]].class_index;
+        if (class_index == last) {
+            continue;
+        }
+        last = class_index;
+        kind_count++;
+        pools_explain_nodes(c->pools, members[i], ret_misfit);
+        *ret_looks += ret_misfit->nodes_total;
+        if (never_fits(ret_misfit)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* End all of a gang that no nodes could ever hold together; one that is not
  * complete is asked about when it is.  False: nobody can say yet. */
 static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
+    struct sched_explanation misfit;
     struct sched_gang_miss miss;
     struct job_decisions decisions;
     uint32_t count;
@@ -396,9 +423,11 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
     if (answer != POOLS_NO) {
         return answer == POOLS_YES;
     }
-    struct str text = report_gang_rejection(c, &miss, &c->batch.arena);
     uint32_t *members =
         pools_gang_waiting(c->pools, job, &c->batch.arena, &count);
+    bool is_misfit = find_misfit(c, members, count, &misfit, ret_looks);
+    struct str text = report_gang_rejection(
+        c, &miss, is_misfit ? &misfit : NULL, &c->batch.arena);
     for (uint32_t i = 0; i < count; i++) {
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,

@@ -651,9 +651,11 @@ const char *explain_exclusion_name(int exclusion);
 
 /* control_rejection.c */
 
-/* Why a gang can never start, in the arena. */
+/* Why a gang can never start, in the arena; `misfit` is of a member that fits
+ * on no node by itself, or NULL. */
 struct str report_gang_rejection(struct control *c,
                                  const struct sched_gang_miss *miss,
+                                 const struct sched_explanation *misfit,
                                  struct arena *arena);
 /* Why a job can never run, in the arena. */
 struct str report_rejection(struct control *c,

@@ -27,22 +27,29 @@ static void put_nearest_miss(struct strbuf *buf, const struct control *c,
     }
 }
 
+static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
+                       const struct sched_explanation *explanation)
+{
+    strbuf_addf(buf, "%s does not fit on any node. It asks for ", which);
+    amounts_put(buf, c, &explanation->needed);
+    strbuf_add_text(buf, ".\n");
+    put_nearest_miss(buf, c, explanation);
+    explain_put_exclusions(buf, explanation);
+}
+
 struct str report_rejection(struct control *c,
                             const struct sched_explanation *explanation,
                             struct arena *arena)
 {
     auto_strbuf text = {0};
 
-    strbuf_add_text(&text, "The job does not fit on any node. It asks for ");
-    amounts_put(&text, c, &explanation->needed);
-    strbuf_add_text(&text, ".\n");
-    put_nearest_miss(&text, c, explanation);
-    explain_put_exclusions(&text, explanation);
+    put_misfit(&text, c, "The job", explanation);
     return arena_str(arena, strbuf_str(&text));
 }
 
 struct str report_gang_rejection(struct control *c,
                                  const struct sched_gang_miss *miss,
+                                 const struct sched_explanation *misfit,
                                  struct arena *arena)
 {
     auto_strbuf text = {0};
@@ -73,6 +80,9 @@ struct str report_gang_rejection(struct control *c,
         }
         strbuf_addf(&text, ", holds at most %u of them when empty.\n",
                     miss->count);
+    }
+    if (misfit) {
+        put_misfit(&text, c, "One of them by itself", misfit);
     }
     return arena_str(arena, strbuf_str(&text));
 }

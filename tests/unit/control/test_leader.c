@@ -87,6 +87,26 @@ static void a_gang_that_fits_nowhere_is_rejected(void **state)
     stage_end(s);
 }
 
+static void what_a_member_lacks_by_itself_is_told_of_its_gang(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct stage_job member = {
+        .cpu_milli = 3000, .gang = "g", .gang_cardinality = 2};
+    struct job_id first = stage_submit(s, "q", member);
+
+    (void)state;
+    member.cpu_milli = 12000;
+    stage_submit(s, "q", member);
+    STAGE_HISTORY(s, first, "submit failed");
+    auto_mem char *text = stage_failure(s, first);
+    assert_non_null(strstr(text, "The gang can never start: 2 of its members"));
+    assert_non_null(strstr(text, "One of them by itself does not fit on any "
+                                 "node. It asks for 12 cpu"));
+    assert_non_null(strstr(text, "Nearest is node n0, which even when empty "
+                                 "lacks 2 cpu.\n"));
+    stage_end(s);
+}
+
 static void cancelling_by_id(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -368,6 +388,7 @@ int main(void)
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_fits_nowhere_is_rejected),
+        TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
         TEST(cancelling_by_id),
         TEST(cancelling_by_job_set),
         TEST(cancelling_on_an_executor),
