@@ -130,6 +130,23 @@ enum cli_exit cli_exit_of(enum rpc_code code)
     return CLI_FAILED;
 }
 
+/* What can be done about a failure that is not about what was asked. */
+static void put_advice(const struct cli *cli, const struct rpc_status *status)
+{
+    if (status->code == RPC_UNAUTHENTICATED) {
+        fputs("basicAuth in ~/.berthctl.yaml says who you are: see "
+              "berthctl(1), FILES\n",
+              cli->ports->err);
+    } else if (status->code == RPC_UNAVAILABLE &&
+               (strstr(status->message, "failed to connect") ||
+                strstr(status->message, "DNS resolution"))) {
+        fprintf(cli->ports->err,
+                "is there a server at %s? --berthUrl HOST:PORT or a context "
+                "names another\n",
+                cli->context.url);
+    }
+}
+
 enum cli_exit cli_fail_call(const struct cli *cli,
                             const struct rpc_status *status)
 {
@@ -143,8 +160,10 @@ enum cli_exit cli_fail_call(const struct cli *cli,
                         "that there are)",
                         status->message);
     }
-    return cli_fail(cli, cli_exit_of(status->code), "%s: %s",
-                    rpc_code_name(status->code), status->message);
+    enum cli_exit rc = cli_fail(cli, cli_exit_of(status->code), "%s: %s",
+                                rpc_code_name(status->code), status->message);
+    put_advice(cli, status);
+    return rc;
 }
 
 enum cli_exit cli_connect(struct cli *cli)
@@ -387,6 +406,11 @@ static enum cli_exit choose_context(struct cli *cli)
     if (url) {
         cli->context.url = url;
         cli->context.is_plain |= context_is_local(url);
+    }
+    if (strstr(cli->context.url, "://")) {
+        return cli_fail(cli, CLI_USAGE,
+                        "%s: a server is HOST:PORT, with nothing before it",
+                        cli->context.url);
     }
     return CLI_OK;
 }

@@ -383,7 +383,9 @@ static void exit_codes_tell_failures_apart(void **state)
         {RPC_NOT_FOUND, CLI_NOT_FOUND, "berthctl: NOT_FOUND: why\n"},
         {RPC_PERMISSION_DENIED, CLI_DENIED,
          "berthctl: PERMISSION_DENIED: why\n"},
-        {RPC_UNAUTHENTICATED, CLI_DENIED, "berthctl: UNAUTHENTICATED: why\n"},
+        {RPC_UNAUTHENTICATED, CLI_DENIED,
+         "berthctl: UNAUTHENTICATED: why\nbasicAuth in ~/.berthctl.yaml says "
+         "who you are: see berthctl(1), FILES\n"},
         {RPC_UNAVAILABLE, CLI_UNAVAILABLE, "berthctl: UNAVAILABLE: why\n"},
         {RPC_INVALID_ARGUMENT, CLI_INVALID,
          "berthctl: INVALID_ARGUMENT: why\n"},

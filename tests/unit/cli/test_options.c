@@ -114,6 +114,10 @@ static void server_that_is_away_is_its_own_exit_code(void **state)
     (void)state;
     check(RUN("", "get", "queue", "q", "--berthUrl", "localhost:1"),
           CLI_UNAVAILABLE, "", "UNAVAILABLE");
+    check(RUN("", "get", "jobs", "--berthUrl", "127.0.0.1:1"), CLI_UNAVAILABLE,
+          "", "is there a server at 127.0.0.1:1?");
+    check(RUN("", "get", "jobs", "--berthUrl", "http://127.0.0.1:1"), CLI_USAGE,
+          "", "http://127.0.0.1:1: a server is HOST:PORT");
 }
 
 int main(void)
