@@ -1,5 +1,5 @@
 /* What pods that are not Berth's ask for and find no node for: each executor
- * says its own, the planner is told the sum of a pool. */
+ * says its own, and the planner what that means for pools. */
 #include "control/control_private.h"
 
 void pending_encode(struct strbuf *buf, struct str executor_id, struct str pool,
@@ -20,40 +20,24 @@ void pending_encode(struct strbuf *buf, struct str executor_id, struct str pool,
     log_encode_event(buf, &event);
 }
 
-static void add_pending(const struct control *c,
-                        const struct control_executor *executor,
-                        struct str pool, struct resource_vec *sum)
+/* Tell the planner what an executor said last. */
+static void tell(struct control *c, const struct control_executor *executor,
+                 struct str pool)
 {
+    struct str bytes =
+        str_make(executor->pending.bytes, executor->pending.byte_count);
+    struct resource_vec amounts = {0};
     auto_arena arena = {0};
     struct event event;
     struct err err;
-    struct str bytes =
-        str_make(executor->pending.bytes, executor->pending.byte_count);
 
-    if (!executor->pending.bytes ||
-        log_decode_event(bytes, &arena, &event, &err) < 0 ||
-        !str_equal(event.nodes.pool, pool)) {
-        return;
+    if (executor->pending.bytes &&
+        log_decode_event(bytes, &arena, &event, &err) == 0) {
+        (void)!resource_request(&c->policy->policy.schema, &event.nodes.pending,
+                                &amounts);
+        pool = event.nodes.pool;
     }
-    struct resource_vec amounts;
-    (void)!resource_request(&c->policy->policy.schema, &event.nodes.pending,
-                            &amounts);
-    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-        int64_t room = INT64_MAX / 2 - sum->v[r];
-        sum->v[r] += amounts.v[r] < room ? amounts.v[r] : room;
-    }
-}
-
-static void tell(struct control *c, struct str pool)
-{
-    struct resource_vec sum = {0};
-
-    for (size_t i = 0; i < c->executors.count; i++) {
-        if (c->executors.items[i]) {
-            add_pending(c, c->executors.items[i], pool, &sum);
-        }
-    }
-    pools_foreign_pending_set(c->pools, pool, &sum);
+    pools_foreign_pending_set(c->pools, executor->id, pool, &amounts);
 }
 
 void pending_sync(struct control *c)
@@ -61,7 +45,7 @@ void pending_sync(struct control *c)
     for (size_t i = 0; i < c->executors.count; i++) {
         const struct control_executor *executor = c->executors.items[i];
         if (executor && executor->pending.bytes) {
-            tell(c, str_of(executor->pool));
+            tell(c, executor, str_of(executor->pool));
         }
     }
 }
@@ -78,5 +62,5 @@ void pending_fold(struct control *c, struct control_executor *executor,
     mem_free(executor->pending.bytes);
     executor->pending.byte_count = (uint32_t)buf.byte_count;
     executor->pending.bytes = buf.byte_count ? strbuf_steal(&buf) : NULL;
-    tell(c, pool);
+    tell(c, executor, pool);
 }

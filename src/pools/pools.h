@@ -170,9 +170,12 @@ void pools_job_succeeded(struct pools *pools, uint32_t job);
 void pools_job_truce(struct pools *pools, uint32_t job);
 /* The gang of a job was scaled at a time. */
 void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms);
-/* What pods that are not ours ask for in vain in a pool of the configuration;
- * those of objects are told nothing, for nobody knows their labels. */
-void pools_foreign_pending_set(struct pools *pools, struct str pool,
+/* What pods that are not ours ask for in vain in the cluster of an executor,
+ * which is of a pool of the configuration; nothing, until it is told.  Nobody
+ * knows their labels: each pool with nodes there is told the part that it has
+ * of the resource, before it is planned next. */
+void pools_foreign_pending_set(struct pools *pools, struct str executor,
+                               struct str pool,
                                const struct resource_vec *amounts);
 /* A job asks for something else from now on. */
 void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index);

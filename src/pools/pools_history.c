@@ -50,6 +50,9 @@ int pools_history_unpack(struct pools *pools, struct str bytes)
     int rc = 0;
 
     ASSERT(pools->busy_count == 0);
+    if (pools->is_mapped) {
+        pools_pending_settle(pools); /* what is no news is told before it */
+    }
     if (unpack_u64(&reader) != SHARDS_MARK) {
         return sched_history_unpack(first_of(pools), bytes);
     }

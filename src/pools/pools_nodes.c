@@ -264,6 +264,7 @@ static void shift(struct pools *pools, uint32_t node, struct shard *to)
         sched_node_remove(from->sched, local);
     }
     post->shard = to->index;
+    pools->is_pending_stale = true;
     if (health.health != NODE_NORMAL) {
         struct sched_health normal = {0};
         sched_health_set(from->sched, local, &normal);
@@ -346,6 +347,8 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
     const struct shard *from = pools->shards.items[post->shard];
     bool is_fresh = !post->is_present && post->use_count == 0;
     post->is_present = true;
+    post->total = resource_capacity(&pools->policy->schema, &record->total);
+    pools->is_pending_stale = true;
     if (from == to) {
         unhold(post);
     } else if (is_fresh && from->is_busy) {
@@ -406,6 +409,7 @@ void pools_node_remove(struct pools *pools, uint32_t node)
     struct post *post = &pools->posts.items[node];
     unhold(post);
     post->is_present = false;
+    pools->is_pending_stale = true;
     VEC_PUSH(&pools->idle_posts, node);
     tell(pools, node, &delta);
 }

@@ -239,6 +239,7 @@ static void record_set(struct shard *shard, const struct pool_record *record)
 void router_begin(struct pools *pools)
 {
     pools->is_mapped = true;
+    pools->has_pending = pools->words.count > 0;
     pools->are_names_stale = true;
     pools->names = intern_create();
     (void)intern_add(pools->names, STR(""));

@@ -52,25 +52,3 @@ void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
         quotas_count(pools, place, 1);
     }
 }
-
-static void apply_pending(struct pools *pools, struct shard *shard,
-                          const struct delta *delta)
-{
-    (void)pools;
-    sched_foreign_pending_set(shard->sched, delta->text, delta->record);
-}
-
-void pools_foreign_pending_set(struct pools *pools, struct str pool,
-                               const struct resource_vec *amounts)
-{
-    struct delta delta = delta_of(apply_pending);
-
-    if (!pools->is_mapped) {
-        sched_foreign_pending_set(first_of(pools), pool, amounts);
-        return;
-    }
-    delta.text = pool;
-    delta.record = amounts;
-    delta.copy = amounts_copy;
-    deliver(pools, pools->shards.items[POOLS_DEFAULT], &delta);
-}

@@ -74,7 +74,8 @@ struct post {
     bool is_touched; /* while its shard is being planned */
     /* It goes to the shard `target` as soon as the present one is back. */
     bool is_moving;
-    bool is_listed; /* among moving_posts, at most once */
+    struct resource_vec total; /* as it was told last */
+    bool is_listed;            /* among moving_posts, at most once */
     uint16_t target;
     struct arena *held; /* owned: its record, while it is moving */
     const struct node_record *record;
@@ -94,6 +95,12 @@ struct quota_book {
     struct resource_vec sum;
     VEC(struct resource_vec) by_shard;
     struct resource_vec planned; /* by plans that nobody was told of yet */
+};
+
+/* What an executor says of pods that are not ours: pools_pending.c. */
+struct pending_word {
+    char *executor, *pool; /* owned */
+    struct resource_vec amounts;
 };
 
 struct shard {
@@ -162,6 +169,9 @@ struct pools {
     VEC(struct kind) kinds; /* by class */
     VEC(uint32_t) spare_kinds;
     VEC(uint32_t) dead_kinds;
+    VEC(struct pending_word) words; /* by executor; few */
+    bool is_pending_stale;          /* shards are to be told their parts */
+    bool has_pending;               /* some were told of something */
     uint32_t busy_count;
     bool has_moved;       /* something, when a plan came back */
     bool are_names_stale; /* the configuration has other pools */
@@ -304,6 +314,14 @@ uint32_t class_there(void *context, uint32_t class_index);
 
 /* Forget what was known: pools or resources are others. */
 void pools_figures_forget(struct shard *shard);
+
+/* pools_pending.c */
+
+/* Tell all shards their part of what others ask for in vain, if it may be
+ * another. */
+void pools_pending_settle(struct pools *pools);
+/* Free what executors said. */
+void pools_pending_fini(struct pools *pools);
 
 /* pools_quota.c */
 
