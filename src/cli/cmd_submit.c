@@ -15,6 +15,8 @@ enum {
     RETRY_MS = 250,
     RETRIES_MAX = 240, /* a minute */
     NS_PER_MS = 1000000,
+    REMARK_JOBS_MAX = 100, /* that are looked at for unknown keys */
+    REMARKS_MAX = 5,
 };
 
 /* The jobs of one file. */
@@ -60,6 +62,29 @@ static enum cli_exit check_group(struct cli *cli, const json_t *job,
                   : CLI_OK;
 }
 
+/* Armada passes over keys that it does not know, and so does the server: say
+ * so of the first jobs, since most are mistakes.  Whether that was said. */
+static bool remark_unknown(struct cli *cli, const json_t *json, size_t index)
+{
+    static const char what[] = ": unknown key";
+    ProtobufCMessage *message;
+    auto_arena arena = {0};
+    struct err err;
+
+    if (wire_json_read(&api__job_submit_request_item__descriptor, json,
+                       WIRE_JSON_STRICT, &arena, &message, &err) == 0) {
+        return false;
+    }
+    size_t length = strlen(err.text);
+    if (length < strlen(what) ||
+        strcmp(err.text + length - strlen(what), what) != 0) {
+        return false;
+    }
+    fprintf(cli->ports->err, "berthctl: jobs[%zu].%s, passed over\n", index,
+            err.text);
+    return true;
+}
+
 static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
                               Api__JobSubmitRequestItem **ret_item)
 {
@@ -97,6 +122,7 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
 {
     const json_t *jobs = json_object_get(json, "jobs");
     size_t count = json_array_size(jobs);
+    uint32_t remark_count = 0;
 
     const char *kind = json_string_value(json_object_get(json, "kind"));
 
@@ -125,6 +151,9 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
             read_job(cli, json_array_get(jobs, i), i, &submission.items[i]);
         if (rc != CLI_OK) {
             return rc;
+        }
+        if (i < REMARK_JOBS_MAX && remark_count < REMARKS_MAX) {
+            remark_count += remark_unknown(cli, json_array_get(jobs, i), i);
         }
     }
     *ret = submission;

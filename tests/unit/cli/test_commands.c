@@ -35,7 +35,7 @@ static void submit_sends_the_jobs_and_prints_their_ids(void **state)
           CLI_FAILED,
           "Submitted job with id 01abc to job set s\n"
           "Error submitting job: too large\n",
-          "");
+          "berthctl: jobs[1].unknownKey: unknown key, passed over\n");
 
     Api__JobSubmitRequest *request =
         asked(script, &arena, &api__job_submit_request__descriptor);
@@ -65,7 +65,9 @@ static void submit_reads_a_group_as_the_guide_writes_it(void **state)
               "    - {name: w, min: 2, maxHops: 2, maxHopsWaitSeconds: 600,\n"
               "       template: {containers: [{name: m, unknown: 1}]}}\n",
               "submit", "-"),
-          CLI_OK, "", "");
+          CLI_OK, "",
+          "berthctl: jobs[0].podGroup.subGroups[0].template.containers[0]."
+          "unknown: unknown key, passed over\n");
     Api__JobSubmitRequest *request =
         asked(script, &arena, &api__job_submit_request__descriptor);
     Berth__Api__PodGroup *group = request->job_request_items[0]->pod_group;
