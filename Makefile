@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 PROGRAMS = $(addprefix src/main/,berthd berthctl berth-executor berth-shim \
     berth-sim)
 # What else is installed.
-PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth.yaml.5 \
+PAGES = $(addprefix docs/,berthctl.1 berth-sim.1 berth-job.5 berth.yaml.5 \
     berth-scenario.5 berthd.8 berth-executor.8 berthctl)
 
 .PHONY: all deps setup build programs run check sanitize bench fuzz prop-long \

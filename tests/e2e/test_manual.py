@@ -136,6 +136,21 @@ class ManualTest(unittest.TestCase):
         for key in re.findall(r"(?m)^\| `([^`]+)`", keys.stdout):
             self.assertIn(key, text)
 
+    def test_every_annotation_is_in_the_page_of_jobs(self):
+        source = (harness.ROOT / "src" / "api" / "annotations.h").read_text()
+        names = re.findall(r'(?m)^#define \w+ "([^"]+)"', source)
+        self.assertGreater(len(names), 15)
+        text = text_of("berth-job.5")
+        for name in names:
+            self.assertIn(name, text)
+
+    def test_every_key_of_a_pod_group_is_in_the_page_of_jobs(self):
+        text = text_of("berth-job.5")
+        source = (harness.ROOT / "proto/berth/pod_group.proto").read_text()
+        for name in re.findall(r"(?m)^  [\w. ]+ (\w+) = \d+;", source):
+            head, *rest = name.split("_")
+            self.assertIn(head + "".join(w.capitalize() for w in rest), text)
+
     def test_completion_offers_commands_options_and_formats(self):
         self.assertIn("jobs", complete("berthctl get "))
         self.assertEqual(complete("berthctl get tr"),
@@ -202,6 +217,7 @@ class ExamplesTest(unittest.TestCase):
 
     def test_examples_of_configurations_are_taken(self):
         for page, argv in (
+                ("berth-job.5", ["berthctl", "submit", "--dry-run"]),
                 ("berth.yaml.5", ["berthd", "--print-config", "--config"]),
                 ("berth-scenario.5", ["berth-sim", "run", "--quiet"])):
             with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
