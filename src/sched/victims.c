@@ -347,7 +347,8 @@ static struct victim *collect(const struct search *search, uint32_t node,
     uint32_t count = 0;
 
     sched->collect_count++;
-    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count);
+    /* One more, for who has no victims is told from who may not go. */
+    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count + 1);
     struct victim *victims = round->victims.items;
 
     for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;

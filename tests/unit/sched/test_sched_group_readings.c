@@ -146,6 +146,37 @@ static void what_is_left_of_a_group_starts_anew(void **state)
     assert_int_equal(world_running_of(w, group + 2, 2), 2);
 }
 
+/* A node "a" that is empty, and "b" with a job of B; a waiting gang of high
+ * class with two pods of three cores, which has its nodes whole. */
+static uint32_t submit_whole(struct world *w)
+{
+    const struct gang_terms terms = {
+        .is_whole_node = true,
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    world_node(w, &(struct world_node){"a", .cores = 3});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 3});
+    uint32_t single = world_submit(w, &(struct world_job){.queue = "B"});
+    world_lease(w, single, b, 0);
+    return world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high", .cores = 3},
+        &terms);
+}
+
+static void nodes_are_cleared_beside_empty_ones(void **state)
+{
+    struct world *w = *state;
+    uint32_t group = submit_whole(w);
+
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, group, 2), 2);
+    assert_int_equal(w->preempted_count, 1);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -157,6 +188,7 @@ int main(void)
         SCENARIO(a_frozen_group_that_may_go_whole_may_lose_surplus),
         SCENARIO(what_is_shed_for_the_load_relieves_it),
         SCENARIO(what_is_left_of_a_group_starts_anew),
+        SCENARIO(nodes_are_cleared_beside_empty_ones),
     };
 
     return RUN_TESTS(tests);
