@@ -527,18 +527,20 @@ static void take_room(const struct search *search, uint32_t node,
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec before = sched->free[node];
+    bool has_opened = false; /* whatever room there was is now for all */
     uint32_t count;
     const struct victim *victims = victims_choose(search, node, rules, &count);
 
     ASSERT(victims);
     for (uint32_t i = count; i > 0; i--) {
         if (victims[i - 1].job != NONE) {
+            has_opened |= victims[i - 1].is_held;
             preempt_victim(search, &victims[i - 1]);
         }
     }
     struct resource_vec after = sched->free[node];
     amounts_subtract(&after, &class->request);
-    if (!amounts_fit(&after, &before)) {
+    if (has_opened || !amounts_fit(&after, &before)) {
         round->growth_count++;
         round->rest_count++;
         VEC_PUSH(&round->grown, node);

@@ -177,6 +177,28 @@ static void nodes_are_cleared_beside_empty_ones(void **state)
     assert_int_equal(w->preempted_count, 1);
 }
 
+static void a_node_opens_as_its_group_goes(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .is_whole_node = true,
+        .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 6});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+
+    world_lease(w, group, node, 0);
+    /* What was free there was nobody's; now it is for both. */
+    uint32_t high = world_submit_many(
+        w,
+        &(struct world_job){.queue = "A", .priority_class = "high", .cores = 2},
+        2);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, high, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -189,6 +211,7 @@ int main(void)
         SCENARIO(what_is_shed_for_the_load_relieves_it),
         SCENARIO(what_is_left_of_a_group_starts_anew),
         SCENARIO(nodes_are_cleared_beside_empty_ones),
+        SCENARIO(a_node_opens_as_its_group_goes),
     };
 
     return RUN_TESTS(tests);
