@@ -697,10 +697,11 @@ const struct victim *victims_all(const struct search *search, uint32_t node,
 {
     const struct sched *sched = search->round->sched;
     struct resource_vec room = sched->free[node];
-    const struct victim *victims = collect(search, node, rules, ret_count);
+    struct victim *victims = collect(search, node, rules, ret_count);
 
     for (uint32_t i = 0; i < *ret_count; i++) {
         amounts_add(&room, &victims[i].sum);
+        (void)goes_with_gang(victims, i, &victims[i]);
     }
     return memcmp(&room, &sched->nodes.items[node].capacity, sizeof(room)) == 0
                ? victims
@@ -718,7 +719,9 @@ bool victims_clear(const struct search *search, uint32_t node)
         return false;
     }
     for (uint32_t i = count; i > 0; i--) {
-        preempt_victim(search, &victims[i - 1]);
+        if (victims[i - 1].job != NONE) {
+            preempt_victim(search, &victims[i - 1]);
+        }
     }
     round->growth_count++;
     round->rest_count++;

@@ -48,8 +48,8 @@ struct victim_rules victims_rules(const struct search *search);
 /* Whether there would be a place with victims for somebody, if all surplus
  * might go; for a class that found none. */
 bool victims_may_be(const struct search *search);
-/* All that runs on a node, if all of that may go; NULL: some of it may not.
- * Good until the next call. */
+/* All that runs on a node, if all of that may go (NONE: it goes with others of
+ * its gang there); NULL: some of it may not.  Good until the next call. */
 const struct victim *victims_all(const struct search *search, uint32_t node,
                                  const struct victim_rules *rules,
                                  uint32_t *ret_count);
