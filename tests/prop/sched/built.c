@@ -117,6 +117,7 @@ static void pack_terms(const struct instance *instance,
                 other->hops == NO_LIMIT ? HOPS_ANY : (uint32_t)other->hops;
             terms.sub_group_count = (uint32_t)other->sub_group + 1;
             terms.freezing_window_ms = other->freezing;
+            terms.is_whole_node = other->is_whole;
         }
     }
     if (job->has_terms) {

@@ -80,6 +80,7 @@ struct instance_job {
     int sub_group, sub_minimum, sub_count;
     int hops;                   /* or NO_LIMIT */
     bool has_succeeded;         /* and is not there any more */
+    bool is_whole;              /* its gang has its nodes whole */
     int freezing, frozen_until; /* the window of its gang; 0: none */
     bool was_leased;
     unsigned avoided; /* nodes, as bits */

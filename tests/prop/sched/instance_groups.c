@@ -13,6 +13,21 @@ static bool once_in(struct tape *tape, int n)
     return pick(tape, 0, n - 1) == n - 1;
 }
 
+/* Whether a node is free for a gang that has its nodes whole, or for others. */
+static bool is_open(const struct instance *instance, int index, int node)
+{
+    const struct instance_job *job = &instance->jobs[index];
+
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *other = &instance->jobs[j];
+        if (other->is_there && other->node == node &&
+            other->gang != job->gang && (job->is_whole || other->is_whole)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* A member runs somewhere, waits, or has ended. */
 static void draw_member(struct tape *tape, struct instance *instance, int index)
 {
@@ -23,7 +38,8 @@ static void draw_member(struct tape *tape, struct instance *instance, int index)
     if (way >= 3) {
         for (int i = 0; i < instance->node_count && job->node == NO_NODE; i++) {
             int n = (node + i) % instance->node_count;
-            if (instance_free(instance, n, 0) >= job->request[0] &&
+            if (is_open(instance, index, n) &&
+                instance_free(instance, n, 0) >= job->request[0] &&
                 instance_free(instance, n, 1) >= job->request[1]) {
                 job->node = n;
                 job->leased =
@@ -100,9 +116,27 @@ static void draw_terms(struct tape *tape, struct instance *instance, int first,
     }
 }
 
+/* Empty some nodes. */
+static void clear_nodes(struct tape *tape, struct instance *instance)
+{
+    for (int n = 0; n < instance->node_count; n++) {
+        bool is_empty = once_in(tape, 3);
+        for (int j = 0; j < instance->job_count; j++) {
+            struct instance_job *job = &instance->jobs[j];
+            if (is_empty && job->node == n) {
+                job->node = NO_NODE;
+            }
+        }
+    }
+}
+
 void instance_draw_groups(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
+    bool has_whole = once_in(tape, 3);
+    if (has_whole) {
+        clear_nodes(tape, instance);
+    }
     instance->load_percent = once_in(tape, 4) ? pick(tape, 50, 100) : 0;
     for (int first = 0, count; first < instance->job_count; first += count) {
         int gang = instance->jobs[first].gang;
@@ -122,6 +156,10 @@ void instance_draw_groups(struct tape *tape, struct instance *instance)
             job->cardinality = count;
         }
         bool is_running = pick(tape, 0, 3) > 0;
+        bool is_whole = has_whole && pick(tape, 0, 3) > 0;
+        for (int j = first; j < first + count; j++) {
+            instance->jobs[j].is_whole = is_whole;
+        }
         draw_terms(tape, instance, first, count);
         if (is_running) {
             draw_running(tape, instance, first, count);

@@ -69,7 +69,9 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
     int best_rack = 0, best_placed = 0, best_victims = 0;
 
     if (!o->in->jobs[gang].is_uniform) {
-        bool is_done = try_members(o, gang, 0, needed, preempt_until) > 0;
+        bool is_done = o->in->jobs[gang].is_whole
+                           ? oracle_place_whole(o, gang, preempt_until > 0)
+                           : try_members(o, gang, 0, needed, preempt_until) > 0;
         if (!is_done) {
             *o = saved;
             *o->plan = saved_plan;

@@ -57,6 +57,18 @@ static int count_status(const struct oracle *o, int gang, int sub_group,
     return count;
 }
 
+/* Members of a sub-group that have succeeded. */
+static int count_ended(const struct oracle *o, int gang, int sub_group)
+{
+    int count = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        count += oracle_same_gang(o, gang, j) && o->in->jobs[j].has_succeeded &&
+                 o->in->jobs[j].sub_group == sub_group;
+    }
+    return count;
+}
+
 /* The sub-group that a job is of. */
 static struct grower grower_of(const struct oracle *o, int job)
 {
@@ -80,6 +92,9 @@ static struct grower grower_of(const struct oracle *o, int job)
         grower.first = is_of ? j : grower.first;
     }
     grower.spare = count_status(o, job, sub_group, SPARE);
+    /* What has succeeded cannot go. */
+    int ended = count_ended(o, job, sub_group);
+    grower.min = grower.min > ended ? grower.min : ended;
     return grower;
 }
 

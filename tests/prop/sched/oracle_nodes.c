@@ -24,7 +24,7 @@ static bool is_tried(const struct oracle *o, int node)
     return has_new && o->in->nodes[node].health == NODE_TRIAL;
 }
 
-bool oracle_allows(const struct oracle *o, int job, int node)
+bool oracle_is_place(const struct oracle *o, int job, int node)
 {
     const struct instance_job *j = &o->in->jobs[job];
     const struct instance_node *n = &o->in->nodes[node];
@@ -32,6 +32,11 @@ bool oracle_allows(const struct oracle *o, int job, int node)
     return instance_is_open(o->in, node) && !is_tried(o, node) &&
            (!n->is_tainted || j->is_tolerant) &&
            (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);
+}
+
+bool oracle_allows(const struct oracle *o, int job, int node)
+{
+    return oracle_is_place(o, job, node) && !oracle_is_barred(o, job, node);
 }
 
 uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS])

@@ -186,6 +186,8 @@ void oracle_count_start(struct oracle *o, int job);
 /* What is free on a node; evicted work counts as if it were there. */
 int oracle_free(const struct oracle *o, int node, int kind);
 /* Whether labels, taints and what it avoids let the job go there. */
+bool oracle_is_place(const struct oracle *o, int job, int node);
+/* Whether so does the gang that has the node whole, too. */
 bool oracle_allows(const struct oracle *o, int job, int node);
 /* The weighted amount, each column by its share of the pool, rounded as the
  * planner rounds it. */
@@ -245,7 +247,8 @@ struct victim {
     int ordinal;
     bool is_surplus;
     bool is_foreign;
-    bool breaks; /* all of its gang goes, wherever it is */
+    bool is_held; /* all of a gang on a node that it has whole */
+    bool breaks;  /* all of its gang goes, wherever it is */
     bool is_kept;
 };
 
@@ -267,6 +270,12 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
  * there is no room even so.  Those who best keep their places come first. */
 int oracle_choose(const struct oracle *o, int job, int node,
                   const struct rules *rules, struct victim *victims);
+/* Preempt all that runs on a node, for a job; false: some of it may not go. */
+bool oracle_clear(struct oracle *o, int job, int node);
+/* All that runs on a node, if all of it may go for a job: their number, or
+ * -1. */
+int oracle_choose_all(const struct oracle *o, int job, int node,
+                      struct victim *victims);
 /* Preempt them. */
 void oracle_take_room(struct oracle *o, int job, int node,
                       const struct rules *rules);
@@ -315,6 +324,11 @@ struct price {
  * or with what breaks a gang kept first.  False: there is no room. */
 bool oracle_judge(const struct oracle *o, int job, int node,
                   struct rules *rules, struct price *ret_price);
+/* What it costs that all goes from a node; false: some of it may not. */
+bool oracle_price_all(const struct oracle *o, int job, int node,
+                      struct price *ret_price);
+/* The rules for all kinds of victims of a job. */
+struct rules oracle_rules(const struct oracle *o, int job);
 /* The cheapest place for a job, or NO_NODE; the rules that choose there. */
 int oracle_find_set(const struct oracle *o, int job, int rack,
                     struct rules *rules);
@@ -325,6 +339,19 @@ bool oracle_might_find_set(const struct oracle *o, int job);
 struct price oracle_price_since(const struct oracle *o, int first);
 /* Which costs less. */
 int oracle_price_compare(const struct price *a, const struct price *b);
+
+/* oracle_whole.c */
+
+/* The gang that has a node whole, or 0. */
+int oracle_holder(const struct oracle *o, int node);
+/* Whether a node is none for a job because of that, or since its own gang
+ * would have to have it whole. */
+bool oracle_is_barred(const struct oracle *o, int job, int node);
+/* Whether a job might come to a node if others went. */
+bool oracle_allows_evicting(const struct oracle *o, int job, int node);
+/* Place what a gang asks for on nodes that it has whole; false: there is no
+ * room, and what was done is to be undone. */
+bool oracle_place_whole(struct oracle *o, int gang, bool may_clear);
 
 /* oracle_growers.c */
 

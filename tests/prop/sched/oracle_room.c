@@ -58,13 +58,14 @@ static bool kept_before(const struct oracle *o, const struct rules *rules,
 }
 
 /* Add one who may go, to the rest of its gang there unless it goes alone. */
-static void add(const struct oracle *o, int job, bool is_surplus,
+static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
                 struct victim *victims, int *count)
 {
     const struct instance_job *record = &o->in->jobs[job];
-    int at = is_surplus ? *count : 0;
+    bool is_alone = is_surplus && !is_held;
+    int at = is_alone ? *count : 0;
 
-    while (at < *count && (victims[at].is_surplus ||
+    while (at < *count && ((victims[at].is_surplus && !is_held) ||
                            !oracle_same_gang(o, victims[at].job, job))) {
         at++;
     }
@@ -73,9 +74,11 @@ static void add(const struct oracle *o, int job, bool is_surplus,
             .job = job,
             .is_surplus = is_surplus,
             .is_foreign = record->is_foreign,
-            .breaks = record->gang && !is_surplus,
+            .is_held = is_held,
         };
     }
+    victims[at].is_surplus &= is_surplus;
+    victims[at].breaks = record->gang && !victims[at].is_surplus;
     struct victim *victim = &victims[at];
     victim->sum[0] += record->request[0];
     victim->sum[1] += record->request[1];
@@ -94,16 +97,23 @@ static void add(const struct oracle *o, int job, bool is_surplus,
 static int collect(const struct oracle *o, int job, int node,
                    const struct rules *rules, struct victim *victims)
 {
-    bool is_surplus[INSTANCE_JOBS_MAX];
-    int count = 0;
+    bool is_surplus[INSTANCE_JOBS_MAX], may[INSTANCE_JOBS_MAX];
+    int count = 0, holder = oracle_holder(o, node);
+    bool may_holder = true;
 
     oracle_surplus_on(o, node, is_surplus);
     for (int j = 0; j < o->in->job_count; j++) {
-        if (o->node[j] == node && is_surplus[j]
-                ? oracle_may_shrink(o, j, job, rules)
-                : oracle_may_go(o, j, job, node, rules) &&
-                      !oracle_is_joined(o, j, job)) {
-            add(o, j, is_surplus[j], victims, &count);
+        bool is_here = o->node[j] == node && oracle_runs(o, j);
+        may[j] =
+            is_here && (is_surplus[j] ? oracle_may_shrink(o, j, job, rules)
+                                      : oracle_may_go(o, j, job, node, rules) &&
+                                            !oracle_is_joined(o, j, job));
+        may_holder &= !is_here || may[j] || o->in->jobs[j].gang != holder;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool is_held = holder && o->in->jobs[j].gang == holder;
+        if (may[j] && (may_holder || !is_held)) {
+            add(o, j, is_surplus[j], is_held, victims, &count);
         }
     }
     for (int i = 0; i < count; i++) {
@@ -152,7 +162,7 @@ int oracle_choose(const struct oracle *o, int job, int node,
     }
     for (int i = 0; i < count; i++) {
         struct victim *victim = &victims[i];
-        if (!goes_with_gang(o, victims, i, victim) &&
+        if (!goes_with_gang(o, victims, i, victim) && !victim->is_held &&
             victim->sum[0] <= room[0] && victim->sum[1] <= room[1]) {
             victim->is_kept = true;
             room[0] -= victim->sum[0];
@@ -174,6 +184,39 @@ static void preempt_one(struct oracle *o, int victim, int job,
     }
 }
 
+int oracle_choose_all(const struct oracle *o, int job, int node,
+                      struct victim *victims)
+{
+    const struct rules rules = oracle_rules(o, job);
+    int count = collect(o, job, node, &rules, victims);
+    int left[NODE_KINDS];
+
+    for (int k = 0; k < NODE_KINDS; k++) {
+        left[k] = o->in->nodes[node].capacity[k] - oracle_free(o, node, k);
+    }
+    for (int i = 0; i < count; i++) {
+        left[0] -= victims[i].sum[0];
+        left[1] -= victims[i].sum[1];
+        (void)goes_with_gang(o, victims, i, &victims[i]);
+    }
+    return left[0] || left[1] ? -1 : count;
+}
+
+/* All of a gang on a node that it has whole, those with the highest ids
+ * first; elsewhere it goes on. */
+static void preempt_held(struct oracle *o, int victim, int job,
+                         enum sched_preemption why)
+{
+    int node = o->node[victim];
+
+    for (int j = o->in->job_count - 1; j >= 0; j--) {
+        if (o->node[j] == node && oracle_runs(o, j) &&
+            oracle_same_gang(o, victim, j)) {
+            preempt_one(o, j, job, why);
+        }
+    }
+}
+
 static void preempt(struct oracle *o, const struct victim *victim, int job)
 {
     enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
@@ -182,6 +225,13 @@ static void preempt(struct oracle *o, const struct victim *victim, int job)
                                 : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
                                                      : SCHED_PREEMPT_URGENCY;
 
+    if (o->status[victim->job] == PREEMPTED) {
+        return; /* with all of its gang */
+    }
+    if (victim->is_held && !victim->breaks) {
+        preempt_held(o, victim->job, job, why);
+        return;
+    }
     preempt_one(o, victim->job, job, why);
     while (victim->breaks) {
         int next = -1;
@@ -214,6 +264,8 @@ void oracle_take_room(struct oracle *o, int job, int node,
     }
     for (int i = count - 1; i >= 0; i--) {
         if (!victims[i].is_kept) {
+            /* A node that a gang had whole opens to all. */
+            o->has_growth |= victims[i].is_held;
             preempt(o, &victims[i], job);
         }
     }
@@ -221,4 +273,18 @@ void oracle_take_room(struct oracle *o, int job, int node,
         o->has_growth |=
             oracle_free(o, node, k) - o->in->jobs[job].request[k] > before[k];
     }
+}
+
+bool oracle_clear(struct oracle *o, int job, int node)
+{
+    struct victim victims[INSTANCE_JOBS_MAX];
+    int count = oracle_choose_all(o, job, node, victims);
+
+    for (int i = count - 1; i >= 0; i--) {
+        if (!victims[i].is_kept) {
+            preempt(o, &victims[i], job);
+        }
+    }
+    o->has_growth |= count >= 0;
+    return count >= 0;
 }

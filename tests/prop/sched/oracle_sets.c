@@ -15,12 +15,15 @@ static int count_of(const struct oracle *o, const struct victim *victim)
 {
     int count = 0;
 
-    for (int j = 0; j < o->in->job_count && victim->breaks; j++) {
-        count += oracle_same_gang(o, victim->job, j) &&
-                 o->in->jobs[j].is_there && o->in->jobs[j].node != NO_NODE &&
-                 o->status[j] != PREEMPTED;
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool goes = oracle_same_gang(o, victim->job, j) &&
+                    o->in->jobs[j].is_there && o->in->jobs[j].node != NO_NODE &&
+                    o->status[j] != PREEMPTED;
+        count +=
+            goes && (victim->breaks ||
+                     (victim->is_held && o->node[j] == o->node[victim->job]));
     }
-    return victim->breaks ? count : 1;
+    return count ? count : 1;
 }
 
 static void add(const struct oracle *o, const struct victim *victim,
@@ -44,12 +47,11 @@ static void add(const struct oracle *o, const struct victim *victim,
     }
 }
 
-/* The price of a node, going by the rules; false: there is no room. */
-static bool judge(const struct oracle *o, int job, int node,
-                  const struct rules *rules, struct price *ret_price)
+/* The price of victims on a node; those that are kept cost nothing. */
+static void price_victims(const struct oracle *o, int job, int node,
+                          const struct victim *victims, int count,
+                          struct price *ret_price)
 {
-    struct victim victims[INSTANCE_JOBS_MAX];
-    int count = oracle_choose(o, job, node, rules, victims);
     int left[INSTANCE_KINDS];
 
     *ret_price = (struct price){.ordinal = INT_MAX, .pod = -1};
@@ -57,14 +59,23 @@ static bool judge(const struct oracle *o, int job, int node,
         left[k] = oracle_free(o, node, k) - o->in->jobs[job].request[k];
     }
     for (int i = 0; i < count; i++) {
-        if (victims[i].is_kept) {
-            continue;
+        if (!victims[i].is_kept) {
+            left[0] += victims[i].sum[0];
+            left[1] += victims[i].sum[1];
+            add(o, &victims[i], ret_price);
         }
-        left[0] += victims[i].sum[0];
-        left[1] += victims[i].sum[1];
-        add(o, &victims[i], ret_price);
     }
     ret_price->lost = oracle_weigh(o, left);
+}
+
+/* The price of a node, going by the rules; false: there is no room. */
+static bool judge(const struct oracle *o, int job, int node,
+                  const struct rules *rules, struct price *ret_price)
+{
+    struct victim victims[INSTANCE_JOBS_MAX];
+    int count = oracle_choose(o, job, node, rules, victims);
+
+    price_victims(o, job, node, victims, count, ret_price);
     return ret_price->count > 0;
 }
 
@@ -93,6 +104,25 @@ int oracle_price_compare(const struct price *a, const struct price *b)
     return c ? c : compare_groups(a, b);
 }
 
+struct rules oracle_rules(const struct oracle *o, int job)
+{
+    bool is_urgent = !o->in->is_urgency_off && !o->in->is_preemption_off;
+
+    return (struct rules){
+        .level_max = is_urgent ? oracle_level(o, job) - 1 : -1,
+    };
+}
+
+bool oracle_price_all(const struct oracle *o, int job, int node,
+                      struct price *ret_price)
+{
+    struct victim victims[INSTANCE_JOBS_MAX];
+    int count = oracle_choose_all(o, job, node, victims);
+
+    price_victims(o, job, node, victims, count, ret_price);
+    return count >= 0;
+}
+
 bool oracle_judge(const struct oracle *o, int job, int node,
                   struct rules *rules, struct price *ret_price)
 {
@@ -119,13 +149,12 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
     struct price best_price;
     struct rules found = *rules;
 
-    rules->level_max = o->in->is_urgency_off || o->in->is_preemption_off
-                           ? -1
-                           : oracle_level(o, job) - 1;
+    rules->level_max = oracle_rules(o, job).level_max;
     for (int n = 0; n < o->in->node_count; n++) {
         struct rules here = *rules;
         struct price price;
-        if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
+        if (oracle_allows_evicting(o, job, n) &&
+            oracle_pass(o, job, n) != PASS_NO &&
             (!rack || o->in->nodes[n].rack == rack) &&
             oracle_judge(o, job, n, &here, &price) &&
             (best == NO_NODE ||

@@ -86,8 +86,8 @@ static bool agrees_through_rounds(struct tape *tape,
     return holds;
 }
 
-/* Surplus goes first, what breaks a gang takes all of it, and gangs grow and
- * shrink. */
+/* Surplus goes first, what breaks a gang takes all of it, gangs grow and
+ * shrink, and some have their nodes whole. */
 static bool agrees_on_running_groups(struct tape *tape)
 {
     struct instance instance;

@@ -96,7 +96,8 @@ static void show_jobs(const struct instance *instance)
         fprintf(
             stderr,
             "job %d%s: q%d %s %d/%d/%d rack %d tol %d prio %d sub %d gang %d "
-            "(%d min %d uni %d terms %d: sub %d min %d of %d hops %d succeeded "
+            "(%d min %d uni %d terms %d whole %d: sub %d min %d of %d hops %d "
+            "succeeded "
             "%d frozen %d) foreign %d was %d "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
@@ -105,11 +106,12 @@ static void show_jobs(const struct instance *instance)
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->request[SEATS], j->rack, j->is_tolerant, j->priority,
             j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
-            j->has_terms, j->sub_group, j->sub_minimum, j->sub_count, j->hops,
-            j->has_succeeded, j->frozen_until, j->is_foreign, j->was_leased,
-            j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
-            j->deadline, fraction_value(j->charge), j->started, j->admitted,
-            j->promised, j->yields_to);
+            j->has_terms, j->is_whole, j->sub_group, j->sub_minimum,
+            j->sub_count, j->hops, j->has_succeeded, j->frozen_until,
+            j->is_foreign, j->was_leased, j->avoided, j->node, j->leased,
+            j->app, j->is_off, j->lifetime, j->deadline,
+            fraction_value(j->charge), j->started, j->admitted, j->promised,
+            j->yields_to);
     }
 }
 
