@@ -256,6 +256,9 @@ void built_apply(struct built *built, const struct sched_decision *decision,
             sched_job_charge(built->sched, decision->job, STR("default"),
                              decision->charge);
         }
+        if (decision->is_by_share) {
+            sched_job_truce(built->sched, decision->job);
+        }
         if (decision->is_backfilled) {
             sched_job_age_from(built->sched, decision->job, now);
         }

@@ -32,7 +32,7 @@ static void admit(struct instance *instance, int index, int serial,
     }
 }
 
-void instance_submit(struct instance *instance, int index, int now)
+static void come(struct instance *instance, int index, int now)
 {
     instance_advance(instance, now);
     instance->jobs[index].is_there = true;
@@ -42,30 +42,44 @@ void instance_submit(struct instance *instance, int index, int now)
     instance_app_event(instance, index, APP_ASKS, now);
 }
 
-void instance_remove(struct instance *instance, int index, int now)
+/* It is not there; its gang does not notice when it comes back at once. */
+static void leave(struct instance *instance, int index, int now, bool returns)
 {
     struct instance_job *job = &instance->jobs[index];
 
     instance_advance(instance, now);
     job->is_there = false;
     job->node = NO_NODE;
-    if (job->gang) {
-        instance_gang_changed(instance, job->gang);
-    } else {
+    if (!job->gang) {
         admit(instance, index, 0, INT_MAX);
+    } else if (!returns) {
+        instance_gang_changed(instance, job->gang);
     }
     job->charge = (struct fraction){0, 1};
     instance_advance(instance, now);
     instance_app_event(instance, index, APP_LOSES, now);
 }
 
+void instance_submit(struct instance *instance, int index, int now)
+{
+    instance_news(instance);
+    come(instance, index, now);
+}
+
+void instance_remove(struct instance *instance, int index, int now)
+{
+    instance_news(instance);
+    leave(instance, index, now, false);
+    instance_forget_truce(instance, index);
+}
+
 void instance_requeue(struct instance *instance, int index, int now)
 {
     struct instance_job *job = &instance->jobs[index];
 
-    instance_remove(instance, index, now);
+    leave(instance, index, now, true);
     job->started = NOT_STARTED;
-    instance_submit(instance, index, now);
+    come(instance, index, now);
 }
 
 void instance_scale(struct instance *instance, int index, int now)
@@ -105,6 +119,9 @@ static void apply_lease(struct instance *instance,
     job->yields_to = decision->yields_to == SCHED_NONE
                          ? 0
                          : instance->jobs[decision->yields_to].admitted;
+    if (decision->is_by_share) {
+        instance_truce(instance, index, now);
+    }
     /* At once up to what is used now. */
     instance_advance(instance, now);
     instance_app_event(instance, index, APP_GETS, now);

@@ -95,6 +95,8 @@ struct instance_job {
     int app;
     bool is_off;
     bool is_foreign;        /* its home is another pool, and so is its gang's */
+    int truce;              /* 1 + when one began, its gang's too; 0: none */
+    bool has_news;          /* something is new since */
     struct fraction charge; /* booked against its queue's budget */
 };
 
@@ -222,3 +224,11 @@ void instance_app_event(struct instance *instance, int job,
 enum sched_app_state instance_app_leased(enum sched_app_state state);
 /* Timers of applications that are due by now fire. */
 void instance_apps_advance(struct instance *instance, int now);
+/* Whether a job, or its gang, may take nothing for fairness. */
+bool instance_has_truce(const struct instance *instance, int job, int now);
+/* That begins, unless it is so already. */
+void instance_truce(struct instance *instance, int job, int now);
+/* Something came from outside. */
+void instance_news(struct instance *instance);
+/* A job is no longer there. */
+void instance_forget_truce(struct instance *instance, int job);

@@ -56,7 +56,26 @@ static void pass_over_likes(struct oracle *o, int job)
     }
 }
 
-bool oracle_place(struct oracle *o, int unit)
+/* What was decided since `first` starts a unit: it says so in its first lease
+ * when others that are as urgent go for it since they have more. */
+static void note_share(struct oracle *o, int first)
+{
+    struct oracle_decision *lease = NULL;
+    bool is_by_share = false;
+
+    for (int i = first; i < o->plan->count; i++) {
+        struct oracle_decision *d = &o->plan->decisions[i];
+        lease = !lease && d->action == SCHED_LEASE ? d : lease;
+        is_by_share |=
+            (d->preemption == SCHED_PREEMPT_FAIR_SHARE ||
+             d->preemption == SCHED_PREEMPT_SURPLUS) &&
+            o->in->jobs[d->job].queue != o->in->jobs[d->for_job].queue &&
+            oracle_level(o, d->job) >= oracle_level(o, d->for_job);
+    }
+    lease->is_by_share = is_by_share;
+}
+
+static bool place(struct oracle *o, int unit)
 {
     o->key = oracle_key(o, unit);
     if (o->in->jobs[unit].gang) {
@@ -72,6 +91,17 @@ bool oracle_place(struct oracle *o, int unit)
     return node != NO_NODE;
 }
 
+bool oracle_place(struct oracle *o, int unit)
+{
+    int first = o->plan->count;
+    bool is_placed = place(o, unit);
+
+    if (is_placed) {
+        note_share(o, first);
+    }
+    return is_placed;
+}
+
 /* A unit has no room: it is admitted, or passed over.  Its like need not be
  * tried either, but may be admitted. */
 static void pass_over(struct oracle *o, int unit)
@@ -80,8 +110,13 @@ static void pass_over(struct oracle *o, int unit)
     bool had_window = oracle_has_window(o, unit);
     bool is_admitted = oracle_admit(o, unit);
     bool is_alone = job->gang || job->avoided;
+    bool is_bound = !is_alone && instance_has_truce(o->in, unit, o->now);
     bool is_of_queue = !is_alone && oracle_might_find_set(o, unit);
 
+    if (is_bound) {
+        pass_over_likes(o, unit); /* they do not take in its stead */
+        return;
+    }
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *other = &o->in->jobs[j];
         if (is_alone && (j == unit || oracle_same_gang(o, unit, j))) {

@@ -18,7 +18,8 @@ struct oracle_decision {
     int yields_to; /* or NO_NODE */
     int start;     /* ADMIT: promised, or INT_MAX */
     bool is_scaling;
-    double charge; /* LEASE, in millionths of the pool x ms */
+    bool is_by_share; /* others lose their places for it, for fairness */
+    double charge;    /* LEASE, in millionths of the pool x ms */
 };
 
 struct oracle_plan {

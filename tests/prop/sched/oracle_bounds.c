@@ -79,6 +79,7 @@ static bool would_go(const struct oracle *o, int job, int unit)
         }
     }
     return !o->in->is_fair_share_off && o->is_over[queue] &&
+           !instance_has_truce(o->in, unit, o->now) &&
            oracle_level(o, job) <= oracle_level(o, unit) &&
            oracle_compare(o, oracle_key(o, unit),
                           oracle_cost(o, queue, amounts)) < 0;

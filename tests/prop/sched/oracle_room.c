@@ -20,8 +20,9 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
         return oracle_may_recall(o, victim);
     }
     if (o->status[victim] == EVICTED) {
-        return oracle_level(o, victim) <= oracle_level(o, job) &&
-               o->ordinal[victim] >= o->turn &&
+        int gap = oracle_level(o, job) - oracle_level(o, victim);
+        bool is_bound = instance_has_truce(o->in, job, o->now);
+        return gap >= (is_bound ? 1 : 0) && o->ordinal[victim] >= o->turn &&
                o->ordinal[victim] + 1 >= rules->cut;
     }
     return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&

@@ -114,6 +114,7 @@ bool oracle_may_shrink(const struct oracle *o, int victim, int job,
         return true;
     }
     return !o->in->is_fair_share_off &&
+           !instance_has_truce(o->in, job, o->now) &&
            (o->is_over[queue] ||
             oracle_compare(o, o->key, cost_of_all(o, queue)) < 0);
 }

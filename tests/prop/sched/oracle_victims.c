@@ -131,8 +131,11 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
     }
     if (node == NO_NODE) {
         rules.cut = 0;
-        node = o->compares_sets ? oracle_find_set(o, job, rack, &rules)
-                                : find_fair(o, job, rack, &rules.cut);
+        if (o->compares_sets) {
+            node = oracle_find_set(o, job, rack, &rules);
+        } else if (!instance_has_truce(o->in, job, o->now)) {
+            node = find_fair(o, job, rack, &rules.cut);
+        }
     }
     if (node == NO_NODE && !o->compares_sets && !o->in->is_urgency_off) {
         rules.cut = 0;

@@ -1,4 +1,5 @@
 /* The planner against the oracle, and the invariants of a plan. */
+#include "sched/state.h"
 #include "verdict.h"
 
 /* Two rounds of either kind agree with the oracle. */
@@ -40,8 +41,29 @@ static bool agrees_on_groups(struct tape *tape)
     return holds;
 }
 
+/* Let a decision happen.  What is preempted may wait again. */
+static void act(struct instance *instance, struct built *built,
+                const struct sched_decision *decision, int now, bool requeues)
+{
+    int job = (int)decision->job;
+
+    if (decision->preemption == SCHED_PREEMPT_YIELD) {
+        instance_truce(instance, job, now);
+        sched_job_truce(built->sched, decision->job);
+    }
+    if (decision->action == SCHED_PREEMPT && requeues) {
+        instance_requeue(instance, job, now);
+        sched_job_requeue(built->sched, decision->job, SCHED_NONE);
+    } else {
+        instance_apply(instance, decision, built_node(built, decision->node),
+                       now);
+        built_apply(built, decision, now);
+    }
+}
+
 /* Rounds at times apart, with jobs that end in between. */
-static bool agrees_through_time(struct tape *tape, struct instance *start)
+static bool agrees_through_time(struct tape *tape, struct instance *start,
+                                bool has_apps)
 {
     struct instance instance = *start;
     struct built built;
@@ -50,12 +72,13 @@ static bool agrees_through_time(struct tape *tape, struct instance *start)
     int now = 0;
 
     built_init(&built, &instance, 0);
+    bool requeues = !has_apps && draw(tape, 0, 1);
     uint64_t rounds = draw(tape, 1, 5);
     for (uint64_t r = 0; holds && r < rounds; r++) {
         now += (int)draw(tape, 0, 120) * 1000;
         sched_set_time(built.sched, now);
-        /* Also flows that fell are news to the oracle. */
-        built_set_queue(&built, &instance, 0);
+        /* The oracle knows too that flows fell. */
+        built.sched->version++;
         for (int j = 0; j < instance.job_count; j++) {
             if (instance.jobs[j].node != NO_NODE && draw(tape, 0, 1)) {
                 instance_start(&instance, j, now);
@@ -76,9 +99,7 @@ static bool agrees_through_time(struct tape *tape, struct instance *start)
         holds = verdict_is_same(&instance, &built, kind, now, &plan);
         for (uint32_t i = 0; holds && i < plan.decision_count; i++) {
             struct sched_decision decision = plan.decisions[i];
-            instance_apply(&instance, &decision,
-                           built_node(&built, decision.node), now);
-            built_apply(&built, &decision, now);
+            act(&instance, &built, &decision, now, requeues);
         }
     }
     built_fini(&built);
@@ -91,7 +112,7 @@ static bool agrees_on_flows(struct tape *tape)
 
     instance_draw_flow(tape, &instance);
     instance_draw_more(tape, &instance);
-    return agrees_through_time(tape, &instance);
+    return agrees_through_time(tape, &instance, false);
 }
 
 static bool agrees_on_reservations(struct tape *tape)
@@ -100,7 +121,7 @@ static bool agrees_on_reservations(struct tape *tape)
 
     instance_draw_window(tape, &instance);
     instance_draw_more(tape, &instance);
-    return agrees_through_time(tape, &instance);
+    return agrees_through_time(tape, &instance, false);
 }
 
 static bool agrees_on_profiles(struct tape *tape)
@@ -109,7 +130,7 @@ static bool agrees_on_profiles(struct tape *tape)
 
     instance_draw_profile(tape, &instance);
     instance_draw_more(tape, &instance);
-    return agrees_through_time(tape, &instance);
+    return agrees_through_time(tape, &instance, false);
 }
 
 static bool agrees_on_applications(struct tape *tape)
@@ -118,7 +139,7 @@ static bool agrees_on_applications(struct tape *tape)
 
     instance_draw_apps(tape, &instance);
     instance_draw_more(tape, &instance);
-    return agrees_through_time(tape, &instance);
+    return agrees_through_time(tape, &instance, true);
 }
 
 int main(void)

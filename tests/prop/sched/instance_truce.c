@@ -1,0 +1,50 @@
+/* Truces: who took a place for fairness takes none again at once, nor before
+ * something is new. */
+#include "instance.h"
+
+enum { TRUCE_MS = 60000 };
+
+bool instance_has_truce(const struct instance *instance, int job, int now)
+{
+    const struct instance_job *record = &instance->jobs[job];
+
+    return record->truce &&
+           !(record->has_news && now + 1 - record->truce >= TRUCE_MS);
+}
+
+void instance_truce(struct instance *instance, int job, int now)
+{
+    int gang = instance->jobs[job].gang;
+
+    if (instance_has_truce(instance, job, now)) {
+        return;
+    }
+    for (int j = 0; j < instance->job_count; j++) {
+        if (j == job || (gang && instance->jobs[j].gang == gang)) {
+            instance->jobs[j].truce = now + 1;
+            instance->jobs[j].has_news = false;
+        }
+    }
+}
+
+void instance_news(struct instance *instance)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        instance->jobs[j].has_news = true;
+    }
+}
+
+void instance_forget_truce(struct instance *instance, int job)
+{
+    int gang = instance->jobs[job].gang;
+    bool is_any = false;
+
+    for (int j = 0; gang && j < instance->job_count; j++) {
+        is_any |= instance->jobs[j].is_there && instance->jobs[j].gang == gang;
+    }
+    for (int j = 0; !is_any && j < instance->job_count; j++) {
+        if (j == job || (gang && instance->jobs[j].gang == gang)) {
+            instance->jobs[j].truce = 0;
+        }
+    }
+}
