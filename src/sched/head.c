@@ -116,6 +116,16 @@ bool head_has_window_at(const struct round *round, const struct lane *lane,
            has_room(round, level, lane);
 }
 
+bool head_waits(const struct round *round)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        if (!round->reserve.entries[i].is_done) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool head_has_window(const struct round *round, const struct lane *lane)
 {
     return lane->head_count &&

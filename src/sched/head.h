@@ -23,6 +23,10 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
 void head_order_lanes(struct round *round);
 /* Whether no new work of the lane is to be tried in this round. */
 bool head_is_closed(const struct round *round, const struct lane *lane);
+/* Whether some admitted work has no place yet.  It is tried before all else, so
+ * what preemptions left since is for it in the next round, and for growth only
+ * then. */
+bool head_waits(const struct round *round);
 /* Whether the next one that finds no room might be admitted. */
 bool head_has_window(const struct round *round, const struct lane *lane);
 /* Whether work of a level of the lane's may be admitted now. */

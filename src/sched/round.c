@@ -628,7 +628,8 @@ void round_plan(struct round *round)
         run_heap(round);
     }
     if (sched->elastic.count && round->kind == ROUND_BALANCE &&
-        !round->is_cut && !round->is_spent && !sched->is_trial) {
+        !round->is_cut && !round->is_spent && !sched->is_trial &&
+        !(round->rest_count && head_waits(round))) {
         growth_step(round);
     }
     if (sched->foreign_waiting_count && !round->is_cut && !round->is_spent) {

@@ -214,7 +214,13 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         memset(o.is_hopeless, 0, sizeof(o.is_hopeless));
         oracle_run(&o);
     }
-    if (kind == ROUND_BALANCE) {
+    /* Room that preemptions left is for the admitted first, in the next round.
+     */
+    bool is_for_head = false;
+    for (int j = 0; j < instance->job_count; j++) {
+        is_for_head |= o.has_growth && o.admitted[j] && o.status[j] == WAITING;
+    }
+    if (kind == ROUND_BALANCE && !is_for_head) {
         oracle_grow(&o);
     }
     oracle_lend(&o);

@@ -325,67 +325,136 @@ static bool is_sound(struct history *history)
     return true;
 }
 
-/* A group that does not run and may go anywhere, with one sub-group, shared
- * nodes and no cap: how many pods it must start with, or 0. */
-static uint32_t plain_minimum(const struct history *history,
-                              const struct group *group)
-{
-    const struct world *w = &history->world;
+/* Growth delays no minimum (6.5 step 4). */
 
-    if (group->is_gone || group->is_foreign || group->is_hurt ||
-        group->terms.is_whole_node || group->terms.sub_group_count > 1 ||
-        group->terms.sub_groups[0].hops_max != HOPS_ANY) {
-        return 0;
-    }
-    for (uint32_t i = group->first; i < group->first + group->count; i++) {
-        if (w->is_gone[i] || w->node_of[i] != SCHED_NONE ||
-            history->avoided[i]) {
-            return 0;
-        }
-    }
-    return group->terms.sub_groups[0].min_count;
+/* Room as it was before the growth of a round that has happened, by node;
+ * below 0: it is kept, or one group's alone. */
+struct before {
+    int64_t room[NODES];
+    bool is_empty[NODES]; /* and nobody ran there */
+    bool is_hit[GROUPS];  /* the round took some of the group */
+};
+
+/* Whether a group has the node of a job whole, if the job is of it. */
+static bool has_whole(const struct history *history, uint32_t job)
+{
+    uint32_t g = history->group_of[job];
+
+    return g < GROUPS && history->groups[g].terms.is_whole_node;
 }
 
-/* Whether what a round let grow took free room from such a group; the round has
- * happened.  Reservations may keep room from the group, so there are none. */
+/* Whether the round let anything grow. */
+static bool look_back(const struct history *history, struct before *before)
+{
+    const struct world *w = &history->world;
+    const struct kept_reservation *kept = &w->sched->pools.items[0].kept;
+    bool is_any = false, is_kept[NODES] = {0};
+
+    *before = (struct before){0};
+    for (uint32_t n = 0; n < history->node_count; n++) {
+        before->room[n] = free_on(history, n);
+    }
+    for (size_t i = 0; kept->job != SCHED_NONE && i < kept->nodes.count; i++) {
+        is_kept[kept->nodes.items[i].node] = true;
+    }
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *d = &w->plan.decisions[i];
+        int64_t cores = w->records[d->job].cores;
+        if (d->action == SCHED_LEASE && d->is_scaling) {
+            before->room[d->node] += cores;
+            is_any = true;
+        } else if (d->preemption == SCHED_PREEMPT_SCALED) {
+            before->room[d->node] -= cores; /* the step itself freed it */
+            is_kept[d->node] |= has_whole(history, d->job);
+        } else if (d->action == SCHED_PREEMPT &&
+                   history->group_of[d->job] < GROUPS) {
+            before->is_hit[history->group_of[d->job]] = true;
+        }
+    }
+    for (uint32_t n = 0; n < history->node_count; n++) {
+        before->is_empty[n] = before->room[n] == history->cores[n];
+        for (uint32_t i = 0; i < w->job_count; i++) {
+            is_kept[n] |=
+                runs(history, i) && w->node_of[i] == n && has_whole(history, i);
+        }
+        before->room[n] = is_kept[n] ? -1 : before->room[n];
+    }
+    return is_any;
+}
+
+/* How many pods a group must start with that could go anywhere, alike as they
+ * all are; 0: none, or it is not as simple. */
+static uint32_t lacks(const struct history *history, const struct group *group)
+{
+    const struct world *w = &history->world;
+    uint32_t job = group->first, sum = 0;
+
+    if (group->is_gone || group->is_foreign) {
+        return 0;
+    }
+    for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
+        const struct sub_group *sub = &group->terms.sub_groups[s];
+        uint32_t held = group->succeeded[s], waiting = 0;
+        for (uint32_t i = 0; i < sub->max_count; i++, job++) {
+            held += runs(history, job);
+            waiting += !w->is_gone[job] && !runs(history, job);
+            if (history->avoided[job]) {
+                return 0;
+            }
+        }
+        uint32_t lack = held < sub->min_count ? sub->min_count - held : 0;
+        /* What will never be there again is waited for in vain. */
+        if (sub->hops_max != HOPS_ANY || waiting < lack) {
+            return 0;
+        }
+        sum += lack;
+    }
+    return sum;
+}
+
+/* How many of such a size had room. */
+static int64_t count_room(const struct before *before, uint32_t node_count,
+                          int64_t cores, bool is_whole)
+{
+    int64_t count = 0;
+
+    for (uint32_t n = 0; n < node_count; n++) {
+        if (before->room[n] > 0 && (!is_whole || before->is_empty[n])) {
+            count += before->room[n] / cores;
+        }
+    }
+    return count;
+}
+
+/* What a round let grow took no free room in which something would have
+ * started that waits.  Not meant are, each by its rule: borrowers, whose turn
+ * is after growth (6.5 step 5); nodes that are kept for somebody, where what
+ * grows only stays till then (2.9 d); and a group of which the same round took
+ * something, which starts nothing in it (README of the planner). */
 static bool delays_nobody(const struct history *history)
 {
     const struct world *w = &history->world;
-    int64_t grown[NODES] = {0};
-    bool is_any = false;
+    struct before before;
 
-    if (w->policy.pools[0].admitted_window) {
+    if (!look_back(history, &before)) {
         return true;
     }
-    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
-        const struct sched_decision *decision = &w->plan.decisions[i];
-        int64_t cores = w->records[decision->job].cores;
-        if (decision->action == SCHED_LEASE && decision->is_scaling) {
-            grown[decision->node] += cores;
-            is_any = true;
-        } else if (decision->preemption == SCHED_PREEMPT_SCALED) {
-            grown[decision->node] -= cores; /* it moved to another group */
-        } else if (decision->action == SCHED_PREEMPT) {
-            return true; /* who lost its place waits for the next round */
+    for (uint32_t g = 0; g < history->group_count; g++) {
+        const struct group *group = &history->groups[g];
+        uint32_t needed = lacks(history, group);
+        if (needed && !before.is_hit[g] &&
+            count_room(&before, history->node_count,
+                       w->records[group->first].cores,
+                       group->terms.is_whole_node) >= needed) {
+            return false;
         }
     }
-    for (uint32_t g = 0; is_any && g < history->group_count; g++) {
-        const struct group *group = &history->groups[g];
-        uint32_t needed = plain_minimum(history, group);
-        int64_t count = 0;
-        for (uint32_t n = 0; n < history->node_count; n++) {
-            bool is_whole = false;
-            for (uint32_t i = 0; i < w->job_count; i++) {
-                is_whole |=
-                    runs(history, i) && w->node_of[i] == n &&
-                    history->group_of[i] < GROUPS &&
-                    history->groups[history->group_of[i]].terms.is_whole_node;
-            }
-            count += is_whole ? 0
-                              : (free_on(history, n) + grown[n]) /
-                                    w->records[group->first].cores;
-        }
-        if (needed && count >= needed) {
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        if (history->group_of[i] == GROUPS && !w->is_gone[i] &&
+            !runs(history, i) && !w->records[i].is_foreign &&
+            !history->avoided[i] &&
+            count_room(&before, history->node_count, w->records[i].cores,
+                       false) > 0) {
             return false;
         }
     }
