@@ -354,118 +354,6 @@ bool scenario_pair(struct str text, struct str *ret_key, struct str *ret_value)
     return true;
 }
 
-static int check_pairs(const struct setting_texts *texts, const char *where,
-                       struct err *err)
-{
-    struct str key, value;
-
-    for (uint32_t i = 0; i < texts->count; i++) {
-        if (!scenario_pair(texts->items[i], &key, &value)) {
-            return err_set(err, -ERR_INVALID,
-                           "%s: \"%.*s\" is not of the form key=value", where,
-                           STR_ARG(texts->items[i]));
-        }
-    }
-    return 0;
-}
-
-static bool has_queue(const struct scenario *scenario, struct str name)
-{
-    for (uint32_t i = 0; i < scenario->queue_count; i++) {
-        if (str_equal(scenario->queues[i].name, name)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What is wrong with what the pods of a stream ask for, or NULL. */
-static const char *check_pods(const struct scenario_stream *stream)
-{
-    const struct scenario_pod_group *group = &stream->pod_group;
-    int64_t pod_count = 0, min_count = 0;
-
-    if (group->sub_group_count == 0) {
-        return stream->resources.count ? NULL : "it asks for no resources";
-    }
-    if (stream->resources.count || stream->gang.size) {
-        return "podGroup goes with neither resources nor gang";
-    }
-    for (uint32_t i = 0; i < group->sub_group_count; i++) {
-        const struct scenario_sub_group *of = &group->sub_groups[i];
-        if (of->max > 0 && of->min > of->max) {
-            return "a sub-group's min is more than its max";
-        }
-        if (of->min == 0 && of->max == 0) {
-            return "a sub-group has neither min nor max";
-        }
-        pod_count += of->max ? of->max : of->min;
-        min_count += of->min;
-    }
-    if (min_count == 0) {
-        return "its podGroup has a minimum of no pods";
-    }
-    return pod_count > SCENARIO_GROUP_PODS_MAX
-               ? "its podGroup has too many pods"
-               : NULL;
-}
-
-static int check_stream(const struct scenario *scenario,
-                        const struct scenario_stream *stream, struct err *err)
-{
-    enum draw_spread spread = scenario_spread_of(stream->run.spread);
-    bool is_at_once = str_equal(stream->arrivals, STR("atOnce"));
-    const char *what = NULL;
-    int64_t lifetime_ms;
-
-    if (!has_queue(scenario, stream->queue)) {
-        what = "its queue is not among `queues`";
-    } else if ((spread == DRAW_UNIFORM || spread == DRAW_LOG_UNIFORM) &&
-               stream->run.b_ms < stream->run.a_ms) {
-        what = "runTime.b is less than runTime.a";
-    } else if (stream->count == 0 && (is_at_once || stream->last_ms == 0)) {
-        what = "it needs a count, or times of arrival with a `last`";
-    } else if (!is_at_once && stream->rate_micro == 0) {
-        what = "its rate is 0";
-    } else if (stream->gang.minimum > stream->gang.size) {
-        what = "gang.minimum is more than gang.size";
-    } else if (!scenario_lifetime(stream->lifetime, &lifetime_ms)) {
-        what = "its lifetime is neither a duration nor infinite";
-    } else {
-        what = check_pods(stream);
-    }
-    if (what) {
-        return err_set(err, -ERR_INVALID, "jobs %.*s: %s",
-                       STR_ARG(stream->name), what);
-    }
-    return check_pairs(&stream->node_selector, "jobs: nodeSelector", err);
-}
-
-static int check_clusters(const struct scenario *scenario, struct err *err)
-{
-    int rc = 0;
-
-    if (scenario->cluster_count == 0 || scenario->queue_count == 0 ||
-        scenario->stream_count == 0) {
-        return err_set(err, -ERR_INVALID,
-                       "clusters, queues and jobs must each have an entry");
-    }
-    for (uint32_t i = 0; i < scenario->cluster_count && rc == 0; i++) {
-        const struct scenario_cluster *cluster = &scenario->clusters[i];
-        for (uint32_t k = 0; k < i; k++) {
-            if (str_equal(cluster->name, scenario->clusters[k].name)) {
-                return err_set(err, -ERR_INVALID,
-                               "clusters: there are two called %.*s",
-                               STR_ARG(cluster->name));
-            }
-        }
-        for (uint32_t k = 0; k < cluster->nodes_count && rc == 0; k++) {
-            rc = check_pairs(&cluster->nodes[k].labels, "nodes: labels", err);
-        }
-    }
-    return rc;
-}
-
 int scenario_read(struct str text, const char *name, struct arena *arena,
                   struct scenario **ret_scenario, struct err *err)
 {
@@ -478,14 +366,7 @@ int scenario_read(struct str text, const char *name, struct arena *arena,
     if (rc < 0) {
         return rc;
     }
-    rc = check_clusters(scenario, &why);
-    for (uint32_t i = 0; i < scenario->pool_count && rc == 0; i++) {
-        rc = check_pairs(&scenario->pools[i].node_selector,
-                         "pools: nodeSelector", &why);
-    }
-    for (uint32_t i = 0; i < scenario->stream_count && rc == 0; i++) {
-        rc = check_stream(scenario, &scenario->streams[i], &why);
-    }
+    rc = scenario_check(scenario, &why);
     *ret_scenario = scenario;
     return rc < 0 ? err_set(err, rc, "%s: %s", name, why.text) : 0;
 }

@@ -135,6 +135,9 @@ struct scenario {
 /* The keys of a struct scenario. */
 extern const struct settings scenario_settings;
 
+/* Whether what the keys say goes together; -ERR_INVALID with the key, its value
+ * and what it may be. */
+int scenario_check(const struct scenario *scenario, struct err *err) must_check;
 /* Read a scenario from memory; `name` is for messages.  -ERR_INVALID: a key
  * or a value is wrong, or names something that is not there; the text says
  * which and where. */

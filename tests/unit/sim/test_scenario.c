@@ -44,19 +44,6 @@ static void what_is_wrong_is_named(void **state)
          "2}]}]\nqueues: [{name: q}]\njobs: [{name: j, queue: q, count: 1, "
          "resources: {cpu: 1}}]\n",
          "size"},
-        {"clusters: [{name: c, nodes: [{name: n, resources: {cpu: 4}}]}]\n"
-         "queues: [{name: q}]\n"
-         "jobs: [{name: j, queue: p, count: 1, resources: {cpu: 1}}]\n",
-         "queue is not among"},
-        {"clusters: [{name: c, nodes: [{name: n, resources: {cpu: 4}}]}]\n"
-         "queues: [{name: q}]\n"
-         "jobs: [{name: j, queue: q, resources: {cpu: 1}}]\n",
-         "needs a count"},
-        {"clusters: [{name: c, nodes: [{name: n, resources: {cpu: 4}}]}]\n"
-         "queues: [{name: q}]\n"
-         "jobs: [{name: j, queue: q, count: 1, resources: {cpu: 1}, "
-         "runTime: {spread: uniform, a: 2m, b: 1m}}]\n",
-         "runTime.b"},
     };
 
     (void)state;
@@ -64,6 +51,53 @@ static void what_is_wrong_is_named(void **state)
         auto_arena arena = {0};
         struct err err = {{0}};
         assert_null(read_it(&arena, cases[i].text, &err));
+        if (!strstr(err.text, cases[i].said)) {
+            fail_msg("case %zu: %s", i, err.text);
+        }
+    }
+}
+
+static void what_does_not_go_together_is_named_with_what_may_be(void **state)
+{
+    static const struct {
+        const char *job, *said;
+    } cases[] = {
+        {"queue: p, count: 1", "jobs[0].queue: \"p\" is not one of: q r"},
+        {"count: 1, priorityClass: vip",
+         "jobs[0].priorityClass: \"vip\" is not one of: armada"},
+        {"count: 1, pool: gold",
+         "jobs[0].pool: \"gold\" is not one of: default"},
+        {"count: 0", "jobs[0].count: must be given where arrivals are atOnce"},
+        {"arrivals: poisson",
+         "jobs[0].last: must be given where there is no count"},
+        {"arrivals: steady, last: 1h, rate: 0", "jobs[0].rate: must be more"},
+        {"count: 1, first: 1h, last: 30m",
+         "jobs[0].last: 1800 s is before first, 3600"},
+        {"count: 1, runTime: {spread: uniform, a: 2m, b: 1m}",
+         "jobs[0].runTime.b: 60 s is less than runTime.a, 120"},
+        {"count: 1, gang: {size: 2, minimum: 3}",
+         "jobs[0].gang.minimum: 3 is more than gang.size, 2"},
+        {"count: 1, lifetime: never",
+         "jobs[0].lifetime: \"never\" is neither a duration"},
+        {"count: 1, nodeSelector: [a=b, zone]",
+         "jobs[0].nodeSelector[1]: \"zone\" is not of the form key=value"},
+        {"count: 1, podGroup: {subGroups: [{name: w, min: 1, resources: {cpu: "
+         "1}}]}",
+         "jobs[0].resources: goes not with podGroup"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        auto_strbuf text = {0};
+        struct err err = {{0}};
+        bool has_queue = strstr(cases[i].job, "queue:");
+        strbuf_addf(&text,
+                    "clusters: [{name: c, nodes: [{name: n, resources: {cpu: "
+                    "4}}]}]\nqueues: [{name: q}, {name: r}]\n"
+                    "jobs: [{name: j, %s%s, resources: {cpu: 1}}]\n",
+                    has_queue ? "" : "queue: q, ", cases[i].job);
+        assert_null(read_it(&arena, strbuf_text(&text), &err));
         if (!strstr(err.text, cases[i].said)) {
             fail_msg("case %zu: %s", i, err.text);
         }
@@ -87,6 +121,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_short_scenario_has_defaults_for_the_rest),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(what_does_not_go_together_is_named_with_what_may_be),
         cmocka_unit_test(a_part_has_at_least_one_of_each),
     };
 
