@@ -114,7 +114,9 @@ int fleet_machines_parse(struct str text, uint32_t part,
     while (rc == 0 && text_file_line(&text, &line)) {
         struct row row = {.place = rows.count};
         line_number++;
-        if (line.byte_count == 0) {
+        bool has_names =
+            line_number == 1 && str_starts_with(line, STR("machine,"));
+        if (line.byte_count == 0 || has_names) {
             continue;
         }
         if (!read_row(line, &machines.arena, &row) ||

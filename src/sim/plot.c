@@ -104,20 +104,18 @@ static void add_line(const struct report *report, struct strbuf *out,
     strbuf_add_text(out, "\"/>\n");
 }
 
-/* A round number that is at least `value`. */
+/* A number that is at least `value`, and whose quarters are round. */
 static double round_up(double value)
 {
-    double step = 1;
+    static const double rounds[] = {4, 8, 12, 20};
 
-    while (step * 10 < value) {
-        step *= 10;
-    }
-    for (double at = step; at <= step * 10; at += step / 2) {
-        if (at >= value) {
-            return at;
+    for (double step = 1;; step *= 10) {
+        for (size_t i = 0; i < ARRAY_COUNT(rounds); i++) {
+            if (rounds[i] * step >= value) {
+                return rounds[i] * step;
+            }
         }
     }
-    return step * 10;
 }
 
 /* The frame of a panel: lines across, with what they stand for. */

@@ -121,9 +121,11 @@ static void pools_of_an_inventory_lend_to_one_another(void **state)
 
     (void)state;
     assert_int_equal(fleet_parse(str_of(two_clusters), &trace, &err), 0);
-    assert_int_equal(fleet_machines_parse(STR("m1,A,8,64,4\nm2,B,8,64,2\n"), 1,
-                                          &machines, &err),
-                     0);
+    assert_int_equal(
+        fleet_machines_parse(STR("machine,gpu_type,cap_cpu,cap_mem,cap_gpu\nm1,"
+                                 "A,8,64,4\nm2,B,8,64,2\n"),
+                             1, &machines, &err),
+        0);
     assert_int_equal(fleet_play(&trace, &options, &tally, &world, &err), 0);
     tally_finish(&tally, &result);
     assert_int_equal(result.succeeded_count, 3);
