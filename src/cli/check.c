@@ -3,10 +3,6 @@
 #include "armada/services.pb-c.h"
 #include "cli/states.h"
 
-/* How long a job that was just submitted may take until it can be asked
- * about: the server's queries follow its log. */
-enum { LATE_MS = 1000, PAUSE_MS = 50 };
-
 /* Ask, and say nothing when it fails.  RPC_OK with a reply. */
 static enum rpc_code ask(struct cli *cli, const char *path,
                          const ProtobufCMessage *request,
@@ -55,12 +51,13 @@ static bool has_come(struct cli *cli, const struct check_jobs *check)
 {
     bool is_answered = true;
 
-    for (int waited_ms = 0; waited_ms < LATE_MS; waited_ms += PAUSE_MS) {
+    for (int waited_ms = 0; waited_ms < CHECK_LATE_MS;
+         waited_ms += CHECK_PAUSE_MS) {
         if (find_jobs(cli, check, &is_answered) || !is_answered) {
             return true;
         }
         if (cli->ports->pause_ms) {
-            cli->ports->pause_ms(PAUSE_MS);
+            cli->ports->pause_ms(CHECK_PAUSE_MS);
         }
     }
     return false;
@@ -131,6 +128,19 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
                         job->job_id, job->queue, job->job_set);
     }
     return tell_state(cli, job, verb);
+}
+
+bool check_is_over(struct cli *cli, char *id)
+{
+    char none[] = "";
+    struct check_jobs check = {.queue = none, .job_set = none, .id = id};
+    bool is_answered;
+    const Berth__Api__JobSummary *job = find_jobs(cli, &check, &is_answered);
+
+    if (!job) {
+        return !is_answered || !has_come(cli, &check);
+    }
+    return is_over(job);
 }
 
 enum cli_exit check_executor(struct cli *cli, const char *name)

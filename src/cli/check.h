@@ -15,6 +15,10 @@
 #include "berth/api.pb-c.h"
 #include "cli/command.h"
 
+/* How long a job that was just submitted may take until it can be asked
+ * about, for the server's queries follow its log; and how often to look. */
+enum { CHECK_LATE_MS = 1000, CHECK_PAUSE_MS = 50 };
+
 /* What was going to be done to jobs. */
 enum check_verb {
     CHECK_CANCEL,
@@ -40,6 +44,9 @@ void check_jobs_before(struct cli *cli, struct check_jobs *check);
  * remark. */
 enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
                                enum check_verb verb);
+
+/* Whether the job has ended, or there is none, or the server does not say. */
+bool check_is_over(struct cli *cli, char *id);
 
 /* CLI_NOT_FOUND, having said so, if there is no such executor. */
 enum cli_exit check_executor(struct cli *cli, const char *name);

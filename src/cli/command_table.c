@@ -193,6 +193,8 @@ static const struct option_spec logs_options[] = {
     {"tail", 'n', OPTION_TEXT, "N", "the last lines only"},
     {"since", 0, OPTION_TEXT, "TIME", "lines after this time (RFC 3339)"},
     {"timestamps", 0, OPTION_FLAG, NULL, "each line after its time"},
+    {"follow", 'f', OPTION_FLAG, NULL,
+     "go on with what it writes until it has ended"},
     {"namespace", 0, OPTION_TEXT, "NAME", "the pod's namespace (default)"},
 };
 

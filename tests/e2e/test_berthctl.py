@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import subprocess
 import tempfile
 import unittest
 import urllib.request
@@ -152,6 +153,23 @@ labels:
         self.assertEqual(sorted(self.ctl("logs", job_id).splitlines()),
                          ["hello", "oops"])
         self.assertIn(": succeeded.", self.ctl("explain", job_id))
+
+    def test_logs_are_followed_to_the_end(self):
+        go = pathlib.Path(self.berth.folder) / "go"
+        self.addCleanup(lambda: go.unlink(missing_ok=True))
+        job_id, = self.submit(
+            f"echo first; until [ -e {go} ]; do sleep 0.05; done; echo last")
+        follower = subprocess.Popen(
+            [harness.program("berthctl"), "--berthUrl", self.berth.grpc,
+             "logs", "--follow", job_id], stdout=subprocess.PIPE, text=True)
+        self.addCleanup(follower.stdout.close)
+        self.addCleanup(follower.kill)
+        self.assertEqual(follower.stdout.readline(), "first\n")
+        self.assertIsNone(follower.poll())
+        go.touch()
+        out, _ = follower.communicate(timeout=30 * harness.SLACK)
+        self.assertEqual((follower.returncode, out), (0, "last\n"))
+        self.fails(3, "logs", "-f", "01h00000000000000000000000")
 
     def test_failed_job_shows_why(self):
         job_id, = self.submit("echo the reason >&2; exit 3")
