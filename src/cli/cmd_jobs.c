@@ -145,7 +145,7 @@ static enum cli_exit tell_missing(struct cli *cli,
     return rc;
 }
 
-static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
+static enum cli_exit get_pages(struct cli *cli, struct listing *listing)
 {
     enum cli_exit rc;
 
@@ -154,6 +154,43 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     } while (rc == CLI_OK &&
              (listing->named_at < listing->named.count ||
               (listing->left > 0 && *listing->request.older_than_job_id)));
+    return rc;
+}
+
+/* Whether one of the jobs that are named is not there. */
+static bool is_missing(const struct cli *cli, const struct listing *listing)
+{
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (!listing->is_found[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Forget what has come, of a list of jobs that are named. */
+static void begin_anew(struct listing *listing)
+{
+    listing->named_at = 0;
+    listing->count = 0;
+    listing->table.cells.count = 0;
+    (void)json_array_clear(listing->jobs);
+}
+
+static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
+{
+    enum cli_exit rc;
+
+    rc = get_pages(cli, listing);
+    for (int waited_ms = 0;
+         rc == CLI_OK && waited_ms < CHECK_LATE_MS && is_missing(cli, listing);
+         waited_ms += CHECK_PAUSE_MS) {
+        if (cli->ports->pause_ms) {
+            cli->ports->pause_ms(CHECK_PAUSE_MS);
+        }
+        begin_anew(listing);
+        rc = get_pages(cli, listing);
+    }
     if (rc != CLI_OK) {
         VEC_FREE(&listing->table.cells);
         return rc;
@@ -163,7 +200,7 @@ static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
     } else {
         table_print(&listing->table, cli->ports->out);
     }
-    if (*listing->request.older_than_job_id && cli->ports->is_terminal) {
+    if (*listing->request.older_than_job_id && !cli_has(cli, "limit")) {
         fputs("there are more; -n 0 shows all\n", cli->ports->err);
     }
     return tell_missing(cli, listing);
