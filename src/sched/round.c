@@ -17,23 +17,26 @@
 #include "sched/truce.h"
 #include "sched/victims.h"
 
-/* How a lease is let past what waits for its node. */
+/* How a lease is let past what waits for its node, as urgent as it is there. */
 static void note_pass(const struct round *round,
                       struct sched_decision *decision)
 {
     const struct reservation *hold = round->reserve.hold;
-    uint32_t class_index = class_of_job(round->sched, decision->job);
-    enum pass pass =
-        reserve_pass(round, hold, class_at(round, class_index), decision->node);
+    const struct reservation *own = round->reserve.own;
 
+    if (!hold && !own) {
+        return;
+    }
+    struct class class =
+        *class_at(round, class_of_job(round->sched, decision->job));
+    class.level = (uint8_t)level_of(round->sched, decision->priority);
+    enum pass pass = reserve_pass(round, hold, &class, decision->node);
     decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
     if (pass == PASS_YIELDS) {
         decision->yields_to = hold->job;
     }
-    const struct reservation *own = round->reserve.own;
     if (own && decision->yields_to == NONE &&
-        reserve_pass(round, own, class_at(round, class_index),
-                     decision->node) == PASS_YIELDS) {
+        reserve_pass(round, own, &class, decision->node) == PASS_YIELDS) {
         decision->is_backfilled = true;
         decision->yields_to = own->job;
     }

@@ -196,6 +196,41 @@ static void ar_13_follows_the_policy(void **state)
     assert_string_equal(world_node_of(w, job), "gpu");
 }
 
+/* Away work is let past admitted work by how urgent it is away, not at home:
+ * less than what nodes are kept for, it promises to go (model.md 2.9). */
+static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    for (uint32_t c = 0; c < w->policy.class_count; c++) {
+        w->policy.classes[c].away[0] = (struct away_type){0, AWAY_PRIORITY};
+        w->policy.classes[c].away_count = w->policy.classes[c].is_preemptible;
+    }
+    world_restart(w);
+    uint32_t cpu = world_node(w, &(struct world_node){"cpu", .cores = 8});
+    uint32_t gpu =
+        world_node(w, &(struct world_node){"gpu", .cores = 8, .taint = "gpu"});
+    world_lease(w, world_submit(w, &fixed), cpu, 0);
+    struct world_job run = fixed;
+    run.cores = 4;
+    run.deadline_s = 100;
+    world_lease(w, world_submit(w, &run), gpu, 0);
+    struct world_job big = gpu_job;
+    big.cores = 8;
+    uint32_t head = world_submit(w, &big);
+    world_round(w, ROUND_FAST, 0);
+    (void)world_submit(w, &(struct world_job){.queue = "A",
+                                              .cores = 4,
+                                              .priority_class = "mid",
+                                              .lifetime_s = 30});
+    world_round(w, ROUND_FAST, 1000);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].priority, AWAY_PRIORITY);
+    assert_true(w->plan.decisions[0].is_backfilled);
+    assert_int_equal(w->plan.decisions[0].yields_to, head);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -209,6 +244,7 @@ int main(void)
         SCENARIO(ar_13_gang_runs_partly_away),
         SCENARIO(ar_13_is_explained),
         SCENARIO(ar_13_follows_the_policy),
+        SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
     };
 
     return RUN_TESTS(tests);
