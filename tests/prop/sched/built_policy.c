@@ -60,6 +60,9 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
         policy->pools[0].topology[0] = STR("rack");
         policy->pools[0].level_count = 1;
     }
+    policy->node_types[0] = (struct node_type){
+        STR("tainted"), {{STR("t"), STR("*"), TAINT_NO_SCHEDULE}}, 1};
+    policy->node_type_count = 1;
     for (int c = 0; c < CLASS_COUNT; c++) {
         policy->classes[c] = (struct priority_class){
             .name = str_of(CLASSES[c].name),
@@ -69,6 +72,11 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
             .default_lifetime_ms =
                 CLASSES[c].is_preemptible ? 0 : LIFETIME_INFINITE,
         };
+    }
+    if (instance->away_level) {
+        policy->classes[AWAY_CLASS].away[0] =
+            (struct away_type){0, instance->away_level};
+        policy->classes[AWAY_CLASS].away_count = 1;
     }
     if (instance->limit_percent) {
         policy->classes[0].queue_limits[0] = (struct resource_fraction){

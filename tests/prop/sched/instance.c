@@ -49,6 +49,7 @@ static void leave(struct instance *instance, int index, int now, bool returns)
 
     instance_advance(instance, now);
     job->is_there = false;
+    job->is_away = false;
     job->node = NO_NODE;
     if (!job->gang) {
         admit(instance, index, 0, INT_MAX);
@@ -112,6 +113,7 @@ static void apply_lease(struct instance *instance,
     start_limit_take(&instance->queues[job->queue].starts, 1, now);
     start_limit_take(&instance->start_cores, job->request[0] * 1000, now);
     job->node = node;
+    job->is_away = decision->priority != CLASSES[job->priority_class].priority;
     job->leased = now;
     job->was_leased = true;
     job->charge = fraction_of(decision->charge, 1000000);

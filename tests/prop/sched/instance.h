@@ -92,6 +92,7 @@ struct instance_job {
     int admitted;  /* the serial number of its admission, or 0 */
     int promised;  /* it starts then at the latest, or INT_MAX */
     int yields_to; /* a serial number, or 0 */
+    bool is_away;  /* runs on nodes that are not its home */
     int app;
     bool is_off;
     bool is_foreign;        /* its home is another pool, and so is its gang's */
@@ -117,7 +118,8 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
-    int seats; /* of the pool */
+    int seats;      /* of the pool */
+    int away_level; /* of AWAY_CLASS on tainted nodes; 0: not there */
     struct start_limit starts, starts_per_queue;
     struct start_limit start_cores; /* in thousandths of a core */
     int start_percent;              /* of the pool in 10 s; 0: no limit */
@@ -134,7 +136,7 @@ struct instance_class {
     int weight; /* of gangs that grow */
 };
 
-enum { CLASS_COUNT = 4 };
+enum { CLASS_COUNT = 4, AWAY_CLASS = 0 };
 extern const struct instance_class CLASSES[CLASS_COUNT];
 
 /* Draw an instance; some of its jobs run. */

@@ -35,6 +35,17 @@ static void draw_seats(struct tape *tape, struct instance *instance)
     }
 }
 
+/* Work that may go away, and nodes where it may. */
+static void draw_away(struct tape *tape, struct instance *instance)
+{
+    static const int LEVELS[] = {200, 500, 700};
+
+    instance->away_level = LEVELS[pick(tape, 0, 2)];
+    for (int n = 0; n < instance->node_count; n++) {
+        instance->nodes[n].is_tainted |= once_in(tape, 3);
+    }
+}
+
 void instance_draw_more(struct tape *tape, struct instance *instance)
 {
     if (once_in(tape, 8)) {
@@ -42,6 +53,9 @@ void instance_draw_more(struct tape *tape, struct instance *instance)
     }
     if (once_in(tape, 8)) {
         draw_seats(tape, instance);
+    }
+    if (once_in(tape, 8)) {
+        draw_away(tape, instance);
     }
     if (once_in(tape, 8)) {
         instance_draw_rates(tape, instance);

@@ -14,6 +14,7 @@ void oracle_decide(struct oracle *o, enum sched_action action,
         .yields_to = NO_NODE,
     };
     if (action == SCHED_LEASE) {
+        decision->level = oracle_level(o, job);
         enum pass pass = oracle_pass(o, job, node);
         decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
         decision->yields_to = pass == PASS_YIELDS ? o->hold.unit : NO_NODE;
@@ -82,8 +83,10 @@ static bool place(struct oracle *o, int unit)
         return oracle_place_gang(o, unit);
     }
     int node = oracle_find_free(o, unit, 0);
+    node = node == NO_NODE ? oracle_find_free_away(o, unit, 0) : node;
     if (node == NO_NODE && o->kind == ROUND_BALANCE && !o->is_filling) {
         node = oracle_find_with_victims(o, unit, 0);
+        node = node == NO_NODE ? oracle_find_victims_away(o, unit, 0) : node;
     }
     if (node != NO_NODE) {
         oracle_lease(o, unit, node);
@@ -125,6 +128,7 @@ static void pass_over(struct oracle *o, int unit)
             o->is_passed_over[j] |= other->queue == job->queue;
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
+            o->hopeless_at[j] = o->growth_count;
             o->is_barred[j] |= had_window && !is_admitted;
         }
     }
@@ -188,6 +192,7 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
     for (int j = 0; j < instance->job_count; j++) {
         const struct instance_job *job = &instance->jobs[j];
         o.node[j] = job->node;
+        o.is_away[j] = job->is_away;
         o.admitted[j] = job->admitted;
         o.status[j] = !job->is_there         ? GONE
                       : job->node == NO_NODE ? WAITING
@@ -208,17 +213,20 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
     }
     oracle_head(&o);
     oracle_run(&o);
-    if (o.has_growth) {
+    if (o.growth_count) {
         o.is_filling = true;
         memset(o.is_passed_over, 0, sizeof(o.is_passed_over));
-        memset(o.is_hopeless, 0, sizeof(o.is_hopeless));
+        for (int j = 0; j < instance->job_count; j++) {
+            o.is_hopeless[j] &= o.hopeless_at[j] == o.growth_count;
+        }
         oracle_run(&o);
     }
     /* Room that preemptions left is for the admitted first, in the next round.
      */
     bool is_for_head = false;
     for (int j = 0; j < instance->job_count; j++) {
-        is_for_head |= o.has_growth && o.admitted[j] && o.status[j] == WAITING;
+        is_for_head |=
+            o.growth_count && o.admitted[j] && o.status[j] == WAITING;
     }
     if (kind == ROUND_BALANCE && !is_for_head) {
         oracle_grow(&o);

@@ -16,6 +16,7 @@ struct oracle_decision {
     int job, node, for_job;
     bool is_backfilled;
     int yields_to; /* or NO_NODE */
+    int level;     /* LEASE: its priority there */
     int start;     /* ADMIT: promised, or INT_MAX */
     bool is_scaling;
     bool is_by_share; /* others lose their places for it, for fairness */

@@ -1,6 +1,22 @@
 /* Gangs: their minimum at least, or nothing. */
 #include "oracle_private.h"
 
+static int find_place(struct oracle *o, int job, int rack, bool may_preempt)
+{
+    int node = oracle_find_free(o, job, rack);
+
+    if (node == NO_NODE && o->may_go_away) {
+        node = oracle_find_free_away(o, job, rack);
+    }
+    if (node == NO_NODE && may_preempt) {
+        node = oracle_find_with_victims(o, job, rack);
+    }
+    if (node == NO_NODE && may_preempt && o->may_go_away) {
+        node = oracle_find_victims_away(o, job, rack);
+    }
+    return node;
+}
+
 /* Place a gang's members; 0 when fewer than `needed` fit. */
 static int try_members(struct oracle *o, int gang, int rack, int needed,
                        int preempt_until)
@@ -21,10 +37,7 @@ static int try_members(struct oracle *o, int gang, int rack, int needed,
         const struct instance_job *record = &o->in->jobs[job];
         if (failed < 0 || record->avoided ||
             !oracle_is_like(record, &o->in->jobs[failed])) {
-            node = oracle_find_free(o, job, rack);
-            if (node == NO_NODE && placed < preempt_until) {
-                node = oracle_find_with_victims(o, job, rack);
-            }
+            node = find_place(o, job, rack, placed < preempt_until);
         }
         if (node != NO_NODE) {
             oracle_lease(o, job, node);
@@ -158,9 +171,15 @@ bool oracle_place_gang(struct oracle *o, int gang)
     needed = needed < wanted && !has_terms ? needed : wanted;
     bool is_done = is_near ? oracle_place_near(o, gang)
                            : try_gang(o, gang, wanted, needed, 0);
+    /* Whole at home, or members away too. */
+    o->may_go_away = !is_done && !is_near && o->in->away_level;
+    if (o->may_go_away) {
+        is_done = try_gang(o, gang, wanted, needed, 0);
+    }
     if (!is_done && !is_near && o->kind == ROUND_BALANCE && !o->is_filling) {
         is_done = try_preempting(o, gang, wanted, needed);
     }
+    o->may_go_away = false;
     for (int j = 0; j < o->in->job_count; j++) {
         if (is_done && oracle_same_gang(o, gang, j) &&
             o->status[j] == EVICTED) {

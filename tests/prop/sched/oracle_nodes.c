@@ -30,7 +30,8 @@ bool oracle_is_place(const struct oracle *o, int job, int node)
     const struct instance_node *n = &o->in->nodes[node];
 
     return instance_is_open(o->in, node) && !is_tried(o, node) &&
-           (!n->is_tainted || j->is_tolerant) &&
+           (o->is_away[job] ? n->is_tainted
+                            : !n->is_tainted || j->is_tolerant) &&
            (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);
 }
 

@@ -44,8 +44,9 @@ static bool unit_before(const struct oracle *o, int a, int b)
 
     c = is_new && !c ? compare_bounds(o, a, b) : c;
 
-    if (!is_class_ignored && oracle_level(o, a) != oracle_level(o, b)) {
-        return oracle_level(o, a) > oracle_level(o, b);
+    if (!is_class_ignored &&
+        oracle_unit_level(o, a) != oracle_unit_level(o, b)) {
+        return oracle_unit_level(o, a) > oracle_unit_level(o, b);
     }
     if (c) {
         return c < 0;
@@ -77,8 +78,8 @@ static bool goes_before(const struct oracle *o, int a, int b)
 {
     int x = o->in->jobs[a].queue, y = o->in->jobs[b].queue;
 
-    if (oracle_level(o, a) != oracle_level(o, b)) {
-        return oracle_level(o, a) > oracle_level(o, b);
+    if (oracle_unit_level(o, a) != oracle_unit_level(o, b)) {
+        return oracle_unit_level(o, a) > oracle_unit_level(o, b);
     }
     int c = oracle_compare(o, oracle_key(o, a), oracle_key(o, b));
     if (c) {

@@ -56,9 +56,12 @@ struct oracle {
     bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
     struct number key;  /* K of the unit of new work that is tried */
-    bool has_growth;
+    int growth_count;   /* times that victims made more room than was needed */
+    int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */
     enum status status[INSTANCE_JOBS_MAX];
     int node[INSTANCE_JOBS_MAX];
+    bool may_go_away;                /* the members of the gang that is tried */
+    bool is_away[INSTANCE_JOBS_MAX]; /* runs there, or is tried there */
     int ordinal[INSTANCE_JOBS_MAX];
     bool is_passed_over[INSTANCE_JOBS_MAX];     /* until the filling pass */
     bool is_settled[INSTANCE_JOBS_MAX];         /* for the whole plan */
@@ -87,8 +90,10 @@ struct oracle {
 
 /* Whether the job holds its place, or is to win it again. */
 bool oracle_runs(const struct oracle *o, int job);
-/* The priority of the job's class. */
+/* The priority of the job's class, or what it has away. */
 int oracle_level(const struct oracle *o, int job);
+/* The least of its members. */
+int oracle_unit_level(const struct oracle *o, int unit);
 /* Whether its class says that it may lose its place. */
 bool oracle_is_preemptible(const struct oracle *o, int job);
 /* Order of jobs within a queue and class priority. */
@@ -243,6 +248,7 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack);
  * one stands for. */
 struct victim {
     int job, sum[INSTANCE_KINDS], leased;
+    int level;               /* the least of them */
     bool yields, is_evicted; /* some of it */
     int ordinal;
     bool is_surplus;
@@ -387,6 +393,13 @@ int oracle_score_compare(const struct oracle *o, const struct grower *a,
 
 /* Let gangs grow and shrink. */
 void oracle_grow(struct oracle *o);
+
+/* oracle_away.c */
+
+/* A free place away, if it may go there. */
+int oracle_find_free_away(struct oracle *o, int job, int rack);
+/* Make room for it there. */
+int oracle_find_victims_away(struct oracle *o, int job, int rack);
 
 /* oracle_gangs.c */
 

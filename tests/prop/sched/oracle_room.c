@@ -39,8 +39,8 @@ static bool kept_before(const struct oracle *o, const struct rules *rules,
     if (a->is_foreign != b->is_foreign) {
         return b->is_foreign;
     }
-    if (oracle_level(o, a->job) != oracle_level(o, b->job)) {
-        return oracle_level(o, a->job) > oracle_level(o, b->job);
+    if (a->level != b->level) {
+        return a->level > b->level;
     }
     if (a->is_surplus != b->is_surplus) {
         return b->is_surplus;
@@ -73,6 +73,7 @@ static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
     if (at == *count) {
         victims[(*count)++] = (struct victim){
             .job = job,
+            .level = oracle_level(o, job),
             .is_surplus = is_surplus,
             .is_foreign = record->is_foreign,
             .is_held = is_held,
@@ -81,6 +82,8 @@ static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
     victims[at].is_surplus &= is_surplus;
     victims[at].breaks = record->gang && !victims[at].is_surplus;
     struct victim *victim = &victims[at];
+    int level = oracle_level(o, job);
+    victim->level = level < victim->level ? level : victim->level;
     victim->sum[0] += record->request[0];
     victim->sum[1] += record->request[1];
     victim->yields |= oracle_is_yielder(o, job);
@@ -249,7 +252,7 @@ static void preempt(struct oracle *o, const struct victim *victim, int job)
             return;
         }
         preempt_one(o, next, job, SCHED_PREEMPT_GANG);
-        o->has_growth = true;
+        o->growth_count++;
     }
 }
 
@@ -266,14 +269,16 @@ void oracle_take_room(struct oracle *o, int job, int node,
     for (int i = count - 1; i >= 0; i--) {
         if (!victims[i].is_kept) {
             /* A node that a gang had whole opens to all. */
-            o->has_growth |= victims[i].is_held;
+            o->growth_count += victims[i].is_held;
             preempt(o, &victims[i], job);
         }
     }
+    bool has_more = false;
     for (int k = 0; k < INSTANCE_KINDS; k++) {
-        o->has_growth |=
+        has_more |=
             oracle_free(o, node, k) - o->in->jobs[job].request[k] > before[k];
     }
+    o->growth_count += has_more;
 }
 
 bool oracle_clear(struct oracle *o, int job, int node)
@@ -286,6 +291,6 @@ bool oracle_clear(struct oracle *o, int job, int node)
             preempt(o, &victims[i], job);
         }
     }
-    o->has_growth |= count >= 0;
+    o->growth_count += count >= 0;
     return count >= 0;
 }

@@ -165,7 +165,7 @@ void oracle_evict(struct oracle *o)
     int ordinal = 0;
     for (int unit; (unit = oracle_next_unit(&dry, true)) >= 0; ordinal++) {
         o->turns[ordinal] =
-            (struct turn){oracle_level(o, unit), oracle_key(&dry, unit)};
+            (struct turn){oracle_unit_level(o, unit), oracle_key(&dry, unit)};
         oracle_mark_unit(&dry, unit, RETURNED, ordinal);
     }
     o->turn_count = ordinal;

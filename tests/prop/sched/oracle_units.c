@@ -9,7 +9,20 @@ bool oracle_runs(const struct oracle *o, int job)
 
 int oracle_level(const struct oracle *o, int job)
 {
-    return CLASSES[o->in->jobs[job].priority_class].priority;
+    return o->is_away[job] ? o->in->away_level
+                           : CLASSES[o->in->jobs[job].priority_class].priority;
+}
+
+int oracle_unit_level(const struct oracle *o, int unit)
+{
+    int level = oracle_level(o, unit);
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_is_member(o, unit, j) && oracle_level(o, j) < level) {
+            level = oracle_level(o, j);
+        }
+    }
+    return level;
 }
 
 bool oracle_is_preemptible(const struct oracle *o, int job)

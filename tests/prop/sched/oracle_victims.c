@@ -59,9 +59,9 @@ static int find_fair(const struct oracle *o, int job, int rack, int *cut)
 static int find_urgent(const struct oracle *o, int job, int rack,
                        int *level_max)
 {
-    static const int LEVELS[] = {500, 1000, 10000};
+    static const int LEVELS[] = {200, 500, 700, 1000, 10000};
 
-    for (int l = 0; l < 3 && LEVELS[l] < oracle_level(o, job); l++) {
+    for (int l = 0; l < 5 && LEVELS[l] < oracle_level(o, job); l++) {
         const struct rules rules = {.level_max = LEVELS[l]};
         int best = NO_NODE;
         uint64_t best_key = 0;

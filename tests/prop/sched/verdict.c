@@ -23,6 +23,7 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             a->preemption != b->preemption || for_job != b->for_job ||
             a->is_backfilled != b->is_backfilled ||
             a->is_by_share != b->is_by_share ||
+            (a->action == SCHED_LEASE && a->priority != b->level) ||
             a->is_scaling != b->is_scaling ||
             (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
@@ -53,9 +54,9 @@ static void show_knobs(const struct instance *instance)
             instance->has_backfill,
             instance->is_shortest_first ? " shortest first" : "");
     fprintf(stderr,
-            "seats %d starts %d/%d (missing %lld at %d) queue %d/%d "
+            "seats %d away %d starts %d/%d (missing %lld at %d) queue %d/%d "
             "cores %d%% (missing %lld at %d)\n",
-            instance->seats, (int)instance->starts.size,
+            instance->seats, instance->away_level, (int)instance->starts.size,
             (int)instance->starts.refill, (long long)instance->starts.missing,
             instance->starts.at, (int)instance->starts_per_queue.size,
             (int)instance->starts_per_queue.refill, instance->start_percent,
@@ -98,8 +99,7 @@ static void show_jobs(const struct instance *instance)
             stderr,
             "job %d%s: q%d %s %d/%d/%d rack %d tol %d prio %d sub %d gang %d "
             "(%d min %d uni %d terms %d whole %d: sub %d min %d of %d hops %d "
-            "succeeded "
-            "%d frozen %d) foreign %d was %d "
+            "succeeded %d frozen %d) foreign %d was %d%s "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
             "yields %d\n",
@@ -109,8 +109,8 @@ static void show_jobs(const struct instance *instance)
             j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
             j->has_terms, j->is_whole, j->sub_group, j->sub_minimum,
             j->sub_count, j->hops, j->has_succeeded, j->frozen_until,
-            j->is_foreign, j->was_leased, j->avoided, j->node, j->leased,
-            j->app, j->is_off, j->lifetime, j->deadline,
+            j->is_foreign, j->was_leased, j->is_away ? " away" : "", j->avoided,
+            j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
             fraction_value(j->charge), j->started, j->admitted, j->promised,
             j->yields_to);
     }
@@ -123,18 +123,20 @@ static void show_decisions(const struct built *built,
     for (uint32_t i = 0; i < plan->decision_count; i++) {
         const struct sched_decision *d = &plan->decisions[i];
         fprintf(stderr,
-                "core   %d %d job %d node %d for %d scale %d back %d yields %d "
+                "core   %d %d job %d level %d node %d for %d scale %d back %d "
+                "yields %d "
                 "start %lld\n",
-                d->action, d->preemption, (int)d->job,
+                d->action, d->preemption, (int)d->job, d->priority,
                 built_node(built, d->node), (int)d->for_job, d->is_scaling,
                 d->is_backfilled, (int)d->yields_to, (long long)d->start_ms);
     }
     for (int i = 0; i < want->count; i++) {
         const struct oracle_decision *d = &want->decisions[i];
         fprintf(stderr,
-                "oracle %d %d job %d node %d for %d scale %d back %d yields %d "
+                "oracle %d %d job %d level %d node %d for %d scale %d back %d "
+                "yields %d "
                 "start %d\n",
-                d->action, d->preemption, d->job, d->node, d->for_job,
+                d->action, d->preemption, d->job, d->level, d->node, d->for_job,
                 d->is_scaling, d->is_backfilled, d->yields_to, d->start);
     }
 }
