@@ -68,9 +68,11 @@ bool truce_binds(struct round *round, uint32_t job)
     return true;
 }
 
-/* Whether a victim goes because its queue has more than its share. */
+/* Whether a victim goes because its queue has more than its share, and not
+ * because it is below the level at which the other starts. */
 static bool is_for_fairness(const struct sched *sched,
-                            const struct sched_decision *decision)
+                            const struct sched_decision *decision,
+                            uint32_t level)
 {
     if (decision->action != SCHED_PREEMPT ||
         (decision->preemption != SCHED_PREEMPT_FAIR_SHARE &&
@@ -82,8 +84,7 @@ static bool is_for_fairness(const struct sched *sched,
     const struct list *own =
         &sched->lists.items[sched->jobs.items[decision->for_job].list];
     return theirs->queue != own->queue &&
-           sched->runs.items[victim->run].level >=
-               sched->classes.items[own->class_index].level;
+           sched->runs.items[victim->run].level >= level;
 }
 
 void truce_mark(struct round *round, size_t mark)
@@ -91,13 +92,16 @@ void truce_mark(struct round *round, size_t mark)
     struct sched *sched = round->sched;
     struct sched_decision *first = NULL;
     bool is_by_share = false;
+    uint32_t level = 0;
 
-    for (size_t i = mark; i < sched->decisions.count; i++) {
-        struct sched_decision *decision = &sched->decisions.items[i];
-        is_by_share |= is_for_fairness(sched, decision);
-        if (!first && decision->action == SCHED_LEASE) {
+    /* Backwards, for victims stand before the lease that they serve. */
+    for (size_t i = sched->decisions.count; i > mark; i--) {
+        struct sched_decision *decision = &sched->decisions.items[i - 1];
+        if (decision->action == SCHED_LEASE) {
             first = decision;
+            level = level_of(sched, decision->priority);
         }
+        is_by_share |= is_for_fairness(sched, decision, level);
     }
     if (first) {
         first->is_by_share = is_by_share;

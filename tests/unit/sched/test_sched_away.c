@@ -196,6 +196,25 @@ static void ar_13_follows_the_policy(void **state)
     assert_string_equal(world_node_of(w, job), "gpu");
 }
 
+/* Who takes a place away from another queue's away work, as urgent as itself
+ * there, takes it for fairness. */
+static void ar_13_away_work_takes_for_fairness(void **state)
+{
+    struct world *w = *state;
+
+    make_nodes(w, true);
+    world_submit_many(w, &low, 8);
+    world_round(w, ROUND_FAST, 0);
+    struct world_job other = low;
+    other.queue = "D";
+    uint32_t job = world_submit(w, &other);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_int_equal(w->plan.decision_count, 2);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
+    assert_true(w->plan.decisions[1].is_by_share);
+}
+
 /* Away work is let past admitted work by how urgent it is away, not at home:
  * less than what nodes are kept for, it promises to go (model.md 2.9). */
 static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
@@ -244,6 +263,7 @@ int main(void)
         SCENARIO(ar_13_gang_runs_partly_away),
         SCENARIO(ar_13_is_explained),
         SCENARIO(ar_13_follows_the_policy),
+        SCENARIO(ar_13_away_work_takes_for_fairness),
         SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
     };
 
