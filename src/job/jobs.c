@@ -310,6 +310,8 @@ static void get_run(const struct jobs *jobs, uint32_t run,
         .node_name = names_get(&jobs->strings, row->node),
         .pool = names_get(&jobs->strings, row->pool),
         .priority = row->priority,
+        .leased_ms = row->leased_ms,
+        .started_ms = row->started_ms,
     };
 }
 
