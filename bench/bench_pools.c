@@ -225,6 +225,7 @@ static void measure_borrow(uint32_t tenths)
             pools_plan(town->pools, shard, 2, ROUND_BALANCE,
                        SCHED_DECISIONS_MAX, &plan);
             (void)pools_borrow(town->pools, shard, ROUND_BALANCE, &plan);
+            (void)pools_plan_commit(town->pools, shard);
             recalled += (uint32_t)plan.counters.preemptions;
         }
         double took_s = measure_now_s() - begin_s;

@@ -142,6 +142,8 @@ void control_destroy(struct control *c)
     VEC_FREE(&c->batch.fresh);
     VEC_FREE(&c->batch.touched);
     VEC_FREE(&c->batch.touched_jobs);
+    VEC_FREE(&c->batch.planned);
+    VEC_FREE(&c->facts);
     arena_fini(&c->batch.arena);
     arena_fini(&c->scratch);
     pthread_mutex_destroy(&c->metrics_mutex);
@@ -232,6 +234,8 @@ static void batch_failed(struct control *c, int result)
     for (size_t i = 0; i < c->batch.owed.count; i++) {
         jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);
     }
+    rounds_forget(c);
+    facts_failed(c);
     c->is_plan_wanted = c->is_balance_wanted = true;
     c->retry_ns = control_mono_ns(c) + RETRY_MS * (uint64_t)NS_PER_MS;
     refuse_batch(c, text);
@@ -260,6 +264,8 @@ static int batch_durable(struct control *c, struct err *err)
     if (rc < 0) {
         return rc;
     }
+    rounds_commit(c);
+    facts_logged(c);
     c->metrics.batch_count++;
     if (batch->is_announcement) {
         start_leading(c);

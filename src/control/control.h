@@ -148,7 +148,9 @@ void control_metrics(struct control *control,
                      struct control_metrics *ret_metrics);
 
 /* Append the live state in canonical form: what two leaders that have folded
- * the same log must have in common, byte for byte.  For tests. */
+ * the same log must have in common, byte for byte.  What a leader begins anew
+ * is begun anew first: sweeps of plans, and where borrowers wait.  For tests;
+ * no plan may be out. */
 void control_encode_state(struct control *control, struct strbuf *buf);
 /* Abort unless the scheduler's and the job table's views agree.  For tests. */
 void control_assert_valid(struct control *control);

@@ -20,11 +20,14 @@ struct audit_list {
 struct control_audit {
     struct clock clock; /* first member */
     struct rng rng;
-    int64_t time_ms; /* of the record */
+    struct planner planner; /* plans at once; the log says when it is done */
+    int64_t time_ms;        /* of the record */
+    bool is_final;          /* the record cannot be tried once more */
+    VEC(uint32_t) made;     /* shards of plans beside the leader that stand */
     struct control *control;
     struct inbox *inbox;
     struct queue_table *queues, *retry_policies;
-    struct audit_list record, made;
+    struct audit_list record, answers;
     struct control_audit_counts counts;
     struct control_difference *difference; /* during control_audit_read() */
     struct err *err;
@@ -49,6 +52,27 @@ static void audit_fill(const struct rng *rng, void *bytes, size_t byte_count)
     memset(bytes, 0, byte_count); /* no decision depends on it */
 }
 
+static void audit_plan(struct planner *planner, struct planner_task *task)
+{
+    (void)planner;
+    sched_plan(task->sched, task->now_ms, task->kind, task->decision_count_max,
+               &task->plan);
+}
+
+static bool audit_is_planned(struct planner *planner,
+                             const struct planner_task *task)
+{
+    (void)planner;
+    (void)task;
+    return true;
+}
+
+static void audit_wait(struct planner *planner, struct planner_task *task)
+{
+    (void)planner;
+    (void)task;
+}
+
 struct control_audit *control_audit_create(void)
 {
     struct control_audit *audit = mem_alloc(sizeof(*audit));
@@ -57,6 +81,7 @@ struct control_audit *control_audit_create(void)
     policy_defaults(policy);
     audit->clock = (struct clock){audit_mono_ns, audit_wall_ms};
     audit->rng.fill = audit_fill;
+    audit->planner = (struct planner){audit_plan, audit_is_planned, audit_wait};
     audit->inbox = inbox_create(NULL, NULL);
     audit->queues = queue_table_create();
     audit->retry_policies = queue_table_create();
@@ -67,6 +92,7 @@ struct control_audit *control_audit_create(void)
         .policy = policy,
         .queues = audit->queues,
         .retry_policies = audit->retry_policies,
+        .planner = &audit->planner,
     };
     audit->control = control_create(&config);
     return audit;
@@ -94,7 +120,8 @@ void control_audit_destroy(struct control_audit *audit)
     queue_table_destroy(audit->queues);
     queue_table_destroy(audit->retry_policies);
     list_fini(&audit->record);
-    list_fini(&audit->made);
+    list_fini(&audit->answers);
+    VEC_FREE(&audit->made);
     mem_free(audit);
 }
 
@@ -124,6 +151,9 @@ static enum role role_of(enum event_type type)
     case EVENT_ADMITTED:
     case EVENT_DISMISSED:
     case EVENT_ROUND_DONE:
+    case EVENT_ROUND_BEGUN:
+    case EVENT_ROUND_BACK:
+    case EVENT_ROUND_DROPPED:
         return ROLE_DECIDED;
     case EVENT_CANCEL: /* decided: a job of a set that is cancelled */
     case EVENT_RUN_ERRORS:
@@ -159,6 +189,12 @@ static const char *name_of(enum event_type type)
         return "dismissed";
     case EVENT_ROUND_DONE:
         return "round done";
+    case EVENT_ROUND_BEGUN:
+        return "round begun";
+    case EVENT_ROUND_BACK:
+        return "round back";
+    case EVENT_ROUND_DROPPED:
+        return "round dropped";
     case EVENT_RUN_ERRORS:
         return "run errors";
     case EVENT_RUN_PREEMPTED:
@@ -225,16 +261,16 @@ static bool is_same(const struct audit_event *a, const struct audit_event *b)
            str_equal(a->encoded, b->encoded);
 }
 
-/* Where decisions can begin: after the last that was said, at the latest at
- * the first that is certainly decided. */
-static void bound_decisions(const struct audit_list *record, size_t *ret_least,
-                            size_t *ret_most)
+/* Where decisions can begin, from `from` on: after the last that was said, at
+ * the latest at the first that is certainly decided. */
+static void bound_decisions(const struct audit_list *record, size_t from,
+                            size_t *ret_least, size_t *ret_most)
 {
     size_t count = record->events.count;
 
-    *ret_least = 0;
+    *ret_least = from;
     *ret_most = count;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = from; i < count; i++) {
         enum role role = role_of(record->events.items[i].event.type);
         if (role == ROLE_SAID) {
             *ret_least = i + 1;
@@ -274,7 +310,7 @@ static bool differ(struct control_audit *audit, size_t at,
 static bool take_made(struct control_audit *audit, size_t *at)
 {
     struct log_batch *log = &audit->control->batch.log;
-    struct audit_list *made = &audit->made;
+    struct audit_list *made = &audit->answers;
     bool is_equal = true;
 
     list_clear(made);
@@ -433,35 +469,136 @@ static const struct event *next_round(const struct control_audit *audit,
     return NULL;
 }
 
+/* Plans beside the leader. */
+
+static bool is_of_beside(enum event_type type)
+{
+    return type == EVENT_ROUND_BEGUN || type == EVENT_ROUND_BACK ||
+           type == EVENT_ROUND_DROPPED;
+}
+
+static enum event_type type_at(const struct control_audit *audit, size_t at)
+{
+    return audit->record.events.items[at].event.type;
+}
+
+/* When a plan begins, is back or comes to nothing is the log's to say. */
+static void follow(struct control_audit *audit, size_t at)
+{
+    struct control *c = audit->control;
+    const struct event *event = &audit->record.events.items[at].event;
+    uint32_t shard = rounds_shard(c, event->round.pool);
+
+    if (event->type == EVENT_ROUND_BEGUN) {
+        round_begin(c, shard, event->round.kind, event->round.started_ms);
+    } else if (event->type == EVENT_ROUND_BACK) {
+        round_take_back(c, shard);
+    } else {
+        round_drop(c, shard);
+    }
+}
+
+/* What stands of a plan that is back, told up to the event `round`. */
+static bool make_beside(struct control_audit *audit, const struct event *round,
+                        size_t *at)
+{
+    struct control *c = audit->control;
+    uint32_t shard = rounds_shard(c, round->round.pool);
+
+    audit->is_final = true;
+    c->batch.time_ms = round->round.started_ms;
+    (void)round_finish(c, shard);
+    c->batch.planned.count--; /* it is not tried once more */
+    VEC_PUSH(&audit->made, shard);
+    audit->counts.round_count++;
+    return take_made(audit, at);
+}
+
+static bool is_back(struct control_audit *audit, const struct event *round)
+{
+    struct control *c = audit->control;
+
+    return rounds_of(c, rounds_shard(c, round->round.pool))->is_back;
+}
+
+/* What happened since the record before, and first of all in this one; false
+ * when it differs. */
+static bool make_leading(struct control_audit *audit, size_t *at)
+{
+    struct control *c = audit->control;
+
+    batch_clear(&c->batch);
+    for (*at = 0; *at < audit->record.events.count;) {
+        const struct event *event = &audit->record.events.items[*at].event;
+        c->form_no++;
+        if (is_of_beside(event->type)) {
+            follow(audit, (*at)++);
+        } else if (event->type != EVENT_ROUND_DONE ||
+                   event->round.seen_seq == 0) {
+            break;
+        } else if (!is_back(audit, event)) {
+            (*at)++;
+            audit->counts.unseen_round_count++;
+        } else if (!make_beside(audit, event, at)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether something stands from `at` to `end` that says when a plan beside the
+ * leader began or was back. */
+static bool has_beside(const struct control_audit *audit, size_t at, size_t end)
+{
+    for (; at < end; at++) {
+        if (is_of_beside(type_at(audit, at))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The round of which the record goes on to tell, from `*at` up to `end`; it
+ * was made in the leader's step, or by a release that did not say when it
+ * began. */
+static bool make_round(struct control_audit *audit, const struct event *round,
+                       size_t end, size_t *at)
+{
+    struct control *c = audit->control;
+    size_t before = *at;
+
+    if (round->round.seen_seq) {
+        if (has_beside(audit, *at, end)) {
+            return differ(audit, *at, NULL);
+        }
+        *at = end + 1;
+        audit->counts.unseen_round_count++;
+        return true;
+    }
+    batch_plan_round(c, rounds_shard(c, round->round.pool), round->round.kind);
+    audit->counts.round_count++;
+    return take_made(audit, at) && (*at > before || differ(audit, *at, NULL));
+}
+
 /* The plans, of one shard after the other, if the record says that any were
  * made. */
 static bool make_plans(struct control_audit *audit, size_t *at)
 {
-    size_t count = audit->record.events.count;
-    struct control *c = audit->control;
-
-    while (*at < count) {
-        size_t before = *at, end = *at;
-        const struct event *round = next_round(audit, &end);
-        if (round && round->round.seen_seq) {
-            /* Planned beside the leader, on the state after an earlier
-             * record, which is gone: it is taken as it is. */
-            *at = end + 1;
-            audit->counts.unseen_round_count++;
+    while (*at < audit->record.events.count) {
+        size_t end = *at;
+        if (is_of_beside(type_at(audit, *at))) {
+            audit->is_final = true;
+            follow(audit, (*at)++);
             continue;
         }
+        const struct event *round = next_round(audit, &end);
         if (!round) {
             return audit->difference->expected[0] ? false
                                                   : differ(audit, *at, NULL);
         }
-        batch_plan_round(c, rounds_shard(c, round->round.pool),
-                         round->round.kind);
-        audit->counts.round_count++;
-        if (!take_made(audit, at)) {
+        if (is_back(audit, round) ? !make_beside(audit, round, at)
+                                  : !make_round(audit, round, end, at)) {
             return false;
-        }
-        if (*at == before) {
-            return differ(audit, *at, NULL);
         }
     }
     return true;
@@ -472,7 +609,9 @@ static bool make_from(struct control_audit *audit, size_t begin)
     struct control *c = audit->control;
     size_t at = begin;
 
+    rounds_forget(c); /* of the try before */
     batch_clear(&c->batch);
+    c->form_no++;
     c->batch.time_ms = audit->time_ms;
     audit->difference->expected[0] = '\0';
     for (size_t i = 0; i < begin; i++) {
@@ -492,19 +631,36 @@ static bool make_from(struct control_audit *audit, size_t begin)
 /* Decide again what the record decides; false when it differs. */
 static bool make_again(struct control_audit *audit)
 {
-    size_t least, most;
+    size_t from, least, most;
 
-    bound_decisions(&audit->record, &least, &most);
+    if (!make_leading(audit, &from)) {
+        return false;
+    }
+    bound_decisions(&audit->record, from, &least, &most);
     if (least > most) {
         return differ(audit, most, NULL); /* decided before all was said */
     }
-    for (size_t begin = least; begin <= most; begin++) {
+    audit->is_final = false;
+    for (size_t begin = least; begin <= most && !audit->is_final; begin++) {
         if (make_from(audit, begin)) {
             audit->counts.decision_count += audit->record.events.count - begin;
             return true;
         }
     }
     return false;
+}
+
+/* What the record says has happened: its plans stand. */
+static void commit(struct control_audit *audit)
+{
+    struct control *c = audit->control;
+
+    rounds_commit(c);
+    for (size_t i = 0; i < audit->made.count; i++) {
+        (void)pools_plan_commit(c->pools, audit->made.items[i]);
+    }
+    audit->made.count = 0;
+    facts_logged(c);
 }
 
 static bool has_new_leader(const struct audit_list *record)
@@ -535,6 +691,9 @@ static int audit_record(void *ctx, const struct elog_record *record)
         return rc;
     }
     audit->difference->seq = record->seq;
+    if (has_new_leader(&audit->record)) {
+        rounds_abandon(c); /* those of the one before are gone with it */
+    }
     if (!make_again(audit)) {
         return err_set(audit->err, -ERR_CONFLICT,
                        "record %" PRIu64 " differs at event %u", record->seq,
@@ -542,6 +701,7 @@ static int audit_record(void *ctx, const struct elog_record *record)
     }
     rc = fold_payload(c, record->payload, record->seq, record->time_ms,
                       audit->err);
+    commit(audit);
     if (has_new_leader(&audit->record)) {
         jobs_mark_all_dirty(c->jobs);
     }

@@ -37,6 +37,8 @@ void batch_clear(struct batch *batch)
     }
     batch->touched_jobs.count = 0;
     batch->owed.count = 0;
+    batch->planned.count = 0;
+    batch->quiet_count = 0;
     batch->fresh.count = 0;
     map_fini(&batch->fresh_by_key);
     log_batch_clear(&batch->log);
@@ -46,7 +48,7 @@ void batch_clear(struct batch *batch)
     batch->submit_count = 0;
     batch->fresh_node_count = 0;
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
-    batch->changes_pools = batch->is_counted = false;
+    batch->changes_pools = batch->moves_nodes = batch->is_counted = false;
     batch->deletes_a_queue = batch->has_training = false;
 }
 
@@ -707,20 +709,25 @@ bool batch_form(struct control *c)
     int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
 
     batch_clear(batch);
+    c->form_no++;
     batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
     batch->time_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
+    facts_open(c);
     take_commands(c);
     if (control_mono_ns(c) >= c->retry_ns) {
         batch_add_silence(c);
         add_owed(c);
         batch_add_groups(c);
         add_rejections(c);
-        /* Plans are for nodes as they will be. */
-        bool may_plan = !batch_add_health(c);
-        if (may_plan &&
-            (!c->config.plans_alone || batch->log.event_count == 0)) {
+        /* Plans are for nodes as they will be, and in the pools in which. */
+        bool may_plan = !batch_add_health(c) && !batch->moves_nodes;
+        if (may_plan && (!c->config.plans_alone || facts_are_all(c))) {
             rounds_add(c);
         }
     }
-    return batch->log.event_count > 0;
+    if (facts_are_all(c)) {
+        facts_pass(c);
+        return false;
+    }
+    return true;
 }

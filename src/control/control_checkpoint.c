@@ -146,6 +146,7 @@ void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
 
 void control_encode_state(struct control *c, struct strbuf *buf)
 {
+    pools_sweep_reset(c->pools);
     checkpoint_encode(c, buf, false);
 }
 
@@ -254,13 +255,12 @@ static bool has_node(const struct control *c, const struct job_run *run)
 static void restore_run(struct control *c, uint32_t job,
                         const struct job_view *view)
 {
-    struct node_record gone = {.name = view->run.node_name,
-                               .pool = view->run.pool};
     bool is_gone = !has_node(c, &view->run);
-    uint32_t node = is_gone ? pools_node_set(c->pools, view->run.executor_id,
-                                             &gone, view->run.pool)
-                            : pools_node_index(c->pools, view->run.executor_id,
-                                               view->run.node_name);
+    uint32_t node = is_gone
+                        ? pools_node_recall(c->pools, view->run.executor_id,
+                                            view->run.node_name, view->run.pool)
+                        : pools_node_index(c->pools, view->run.executor_id,
+                                           view->run.node_name);
     int64_t leased_ms = view->run.leased_ms; /* 0: of an older release */
 
     pools_job_lease(c->pools, job, node, view->run.priority,
@@ -340,6 +340,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     if (rc < 0) {
         return rc;
     }
+    pools_gone_unpack(c->pools, history);
     restore_jobs(c);
     protected_sync(c);
     rc = pools_history_unpack(c->pools, history);

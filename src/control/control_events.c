@@ -118,6 +118,10 @@ static int judge(const struct log_item *item, void *ctx)
     if (changes_pools(item->event.type)) {
         l->must_wait = pools_is_any_busy(l->c->pools);
         l->c->batch.changes_pools |= !l->must_wait;
+    } else if (item->event.type == EVENT_EXECUTOR_NODES &&
+               pools_object_count(l->c->pools) > 0) {
+        l->must_wait = pools_is_any_busy(l->c->pools);
+        l->c->batch.moves_nodes |= !l->must_wait;
     }
     if (l->must_wait || is_refused(l, &item->event)) {
         return -ERR_INVALID;

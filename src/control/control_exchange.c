@@ -70,6 +70,20 @@ static bool pending_differs(const struct control_executor *executor,
             memcmp(buf.bytes, executor->pending.bytes, buf.byte_count) != 0);
 }
 
+/* Whether a node changes its pool object with a record. */
+static bool moves_node(const struct control *c,
+                       const struct control_executor *executor,
+                       const struct node_record *record)
+{
+    if (pools_object_count(c->pools) == 0) {
+        return false;
+    }
+    uint32_t at = names_find(&executor->node_names, record->name);
+    return at != NAMES_NONE && executor->nodes.items[at].bytes &&
+           pools_node_moves(c->pools, executor->nodes.items[at].sched_node,
+                            record);
+}
+
 /* Add what changed in an inventory; false if nothing did. */
 static bool add_inventory(struct control *c, struct control_executor *executor,
                           const struct exchange_request *request)
@@ -92,6 +106,7 @@ static bool add_inventory(struct control *c, struct control_executor *executor,
             node_differs(c, executor, request->pool, &request->nodes[i],
                          &buf)) {
             set[event.nodes.set_count++] = request->nodes[i];
+            c->batch.moves_nodes |= moves_node(c, executor, &request->nodes[i]);
         }
     }
     event.nodes.set = set;
@@ -150,11 +165,34 @@ static bool has_room_for_nodes(struct control *c,
     return true;
 }
 
+/* Whether an inventory moves nodes from pool to pool while a plan is being
+ * made: that waits for it, as all does that changes pools. */
+static bool moves_nodes_of_plans(const struct control *c,
+                                 const struct control_executor *executor,
+                                 const struct exchange_request *request)
+{
+    if (!request->has_nodes || !pools_is_any_busy(c->pools)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < request->node_count; i++) {
+        if (moves_node(c, executor, &request->nodes[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool exchange_must_wait(struct control *c, const struct command *command)
 {
-    const struct control_executor *executor =
-        control_find_executor(c, command->exchange.request.executor_id);
+    const struct exchange_request *request = &command->exchange.request;
+    struct control_executor *executor =
+        control_find_executor(c, request->executor_id);
 
+    if (executor && moves_nodes_of_plans(c, executor, request)) {
+        executor->heard_ns = control_mono_ns(c);
+        c->holds_plans = true;
+        return true;
+    }
     return executor && executor->is_in_batch;
 }
 

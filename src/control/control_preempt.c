@@ -19,11 +19,11 @@ static const struct held_share *held_share(struct control *c, uint32_t queue,
     }
     struct held_share *held =
         &c->held_shares[(queue * 31 + p) % HELD_SHARES_MAX];
-    if (held->batch_seq != c->seq + 1 || held->queue != queue ||
+    if (held->form_no != c->form_no || held->queue != queue ||
         held->pool != p) {
         pools_queue_stats(c->pools, queue, p, &stats);
         *held = (struct held_share){
-            .batch_seq = c->seq + 1,
+            .form_no = c->form_no,
             .queue = queue,
             .pool = p,
             .actual = stats.actual_share,

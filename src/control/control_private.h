@@ -14,6 +14,7 @@
  *     control_exchange.c    what they are told: leases, cancels, sessions
  *     control_checkpoint.c  the live state as bytes, and back
  *     control_rounds.c      plans: when, of which shard
+ *     control_facts.c       what is logged of those made beside the leader
  *     control_apps.c        applications of jobs, and how they stand
  *     control_training.c    TrainingJobs
  *     control_amounts.c     amounts with their names
@@ -146,9 +147,12 @@ struct batch {
     uint32_t decision_count;
     uint32_t submit_count;
     uint32_t fresh_node_count; /* of inventories; at least */
+    uint32_t quiet_count;      /* events that alone are worth no record */
+    VEC(uint32_t) planned;     /* shards with a plan in it */
     bool is_in_flight, is_told, is_announcement;
     bool deletes_a_queue; /* submissions wait for the batch after it */
     bool changes_pools;   /* no plan may begin before it is folded */
+    bool moves_nodes;     /* from pool to pool; what was planned waits for it */
     bool is_counted;      /* executors' in_batch_count is this batch's */
     bool has_training;    /* so do further commands about TrainingJobs */
     int result;
@@ -159,7 +163,7 @@ enum { HELD_SHARES_MAX = 64 };
 
 /* What a queue holds of a pool, and its share, while a batch is formed. */
 struct held_share {
-    uint64_t batch_seq; /* 0: nothing is known */
+    uint64_t form_no; /* of that batch; 0: nothing is known */
     uint32_t queue, pool;
     double actual, due;
 };
@@ -180,6 +184,16 @@ struct shard_rounds {
     bool is_back; /* what it decided is not in a batch yet */
     uint64_t started_ns, seen_seq;
     struct planner_task *task; /* owned */
+};
+
+/* Something about a plan that is made beside the leader: it began, was back,
+ * is done or was dropped.  See control_facts.c. */
+struct round_fact {
+    enum event_type type; /* EVENT_ROUND_... */
+    enum round_kind kind;
+    uint32_t shard;
+    int64_t at_ms;
+    uint64_t seen_seq; /* of the state that it was planned on */
 };
 
 struct control {
@@ -232,11 +246,14 @@ struct control {
     bool is_plan_wanted, is_balance_wanted; /* of all shards; see rounds */
     VEC(struct shard_rounds) rounds;        /* by shard */
     uint32_t first_shard;                   /* where the next batch begins */
+    uint32_t first_back;          /* likewise, with plans that are back */
+    VEC(struct round_fact) facts; /* since the last record */
     bool holds_plans;    /* somebody waits for all that are being made */
     uint64_t held_since; /* in ns; when questions began to wait, 0: none */
     struct command *waiting_first, *waiting_last;
     size_t waiting_byte_count; /* of them */
     struct batch batch;
+    uint64_t form_no; /* of batches that were formed, also if in vain */
     struct flight *flight; /* owned, or by the log at the end */
     struct arena scratch;
     struct held_share held_shares[HELD_SHARES_MAX]; /* by queue and pool */
@@ -353,8 +370,40 @@ bool rounds_must_wait(struct control *c, const struct command *command);
 bool rounds_are_held(const struct control *c);
 /* Wait for all plans that are being made, and leave them unused. */
 void rounds_abandon(struct control *c);
+/* The plans of the batch stand: it was folded. */
+void rounds_commit(struct control *c);
+/* They come to nothing, and leave no trace. */
+void rounds_forget(struct control *c);
+/* For who makes the rounds of a log again.  Begin a plan beside the leader, as
+ * of a time; nothing where one is out. */
+void round_begin(struct control *c, uint32_t shard, enum round_kind kind,
+                 int64_t now_ms);
+/* It is back: its shard is told what was kept for it. */
+void round_take_back(struct control *c, uint32_t shard);
+/* What stands of one that is back goes into the batch; false: none is. */
+bool round_finish(struct control *c, uint32_t shard);
+/* One that is back comes to nothing. */
+void round_drop(struct control *c, uint32_t shard);
 /* When a round is next due; UINT64_MAX: never. */
 uint64_t rounds_due_ns(struct control *c, int64_t wall_ms);
+
+/* control_facts.c */
+
+/* A batch begins with what happened since the last record. */
+void facts_open(struct control *c);
+/* Something happens while a batch is formed; `is_quiet`: that alone is worth no
+ * record. */
+void fact_add(struct control *c, const struct round_fact *fact, bool is_quiet);
+/* Something happens while none is formed. */
+void fact_keep(struct control *c, const struct round_fact *fact);
+/* Whether the batch has nothing that is worth a record. */
+bool facts_are_all(const struct control *c);
+/* Such a batch is not appended: what it tells waits for the next one. */
+void facts_pass(struct control *c);
+/* The batch is durable: all is told. */
+void facts_logged(struct control *c);
+/* It is not: its rounds come to nothing, which is told with the next. */
+void facts_failed(struct control *c);
 
 /* control_events.c */
 

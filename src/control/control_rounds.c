@@ -12,6 +12,10 @@ enum {
     /* Before lenders are asked again, without news; longer each time. */
     LENDERS_MS_MIN = 1000,
     LENDERS_MS_MAX = 8000,
+    /* What a decision takes in a record, about; and how much there may be of
+     * it for plans that are back to go into it. */
+    DECISION_BYTES = 1024,
+    BACK_BYTES_MAX = 4 * CONTROL_BATCH_BYTES,
 };
 
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard)
@@ -51,19 +55,30 @@ static void reset_in_batch_counts(struct control *c)
     }
 }
 
+/* A plan made in the step is told in one event; one made beside the leader in
+ * several, of which this is the last. */
 static void add_round_done(struct control *c, uint32_t shard,
-                           enum round_kind kind, uint64_t seen_seq)
+                           enum round_kind kind, uint64_t seen_seq,
+                           bool has_effect)
 {
     struct event_scope scope = {0};
     struct event event;
 
+    if (seen_seq) {
+        struct round_fact fact = {EVENT_ROUND_DONE, kind, shard,
+                                  c->batch.time_ms, seen_seq};
+        fact_add(c, &fact, !has_effect);
+        return;
+    }
+    if (!has_effect) {
+        return;
+    }
     memset(&event, 0, sizeof(event));
     event.type = EVENT_ROUND_DONE;
     event.created_ms = c->batch.time_ms;
     event.round.kind = kind;
     event.round.started_ms = c->batch.time_ms;
     event.round.pool = shard_name(c, shard);
-    event.round.seen_seq = (int64_t)seen_seq;
     log_batch_add(&c->batch.log, &scope, &event);
 }
 
@@ -143,12 +158,9 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
 {
     uint32_t before_count = c->batch.decision_count;
     bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
-
-    if (has_lent) {
-        wake_lenders(c);
-    }
-    /* Only now: lenders' rounds may be new, and then all of them move. */
     struct shard_rounds *rounds = rounds_of(c, shard);
+
+    VEC_PUSH(&c->batch.planned, shard);
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
@@ -159,11 +171,11 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     rounds->wake_ms = plan->next_wake_ms;
     rounds->ask_at_ms = kind == ROUND_BALANCE ? 0 : rounds->ask_at_ms;
     ask_again(c);
+    rounds = rounds_of(c, shard); /* those of others may be new */
     /* Where a round stops is part of what the next decides: it is logged. */
-    if (c->batch.decision_count > before_count || plan->is_spent ||
-        plan->is_resumed || has_lent) {
-        add_round_done(c, shard, kind, seen_seq);
-    }
+    add_round_done(c, shard, kind, seen_seq,
+                   c->batch.decision_count > before_count || plan->is_spent ||
+                       plan->is_resumed || has_lent);
     time_round(c, rounds, kind, started_ns);
     if (plan->is_spent) {
         c->metrics.spent_round_count++;
@@ -187,17 +199,21 @@ void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind)
 /* Plans beside the leader.  The planner has the state of a shard alone while it
  * plans; what happens meanwhile is kept for it (pools.h). */
 
-static void begin(struct control *c, uint32_t shard, enum round_kind kind)
+void round_begin(struct control *c, uint32_t shard, enum round_kind kind,
+                 int64_t now_ms)
 {
     struct shard_rounds *rounds = rounds_of(c, shard);
 
+    if (rounds->is_out) {
+        return;
+    }
     if (!rounds->task) {
         rounds->task = mem_alloc(sizeof(*rounds->task));
     }
     pools_figures_keep(c->pools, shard, c->batch.time_ms);
     *rounds->task = (struct planner_task){
         .sched = pools_plan_begin(c->pools, shard),
-        .now_ms = c->batch.time_ms,
+        .now_ms = now_ms,
         .kind = kind,
         .decision_count_max = CONTROL_DECISIONS_MAX,
         .pool = shard_name(c, shard),
@@ -210,51 +226,123 @@ static void begin(struct control *c, uint32_t shard, enum round_kind kind)
     c->config.planner->begin(c->config.planner, rounds->task);
 }
 
-/* The plans that are back: first all shards are idle again, since one may lend
- * to another. */
-static void take_back(struct control *c)
+void round_take_back(struct control *c, uint32_t shard)
 {
-    for (uint32_t i = 0; i < c->rounds.count; i++) {
-        struct shard_rounds *rounds = &c->rounds.items[i];
-        if (!rounds->is_out || rounds->is_back) {
-            continue;
-        }
-        if (pools_is_full(c->pools, i)) {
-            c->config.planner->wait(c->config.planner, rounds->task);
-        } else if (!c->config.planner->is_done(c->config.planner,
-                                               rounds->task)) {
-            continue;
-        }
+    struct shard_rounds *rounds = rounds_of(c, shard);
+
+    if (rounds->is_out && !rounds->is_back) {
         rounds->is_back = true;
-        (void)pools_plan_end(c->pools, i, &rounds->task->plan);
-        if (pools_take_news(c->pools)) {
-            c->is_plan_wanted = c->is_balance_wanted = true;
-        }
+        (void)pools_plan_end(c->pools, shard, &rounds->task->plan);
     }
 }
 
-/* What stands of a plan that is back goes into the batch. */
-static void finish(struct control *c, uint32_t shard)
+bool round_finish(struct control *c, uint32_t shard)
 {
     struct shard_rounds *rounds = rounds_of(c, shard);
     struct planner_task *task = rounds->task;
 
+    if (!rounds->is_back) {
+        return false;
+    }
+    rounds->is_out = rounds->is_back = false;
+    take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
+              &task->plan);
+    return true;
+}
+
+void round_drop(struct control *c, uint32_t shard)
+{
+    struct shard_rounds *rounds = rounds_of(c, shard);
+
     if (rounds->is_back) {
         rounds->is_out = rounds->is_back = false;
-        take_plan(c, shard, task->kind, rounds->started_ns, rounds->seen_seq,
-                  &task->plan);
+        rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+        pools_plan_forget(c->pools, shard);
     }
 }
 
-/* The batch is full: what is not in it is planned anew, for the state is
- * another after it. */
-static void forget_back(struct control *c)
+void rounds_commit(struct control *c)
 {
-    for (size_t i = 0; i < c->rounds.count; i++) {
-        struct shard_rounds *rounds = &c->rounds.items[i];
-        if (rounds->is_back) {
-            rounds->is_out = rounds->is_back = false;
-            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+    bool has_lent = false;
+
+    for (size_t i = 0; i < c->batch.planned.count; i++) {
+        has_lent |= pools_plan_commit(c->pools, c->batch.planned.items[i]);
+    }
+    if (has_lent) {
+        wake_lenders(c);
+    }
+}
+
+void rounds_forget(struct control *c)
+{
+    for (size_t i = 0; i < c->batch.planned.count; i++) {
+        pools_plan_forget(c->pools, c->batch.planned.items[i]);
+    }
+    c->batch.planned.count = 0;
+}
+
+/* What is told of the round of a shard that is out. */
+static struct round_fact fact_of(struct control *c, enum event_type type,
+                                 uint32_t shard)
+{
+    const struct shard_rounds *rounds = rounds_of(c, shard);
+
+    return (struct round_fact){type, rounds->task->kind, shard,
+                               c->batch.time_ms, rounds->seen_seq};
+}
+
+static void begin(struct control *c, uint32_t shard, enum round_kind kind)
+{
+    round_begin(c, shard, kind, c->batch.time_ms);
+    struct round_fact fact = fact_of(c, EVENT_ROUND_BEGUN, shard);
+    fact_add(c, &fact, true);
+}
+
+/* Whether the batch has room for a plan beside those that were taken: for the
+ * first there is some in all that else goes into a batch. */
+static bool has_room(const struct control *c, uint32_t taken_count,
+                     uint32_t decision_count)
+{
+    size_t bytes = log_batch_bytes(&c->batch.log) +
+                   (size_t)decision_count * DECISION_BYTES;
+
+    return taken_count == 0 || bytes <= BACK_BYTES_MAX;
+}
+
+/* The plans that are back, as many as the batch has room for: what is taken
+ * goes into it, for the state is another after it.  First all their shards are
+ * idle again, since one may lend to another. */
+static void take_back(struct control *c)
+{
+    uint32_t count = (uint32_t)c->rounds.count;
+    uint32_t first = c->first_back < count ? c->first_back : 0;
+    uint32_t taken_count = 0, decision_count = 0;
+
+    c->first_back = 0;
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t shard = (first + n) % count;
+        struct shard_rounds *rounds = &c->rounds.items[shard];
+        if (!rounds->is_out) {
+            continue;
+        }
+        if (pools_is_full(c->pools, shard)) {
+            c->config.planner->wait(c->config.planner, rounds->task);
+        } else if (!c->config.planner->is_done(c->config.planner,
+                                               rounds->task)) {
+            continue;
+        } else if (!has_room(c, taken_count,
+                             decision_count +
+                                 rounds->task->plan.decision_count)) {
+            c->first_back = c->first_back ? c->first_back : shard;
+            continue;
+        }
+        taken_count++;
+        decision_count += rounds->task->plan.decision_count;
+        struct round_fact fact = fact_of(c, EVENT_ROUND_BACK, shard);
+        fact_add(c, &fact, true);
+        round_take_back(c, shard);
+        if (pools_take_news(c->pools)) {
+            c->is_plan_wanted = c->is_balance_wanted = true;
         }
     }
 }
@@ -275,15 +363,16 @@ static void plan(struct control *c, uint32_t shard, enum round_kind kind)
 
 void rounds_abandon(struct control *c)
 {
-    for (size_t i = 0; i < c->rounds.count; i++) {
-        struct shard_rounds *rounds = &c->rounds.items[i];
-        if (rounds->is_out && !rounds->is_back) {
-            c->config.planner->wait(c->config.planner, rounds->task);
-            (void)pools_plan_end(c->pools, (uint32_t)i, &rounds->task->plan);
-        }
+    for (uint32_t shard = 0; shard < c->rounds.count; shard++) {
+        struct shard_rounds *rounds = &c->rounds.items[shard];
         if (rounds->is_out) {
-            rounds->is_out = rounds->is_back = false;
-            rounds->is_plan_wanted = rounds->is_balance_wanted = true;
+            struct round_fact back = fact_of(c, EVENT_ROUND_BACK, shard);
+            struct round_fact dropped = fact_of(c, EVENT_ROUND_DROPPED, shard);
+            c->config.planner->wait(c->config.planner, rounds->task);
+            fact_keep(c, &back);
+            round_take_back(c, shard);
+            fact_keep(c, &dropped);
+            round_drop(c, shard);
         }
         mem_free(rounds->task);
         rounds->task = NULL;
@@ -366,11 +455,8 @@ static void add_one(struct control *c, uint32_t shard)
     struct shard_rounds *rounds = rounds_of(c, shard);
     uint64_t now_ns = control_mono_ns(c);
 
-    if (rounds->is_out) {
-        finish(c, shard); /* the next begins when this is durable */
-        return;
-    }
-    if (is_beside(c) && (rounds_are_held(c) || c->batch.changes_pools)) {
+    if (rounds->is_out || c->batch.changes_pools ||
+        (is_beside(c) && rounds_are_held(c))) {
         return;
     }
     if (rounds->wake_ms <= c->batch.time_ms) {
@@ -406,20 +492,27 @@ static void share_news(struct control *c)
 void rounds_add(struct control *c)
 {
     uint32_t count = pools_object_count(c->pools) + 1;
+    uint32_t first = c->first_shard;
+    bool is_full = false;
 
     take_back(c);
     share_news(c);
-    for (uint32_t i = 0; i < count; i++) {
-        /* The next batch goes on where this one is full. */
-        uint32_t at = (c->first_shard + i) % count;
-        if (log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES) {
-            c->first_shard = at;
-            forget_back(c);
-            return;
-        }
-        add_one(c, shard_at(c, at));
-    }
     c->first_shard = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = (first + i) % count;
+        if (round_finish(c, shard_at(c, at))) {
+            continue; /* the next begins when this is durable */
+        }
+        if (is_full) {
+            continue;
+        }
+        is_full = log_batch_bytes(&c->batch.log) > 2 * CONTROL_BATCH_BYTES;
+        if (is_full) {
+            c->first_shard = at; /* the next batch goes on here */
+        } else {
+            add_one(c, shard_at(c, at));
+        }
+    }
     if (!pools_is_any_busy(c->pools)) {
         c->holds_plans = false;
         c->held_since = 0;

@@ -68,6 +68,12 @@ enum event_type {
     EVENT_TRAINING_JOB_SET = 1017,
     EVENT_TRAINING_JOB_DELETED = 1018,
     EVENT_RECLASSIFIED = 1019, /* it asks for something else from now on */
+    /* Of a plan that is made beside the leader, so that it can be made again:
+     * on what was folded when it began, and then what it was told meanwhile
+     * when it was back; after that it is done, or dropped. */
+    EVENT_ROUND_BEGUN = 1020,
+    EVENT_ROUND_BACK = 1021,
+    EVENT_ROUND_DROPPED = 1022,
 };
 
 /* Why a run or a job ended badly: which member of armadaevents.Error's oneof
@@ -245,11 +251,11 @@ struct event {
         } executor;
         struct {
             enum round_kind kind;
-            int64_t started_ms;
-            struct str pool;  /* the object's; "": the Default pool */
-            int64_t seen_seq; /* the last record that it was planned on;
-                                 0: the one before this */
-        } round;
+            int64_t started_ms; /* BEGUN: the time of the plan */
+            struct str pool;    /* the object's; "": the Default pool */
+            int64_t seen_seq;   /* the last record that it was planned on;
+                                   0: the one before this */
+        } round;                /* ROUND_... */
         struct {
             struct str text; /* the policy's YAML */
         } policy;

@@ -91,6 +91,5 @@ void deltas_fini(struct shard *shard)
     VEC_FREE(&shard->touched_posts);
     VEC_FREE(&shard->limbo);
     VEC_FREE(&shard->strays);
-    VEC_FREE(&shard->stray_gangs);
     arena_fini(&shard->delta_arena);
 }

@@ -92,6 +92,13 @@ void pools_executor_set(struct pools *pools, struct str executor,
 /* Add a node or change it. */
 uint32_t pools_node_set(struct pools *pools, struct str executor,
                         const struct node_record *record, struct str pool);
+/* Whether a node that is there would go to another shard if it were that. */
+bool pools_node_moves(const struct pools *pools, uint32_t node,
+                      const struct node_record *record);
+/* Add a node that is gone as it was last told, for the moment in which what
+ * still runs there is told again: of the pool of that name. */
+uint32_t pools_node_recall(struct pools *pools, struct str executor,
+                           struct str name, struct str pool);
 /* The node is gone. */
 void pools_node_remove(struct pools *pools, uint32_t node);
 /* The index of a node by name; one that was never set is made, absent. */
@@ -201,6 +208,9 @@ uint32_t pools_health_count(const struct pools *pools, enum node_health health);
 /* Append what does not follow from queues, nodes and jobs, shard by shard;
  * while there has been no pool object just as src/sched does. */
 void pools_history_pack(const struct pools *pools, struct strbuf *buf);
+/* Before jobs are told: where the nodes were that are gone and still have
+ * runs.  What else is there is passed over. */
+void pools_gone_unpack(struct pools *pools, struct str bytes);
 /* Take it back: what either form says. */
 int pools_history_unpack(struct pools *pools, struct str bytes) must_check;
 
@@ -225,14 +235,21 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t shard);
 uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
                         struct sched_plan *plan);
 /* After a plan, before what it decides is told: borrowers that it gave no
- * place to go home, and after a balance round (in pools that borrow first also
- * after a fast one) what waits here and has no place goes to lenders, for
- * their next plan (model.md 5.5; borrow.h).  What is handed out is not
- * admitted any more: `plan` says so.  How many jobs came or went, or ask the
+ * place are to go home, and after a balance round (in pools that borrow first
+ * also after a fast one) what waits here and has no place is to go to lenders,
+ * for their next plan (model.md 5.5; borrow.h).  What is handed out is not
+ * admitted any more: `plan` says so.  How many jobs come or go, or ask the
  * first lender again next time; then it must be logged that the plan was
  * made. */
 uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
                       struct sched_plan *plan);
+/* What the last plan of a shard decides was told: it stands, and who is to
+ * come or go does so now.  Whether anybody was handed out.  The shard is not
+ * being planned. */
+bool pools_plan_commit(struct pools *pools, uint32_t shard);
+/* It comes to nothing instead: nobody comes or goes, and the next plan goes on
+ * where it did. */
+void pools_plan_forget(struct pools *pools, uint32_t shard);
 /* Whether lenders should be asked again soon for what waits in a shard, though
  * nothing happens: one was being planned, or had work of its own still to
  * place, or sent somebody home, or more wait than are asked for at once.
@@ -253,7 +270,8 @@ bool pools_is_busy(const struct pools *pools, uint32_t shard);
 bool pools_is_any_busy(const struct pools *pools);
 /* Whether so much is kept for a shard that its plan must be waited for. */
 bool pools_is_full(const struct pools *pools, uint32_t shard);
-/* Plans begin with all again, and borrowers that wait go home. */
+/* Plans begin with all again, borrowers that wait go home, and whoever asks
+ * for a place asks the first lender. */
 void pools_sweep_reset(struct pools *pools);
 /* How many jobs of a queue the last plan of each shard looked at. */
 const struct sched_looked *pools_looked(struct pools *pools,

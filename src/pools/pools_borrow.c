@@ -4,63 +4,33 @@
 
 /* Coming back. */
 
-/* A borrower that found no place goes home, and asks another lender next. */
-static void come_back(struct pools *pools, uint32_t job)
-{
-    struct place *place = &pools->places.items[job];
-
-    place->try_count = (place->try_count + 1U) & TRIES_MAX;
-    home_of_name(pools, place->name)->must_ask_again = true;
-    job_send_home(pools, job);
-}
-
-static bool is_guest(const struct pools *pools, const struct shard *shard,
-                     uint32_t job)
-{
-    const struct place *place = &pools->places.items[job];
-
-    return job < pools->places.count && place->local != NONE &&
-           place->shard == shard->index && place->node == NONE &&
-           place->is_foreign;
-}
-
-/* All that were not placed go home, but for those that came since the plan
- * began; how many.  Without a plan all go. */
+/* All that were not placed are to go home, but for those that came since the
+ * plan began; how many. */
 static uint32_t send_guests(struct pools *pools, struct shard *shard,
                             const struct sched_plan *plan)
 {
     struct map placed = {0};
-    uint32_t left = 0, gone = 0;
+    uint32_t gone = 0;
 
-    for (uint32_t i = 0; plan && i < plan->decision_count; i++) {
+    if (shard->guests.count == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < plan->decision_count; i++) {
         map_put(&placed, key_of_u64(plan->decisions[i].job), 0);
     }
-    for (size_t i = 0; i < shard->guests.count; i++) {
+    for (size_t i = 0;
+         i < shard->guests.count && i < shard->planned_guest_count; i++) {
         uint32_t job = shard->guests.items[i];
-        if (!is_guest(pools, shard, job)) {
-            continue;
-        }
-        bool is_new = plan && i >= shard->planned_guest_count;
-        if (is_new || map_find(&placed, key_of_u64(job)) != MAP_NONE) {
-            shard->guests.items[left++] = job;
-        } else {
-            come_back(pools, job);
+        if (job_is_guest(pools, shard, job) &&
+            map_find(&placed, key_of_u64(job)) == MAP_NONE) {
+            const struct place *place = &pools->places.items[job];
+            move_later(shard, job, place->local, MOVE_HOME, 0);
+            home_of_name(pools, place->name)->must_ask_again = true;
             gone++;
         }
     }
-    shard->guests.count = left;
     map_fini(&placed);
     return gone;
-}
-
-void pools_guests_reset(struct pools *pools)
-{
-    for (size_t i = 0; i < pools->shards.count; i++) {
-        struct shard *shard = pools->shards.items[i];
-        if (shard && !shard->is_busy) {
-            (void)send_guests(pools, shard, NULL);
-        }
-    }
 }
 
 bool pools_must_ask_again(const struct pools *pools, uint32_t shard)
@@ -85,7 +55,7 @@ uint32_t pools_away_count(const struct pools *pools, uint32_t home)
         for (size_t k = 0; shard && k < shard->guests.count; k++) {
             uint32_t job = shard->guests.items[k];
             count +=
-                is_guest(pools, shard, job) &&
+                job_is_guest(pools, shard, job) &&
                 home_of_name(pools, pools->places.items[job].name)->index ==
                     home;
         }
@@ -177,7 +147,7 @@ static bool has_room(struct lending *l, struct shard *shard,
 /* The place of the lender that takes it, or NONE: it stays at home. */
 static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
 {
-    struct place *place = &l->pools->places.items[job];
+    const struct place *place = &l->pools->places.items[job];
     uint32_t passed = 0;
 
     l->look_count += l->lender_count;
@@ -197,8 +167,10 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
         return lender->has_own_waiting ? NONE : i;
     }
     l->home->must_ask_again |= passed > 0; /* from the first on */
-    l->restart_count += place->try_count > 0;
-    place->try_count = 0;
+    if (place->try_count > 0) {
+        move_later(l->home, job, place->local, MOVE_RESTART, 0);
+        l->restart_count++;
+    }
     return NONE;
 }
 
@@ -264,7 +236,7 @@ static bool lend(struct lending *l, uint32_t job)
     if (at == NONE) {
         return false;
     }
-    struct shard *to = pools->shards.items[l->lenders[at].shard];
+    uint16_t to = (uint16_t)l->lenders[at].shard;
     struct resource_vec sum = {0};
     dismiss(l, job);
     for (uint32_t i = 0; i < loan.count; i++) {
@@ -274,8 +246,8 @@ static bool lend(struct lending *l, uint32_t job)
         for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
             sum.v[r] += one.v[r];
         }
-        job_move(pools, member, to);
-        VEC_PUSH(&to->guests, member);
+        move_later(home, member, loan_member(&loan, i), MOVE_LEND, to);
+        pools->places.items[member].is_going = true;
         l->moved_count++;
     }
     borrow_take(l->lenders, l->lender_count, at, pools->policy, l->weights,
@@ -292,7 +264,7 @@ static void drop_admissions(struct lending *l)
     for (size_t i = 0; i < home->decisions.count; i++) {
         struct sched_decision decision = home->decisions.items[i];
         if (decision.action != SCHED_ADMIT ||
-            l->pools->places.items[decision.job].shard == home->index) {
+            !l->pools->places.items[decision.job].is_going) {
             home->decisions.items[left++] = decision;
         }
     }
@@ -319,10 +291,9 @@ static void take_turn(struct lending *l)
         kept += !lend(l, jobs[at++]);
     }
     bool is_over = at == count && count < POOLS_UNPLACED_MAX;
-    uint32_t before = home->asked_count;
-    home->asked_count = is_over ? 0 : before + kept;
+    home->asked_next = is_over ? 0 : home->asked_count + kept;
     home->must_ask_again |= !is_over;
-    l->restart_count += home->asked_count != before;
+    l->restart_count += home->asked_next != home->asked_count;
 }
 
 static uint32_t hand_out(struct pools *pools, struct shard *home,
@@ -360,6 +331,7 @@ uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,
         return 0;
     }
     ASSERT(!shard->is_busy);
+    shard->asked_next = shard->asked_count;
     uint32_t count = send_guests(pools, shard, plan);
     bool is_time = kind == ROUND_BALANCE ||
                    (record && record->preemption_order == BORROW_FIRST);
@@ -367,5 +339,6 @@ uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,
         !plan->is_spent && !(record && record->is_borrowing_off)) {
         count += hand_out(pools, shard, plan);
     }
+    guests_settle(pools, shard);
     return count;
 }

@@ -22,35 +22,62 @@ bool job_is_foreign(const struct pools *pools, uint32_t job,
     return home_of_name(pools, job_place(pools, job)->name) != in;
 }
 
-/* Whether the last plan of a shard gave a job a place: that may be in the log
- * by now, and is told next. */
-static bool is_being_leased(const struct shard *shard, uint32_t job)
+void job_recall_home(struct pools *pools, uint32_t job)
 {
-    for (size_t i = 0; i < shard->decisions.count; i++) {
-        if (shard->decisions.items[i].job == job &&
-            shard->decisions.items[i].action == SCHED_LEASE) {
-            return true;
-        }
-    }
-    return false;
-}
+    struct shard *shard = shard_of(pools, job);
 
-void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang)
-{
-    if (shard->is_busy) {
-        VEC_PUSH(&shard->stray_gangs, gang);
+    if (job_home(pools, job) == shard) {
         return;
     }
-    for (size_t i = 0; i < shard->jobs.count; i++) {
-        uint32_t job = shard->jobs.items[i];
-        if (job == NONE || pools->places.items[job].gang != gang ||
-            pools->places.items[job].node != NONE) {
-            continue;
+    if (shard->is_busy) {
+        VEC_PUSH(&shard->strays, job);
+    } else if (!pools->places.items[job].is_chosen) {
+        job_send_home(pools, job);
+    } else {
+        VEC_PUSH(&shard->guests, job); /* its lease may be told next */
+    }
+}
+
+void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
+{
+    struct mates *mates = &pools->gangs.items[gang];
+    bool is_same = mates->anchor == in->index && mates->leased_count > 1;
+
+    mates->anchor = in->index;
+    if (!is_same) {
+        gang_recall(pools, gang);
+    }
+}
+
+void gang_recall(struct pools *pools, uint32_t gang)
+{
+    uint32_t next;
+
+    for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
+         job = next) {
+        next = pools->places.items[job].mate_next;
+        if (pools->places.items[job].node == NONE) {
+            job_recall_home(pools, job);
         }
-        if (is_being_leased(shard, job)) {
-            VEC_PUSH(&shard->guests, job);
-        } else {
-            job_send_home(pools, job);
+    }
+}
+
+void gang_follow(struct pools *pools, uint32_t job, struct shard *to)
+{
+    const struct place *place = job_place(pools, job);
+    const struct shard *from = shard_of(pools, job);
+    uint32_t next;
+
+    if (place->gang == NONE ||
+        pools->gangs.items[place->gang].leased_count > 0) {
+        job_move(pools, job, to);
+        return;
+    }
+    for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
+         mate = next) {
+        next = pools->places.items[mate].mate_next;
+        if (shard_of(pools, mate) == from) {
+            job_move(pools, mate, to);
         }
     }
 }
@@ -94,9 +121,6 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     quotas_count(pools, place, 1);
     struct delta lease = delta_of(apply_lease);
     lease.node = place->node;
-    if (place->gang != NONE) {
-        pools->gangs.items[place->gang].anchor = to->index;
-    }
     lease.priority = run.priority;
     lease.at_ms = run.leased_ms;
     job_tell(pools, job, &lease);
@@ -109,6 +133,9 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
         struct delta protect = delta_of(apply_protect);
         protect.flag = true;
         job_tell(pools, job, &protect);
+    }
+    if (place->gang != NONE) {
+        gang_anchor(pools, place->gang, to);
     }
 }
 
@@ -127,16 +154,13 @@ void strays_settle(struct pools *pools, struct shard *shard)
         uint32_t job = shard->strays.items[i];
         if (job < pools->places.count &&
             pools->places.items[job].local != NONE &&
+            pools->places.items[job].node == NONE &&
             shard_of(pools, job) == shard) {
-            job_send_home(pools, job);
+            job_recall_home(pools, job);
             pools->has_moved = true;
         }
     }
     shard->strays.count = 0;
-    for (size_t i = 0; i < shard->stray_gangs.count; i++) {
-        gang_recall(pools, shard, shard->stray_gangs.items[i]);
-    }
-    shard->stray_gangs.count = 0;
 }
 
 /* Whether the shard was told another pool than the one that it waits for. */
@@ -152,6 +176,24 @@ static bool is_misnamed(const struct pools *pools, const struct place *place)
     return !str_equal(record.pool, pool_in(pools, shard, place->name));
 }
 
+/* A job stays where it is, and is a borrower there now, or is none any more;
+ * no shard is busy. */
+static void set_foreign(struct pools *pools, uint32_t job, bool is_foreign)
+{
+    struct place *place = &pools->places.items[job];
+    bool is_waiting = place->node == NONE;
+
+    if (is_waiting) {
+        job_count_waiting(pools, place, -1);
+    }
+    place->is_foreign = is_foreign;
+    if (is_waiting) {
+        job_count_waiting(pools, place, 1);
+    }
+    sched_job_foreign_set(shard_of(pools, job)->sched, place->local,
+                          is_foreign);
+}
+
 void jobs_rehome(struct pools *pools)
 {
     for (uint32_t job = 0; job < pools->places.count; job++) {
@@ -161,9 +203,11 @@ void jobs_rehome(struct pools *pools)
         }
         struct shard *in = shard_of(pools, job);
         struct shard *to = place->node == NONE ? job_home(pools, job) : in;
-        if (to != in || job_is_foreign(pools, job, to) != place->is_foreign ||
-            is_misnamed(pools, place)) {
+        bool is_foreign = job_is_foreign(pools, job, to);
+        if (to != in || is_misnamed(pools, place)) {
             job_move(pools, job, to);
+        } else if (is_foreign != place->is_foreign) {
+            set_foreign(pools, job, is_foreign);
         }
     }
     pools->are_names_stale = false;
@@ -189,17 +233,18 @@ void jobs_adopt(struct pools *pools)
             .local = job,
             .node = is_leased ? run.node : NONE,
             .name = name_of_pool(pools, record.pool),
-            .gang = gang_join(pools, &record),
             .queue = record.queue,
             .class_index = record.class_index,
             .is_aged = is_leased && run.age_from_ms != INT64_MAX,
         };
         VEC_PUSH(&shard->jobs, job);
         VEC_PUSH(&pools->places, place);
+        gang_join(pools, job, &record);
+        uint32_t gang = pools->places.items[job].gang;
         if (is_leased) {
             post_use(pools, run.node, 1);
-            if (place.gang != NONE) {
-                pools->gangs.items[place.gang].leased_count++;
+            if (gang != NONE) {
+                pools->gangs.items[gang].leased_count++;
             }
         } else {
             job_count_waiting(pools, &place, 1);

@@ -72,32 +72,62 @@ static struct key128 gang_key(uint32_t queue, struct str id)
     };
 }
 
-uint32_t gang_join(struct pools *pools, const struct sched_job *record)
+static uint32_t mates_get(struct pools *pools, const struct sched_job *record)
 {
-    if (record->gang_id.byte_count == 0 || record->gang_cardinality < 2) {
-        return NONE;
-    }
     struct key128 key = gang_key(record->queue, record->gang_id);
     uint32_t at = map_find(&pools->gang_map, key);
-    if (at == MAP_NONE) {
-        if (pools->spare_gangs.count) {
-            at = pools->spare_gangs.items[--pools->spare_gangs.count];
-        } else {
-            at = (uint32_t)pools->gangs.count;
-            VEC_PUSH(&pools->gangs, (struct mates){0});
-        }
-        pools->gangs.items[at] = (struct mates){.key = key};
-        map_put(&pools->gang_map, key, at);
+
+    if (at != MAP_NONE) {
+        return at;
     }
-    pools->gangs.items[at].count++;
+    if (pools->spare_gangs.count) {
+        at = pools->spare_gangs.items[--pools->spare_gangs.count];
+    } else {
+        at = (uint32_t)pools->gangs.count;
+        VEC_PUSH(&pools->gangs, (struct mates){0});
+    }
+    pools->gangs.items[at] = (struct mates){.key = key, .first = NONE};
+    map_put(&pools->gang_map, key, at);
     return at;
 }
 
-static void gang_leave(struct pools *pools, uint32_t at)
+void gang_join(struct pools *pools, uint32_t job,
+               const struct sched_job *record)
 {
-    if (at != NONE && --pools->gangs.items[at].count == 0) {
-        map_remove(&pools->gang_map, pools->gangs.items[at].key);
-        VEC_PUSH(&pools->spare_gangs, at);
+    struct place *place = &pools->places.items[job];
+
+    place->gang = place->mate_next = place->mate_previous = NONE;
+    if (record->gang_id.byte_count == 0 || record->gang_cardinality < 2) {
+        return;
+    }
+    place->gang = mates_get(pools, record);
+    struct mates *mates = &pools->gangs.items[place->gang];
+    place->mate_next = mates->first;
+    if (mates->first != NONE) {
+        pools->places.items[mates->first].mate_previous = job;
+    }
+    mates->first = job;
+    mates->count++;
+}
+
+static void gang_leave(struct pools *pools, const struct place *place)
+{
+    if (place->gang == NONE) {
+        return;
+    }
+    struct mates *mates = &pools->gangs.items[place->gang];
+    if (place->mate_previous == NONE) {
+        mates->first = place->mate_next;
+    } else {
+        pools->places.items[place->mate_previous].mate_next = place->mate_next;
+    }
+    if (place->mate_next != NONE) {
+        pools->places.items[place->mate_next].mate_previous =
+            place->mate_previous;
+    }
+    if (--mates->count == 0) {
+        map_remove(&pools->gang_map, mates->key);
+        VEC_PUSH(&pools->spare_gangs, place->gang);
     }
 }
 
@@ -177,10 +207,10 @@ void pools_job_add(struct pools *pools, uint32_t job,
         .local = 0,
         .node = NONE,
         .name = name_of_pool(pools, record->pool),
-        .gang = gang_join(pools, record),
         .queue = record->queue,
         .class_index = record->class_index,
     };
+    gang_join(pools, job, record);
     job_enter(pools, job, job_home(pools, job), record);
     job_count_waiting(pools, place, 1);
 }
@@ -207,14 +237,12 @@ static void unlease(struct pools *pools, struct place *place)
     }
 }
 
-/* Whether what waits of a gang is away from home for nothing. */
-static bool is_stranded(const struct pools *pools, const struct place *place)
+/* Whether a gang has just lost the last that ran of it, and some of it wait. */
+static bool is_stranded(const struct pools *pools, uint32_t gang)
 {
-    const struct mates *mates =
-        place->gang == NONE ? NULL : &pools->gangs.items[place->gang];
+    const struct mates *mates = gang == NONE ? NULL : &pools->gangs.items[gang];
 
-    return mates && place->is_foreign && mates->leased_count == 0 &&
-           mates->count > 0;
+    return mates && mates->leased_count == 0 && mates->count > 0;
 }
 
 void pools_job_remove(struct pools *pools, uint32_t job)
@@ -226,7 +254,6 @@ void pools_job_remove(struct pools *pools, uint32_t job)
         return;
     }
     struct place *place = job_place(pools, job);
-    struct shard *shard = shard_of(pools, job);
     bool was_leased = place->node != NONE;
     job_tell(pools, job, &delta);
     job_give(pools, job);
@@ -236,11 +263,10 @@ void pools_job_remove(struct pools *pools, uint32_t job)
         job_count_waiting(pools, place, -1);
     }
     uint32_t gang = place->gang;
-    gang_leave(pools, gang);
-    bool strands = was_leased && is_stranded(pools, place);
+    gang_leave(pools, place);
     *place = (struct place){.local = NONE};
-    if (strands) {
-        gang_recall(pools, shard, gang);
+    if (was_leased && is_stranded(pools, gang)) {
+        gang_recall(pools, gang);
     }
 }
 
@@ -292,7 +318,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     }
     struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
     if (shard_of(pools, job) != shard) {
-        job_move(pools, job, shard);
+        gang_follow(pools, job, shard);
     }
     struct place *place = job_place(pools, job);
     job_count_waiting(pools, place, -1);
@@ -306,7 +332,8 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     quotas_count(pools, place, 1);
     if (place->gang != NONE) {
         pools->gangs.items[place->gang].leased_count++;
-        pools->gangs.items[place->gang].anchor = shard->index;
+        gang_anchor(pools, place->gang, shard);
+        place = job_place(pools, job);
     }
     if (is_counted) {
         count_start(pools, shard, place->queue, now_ms);
@@ -357,17 +384,14 @@ void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
         return;
     }
     struct place *place = job_place(pools, job);
-    struct shard *shard = shard_of(pools, job);
     delta.node = avoid_node;
     job_tell(pools, job, &delta);
     unlease(pools, place);
     job_count_waiting(pools, place, 1);
-    if (is_stranded(pools, place)) {
-        gang_recall(pools, shard, place->gang);
-    } else if (shard->is_busy) {
-        VEC_PUSH(&shard->strays, job);
+    if (is_stranded(pools, place->gang)) {
+        gang_recall(pools, place->gang);
     } else {
-        job_send_home(pools, job);
+        job_recall_home(pools, job);
     }
 }
 

@@ -245,6 +245,24 @@ static void tell(struct pools *pools, uint32_t node, struct delta *delta)
     deliver(pools, pools->shards.items[pools->posts.items[node].shard], delta);
 }
 
+/* A node that is gone is of a pool all the same, as long as something runs
+ * there: the shard that it comes to hears of that before, and of the end
+ * after. */
+static void tell_ghost(struct pools *pools, uint32_t node, struct shard *to,
+                       bool is_end)
+{
+    struct node_record record = {
+        .name = str_of(pools->posts.items[node].name),
+        .pool = to->name ? str_of(to->name) : pools_node_pool(pools, node),
+    };
+    struct delta delta = delta_of(is_end ? apply_gone : apply_set);
+
+    delta.node = node;
+    delta.record = is_end ? NULL : &record;
+    delta.copy = copy_node;
+    deliver(pools, to, &delta);
+}
+
 /* Take a node out of its shard, with what runs there and how it is. */
 static void shift(struct pools *pools, uint32_t node, struct shard *to)
 {
@@ -255,14 +273,23 @@ static void shift(struct pools *pools, uint32_t node, struct shard *to)
     uint32_t run;
 
     sched_health_get(from->sched, local, pools->now_ms, &health);
+    bool is_ghost = !sched_node_is_present(from->sched, local) &&
+                    sched_node_first(from->sched, local) != SCHED_NONE;
+    if (is_ghost) {
+        tell_ghost(pools, node, to, false);
+    }
     while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
         uint32_t job = from->jobs.items[run];
         /* Its lease is told to the shard that its node is in. */
         job_move(pools, job, to);
     }
+    if (is_ghost) {
+        tell_ghost(pools, node, to, true);
+    }
     if (sched_node_is_present(from->sched, local)) {
         sched_node_remove(from->sched, local);
     }
+    post = &pools->posts.items[node];
     post->shard = to->index;
     pools->is_pending_stale = true;
     if (health.health != NODE_NORMAL) {
@@ -297,6 +324,20 @@ static struct shard *match(struct pools *pools,
     }
     *ret_pool = pools->records.items[object]->name;
     return pools->shards.items[pools->objects.items[object]];
+}
+
+bool pools_node_moves(const struct pools *pools, uint32_t node,
+                      const struct node_record *record)
+{
+    if (!pools->is_mapped || !pools->posts.items[node].is_present) {
+        return false;
+    }
+    uint32_t object =
+        match_node(pools->records.items, (uint32_t)pools->records.count,
+                   record->labels, record->label_count, NULL);
+    uint32_t shard = object == MATCH_DEFAULT ? (uint32_t)POOLS_DEFAULT
+                                             : pools->objects.items[object];
+    return shard != pools->posts.items[node].shard;
 }
 
 /* The node goes on in its shard as `record` says. */
@@ -362,6 +403,37 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
     }
     settle(pools, node, &known);
     return node;
+}
+
+uint32_t pools_node_recall(struct pools *pools, struct str executor,
+                           struct str name, struct str pool)
+{
+    struct node_record record = {.name = name, .pool = pool};
+
+    if (!pools->is_mapped) {
+        return sched_node_set(first_of(pools), executor, &record, pool);
+    }
+    uint32_t node = post_get(pools, executor, name);
+    struct post *post = &pools->posts.items[node];
+    if (post->pool != NONE) {
+        record.pool = intern_get(pools->names, post->pool);
+    } else {
+        post->shard = home_of_name(pools, name_of_pool(pools, pool))->index;
+    }
+    post->is_present = true;
+    settle(pools, node, &record);
+    return node;
+}
+
+void post_restore(struct pools *pools, struct str executor, struct str name,
+                  struct str pool, const struct shard *in)
+{
+    uint32_t node = post_get(pools, executor, name);
+    uint32_t pool_name =
+        pool.byte_count ? name_of_pool(pools, pool) : (uint32_t)NONE;
+
+    pools->posts.items[node].pool = pool_name;
+    pools->posts.items[node].shard = in->index;
 }
 
 void posts_settle(struct pools *pools, struct shard *shard)

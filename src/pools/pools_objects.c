@@ -128,6 +128,7 @@ void shard_destroy(struct shard *shard)
     VEC_FREE(&shard->looked);
     VEC_FREE(&shard->unplaced);
     VEC_FREE(&shard->guests);
+    VEC_FREE(&shard->moves);
     arena_fini(&shard->arena);
     mem_free(shard->name);
     mem_free(shard->policy);
@@ -310,6 +311,7 @@ void pools_pool_delete(struct pools *pools, struct str name)
     pools->objects.count--;
     pools->records.count--;
     shard->is_closed = true;
+    moves_clear(pools, shard);
     posts_leave(pools, shard);
     jobs_rehome(pools);
     ASSERT(shard->waiting_count == 0 && shard->guest_count == 0);

@@ -73,6 +73,14 @@ static struct sched_decision translate(const struct pools *pools,
     return decision;
 }
 
+void decisions_clear(struct pools *pools, struct shard *shard)
+{
+    for (size_t i = 0; i < shard->decisions.count; i++) {
+        pools->places.items[shard->decisions.items[i].job].is_chosen = false;
+    }
+    shard->decisions.count = 0;
+}
+
 /* Keep the groups that stand; how many decisions do not. */
 static uint32_t sift(struct pools *pools, struct shard *shard,
                      const struct sched_plan *plan)
@@ -80,7 +88,7 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
     uint32_t begin = 0, dropped = 0;
     bool has_quotas = quotas_begin(pools, shard);
 
-    shard->decisions.count = 0;
+    decisions_clear(pools, shard);
     while (begin < plan->decision_count) {
         uint32_t end = begin;
         bool is_good = true;
@@ -96,8 +104,11 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
              quotas_allow(pools, shard, &plan->decisions[begin], end - begin));
         for (; begin < end; begin++) {
             if (is_good) {
-                VEC_PUSH(&shard->decisions,
-                         translate(pools, shard, &plan->decisions[begin]));
+                struct sched_decision decision =
+                    translate(pools, shard, &plan->decisions[begin]);
+                VEC_PUSH(&shard->decisions, decision);
+                pools->places.items[decision.job].is_chosen |=
+                    decision.action == SCHED_LEASE;
             } else {
                 spoil(pools, shard, &plan->decisions[begin]);
                 dropped++;
@@ -183,7 +194,7 @@ static void apply_sweep(struct pools *pools, struct shard *shard,
 {
     (void)pools;
     (void)delta;
-    shard->asked_count = 0;
+    shard->asked_count = shard->asked_next = 0;
     sched_sweep_reset(shard->sched);
 }
 

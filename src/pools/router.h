@@ -49,9 +49,12 @@ struct place {
     uint32_t gang;  /* or NONE */
     uint32_t queue;
     uint32_t class_index;
+    uint32_t mate_next, mate_previous; /* of the gang, in no order; or NONE */
     uint32_t shard : 16;
     uint32_t is_foreign : 1;
     uint32_t is_aged : 1;   /* its age was set at its lease */
+    uint32_t is_going : 1;  /* handed out by a plan that may yet be forgotten */
+    uint32_t is_chosen : 1; /* a lease of it is told next, if the plan stands */
     uint32_t try_count : 4; /* lenders that had no place for it */
 };
 
@@ -59,6 +62,7 @@ struct place {
 struct mates {
     struct key128 key; /* of queue and name */
     uint32_t count, leased_count;
+    uint32_t first;  /* of its members */
     uint32_t anchor; /* the shard that the last lease was in */
 };
 
@@ -103,6 +107,18 @@ struct pending_word {
     struct resource_vec amounts;
 };
 
+/* What becomes of a job when the plan after which that was decided stands. */
+struct move {
+    struct job_id id; /* the slot may be another's by then */
+    uint32_t job;
+    uint16_t to; /* a shard; of MOVE_LEND */
+    enum move_kind {
+        MOVE_HOME,    /* a borrower goes back, and asks another lender next */
+        MOVE_LEND,    /* it goes to a lender */
+        MOVE_RESTART, /* it asks the first lender again next time */
+    } kind;
+};
+
 struct shard {
     struct sched *sched; /* owned; NULL: a free slot */
     uint16_t index;
@@ -123,9 +139,8 @@ struct shard {
     struct arena delta_arena;
     VEC(uint8_t) touched; /* by its jobs */
     VEC(uint32_t) touched_posts;
-    VEC(uint32_t) limbo;       /* its jobs that were removed meanwhile */
-    VEC(uint32_t) strays;      /* jobs that may have to go home then ... */
-    VEC(uint32_t) stray_gangs; /* ... and gangs */
+    VEC(uint32_t) limbo;  /* its jobs that were removed meanwhile */
+    VEC(uint32_t) strays; /* jobs that may have to go home then */
     uint32_t health_counts[NODE_TRIAL + 1];
     VEC(struct sched_decision) decisions; /* of its last plan, translated */
     VEC(struct sched_looked) looked;
@@ -140,9 +155,11 @@ struct shard {
     VEC(struct sched_pool_stats) known_pools;
     bool is_usage_known;
     int64_t known_ms;
-    bool must_ask_again;  /* for its own, who would lend; soon */
-    uint32_t asked_count; /* of its own that the present turn of asking
-                             lenders has passed; 0: the next is new */
+    bool must_ask_again;    /* for its own, who would lend; soon */
+    uint32_t asked_count;   /* of its own that the present turn of asking
+                               lenders has passed; 0: the next is new */
+    uint32_t asked_next;    /* it is that when the last plan stands */
+    VEC(struct move) moves; /* after its last plan, if that stands */
 };
 
 struct pools {
@@ -228,8 +245,10 @@ const void *job_copy(const void *from, struct arena *arena);
 /* One job more (1) or less (-1) waits where this one is. */
 void job_count_waiting(struct pools *pools, const struct place *place,
                        int sign);
-/* The gang of a new job, with one member more; NONE when it has none. */
-uint32_t gang_join(struct pools *pools, const struct sched_job *record);
+/* A new job, whose place is known, becomes one more of its gang, if it has
+ * one. */
+void gang_join(struct pools *pools, uint32_t job,
+               const struct sched_job *record);
 /* A lease: the node, the priority, since when, and whether it is a start. */
 apply_fn apply_lease;
 /* Free the tables of jobs and gangs. */
@@ -254,9 +273,16 @@ bool job_is_foreign(const struct pools *pools, uint32_t job,
 void job_move(struct pools *pools, uint32_t job, struct shard *to);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
-/* What waits of a gang that runs nowhere any more goes home, now or when the
- * shard is back; what may have a place there is a guest until the next plan. */
-void gang_recall(struct pools *pools, struct shard *shard, uint32_t gang);
+/* What waits of a job's gang where it does, and the job, go to the shard where
+ * it is about to run as the first. */
+void gang_follow(struct pools *pools, uint32_t job, struct shard *to);
+/* The like, now or when its shard is back; one that has a place there in a plan
+ * that is told next is a guest until that is over. */
+void job_recall_home(struct pools *pools, uint32_t job);
+/* A gang belongs where one of it that runs came to, and so does what waits. */
+void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
+/* What waits of a gang that runs nowhere any more goes home like that. */
+void gang_recall(struct pools *pools, uint32_t gang);
 /* Who waits where it should not goes home; the shard is not busy. */
 void strays_settle(struct pools *pools, struct shard *shard);
 /* Pools are others now: all jobs go where they belong. */
@@ -289,7 +315,25 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
 void lender_of(const struct pools *pools, const struct shard *shard,
                struct lender *ret_lender);
 
-/* All borrowers that wait go home. */
+/* pools_plan.c */
+
+/* What the last plan of a shard decided is over. */
+void decisions_clear(struct pools *pools, struct shard *shard);
+
+/* pools_moves.c */
+
+/* A job of a shard, by its handle there too, is to come or go if the last plan
+ * of the shard stands; `to` is that of MOVE_LEND. */
+void move_later(struct shard *shard, uint32_t job, uint32_t local,
+                enum move_kind kind, uint16_t to);
+/* Whether a job is a borrower that waits in a shard. */
+bool job_is_guest(const struct pools *pools, const struct shard *shard,
+                  uint32_t job);
+/* Who waits in a shard as a borrower no more is none of its guests. */
+void guests_settle(struct pools *pools, struct shard *shard);
+/* What was to become of jobs after the last plan of a shard is forgotten. */
+void moves_clear(struct pools *pools, struct shard *shard);
+/* All borrowers that wait go home, and nobody remembers where they were. */
 void pools_guests_reset(struct pools *pools);
 
 /* pools_ask.c */
@@ -374,6 +418,10 @@ void nodes_adopt(struct pools *pools);
 void post_use(struct pools *pools, uint32_t node, int sign);
 /* Nodes that waited for a shard to be back go on. */
 void posts_settle(struct pools *pools, struct shard *shard);
+/* A node that is gone was in that shard, and of that pool; nothing of it is
+ * known yet. */
+void post_restore(struct pools *pools, struct str executor, struct str name,
+                  struct str pool, const struct shard *in);
 /* The nodes of a shard that ends are Default's, absent until told again. */
 void posts_leave(struct pools *pools, const struct shard *shard);
 /* Give back what nobody speaks of. */

@@ -276,6 +276,25 @@ bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
     return may_fit(&f, gang, ret_looks, ret_miss);
 }
 
+bool gang_could_start(struct sched *sched, struct gang *gang,
+                      uint32_t *ret_looks)
+{
+    struct fitting f = {
+        .sched = sched,
+        .home = sched,
+        .gang = gang,
+        .pool = sched->lists.items[gang->list].pool,
+    };
+    bool has_fitted = gang->has_fitted;
+
+    if (!is_to_start(gang)) {
+        return true;
+    }
+    bool fits = may_fit(&f, gang, ret_looks, NULL);
+    gang->has_fitted = has_fitted;
+    return fits;
+}
+
 bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
                            const struct sched_elsewhere *there,
                            uint32_t *ret_looks)

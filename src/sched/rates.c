@@ -52,6 +52,44 @@ static struct bucket unpack_bucket(struct pack_reader *reader)
     return bucket;
 }
 
+/* A policy's pool of which something is missing, or NULL: others were only
+ * heard of, by some leaders and not by all. */
+static const struct pool *packed_pool(const struct sched *sched, uint32_t at)
+{
+    uint32_t p = intern_find(sched->pool_names, sched->policy->pools[at].name);
+    const struct pool *pool = &sched->pools.items[p];
+
+    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+        if (pool->start[r].missing > 0) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+static void pack_pools(const struct sched *sched, struct strbuf *buf)
+{
+    const struct policy *policy = sched->policy;
+    uint64_t pool_count = 0;
+
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        pool_count += packed_pool(sched, i) != NULL;
+    }
+    pack_u64(buf, pool_count);
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        const struct pool *pool = packed_pool(sched, i);
+        if (!pool) {
+            continue;
+        }
+        pack_str(buf, policy->pools[i].name);
+        pack_u64(buf, policy->schema.column_count);
+        for (uint32_t r = 0; r < policy->schema.column_count; r++) {
+            pack_str(buf, policy->schema.columns[r].name);
+            pack_bucket(buf, &pool->start[r]);
+        }
+    }
+}
+
 void rates_pack(const struct sched *sched, struct strbuf *buf)
 {
     uint64_t queue_count = 0;
@@ -70,15 +108,7 @@ void rates_pack(const struct sched *sched, struct strbuf *buf)
             pack_bucket(buf, &queue->bucket);
         }
     }
-    pack_u64(buf, sched->pools.count);
-    for (uint32_t p = 0; p < sched->pools.count; p++) {
-        pack_str(buf, intern_get(sched->pool_names, p));
-        pack_u64(buf, sched->policy->schema.column_count);
-        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
-            pack_str(buf, sched->policy->schema.columns[r].name);
-            pack_bucket(buf, &sched->pools.items[p].start[r]);
-        }
-    }
+    pack_pools(sched, buf);
 }
 
 static void unpack_queue(struct sched *sched, struct pack_reader *reader)

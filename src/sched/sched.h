@@ -388,8 +388,8 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
  * for what is still there.  Once, before the next plan. */
 void sched_plan_forget(struct sched *sched);
 
-/* Plans begin with all again: what they left to the next is forgotten.  Told
- * when a leader begins, for that is not in checkpoints. */
+/* Plans begin with all again: what they left to the next is forgotten, and
+ * which gangs might fit.  Told when a leader begins, which knows of neither. */
 void sched_sweep_reset(struct sched *sched);
 
 /* How many jobs of a queue the last plan looked at in a pool. */

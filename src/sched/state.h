@@ -741,6 +741,11 @@ void gang_attach(struct sched *sched, uint32_t gang);
 bool gang_is_ready(const struct gang *gang);
 /* Of the members that it asks for, how many must start at once. */
 uint32_t gang_needed(const struct gang *gang);
+/* Whether nobody knows why a gang could never start on the nodes that are here
+ * (gang_fit.c), whatever was found out of it before: for decisions, which may
+ * not go by who was asked what when. */
+bool gang_could_start(struct sched *sched, struct gang *gang,
+                      uint32_t *ret_looks);
 /* Free all jobs, lists, gangs, runs. */
 void jobs_fini(struct sched *sched);
 

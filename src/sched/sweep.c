@@ -79,6 +79,9 @@ void sched_sweep_reset(struct sched *sched)
     sweep_undo_clear(sched);
     (void)sweep_close(sched, ROUND_FAST);
     (void)sweep_close(sched, ROUND_BALANCE);
+    for (size_t i = 0; i < sched->gangs.count; i++) {
+        sched->gangs.items[i].has_fitted = false;
+    }
 }
 
 static uint64_t work_of(const struct round *round)

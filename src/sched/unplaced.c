@@ -190,8 +190,6 @@ uint32_t sched_unplaced(struct sched *sched, uint32_t skip_count,
 static bool list_waits(struct sched *sched, const struct list *list,
                        uint32_t *looks)
 {
-    struct sched_gang_miss miss;
-
     if (list->class_index != NONE) {
         /* All of it ask for the same. */
         uint32_t job = seq_get(&list->seq, (struct seq_cursor){0});
@@ -199,10 +197,9 @@ static bool list_waits(struct sched *sched, const struct list *list,
     }
     for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
          seq_next(&list->seq, &at)) {
-        const struct gang *gang = &sched->gangs.items[seq_get(&list->seq, at)];
+        struct gang *gang = &sched->gangs.items[seq_get(&list->seq, at)];
         if (gang->leased.count == 0 &&
-            (*looks > OWN_LOOKS_MAX ||
-             sched_gang_may_fit(sched, gang->position, looks, &miss))) {
+            (*looks > OWN_LOOKS_MAX || gang_could_start(sched, gang, looks))) {
             return true;
         }
     }

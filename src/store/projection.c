@@ -570,6 +570,9 @@ static int add_event(struct projection *projection,
     case EVENT_TRAINING_JOB_SET:
     case EVENT_TRAINING_JOB_DELETED:
     case EVENT_RECLASSIFIED:
+    case EVENT_ROUND_BEGUN:
+    case EVENT_ROUND_BACK:
+    case EVENT_ROUND_DROPPED:
         return 0;
     }
     return 0;

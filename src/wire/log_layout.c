@@ -343,6 +343,9 @@ static const struct layout own_layouts[] = {
     OWN(EVENT_TRAINING_JOB_SET, training_job_set_slots),
     OWN(EVENT_TRAINING_JOB_DELETED, training_job_deleted_slots),
     OWN(EVENT_RECLASSIFIED, reclassified_slots),
+    OWN(EVENT_ROUND_BEGUN, round_slots),
+    OWN(EVENT_ROUND_BACK, round_slots),
+    OWN(EVENT_ROUND_DROPPED, round_slots),
 };
 
 const struct layout *layout_of(uint32_t event_type)

@@ -172,7 +172,13 @@ static bool finish(struct town *t, uint32_t shard)
     (void)pools_plan_end(t->pools, shard, &t->plans[shard]);
     (void)pools_borrow(t->pools, shard, t->kinds[shard], &t->plans[shard]);
     t->has_plan[shard] = false;
-    return act(t, shard, &t->plans[shard]);
+    if (draw(t->tape, 0, 3) == 3) {
+        pools_plan_forget(t->pools, shard); /* nobody heard of it */
+        return true;
+    }
+    bool is_good = act(t, shard, &t->plans[shard]);
+    (void)pools_plan_commit(t->pools, shard);
+    return is_good;
 }
 
 static bool finish_all(struct town *t)

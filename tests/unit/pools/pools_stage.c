@@ -89,4 +89,5 @@ void pools_stage_round(struct pools_stage *stage, const char *pool)
                             decision->priority, stage->now_ms, true);
         }
     }
+    (void)pools_plan_commit(stage->pools, shard);
 }

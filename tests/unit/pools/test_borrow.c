@@ -116,6 +116,7 @@ static void plan(struct stage *s, uint32_t shard, enum round_kind kind)
             pools_job_requeue(s->pools, d->job, SCHED_NONE);
         }
     }
+    (void)pools_plan_commit(s->pools, shard);
 }
 
 /* One cycle of all pools, Default first, then by name. */

@@ -404,6 +404,16 @@ static void test_facts_about_executors_and_policy_survive(void **state)
                            .round = {ROUND_BALANCE, 1700000000123}};
     assert_true(through_the_log(&event, &arena).round.started_ms ==
                 1700000000123);
+    event = (struct event){
+        .type = EVENT_ROUND_BEGUN,
+        .round = {ROUND_BALANCE, 1700000000123, STR("a"), 17}};
+    assert_true(
+        str_equal(through_the_log(&event, &arena).round.pool, STR("a")));
+    assert_true(through_the_log(&event, &arena).round.seen_seq == 17);
+    event.type = EVENT_ROUND_BACK;
+    through_the_log(&event, &arena);
+    event.type = EVENT_ROUND_DROPPED;
+    through_the_log(&event, &arena);
     event = (struct event){.type = EVENT_POLICY_SET,
                            .policy = {STR("pools: []\n")}};
     assert_true(str_equal(through_the_log(&event, &arena).policy.text,
