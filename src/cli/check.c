@@ -214,3 +214,20 @@ bool check_has_queue(struct cli *cli, const char *name)
     return find_queue(cli, name, &queue) == RPC_OK &&
            strcmp(queue->name, name) == 0;
 }
+
+void check_pool(struct cli *cli, const char *name)
+{
+    Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
+    ProtobufCMessage *reply;
+
+    request.name = cli_format(cli, "%s", name);
+    if (*name &&
+        ask(cli, "/berth.api.Berth/ListPools", &request.base,
+            &berth__api__list_pools_response__descriptor, &reply) == RPC_OK &&
+        ((Berth__Api__ListPoolsResponse *)(void *)reply)->n_pools == 0) {
+        (void)cli_fail(cli, CLI_OK,
+                       "there is no pool %s; until there is, its jobs are at "
+                       "home in the default pool",
+                       name);
+    }
+}

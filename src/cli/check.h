@@ -55,5 +55,8 @@ enum cli_exit check_node(struct cli *cli, const char *name,
                          const char *executor);
 /* The same of a queue. */
 enum cli_exit check_queue(struct cli *cli, const char *name);
+/* Remark that there is no pool of that name, which a queue may say before
+ * there is one. */
+void check_pool(struct cli *cli, const char *name);
 /* Whether the server has a queue of that name; false if it does not say. */
 bool check_has_queue(struct cli *cli, const char *name);

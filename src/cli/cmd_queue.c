@@ -255,7 +255,13 @@ enum cli_exit cmd_create_queue(struct cli *cli)
     Api__Queue queue;
 
     enum cli_exit rc = queue_of_options(cli, &queue);
-    return rc == CLI_OK ? create_queue(cli, &queue) : rc;
+    if (rc == CLI_OK) {
+        rc = create_queue(cli, &queue);
+    }
+    if (rc == CLI_OK) {
+        check_pool(cli, cli_text(cli, "default-pool", ""));
+    }
+    return rc;
 }
 
 /* Get the queue to change, which must be there. */
@@ -313,6 +319,7 @@ enum cli_exit cmd_update_queue(struct cli *cli)
     rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
     if (rc == CLI_OK) {
         cli_note(cli, "Updated queue %s", queue->name);
+        check_pool(cli, cli_text(cli, "default-pool", ""));
     }
     return rc;
 }

@@ -93,6 +93,18 @@ static void queue_that_takes_the_place_of_another_says_so(void **state)
           "Created queue other\n", "");
 }
 
+static void pool_of_a_queue_that_is_not_there_is_remarked_upon(void **state)
+{
+    struct script *script = *state;
+
+    script->code = RPC_OK;
+    strbuf_clear(&script->reply); /* also an empty list of pools */
+    check(ASK(script, "", "create", "queue", "q", "--default-pool", "p"),
+          CLI_OK, "Created queue q\n",
+          "berthctl: there is no pool p; until there is, its jobs are at home "
+          "in the default pool\n");
+}
+
 static void jobs_that_are_named_and_not_there_are_told(void **state)
 {
     struct script *script = *state;
@@ -111,6 +123,7 @@ int main(void)
         SERVED(what_a_job_cannot_do_is_told),
         SERVED(nodes_and_executors_that_are_not_there_are_told),
         SERVED(queue_that_takes_the_place_of_another_says_so),
+        SERVED(pool_of_a_queue_that_is_not_there_is_remarked_upon),
         SERVED(jobs_that_are_named_and_not_there_are_told),
     };
     return RUN_TESTS(tests);
