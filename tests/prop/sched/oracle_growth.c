@@ -1,25 +1,10 @@
 /* The step in which gangs grow and shrink (model.md 4.5), after all minimums
- * had their turn. */
-#include "oracle_private.h"
-
-enum { CHANGES_MAX = INSTANCE_JOBS_MAX * 2 };
-
-struct change {
-    int grower, job, node;
-    bool is_lease;
-};
-
-struct step {
-    struct oracle *o;
-    struct grower growers[GROWERS_MAX];
-    int count;
-    struct change changes[CHANGES_MAX];
-    int change_count;
-};
+ * had their turn: how they grow, and what is decided then. */
+#include "oracle_step.h"
 
 /* Load (TJ-14): what is asked for on nodes that count. */
 
-static bool is_overloaded(const struct step *step, int more)
+bool oracle_step_is_overloaded(const struct step *step, int more)
 {
     const struct oracle *o = step->o;
     int percent = o->in->load_percent ? o->in->load_percent : 100;
@@ -35,7 +20,7 @@ static bool is_overloaded(const struct step *step, int more)
 
 /* Growing. */
 
-static void note(struct step *step, int grower, int job, bool is_lease)
+void oracle_step_note(struct step *step, int grower, int job, bool is_lease)
 {
     step->changes[step->change_count++] = (struct change){
         .grower = grower,
@@ -45,13 +30,13 @@ static void note(struct step *step, int grower, int job, bool is_lease)
     };
 }
 
-static bool wants(const struct grower *grower)
+bool oracle_step_wants(const struct grower *grower)
 {
     return grower->spare > 0 && !grower->is_held && !grower->is_frozen;
 }
 
 /* One pod more, of those that wait the one with the lowest id. */
-static bool grow(struct step *step, int index)
+bool oracle_step_grow(struct step *step, int index)
 {
     struct oracle *o = step->o;
     struct grower *grower = &step->growers[index];
@@ -61,7 +46,7 @@ static bool grow(struct step *step, int index)
            o->in->jobs[job].sub_group != grower->sub_group) {
         job++;
     }
-    int node = is_overloaded(step, grower->request[0]) ||
+    int node = oracle_step_is_overloaded(step, grower->request[0]) ||
                        !oracle_is_within_limit(o, job, grower->request)
                    ? NO_NODE
                    : oracle_find_free(o, job, 0);
@@ -73,12 +58,12 @@ static bool grow(struct step *step, int index)
     oracle_flows_rise(o, grower->queue);
     grower->count++;
     grower->spare--;
-    note(step, index, job, true);
+    oracle_step_note(step, index, job, true);
     return true;
 }
 
 /* Whether a queue's growth comes before another's. */
-static int compare_queues(const struct oracle *o, int a, int b)
+int oracle_step_compare_queues(const struct oracle *o, int a, int b)
 {
     int c = oracle_compare(o, oracle_flow_now(o, a), oracle_flow_now(o, b));
 
@@ -93,8 +78,8 @@ static int next_of(const struct step *step, int queue)
 
     for (int i = 0; i < step->count; i++) {
         const struct grower *grower = &step->growers[i];
-        if (grower->queue == queue && wants(grower) && !grower->is_out &&
-            !grower->is_asked &&
+        if (grower->queue == queue && oracle_step_wants(grower) &&
+            !grower->is_out && !grower->is_asked &&
             (best < 0 ||
              oracle_score_compare(step->o, grower, &step->growers[best]) < 0)) {
             best = i;
@@ -115,8 +100,8 @@ static void grow_all(struct step *step)
             }
             next = next < 0 ? next_of(step, q) : next;
             if (next >= 0 &&
-                (best < 0 ||
-                 compare_queues(step->o, q, step->growers[best].queue) < 0)) {
+                (best < 0 || oracle_step_compare_queues(
+                                 step->o, q, step->growers[best].queue) < 0)) {
                 best = next;
             }
         }
@@ -124,127 +109,8 @@ static void grow_all(struct step *step)
             return;
         }
         step->growers[best].is_asked = true;
-        step->growers[best].is_out = !grow(step, best);
+        step->growers[best].is_out = !oracle_step_grow(step, best);
     }
-}
-
-/* Shrinking. */
-
-/* The pod of a sub-group that goes first of its surplus, or -1.  What the plan
- * itself started stays, and so does what is on nodes that are no part of the
- * pool: that it goes would be of use to nobody. */
-static int last_of(const struct step *step, const struct grower *grower)
-{
-    const struct oracle *o = step->o;
-    int last = -1;
-
-    for (int j = 0; j < o->in->job_count; j++) {
-        bool is_of = o->in->jobs[j].gang == grower->gang &&
-                     o->in->jobs[j].sub_group == grower->sub_group &&
-                     oracle_runs(o, j) && o->status[j] != PLACED &&
-                     !o->in->nodes[o->node[j]].is_unschedulable;
-        last = is_of ? j : last;
-    }
-    return grower->count > grower->min ? last : -1;
-}
-
-static void shrink(struct step *step, int index)
-{
-    struct oracle *o = step->o;
-    struct grower *grower = &step->growers[index];
-    int job = last_of(step, grower);
-
-    note(step, index, job, false);
-    o->status[job] = PREEMPTED;
-    oracle_flows_rise(o, grower->queue);
-    grower->count--;
-}
-
-/* Whether `a` gives before `b`: of the last queue the rightmost. */
-static bool gives_before(const struct step *step, int a, int b)
-{
-    const struct grower *x = &step->growers[a], *y = &step->growers[b];
-
-    return x->queue != y->queue
-               ? compare_queues(step->o, x->queue, y->queue) > 0
-               : oracle_score_compare(step->o, x, y) > 0;
-}
-
-/* Freezing does not protect against the load. */
-static void shed_load(struct step *step)
-{
-    while (is_overloaded(step, 0)) {
-        int best = -1;
-        for (int i = 0; i < step->count; i++) {
-            if (last_of(step, &step->growers[i]) >= 0 &&
-                (best < 0 || gives_before(step, i, best))) {
-                best = i;
-            }
-        }
-        if (best < 0) {
-            return;
-        }
-        shrink(step, best);
-    }
-}
-
-/* Evening out. */
-
-/* Whether a gang has run more than 1.2 times the mean of its queue. */
-static bool is_far_ahead(const struct step *step, int index)
-{
-    const struct oracle *o = step->o;
-    struct fraction sum = {0, 1};
-    int count = 0;
-
-    for (int i = 0; i < step->count; i++) {
-        if (step->growers[i].queue == step->growers[index].queue) {
-            sum = fraction_add(sum, oracle_score(o, &step->growers[i]));
-            count++;
-        }
-    }
-    struct fraction score = oracle_score(o, &step->growers[index]);
-    return fraction_compare(fraction_times(score, fraction_of(count * 10, 12)),
-                            sum) > 0;
-}
-
-/* Move one pod from the right to the left of a queue. */
-static bool even_out(struct step *step, int queue)
-{
-    const struct oracle *o = step->o;
-    int from = -1, to = -1;
-
-    for (int i = 0; i < step->count; i++) {
-        const struct grower *grower = &step->growers[i];
-        if (grower->queue != queue) {
-            continue;
-        }
-        if (!grower->is_frozen && grower->count > grower->min &&
-            (from < 0 ||
-             oracle_score_compare(o, grower, &step->growers[from]) > 0)) {
-            from = i;
-        }
-        if (wants(grower) &&
-            (to < 0 ||
-             oracle_score_compare(o, grower, &step->growers[to]) < 0)) {
-            to = i;
-        }
-    }
-    if (from < 0 || to < 0 || last_of(step, &step->growers[from]) < 0 ||
-        oracle_score_compare(o, &step->growers[to], &step->growers[from]) >=
-            0 ||
-        !is_far_ahead(step, from)) {
-        return false;
-    }
-    const struct step saved = *step;
-    const struct oracle saved_oracle = *o;
-    shrink(step, from);
-    if (grow(step, to)) {
-        return true;
-    }
-    *step->o = saved_oracle;
-    *step = saved;
-    return false;
 }
 
 /* Decisions: who shrinks, then who grows, gang by gang. */
@@ -318,9 +184,10 @@ void oracle_grow(struct oracle *o)
 
     step.count = oracle_growers(o, step.growers);
     grow_all(&step);
-    shed_load(&step);
+    oracle_step_shed(&step);
     for (int q = 0; q < o->in->queue_count && !has_changed(&step); q++) {
-        for_job = even_out(&step, q) ? step.changes[1].job : NO_NODE;
+        for_job =
+            oracle_step_even_out(&step, q) ? step.changes[1].job : NO_NODE;
     }
     decide_all(&step, for_job);
 }
