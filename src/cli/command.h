@@ -118,6 +118,9 @@ void options_print_help(const struct cli *cli, FILE *out);
  * name, arguments, about; then a line "option", name, letter, value, about for
  * each of its own.  Last come, under no name, those of every command. */
 void options_print_table(FILE *out);
+/* Write the commands whose first word is `word` ("": all), a line each, to
+ * `out` unless it is NULL.  Returns their number. */
+uint32_t options_print_commands_of(FILE *out, const char *word);
 /* Write the list of commands. */
 void options_print_commands(FILE *out);
 

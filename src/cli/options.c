@@ -1,94 +1,12 @@
 #include <getopt.h>
 
 #include "cli/command.h"
+#include "wire/settings.h"
 
 /* getopt's codes of long options begin above every letter. */
 enum { CODE_LONG = 256 };
 
 static const char program[] = "berthctl";
-
-/* The commands whose first word is `word` ("": all), a line each, to `out`
- * unless it is NULL.  Returns their number. */
-static uint32_t print_commands_of(FILE *out, const char *word)
-{
-    size_t length = strlen(word);
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < command_count; i++) {
-        const struct command_spec *command = &command_table[i];
-        if (length > 0 && (strncmp(command->path, word, length) != 0 ||
-                           command->path[length] != ' ')) {
-            continue;
-        }
-        count++;
-        if (out) {
-            fprintf(out, "  %-24s %s\n", command->path, command->about);
-        }
-    }
-    return count;
-}
-
-void options_print_commands(FILE *out)
-{
-    fprintf(out,
-            "berthctl - work with a Berth (or Armada) server\n\n"
-            "usage: %s COMMAND [ARGUMENTS] [OPTIONS]\n\ncommands:\n",
-            program);
-    (void)print_commands_of(out, "");
-    fprintf(out,
-            "\n%s COMMAND --help tells more of one command, %s --version its "
-            "version.\n",
-            program, program);
-}
-
-static void print_option_rows(const struct option_spec *options, uint32_t count,
-                              FILE *out)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct option_spec *option = &options[i];
-        const char *value = option->kind == OPTION_SWITCH ? "[=false]"
-                            : option->value               ? option->value
-                                                          : "";
-        fprintf(out, "option\t%s\t%.1s\t%s\t%s\n", option->name,
-                &option->letter, value, option->about);
-    }
-}
-
-void options_print_table(FILE *out)
-{
-    for (uint32_t i = 0; i < command_count; i++) {
-        const struct command_spec *command = &command_table[i];
-        fprintf(out, "command\t%s\t%s\t%s\t%s\n", command->path,
-                command->alias ? command->alias : "", command->arguments,
-                command->about);
-        print_option_rows(command->options, command->option_count, out);
-    }
-    fputs("command\t\t\t\tof every command\n", out);
-    print_option_rows(command_common_options, command_common_option_count, out);
-}
-
-void options_print_help(const struct cli *cli, FILE *out)
-{
-    const struct command_spec *command = cli->command;
-
-    fprintf(out, "usage: %s %s%s%s [OPTIONS]\n\n%s\n\noptions:\n", program,
-            command->path, *command->arguments ? " " : "", command->arguments,
-            command->about);
-    for (uint32_t i = 0; i < cli->option_count; i++) {
-        const struct option_spec *option = &cli->options[i];
-        auto_strbuf left = {0};
-        if (option->letter) {
-            strbuf_addf(&left, "-%c, ", option->letter);
-        }
-        strbuf_addf(&left, "--%s", option->name);
-        if (option->kind == OPTION_SWITCH) {
-            strbuf_add_text(&left, "[=false]");
-        } else if (option->value) {
-            strbuf_addf(&left, " %s", option->value);
-        }
-        fprintf(out, "  %-30s %s\n", strbuf_text(&left), option->about);
-    }
-}
 
 /* A usage error, with where to read more. */
 static enum cli_exit usage(const struct cli *cli, const char *format, ...)
@@ -236,6 +154,46 @@ static uint32_t index_of(const struct cli *cli, int code)
     return 0;
 }
 
+/* The name that is most like another, if one is like it at all. */
+struct nearest {
+    struct str wanted, name; /* name "": none is */
+    uint32_t distance;
+};
+
+static struct nearest nearest_to(const char *wanted)
+{
+    struct str name = str_of(wanted);
+
+    /* Half of the letters may be others, but not more than a typing error or
+     * two. */
+    uint32_t far = (uint32_t)name.byte_count / 2 + 1;
+    return (struct nearest){.wanted = name, .distance = far < 3 ? far : 3};
+}
+
+static void nearest_try(struct nearest *nearest, struct str name)
+{
+    uint32_t distance = settings_distance(nearest->wanted, name);
+
+    if (distance < nearest->distance) {
+        nearest->distance = distance;
+        nearest->name = name;
+    }
+}
+
+static enum cli_exit refuse_option(const struct cli *cli, const char *text)
+{
+    struct nearest nearest = nearest_to(text);
+
+    for (uint32_t i = 0; i < cli->option_count && text[0] && text[1] == '-';
+         i++) {
+        nearest.wanted = str_make(text + 2, strcspn(text + 2, "="));
+        nearest_try(&nearest, str_of(cli->options[i].name));
+    }
+    return usage(cli, "no such option: %s%s%.*s%s", text,
+                 nearest.name.byte_count ? "; did you mean --" : "",
+                 STR_ARG(nearest.name), nearest.name.byte_count ? "?" : "");
+}
+
 /* Take the options in front of (`mode` "+:") or among (":") the arguments. */
 static enum cli_exit parse(struct cli *cli, const char *mode,
                            int argument_count, char **arguments)
@@ -249,7 +207,7 @@ static enum cli_exit parse(struct cli *cli, const char *mode,
     while ((code = getopt_long(argument_count, arguments, tables.letters,
                                tables.longs, NULL)) != -1) {
         if (code == '?') {
-            return usage(cli, "no such option: %s", arguments[optind - 1]);
+            return refuse_option(cli, arguments[optind - 1]);
         }
         if (code == ':') {
             return usage(cli, "%s wants a value", arguments[optind - 1]);
@@ -297,11 +255,18 @@ static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
     bool is_help_asked = count == 2 && (strcmp(words[1], "--help") == 0 ||
                                         strcmp(words[1], "-h") == 0);
 
-    if (print_commands_of(NULL, words[0]) == 0) {
-        return usage(cli, "no such command: %s", words[0]);
+    if (options_print_commands_of(NULL, words[0]) == 0) {
+        struct nearest nearest = nearest_to(words[0]);
+        for (uint32_t i = 0; i < command_count; i++) {
+            const char *path = command_table[i].path;
+            nearest_try(&nearest, str_make(path, strcspn(path, " ")));
+        }
+        return usage(cli, "no such command: %s%s%.*s%s", words[0],
+                     nearest.name.byte_count ? "; did you mean " : "",
+                     STR_ARG(nearest.name), nearest.name.byte_count ? "?" : "");
     }
     if (is_help_asked) {
-        (void)print_commands_of(cli->ports->out, words[0]);
+        (void)options_print_commands_of(cli->ports->out, words[0]);
         *ret_is_done = true;
         return CLI_OK;
     }
@@ -312,8 +277,30 @@ static enum cli_exit answer_no_command(struct cli *cli, int count, char **words,
         fprintf(cli->ports->err, "%s: %s wants another word:\n", program,
                 words[0]);
     }
-    (void)print_commands_of(cli->ports->err, words[0]);
+    (void)options_print_commands_of(cli->ports->err, words[0]);
     return CLI_USAGE;
+}
+
+/* Answer `help COMMAND`. */
+static enum cli_exit help_about(struct cli *cli, int count, char **words,
+                                bool *ret_is_done)
+{
+    int used;
+
+    cli->command = find_command(count, words, &used);
+    if (!cli->command && count == 1 &&
+        options_print_commands_of(NULL, words[0]) > 0) {
+        (void)options_print_commands_of(cli->ports->out, words[0]);
+        *ret_is_done = true;
+        return CLI_OK;
+    }
+    if (!cli->command) {
+        return answer_no_command(cli, count, words, ret_is_done);
+    }
+    add_options(cli, cli->command->options, cli->command->option_count);
+    options_print_help(cli, cli->ports->out);
+    *ret_is_done = true;
+    return CLI_OK;
 }
 
 /* Parse what stands in front of the command and find it. */
@@ -327,6 +314,9 @@ static enum cli_exit parse_command(struct cli *cli, int argument_count,
 
     if (rc != CLI_OK) {
         return rc;
+    }
+    if (left > 1 && strcmp(arguments[optind], "help") == 0) {
+        return help_about(cli, left - 1, arguments + optind + 1, ret_is_done);
     }
     if (left == 0 || strcmp(arguments[optind], "help") == 0) {
         bool is_asked = left > 0 || cli_has(cli, "help");

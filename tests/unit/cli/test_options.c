@@ -68,6 +68,28 @@ static void unknown_words_are_usage_errors(void **state)
           "preempt queues wants -p CLASS or -a for every class");
 }
 
+static void help_takes_a_command(void **state)
+{
+    (void)state;
+    check(RUN("", "help", "get", "jobs"), CLI_OK, "usage: berthctl get jobs ",
+          "");
+    check(RUN("", "help", "cancel"), CLI_OK, "  cancel job-set ", "");
+    check(RUN("", "help", "nonsense"), CLI_USAGE, "", "no such command");
+}
+
+static void typing_errors_are_answered_with_what_was_meant(void **state)
+{
+    (void)state;
+    check(RUN("", "sumbit", "f"), CLI_USAGE, "",
+          "no such command: sumbit; did you mean submit?\n");
+    check(RUN("", "xyzzy"), CLI_USAGE, "", "no such command: xyzzy\n");
+    check(RUN("", "get", "jobs", "--qeue=q"), CLI_USAGE, "",
+          "no such option: --qeue=q; did you mean --queue?\n");
+    check(RUN("", "get", "jobs", "--xyzzy"), CLI_USAGE, "",
+          "no such option: --xyzzy\n");
+    check(RUN("", "get", "jobs", "-Z"), CLI_USAGE, "", "no such option: -Z\n");
+}
+
 static void first_word_of_commands_leads_to_them(void **state)
 {
     (void)state;
@@ -128,6 +150,8 @@ int main(void)
         TEST(every_command_has_help),
         TEST(unknown_words_are_usage_errors),
         TEST(first_word_of_commands_leads_to_them),
+        TEST(help_takes_a_command),
+        TEST(typing_errors_are_answered_with_what_was_meant),
         TEST(common_options_stand_before_or_after_the_command),
         TEST(file_that_is_missing_or_wrong_is_refused),
         TEST(dry_run_reads_the_file_and_sends_nothing),
