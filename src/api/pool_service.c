@@ -221,6 +221,13 @@ static void pools_known(struct command *command, void *ctx)
             response.pools[response.n_pools++] =
                 status_message(&command->pools.rows[i], &command->arena);
         }
+        response.configured =
+            arena_alloc_array(&command->arena, command->pools.configured_count,
+                              sizeof(*response.configured));
+        for (uint32_t i = 0; i < command->pools.configured_count; i++) {
+            response.configured[response.n_configured++] =
+                message_copy(&command->arena, command->pools.configured[i]);
+        }
         api_call_reply(call, &response.base);
     }
     command_destroy(command);

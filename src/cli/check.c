@@ -215,19 +215,37 @@ bool check_has_queue(struct cli *cli, const char *name)
            strcmp(queue->name, name) == 0;
 }
 
-void check_pool(struct cli *cli, const char *name)
+static bool is_pool(const Berth__Api__ListPoolsResponse *list, const char *name)
+{
+    bool is = strcmp(name, "default") == 0;
+
+    for (size_t i = 0; i < list->n_pools && !is; i++) {
+        is = list->pools[i]->pool &&
+             strcmp(list->pools[i]->pool->name, name) == 0;
+    }
+    for (size_t i = 0; i < list->n_configured && !is; i++) {
+        is = strcmp(list->configured[i], name) == 0;
+    }
+    return is;
+}
+
+void check_pools(struct cli *cli, char *const *names, size_t count,
+                 const char *consequence)
 {
     Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
     ProtobufCMessage *reply;
 
-    request.name = cli_format(cli, "%s", name);
-    if (*name &&
+    if (count == 0 ||
         ask(cli, "/berth.api.Berth/ListPools", &request.base,
-            &berth__api__list_pools_response__descriptor, &reply) == RPC_OK &&
-        ((Berth__Api__ListPoolsResponse *)(void *)reply)->n_pools == 0) {
-        (void)cli_fail(cli, CLI_OK,
-                       "there is no pool %s; until there is, its jobs are at "
-                       "home in the default pool",
-                       name);
+            &berth__api__list_pools_response__descriptor, &reply) != RPC_OK) {
+        return;
+    }
+    const Berth__Api__ListPoolsResponse *list = (const void *)reply;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_pool(list, names[i])) {
+            (void)cli_fail(cli, CLI_OK,
+                           "there is no pool %s; until there is, %s", names[i],
+                           consequence);
+        }
     }
 }

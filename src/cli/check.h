@@ -55,8 +55,10 @@ enum cli_exit check_node(struct cli *cli, const char *name,
                          const char *executor);
 /* The same of a queue. */
 enum cli_exit check_queue(struct cli *cli, const char *name);
-/* Remark that there is no pool of that name, which a queue may say before
- * there is one. */
-void check_pool(struct cli *cli, const char *name);
+/* Remark on each of these names that is the name of no pool, and on what comes
+ * of that: `consequence`.  It may be made later, so nothing is refused; "" is
+ * the default pool. */
+void check_pools(struct cli *cli, char *const *names, size_t count,
+                 const char *consequence);
 /* Whether the server has a queue of that name; false if it does not say. */
 bool check_has_queue(struct cli *cli, const char *name);

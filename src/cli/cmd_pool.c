@@ -1,6 +1,7 @@
 /*
  * create, edit, delete and get of pools.
  */
+#include "cli/check.h"
 #include "cli/pool_table.h"
 #include "wire/pool_codec.h"
 
@@ -138,6 +139,8 @@ static enum cli_exit put_pool(struct cli *cli, const char *method,
     enum cli_exit rc = cli_call_empty(cli, method, &pool->base);
     if (rc == CLI_OK) {
         cli_note(cli, "%s pool %s", done, pool->name);
+        check_pools(cli, pool->borrowing_pools, pool->n_borrowing_pools,
+                    "nothing is borrowed from it");
     }
     return rc;
 }

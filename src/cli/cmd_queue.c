@@ -235,6 +235,15 @@ static enum cli_exit queue_of_options(struct cli *cli, Api__Queue *ret_queue)
     return apply_options(cli, ret_queue);
 }
 
+/* A home that is none is taken, and told of. */
+static void check_home(struct cli *cli, const Api__Queue *queue)
+{
+    if (queue->scheduling && *queue->scheduling->default_pool) {
+        check_pools(cli, &queue->scheduling->default_pool, 1,
+                    "its jobs are at home in the default pool");
+    }
+}
+
 /* Make a queue, and say whether it takes the place of one that was there:
  * CreateQueue does not. */
 static enum cli_exit create_queue(struct cli *cli, const Api__Queue *queue)
@@ -246,6 +255,7 @@ static enum cli_exit create_queue(struct cli *cli, const Api__Queue *queue)
     if (rc == CLI_OK) {
         cli_note(cli, "%s queue %s", is_replaced ? "Replaced" : "Created",
                  queue->name);
+        check_home(cli, queue);
     }
     return rc;
 }
@@ -255,13 +265,7 @@ enum cli_exit cmd_create_queue(struct cli *cli)
     Api__Queue queue;
 
     enum cli_exit rc = queue_of_options(cli, &queue);
-    if (rc == CLI_OK) {
-        rc = create_queue(cli, &queue);
-    }
-    if (rc == CLI_OK) {
-        check_pool(cli, cli_text(cli, "default-pool", ""));
-    }
-    return rc;
+    return rc == CLI_OK ? create_queue(cli, &queue) : rc;
 }
 
 /* Get the queue to change, which must be there. */
@@ -319,7 +323,9 @@ enum cli_exit cmd_update_queue(struct cli *cli)
     rc = cli_call_empty(cli, "/api.Submit/UpdateQueue", &queue->base);
     if (rc == CLI_OK) {
         cli_note(cli, "Updated queue %s", queue->name);
-        check_pool(cli, cli_text(cli, "default-pool", ""));
+    }
+    if (rc == CLI_OK && cli_is_given(cli, "default-pool")) {
+        check_home(cli, queue);
     }
     return rc;
 }

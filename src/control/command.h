@@ -358,6 +358,8 @@ struct command {
             bool has_conflicts;    /* wanted: rows[0].conflict_count */
             struct pool_row *rows; /* answer: Default, then by name */
             uint32_t row_count;
+            struct str *configured; /* answer: the configuration's pools */
+            uint32_t configured_count;
         } pools;
         struct {
             struct admission_status *rows; /* jobs are given */

@@ -77,6 +77,32 @@ static bool has_room(struct queue_table *table, struct str name)
     return entry != NULL;
 }
 
+/* A quota of what no job can ask for would never hold anything: most often it
+ * is a name misspelt. */
+static bool has_unknown_quota(struct looking *l,
+                              const struct queue_record *record)
+{
+    const struct resource_schema *schema = &l->c->policy->policy.schema;
+    auto_strbuf names = {0};
+
+    for (uint32_t i = 0; i < record->quota.count; i++) {
+        struct str name = record->quota.items[i].name;
+        if (resource_column(schema, name) >= 0) {
+            continue;
+        }
+        for (uint32_t r = 0; r < schema->column_count; r++) {
+            strbuf_addf(&names, "%s%.*s", r ? ", " : "",
+                        STR_ARG(schema->columns[r].name));
+        }
+        (void)err_set(&l->err, -ERR_INVALID,
+                      "scheduling.quota: \"%.*s\" is no resource that jobs are "
+                      "scheduled by; these are: %.*s",
+                      STR_ARG(name), STR_ARG(strbuf_str(&names)));
+        return true;
+    }
+    return false;
+}
+
 /* What could not be applied is not appended. */
 static bool is_refused(struct looking *l, const struct event *event)
 {
@@ -93,6 +119,10 @@ static bool is_refused(struct looking *l, const struct event *event)
          !has_room(l->c->config.retry_policies, event->retry_policy.name))) {
         return refuse(l, COMMAND_OVERLOADED,
                       "there are as many queues as this server can hold");
+    }
+    if (event->type == EVENT_QUEUE_SET &&
+        has_unknown_quota(l, &event->queue.record)) {
+        return refuse(l, COMMAND_INVALID, l->err.text);
     }
     const char *why =
         event->type == EVENT_POOL_SET ? pool_refusal(l->c, event) : NULL;

@@ -292,6 +292,19 @@ static struct pool_row row_of(const struct pool_entry *entry,
     return row;
 }
 
+static void name_configured(const struct control *c, struct command *command)
+{
+    const struct policy *policy = &c->policy->policy;
+
+    command->pools.configured =
+        arena_alloc_array(&command->arena, policy->pool_count,
+                          sizeof(*command->pools.configured));
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        command->pools.configured[command->pools.configured_count++] =
+            arena_str(&command->arena, policy->pools[i].name);
+    }
+}
+
 /* As the next batch would be told it. */
 static int64_t time_ms(const struct control *c)
 {
@@ -330,6 +343,7 @@ void pool_objects_answer(struct control *c, struct command *command)
     if (is_metrics) {
         add_names(c, arena, rows, count);
     }
+    name_configured(c, command);
     command->pools.rows = rows;
     for (uint32_t i = 0; i < count; i++) {
         fill_amounts(&usages[i], &all, &rows[i]);

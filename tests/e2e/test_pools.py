@@ -202,6 +202,8 @@ class Pools(unittest.TestCase):
         refused("there is no pool b", "edit", "pool", "b",
                 "--disable-sharing")
         refused("there is no pool b", "delete", "pool", "b")
+        refused("is no resource that jobs are scheduled by; these are: ",
+                "update", "queue", "q", "--quota", "cpu=4,nope=3")
         refused("cannot borrow from itself", "edit", "pool", "a",
                 "--borrowing-pools", "a")
         self.assertEqual(len(self.pools()), 2)
@@ -264,6 +266,20 @@ class Pools(unittest.TestCase):
         harness.wait_for("seven run", lambda: sum(
             self.where("RUNNING").values()) == 7)
         self.replay()
+
+    def test_names_of_pools_that_are_none_are_told_of(self):
+        self.begin(nodes("1h", ("c", 1, 4, "cpu=true")))
+        self.make_pool("cpu")
+        told = self.berth.ctl("update", "queue", "q", "--default-pool", "nope")
+        self.assertIn("there is no pool nope; until there is, its jobs are at "
+                      "home in the default pool", told.stderr)
+        told = self.berth.ctl("edit", "pool", "cpu", "--borrowing-pools",
+                              "nope,default")
+        self.assertIn("there is no pool nope; until there is, nothing is "
+                      "borrowed from it", told.stderr)
+        self.assertNotIn("no pool default", told.stderr)
+        told = self.berth.ctl("update", "queue", "q", "--default-pool", "cpu")
+        self.assertEqual(told.stderr, "")
 
     def test_borrowers_come_home_and_give_way(self):
         self.begin(nodes("1h", ("c", 1, 4, "cpu=true"),

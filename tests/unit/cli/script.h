@@ -30,6 +30,9 @@ struct script {
     /* What ListJobs answers in place of `reply`, if it does. */
     bool has_jobs;
     struct strbuf jobs;
+    /* Likewise ListPools. */
+    bool has_pools;
+    struct strbuf pools;
 };
 
 static inline void on_unary(void *ctx, struct rpc_call *call,
@@ -52,6 +55,19 @@ static inline void on_list_jobs(void *ctx, struct rpc_call *call,
 
     if (script->has_jobs) {
         rpc_call_finish(call, RPC_OK, "", strbuf_str(&script->jobs));
+    } else {
+        on_unary(ctx, call, request);
+    }
+}
+
+/* ListPools, likewise. */
+static inline void on_list_pools(void *ctx, struct rpc_call *call,
+                                 struct str request)
+{
+    struct script *script = ctx;
+
+    if (script->has_pools) {
+        rpc_call_finish(call, RPC_OK, "", strbuf_str(&script->pools));
     } else {
         on_unary(ctx, call, request);
     }
@@ -132,7 +148,7 @@ static inline int start(void **state)
         UNARY("/berth.api.Berth/CreatePool"),
         UNARY("/berth.api.Berth/UpdatePool"),
         UNARY("/berth.api.Berth/DeletePool"),
-        UNARY("/berth.api.Berth/ListPools"),
+        {"/berth.api.Berth/ListPools", RPC_UNARY, on_list_pools, script, 0},
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {
@@ -161,6 +177,7 @@ static inline int stop(void **state)
     }
     strbuf_fini(&script->request);
     strbuf_fini(&script->jobs);
+    strbuf_fini(&script->pools);
     mem_free(script);
     return 0;
 }

@@ -60,6 +60,36 @@ static void what_a_job_cannot_do_is_told(void **state)
           "Requested preemption for job 01a\n", "");
 }
 
+/* Pools "gpu" and, of the configuration, "licensed". */
+static void homes_and_lenders_that_are_no_pools_are_told(void **state)
+{
+    struct script *script = *state;
+    Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
+    Berth__Api__ListPoolsResponse list = BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    Berth__Api__PoolStatus status = BERTH__API__POOL_STATUS__INIT;
+    Berth__Api__PoolStatus *statuses[] = {&status};
+    Berth__Api__Pool pool = BERTH__API__POOL__INIT;
+    char name[] = "gpu", licensed[] = "licensed";
+    char *configured[] = {licensed};
+
+    pool.name = name;
+    status.pool = &pool;
+    list.pools = statuses;
+    list.n_pools = 1;
+    list.configured = configured;
+    list.n_configured = 1;
+    answer(script, &empty.base);
+    script->has_pools = true;
+    wire_encode(&list.base, &script->pools);
+    check(ASK(script, "", "create", "pool", "a", "--borrowing-pools",
+              "gpu,licensed,default,nope"),
+          CLI_OK, "Created pool a\n",
+          "berthctl: there is no pool nope; until there is, nothing is "
+          "borrowed from it\n");
+    check(ASK(script, "", "create", "pool", "a"), CLI_OK, "Created pool a\n",
+          "");
+}
+
 static void nodes_and_executors_that_are_not_there_are_told(void **state)
 {
     struct script *script = *state;
@@ -121,6 +151,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SERVED(what_is_no_job_is_told_after_the_request),
         SERVED(what_a_job_cannot_do_is_told),
+        SERVED(homes_and_lenders_that_are_no_pools_are_told),
         SERVED(nodes_and_executors_that_are_not_there_are_told),
         SERVED(queue_that_takes_the_place_of_another_says_so),
         SERVED(pool_of_a_queue_that_is_not_there_is_remarked_upon),

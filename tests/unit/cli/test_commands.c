@@ -618,7 +618,15 @@ static void create_pool_takes_options_or_a_file(void **state)
     auto_arena arena = {0};
     Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
 
+    Berth__Api__ListPoolsResponse list = BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    char cpu[] = "cpu";
+    char *configured[] = {cpu};
+
     answer(script, &empty.base);
+    script->has_pools = true;
+    list.configured = configured;
+    list.n_configured = 1;
+    wire_encode(&list.base, &script->pools);
     check(ASK(script, "", "create", "pool", "gpu", "--selector",
               "gpu=true,zone!=b,ssd,!old", "--disable-sharing",
               "--disable-borrowing=false", "--borrowing-pools", "cpu"),
