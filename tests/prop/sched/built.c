@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 static const char *const RACKS[] = {"", "r1", "r2"};
+static const char *const POOLS[] = {"default", "second"};
 
 void built_set_node(struct built *built, const struct instance *instance,
                     int index)
@@ -26,8 +27,8 @@ void built_set_node(struct built *built, const struct instance *instance,
 
     snprintf(name, sizeof(name), "n%d", index);
     record.name = str_of(name);
-    built->handles[index] =
-        sched_node_set(built->sched, STR("e"), &record, STR("default"));
+    built->handles[index] = sched_node_set(built->sched, STR("e"), &record,
+                                           str_of(POOLS[node->pool]));
     sched_health_set(
         built->sched, built->handles[index],
         &(struct sched_health){.health = node->health,
@@ -138,6 +139,9 @@ void built_add_job(struct built *built, const struct instance *instance,
     snprintf(app, sizeof(app), "a%d", job->app);
     struct sched_job record = {
         .queue = (uint32_t)job->queue,
+        .pool = instance->has_second_pool && job->pool != ANY_POOL
+                    ? str_of(POOLS[job->pool])
+                    : STR(""),
         .class_index = class_of(built, instance, index),
         .priority = (uint32_t)job->priority,
         .submitted_ms = job->submitted,

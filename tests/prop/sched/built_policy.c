@@ -83,4 +83,9 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
             STR("cpu"), instance->limit_percent * 10000};
         policy->classes[0].queue_limit_count = 1;
     }
+    if (instance->has_second_pool) {
+        policy->pools[1] = policy->pools[0];
+        policy->pools[1].name = STR("second");
+        policy->pool_count = 2;
+    }
 }

@@ -2,7 +2,7 @@
  * instance - a small cluster as plain data: drawn from a tape, told to a
  * planner (built.h), decided by the oracle, and changed by plans.
  *
- * Amounts are whole cores and GB; one pool.  Jobs, queues and nodes are
+ * Amounts are whole cores and GB; one pool, or two.  Jobs, queues and nodes are
  * numbered by their place here.
  */
 #pragma once
@@ -22,6 +22,7 @@ enum {
     NODE_KINDS = 2,
     INSTANCE_APPS_MAX = 4,
     NO_NODE = -1,
+    ANY_POOL = -1,
     BY_CLASS = -1, /* of lifetimes: what the class says */
     ENDLESS = -2,
     NO_LIMIT = -1,
@@ -35,6 +36,7 @@ struct instance_node {
     bool is_tainted;
     bool is_unschedulable;
     enum node_health health;
+    int pool; /* 0, or 1 where there is a second */
 };
 
 /* A limit on starts: so many tokens, of which so many come back in a period. */
@@ -86,13 +88,15 @@ struct instance_job {
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
     int leased;
-    int lifetime;  /* ms, or BY_CLASS, ENDLESS */
-    int deadline;  /* ms; 0: none */
-    int started;   /* its age counts from then; or NOT_STARTED */
-    int admitted;  /* the serial number of its admission, or 0 */
-    int promised;  /* it starts then at the latest, or INT_MAX */
-    int yields_to; /* a serial number, or 0 */
-    bool is_away;  /* runs on nodes that are not its home */
+    int lifetime;      /* ms, or BY_CLASS, ENDLESS */
+    int deadline;      /* ms; 0: none */
+    int started;       /* its age counts from then; or NOT_STARTED */
+    int admitted;      /* the serial number of its admission, or 0 */
+    int promised;      /* it starts then at the latest, or INT_MAX */
+    int yields_to;     /* a serial number, or 0 */
+    int pool;          /* that it is for, or ANY_POOL; where there are two */
+    bool is_elsewhere; /* a pool planned before starts it; it still wants */
+    bool is_away;      /* runs on nodes that are not its home */
     int app;
     bool is_off;
     bool is_foreign;        /* its home is another pool, and so is its gang's */
@@ -118,6 +122,7 @@ struct instance {
     int window, window_per_queue;
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
+    bool has_second_pool;
     int seats;      /* of the pool */
     int away_level; /* of AWAY_CLASS on tainted nodes; 0: not there */
     struct start_limit starts, starts_per_queue;

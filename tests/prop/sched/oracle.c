@@ -194,9 +194,9 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         o.node[j] = job->node;
         o.is_away[j] = job->is_away;
         o.admitted[j] = job->admitted;
-        o.status[j] = !job->is_there         ? GONE
-                      : job->node == NO_NODE ? WAITING
-                                             : STEADY;
+        o.status[j] = !job->is_there || job->is_elsewhere ? GONE
+                      : job->node == NO_NODE              ? WAITING
+                                                          : STEADY;
         o.has_groups |= o.status[j] == STEADY && job->has_terms;
     }
     o.compares_sets |= o.has_groups;

@@ -29,6 +29,9 @@ struct oracle_plan {
     bool is_close; /* two decayed flows were too near to tell apart */
 };
 
-/* What a round on the instance decides at `now`. */
+/* What a round on the instance decides at `now`, where there is one pool. */
 void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
                  struct oracle_plan *ret_plan);
+/* Likewise, of all pools. */
+void oracle_plan_pools(const struct instance *instance, enum round_kind kind,
+                       int now, struct oracle_plan *ret_plan);

@@ -67,9 +67,10 @@ static void show_nodes(const struct instance *instance)
 {
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
-        fprintf(stderr, "node %d: %d/%d rack %d taint %d off %d health %d\n", i,
+        fprintf(stderr,
+                "node %d: %d/%d rack %d taint %d off %d health %d pool %d\n", i,
                 n->capacity[0], n->capacity[1], n->rack, n->is_tainted,
-                n->is_unschedulable, (int)n->health);
+                n->is_unschedulable, (int)n->health, n->pool);
     }
 }
 
@@ -97,13 +98,14 @@ static void show_jobs(const struct instance *instance)
         const struct instance_job *j = &instance->jobs[i];
         fprintf(
             stderr,
-            "job %d%s: q%d %s %d/%d/%d rack %d tol %d prio %d sub %d gang %d "
+            "job %d%s: pool %d q%d %s %d/%d/%d rack %d tol %d prio %d sub %d "
+            "gang %d "
             "(%d min %d uni %d terms %d whole %d: sub %d min %d of %d hops %d "
             "succeeded %d frozen %d) foreign %d was %d%s "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
             "yields %d\n",
-            i, j->is_there ? "" : " gone", j->queue,
+            i, j->is_there ? "" : " gone", j->pool, j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->request[SEATS], j->rack, j->is_tolerant, j->priority,
             j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
@@ -155,7 +157,7 @@ bool verdict_is_same(const struct instance *instance, struct built *built,
 {
     struct oracle_plan want;
 
-    oracle_plan(instance, kind, now, &want);
+    oracle_plan_pools(instance, kind, now, &want);
     sched_plan(built->sched, now, kind, SCHED_DECISIONS_MAX, plan);
     if (!want.is_close && !same(built, plan, &want)) {
         if (getenv("PROP_SHOW")) {
