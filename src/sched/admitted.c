@@ -327,7 +327,7 @@ void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial)
     ASSERT(run->yields_to == 0 && serial != 0);
     sched->version++;
     run->yields_to = serial;
-    sched->nodes.items[run->node].change_count++;
+    sched->change_counts[run->node]++;
     run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
 }
@@ -343,7 +343,7 @@ void admitted_forget_yielder(struct sched *sched, uint32_t index)
     sched->yielders.items[run->yield_place] = last;
     sched->runs.items[last].yield_place = run->yield_place;
     run->yields_to = 0;
-    sched->nodes.items[run->node].change_count++;
+    sched->change_counts[run->node]++;
 }
 
 void admitted_fini(struct sched *sched)

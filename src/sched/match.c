@@ -152,6 +152,7 @@ uint32_t sched_class_add(struct sched *sched,
     sched->classes.items[index] = (struct class){
         .packed = mem_dup(buf.bytes, buf.byte_count),
         .packed_bytes = (uint32_t)buf.byte_count,
+        .serial = ++sched->class_serial,
         .is_live = true,
         .variant = NONE,
     };

@@ -184,6 +184,10 @@ static void grow_arrays(struct sched *sched)
         mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
     sched->kinds_of =
         mem_grow_array(sched->kinds_of, capacity, sizeof(*sched->kinds_of));
+    sched->change_counts = mem_grow_array(sched->change_counts, capacity,
+                                          sizeof(*sched->change_counts));
+    memset(sched->change_counts + sched->node_capacity, 0,
+           (capacity - sched->node_capacity) * sizeof(*sched->change_counts));
     sched->free_words =
         mem_grow_array(sched->free_words, capacity, sizeof(*sched->free_words));
     sched->node_capacity = capacity;
@@ -210,9 +214,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     if (node >= sched->node_capacity) {
         grow_arrays(sched);
     }
-    uint32_t change_count = sched->nodes.items[node].change_count;
     sched->nodes.items[node] = (struct node){
-        .change_count = change_count + 1,
         .name = str_dup(name),
         .name_bytes = (uint32_t)name.byte_count,
         .executor = executor,
@@ -221,6 +223,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     };
     sched->free[node] = (struct resource_vec){0};
     sched->free_words[node] = 0;
+    sched->change_counts[node]++;
     memset(&sched->preemptible[(size_t)node * sched->level_count], 0,
            sched->level_count * sizeof(struct resource_vec));
     uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
@@ -284,7 +287,7 @@ void node_index_later(struct sched *sched, uint32_t index)
 
 void node_touch(struct sched *sched, uint32_t index)
 {
-    sched->nodes.items[index].change_count++;
+    sched->change_counts[index]++;
     node_index_later(sched, index);
 }
 
@@ -413,14 +416,16 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     uint32_t p = pool_get(sched, record->pool.byte_count ? record->pool : pool);
     struct node *node = &sched->nodes.items[index];
     struct resource_vec capacity = capacity_of(sched, record);
+    uint32_t taint_set = taint_set_of(sched, record);
 
     /* Most reports repeat what is known, and shares and keys with it. */
     bool is_same = node->record && node->pool == p &&
                    node->record->is_unschedulable == record->is_unschedulable &&
                    memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
 
-    bool is_moved =
-        !node->record || node->pool != p || !has_labels_of(node, record);
+    bool is_moved = !node->record || node->pool != p ||
+                    !has_labels_of(node, record) ||
+                    node->taint_set != taint_set;
 
     sched->version++;
     sched->layout_count += is_moved;
@@ -434,8 +439,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     }
     mem_free(node->record);
     node->record = record_copy(record);
-    uint32_t taint_set = taint_set_of(sched, record);
-    if (!is_same || is_moved || taint_set != node->taint_set) {
+    if (!is_same || is_moved) {
         truce_news(sched);
     }
     node->taint_set = taint_set;
@@ -786,6 +790,7 @@ void nodes_fini(struct sched *sched)
     mem_free(sched->ranks);
     mem_free(sched->kinds_of);
     mem_free(sched->free_words);
+    mem_free(sched->change_counts);
     intern_destroy(sched->pool_names);
     intern_destroy(sched->executor_names);
     intern_destroy(sched->taint_sets);

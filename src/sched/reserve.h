@@ -147,6 +147,12 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
 /* Whether any run may have to be asked where that is so: the node has
  * preemptible work of that level, the claim's own, or something yields. */
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node);
+/* Of which of a node's change_counts that is which is remembered of it. */
+static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
+{
+    return m->is_of_gang ? &m->counts.items[node].seen
+                         : &m->nodes.items[node].seen;
+}
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
 {
@@ -183,7 +189,16 @@ bool reserve_sum_planned(const struct reserving *r, struct ready_memory *m,
 int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
                            uint32_t needed,
                            const struct label_group **ret_group,
-                           bool **ret_allowed);
+                           const uint8_t **ret_allowed);
+/* How many of them have room on an allowed node at a time. */
+uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
+                          int64_t at_ms);
+/* The places of a gang whose members are all alike (reserve_alike.c): at a time
+ * at which they have room, in one group if there is one; SCHED_START_UNKNOWN:
+ * where most of their room is.  False when even empty nodes lack it. */
+bool reserve_alike(struct reserving *r, const struct gang *gang,
+                   uint32_t needed, int64_t at_ms,
+                   const struct label_group *group, const uint8_t *allowed);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */

@@ -45,7 +45,6 @@ struct spots {
     const struct label_group *only; /* or NULL: all */
     uint32_t needed, skipped_max;
     bool is_on_empty; /* the most room first, and up to the capacity */
-    bool has_keys;    /* and that order is known */
 };
 
 static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
@@ -80,10 +79,8 @@ static void choose_order(struct spots *spots, uint32_t job)
         uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
         if (at != NONE &&
             reserve_matches(spots->r, job, spots->items[at].node)) {
-            if (!spots->has_keys) {
-                spots->items[at].key =
-                    pool_weigh(round->pool, &spots->items[at].room);
-            }
+            spots->items[at].key =
+                pool_weigh(round->pool, &spots->items[at].room);
             spots->order[spots->order_count++] = at;
         }
     }
@@ -289,19 +286,6 @@ static int64_t first_time(struct spots *spots, uint64_t looks_each)
     return low < count ? times[low] : SCHED_START_UNKNOWN;
 }
 
-/* All that is free or bounded on a node. */
-static struct resource_vec bounded_room(struct reserving *r, uint32_t node)
-{
-    struct resource_vec room = reserve_room(r, node);
-
-    r->releases.count = 0;
-    reserve_gather(r, node);
-    for (size_t i = 0; i < r->releases.count; i++) {
-        amounts_add(&room, r->releases.items[i].request);
-    }
-    return room;
-}
-
 /* No nodes yet, and room for all. */
 static void spots_make(struct spots *spots)
 {
@@ -315,9 +299,8 @@ static void spots_make(struct spots *spots)
     memset(spots->place, 0xff, n * sizeof(*spots->place));
 }
 
-/* The nodes that are asked about: of those allowed (NULL: all) the ones with
- * room for anything by a time. */
-static void collect_spots(struct spots *spots, const bool *allowed)
+/* The nodes that are asked about. */
+static void collect_spots(struct spots *spots)
 {
     const struct round *round = spots->r->round;
     const struct sched *sched = round->sched;
@@ -326,9 +309,8 @@ static void collect_spots(struct spots *spots, const bool *allowed)
     spots_make(spots);
     spots->r->releases.count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        if (allowed ? !allowed[i]
-                    : sched->nodes.items[i].pool != round->p ||
-                          !sched->nodes.items[i].is_accepting) {
+        if (sched->nodes.items[i].pool != round->p ||
+            !sched->nodes.items[i].is_accepting) {
             continue;
         }
         struct spot *spot = &spots->items[spots->count];
@@ -377,54 +359,6 @@ static bool is_uniform(const struct sched *sched, const struct gang *gang)
     return true;
 }
 
-/* The places at a known time, for members that are all alike. */
-static bool place_alike(struct spots *spots, int64_t at_ms,
-                        const struct label_group *group, bool *allowed)
-{
-    const struct sched *sched = spots->r->round->sched;
-    const struct ready_memory *m = spots->r->memory;
-
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
-        const struct ready_node *node = &m->nodes.items[i];
-        allowed[i] = allowed[i] && node->step_count &&
-                     m->steps.items[node->step_first].at_ms <= at_ms;
-    }
-    collect_spots(spots, allowed);
-    spots->only = group;
-    set_rooms(spots, at_ms);
-    return fill(spots);
-}
-
-/* Places without a known time, for members that are all alike: what is known
- * of the nodes says where most of the room is. */
-static bool place_on_empty(struct spots *spots, const bool *allowed)
-{
-    struct reserving *r = spots->r;
-    const struct ready_memory *m = r->memory;
-    const struct resource_vec none = {0};
-
-    spots->is_on_empty = spots->has_keys = true;
-    spots_make(spots);
-    for (uint32_t i = 0; i < m->nodes.count; i++) {
-        if (allowed[i] && !m->nodes.items[i].is_too_small) {
-            spots->place[i] = spots->count;
-            spots->items[spots->count++] =
-                (struct spot){.node = i, .key = m->nodes.items[i].key};
-        }
-    }
-    if (!fits_at(spots, SCHED_START_UNKNOWN)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < spots->count; i++) {
-        struct spot *spot = &spots->items[i];
-        if (!amounts_fit(&spot->taken, &none)) {
-            spot->room = bounded_room(r, spot->node);
-            amounts_subtract(&spot->room, &spot->taken);
-        }
-    }
-    return true;
-}
-
 bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
 {
     struct round *round = r->round;
@@ -455,29 +389,22 @@ bool reserve_for_gang(struct reserving *r)
     const struct sched *sched = r->round->sched;
     const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
-    int64_t at_ms;
 
     if (!near_may_ever_fit(sched, r->round->p, gang)) {
         return false;
     }
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
-    uint32_t kinds = list_members(&spots);
-    bool is_alike = is_uniform(sched, gang);
-    if (is_alike) {
+    if (is_uniform(sched, gang)) {
         const struct label_group *group;
-        bool *allowed;
-        at_ms = reserve_first_time(r, gang, spots.needed, &group, &allowed);
+        const uint8_t *allowed;
+        int64_t at_ms =
+            reserve_first_time(r, gang, spots.needed, &group, &allowed);
         r->reservation->start_ms = at_ms;
-        if (at_ms == SCHED_START_UNKNOWN
-                ? !place_on_empty(&spots, allowed)
-                : !place_alike(&spots, at_ms, group, allowed)) {
-            return false;
-        }
-        keep_places(&spots);
-        return true;
+        return reserve_alike(r, gang, spots.needed, at_ms, group, allowed);
     }
-    collect_spots(&spots, NULL);
+    uint32_t kinds = list_members(&spots);
+    collect_spots(&spots);
     if ((uint64_t)kinds * spots.count > RESERVE_LOOKS_MAX) {
         return false;
     }

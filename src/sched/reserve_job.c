@@ -92,7 +92,7 @@ static void forget_yielders(const struct sched *sched, struct ready_memory *m)
     for (size_t i = 0; i < sched->yielders.count; i++) {
         uint32_t node = sched->runs.items[sched->yielders.items[i]].node;
         if (node < m->nodes.count) {
-            m->nodes.items[node].seen = READY_NEVER_SEEN;
+            *reserve_seen(m, node) = READY_NEVER_SEEN;
         }
     }
 }
@@ -103,13 +103,14 @@ static void note_flips(const struct reserving *r, struct ready_memory *m,
 {
     for (uint32_t i = 0; i < m->nodes.count; i++) {
         struct ready_node *ready = &m->nodes.items[i];
-        if (!(ready->queues & queues) || ready->seen == READY_NEVER_SEEN) {
+        if (!(ready->queues & queues) ||
+            *reserve_seen(m, i) == READY_NEVER_SEEN) {
             continue;
         }
         if (ready->is_piled) {
             reserve_sum_piles(r, m, i);
         } else {
-            ready->seen = READY_NEVER_SEEN;
+            *reserve_seen(m, i) = READY_NEVER_SEEN;
         }
     }
 }
@@ -129,7 +130,9 @@ static void forget(struct ready_memory *m)
     VEC_FREE(&m->steps);
     VEC_FREE(&m->piles);
     VEC_FREE(&m->may_go);
-    *m = (struct ready_memory){.serial = 0};
+    VEC_FREE(&m->counts);
+    VEC_FREE(&m->allowed);
+    *m = (struct ready_memory){.last_ms = INT64_MIN};
 }
 
 /* The memory that was asked for the like, or else the one longest not asked,
@@ -173,6 +176,10 @@ struct ready_memory *reserve_recall(struct reserving *r,
     }
     while (m->nodes.count < sched->nodes.count) {
         VEC_PUSH(&m->nodes, (struct ready_node){.seen = READY_NEVER_SEEN});
+    }
+    while (m->is_of_gang && m->counts.count < sched->nodes.count) {
+        VEC_PUSH(&m->counts, (struct ready_count){.seen = READY_NEVER_SEEN});
+        VEC_PUSH(&m->allowed, false);
     }
     while (m->may_go.count < queue_count) {
         VEC_PUSH(&m->may_go, false);
@@ -221,7 +228,7 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t node)
     ready->at_ms = INT64_MAX;
     ready->until_ms = INT64_MAX;
     ready->queues = 0;
-    ready->seen = record->change_count;
+    ready->seen = r->round->sched->change_counts[node];
     ready->is_too_small = !amounts_fit(&m->request, &record->capacity);
     if (ready->is_too_small) {
         ready->is_piled = false;
@@ -237,7 +244,7 @@ static void look_planned(struct reserving *r, struct ready_memory *m,
 {
     struct ready_node *ready = &m->nodes.items[node];
     const struct node *record = &r->round->sched->nodes.items[node];
-    bool is_known = ready->seen == record->change_count;
+    bool is_known = ready->seen == r->round->sched->change_counts[node];
 
     if (is_known && ready->is_too_small) {
         return;
@@ -261,7 +268,7 @@ static const struct ready_node *ready_of(struct reserving *r,
 
     if (r->is_touched && r->is_touched[node]) {
         look_planned(r, m, node);
-    } else if (ready->seen != r->round->sched->nodes.items[node].change_count) {
+    } else if (ready->seen != r->round->sched->change_counts[node]) {
         look(r, m, node);
     } else if (ready->until_ms > r->round->now_ms) {
         return ready;

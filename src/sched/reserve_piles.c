@@ -146,6 +146,10 @@ void reserve_sum_piles(const struct reserving *r, struct ready_memory *m,
     struct resource_vec room = sum_of(r, m, ready);
 
     set_room(r, m, ready, &room);
+    if (m->is_of_gang) {
+        uint32_t count = amounts_times(&m->request, &room);
+        m->counts.items[node].now = m->counts.items[node].last = count;
+    }
 }
 
 bool reserve_sum_planned(const struct reserving *r, struct ready_memory *m,
@@ -214,14 +218,20 @@ void reserve_note_run(struct sched *sched, const struct run *run,
 
     for (uint32_t i = 0; is_simple && i < READY_MEMORIES; i++) {
         struct ready_memory *m = &sched->pools.items[node->pool].ready.items[i];
-        if (!m->turn || m->is_of_gang || run->node >= m->nodes.count) {
+        if (!m->turn || run->node >= m->nodes.count) {
             continue;
         }
         reserve_put_back(m);
         struct ready_node *ready = &m->nodes.items[run->node];
-        if (ready->is_piled && ready->seen == node->change_count &&
-            add_to_piles(m, ready, sched, run, class, sign)) {
-            ready->seen = node->change_count + 1;
+        uint32_t *seen = reserve_seen(m, run->node);
+        if (!ready->is_piled || *seen != sched->change_counts[run->node] ||
+            !add_to_piles(m, ready, sched, run, class, sign)) {
+            continue;
+        }
+        ++*seen;
+        if (m->is_of_gang) {
+            m->counts.items[run->node].now = READY_UNSUMMED;
+        } else {
             ready->until_ms = INT64_MIN; /* to be summed */
         }
     }
@@ -267,8 +277,8 @@ static bool is_memory_right(const struct sched *sched,
 
     for (uint32_t i = 0; i < m->nodes.count; i++) {
         const struct ready_node *ready = &m->nodes.items[i];
-        if (!ready->is_piled ||
-            ready->seen != sched->nodes.items[i].change_count) {
+        uint32_t seen = m->is_of_gang ? m->counts.items[i].seen : ready->seen;
+        if (!ready->is_piled || seen != sched->change_counts[i]) {
             continue;
         }
         const struct ready_pile *items = &m->piles.items[ready->step_first];

@@ -1,24 +1,10 @@
 /* When how many like members of a gang have room on each node, as steps that
  * are remembered like the times of reserve_job.c; and the first time at which
  * all of them have. */
+#include "sched/lanes.h"
 #include "sched/near_place.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
-
-/* How many of `request` fit in `room`. */
-static uint32_t count_in(const struct resource_vec *request,
-                         const struct resource_vec *room)
-{
-    int64_t count = UINT32_MAX;
-
-    for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
-        if (request->v[c] > 0) {
-            int64_t here = room->v[c] > 0 ? room->v[c] / request->v[c] : 0;
-            count = here < count ? here : count;
-        }
-    }
-    return (uint32_t)count;
-}
 
 static void sort_releases(struct release *items, size_t count)
 {
@@ -37,7 +23,7 @@ static void sort_releases(struct release *items, size_t count)
 static struct ready_step *make_steps(struct ready_memory *m,
                                      struct ready_node *node, uint32_t capacity)
 {
-    if (node->step_capacity < capacity) {
+    if (node->is_piled || node->step_capacity < capacity) {
         node->step_first = (uint32_t)m->steps.count;
         node->step_capacity = capacity + capacity / 2;
         for (uint32_t i = 0; i < node->step_capacity; i++) {
@@ -47,24 +33,17 @@ static struct ready_step *make_steps(struct ready_memory *m,
     return &m->steps.items[node->step_first];
 }
 
-/* Look at a node afresh. */
-static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
+/* Ask all that runs on a node: from when on how many have room. */
+static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
 {
-    const struct sched *sched = r->round->sched;
-    const struct node *record = &sched->nodes.items[index];
     struct ready_node *node = &m->nodes.items[index];
     struct resource_vec room = reserve_room(r, index);
+    uint32_t count = amounts_times(&m->request, &room);
 
     r->releases.count = 0;
     r->is_moving = false;
     r->moving_ms = INT64_MAX;
     r->queues = 0;
-    node->step_count = 0;
-    node->seen = record->change_count;
-    node->is_too_small = !amounts_fit(&m->request, &record->capacity);
-    if (node->is_too_small) {
-        return;
-    }
     reserve_gather(r, index);
     node->queues = r->queues;
     for (size_t i = 0; i < r->releases.count; i++) {
@@ -74,13 +53,14 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
     sort_releases(r->releases.items, r->releases.count);
     struct ready_step *steps =
         make_steps(m, node, (uint32_t)r->releases.count + 1);
-    uint32_t count = count_in(&m->request, &room);
+    node->is_piled = false;
+    node->step_count = 0;
     if (count) {
         steps[node->step_count++] = (struct ready_step){INT64_MIN, count};
     }
     for (size_t i = 0; i < r->releases.count; i++) {
         amounts_add(&room, r->releases.items[i].request);
-        uint32_t more = count_in(&m->request, &room);
+        uint32_t more = amounts_times(&m->request, &room);
         int64_t at_ms = r->releases.items[i].at_ms;
         if (more > count && node->step_count &&
             steps[node->step_count - 1].at_ms == at_ms) {
@@ -91,22 +71,149 @@ static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
         count = more;
     }
     node->key = pool_weigh(r->round->pool, &room);
-    bool is_touched = r->is_touched && r->is_touched[index];
-    if (is_touched || r->is_moving || r->moving_ms != INT64_MAX) {
-        node->seen = READY_NEVER_SEEN;
+    if (r->is_moving || r->moving_ms != INT64_MAX) {
+        m->counts.items[index].seen = READY_NEVER_SEEN;
     }
 }
 
-static bool is_past(const struct ready_memory *m, const struct ready_node *node,
-                    int64_t now_ms)
+/* What the steps of a node say of now and of all times. */
+static void sum_up(struct ready_memory *m, uint32_t index)
 {
-    for (uint32_t i = 0; i < node->step_count && i < 2; i++) {
-        int64_t at_ms = m->steps.items[node->step_first + i].at_ms;
-        if (at_ms != INT64_MIN && at_ms <= now_ms) {
-            return true;
+    struct ready_node *node = &m->nodes.items[index];
+    const struct ready_step *steps = &m->steps.items[node->step_first];
+    bool has_now = node->step_count && steps[0].at_ms == INT64_MIN;
+
+    if (node->step_count) {
+        const struct ready_step *last = &steps[node->step_count - 1];
+        m->counts.items[index].last = last->count;
+        m->last_ms = last->at_ms > m->last_ms ? last->at_ms : m->last_ms;
+    }
+    if (has_now) {
+        m->counts.items[index].now = steps[0].count;
+    }
+    if (node->step_count > has_now) {
+        node->until_ms = steps[has_now].at_ms;
+    }
+}
+
+/* Look at a node afresh. */
+static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
+{
+    const struct sched *sched = r->round->sched;
+    struct ready_node *node = &m->nodes.items[index];
+    bool is_touched = r->is_touched && r->is_touched[index];
+
+    node->until_ms = INT64_MAX;
+    node->queues = 0;
+    m->counts.items[index] =
+        (struct ready_count){.seen = sched->change_counts[index]};
+    node->is_too_small =
+        !amounts_fit(&m->request, &sched->nodes.items[index].capacity);
+    if (node->is_too_small) {
+        node->is_piled = false;
+        node->step_capacity = 0;
+    } else if (is_touched || !reserve_pile(r, m, index)) {
+        ask(r, m, index);
+        sum_up(m, index);
+    }
+    if (is_touched) {
+        m->counts.items[index].seen = READY_NEVER_SEEN;
+    }
+}
+
+/* Which nodes allow the claim's class is the same until classes, or nodes with
+ * their labels and taints, are others. */
+static bool ask_nodes(struct reserving *r, struct ready_memory *m)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    uint32_t class_index = class_of_job(sched, r->claim->job);
+    uint64_t serial = class_round(round, class_index)->serial;
+    struct search search = {round, class_index, r->claim->job, NULL};
+
+    if (m->class_serial == serial && m->layout_count == sched->layout_count) {
+        return false;
+    }
+    m->class_serial = serial;
+    m->layout_count = sched->layout_count;
+    m->due_ms = INT64_MIN; /* others may count now */
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        m->allowed.items[i] = place_matches_class(&search, i);
+    }
+    return true;
+}
+
+/* Likewise in this round: what it did to nodes may close them. */
+static const uint8_t *allowed_now(struct reserving *r, struct ready_memory *m)
+{
+    struct round *round = r->round;
+    size_t count = m->nodes.count;
+    struct search search = {round, class_of_job(round->sched, r->claim->job),
+                            r->claim->job, NULL};
+
+    bool is_fresh = ask_nodes(r, m);
+    if (!r->is_touched) {
+        return m->allowed.items;
+    }
+    if (is_fresh) {
+        m->class_serial = 0; /* that holds for this round only */
+    }
+    uint8_t *allowed = arena_alloc_array(round->arena, count, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        allowed[i] = r->is_touched[i] ? place_matches_class(&search, i)
+                                      : m->allowed.items[i];
+    }
+    return allowed;
+}
+
+/* Bring what is known of the nodes that allow the class up to date; returns
+ * which these are. */
+static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
+{
+    const uint8_t *allowed = allowed_now(r, m);
+    const uint32_t *changes = r->round->sched->change_counts;
+    bool is_due = m->due_ms <= r->round->now_ms;
+    int64_t due_ms = INT64_MAX;
+
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        const struct ready_count *count = &m->counts.items[i];
+        bool is_known =
+            count->seen == changes[i] && !(r->is_touched && r->is_touched[i]);
+        if (!allowed[i]) {
+            continue;
+        }
+        if (!is_known ||
+            (is_due && m->nodes.items[i].until_ms <= r->round->now_ms)) {
+            look(r, m, i);
+            int64_t until_ms = m->nodes.items[i].until_ms;
+            m->due_ms = until_ms < m->due_ms ? until_ms : m->due_ms;
+        } else if (count->now == READY_UNSUMMED) {
+            reserve_sum_piles(r, m, i);
+        }
+        if (is_due && m->nodes.items[i].until_ms < due_ms) {
+            due_ms = m->nodes.items[i].until_ms;
         }
     }
-    return false;
+    m->due_ms = is_due ? due_ms : m->due_ms;
+    return allowed;
+}
+
+uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
+                          int64_t at_ms)
+{
+    const struct ready_count *sums = &m->counts.items[node];
+    const struct ready_node *ready = &m->nodes.items[node];
+    uint32_t count = sums->now;
+
+    if (sums->now == sums->last) {
+        return count;
+    }
+    const struct ready_step *steps = &m->steps.items[ready->step_first];
+    for (uint32_t i = 0; i < ready->step_count && steps[i].at_ms <= at_ms;
+         i++) {
+        count = steps[i].count;
+    }
+    return count;
 }
 
 /* The search for a time. */
@@ -115,25 +222,19 @@ struct seeking {
     const struct ready_memory *m;
     const struct gang *gang;
     const struct label_index *index; /* or NULL: no groups */
-    const bool *is_allowed;          /* by node */
+    const uint8_t *is_allowed;       /* by node */
     uint32_t needed;
     const struct label_group *group; /* that fits, of the last look */
 };
 
-static uint32_t count_on(const struct seeking *seeking, uint32_t index,
+static uint32_t count_on(const struct seeking *seeking, uint32_t node,
                          int64_t at_ms)
 {
-    const struct ready_node *node = &seeking->m->nodes.items[index];
-    const struct ready_step *steps = &seeking->m->steps.items[node->step_first];
-    uint32_t count = 0;
-
-    if (!seeking->is_allowed[index]) {
+    if (!seeking->is_allowed[node]) {
         return 0;
     }
-    for (uint32_t i = 0; i < node->step_count && steps[i].at_ms <= at_ms; i++) {
-        count = steps[i].count;
-    }
-    return count;
+    return at_ms == INT64_MAX ? seeking->m->counts.items[node].last
+                              : reserve_count_on(seeking->m, node, at_ms);
 }
 
 /* Whether all have room at a time, within one group if there are any. */
@@ -191,48 +292,17 @@ static int64_t bisect(struct seeking *seeking, int64_t low, int64_t high)
     return high;
 }
 
-/* Bring what is known of the nodes up to date; the last step of all. */
-static int64_t refresh(struct reserving *r, struct ready_memory *m,
-                       bool *allowed)
-{
-    struct round *round = r->round;
-    const struct sched *sched = round->sched;
-    int64_t last_ms = INT64_MIN;
-
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
-        struct ready_node *node = &m->nodes.items[i];
-        allowed[i] = sched->nodes.items[i].pool == round->p &&
-                     reserve_matches(r, r->claim->job, i);
-        if (!allowed[i]) {
-            continue;
-        }
-        if (node->seen != sched->nodes.items[i].change_count ||
-            (r->is_touched && r->is_touched[i]) ||
-            is_past(m, node, round->now_ms)) {
-            look(r, m, i);
-        }
-        if (node->step_count) {
-            int64_t at_ms =
-                m->steps.items[node->step_first + node->step_count - 1].at_ms;
-            last_ms = at_ms > last_ms ? at_ms : last_ms;
-        }
-    }
-    return last_ms;
-}
-
 int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
                            uint32_t needed,
                            const struct label_group **ret_group,
-                           bool **ret_allowed)
+                           const uint8_t **ret_allowed)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
     struct resource_vec request =
         class_at(round, class_of_job(sched, r->claim->job))->request;
     struct ready_memory *m = reserve_recall(r, &request);
-    bool *allowed =
-        arena_alloc_array(round->arena, sched->nodes.count, sizeof(*allowed));
-    int64_t last_ms = refresh(r, m, allowed);
+    const uint8_t *allowed = refresh(r, m);
     struct seeking seeking = {
         .r = r,
         .m = m,
@@ -246,8 +316,8 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
     *ret_allowed = allowed;
     if (fits_at(&seeking, round->now_ms)) {
         at_ms = round->now_ms;
-    } else if (last_ms > round->now_ms && fits_at(&seeking, last_ms)) {
-        at_ms = bisect(&seeking, round->now_ms, last_ms);
+    } else if (m->last_ms > round->now_ms && fits_at(&seeking, INT64_MAX)) {
+        at_ms = bisect(&seeking, round->now_ms, m->last_ms);
         (void)fits_at(&seeking, at_ms); /* for its group */
     }
     *ret_group = seeking.group;

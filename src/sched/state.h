@@ -39,6 +39,7 @@ struct class
     char *packed; /* owned; the requirement */
     uint32_t packed_bytes;
     uint32_t list_count; /* lists that are of it */
+    uint64_t serial;     /* no other class has or had it */
     uint8_t level;
     uint8_t priority_class;
     bool is_live;
@@ -303,7 +304,6 @@ struct node {
     uint32_t name_bytes;
     uint32_t executor;
     uint32_t pool;              /* or NONE: never set */
-    uint32_t change_count;      /* of its capacity, runs and their bounds */
     struct node_record *record; /* owned, one block; NULL: absent */
     struct resource_vec capacity;
     uint32_t run_first, run_count;
@@ -378,6 +378,12 @@ struct ready_step {
     uint32_t count;
 };
 
+/* How many members of a gang have room on a node now (READY_UNSUMMED: its piles
+ * say), and at last; and of which of the node's change_counts that is. */
+struct ready_count {
+    uint32_t now, last, seen;
+};
+
 /* What one queue's work would make free on a node, if it may go; see
  * reserve_piles.c. */
 struct ready_pile {
@@ -385,7 +391,7 @@ struct ready_pile {
     struct resource_vec sum;
 };
 
-enum { READY_NEVER_SEEN = UINT32_MAX };
+enum { READY_NEVER_SEEN = UINT32_MAX, READY_UNSUMMED = UINT32_MAX };
 
 /* What was known of a node before a plan put work there. */
 struct ready_aside {
@@ -406,7 +412,13 @@ struct ready_memory {
     VEC(struct ready_pile) piles;  /* likewise */
     VEC(struct ready_aside) aside; /* put back before the next question */
     VEC(uint8_t) may_go;           /* by queue */
-    uint64_t turn;                 /* of its last use; 0: none yet */
+    /* Of a gang's members, by node: these are asked of all nodes each round. */
+    VEC(struct ready_count) counts;
+    VEC(uint8_t) allowed; /* whether the node allows the class ... */
+    uint64_t class_serial, layout_count; /* ... that was asked, and when */
+    int64_t due_ms;                      /* no node's until_ms is earlier */
+    int64_t last_ms;                     /* no step is later */
+    uint64_t turn;                       /* of its last use; 0: none yet */
 };
 
 enum { READY_MEMORIES = 3 };
@@ -511,6 +523,7 @@ struct sched {
     struct intern *pool_names;
     VEC(struct pool) pools; /* by interned name */
     VEC(struct class) classes;
+    uint64_t class_serial; /* the last */
     VEC(uint32_t) spare_classes;
     VEC(struct job) jobs;
     VEC(uint8_t) job_flags;  /* by job */
@@ -557,12 +570,15 @@ struct sched {
     struct resource_vec *preemptible; /* by node x level_count + level */
     uint32_t *ranks;                  /* by node */
     uint32_t *kinds_of;               /* by node; see kinds.h */
-    uint64_t *free_words; /* by node: `free` as in the index of its pool */
+    uint32_t *change_counts; /* by node: of its capacity, runs and their
+                                bounds; never READY_NEVER_SEEN */
+    uint64_t *free_words;    /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
     uint64_t layout_count; /* changes of which nodes accept work, in which
-                              pools and clusters, and of their labels */
+                              pools and clusters, and of their labels and
+                              taints */
 
     uint32_t admission_count; /* the last serial number */
     VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
