@@ -2,6 +2,7 @@
  * model.md section 8.  A minute of theirs is a second here. */
 #include <stdio.h>
 
+#include "sched/state.h"
 #include "world_fixture.h"
 
 enum { S = 1000 };
@@ -151,6 +152,67 @@ static void bk_06_reserves_without_a_bound(void **state)
     world_node(w, &(struct world_node){"m", .cores = 5});
     assert_true(passes(w, 4, 0, 30));
     assert_true(passes(w, 4, 0, -1));
+}
+
+static void what_is_known_of_nodes_follows_their_runs(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = make_bk03(w, 0);
+    struct world_job mid = {.queue = "Z", .cores = 2};
+
+    assert_int_equal(promise_of(w, bk.head), SCHED_START_UNKNOWN);
+    uint32_t first = world_submit(w, &mid), second = world_submit(w, &mid);
+    world_round(w, ROUND_BALANCE, 1 * S);
+    assert_true(runs(w, first) && runs(w, second));
+    world_round(w, ROUND_BALANCE, 2 * S); /* knows who yields now */
+    assert_true(sched_is_consistent(w->sched));
+    world_end(w, first);
+    assert_true(sched_is_consistent(w->sched));
+    world_round(w, ROUND_BALANCE, 3 * S);
+    mid.queue = "A";
+    uint32_t third = world_submit(w, &mid);
+    world_round(w, ROUND_BALANCE, 4 * S);
+    assert_true(runs(w, third));
+    assert_true(sched_is_consistent(w->sched));
+    world_end(w, second);
+    world_end(w, third);
+    assert_true(sched_is_consistent(w->sched));
+}
+
+/* Where the pool's reservation is. */
+static uint32_t reserved_node(const struct world *w)
+{
+    const struct kept_reservation *kept = &w->sched->pools.items[0].kept;
+
+    assert_int_equal(kept->nodes.count, 1);
+    return kept->nodes.items[0].node;
+}
+
+static void a_node_with_room_grows_when_a_lifetime_there_is_over(void **state)
+{
+    struct world *w = *state;
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 10});
+    struct world_job low = {.queue = "A", .priority_class = "low"};
+    struct world_job urgent = {
+        .queue = "H", .priority_class = "high", .cores = 4};
+
+    world_queue(w, "A", 1);
+    world_queue(w, "H", 1);
+    low.cores = 8;
+    world_lease(w, world_submit(w, &low), n, 0);
+    world_lease(w, submit(w, "A", 2, 0, 0), n, 0);
+    low.cores = 7;
+    world_lease(w, world_submit(w, &low), m, 0);
+    uint32_t aging = submit(w, "A", 3, 0, 100);
+    world_lease(w, aging, m, 0);
+    (void)sched_job_started(w->sched, aging);
+    world_submit(w, &urgent);
+    world_round(w, ROUND_FAST, 1 * S);
+    assert_int_equal(reserved_node(w), m); /* 7 cores there, 8 on n */
+    world_submit(w, &urgent);
+    world_round(w, ROUND_FAST, 200 * S);
+    assert_int_equal(reserved_node(w), n); /* 10 on m now */
 }
 
 static void bk_01_leases_in_the_order_of_admission(void **state)
@@ -652,6 +714,8 @@ int main(void)
         SCENARIO(bk_05_preempts_what_yields_to_the_head),
         SCENARIO(bk_05_yields_before_its_bound_only_when_asked),
         SCENARIO(bk_06_reserves_without_a_bound),
+        SCENARIO(what_is_known_of_nodes_follows_their_runs),
+        SCENARIO(a_node_with_room_grows_when_a_lifetime_there_is_over),
         SCENARIO(bk_07_protects_only_the_first),
         SCENARIO(bk_08_only_lowers_what_it_promised),
         SCENARIO(admits_the_first_without_room_alone),
