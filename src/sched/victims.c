@@ -656,7 +656,9 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
     return best.node;
 }
 
-/* The lowest level that must give way, and the best node there. */
+/* The lowest level that must give way, and the best node there.  Who may take
+ * nothing for fairness begins with what was evicted alone and is less urgent,
+ * for which the others have asked before. */
 static uint32_t find_urgent(const struct search *search,
                             struct victim_rules *rules)
 {
@@ -664,7 +666,8 @@ static uint32_t find_urgent(const struct search *search,
     uint32_t level = class_at(search->round, search->class_index)->level;
 
     for (uint32_t p = 0; p < level; p++) {
-        if (sched->preemptible_count[p] == 0) {
+        bool is_first = p == 0 && rules->is_bound;
+        if (sched->preemptible_count[p] == 0 && !is_first) {
             continue;
         }
         uint32_t node = find_at_level(search, p, level - rules->is_bound);

@@ -195,6 +195,32 @@ static void test_free_room_is_for_all(void **state)
     assert_string_equal(world_node_of(w, past.job), "m");
 }
 
+/* What is less urgent and of a queue over its share goes first, as for others:
+ * urgency may take it, whether or not anything less urgent still runs. */
+static void test_urgency_begins_with_who_has_too_much(void **state)
+{
+    struct world *w = *state;
+
+    world_queue(w, "A", 1);
+    world_queue(w, "B", 1);
+    uint32_t small = world_node(w, &(struct world_node){"small", .cores = 2});
+    uint32_t big = world_node(w, &(struct world_node){"big", .cores = 8});
+    uint32_t theirs =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 2});
+    world_lease(w, theirs, small, 0);
+    for (int i = 0; i < 8; i++) {
+        world_lease(w, world_submit(w, &(struct world_job){.queue = "A"}), big,
+                    i);
+    }
+    uint32_t high = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 2, .priority_class = "high"});
+    sched_job_truce(w->sched, high);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_string_equal(world_node_of(w, high), "big");
+    assert_string_equal(world_node_of(w, theirs), "small");
+}
+
 /* A planner made anew from a checkpoint has the same truces. */
 static void test_truces_are_in_checkpoints(void **state)
 {
@@ -258,6 +284,7 @@ int main(void)
         SCENARIO(test_a_truce_ends_after_time_and_news),
         SCENARIO(test_it_is_said_that_a_truce_is_the_cause),
         SCENARIO(test_urgency_knows_no_truce),
+        SCENARIO(test_urgency_begins_with_who_has_too_much),
         SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),
         SCENARIO(test_free_room_is_for_all),
         SCENARIO(test_truces_are_in_checkpoints),
