@@ -25,6 +25,7 @@ struct attempt {
     uint32_t victims_max; /* more, or as many, are too many */
     uint64_t work_end;    /* no member finds a place once so much was done */
     bool is_over;         /* that came to be so */
+    bool is_limited;      /* not all that wait are within the limits */
     uint32_t placed_count;
     struct resource_vec placed_sum;
 };

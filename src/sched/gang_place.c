@@ -1,4 +1,5 @@
 #include "sched/away.h"
+#include "sched/floating.h"
 #include "sched/gang_attempt.h"
 #include "sched/group_room.h"
 #include "sched/lane_share.h"
@@ -120,6 +121,17 @@ bool attempt_is_too_dear(const struct attempt *attempt)
            attempt->victims_max;
 }
 
+/* Whether the limits allow one more, of a class. */
+static bool is_within(const struct attempt *attempt, uint32_t class_index)
+{
+    struct round *round = attempt->round;
+    const struct resource_vec *request = &class_at(round, class_index)->request;
+
+    return !attempt->is_limited ||
+           (lane_is_within(round, attempt->lane, class_index, request) &&
+            floating_short(round->sched, round->p, &round->used, request) < 0);
+}
+
 /* Place as many members as fit; whether they are enough. */
 static bool try_members(struct attempt *attempt)
 {
@@ -138,7 +150,8 @@ static bool try_members(struct attempt *attempt)
         uint32_t class_index = class_of_job(sched, job);
         bool has_avoided = sched->job_flags.items[job] & JOB_AVOIDS;
         uint32_t node = NONE, class_there = class_index;
-        if (class_index != failed_class || has_avoided) {
+        if ((class_index != failed_class || has_avoided) &&
+            is_within(attempt, class_index)) {
             node = attempt_find(attempt, job, &class_there);
         }
         if (node != NONE) {
@@ -382,6 +395,12 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .work_end = sweep_gang_end(round, gang),
     };
 
+    uint32_t class_index = class_of_job(sched, seq_last(&gang->waiting));
+    attempt.is_limited =
+        attempt.needed < attempt.wanted &&
+        (!lane_is_within(round, lane, class_index, &gang->waiting_sum) ||
+         floating_short(sched, round->p, &round->used, &gang->waiting_sum) >=
+             0);
     if (gang->planned == sched->plan_count) {
         return GANG_WAITS; /* the plan took some of it, or started some */
     }

@@ -153,6 +153,24 @@ uint32_t gang_needed(const struct gang *gang)
     return gang->subs || needed > wanted ? wanted : needed;
 }
 
+struct resource_vec gang_least(const struct sched *sched,
+                               const struct gang *gang)
+{
+    uint32_t left = gang_needed(gang);
+    struct resource_vec sum = {0};
+
+    if (left == gang->waiting.count) {
+        return gang->waiting_sum;
+    }
+    for (struct seq_cursor at = {0}; left > 0; seq_next(&gang->waiting, &at)) {
+        const struct job *job = &sched->jobs.items[seq_get(&gang->waiting, at)];
+        uint32_t class_index = sched->lists.items[job->list].class_index;
+        amounts_add(&sum, &sched->classes.items[class_index].request);
+        left--;
+    }
+    return sum;
+}
+
 void gang_attach(struct sched *sched, uint32_t at)
 {
     struct gang *gang = &sched->gangs.items[at];

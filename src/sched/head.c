@@ -283,22 +283,26 @@ static uint32_t list_of(const struct round *round, const struct claim *claim)
                           : sched->jobs.items[claim->item].list;
 }
 
+/* What must start of the claim at once. */
+static struct resource_vec least_of(const struct round *round,
+                                    const struct claim *claim)
+{
+    return claim->is_gang ? gang_least(round->sched,
+                                       &round->sched->gangs.items[claim->item])
+                          : *request_of(round, claim);
+}
+
 /* Whether rates, limits and the queue let the claim's work start at all; a
  * rate only makes it wait. */
 static bool may_ever(struct round *round, const struct claim *claim)
 {
     const struct sched *sched = round->sched;
-    const struct resource_vec *request = request_of(round, claim);
-    const struct usage *usage = lane_usage(
-        round, claim->lane,
-        class_at(round, class_of_job(sched, claim->job))->priority_class);
+    struct resource_vec least = least_of(round, claim);
 
-    if (sched->queues.items[claim->lane->queue].is_cordoned ||
-        quota_short(round, claim->lane, request) >= 0 ||
-        !order_allows(round, claim->lane, list_of(round, claim))) {
-        return false;
-    }
-    return !usage || lend_is_within(round, usage, request);
+    return !sched->queues.items[claim->lane->queue].is_cordoned &&
+           order_allows(round, claim->lane, list_of(round, claim)) &&
+           lane_is_within(round, claim->lane, class_of_job(sched, claim->job),
+                          &least);
 }
 
 static bool try_job(struct round *round, const struct claim *claim)
@@ -388,8 +392,8 @@ static bool try_entry(struct round *round, const struct claim *claim)
         }
         return false;
     }
-    if (floating_short(sched, round->p, &round->used,
-                       request_of(round, claim)) >= 0) {
+    struct resource_vec least = least_of(round, claim);
+    if (floating_short(sched, round->p, &round->used, &least) >= 0) {
         return false;
     }
     struct cost own =

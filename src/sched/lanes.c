@@ -664,6 +664,16 @@ struct usage *lane_usage(struct round *round, struct lane *lane,
     return usage;
 }
 
+bool lane_is_within(struct round *round, struct lane *lane,
+                    uint32_t class_index, const struct resource_vec *request)
+{
+    const struct usage *usage =
+        lane_usage(round, lane, class_at(round, class_index)->priority_class);
+
+    return (!usage || lend_is_within(round, usage, request)) &&
+           quota_short(round, lane, request) < 0;
+}
+
 void lane_rewind(struct round *round, struct lane *lane)
 {
     while (lane->unit_next > lane->unit_first) {

@@ -27,6 +27,10 @@ void lane_rewind(struct round *round, struct lane *lane);
 /* The lane's sums of a priority class against its limits; NULL: no limits. */
 struct usage *lane_usage(struct round *round, struct lane *lane,
                          uint32_t priority_class);
+/* Whether limits and quota let the lane's queue have `request` more of work of
+ * a class. */
+bool lane_is_within(struct round *round, struct lane *lane,
+                    uint32_t class_index, const struct resource_vec *request);
 /* Whether the lane's first list goes on with the item at its cursor, which is
  * then its first new work; false changes nothing but `item`. */
 bool lane_goes_on(const struct round *round, struct lane *lane);

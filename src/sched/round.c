@@ -150,9 +150,10 @@ static void count_starts(struct round *round, const struct lane *lane,
     }
 }
 
-/* Whether the limits of queue and class let the lane's head start; a gang's
- * members are of one priority class. */
-static bool is_under_limits(struct round *round, struct lane *lane)
+/* Whether the limits of queue and class, and what is of no node, allow so much
+ * more of the lane's head; a gang's members are of one priority class. */
+static bool are_allowed(struct round *round, struct lane *lane,
+                        const struct resource_vec *request)
 {
     const struct sched *sched = round->sched;
     const struct list *list = &sched->lists.items[lane->heads[0].list];
@@ -162,11 +163,25 @@ static bool is_under_limits(struct round *round, struct lane *lane)
         const struct gang *gang = &sched->gangs.items[lane->heads[0].item];
         class_index = class_of_job(sched, gang->position);
     }
-    const struct usage *usage = lane_usage(
-        round, lane, sched->classes.items[class_index].priority_class);
-    return (!usage || lend_is_within(round, usage, lane->request)) &&
-           quota_short(round, lane, lane->request) < 0 &&
-           floating_short(sched, round->p, &round->used, lane->request) < 0;
+    return lane_is_within(round, lane, class_index, request) &&
+           floating_short(sched, round->p, &round->used, request) < 0;
+}
+
+/* Likewise; of a gang those must be allowed with which it may start. */
+static bool is_under_limits(struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    const struct list *list = &sched->lists.items[lane->heads[0].list];
+
+    if (are_allowed(round, lane, lane->request)) {
+        return true;
+    }
+    if (list->class_index != NONE) {
+        return false;
+    }
+    struct resource_vec least =
+        gang_least(sched, &sched->gangs.items[lane->heads[0].item]);
+    return are_allowed(round, lane, &least);
 }
 
 static bool is_counting(const struct round *round)

@@ -757,6 +757,9 @@ void gang_attach(struct sched *sched, uint32_t gang);
 bool gang_is_ready(const struct gang *gang);
 /* Of the members that it asks for, how many must start at once. */
 uint32_t gang_needed(const struct gang *gang);
+/* What that many of them ask for, the first in order. */
+struct resource_vec gang_least(const struct sched *sched,
+                               const struct gang *gang);
 /* Whether nobody knows why a gang could never start on the nodes that are here
  * (gang_fit.c), whatever was found out of it before: for decisions, which may
  * not go by who was asked what when. */

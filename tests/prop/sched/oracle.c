@@ -139,7 +139,7 @@ static void decide_new(struct oracle *o, int unit)
     int request[INSTANCE_KINDS] = {0};
     bool is_gang = o->in->jobs[unit].gang != 0;
 
-    oracle_unit_sum(o, unit, request);
+    oracle_least(o, unit, request);
     if (!oracle_may_start(o, unit)) {
         return;
     }

@@ -17,6 +17,38 @@ static int find_place(struct oracle *o, int job, int rack, bool may_preempt)
     return node;
 }
 
+static int needed_of(const struct oracle *o, int gang)
+{
+    int wanted = oracle_gang_count(o, gang, WAITING);
+    int running = oracle_gang_running(o, gang);
+    int minimum = o->in->jobs[gang].minimum;
+    int needed = minimum > running ? minimum - running : 1;
+
+    return needed < wanted && !o->in->jobs[gang].has_terms ? needed : wanted;
+}
+
+void oracle_least(const struct oracle *o, int unit, int amounts[INSTANCE_KINDS])
+{
+    int needed = needed_of(o, unit);
+
+    if (!o->in->jobs[unit].gang ||
+        needed == oracle_gang_count(o, unit, WAITING)) {
+        oracle_unit_sum(o, unit, amounts);
+        return;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        int before = 0;
+        bool is_of = o->status[j] == WAITING && oracle_same_gang(o, unit, j);
+        for (int i = 0; i < o->in->job_count; i++) {
+            before += o->status[i] == WAITING && oracle_same_gang(o, unit, i) &&
+                      oracle_job_before(o, i, j);
+        }
+        for (int k = 0; is_of && before < needed && k < INSTANCE_KINDS; k++) {
+            amounts[k] += o->in->jobs[j].request[k];
+        }
+    }
+}
+
 /* Place a gang's members; 0 when fewer than `needed` fit. */
 static int try_members(struct oracle *o, int gang, int rack, int needed,
                        int preempt_until)
@@ -32,11 +64,19 @@ static int try_members(struct oracle *o, int gang, int rack, int needed,
             members[at] = j;
         }
     }
+    int sum[INSTANCE_KINDS] = {0};
+    oracle_unit_sum(o, gang, sum);
+    bool is_limited =
+        needed < count &&
+        (!oracle_is_within_limit(o, gang, sum) || !oracle_has_seats(o, sum));
     for (int i = 0; i < count && placed + count - i >= needed; i++) {
         int job = members[i], node = NO_NODE;
         const struct instance_job *record = &o->in->jobs[job];
-        if (failed < 0 || record->avoided ||
-            !oracle_is_like(record, &o->in->jobs[failed])) {
+        bool is_within =
+            !is_limited || (oracle_is_within_limit(o, job, record->request) &&
+                            oracle_has_seats(o, record->request));
+        if (is_within && (failed < 0 || record->avoided ||
+                          !oracle_is_like(record, &o->in->jobs[failed]))) {
             node = find_place(o, job, rack, placed < preempt_until);
         }
         if (node != NO_NODE) {
@@ -163,12 +203,10 @@ bool oracle_place_gang(struct oracle *o, int gang)
 {
     int wanted = oracle_gang_count(o, gang, WAITING);
     int running = oracle_gang_running(o, gang);
-    int minimum = o->in->jobs[gang].minimum;
-    int needed = minimum > running ? minimum - running : 1;
+    int needed = needed_of(o, gang);
 
     bool has_terms = o->in->jobs[gang].has_terms;
     bool is_near = has_terms && o->in->has_topology;
-    needed = needed < wanted && !has_terms ? needed : wanted;
     bool is_done = is_near ? oracle_place_near(o, gang)
                            : try_gang(o, gang, wanted, needed, 0);
     /* Whole at home, or members away too. */

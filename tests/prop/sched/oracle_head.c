@@ -122,7 +122,7 @@ static bool may_ever(const struct oracle *o, int unit)
 {
     int request[INSTANCE_KINDS] = {0};
 
-    oracle_unit_sum(o, unit, request);
+    oracle_least(o, unit, request);
     return !o->in->queues[o->in->jobs[unit].queue].is_cordoned &&
            oracle_is_within_limit(o, unit, request);
 }
@@ -131,7 +131,7 @@ static bool has_seats(const struct oracle *o, int unit)
 {
     int request[INSTANCE_KINDS] = {0};
 
-    oracle_unit_sum(o, unit, request);
+    oracle_least(o, unit, request);
     return oracle_has_seats(o, request);
 }
 

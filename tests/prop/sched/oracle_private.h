@@ -403,6 +403,10 @@ int oracle_find_victims_away(struct oracle *o, int job, int rack);
 
 /* oracle_gangs.c */
 
+/* Add what a unit must start with at once, the first of its members. */
+void oracle_least(const struct oracle *o, int unit,
+                  int amounts[INSTANCE_KINDS]);
+
 /* The rack that members which run hold their gang to, or 0. */
 int oracle_running_rack(const struct oracle *o, int gang);
 /* Start what a gang with terms asks for near together, in free space

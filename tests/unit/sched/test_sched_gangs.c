@@ -219,6 +219,46 @@ static void gang_of_different_members_is_judged_by_its_sum(void **state)
     assert_int_equal(miss.has, 8000);
 }
 
+/* A limit on the class, here all of the pool, is as good as a lack of room: who
+ * asks for more than it allows starts with as many as it allows. */
+static void limits_let_a_gang_start_with_its_minimum(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "A", .cores = 4, .gang = "g", .cardinality = 3, .minimum = 2};
+
+    w->policy.classes[0].queue_limit_count = 1;
+    w->policy.classes[0].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), 1000000};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n1", .cores = 10});
+    (void)world_submit_many(w, &member, 3);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(world_running(w, "A"), 2);
+    assert_int_equal(w->failed_count, 1);
+}
+
+/* Where the minimum is too much nothing of it starts. */
+static void limits_keep_a_gang_whose_minimum_is_too_much(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {
+        .queue = "A", .cores = 4, .gang = "g", .cardinality = 3, .minimum = 2};
+
+    w->policy.classes[0].queue_limit_count = 1;
+    w->policy.classes[0].queue_limits[0] =
+        (struct resource_fraction){STR("cpu"), 500000};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n1", .cores = 14});
+    (void)world_submit_many(w, &member, 3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running(w, "A"), 0);
+    assert_int_equal(w->failed_count, 0);
+    world_node(w, &(struct world_node){"n2", .cores = 4});
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(world_running(w, "A"), 2);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -234,6 +274,8 @@ int main(void)
         SCENARIO(only_complete_gangs_are_judged),
         SCENARIO(gang_that_no_rack_holds_is_known),
         SCENARIO(gang_of_different_members_is_judged_by_its_sum),
+        SCENARIO(limits_let_a_gang_start_with_its_minimum),
+        SCENARIO(limits_keep_a_gang_whose_minimum_is_too_much),
     };
 
     return RUN_TESTS(tests);
