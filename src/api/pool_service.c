@@ -1,8 +1,5 @@
-/* berth.api.Berth: pools as objects (model.md 5).
- *
- * Whether a pool is there is asked of the leader before a fact about it is
- * posted.  Two requests at the same time may both find it so; then the later
- * fact stands, as if they had come one after the other. */
+/* berth.api.Berth: pools as objects (model.md 5).  Whether a pool is there is
+ * for the leader to say, since requests may come at the same time. */
 #include "api/handlers.h"
 #include "api/message.h"
 #include "api/sequence.h"
@@ -11,55 +8,17 @@
 #include "wire/message.h"
 #include "wire/pool_codec.h"
 
-/* What is to be logged once the leader has said whether the pool is there. */
-struct wish {
-    struct event event;
-    struct str name;
-    bool must_exist; /* else it must not */
-};
-
-static void post_event(struct api_call *call, const struct event *event)
+static void post_event(struct api_call *call, const struct event *event,
+                       enum pool_wish wish)
 {
     struct event_scope scope = {.user = call->principal.name};
     struct sequence sequence = {0};
 
     sequence_begin(&sequence, &scope);
     sequence_add(&sequence, event);
-    api_call_post(call, sequence_command(&sequence, &scope),
-                  api_call_done_empty);
-}
-
-static void existence_known(struct command *command, void *ctx)
-{
-    struct api_call *call = ctx;
-    const struct wish *wish = call->data;
-
-    if (!api_call_fail_command(call, command, "log")) {
-        bool is_there = command->pools.row_count > 0;
-        if (wish->must_exist && !is_there) {
-            api_call_fail(call, RPC_NOT_FOUND, "could not find pool \"%.*s\"",
-                          STR_ARG(wish->name));
-        } else if (!wish->must_exist && is_there) {
-            api_call_fail(call, RPC_ALREADY_EXISTS,
-                          "pool \"%.*s\" exists already", STR_ARG(wish->name));
-        } else {
-            post_event(call, &wish->event);
-        }
-    }
-    command_destroy(command);
-}
-
-static void ask_first(struct api_call *call, const struct event *event,
-                      struct str name, bool must_exist)
-{
-    struct command *command = command_create(COMMAND_QUERY_POOLS);
-    struct wish *wish = arena_alloc(&call->arena, sizeof(*wish));
-
-    *wish = (struct wish){*event, name, must_exist};
-    call->data = wish;
-    command->pools.name = arena_str(&command->arena, name);
-    command->pools.is_brief = true;
-    api_call_post(call, command, existence_known);
+    struct command *command = sequence_command(&sequence, &scope);
+    command->events.pool_wish = wish;
+    api_call_post(call, command, api_call_done_empty);
 }
 
 static struct event event_now(const struct api_call *call, enum event_type type)
@@ -69,7 +28,8 @@ static struct event event_now(const struct api_call *call, enum event_type type)
     return (struct event){.type = type, .created_ms = clock->wall_ms(clock)};
 }
 
-static void put_pool(struct api_call *call, struct str request, bool must_exist)
+static void put_pool(struct api_call *call, struct str request,
+                     enum pool_wish wish)
 {
     Berth__Api__Pool *pool;
     struct err err;
@@ -83,17 +43,17 @@ static void put_pool(struct api_call *call, struct str request, bool must_exist)
     }
     struct event event = event_now(call, EVENT_POOL_SET);
     event.pool.encoded = wire_encode_arena(&pool->base, &call->arena);
-    ask_first(call, &event, str_of(pool->name), must_exist);
+    post_event(call, &event, wish);
 }
 
 void handle_create_pool(struct api_call *call, struct str request)
 {
-    put_pool(call, request, false);
+    put_pool(call, request, POOL_WISH_NEW);
 }
 
 void handle_update_pool(struct api_call *call, struct str request)
 {
-    put_pool(call, request, true);
+    put_pool(call, request, POOL_WISH_THERE);
 }
 
 void handle_delete_pool(struct api_call *call, struct str request)
@@ -112,7 +72,7 @@ void handle_delete_pool(struct api_call *call, struct str request)
     }
     struct event event = event_now(call, EVENT_POOL_DELETED);
     event.pool.record.name = name;
-    ask_first(call, &event, name, true);
+    post_event(call, &event, POOL_WISH_THERE);
 }
 
 /* Listing. */

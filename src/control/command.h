@@ -311,6 +311,13 @@ struct command {
         struct {
             struct event_sequence *sequences;
             uint32_t sequence_count;
+            /* Of events about pools, which the leader decides by: several
+             * requests may come at once. */
+            enum pool_wish {
+                POOL_WISH_NONE,
+                POOL_WISH_NEW,   /* else COMMAND_EXISTS */
+                POOL_WISH_THERE, /* else COMMAND_NOT_FOUND */
+            } pool_wish;
         } events;
         struct {
             struct exchange_request request;

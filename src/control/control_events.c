@@ -8,6 +8,7 @@ struct looking {
     enum command_result result;
     const char *text; /* NULL: nothing is wrong */
     bool must_wait;   /* it changes pools while some are being planned */
+    enum pool_wish pool_wish;
     struct err err;
 };
 
@@ -103,9 +104,31 @@ static bool has_unknown_quota(struct looking *l,
     return false;
 }
 
+/* Whether a pool is there that is to be new, or is not that is to be there. */
+static bool is_pool_amiss(struct looking *l, const struct event *event)
+{
+    struct str name = event->pool.record.name;
+    bool is_there = pool_table_find(&l->c->pool_table, name) != NULL;
+
+    if (l->pool_wish == POOL_WISH_NONE ||
+        is_there == (l->pool_wish == POOL_WISH_THERE)) {
+        return false;
+    }
+    (void)err_set(&l->err, -ERR_INVALID,
+                  is_there ? "pool \"%.*s\" exists already"
+                           : "could not find pool \"%.*s\"",
+                  STR_ARG(name));
+    return refuse(l, is_there ? COMMAND_EXISTS : COMMAND_NOT_FOUND,
+                  l->err.text);
+}
+
 /* What could not be applied is not appended. */
 static bool is_refused(struct looking *l, const struct event *event)
 {
+    if ((event->type == EVENT_POOL_SET || event->type == EVENT_POOL_DELETED) &&
+        is_pool_amiss(l, event)) {
+        return true;
+    }
     if (event->type == EVENT_POLICY_SET) {
         struct policy_box *box = policy_box_read(event->policy.text, &l->err);
         if (!box) {
@@ -217,7 +240,7 @@ static void add_sequence(struct looking *l, struct str bytes,
 bool batch_add_events(struct control *c, struct command *command,
                       bool *ret_must_wait)
 {
-    struct looking l = {.c = c};
+    struct looking l = {.c = c, .pool_wish = command->events.pool_wish};
     uint32_t before = c->batch.log.event_count;
     struct judged *judged = arena_alloc_array(
         &c->batch.arena, command->events.sequence_count, sizeof(*judged));

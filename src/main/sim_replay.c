@@ -98,10 +98,11 @@ static void print_json(const struct control_audit_counts *counts,
                 "{\"records\": %" PRIu64 ", \"first_record\": %" PRIu64
                 ", \"last_record\": %" PRIu64 ", \"events\": %" PRIu64
                 ", \"decisions\": %" PRIu64 ", \"rounds\": %" PRIu64
-                ", \"is_same\": %s",
+                ", \"unseen_rounds\": %" PRIu64 ", \"is_same\": %s",
                 counts->record_count, counts->first_seq, counts->last_seq,
                 counts->event_count, counts->decision_count,
-                counts->round_count, difference ? "false" : "true");
+                counts->round_count, counts->unseen_round_count,
+                difference ? "false" : "true");
     if (difference) {
         strbuf_addf(&text, ", \"record\": %" PRIu64 ", \"event\": %u, ",
                     difference->seq, difference->index);

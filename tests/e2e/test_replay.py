@@ -15,6 +15,29 @@ executor:
     runTime: 50ms
 """
 
+POOLS = """
+scheduling:
+  balancePeriod: 100ms
+planner:
+  threads: 2
+executor:
+  runtime: fake
+  fake:
+    nodes:
+      - {name: a, count: 2, labels: [a=true], resources: {cpu: 4, memory: 16Gi, ephemeral-storage: 10Gi}}
+      - {name: b, count: 2, labels: [b=true], resources: {cpu: 4, memory: 16Gi, ephemeral-storage: 10Gi}}
+      - {name: n, count: 1, resources: {cpu: 4, memory: 16Gi, ephemeral-storage: 10Gi}}
+    runTime: 100ms
+"""
+POOL = """
+apiVersion: resource.aibee.cn/v1alpha1
+kind: Pool
+metadata: {{name: {name}}}
+spec:
+  nodeSelector:
+    matchLabels: {{{name}: "true"}}
+"""
+
 
 class Replay(unittest.TestCase):
     def setUp(self):
@@ -54,6 +77,38 @@ class Replay(unittest.TestCase):
         # Each job was at least leased and ended, or cancelled.
         self.assertGreaterEqual(after["decisions"], 60 * 2 + 30)
         self.assertGreater(after["rounds"], 0)
+
+
+class ReplayOfPools(Replay):
+    """Each pool is planned in threads beside the leader, and lends."""
+
+    def setUp(self):
+        self.berth = harness.Berth(POOLS).start()
+        self.addCleanup(self.berth.close)
+        self.berth.ctl("create", "queue", "q")
+        for name in ("a", "b"):
+            self.berth.ctl("create", "-f", "-",
+                           input_text=POOL.format(name=name))
+
+    def submit(self, job_set, count):
+        for pool in ("a", "b", None):
+            file = json.loads(job_file("q", job_set, *["true"] * (count // 3)))
+            for job in file["jobs"] if pool else ():
+                job["annotations"] = {"resource.aibee.cn/pool": pool}
+                for kind in ("requests", "limits"):
+                    job["podSpec"]["containers"][0]["resources"][kind][
+                        "cpu"] = "1"
+            self.berth.ctl("submit", "-", input_text=json.dumps(file))
+
+    def test_every_round_in_threads_is_made_again(self):
+        for job_set in ("first", "second", "third"):
+            self.submit(job_set, 120)
+        harness.wait_for("all has ended", lambda: not self.waiting())
+        self.berth.stop()
+        after = self.replay()
+        self.assertTrue(after["is_same"])
+        self.assertGreater(after["rounds"], 20)
+        self.assertEqual(after["unseen_rounds"], 0)
 
 
 if __name__ == "__main__":

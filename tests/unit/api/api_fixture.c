@@ -161,6 +161,9 @@ static void take(struct fixture_leader *leader, struct command *command)
     command->result = fixture->trouble.result;
     command->result_text = fixture->trouble.text;
     pthread_mutex_unlock(&leader->mutex);
+    if (command->kind == COMMAND_EVENTS) {
+        fixture->pool_wish = (int)command->events.pool_wish;
+    }
     if (command->result == COMMAND_OK) {
         switch ((int)command->kind) {
         case COMMAND_SUBMIT:

@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+
 #include "api/api.h"
 #include "rpc/rpc_channel.h"
 
@@ -31,6 +33,7 @@ struct fixture {
     const char *credentials; /* header of calls; NULL: none */
     /* Answers exchanges; NULL: nothing to lease. */
     void (*on_exchange)(struct fixture *fixture, struct command *command);
+    atomic_int pool_wish; /* of the last COMMAND_EVENTS */
     void *exchange_ctx;
     const struct log_source *logs; /* NULL: none */
     _Atomic bool is_store_held;    /* the store stays behind the log */

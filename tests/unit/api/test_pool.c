@@ -84,7 +84,7 @@ static enum rpc_code delete(struct fixture *f, const char *name) {
     return fixture_code(f, "/berth.api.Berth/DeletePool", &request.base);
 }
 
-static void a_pool_is_made_once_and_changed_where_it_is(void **state)
+static void whether_a_pool_is_there_is_the_leaders_to_say(void **state)
 {
     struct fixture f;
     struct known known;
@@ -92,13 +92,18 @@ static void a_pool_is_made_once_and_changed_where_it_is(void **state)
 
     begin(&f, &known, false);
     fixture_start(&f);
+    assert_int_equal(create(&f, "gpu"), RPC_OK);
+    assert_int_equal(f.pool_wish, POOL_WISH_NEW);
+    assert_int_equal(update(&f, "gpu"), RPC_OK);
+    assert_int_equal(f.pool_wish, POOL_WISH_THERE);
+    assert_int_equal(delete (&f, "gpu"), RPC_OK);
+    assert_int_equal(f.pool_wish, POOL_WISH_THERE);
+    fixture_trouble(&f, COMMAND_NOT_FOUND, STR("could not find it"));
     assert_int_equal(update(&f, "gpu"), RPC_NOT_FOUND);
     assert_int_equal(delete (&f, "gpu"), RPC_NOT_FOUND);
-    assert_int_equal(create(&f, "gpu"), RPC_OK);
-    known.is_there = true;
+    fixture_trouble(&f, COMMAND_EXISTS, STR("it exists already"));
     assert_int_equal(create(&f, "gpu"), RPC_ALREADY_EXISTS);
-    assert_int_equal(update(&f, "gpu"), RPC_OK);
-    assert_int_equal(delete (&f, "gpu"), RPC_OK);
+    assert_int_equal(known.query_count, 0);
     fixture_fini(&f);
 }
 
@@ -201,7 +206,7 @@ a_job_names_its_home_and_is_made_again_when_it_loses_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_pool_is_made_once_and_changed_where_it_is),
+        TEST(whether_a_pool_is_there_is_the_leaders_to_say),
         TEST(what_may_not_be_is_refused_before_the_leader_is_asked),
         TEST(each_needs_its_permission),
         TEST(a_job_names_its_home_and_is_made_again_when_it_loses_it),

@@ -130,6 +130,47 @@ static void pools_outlive_the_leader_by_a_checkpoint(void **state)
     assert_pools(s, "default a");
 }
 
+static struct command *wish_command(const char *name, enum event_type type,
+                                    enum pool_wish wish)
+{
+    auto_arena arena = {0};
+    struct pool_record record = {.name = str_of(name)};
+    struct event event = stage_event_make(type);
+
+    event.pool.record = record;
+    event.pool.encoded =
+        wire_encode_arena(&pool_message_of(&record, &arena)->base, &arena);
+    struct command *command = stage_event_command("", "", "anna", &event);
+    command->events.pool_wish = wish;
+    return command;
+}
+
+static void
+of_two_who_make_a_pool_at_once_one_is_told_that_it_exists(void **state)
+{
+    struct stage *s = *state;
+
+    stage_post(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
+    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
+    assert_int_equal(s->answer->result, COMMAND_EXISTS);
+    assert_int_equal(stage_count(s, EVENT_POOL_SET), 1);
+    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_THERE));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+}
+
+static void of_two_who_delete_a_pool_at_once_one_finds_none(void **state)
+{
+    struct stage *s = *state;
+
+    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_THERE));
+    assert_int_equal(s->answer->result, COMMAND_NOT_FOUND);
+    stage_do(s, wish_command("a", EVENT_POOL_SET, POOL_WISH_NEW));
+    stage_post(s, wish_command("a", EVENT_POOL_DELETED, POOL_WISH_THERE));
+    stage_do(s, wish_command("a", EVENT_POOL_DELETED, POOL_WISH_THERE));
+    assert_int_equal(s->answer->result, COMMAND_NOT_FOUND);
+    assert_pools(s, "default");
+}
+
 static void a_pool_of_the_configuration_is_no_object(void **state)
 {
     struct stage *s = *state;
@@ -698,6 +739,8 @@ int main(void)
         STAGED(a_pool_set_again_is_as_it_was_set_last),
         STAGED(pools_outlive_the_leader),
         STAGED(pools_outlive_the_leader_by_a_checkpoint),
+        STAGED(of_two_who_make_a_pool_at_once_one_is_told_that_it_exists),
+        STAGED(of_two_who_delete_a_pool_at_once_one_finds_none),
         STAGED(a_pool_of_the_configuration_is_no_object),
         STAGED(there_are_only_so_many_pools),
     };
