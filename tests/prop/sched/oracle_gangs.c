@@ -199,6 +199,17 @@ static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
     return true;
 }
 
+/* Whether some sub-group must be near together. */
+static bool has_caps(const struct oracle *o, int gang)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_same_gang(o, gang, j) && o->in->jobs[j].hops != NO_LIMIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool oracle_place_gang(struct oracle *o, int gang)
 {
     int wanted = oracle_gang_count(o, gang, WAITING);
@@ -214,7 +225,8 @@ bool oracle_place_gang(struct oracle *o, int gang)
     if (o->may_go_away) {
         is_done = try_gang(o, gang, wanted, needed, 0);
     }
-    if (!is_done && !is_near && o->kind == ROUND_BALANCE && !o->is_filling) {
+    if (!is_done && (!is_near || !has_caps(o, gang)) &&
+        o->kind == ROUND_BALANCE && !o->is_filling) {
         is_done = try_preempting(o, gang, wanted, needed);
     }
     o->may_go_away = false;
