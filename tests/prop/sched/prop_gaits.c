@@ -105,7 +105,7 @@ static void come_or_go(struct trial *trial, int index)
 
 /* 20. With jobs of one size the fast path on every event and then the balance
  * round end in an allocation that differs from the balance round's alone by
- * at most one job per queue. */
+ * at most one job per queue, where it may preempt for fairness. */
 static bool the_fast_path_ends_like_balance(struct tape *tape)
 {
     struct trial hasty = {.now = TRIAL_NOW}, calm = {.now = TRIAL_NOW};
@@ -113,6 +113,7 @@ static bool the_fast_path_ends_like_balance(struct tape *tape)
 
     instance_draw(tape, &hasty.instance);
     instance_make_uniform(&hasty.instance);
+    hasty.instance.is_fair_share_off = false;
     calm.instance = hasty.instance;
     built_init(&hasty.built, &hasty.instance, 0);
     built_init(&calm.built, &calm.instance, 0);
