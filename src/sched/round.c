@@ -27,16 +27,22 @@ static void note_pass(const struct round *round,
     if (!hold && !own) {
         return;
     }
-    struct class class =
-        *class_at(round, class_of_job(round->sched, decision->job));
-    class.level = (uint8_t)level_of(round->sched, decision->priority);
-    enum pass pass = reserve_pass(round, hold, &class, decision->node);
+    const struct class *class =
+        class_at(round, class_of_job(round->sched, decision->job));
+    struct class away;
+    uint32_t level = level_of(round->sched, decision->priority);
+    if (class->level != level) {
+        away = *class;
+        away.level = (uint8_t)level;
+        class = &away;
+    }
+    enum pass pass = reserve_pass(round, hold, class, decision->node);
     decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
     if (pass == PASS_YIELDS) {
         decision->yields_to = hold->job;
     }
     if (own && decision->yields_to == NONE &&
-        reserve_pass(round, own, &class, decision->node) == PASS_YIELDS) {
+        reserve_pass(round, own, class, decision->node) == PASS_YIELDS) {
         decision->is_backfilled = true;
         decision->yields_to = own->job;
     }
