@@ -199,6 +199,33 @@ static void a_node_opens_as_its_group_goes(void **state)
     assert_int_equal(world_running_of(w, high, 2), 2);
 }
 
+/* Memory is short where the cores would be, though the gang asks for none: it
+ * has no room there now, but may have when the other ends. */
+static void a_node_that_shrank_keeps_no_gang_from_its_reservation(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 4, .memory_gb = 4});
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "fixed", .memory_gb = 4});
+    world_lease(w, other, node, 0);
+    world_node(w, &(struct world_node){"n", .cores = 4, .memory_gb = 1});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cores = 3}, &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, group);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -212,6 +239,7 @@ int main(void)
         SCENARIO(what_is_left_of_a_group_starts_anew),
         SCENARIO(nodes_are_cleared_beside_empty_ones),
         SCENARIO(a_node_opens_as_its_group_goes),
+        SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
     };
 
     return RUN_TESTS(tests);
