@@ -50,7 +50,7 @@ static int goes(const struct class *class)
 
 /* Put a run where it belongs; false when it goes neither at once nor never. */
 static bool add_run(const struct sched *sched, const struct ready_memory *m,
-                    const struct run *run, struct piles *piles)
+                    const struct run *run, int64_t now_ms, struct piles *piles)
 {
     bool is_yielder = run->yields_to && run->yields_to == m->serial;
 
@@ -64,8 +64,7 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
     if (when == 0) {
         return true;
     }
-    bool has_begun =
-        run->started_ms == INT64_MAX || run->started_ms <= sched->plan_now_ms;
+    bool has_begun = run->started_ms == INT64_MAX || run->started_ms <= now_ms;
     return when == 1 && has_begun &&
            add(piles,
                is_yielder ? NONE : sched->accounts.items[run->account].queue,
@@ -73,7 +72,7 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
 }
 
 static bool gather(const struct sched *sched, const struct ready_memory *m,
-                   uint32_t node, struct piles *piles)
+                   uint32_t node, int64_t now_ms, struct piles *piles)
 {
     size_t first = (size_t)node * sched->level_count;
 
@@ -87,7 +86,7 @@ static bool gather(const struct sched *sched, const struct ready_memory *m,
                       ? sched->nodes.items[node].run_first
                       : NONE;
     for (; at != NONE; at = sched->runs.items[at].node_next) {
-        if (!add_run(sched, m, &sched->runs.items[at], piles)) {
+        if (!add_run(sched, m, &sched->runs.items[at], now_ms, piles)) {
             return false;
         }
     }
@@ -244,7 +243,7 @@ bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node)
     if (!reserve_goes_by_level(r, node) ||
         (r->round->sched->whole_gang_count &&
          whole_node_opens_whole(r->round, r->holder, node)) ||
-        !gather(r->round->sched, m, node, &piles)) {
+        !gather(r->round->sched, m, node, r->round->now_ms, &piles)) {
         return false;
     }
     keep(m, &m->nodes.items[node], &piles);
@@ -273,6 +272,9 @@ static bool is_covered(const struct ready_pile *some, uint32_t some_count,
 static bool is_memory_right(const struct sched *sched,
                             const struct ready_memory *m)
 {
+    /* Runs may have begun since the last plan. */
+    int64_t now_ms =
+        sched->now_ms > sched->plan_now_ms ? sched->now_ms : sched->plan_now_ms;
     struct piles piles;
 
     for (uint32_t i = 0; i < m->nodes.count; i++) {
@@ -282,7 +284,7 @@ static bool is_memory_right(const struct sched *sched,
             continue;
         }
         const struct ready_pile *items = &m->piles.items[ready->step_first];
-        if (!gather(sched, m, i, &piles) ||
+        if (!gather(sched, m, i, now_ms, &piles) ||
             !is_covered(items, ready->step_count, piles.items, piles.count) ||
             !is_covered(piles.items, piles.count, items, ready->step_count)) {
             return false;
