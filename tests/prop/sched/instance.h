@@ -163,6 +163,9 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
+/* Gangs with terms of which too few are left to start ever are admitted no
+ * longer. */
+void instance_forget_groups(struct instance *instance, int now);
 /* Let some jobs and gangs be at home in another pool. */
 void instance_lend(struct tape *tape, struct instance *instance);
 /* Make it a workload of one-core jobs of one class on nodes alike. */

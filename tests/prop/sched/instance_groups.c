@@ -76,6 +76,35 @@ static void draw_running(struct tape *tape, struct instance *instance,
     }
 }
 
+/* What of a job's sub-group is there, or has succeeded. */
+static int count_left(const struct instance *instance, int index)
+{
+    const struct instance_job *job = &instance->jobs[index];
+    int count = 0;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *other = &instance->jobs[j];
+        count += other->gang == job->gang &&
+                 other->sub_group == job->sub_group &&
+                 (other->is_there || other->has_succeeded);
+    }
+    return count;
+}
+
+void instance_forget_groups(struct instance *instance, int now)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *job = &instance->jobs[j];
+        bool is_lost =
+            job->has_terms && count_left(instance, j) < job->sub_minimum;
+        for (int k = 0; k < instance->job_count && is_lost; k++) {
+            bool is_of = instance->jobs[k].gang == job->gang;
+            instance->jobs[k].admitted = is_of ? 0 : instance->jobs[k].admitted;
+        }
+    }
+    instance_advance(instance, now);
+}
+
 void instance_lend(struct tape *tape, struct instance *instance)
 {
     instance->is_object = once_in(tape, 2);

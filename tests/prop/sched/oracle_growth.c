@@ -53,6 +53,11 @@ bool oracle_step_grow(struct step *step, int index)
     if (node == NO_NODE) {
         return false;
     }
+    /* What is reserved bounds it as it bounds work of its lifetime. */
+    bool is_beside = oracle_pass(o, job, node) == PASS_BESIDE;
+    for (int k = 0; k < INSTANCE_KINDS && is_beside; k++) {
+        o->hold.extra[node][k] -= o->in->jobs[job].request[k];
+    }
     o->status[job] = PLACED;
     o->node[job] = node;
     oracle_flows_rise(o, grower->queue);

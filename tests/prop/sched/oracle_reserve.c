@@ -49,6 +49,9 @@ static int needed_of(const struct oracle *o, int unit)
     for (int j = 0; j < o->in->job_count; j++) {
         waiting += oracle_is_member(o, unit, j);
     }
+    if (o->in->jobs[unit].has_terms) {
+        return waiting;
+    }
     if (o->in->jobs[unit].gang) {
         lacking = o->in->jobs[unit].minimum - oracle_gang_running(o, unit);
         lacking = lacking < 1 ? 1 : lacking;

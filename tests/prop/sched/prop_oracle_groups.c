@@ -81,6 +81,7 @@ static bool agrees_through_rounds(struct tape *tape,
                 pass_job(tape, &instance, &built, j, now);
             }
         }
+        instance_forget_groups(&instance, now);
     }
     built_fini(&built);
     return holds;
@@ -93,6 +94,21 @@ static bool agrees_on_running_groups(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    return agrees_through_rounds(tape, &instance);
+}
+
+/* The same where the first that has no room is reserved for, in the profile
+ * `berth`; nobody has nodes whole there. */
+static bool agrees_on_groups_that_wait(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    for (int j = 0; j < instance.job_count; j++) {
+        instance.jobs[j].is_whole = false;
+    }
+    instance.window = instance.window_per_queue = 1;
+    instance.has_backfill = true;
     return agrees_through_rounds(tape, &instance);
 }
 
@@ -115,6 +131,8 @@ int main(void)
     bool holds = prop_check("agrees_on_running_groups",
                             agrees_on_running_groups, 3000, 0);
 
+    holds &= prop_check("agrees_on_groups_that_wait",
+                        agrees_on_groups_that_wait, 3000, 0);
     holds &= prop_check("agrees_on_borrowers", agrees_on_borrowers, 3000, 0);
     return holds ? 0 : 1;
 }
