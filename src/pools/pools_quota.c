@@ -218,8 +218,10 @@ static void count_decided(struct pools *pools, const struct shard *but)
         for (size_t k = 0; shard && shard != but && k < shard->decisions.count;
              k++) {
             const struct sched_decision *decision = &shard->decisions.items[k];
+            bool is_here =
+                pools->places.items[decision->job].shard == shard->index;
             struct quota_book *book =
-                decision->action == SCHED_LEASE
+                decision->action == SCHED_LEASE && is_here
                     ? change_of(pools, decision->job, SCHED_LEASE, &request)
                     : NULL;
             if (book) {
