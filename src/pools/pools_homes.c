@@ -82,6 +82,34 @@ void gang_follow(struct pools *pools, uint32_t job, struct shard *to)
     }
 }
 
+static const void *copy_memory(const void *from, struct arena *arena)
+{
+    struct sched_gang_memory *memory = arena_alloc(arena, sizeof(*memory));
+
+    *memory = *(const struct sched_gang_memory *)from;
+    return memory;
+}
+
+static void apply_memory(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_remember(shard->sched, delta->job, delta->record);
+}
+
+/* What the gang of a job remembers goes with each of its members. */
+static void tell_memory(struct pools *pools, uint32_t job,
+                        const struct sched_gang_memory *memory)
+{
+    struct delta delta = delta_of(apply_memory);
+
+    if (memory->sub_group_count) {
+        delta.record = memory;
+        delta.copy = copy_memory;
+        job_tell(pools, job, &delta);
+    }
+}
+
 void job_move(struct pools *pools, uint32_t job, struct shard *to)
 {
     struct place *place = job_place(pools, job);
@@ -89,9 +117,11 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     auto_arena arena = {0};
     struct sched_job record;
     struct sched_run run;
+    struct sched_gang_memory memory;
     uint32_t avoid_count;
 
     ASSERT(!from->is_busy);
+    sched_gang_memory(from->sched, place->local, &memory);
     sched_job_record(from->sched, place->local, &record);
     bool is_leased = sched_job_run(from->sched, place->local, &run);
     record.class_index = class_back(from, record.class_index);
@@ -111,6 +141,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     sched_job_remove(from->sched, place->local);
     job_give(pools, job);
     job_enter(pools, job, to, held);
+    tell_memory(pools, job, &memory);
     for (uint32_t i = 0; i < avoid_count; i++) {
         pools_job_avoid(pools, job, avoided[i]);
     }

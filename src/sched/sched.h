@@ -189,6 +189,19 @@ void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
 /* A leased job has succeeded: it counts for the minimum of its sub-group where
  * its gang has terms.  Told before it is removed. */
 void sched_job_succeeded(struct sched *sched, uint32_t job);
+/* What a gang with terms remembers beside its members, for another state that
+ * they go to. */
+struct sched_gang_memory {
+    uint32_t succeeded_counts[SUB_GROUPS_MAX]; /* by sub-group */
+    uint32_t sub_group_count;                  /* 0: there is nothing */
+    int64_t scaled_ms;                         /* the last time, or INT64_MIN */
+};
+/* Of the gang of a job. */
+void sched_gang_memory(const struct sched *sched, uint32_t job,
+                       struct sched_gang_memory *ret_memory);
+/* Its gang remembers at least that. */
+void sched_gang_remember(struct sched *sched, uint32_t job,
+                         const struct sched_gang_memory *memory);
 /* The gang of a job was scaled at a time, so that its freezing window starts:
  * told with each decision that `is_scaling` once it is durable. */
 void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);

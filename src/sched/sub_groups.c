@@ -490,6 +490,52 @@ static void unpack_gang(struct sched *sched, struct history_reader *reader)
     }
 }
 
+void sched_gang_memory(const struct sched *sched, uint32_t job,
+                       struct sched_gang_memory *ret_memory)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    const struct sub_groups *subs =
+        at == NONE ? NULL : sched->gangs.items[at].subs;
+
+    *ret_memory = (struct sched_gang_memory){.scaled_ms = INT64_MIN};
+    if (!subs) {
+        return;
+    }
+    ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
+    if (subs->succeeded_count || ret_memory->scaled_ms != INT64_MIN) {
+        ret_memory->sub_group_count = subs->terms.sub_group_count;
+    }
+    for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
+        ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
+    }
+}
+
+void sched_gang_remember(struct sched *sched, uint32_t job,
+                         const struct sched_gang_memory *memory)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
+
+    if (!gang || !gang->subs) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    for (uint32_t s = 0;
+         s < memory->sub_group_count && s < gang->subs->terms.sub_group_count;
+         s++) {
+        uint32_t *count = &gang->subs->items[s].succeeded_count;
+        if (*count < memory->succeeded_counts[s]) {
+            gang->subs->succeeded_count += memory->succeeded_counts[s] - *count;
+            *count = memory->succeeded_counts[s];
+        }
+    }
+    if (gang->scaled_ms < memory->scaled_ms) {
+        gang->scaled_ms = memory->scaled_ms;
+    }
+    gang_attach(sched, at);
+}
+
 void sub_groups_unpack(struct sched *sched, struct history_reader *reader)
 {
     uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);

@@ -1,0 +1,130 @@
+/* What goes with a gang that moves from pool object to pool object. */
+#include "pools_stage.h"
+
+enum { PODS = 3, SCALED_MS = 500 };
+
+/* A gang of two to three one-core pods at home in pool a, of which two run
+ * there; one of them succeeds.  It was scaled before. */
+static uint32_t begin(struct pools_stage *stage)
+{
+    struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
+    struct requirement requirement = {
+        .requests = {&cpu, 1},
+        .priority_class = STR("armada-preemptible"),
+        .lifetime_ms = LIFETIME_BY_CLASS,
+    };
+    struct gang_terms terms = {
+        .kind = GANG_TRAINING_TOLERANT,
+        .sub_groups = {{STR("trainer"), 2, PODS, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    auto_strbuf packed = {0};
+
+    pools_stage_init(stage);
+    pools_stage_pool(stage, "a", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(stage, "a1", "a", 2);
+    gang_terms_pack(&packed, &terms);
+    for (uint32_t i = 0; i < PODS; i++) {
+        struct sched_job record = {
+            .class_index = pools_class_add(stage->pools, &requirement),
+            .submitted_ms = i,
+            .id = {{0, i + 1}},
+            .pool = STR("a"),
+            .gang_id = STR("gang"),
+            .gang_cardinality = PODS,
+            .gang_minimum = 2,
+            .gang_terms = strbuf_str(&packed),
+        };
+        pools_job_add(stage->pools, stage->job_count++, &record);
+    }
+    pools_stage_round(stage, "a");
+    assert_true(pools_job_node(stage->pools, 0) != SCHED_NONE);
+    assert_true(pools_job_node(stage->pools, 1) != SCHED_NONE);
+    pools_gang_scaled(stage->pools, 1, SCALED_MS);
+    pools_job_succeeded(stage->pools, 0);
+    pools_job_remove(stage->pools, 0);
+    return 1;
+}
+
+static bool runs(const struct pools_stage *stage, uint32_t job)
+{
+    return pools_job_node(stage->pools, job) != SCHED_NONE;
+}
+
+/* The time at which the gangs of a shard were scaled last. */
+static int64_t scaled_ms(struct pools_stage *stage, uint32_t shard)
+{
+    struct sched *sched = pools_plan_begin(stage->pools, shard);
+    struct sched_gang_memory memory = {.scaled_ms = INT64_MIN};
+    struct sched_plan plan;
+
+    for (uint32_t job = 0; job < sched_jobs_end(sched); job++) {
+        if (sched_job_is_known(sched, job)) {
+            sched_gang_memory(sched, job, &memory);
+        }
+    }
+    sched_plan(sched, stage->now_ms, ROUND_FAST, 16, &plan);
+    (void)pools_plan_end(stage->pools, shard, &plan);
+    pools_plan_forget(stage->pools, shard);
+    return memory.scaled_ms;
+}
+
+static void who_has_succeeded_counts_when_the_pool_is_deleted(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_job_requeue(stage.pools, job, SCHED_NONE);
+    pools_pool_delete(stage.pools, STR("a"));
+    (void)pools_stage_node(&stage, "d1", "", 1); /* room for one */
+    pools_stage_round(&stage, "");
+    assert_true(runs(&stage, 1) || runs(&stage, 2));
+    pools_stage_fini(&stage);
+}
+
+static void it_stays_frozen_when_its_node_changes_its_pool(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    (void)begin(&stage);
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "b", 2);
+    uint32_t shard = pools_stage_shard(&stage, "b");
+    assert_int_equal(pools_job_shard(stage.pools, 1), shard);
+    assert_true(scaled_ms(&stage, shard) == SCALED_MS);
+    /* What waits of it came along. */
+    assert_int_equal(pools_job_shard(stage.pools, 2), shard);
+    pools_stage_fini(&stage);
+}
+
+static void and_when_it_goes_home_again(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "b", 2);
+    pools_job_requeue(stage.pools, job, SCHED_NONE);
+    uint32_t shard = pools_stage_shard(&stage, "a");
+    assert_int_equal(pools_job_shard(stage.pools, 1), shard);
+    assert_int_equal(pools_job_shard(stage.pools, 2), shard);
+    assert_true(scaled_ms(&stage, shard) == SCALED_MS);
+    (void)pools_stage_node(&stage, "a2", "a", 1);
+    pools_stage_round(&stage, "a");
+    assert_true(runs(&stage, 1) || runs(&stage, 2));
+    pools_stage_fini(&stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_has_succeeded_counts_when_the_pool_is_deleted),
+        TEST(it_stays_frozen_when_its_node_changes_its_pool),
+        TEST(and_when_it_goes_home_again),
+    };
+
+    return RUN_TESTS(tests);
+}
