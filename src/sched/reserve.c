@@ -6,6 +6,9 @@
 #include "sched/truce.h"
 #include "sched/whole_node.h"
 
+/* Of a run that is asked when it goes, in nodes looked at. */
+enum { RUN_WORK = 4 };
+
 /* Saturating; both are times or durations of at least 0. */
 static int64_t later(int64_t at_ms, int64_t by_ms)
 {
@@ -436,6 +439,7 @@ bool reserve_is_possible(struct round *round, const struct claim *claim)
 
     for (uint32_t i = 0; !claim->is_gang && i < round->sched->nodes.count;
          i++) {
+        round->counters->nodes_examined++;
         if (holds_empty(&r, i)) {
             return true;
         }
@@ -446,6 +450,21 @@ bool reserve_is_possible(struct round *round, const struct claim *claim)
     return reserve_gang_is_plain(&r, &is_possible)
                ? is_possible
                : reserve_make(round, claim, &scratch);
+}
+
+/* What a reservation costs counts as work of the plan.  What is remembered of
+ * nodes is history, and must not: so it is a look at each node, as in most
+ * rounds.  One that was not to be had may be followed by many others in the
+ * same plan, each with other nodes to learn of: for it all runs count too. */
+static void count_work(struct round *round, bool is_made)
+{
+    const struct sched *sched = round->sched;
+
+    round->counters->nodes_examined += sched->nodes.count;
+    if (!is_made) {
+        round->counters->nodes_examined +=
+            (sched->runs.count - sched->spare_runs.count) * RUN_WORK;
+    }
 }
 
 bool reserve_make(struct round *round, const struct claim *claim,
@@ -468,5 +487,6 @@ bool reserve_make(struct round *round, const struct claim *claim,
     chain_planned(&r);
     bool is_made = claim->is_gang ? reserve_for_gang(&r) : reserve_for_job(&r);
     VEC_FREE(&r.releases);
+    count_work(round, is_made);
     return is_made;
 }

@@ -75,6 +75,7 @@ static void choose_order(struct spots *spots, uint32_t job)
     uint32_t count = spots->only ? spots->only->count : spots->count;
 
     spots->order_count = 0;
+    round->counters->nodes_examined += count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
         if (at != NONE &&

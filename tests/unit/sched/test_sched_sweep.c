@@ -270,6 +270,40 @@ static void admitted_work_is_tried_once_a_sweep(void **state)
     assert_string_equal(world_node_of(w, behind), "n");
 }
 
+/* What is reserved for one that waits is looked for on all nodes, in each plan,
+ * and counts like other looks. */
+static void reservations_count_as_work(void **state)
+{
+    enum { NODES = 100 };
+    struct world *w = *state;
+    char names[NODES][4];
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.round_work_max = 0;
+    world_restart(w);
+    world_queue(w, "A", 1);
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "n%u", i);
+        world_node(w, &(struct world_node){names[i], .cores = 2});
+    }
+    world_submit_many(w,
+                      &(struct world_job){
+                          .queue = "A", .priority_class = "fixed", .cores = 1},
+                      NODES);
+    sweep(w, ROUND_FAST, 0);
+    uint64_t before = w->plan.counters.nodes_examined;
+    world_submit_many(w,
+                      &(struct world_job){
+                          .queue = "A", .priority_class = "fixed", .cores = 1},
+                      NODES);
+    world_submit(w, &(struct world_job){
+                        .queue = "A", .priority_class = "fixed", .cores = 2});
+    world_round(w, ROUND_FAST, 1);
+    assert_int_equal(w->plan.decisions[w->plan.decision_count - 1].action,
+                     SCHED_ADMIT);
+    assert_true(w->plan.counters.nodes_examined >= before + NODES);
+}
+
 /* A checkpoint in the middle of a sweep goes on where the sweep stood. */
 static void an_open_sweep_is_history(void **state)
 {
@@ -331,6 +365,7 @@ int main(void)
         SCENARIO(one_gang_is_the_most_beyond_the_bound),
         SCENARIO(a_gang_that_costs_much_ends_its_plan),
         SCENARIO(admitted_work_is_tried_once_a_sweep),
+        SCENARIO(reservations_count_as_work),
         SCENARIO(an_open_sweep_is_history),
         SCENARIO(absurd_requests_stop_nobody),
     };
