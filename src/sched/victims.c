@@ -159,6 +159,7 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
 
+    round->counters->nodes_examined += search->only ? search->only->count : 0;
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {
         consider(search, search->only->nodes[i], &best);
     }
@@ -632,6 +633,7 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
     struct fit best = {NONE, 0};
     struct search context = *search;
 
+    round->counters->nodes_examined += search->only ? search->only->count : 0;
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {
         consider_room(search, search->only->nodes[i], p, evicted_max, &best);
     }
