@@ -1,4 +1,6 @@
 /* Applications: which job is of which, and how they stand. */
+#include <stdlib.h>
+
 #include "control/control_private.h"
 
 struct str application_of(const struct job_view *view,
@@ -8,19 +10,51 @@ struct str application_of(const struct job_view *view,
                                              : view->job_set;
 }
 
+/* A job of a queue. */
+struct fed {
+    struct job_id id;
+    uint32_t job;
+};
+
+static int compare_fed(const void *a, const void *b)
+{
+    const struct fed *x = a;
+    const struct fed *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+static void feed(struct control *c, uint32_t job)
+{
+    struct job_view view;
+    struct job_digest digest;
+
+    jobs_get(c->jobs, job, &view);
+    jobs_digest(c->jobs, job, &digest);
+    pools_job_application(c->pools, job, application_of(&view, &digest),
+                          digest.has_stateaware_off);
+}
+
+/* In order of ids, not of the table: what an application is at first hangs on
+ * which of its jobs is told first, and leaders number jobs as they met them. */
 void apps_feed(struct control *c, uint32_t queue)
 {
+    VEC(struct fed) list = {0};
+
     for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        struct job_view view;
-        struct job_digest digest;
-        if (!jobs_is_live(c->jobs, job) || c->links.items[job].queue != queue) {
-            continue;
+        if (jobs_is_live(c->jobs, job) && c->links.items[job].queue == queue) {
+            struct job_view view;
+            jobs_get(c->jobs, job, &view);
+            VEC_PUSH(&list, (struct fed){view.id, job});
         }
-        jobs_get(c->jobs, job, &view);
-        jobs_digest(c->jobs, job, &digest);
-        pools_job_application(c->pools, job, application_of(&view, &digest),
-                              digest.has_stateaware_off);
     }
+    if (list.count) {
+        qsort(list.items, list.count, sizeof(*list.items), compare_fed);
+    }
+    for (size_t i = 0; i < list.count; i++) {
+        feed(c, list.items[i].job);
+    }
+    VEC_FREE(&list);
 }
 
 const char *application_state_name(enum sched_app_state state)
