@@ -173,7 +173,6 @@ static uint32_t give_up(struct elog_sqlite *log, int rc, int *ret_result)
     *ret_result = rc == -ERR_FULL ? rc : -ERR_IO;
     /* In bulk, records that were told are undone with it. */
     log->is_broken = *ret_result == -ERR_IO || log->is_bulk;
-    log->is_open = false;
     return 0;
 }
 
@@ -200,6 +199,7 @@ static uint32_t append_some(struct elog_sqlite *log, uint32_t from,
         return (uint32_t)rc;
     }
     sq_rollback(log->db);
+    log->is_open = false;
     return give_up(log, rc, ret_result);
 }
 
