@@ -104,7 +104,7 @@ bool pools_plan_commit(struct pools *pools, uint32_t index)
         index < pools->shards.count ? pools->shards.items[index] : NULL;
     bool has_lent = false;
 
-    if (!pools->is_mapped || !shard) {
+    if (!pools->is_mapped || !shard || shard->is_busy) {
         return false;
     }
     for (size_t i = 0; i < shard->moves.count; i++) {
