@@ -39,7 +39,7 @@ static int column_width(const struct table *table, uint32_t column)
 }
 
 static void print_cell(const struct table *table, uint32_t column,
-                       const char *text, FILE *out)
+                       const int *widths, const char *text, FILE *out)
 {
     bool is_last = column + 1 == table->column_count;
 
@@ -47,17 +47,23 @@ static void print_cell(const struct table *table, uint32_t column,
     if (is_last) {
         fputc('\n', out);
     } else {
-        fprintf(out, "%*s", column_width(table, column) - width(text) + 2, "");
+        fprintf(out, "%*s", widths[column] - width(text) + 2, "");
     }
 }
 
 void table_print(struct table *table, FILE *out)
 {
+    int *widths =
+        arena_alloc_array(table->arena, table->column_count, sizeof(*widths));
+
     for (uint32_t column = 0; column < table->column_count; column++) {
-        print_cell(table, column, table->headings[column], out);
+        widths[column] = column_width(table, column);
+    }
+    for (uint32_t column = 0; column < table->column_count; column++) {
+        print_cell(table, column, widths, table->headings[column], out);
     }
     for (size_t i = 0; i < table->cells.count; i++) {
-        print_cell(table, (uint32_t)(i % table->column_count),
+        print_cell(table, (uint32_t)(i % table->column_count), widths,
                    table->cells.items[i], out);
     }
     VEC_FREE(&table->cells);

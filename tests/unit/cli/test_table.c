@@ -1,0 +1,69 @@
+/*
+ * table: columns as wide as their widest cell, however many rows there are.
+ */
+#include "cli/command.h"
+#include "unit.h"
+
+static const char *const headings[] = {"JOB", "REASON", "N"};
+
+/* What is written of a table. */
+static void print(struct table *table, struct strbuf *ret_text)
+{
+    char *bytes = NULL;
+    size_t byte_count = 0;
+    FILE *out = open_memstream(&bytes, &byte_count);
+
+    assert_non_null(out);
+    table_print(table, out);
+    (void)fclose(out);
+    strbuf_add(ret_text, bytes, byte_count);
+    free(bytes);
+}
+
+static void columns_are_as_wide_as_their_widest_cell(void **state)
+{
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}};
+    const char *const cells[] = {"a", "f\u00fcllt", "1", "longer", "", "12"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(cells); i++) {
+        table_add(&table, cells[i]);
+    }
+    print(&table, &text);
+    assert_string_equal(strbuf_text(&text), "JOB     REASON  N\n"
+                                            "a       f\u00fcllt   1\n"
+                                            "longer          12\n");
+    assert_int_equal(table.cells.count, 0);
+    (void)state;
+}
+
+/* Looking at every row for each cell would take many minutes. */
+static void a_table_of_very_many_rows_is_written_at_once(void **state)
+{
+    enum { ROW_COUNT = 100000 };
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct table table = {&arena, headings, ARRAY_COUNT(headings), {0}};
+
+    for (int i = 0; i < ROW_COUNT; i++) {
+        table_add(&table, "01m814ffhccs0a23k3aj12gxsm");
+        table_add(&table, "it waits");
+        table_addf(&table, "%d", i % 10);
+    }
+    print(&table, &text);
+    assert_int_equal(strbuf_str(&text).byte_count,
+                     (ROW_COUNT + 1) * strlen("01m814ffhccs0a23k3aj12gxsm  "
+                                              "it waits  0\n"));
+    (void)state;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(columns_are_as_wide_as_their_widest_cell),
+        TEST(a_table_of_very_many_rows_is_written_at_once),
+    };
+
+    return RUN_TESTS(tests);
+}
