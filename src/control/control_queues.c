@@ -35,30 +35,6 @@ static int64_t ppm(double share)
     return (int64_t)(share * (double)PPM + 0.5);
 }
 
-/* Runs by queue, pool and state. */
-static void count_runs(struct control *c, struct queue_share *shares,
-                       const uint32_t *row_of_queue, uint32_t pool_count)
-{
-    for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
-        struct job_view view;
-        if (!jobs_is_live(c->jobs, job) ||
-            jobs_state(c->jobs, job) == JOB_QUEUED) {
-            continue;
-        }
-        jobs_get(c->jobs, job, &view);
-        for (uint32_t p = 0; p < pool_count; p++) {
-            struct queue_share *share =
-                &shares[row_of_queue[c->links.items[job].queue] * pool_count +
-                        p];
-            if (str_equal(share->pool, view.run.pool)) {
-                share->leased_count += view.state == JOB_LEASED;
-                share->pending_count += view.state == JOB_PENDING;
-                share->running_count += view.state == JOB_RUNNING;
-            }
-        }
-    }
-}
-
 /* Resource-minutes; less than 0 is no budget. */
 static int64_t milli(double minutes)
 {
@@ -78,6 +54,8 @@ static void fill_share(struct control *c, struct command *command,
         queue_table_find(c->config.queues, queue->name);
 
     struct application_counts applications;
+    struct jobs_run_counts runs =
+        jobs_run_counts(c->jobs, queue->name, pools_pool_name(c->pools, pool));
 
     pools_queue_stats(c->pools, queue->index, pool, &stats);
     apps_count(c, queue->index, &applications);
@@ -97,6 +75,9 @@ static void fill_share(struct control *c, struct command *command,
         .budget_milli = milli(stats.budget_minutes),
         .budget_left_milli = milli(stats.budget_left_minutes),
         .queued_count = stats.queued_count,
+        .leased_count = runs.leased_count,
+        .pending_count = runs.pending_count,
+        .running_count = runs.running_count,
         .is_cordoned = !entry || entry->record.is_cordoned,
         .applications = applications,
         .allocated = name_amounts(c, &stats.allocated, &command->arena),
@@ -139,7 +120,6 @@ void queues_answer(struct control *c, struct command *command)
                        &command->queues.shares[i * pool_count + p]);
         }
     }
-    count_runs(c, command->queues.shares, row_of_queue, pool_count);
     count_looked(c, command->queues.shares, row_of_queue, pool_count);
     transitions_answer(c, command);
     command_answer(command, COMMAND_OK, "");

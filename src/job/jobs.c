@@ -18,6 +18,9 @@ void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state)
     if (state != JOB_NONE) {
         jobs->counts.by_state[state]++;
     }
+    if (row->run != JOBS_NONE) {
+        tally_move(jobs, row->run);
+    }
 }
 
 static uint32_t row_take(struct jobs *jobs)
@@ -218,6 +221,7 @@ struct jobs *jobs_create(void)
     struct jobs *jobs = mem_alloc(sizeof(*jobs));
 
     jobs->free_row = jobs->free_run = jobs->free_extra = JOBS_NONE;
+    jobs->free_tally = JOBS_NONE;
     return jobs;
 }
 
@@ -246,6 +250,8 @@ void jobs_destroy(struct jobs *jobs)
     VEC_FREE(&jobs->set_lists);
     VEC_FREE(&jobs->executor_lists);
     VEC_FREE(&jobs->gang_rows);
+    VEC_FREE(&jobs->tallies);
+    map_fini(&jobs->tally_of);
     VEC_FREE(&jobs->dirty);
     VEC_FREE(&jobs->dirty_groups);
     VEC_FREE(&jobs->below_groups);

@@ -108,6 +108,11 @@ struct jobs_counts {
     uint64_t late_count; /* events dropped, ever */
 };
 
+/* The runs of a queue in a pool, by their jobs' states. */
+struct jobs_run_counts {
+    uint32_t leased_count, pending_count, running_count;
+};
+
 struct jobs;
 
 /* An empty table.  The caller owns it. */
@@ -148,6 +153,10 @@ bool jobs_is_live(const struct jobs *jobs, uint32_t job);
 uint32_t jobs_run_index_end(const struct jobs *jobs);
 /* Counts, kept up to date. */
 struct jobs_counts jobs_counts(const struct jobs *jobs);
+
+/* Likewise those of the runs of a queue in a pool. */
+struct jobs_run_counts jobs_run_counts(const struct jobs *jobs,
+                                       struct str queue, struct str pool);
 
 /* The index of a job, or JOBS_NONE. */
 uint32_t jobs_find(const struct jobs *jobs, struct job_id id);

@@ -609,8 +609,19 @@ int jobs_decode(struct jobs *jobs, struct str bytes, struct err *err)
 
 void jobs_assert_valid(const struct jobs *jobs)
 {
-    uint32_t live = 0, with_run = 0;
+    uint32_t live = 0, with_run = 0, tallied = 0;
+    uint32_t leased = 0, pending = 0, running = 0;
 
+    for (size_t i = 0; i < jobs->tallies.count; i++) {
+        const struct tally_row *tally = &jobs->tallies.items[i];
+        tallied += tally->run_count;
+        leased += tally->counts.leased_count;
+        pending += tally->counts.pending_count;
+        running += tally->counts.running_count;
+    }
+    ASSERT(leased == jobs->counts.by_state[JOB_LEASED]);
+    ASSERT(pending == jobs->counts.by_state[JOB_PENDING]);
+    ASSERT(running == jobs->counts.by_state[JOB_RUNNING]);
     for (uint32_t job = 0; job < jobs->rows.count; job++) {
         const struct job_row *row = &jobs->rows.items[job];
         if (row->state == JOB_NONE) {
@@ -623,12 +634,12 @@ void jobs_assert_valid(const struct jobs *jobs)
         if (row->run != JOBS_NONE) {
             const struct run_row *run = &jobs->runs.items[row->run];
             with_run++;
-            ASSERT(run->job == job);
+            ASSERT(run->job == job && run->tallied_as == row->state);
             ASSERT(run->is_listed ==
                    job_state_has_run((enum job_state)row->state));
             ASSERT(jobs_find_run(jobs, run->id) == job);
         }
     }
     ASSERT(live == jobs->count && jobs->by_id.count == live);
-    ASSERT(jobs->by_run.count == with_run);
+    ASSERT(jobs->by_run.count == with_run && tallied == with_run);
 }

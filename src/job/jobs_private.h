@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "base/map.h"
 #include "base/vec.h"
 #include "job/groups.h"
 #include "job/id_index.h"
@@ -42,7 +43,16 @@ struct run_row {
     int32_t priority;
     int64_t leased_ms, started_ms; /* see struct job_run */
     uint32_t next, prev;           /* of the executor's runs, oldest first */
+    uint32_t tally;                /* tallies */
     bool is_listed;
+    uint8_t tallied_as; /* enum job_state: the job's, as its tally has it */
+};
+
+/* The runs of a queue in a pool. */
+struct tally_row {
+    uint32_t queue, pool; /* queues, strings; of a free row the next free one */
+    uint32_t run_count;   /* 0: free */
+    struct jobs_run_counts counts;
 };
 
 /* Rarely needed.  All but numbers are strings, or NONE. */
@@ -103,10 +113,13 @@ struct jobs {
     VEC(struct list_row) set_lists;      /* by index of sets */
     VEC(struct list_row) executor_lists; /* by index of executors */
     VEC(struct gang_row) gang_rows;      /* by index of gangs */
+    VEC(struct tally_row) tallies;
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
     uint32_t free_row, free_run, free_extra;  /* heads, or NONE */
+    uint32_t free_tally;                      /* likewise */
     struct id_index by_id, by_run;
+    struct map tally_of; /* queue and pool to tallies */
     struct jobs_counts counts;
     uint32_t count;
     struct snapshot *snapshot; /* owned; NULL: none is being written */
@@ -114,6 +127,15 @@ struct jobs {
 };
 
 enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
+
+/* Counting runs; jobs_tallies.c. */
+
+/* A run was made, and is counted as its job's state says. */
+void tally_enter(struct jobs *jobs, uint32_t run);
+/* Its job's state is another. */
+void tally_move(struct jobs *jobs, uint32_t run);
+/* It goes. */
+void tally_leave(struct jobs *jobs, uint32_t run);
 
 /* Membership; jobs_sets.c and jobs_gangs.c. */
 
@@ -149,6 +171,8 @@ void extra_set(struct jobs *jobs, uint32_t *member, struct str text);
 /* The index of a job set, or NAMES_NONE. */
 uint32_t set_find(const struct jobs *jobs, struct str queue,
                   struct str job_set);
+/* The index of a set's queue. */
+uint32_t set_queue(const struct jobs *jobs, uint32_t set);
 /* Queue and job set of a set. */
 void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
              struct str *ret_job_set);

@@ -77,6 +77,7 @@ void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
     jobs->rows.items[job].run = index;
     id_index_add(&jobs->by_run, jobs->runs.items, sizeof(*row), index);
     run_list(jobs, index);
+    tally_enter(jobs, index);
 }
 
 void jobs_run_moved(struct jobs *jobs, uint32_t job, struct str node_name)
@@ -106,6 +107,7 @@ void run_free(struct jobs *jobs, uint32_t job)
     uint32_t index = jobs->rows.items[job].run;
     struct run_row *row = &jobs->runs.items[index];
 
+    tally_leave(jobs, index);
     run_unlist(jobs, index);
     id_index_remove(&jobs->by_run, jobs->runs.items, sizeof(*row), row->id.v);
     names_unref(&jobs->executors, row->executor);

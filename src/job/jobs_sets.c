@@ -29,6 +29,11 @@ static uint32_t queue_of_key(struct str key)
     return queue;
 }
 
+uint32_t set_queue(const struct jobs *jobs, uint32_t set)
+{
+    return queue_of_key(names_get(&jobs->sets, set));
+}
+
 void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
              struct str *ret_job_set)
 {

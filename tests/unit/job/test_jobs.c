@@ -195,6 +195,38 @@ static void a_run_that_succeeds_makes_the_job_succeed(void **state)
     scene_end(&s);
 }
 
+static void assert_runs(const struct scene *s, const char *pool,
+                        struct jobs_run_counts wanted)
+{
+    struct jobs_run_counts got =
+        jobs_run_counts(s->jobs, STR("q"), str_of(pool));
+
+    assert_int_equal(got.leased_count, wanted.leased_count);
+    assert_int_equal(got.pending_count, wanted.pending_count);
+    assert_int_equal(got.running_count, wanted.running_count);
+}
+
+static void runs_are_counted_by_queue_pool_and_state(void **state)
+{
+    struct scene s = scene_make();
+
+    (void)state;
+    for (uint32_t n = 1; n <= 3; n++) {
+        submit(&s, n, (struct wish){0});
+        assert_runs(&s, "default", (struct jobs_run_counts){n - 1, 0, 0});
+        lease(&s, n);
+    }
+    assert_runs(&s, "default", (struct jobs_run_counts){3, 0, 0});
+    assert_runs(&s, "other", (struct jobs_run_counts){0, 0, 0});
+    (void)report(&s, 1, EVENT_RUN_ASSIGNED);
+    (void)report(&s, 2, EVENT_RUN_RUNNING);
+    assert_runs(&s, "default", (struct jobs_run_counts){1, 1, 1});
+    (void)report(&s, 2, EVENT_RUN_SUCCEEDED);
+    ASSERT_SAID(&s, EVENT_SUCCEEDED);
+    assert_runs(&s, "default", (struct jobs_run_counts){1, 1, 0});
+    scene_end(&s);
+}
+
 /* TRAP-14: attempts count only if the run was tried. */
 static void a_returned_lease_is_tried_four_times(void **state)
 {
@@ -481,6 +513,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_run_that_succeeds_makes_the_job_succeed),
+        TEST(runs_are_counted_by_queue_pool_and_state),
         TEST(a_returned_lease_is_tried_four_times),
         TEST(a_fail_fast_job_is_not_tried_again),
         TEST(cancelling_ends_a_job_in_every_state),
