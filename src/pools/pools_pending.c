@@ -48,27 +48,35 @@ static bool is_nothing(const struct resource_vec *amounts)
     return memcmp(amounts, &nothing, sizeof(nothing)) == 0;
 }
 
+/* What an executor said last, or NULL. */
+static struct pending_word *word_find(const struct pools *pools,
+                                      struct str executor)
+{
+    for (size_t i = 0; i < pools->words.count; i++) {
+        if (str_equal(str_of(pools->words.items[i].executor), executor)) {
+            return &pools->words.items[i];
+        }
+    }
+    return NULL;
+}
+
 /* Keep what an executor says; nothing is not kept. */
 static void word_set(struct pools *pools, struct str executor, struct str pool,
                      const struct resource_vec *amounts)
 {
-    size_t at = 0;
+    struct pending_word *word = word_find(pools, executor);
 
-    while (at < pools->words.count &&
-           !str_equal(str_of(pools->words.items[at].executor), executor)) {
-        at++;
-    }
     if (is_nothing(amounts)) {
-        if (at < pools->words.count) {
-            word_free(&pools->words.items[at]);
-            pools->words.items[at] = pools->words.items[--pools->words.count];
+        if (word) {
+            word_free(word);
+            *word = pools->words.items[--pools->words.count];
         }
         return;
     }
-    if (at == pools->words.count) {
+    if (!word) {
         VEC_PUSH(&pools->words, (struct pending_word){.executor = NULL});
+        word = &pools->words.items[pools->words.count - 1];
     }
-    struct pending_word *word = &pools->words.items[at];
     char *name = str_dup(executor);
     word_free(word);
     *word = (struct pending_word){
@@ -96,15 +104,27 @@ static struct resource_vec sum_of(const struct pools *pools, struct str pool)
     return sum;
 }
 
+static void tell_first(struct pools *pools, struct str pool)
+{
+    struct resource_vec sum = sum_of(pools, pool);
+
+    sched_foreign_pending_set(first_of(pools), pool, &sum);
+}
+
 void pools_foreign_pending_set(struct pools *pools, struct str executor,
                                struct str pool,
                                const struct resource_vec *amounts)
 {
+    const struct pending_word *said = word_find(pools, executor);
+    auto_mem char *pool_before = said ? str_dup(str_of(said->pool)) : NULL;
+
     word_set(pools, executor, pool, amounts);
     pools->is_pending_stale = true;
     if (!pools->is_mapped) {
-        struct resource_vec sum = sum_of(pools, pool);
-        sched_foreign_pending_set(first_of(pools), pool, &sum);
+        tell_first(pools, pool);
+        if (pool_before && !str_equal(str_of(pool_before), pool)) {
+            tell_first(pools, str_of(pool_before));
+        }
     } else if (pools->busy_count == 0) {
         pools_pending_settle(pools);
     } /* else before the next plan */

@@ -49,13 +49,22 @@ static uint32_t running(const struct pools_stage *stage, uint32_t first)
     return count;
 }
 
-static void tell(struct pools_stage *stage, int64_t cores)
+/* What an executor says of its cluster, which is of a pool of the
+ * configuration. */
+static void tell_of(struct pools_stage *stage, const char *executor,
+                    const char *pool, int64_t cores)
 {
     int cpu = resource_column(&stage->policy.schema, STR("cpu"));
     struct resource_vec amounts = {0};
 
     amounts.v[cpu] = cores * STAGE_MILLI;
-    pools_foreign_pending_set(stage->pools, STR("e"), STR("default"), &amounts);
+    pools_foreign_pending_set(stage->pools, str_of(executor), str_of(pool),
+                              &amounts);
+}
+
+static void tell(struct pools_stage *stage, int64_t cores)
+{
+    tell_of(stage, "e", "default", cores);
 }
 
 /* Pools of 8 cores and of 4, and 4 that no object selects. */
@@ -100,15 +109,10 @@ static void each_pool_makes_room_for_its_part(void **state)
 static void a_pool_without_nodes_there_is_told_nothing(void **state)
 {
     struct pools_stage stage;
-    int64_t cores = 2;
 
     (void)state;
     begin(&stage);
-    int cpu = resource_column(&stage.policy.schema, STR("cpu"));
-    struct resource_vec amounts = {0};
-    amounts.v[cpu] = cores * STAGE_MILLI;
-    pools_foreign_pending_set(stage.pools, STR("other"), STR("default"),
-                              &amounts);
+    tell_of(&stage, "other", "default", 2);
     uint32_t a = submit_gang(&stage, "a"), d = submit_gang(&stage, "");
     pools_stage_round(&stage, "a");
     pools_stage_round(&stage, "default");
@@ -117,11 +121,27 @@ static void a_pool_without_nodes_there_is_told_nothing(void **state)
     pools_stage_fini(&stage);
 }
 
+static void an_executor_that_changes_its_pool_asks_there_alone(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    (void)pools_stage_node(&stage, "d1", "", 8);
+    tell(&stage, 6);
+    uint32_t d = submit_gang(&stage, "");
+    tell_of(&stage, "e", "other", 6);
+    pools_stage_round(&stage, "default");
+    assert_int_equal(running(&stage, d), 8);
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(each_pool_makes_room_for_its_part),
         TEST(a_pool_without_nodes_there_is_told_nothing),
+        TEST(an_executor_that_changes_its_pool_asks_there_alone),
     };
 
     return RUN_TESTS(tests);
