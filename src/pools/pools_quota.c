@@ -83,15 +83,17 @@ void quotas_count(struct pools *pools, const struct place *place, int sign)
     }
 }
 
-static void count_anew(struct pools *pools, struct quota_book *book,
-                       uint32_t queue)
+/* Count for one queue, or for all (NONE), whose books are empty. */
+static void count_all(const struct pools *pools, uint32_t queue)
 {
-    book->by_shard.count = 0;
-    book->sum = (struct resource_vec){0};
     for (size_t job = 0; job < pools->places.count; job++) {
         const struct place *place = &pools->places.items[job];
-        if (place->local != NONE && place->node != NONE &&
-            place->queue == queue) {
+        bool is_leased = place->local != NONE && place->node != NONE;
+        struct quota_book *book =
+            is_leased && (queue == NONE || place->queue == queue)
+                ? book_of(pools, place->queue)
+                : NULL;
+        if (book) {
             struct resource_vec request = request_of(pools, place->class_index);
             add(book, place->shard, &request, 1);
         }
@@ -118,8 +120,9 @@ static struct resource_vec quota_of(const struct pools *pools,
     return quota;
 }
 
-void quotas_set(struct pools *pools, uint32_t queue,
-                const struct queue_record *record)
+/* What a queue may have from now on; whether its book is new, and empty. */
+static bool book_set(struct pools *pools, uint32_t queue,
+                     const struct queue_record *record)
 {
     while (pools->books.count <= queue) {
         VEC_PUSH(&pools->books, (struct quota_book){.is_kept = false});
@@ -128,8 +131,19 @@ void quotas_set(struct pools *pools, uint32_t queue,
     bool was_kept = book->is_kept;
     book->is_kept = record->quota.count > 0;
     book->quota = quota_of(pools, &record->quota);
-    if (book->is_kept && !was_kept) {
-        count_anew(pools, book, queue);
+    if (was_kept || !book->is_kept) {
+        return false;
+    }
+    book->by_shard.count = 0;
+    book->sum = (struct resource_vec){0};
+    return true;
+}
+
+void quotas_set(struct pools *pools, uint32_t queue,
+                const struct queue_record *record)
+{
+    if (book_set(pools, queue, record)) {
+        count_all(pools, queue);
         tell_all(pools, queue, NONE);
     }
 }
@@ -150,7 +164,13 @@ void quotas_renew(struct pools *pools)
     for (uint32_t i = 0; i < sched_queues_end(first); i++) {
         quotas_forget(pools, i);
         if (sched_queue_record(first, i, &record) && record.quota.count) {
-            quotas_set(pools, i, &record);
+            (void)book_set(pools, i, &record);
+        }
+    }
+    count_all(pools, NONE); /* jobs are many: one look at each */
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        if (pools->books.items[i].is_kept) {
+            tell_all(pools, i, NONE);
         }
     }
 }
