@@ -507,9 +507,12 @@ static bool make_beside(struct control_audit *audit, const struct event *round,
 
     audit->is_final = true;
     c->batch.time_ms = round->round.started_ms;
+    size_t before = c->batch.planned.count;
     (void)round_finish(c, shard);
-    c->batch.planned.count--; /* it is not tried once more */
-    VEC_PUSH(&audit->made, shard);
+    if (c->batch.planned.count > before) {
+        c->batch.planned.count--; /* it is not tried once more */
+        VEC_PUSH(&audit->made, shard);
+    }
     audit->counts.round_count++;
     return take_made(audit, at);
 }

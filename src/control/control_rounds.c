@@ -160,7 +160,6 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     bool has_lent = pools_borrow(c->pools, shard, kind, plan) > 0;
     struct shard_rounds *rounds = rounds_of(c, shard);
 
-    VEC_PUSH(&c->batch.planned, shard);
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
@@ -173,9 +172,16 @@ static void take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     ask_again(c);
     rounds = rounds_of(c, shard); /* those of others may be new */
     /* Where a round stops is part of what the next decides: it is logged. */
-    add_round_done(c, shard, kind, seen_seq,
-                   c->batch.decision_count > before_count || plan->is_spent ||
-                       plan->is_resumed || has_lent);
+    bool has_effect = c->batch.decision_count > before_count ||
+                      plan->is_spent || plan->is_resumed || has_lent;
+    add_round_done(c, shard, kind, seen_seq, has_effect);
+    if (has_effect) {
+        VEC_PUSH(&c->batch.planned, shard);
+    } else {
+        /* What it decided is not told, now or later: the plans of others do
+         * not count on it. */
+        (void)pools_plan_commit(c->pools, shard);
+    }
     time_round(c, rounds, kind, started_ns);
     if (plan->is_spent) {
         c->metrics.spent_round_count++;

@@ -1,5 +1,7 @@
 /* Pools as objects in the leader: what the log says of them stays, and what
  * may not be is refused. */
+#include "armada/queue.pb-c.h"
+#include "control/control_audit.h"
 #include "leader_stage.h"
 #include "unit.h"
 #include "wire/message.h"
@@ -514,7 +516,6 @@ po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower(void **state)
     assert_runs(s, "default", 0, 10);
     assert_int_equal(row_of(s, "default").amounts[POOL_AMOUNT_CPU].shared_milli,
                      10000);
-    printf("pre %d\n", (int)stage_count(s, EVENT_RUN_PREEMPTED));
     submit(s, NULL, 1);
     settle(s);
     assert_int_equal(stage_count(s, EVENT_RUN_PREEMPTED), 1);
@@ -714,6 +715,99 @@ static void a_gang_that_only_a_lender_could_hold_runs_there(void **state)
     assert_runs(s, "gpu", 0, 2);
 }
 
+/* Queue q, which may have so much cpu in all. */
+static void put_quota(struct stage *s, const char *cpu)
+{
+    Api__QueueScheduling__QuotaEntry entry =
+        API__QUEUE_SCHEDULING__QUOTA_ENTRY__INIT;
+    Api__QueueScheduling__QuotaEntry *entries[] = {&entry};
+    Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
+    Api__Queue queue = API__QUEUE__INIT;
+    struct event event = stage_event_make(EVENT_QUEUE_SET);
+    char name[] = "q", column[] = "cpu";
+    auto_arena arena = {0};
+
+    entry.key = column;
+    entry.value = arena_strdup(&arena, str_of(cpu));
+    scheduling.quota = entries;
+    scheduling.n_quota = 1;
+    queue.name = name;
+    queue.priority_factor = 1;
+    queue.scheduling = &scheduling;
+    event.queue.record.name = STR("q");
+    event.queue.encoded = wire_encode_arena(&queue.base, &arena);
+    stage_do(s, stage_event_command("", "", "root", &event));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+}
+
+/* Whether all decisions of the log are made again from the log alone. */
+static bool is_made_again(struct stage *s)
+{
+    struct elog *log = elog_memory_open(s->storage);
+    struct elog_reader *reader = NULL;
+    struct control_audit *audit = control_audit_create();
+    struct control_difference difference;
+    struct err err;
+
+    int rc = elog_reader_open(log, &reader, &err);
+    rc = rc < 0 ? rc : control_audit_begin(audit, reader, &err);
+    while (rc >= 0 && (rc = control_audit_read(audit, reader, 100, &difference,
+                                               &err)) > 0) {
+    }
+    control_audit_destroy(audit);
+    elog_reader_close(reader);
+    elog_close(log);
+    return rc == 0;
+}
+
+/* An executor has nodes of 10 cpu, each with the label of its pool. */
+static void offer_as(struct stage *s, const char *executor, uint32_t count,
+                     const char *const *pools)
+{
+    struct command *command = stage_exchange_command(executor, count, NULL, 0);
+    struct node_record *nodes =
+        (struct node_record *)(uintptr_t)command->exchange.request.nodes;
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct label *label = arena_alloc(&command->arena, sizeof(*label));
+        *label = (struct label){str_of(pools[i]), STR("true")};
+        nodes[i].labels = label;
+        nodes[i].label_count = 1;
+    }
+    stage_do(s, command);
+}
+
+/* The executor of a and b takes up one lease at a time, so what b plans beside
+ * a is not told: nobody hears of it, and it takes nothing of the quota. */
+static void a_plan_that_is_not_told_leaves_others_their_quota(void **state)
+{
+    static const char *const pools[] = {"a", "b", "c"};
+    struct stage *s = *state;
+
+    stage_crash(s);
+    s->policy.unacknowledged_max = 1;
+    stage_start(s);
+    put_quota(s, "11");
+    for (int i = 0; i < 3; i++) {
+        select_pool(s, pools[i], true);
+    }
+    offer_as(s, "e", 2, pools);
+    offer_as(s, "f", 1, &pools[2]);
+    offer_as(s, "g", 1, &pools[2]);
+    settle(s);
+    struct stage_job jobs[] = {
+        {.pool = "a"},
+        {.pool = "b"},
+        {.pool = "c", .cpu_milli = 10000},
+        {.pool = "c"},
+    };
+    stage_do(s, stage_submit_command(s, "q", jobs, ARRAY_COUNT(jobs)));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    struct job_id large = s->answer->submit.items[2].ret_job;
+    STAGE_HISTORY(s, large, "submit leased");
+    assert_true(is_made_again(s));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -735,6 +829,7 @@ int main(void)
         STAGED(nor_is_what_may_not_borrow_lent_a_larger_node),
         STAGED(a_gang_that_no_pool_could_hold_is_refused),
         STAGED(a_gang_that_only_a_lender_could_hold_runs_there),
+        STAGED(a_plan_that_is_not_told_leaves_others_their_quota),
         STAGED(pools_are_listed_in_order_of_names),
         STAGED(a_pool_set_again_is_as_it_was_set_last),
         STAGED(pools_outlive_the_leader),
