@@ -110,6 +110,25 @@ static void tell_memory(struct pools *pools, uint32_t job,
     }
 }
 
+static void apply_truce_from(struct pools *pools, struct shard *shard,
+                             const struct delta *delta)
+{
+    (void)pools;
+    sched_job_truce_from(shard->sched, delta->job, delta->at_ms);
+}
+
+/* Nor is a truce over since a job moves: else who borrows in vain could take
+ * for fairness whenever it comes home. */
+static void tell_truce(struct pools *pools, uint32_t job, int64_t since_ms)
+{
+    struct delta delta = delta_of(apply_truce_from);
+
+    if (since_ms != INT64_MIN) {
+        delta.at_ms = since_ms;
+        job_tell(pools, job, &delta);
+    }
+}
+
 void job_move(struct pools *pools, uint32_t job, struct shard *to)
 {
     struct place *place = job_place(pools, job);
@@ -122,6 +141,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
 
     ASSERT(!from->is_busy);
     sched_gang_memory(from->sched, place->local, &memory);
+    int64_t truce_since_ms = sched_job_truce_since(from->sched, place->local);
     sched_job_record(from->sched, place->local, &record);
     bool is_leased = sched_job_run(from->sched, place->local, &run);
     record.class_index = class_back(from, record.class_index);
@@ -142,6 +162,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     job_give(pools, job);
     job_enter(pools, job, to, held);
     tell_memory(pools, job, &memory);
+    tell_truce(pools, job, truce_since_ms);
     for (uint32_t i = 0; i < avoid_count; i++) {
         pools_job_avoid(pools, job, avoided[i]);
     }

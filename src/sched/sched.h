@@ -161,6 +161,12 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
  * `is_by_share`, and of preemptions that are YIELD before what becomes of the
  * job. */
 void sched_job_truce(struct sched *sched, uint32_t job);
+/* Since when a job, or its gang, is under a truce; INT64_MIN: it is under
+ * none. */
+int64_t sched_job_truce_since(const struct sched *sched, uint32_t job);
+/* A job came from another state, where it was under a truce since then: so it
+ * is here, and that it came is news. */
+void sched_job_truce_from(struct sched *sched, uint32_t job, int64_t since_ms);
 /* A waiting job is admitted to a pool, with its gang: it goes before all that
  * is not, and when it is the first no other may delay it.  `start_ms` is when
  * it starts at the latest, or SCHED_START_UNKNOWN.  Again: the promise is

@@ -11,7 +11,7 @@ static struct key128 key_of(uint32_t item, bool is_gang)
 }
 
 /* The truce of a job, or of its gang, or NULL. */
-static const struct truce *find(const struct sched *sched, uint32_t job)
+static struct truce *find(const struct sched *sched, uint32_t job)
 {
     uint32_t gang = sched->jobs.items[job].gang;
 
@@ -108,8 +108,9 @@ void truce_mark(struct round *round, size_t mark)
     }
 }
 
-/* Keeping them.  They are in the order in which they began, so also in that
- * in which they end. */
+/* Keeping them.  They are in the order in which they began here, so also in
+ * that in which they end; those that came from another state may be over before
+ * others that stand before them. */
 
 static void begin(struct sched *sched, uint32_t job, int64_t since_ms,
                   uint64_t news_count)
@@ -177,13 +178,39 @@ void truce_advance(struct sched *sched)
     }
 }
 
-void sched_job_truce(struct sched *sched, uint32_t job)
+/* Begin one, unless there is one that lasts. */
+static void put(struct sched *sched, uint32_t job, int64_t since_ms,
+                uint64_t news_count)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    struct truce *old = find(sched, job);
+
     sched->version++;
-    if (!find(sched, job)) {
-        begin(sched, job, sched->now_ms, sched->news_count);
+    if (old && !is_over(sched, old, sched->now_ms)) {
+        return;
     }
+    if (old) {
+        end(sched, old);
+    }
+    begin(sched, job, since_ms, news_count);
+}
+
+void sched_job_truce(struct sched *sched, uint32_t job)
+{
+    put(sched, job, sched->now_ms, sched->news_count);
+}
+
+int64_t sched_job_truce_since(const struct sched *sched, uint32_t job)
+{
+    const struct truce *truce = find(sched, job);
+
+    return truce && !is_over(sched, truce, sched->now_ms) ? truce->since_ms
+                                                          : INT64_MIN;
+}
+
+void sched_job_truce_from(struct sched *sched, uint32_t job, int64_t since_ms)
+{
+    put(sched, job, since_ms, sched->news_count - 1);
 }
 
 void truce_forget(struct sched *sched, uint32_t item, bool is_gang)

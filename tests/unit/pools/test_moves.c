@@ -1,4 +1,4 @@
-/* What goes with a gang that moves from pool object to pool object. */
+/* What goes with jobs and gangs that move from pool object to pool object. */
 #include "pools_stage.h"
 
 enum { PODS = 3, SCALED_MS = 500 };
@@ -118,12 +118,64 @@ static void and_when_it_goes_home_again(void **state)
     pools_stage_fini(&stage);
 }
 
+/* Since when a job of a shard is under a truce, or INT64_MIN. */
+static int64_t truce_since_ms(struct pools_stage *stage, const char *pool)
+{
+    uint32_t shard = pools_stage_shard(stage, pool);
+    struct sched *sched = pools_plan_begin(stage->pools, shard);
+    int64_t since_ms = INT64_MIN;
+    struct sched_plan plan;
+
+    for (uint32_t job = 0; job < sched_jobs_end(sched); job++) {
+        if (sched_job_is_known(sched, job)) {
+            since_ms = sched_job_truce_since(sched, job);
+        }
+    }
+    sched_plan(sched, stage->now_ms, ROUND_FAST, 16, &plan);
+    (void)pools_plan_end(stage->pools, shard, &plan);
+    pools_plan_forget(stage->pools, shard);
+    return since_ms;
+}
+
+static void a_truce_goes_to_the_lender_and_home_again(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", 1);
+    (void)pools_stage_node(&stage, "b1", "b", 2);
+    uint32_t job = pools_stage_job(&stage, "a", 2);
+    int64_t since_ms = stage.now_ms;
+    pools_set_time(stage.pools, since_ms);
+    pools_job_truce(stage.pools, job);
+
+    pools_stage_round(&stage, "a");
+    assert_int_equal(pools_job_shard(stage.pools, job),
+                     pools_stage_shard(&stage, "b"));
+    assert_true(truce_since_ms(&stage, "b") == since_ms);
+
+    pools_sweep_reset(stage.pools);
+    assert_int_equal(pools_job_shard(stage.pools, job),
+                     pools_stage_shard(&stage, "a"));
+    assert_true(truce_since_ms(&stage, "a") == since_ms);
+
+    /* When it moves there is news, so that the time alone is left. */
+    stage.now_ms = since_ms + stage.policy.truce_ms;
+    pools_set_time(stage.pools, stage.now_ms);
+    assert_true(truce_since_ms(&stage, "a") == INT64_MIN);
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(who_has_succeeded_counts_when_the_pool_is_deleted),
         TEST(it_stays_frozen_when_its_node_changes_its_pool),
         TEST(and_when_it_goes_home_again),
+        TEST(a_truce_goes_to_the_lender_and_home_again),
     };
 
     return RUN_TESTS(tests);
