@@ -7,6 +7,7 @@
 #include "sched/reserve.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
+#include "sched/truce.h"
 #include "sched/whole_node.h"
 
 /* Recomputing what is kept up to date by deltas. */
@@ -92,6 +93,7 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
                 sched->nodes.items[node].pool != p ||
                 block->words[i] !=
                     packed_of(&index->scale, &sched->free[node]) ||
+                block->words[i] != sched->free_words[node] ||
                 !packed_fits(block->words[i], index->tops[b])) {
                 return false;
             }
@@ -190,6 +192,13 @@ static bool are_queues_right(const struct sched *sched)
             return false;
         }
     }
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (list->app == NONE &&
+            (list->seq.count > 0) != (list->place != NONE)) {
+            return false; /* its queue's heap lacks it, or has too much */
+        }
+    }
     return true;
 }
 
@@ -206,5 +215,6 @@ bool sched_is_consistent(struct sched *sched)
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
            are_gangs_right(sched) && are_queues_right(sched) &&
            are_protected_right(sched) && apps_are_right(sched, &arena) &&
-           standings_are_right(sched, &arena) && reserve_is_right(sched);
+           standings_are_right(sched, &arena) && reserve_is_right(sched) &&
+           truces_are_right(sched);
 }

@@ -27,7 +27,7 @@ void sweep_undo_begin(struct sched *sched, enum round_kind kind,
     undo->pool_at = sweep->pool_at;
     undo->id = sweep->id;
     undo->version = sweep->version;
-    undo->job_count = (uint32_t)sweep->jobs.count;
+    undo->job_count = is_resumed ? (uint32_t)sweep->jobs.count : 0;
 }
 
 void sweep_undo_keep_jobs(struct sched *sched, enum round_kind kind)

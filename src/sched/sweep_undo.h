@@ -19,7 +19,8 @@
 
 /* There is nothing to be put back. */
 void sweep_undo_clear(struct sched *sched);
-/* A plan begins, and goes on with a sweep or begins one. */
+/* A plan begins, and goes on with a sweep or begins one: then what was missed
+ * before is of no use. */
 void sweep_undo_begin(struct sched *sched, enum round_kind kind,
                       bool is_resumed);
 /* A sweep is about to forget the jobs that it missed. */

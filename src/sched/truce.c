@@ -225,6 +225,38 @@ void truce_forget(struct sched *sched, uint32_t item, bool is_gang)
     }
 }
 
+/* Whether what a truce is of is there. */
+static bool is_of_something(const struct sched *sched,
+                            const struct truce *truce)
+{
+    return truce->is_gang ? sched->gangs.items[truce->item].is_live
+                          : sched->jobs.items[truce->item].list != LIST_NONE &&
+                                sched->job_flags.items[truce->item] & JOB_TRUCE;
+}
+
+bool truces_are_right(const struct sched *sched)
+{
+    uint32_t count = 0, job_count = 0, flagged_count = 0;
+
+    for (uint32_t i = sched->truce_first; i < sched->truces.count; i++) {
+        const struct truce *truce = &sched->truces.items[i];
+        if (truce->item == NONE) {
+            continue;
+        }
+        if (!is_of_something(sched, truce) ||
+            map_find(&sched->truce_map, key_of(truce->item, truce->is_gang)) !=
+                sched->truce_serial + i) {
+            return false;
+        }
+        count++;
+        job_count += !truce->is_gang;
+    }
+    for (size_t i = 0; i < sched->jobs.count; i++) {
+        flagged_count += (sched->job_flags.items[i] & JOB_TRUCE) != 0;
+    }
+    return count == sched->truce_map.count && job_count == flagged_count;
+}
+
 /* History. */
 
 /* The first of a gang's members, by id. */

@@ -40,5 +40,7 @@ void truce_forget(struct sched *sched, uint32_t item, bool is_gang);
 void truce_pack(const struct sched *sched, struct strbuf *buf);
 /* See truce_pack(). */
 void truce_unpack(struct sched *sched, struct history_reader *reader);
+/* Whether each is of a job or gang that is there and finds it; for checks. */
+bool truces_are_right(const struct sched *sched);
 /* Free all. */
 void truce_fini(struct sched *sched);
