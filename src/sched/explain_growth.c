@@ -49,6 +49,9 @@ static enum sched_wait rule_of(struct question *question,
     if (explain_is_foreign(question)) {
         return SCHED_WAIT_AWAY;
     }
+    if (!explain_is_in_pools(question, question->pool)) {
+        return SCHED_WAIT_NO_NODES; /* its pool is in the policy no more */
+    }
     if (frozen_ms > question->now_ms) {
         answer->until_ms = frozen_ms == INT64_MAX ? 0 : frozen_ms;
         return SCHED_WAIT_FROZEN;

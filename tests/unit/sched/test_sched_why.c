@@ -171,6 +171,22 @@ static void growth_above_the_load_ceiling_says_so(void **state)
     assert_int_equal(why.limit, 4000);
 }
 
+/* It grows where it runs, and no rule of a pool speaks of that place. */
+static void growth_where_the_pool_is_gone_has_no_nodes(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("trainer"), 2, 6, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t spare = run_unit(w, &terms);
+    world_node(w, &(struct world_node){"n", .cores = 3, .pool = "gone"});
+    world_node(w, &(struct world_node){"m", .cores = 8});
+    assert_int_equal(growth_of(w, spare), SCHED_WAIT_NO_NODES);
+}
+
 /* Nodes that could hold it are there, and take no work for now. */
 static void nodes_in_quarantine_are_not_too_small(void **state)
 {
@@ -204,6 +220,7 @@ int main(void)
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
         CASE(growth_above_the_load_ceiling_says_so),
+        CASE(growth_where_the_pool_is_gone_has_no_nodes),
         CASE(nodes_in_quarantine_are_not_too_small),
     };
 
