@@ -408,7 +408,7 @@ void explain_ask_for(struct question *question, struct arena *arena)
         }
         question->class_count = count;
         question->needed_count = gang_needed(gang);
-        question->asked = gang->waiting_sum;
+        question->asked = gang_least(sched, gang);
     }
     question->classes = classes;
 }

@@ -22,9 +22,9 @@ struct question {
     bool is_whole;           /* one of another state wants nodes to itself */
     const uint32_t *avoided; /* nodes that it avoids */
     uint32_t avoided_count;
-    /* What it, or its gang, asks for at once: explain_ask_for(). */
+    /* What of it, or of its gang, must start at once: explain_ask_for(). */
     struct resource_vec asked;
-    const uint32_t *classes; /* of each that is asked for */
+    const uint32_t *classes; /* of each that waits */
     uint32_t class_count;
     uint32_t needed_count; /* of them, that must fit */
     int64_t now_ms;
@@ -40,7 +40,7 @@ static inline bool explain_is_foreign(const struct question *question)
     return question->job == NONE ||
            question->sched->lists.items[question->record->list].is_foreign;
 }
-/* Fill in what the job, or what waits of its gang, asks for. */
+/* Fill in what the job asks for, or what waits of its gang. */
 void explain_ask_for(struct question *question, struct arena *arena);
 /* Whether a pool is one that it might go to. */
 bool explain_is_in_pools(const struct question *question, uint32_t pool);

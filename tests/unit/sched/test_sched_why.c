@@ -71,6 +71,39 @@ static void a_quota_below_a_gangs_need_says_so(void **state)
     assert_int_equal(cpu_of(w, &need.missing), 1000);
 }
 
+/* Two of three may start, and for these quota and limit would do. */
+static void a_limit_that_holds_the_minimum_is_no_reason(void **state)
+{
+    struct world *w = *state;
+    struct queue_limit limit = {
+        .resource = STR("cpu"),
+        .priority_class = STR("mid"),
+        .fraction_ppm = 900000,
+    };
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"a", .cores = 4});
+    world_node(w, &(struct world_node){"b", .cores = 3});
+    world_node(w, &(struct world_node){"c", .cores = 3});
+    set_quota(w, "A", 9);
+    uint32_t first = world_submit_many(w,
+                                       &(struct world_job){.queue = "A",
+                                                           .cores = 4,
+                                                           .gang = "g",
+                                                           .cardinality = 3,
+                                                           .minimum = 2},
+                                       3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(why_of(w, first, &need).wait, SCHED_WAIT_GANG_CAPACITY);
+    world_queue_by(w, "A",
+                   &(struct queue_record){.limits = &limit, .limit_count = 1});
+    assert_int_equal(why_of(w, first, &need).wait, SCHED_WAIT_GANG_CAPACITY);
+    set_quota(w, "A", 7);
+    struct sched_explanation why = why_of(w, first, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_QUOTA);
+    assert_int_equal(why.asked_amount, 8000);
+}
+
 /* Masters and workers fit alone; of the large a sub-group lacks room. */
 static void the_sub_group_that_lacks_room_is_named(void **state)
 {
@@ -217,6 +250,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_quota_says_by_how_much_it_is_too_small),
         CASE(a_quota_below_a_gangs_need_says_so),
+        CASE(a_limit_that_holds_the_minimum_is_no_reason),
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
         CASE(growth_above_the_load_ceiling_says_so),
