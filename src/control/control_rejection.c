@@ -47,6 +47,66 @@ struct str report_rejection(struct control *c,
     return arena_str(arena, strbuf_str(&text));
 }
 
+/* There would be room, but not near enough. */
+static void put_too_far(struct strbuf *buf, const struct sched_gang_miss *miss)
+{
+    strbuf_addf(buf, "The gang can never start: %u members of ", miss->needed);
+    if (miss->alike > 1) {
+        strbuf_addf(buf, "each of %u sub-groups like ", miss->alike);
+    }
+    strbuf_addf(buf, "sub-group %.*s must fit ", STR_ARG(miss->sub_group));
+    if (miss->hops) {
+        strbuf_addf(buf, "within %u hops of each other (topology)", miss->hops);
+    } else {
+        strbuf_add_text(buf, "on one node (topology)");
+    }
+    if (!miss->domain.byte_count) {
+        strbuf_add_text(buf, ", and no node holds one of them.\n");
+        return;
+    }
+    strbuf_addf(buf, "; the nearest, %s %.*s of cluster %.*s of pool %.*s",
+                miss->hops ? "domain" : "node", STR_ARG(miss->domain),
+                STR_ARG(miss->executor), STR_ARG(miss->pool));
+    strbuf_addf(buf, ", holds at most %u when empty", miss->count);
+    if (miss->alike > 1) {
+        strbuf_addf(buf, ", and %u of these sub-groups would find room",
+                    miss->alike_fit);
+    }
+    strbuf_add_text(buf, ".\n");
+}
+
+static void put_too_many(struct strbuf *text, const struct control *c,
+                         const struct sched_gang_miss *miss)
+{
+    strbuf_addf(text,
+                "The gang can never start: %u of its members must fit at once "
+                "in one cluster",
+                miss->needed);
+    if (miss->label.byte_count) {
+        strbuf_addf(text, " on nodes of one value of the label %.*s",
+                    STR_ARG(miss->label));
+    }
+    if (!miss->executor.byte_count) {
+        strbuf_add_text(text, ", and no node has that label.\n");
+    } else if (miss->resource >= 0) {
+        strbuf_add_text(text, "; together they ask for ");
+        amounts_put_one(text, c, miss->resource, miss->asked);
+        strbuf_add_text(text, ", and the nearest, ");
+        strbuf_addf(text, "cluster %.*s, has ", STR_ARG(miss->executor));
+        amounts_put_one(text, c, miss->resource, miss->has);
+        strbuf_add_text(text, ".\n");
+    } else {
+        strbuf_addf(text, "; the nearest, cluster %.*s of pool %.*s",
+                    STR_ARG(miss->executor), STR_ARG(miss->pool));
+        if (miss->label.byte_count) {
+            strbuf_addf(text, " with %.*s=%.*s", STR_ARG(miss->label),
+                        STR_ARG(miss->value));
+        }
+        strbuf_addf(text, ", holds at most %u of them when empty.\n",
+                    miss->count);
+    }
+}
+
 struct str report_gang_rejection(struct control *c,
                                  const struct sched_gang_miss *miss,
                                  const struct sched_explanation *misfit,
@@ -54,32 +114,10 @@ struct str report_gang_rejection(struct control *c,
 {
     auto_strbuf text = {0};
 
-    strbuf_addf(&text,
-                "The gang can never start: %u of its members must fit at once "
-                "in one cluster",
-                miss->needed);
-    if (miss->label.byte_count) {
-        strbuf_addf(&text, " on nodes of one value of the label %.*s",
-                    STR_ARG(miss->label));
-    }
-    if (!miss->executor.byte_count) {
-        strbuf_add_text(&text, ", and no node has that label.\n");
-    } else if (miss->resource >= 0) {
-        strbuf_add_text(&text, "; together they ask for ");
-        amounts_put_one(&text, c, miss->resource, miss->asked);
-        strbuf_add_text(&text, ", and the nearest, ");
-        strbuf_addf(&text, "cluster %.*s, has ", STR_ARG(miss->executor));
-        amounts_put_one(&text, c, miss->resource, miss->has);
-        strbuf_add_text(&text, ".\n");
+    if (miss->is_too_far) {
+        put_too_far(&text, miss);
     } else {
-        strbuf_addf(&text, "; the nearest, cluster %.*s of pool %.*s",
-                    STR_ARG(miss->executor), STR_ARG(miss->pool));
-        if (miss->label.byte_count) {
-            strbuf_addf(&text, " with %.*s=%.*s", STR_ARG(miss->label),
-                        STR_ARG(miss->value));
-        }
-        strbuf_addf(&text, ", holds at most %u of them when empty.\n",
-                    miss->count);
+        put_too_many(&text, c, miss);
     }
     if (misfit) {
         put_misfit(&text, c, "One of them by itself", misfit);

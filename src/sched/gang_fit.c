@@ -1,9 +1,11 @@
 /* Whether a gang could ever start: an upper bound of how many of its members
  * the nodes of one group (pool, cluster, value of its label) hold at once when
- * they are empty.  What is refused by it could never run; what it lets through
- * may yet wait for ever, for packing is hard. */
+ * they are empty, and of how many members of a sub-group with a cap on hops
+ * they hold near enough (cap_fit.h).  What is refused by it could never run;
+ * what it lets through may yet wait for ever, for packing is hard. */
 #include "base/hash.h"
 #include "sched/away.h"
+#include "sched/cap_fit.h"
 #include "sched/floating.h"
 #include "sched/sub_groups.h"
 
@@ -21,8 +23,9 @@ struct group {
     uint32_t pool, executor, next;
     struct str value;
     struct resource_vec capacity;
-    uint64_t count;    /* of members that fit */
-    uint32_t *by_kind; /* of each kind */
+    uint64_t count;         /* of members that fit */
+    uint32_t *by_kind;      /* of each kind */
+    struct cap_count *near; /* NULL: there are no caps */
 };
 
 struct fitting {
@@ -36,6 +39,7 @@ struct fitting {
     uint32_t kind_count;
     struct map kind_map, group_map;
     VEC(struct group) groups;
+    struct cap_fit caps;
     uint32_t needed;
     bool is_all_needed;
     bool has_nodes; /* in its pools */
@@ -61,7 +65,11 @@ static void collect_kinds(struct fitting *f)
             map_put(&f->kind_map, key_of_u64(c), kind);
         }
         f->kinds[kind].count++;
+        if (f->caps.count) {
+            cap_fit_note(&f->caps, sub_group_of(f->home, job), kind);
+        }
     }
+    cap_fit_prepare(&f->caps);
 }
 
 /* The group that a node belongs to, made when new. */
@@ -87,18 +95,20 @@ static struct group *group_of(struct fitting *f, const struct node *node,
         .by_kind =
             arena_alloc_array(&f->arena, f->kind_count, sizeof(*fresh.by_kind)),
     };
+    if (f->caps.count) {
+        fresh.near = arena_alloc_array(&f->arena, 1, sizeof(*fresh.near));
+    }
     map_put(&f->group_map, key, (uint32_t)f->groups.count);
     VEC_PUSH(&f->groups, fresh);
     return &f->groups.items[f->groups.count - 1];
 }
 
-/* How many of a class an empty node holds, up to `count_max`. */
-static uint32_t count_on(const struct class *class, const struct node *node,
-                         uint32_t count_max)
+/* How many of a class an empty node holds. */
+static uint32_t count_on(const struct class *class, const struct node *node)
 {
-    uint32_t count = amounts_times(&class->request, &node->capacity);
-
-    return count < count_max ? count : count_max;
+    return class->is_impossible
+               ? 0
+               : amounts_times(&class->request, &node->capacity);
 }
 
 static bool allows(const struct fitting *f, const struct kind *kind,
@@ -120,21 +130,34 @@ static void count_node(struct fitting *f, struct group *group, uint32_t index)
         const struct kind *kind = &f->kinds[k];
         const struct class *class = &f->sched->classes.items[kind->class_index];
         uint32_t missing = kind->count - group->by_kind[k];
-        uint32_t here =
-            class->is_impossible ? 0 : count_on(class, node, missing);
-        if (here > 0 && allows(f, kind, index)) {
-            group->by_kind[k] += here;
-            group->count += here;
+        uint32_t here = count_on(class, node);
+        uint32_t taken = here < missing ? here : missing;
+        bool is_capped = here > 0 && cap_fit_asks(&f->caps, k);
+        if ((taken > 0 || is_capped) && allows(f, kind, index)) {
+            group->by_kind[k] += taken;
+            group->count += taken;
+            if (is_capped) {
+                cap_fit_add(&f->caps, group->near,
+                            (uint32_t)(group - f->groups.items), index, k,
+                            here);
+            }
         }
     }
 }
 
-static bool is_enough(const struct fitting *f, const struct group *group)
+/* Whether a group has room for all, wherever in it. */
+static bool is_large_enough(const struct fitting *f, const struct group *group)
 {
     return group->count >= f->needed &&
            (!f->is_all_needed ||
             (amounts_fit(&f->gang->waiting_sum, &group->capacity) &&
              floating_may_fit(f->sched, group->pool, &f->gang->waiting_sum)));
+}
+
+static bool is_enough(const struct fitting *f, const struct group *group)
+{
+    return is_large_enough(f, group) &&
+           (!group->near || group->near->met_count == f->caps.count);
 }
 
 static bool is_in_pools(const struct fitting *f, uint32_t pool)
@@ -172,7 +195,7 @@ static bool find_group(struct fitting *f, uint32_t *ret_looks)
     return false;
 }
 
-/* The group that holds most; equals by name. */
+/* The group that is large enough, or else holds most; equals by name. */
 static const struct group *best_of(const struct fitting *f)
 {
     const struct group *best = NULL;
@@ -184,8 +207,12 @@ static const struct group *best_of(const struct fitting *f)
                   : str_compare(f->sched->executors.items[group->executor].name,
                                 f->sched->executors.items[best->executor].name);
         c = c == 0 ? str_compare(group->value, best->value) : c;
-        if (!best || group->count > best->count ||
-            (group->count == best->count && c < 0)) {
+        bool is_large = is_large_enough(f, group);
+        bool was_large = best && is_large_enough(f, best);
+        if (!best || is_large > was_large ||
+            (is_large == was_large &&
+             (group->count > best->count ||
+              (group->count == best->count && c < 0)))) {
             best = group;
         }
     }
@@ -208,6 +235,11 @@ static void fill_miss(const struct fitting *f, struct sched_gang_miss *ret_miss)
     ret_miss->executor = f->sched->executors.items[best->executor].name;
     ret_miss->pool = intern_get(f->sched->pool_names, best->pool);
     ret_miss->value = best->value; /* of the node's record */
+    if (best->near && is_large_enough(f, best) &&
+        cap_fit_miss(&f->caps, best->near, (uint32_t)(best - f->groups.items),
+                     best->pool, ret_miss)) {
+        return;
+    }
     for (int r = 0; best->count >= f->needed && r < RESOURCE_COLUMNS_MAX; r++) {
         int64_t has = f->sched->policy->is_floating[r]
                           ? f->sched->pools.items[best->pool].total.v[r]
@@ -233,6 +265,7 @@ static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
 {
     bool fits = true;
 
+    cap_fit_init(&f->caps, f->sched, gang);
     collect_kinds(f);
     f->needed = gang_needed(gang);
     f->is_all_needed = f->needed >= gang->waiting.count;
@@ -245,6 +278,7 @@ static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
     }
     map_fini(&f->kind_map);
     map_fini(&f->group_map);
+    cap_fit_fini(&f->caps);
     VEC_FREE(&f->groups);
     arena_fini(&f->arena);
     return fits;

@@ -607,6 +607,14 @@ struct sched_gang_miss {
     int resource;              /* enough places, too little of this in all; or
                                   -1 */
     int64_t asked, has;        /* of that */
+    /* There would be room, but not near enough for a sub-group with a cap on
+     * hops: then `needed` are its members, and `count` those that the best
+     * domain, or node, holds. */
+    bool is_too_far;
+    struct str sub_group, domain;
+    uint32_t hops;             /* that the cap allows in this pool */
+    uint32_t alike, alike_fit; /* sub-groups that need as many; of these so
+                                  many find room by themselves */
 };
 
 /* Whether the gang of a waiting job might start if its nodes were empty; true

@@ -66,20 +66,29 @@ class Topology(unittest.TestCase):
         four = self.submit("four", 4, 2)
         self.assertEqual(harness.wait_for(
             "four runs", lambda: self.racks(four)), {"b"})
-        seven = self.submit("seven", 7, 3)[0]
-        why = harness.wait_for("seven waits for topology", lambda: [
+        seven = self.submit("seven", 7, 3)[0]  # which no leaf ever holds
+        self.assertIn(
+            "The gang can never start: 7 members of sub-group",
+            harness.wait_for("seven is rejected", lambda: [
+                text for text in [self.berth.ctl("explain", seven).stdout]
+                if "domain L3 of cluster" in text])[0])
+        five = self.submit("five", 5, 2)
+        self.assertEqual(harness.wait_for(
+            "five runs", lambda: self.racks(five)), {"c"})
+        other = self.submit("other", 4, 2)[0]
+        why = harness.wait_for("other waits for topology", lambda: [
             why for why in [json.loads(self.berth.ctl(
-                "explain", seven, "-o", "json").stdout)]
+                "explain", other, "-o", "json").stdout)]
             if why.get("reason") == "topology"])[0]
         self.assertEqual(
             (why["gangPresent"], why["gangWanted"], why["gangEmpty"],
-             why["hops"], why["domain"]), (6, 7, 6, 2, "L3"))
+             why["hops"], why["domain"]), (3, 4, 4, 2, "L1"))
         self.assertIn(
-            "Domain L3 of pool default holds 6 of 7 members within 2 hops",
-            self.berth.ctl("explain", seven).stdout)
-        six = self.submit("six", 6, 2)  # and it keeps nothing from others
+            "Domain L1 of pool default holds 3 of 4 members within 2 hops",
+            self.berth.ctl("explain", other).stdout)
+        three = self.submit("three", 3, 2)  # and it keeps nothing from others
         self.assertEqual(harness.wait_for(
-            "six runs", lambda: self.racks(six)), {"c"})
+            "three runs", lambda: self.racks(three)), {"a"})
         self.assertIn("3 levels, 7 domains", self.berth.ctl(
             "get", "scheduling-report").stdout)
 

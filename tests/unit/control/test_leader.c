@@ -87,6 +87,35 @@ static void a_gang_that_fits_nowhere_is_rejected(void **state)
     stage_end(s);
 }
 
+/* Two on one node, which holds one of them. */
+static void a_gang_that_is_never_near_enough_is_rejected(void **state)
+{
+    struct stage *s = stage_begin(3);
+    struct gang_terms terms = {
+        .sub_group_count = 1,
+        .sub_groups = {{STR("worker"), 2, 2, .hops_max = 0}},
+    };
+    struct stage_job member = {.cpu_milli = 6000,
+                               .gang = "g",
+                               .gang_cardinality = 2,
+                               .gang_minimum = 2,
+                               .terms = &terms};
+    struct stage_job members[] = {member, member};
+
+    (void)state;
+    stage_do(s, stage_submit_command(s, "q", members, 2));
+    assert_int_equal(s->answer->result, COMMAND_OK);
+    struct job_id first = s->answer->submit.items[0].ret_job;
+    stage_settle(s);
+    STAGE_HISTORY(s, first, "submit failed");
+    auto_mem char *text = stage_failure(s, first);
+    assert_string_equal(
+        text, "The gang can never start: 2 members of sub-group worker must "
+              "fit on one node (topology); the nearest, node n0 of cluster e "
+              "of pool default, holds at most 1 when empty.\n");
+    stage_end(s);
+}
+
 static void what_a_member_lacks_by_itself_is_told_of_its_gang(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -388,6 +417,7 @@ int main(void)
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_fits_nowhere_is_rejected),
+        TEST(a_gang_that_is_never_near_enough_is_rejected),
         TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
         TEST(cancelling_by_id),
         TEST(cancelling_by_job_set),

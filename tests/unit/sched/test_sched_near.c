@@ -498,6 +498,102 @@ static void of_clusters_the_one_with_the_lower_level_is_taken(void **state)
     assert_int_equal(count_on(w, g, 4, 'b'), 4);
 }
 
+/* What no domain could hold even when empty is told, with the nearest. */
+
+static bool may_fit(struct world *w, uint32_t job, struct sched_gang_miss *miss)
+{
+    uint32_t look_count = 0;
+
+    *miss = (struct sched_gang_miss){0};
+    return sched_gang_may_fit(w->sched, job, &look_count, miss);
+}
+
+static void a_cap_that_no_domain_could_meet_is_known(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = terms_of(7, 7, 2);
+    struct sched_gang_miss miss;
+
+    add_tree(w);
+    submit(w, "all", 13, HOPS_ANY);
+    world_round(w, ROUND_FAST, 0); /* all is full, which does not matter */
+    assert_true(may_fit(w, submit(w, "six", 6, 2), &miss));
+    assert_true(may_fit(w, submit(w, "wide", 7, 4), &miss));
+    assert_false(may_fit(w, submit(w, "seven", 7, 3), &miss));
+    assert_true(miss.is_too_far);
+    assert_int_equal(miss.needed, 7);
+    assert_int_equal(miss.count, 6);
+    assert_int_equal(miss.hops, 2);
+    assert_int_equal(miss.alike, 1);
+    assert_true(str_equal(miss.domain, STR("L3")));
+    assert_true(str_equal(miss.sub_group, STR("w")));
+    assert_false(may_fit(w, submit(w, "pair", 2, 0), &miss));
+    assert_true(str_equal(miss.domain, STR("a1"))); /* one node */
+    assert_int_equal(miss.hops, 0);
+    terms.sub_groups[0].hops_wait_ms = 1000; /* a cap that ends */
+    assert_true(may_fit(
+        w,
+        world_submit_group(w, &(struct world_job){.queue = "A", .gang = "end"},
+                           &terms),
+        &miss));
+    assert_false(may_fit(w, submit(w, "many", 14, 2), &miss));
+    assert_false(miss.is_too_far); /* there is no room at all */
+    assert_int_equal(miss.count, 13);
+}
+
+/* Each has a domain, but not both of them at once. */
+static void caps_that_no_domains_meet_together_are_known(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("one"), 3, 3, .hops_max = HOPS_ANY},
+                       {STR("x"), 5, 5, .hops_max = 2},
+                       {STR("y"), 5, 5, .hops_max = 2}},
+        .sub_group_count = 3,
+    };
+    struct world_job job = {.queue = "A", .gang = "g"};
+    struct sched_gang_miss miss;
+
+    add_tree(w);
+    assert_false(may_fit(w, world_submit_group(w, &job, &terms), &miss));
+    assert_true(miss.is_too_far);
+    assert_int_equal(miss.needed, 5);
+    assert_int_equal(miss.alike, 2);
+    assert_int_equal(miss.alike_fit, 1);
+    job.gang = "h";
+    terms.sub_groups[2].min_count = terms.sub_groups[2].max_count = 4;
+    assert_true(may_fit(w, world_submit_group(w, &job, &terms), &miss));
+    job.gang = "i"; /* larger than what a half of a domain holds */
+    terms.sub_groups[0].min_count = terms.sub_groups[0].max_count = 2;
+    terms.sub_groups[1].hops_max = 4;
+    terms.sub_groups[2].min_count = terms.sub_groups[2].max_count = 6;
+    assert_true(may_fit(w, world_submit_group(w, &job, &terms), &miss));
+}
+
+/* A node serves all sub-groups of one gang, so these need no more of them. */
+static void whole_nodes_are_judged_by_what_they_hold(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .is_whole_node = true,
+        .sub_groups = {{STR("x"), 2, 2, .hops_max = HOPS_ANY},
+                       {STR("y"), 2, 2, .hops_max = 2}},
+        .sub_group_count = 2,
+    };
+    struct world_job job = {.queue = "A", .gang = "g"};
+    struct sched_gang_miss miss;
+
+    add_node(w, "a1", 2, "L1", "P1");
+    add_node(w, "a2", 2, "L1", "P1");
+    assert_true(may_fit(w, world_submit_group(w, &job, &terms), &miss));
+    job.gang = "h";
+    job.cores = 2;
+    assert_false(may_fit(w, world_submit_group(w, &job, &terms), &miss));
+    assert_false(miss.is_too_far);
+    assert_int_equal(miss.needed, 4);
+    assert_int_equal(miss.count, 2);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -523,6 +619,9 @@ int main(void)
         SCENARIO(a_cap_in_a_pool_without_levels_asks_for_one_node),
         SCENARIO(gangs_without_terms_go_where_they_always_went),
         SCENARIO(of_clusters_the_one_with_the_lower_level_is_taken),
+        SCENARIO(a_cap_that_no_domain_could_meet_is_known),
+        SCENARIO(caps_that_no_domains_meet_together_are_known),
+        SCENARIO(whole_nodes_are_judged_by_what_they_hold),
     };
     return RUN_TESTS(tests);
 }
