@@ -104,8 +104,7 @@ void pools_queue_set(struct pools *pools, uint32_t queue,
     while (pools->by_application.count <= queue) {
         VEC_PUSH(&pools->by_application, false);
     }
-    pools->by_application.items[queue] =
-        record->ordering != QUEUE_BY_PRIORITY || record->running_apps_max > 0;
+    pools->by_application.items[queue] = sched_goes_by_applications(record);
     delta.other = queue;
     delta.record = record;
     delta.copy = copy_queue;

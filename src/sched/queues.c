@@ -76,7 +76,7 @@ static struct queue *queue_make(struct sched *sched, uint32_t index,
     return queue;
 }
 
-static bool goes_by_applications(const struct queue_record *record)
+bool sched_goes_by_applications(const struct queue_record *record)
 {
     return (record->ordering != QUEUE_BY_PRIORITY &&
             record->ordering != QUEUE_BY_CFS) ||
@@ -132,7 +132,7 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     queue->is_class_priority_ignored = record->is_class_priority_ignored;
     queue->allows_stateaware_off = record->allows_stateaware_off;
     queue->running_apps_max = record->running_apps_max;
-    apps_switch(sched, index, goes_by_applications(record));
+    apps_switch(sched, index, sched_goes_by_applications(record));
     if (is_resorted) {
         attach_gangs(sched, index);
     }

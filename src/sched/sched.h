@@ -126,6 +126,9 @@ void sched_job_add(struct sched *sched, uint32_t job,
  * sched_queue_has_applications() came true. */
 void sched_job_application(struct sched *sched, uint32_t job, struct str id,
                            bool has_stateaware_off);
+/* Whether a queue of that record goes by applications: by some ordering, or
+ * because few of them may run. */
+bool sched_goes_by_applications(const struct queue_record *record);
 /* Whether a queue goes by applications. */
 bool sched_queue_has_applications(const struct sched *sched, uint32_t queue);
 /* A waiting job has `node` from now on, at the priority that the decision

@@ -198,6 +198,29 @@ static void a_pool_that_is_planned_answers_what_it_had(void **state)
     pools_stage_fini(&stage);
 }
 
+/* The orderings by applications; `cfs` is of gangs. */
+static void a_queue_goes_by_applications_with_pools_as_without(void **state)
+{
+    struct pools_stage stage;
+    struct queue_record queue = queue_record_plain(STR("q"));
+
+    (void)state;
+    for (int is_mapped = 0; is_mapped < 2; is_mapped++) {
+        pools_stage_init(&stage);
+        if (is_mapped) {
+            pools_stage_pool(&stage, "a",
+                             (struct pool_record){.lender_count = 0});
+        }
+        queue.ordering = QUEUE_BY_CFS;
+        pools_queue_set(stage.pools, 0, &queue);
+        assert_false(pools_queue_has_applications(stage.pools, 0));
+        queue.ordering = QUEUE_BY_FAIR;
+        pools_queue_set(stage.pools, 0, &queue);
+        assert_true(pools_queue_has_applications(stage.pools, 0));
+        pools_stage_fini(&stage);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +229,7 @@ int main(void)
         TEST(a_node_that_comes_and_goes_meanwhile_is_kept_once),
         TEST(a_pool_that_is_planned_answers_what_it_had),
         TEST(what_is_protected_stays_so_in_another_pool),
+        TEST(a_queue_goes_by_applications_with_pools_as_without),
     };
 
     return RUN_TESTS(tests);
