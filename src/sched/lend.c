@@ -2,6 +2,7 @@
 
 #include "sched/admitted.h"
 #include "sched/lanes.h"
+#include "sched/reserve.h"
 #include "sched/sweep_undo.h"
 #include "sched/truce.h"
 #include "sched/victim_sets.h"
@@ -372,7 +373,10 @@ bool sched_job_is_foreign(const struct sched *sched, uint32_t job)
 
 void sched_preemption_set(struct sched *sched, bool is_off)
 {
-    sched->version += sched->is_preemption_off != is_off;
-    sched->is_preemption_off = is_off;
     sched->is_pool_object = true;
+    if (sched->is_preemption_off != is_off) {
+        sched->version++;
+        sched->is_preemption_off = is_off;
+        reserve_fini(sched); /* what goes when is another */
+    }
 }

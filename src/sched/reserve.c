@@ -135,6 +135,13 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
 
 /* Release bounds. */
 
+/* Whether what is less urgent makes room for more urgent work. */
+static bool has_urgency(const struct sched *sched)
+{
+    return !sched->policy->is_urgency_preemption_off &&
+           !sched->is_preemption_off;
+}
+
 /* Whether what queues have says that their work would be preempted for the
  * claim: they are over their share, and further than the claim would be. */
 static void mark_queues(struct reserving *r)
@@ -153,7 +160,7 @@ static void mark_queues(struct reserving *r)
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
     if (sched->policy->is_fair_share_preemption_off ||
-        truce_binds(round, r->claim->job)) {
+        sched->is_preemption_off || truce_binds(round, r->claim->job)) {
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -161,7 +168,6 @@ static void mark_queues(struct reserving *r)
         struct cost theirs = cost_of(&round->pool->base, &shares[i].allocated,
                                      NULL, queue->factor_micro);
         r->may_go[shares[i].queue] =
-            !sched->policy->is_fair_share_preemption_off &&
             share_is_over(sched, round->p, &shares[i]) &&
             cost_compare(&round->pool->base, &own, &theirs) < 0;
     }
@@ -198,7 +204,7 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
                   (run->level <= r->claim->level && r->may_go[queue]);
 
     if (run->is_preemptible && run->level < r->claim->level &&
-        !sched->policy->is_urgency_preemption_off) {
+        has_urgency(sched)) {
         return INT64_MIN;
     }
     int64_t bound_ms = bound_of(r, class, start_ms, may_go);
@@ -220,8 +226,7 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node)
 {
     const struct sched *sched = r->round->sched;
 
-    return sched->nodes.items[node].held_count == 0 &&
-           !sched->policy->is_urgency_preemption_off;
+    return sched->nodes.items[node].held_count == 0 && has_urgency(sched);
 }
 
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node)

@@ -78,8 +78,8 @@ static bool would_go(const struct oracle *o, int job, int unit)
             amounts[k] += o->in->jobs[j].request[k];
         }
     }
-    return !o->in->is_fair_share_off && o->is_over[queue] &&
-           !instance_has_truce(o->in, unit, o->now) &&
+    return !o->in->is_fair_share_off && !o->in->is_preemption_off &&
+           o->is_over[queue] && !instance_has_truce(o->in, unit, o->now) &&
            oracle_level(o, job) <= oracle_level(o, unit) &&
            oracle_compare(o, oracle_key(o, unit),
                           oracle_cost(o, queue, amounts)) < 0;
@@ -94,7 +94,7 @@ int oracle_bound(const struct oracle *o, int job, int unit)
 
     if (o->status[job] != PLACED && oracle_is_preemptible(o, job) &&
         oracle_level(o, job) < oracle_level(o, unit) &&
-        !o->in->is_urgency_off) {
+        !o->in->is_urgency_off && !o->in->is_preemption_off) {
         return o->now; /* a more urgent one takes it as soon as it may */
     }
     bound = bound <= o->now ? o->now + 1 : bound; /* overdue */

@@ -348,6 +348,35 @@ static void fl_17_takes_what_is_older_than_its_lifetime(void **state)
     assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
 }
 
+/* In a pool whose jobs preempt nothing (disablePreemption) what is less urgent
+ * is no room, nor what its queue has too much. */
+static void a_promise_counts_on_no_preemption_where_there_is_none(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t low = world_submit(w, &(struct world_job){.queue = "A",
+                                                       .priority_class = "low",
+                                                       .cores = 5,
+                                                       .deadline_s = 100});
+    uint32_t mid = world_submit(
+        w, &(struct world_job){.queue = "A", .cores = 5, .deadline_s = 50});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, low) && runs(w, mid));
+    (void)sched_job_started(w->sched, low);
+    (void)sched_job_started(w->sched, mid);
+    uint32_t head =
+        world_submit(w, &(struct world_job){.queue = "H", .cores = 5});
+    sched_preemption_set(w->sched, true);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, low) && runs(w, mid) && !runs(w, head));
+    assert_int_equal(promise_of(w, head), 50 * S);
+    /* And where there is again, what was remembered is of no use. */
+    sched_preemption_set(w->sched, false);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(runs(w, head));
+}
+
 static void fl_17_keeps_it_within_its_queues_share(void **state)
 {
     struct world *w = *state;
@@ -720,6 +749,7 @@ int main(void)
         SCENARIO(bk_08_only_lowers_what_it_promised),
         SCENARIO(admits_the_first_without_room_alone),
         SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
+        SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
         SCENARIO(fl_17_keeps_it_within_its_queues_share),
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
         SCENARIO(reserves_for_all_of_a_gang),
