@@ -100,7 +100,8 @@ bool place_is_special(const struct search *search)
 }
 
 /* Whether a node is kept for work that asks for its GPUs.  That is only said
- * late in a round, so what was learnt before still holds. */
+ * late in a round, so what was learnt before still holds; what is learnt by
+ * it, see note_keeping(). */
 static bool is_kept(const struct search *search, uint32_t index)
 {
     const struct sched *sched = search->round->sched;
@@ -279,6 +280,17 @@ static void set_cursor(const struct round *round, struct class *class,
     }
 }
 
+/* What was learnt while nodes with GPUs were kept holds no longer when they
+ * are not. */
+static void note_keeping(const struct round *round, struct class *class)
+{
+    if (class->was_kept && !round->keeps_gpus) {
+        class->cached_node = NONE;
+        class->has_cursor = false;
+    }
+    class->was_kept = round->keeps_gpus;
+}
+
 uint32_t place_find(const struct search *search)
 {
     struct round *round = search->round;
@@ -292,6 +304,7 @@ uint32_t place_find(const struct search *search)
     if (search->only) {
         return find_in_group(search);
     }
+    note_keeping(round, class);
     if (!is_special && class->cached_node != NONE &&
         class->cached_version == round->version &&
         amounts_fit(&class->request, &round->sched->free[class->cached_node]) &&

@@ -68,6 +68,7 @@ struct class
      * will do, but for those that moved since. */
     uint64_t *kinds; /* a bit each: asked about, and then allowed */
     bool has_cursor;
+    bool was_kept; /* maybe from nodes with GPUs, while that was so */
     uint64_t cursor_key;
     uint32_t cursor_rank;
     uint32_t moved_seen; /* of round.moved */

@@ -81,6 +81,28 @@ static void turns_of_borrowers_hang_on_no_work_at_home(void **state)
     }
 }
 
+/* Only growth keeps off; the gang's pods and the borrower ask for the same. */
+static void gpus_that_growth_keeps_off_are_open_to_borrowers(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    world_node(w, &(struct world_node){"c", .cores = 1});
+    world_node(w, &(struct world_node){"g", .cores = 1, .gpus = 1});
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "u"}, &terms);
+    world_submit(w, &(struct world_job){.queue = "A", .cores = 2, .gpus = 1});
+    uint32_t borrower =
+        world_submit(w, &(struct world_job){.queue = "B", .is_foreign = true});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_string_equal(world_node_of(w, unit), "c");
+    assert_string_equal(world_node_of(w, unit + 1), "");
+    assert_string_equal(world_node_of(w, borrower), "g");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -90,6 +112,7 @@ int main(void)
         SCENARIO(the_borrower_goes_where_least_is_lost),
         SCENARIO(urgent_surplus_of_borrowers_is_safe_without_preemption),
         SCENARIO(turns_of_borrowers_hang_on_no_work_at_home),
+        SCENARIO(gpus_that_growth_keeps_off_are_open_to_borrowers),
     };
 
     return RUN_TESTS(tests);
