@@ -5,6 +5,17 @@
 static const char *const RACKS[] = {"", "r1", "r2"};
 static const char *const POOLS[] = {"default", "second"};
 
+/* So much of the second kind. */
+static struct resource_amount second_of(const struct instance *instance,
+                                        int amount)
+{
+    return instance->has_gpus
+               ? (struct resource_amount){STR("nvidia.com/gpu"),
+                                          amount * (int64_t)1000}
+               : (struct resource_amount){STR("memory"),
+                                          amount * (int64_t)1000000000000};
+}
+
 void built_set_node(struct built *built, const struct instance *instance,
                     int index)
 {
@@ -12,7 +23,7 @@ void built_set_node(struct built *built, const struct instance *instance,
     char name[8];
     struct resource_amount amounts[] = {
         {STR("cpu"), node->capacity[0] * (int64_t)1000},
-        {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
+        second_of(instance, node->capacity[1]),
     };
     struct label label = {STR("rack"), str_of(RACKS[node->rack])};
     struct taint taint = {STR("t"), STR(""), TAINT_NO_SCHEDULE};
@@ -39,6 +50,8 @@ void built_set_queue(struct built *built, const struct instance *instance,
                      int index)
 {
     char name[8];
+    struct resource_amount quota = {STR("cpu"), instance->queues[index].quota *
+                                                    (int64_t)1000};
     struct queue_record record = {
         .priority_factor_micro = instance->queues[index].factor_halves *
                                  (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
@@ -49,6 +62,7 @@ void built_set_queue(struct built *built, const struct instance *instance,
         .running_apps_max = (uint32_t)instance->queues[index].running_apps_max,
         .over_share_ppm = QUEUE_LIMIT_BY_POOL,
         .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
+        .quota = {&quota, quota.milli > 0},
     };
 
     snprintf(name, sizeof(name), "q%d", index);
@@ -80,7 +94,7 @@ static uint32_t class_of(struct built *built, const struct instance *instance,
     struct toleration toleration = {.key = STR("t"), .is_exists = true};
     struct resource_amount amounts[] = {
         {STR("cpu"), job->request[0] * (int64_t)1000},
-        {STR("memory"), job->request[1] * (int64_t)1000000000000},
+        second_of(instance, job->request[1]),
         {STR("seat"), job->request[SEATS] * (int64_t)1000},
     };
     struct requirement requirement = {

@@ -2,8 +2,8 @@
  * instance - a small cluster as plain data: drawn from a tape, told to a
  * planner (built.h), decided by the oracle, and changed by plans.
  *
- * Amounts are whole cores and GB; one pool, or two.  Jobs, queues and nodes are
- * numbered by their place here.
+ * Amounts are whole cores and GB, or GPUs in their stead; one pool, or two.
+ * Jobs, queues and nodes are numbered by their place here.
  */
 #pragma once
 
@@ -17,7 +17,8 @@ enum {
     INSTANCE_NODES_MAX = 8,
     INSTANCE_QUEUES_MAX = 4,
     INSTANCE_JOBS_MAX = 40,
-    INSTANCE_KINDS = 3, /* cores, GB, seats: these are of no node */
+    INSTANCE_KINDS = 3, /* cores, GB (or GPUs), seats: these are of no node */
+    GPUS = 1,           /* where there are any, that kind is theirs */
     SEATS = 2,
     NODE_KINDS = 2,
     INSTANCE_APPS_MAX = 4,
@@ -28,6 +29,7 @@ enum {
     NO_LIMIT = -1,
     NOT_STARTED = -1,
     INSTANCE_GROUPS_NOW = 1000, /* of instance_draw_groups() */
+    AGING_MS = 2, /* that make up for a decimal digit of a weight */
 };
 
 struct instance_node {
@@ -57,6 +59,7 @@ struct instance_queue {
     enum queue_ordering ordering;
     bool is_class_ignored, allows_off;
     int running_apps_max; /* 0: no limit */
+    int quota;            /* cores; 0: no limit */
     struct app_note {
         enum sched_app_state state;
         int since;
@@ -132,6 +135,7 @@ struct instance {
     /* A pool object's shard, whose own work may not preempt. */
     bool is_object, is_preemption_off;
     bool has_topology; /* racks are its only level */
+    bool has_gpus;
 };
 
 struct instance_class {
@@ -163,6 +167,9 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
+/* Draw in what gangs that grow have to do with: queues that go by scores,
+ * quotas, GPUs. */
+void instance_draw_elastic(struct tape *tape, struct instance *instance);
 /* Gangs with terms of which too few are left to start ever are admitted no
  * longer. */
 void instance_forget_groups(struct instance *instance, int now);

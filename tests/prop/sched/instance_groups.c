@@ -162,6 +162,7 @@ static void clear_nodes(struct tape *tape, struct instance *instance)
 void instance_draw_groups(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
+    instance_draw_elastic(tape, instance);
     bool has_whole = once_in(tape, 3);
     if (has_whole) {
         clear_nodes(tape, instance);

@@ -45,8 +45,7 @@ static void pass_over_likes(struct oracle *o, int job)
 {
     const struct instance_job *b = &o->in->jobs[job];
     const struct instance_queue *queue = &o->in->queues[b->queue];
-    bool is_by_apps =
-        queue->ordering != QUEUE_BY_PRIORITY || queue->running_apps_max;
+    bool is_by_apps = oracle_goes_by_apps(queue) || queue->running_apps_max;
 
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *a = &o->in->jobs[j];

@@ -116,12 +116,18 @@ static struct fraction cost_of(const struct oracle *o, int queue, int app)
     return instance_cost(o->in, amounts);
 }
 
+bool oracle_goes_by_apps(const struct instance_queue *queue)
+{
+    return queue->ordering != QUEUE_BY_PRIORITY &&
+           queue->ordering != QUEUE_BY_CFS;
+}
+
 int oracle_app_compare(const struct oracle *o, int a, int b)
 {
     const struct instance_job *x = &o->in->jobs[a], *y = &o->in->jobs[b];
     const struct instance_queue *queue = &o->in->queues[x->queue];
 
-    if (queue->ordering == QUEUE_BY_PRIORITY || x->app == y->app) {
+    if (!oracle_goes_by_apps(queue) || x->app == y->app) {
         return 0;
     }
     if (queue->ordering == QUEUE_BY_FAIR) {

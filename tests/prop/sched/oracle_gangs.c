@@ -191,7 +191,7 @@ static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
     o->keeps_surplus = true;
     bool is_done = try_gang(o, gang, wanted, needed, needed);
     struct price without = oracle_price_since(o, first);
-    if (!is_done || oracle_price_compare(&without, &price) >= 0) {
+    if (!is_done || oracle_price_compare(o, &without, &price) >= 0) {
         *o = with;
         *o->plan = with_plan;
     }

@@ -4,18 +4,40 @@
 
 /* Load (TJ-14): what is asked for on nodes that count. */
 
-bool oracle_step_is_overloaded(const struct step *step, int more)
+/* GPUs may be filled to the last. */
+bool oracle_step_is_overloaded(const struct step *step, int index, int more)
 {
     const struct oracle *o = step->o;
+    const struct grower *grower = &step->growers[index];
     int percent = o->in->load_percent ? o->in->load_percent : 100;
-    int load = more;
 
-    for (int j = 0; j < o->in->job_count; j++) {
-        bool counts =
-            oracle_runs(o, j) && !o->in->nodes[o->node[j]].is_unschedulable;
-        load += counts ? o->in->jobs[j].request[0] : 0;
+    for (int k = 0; k <= (o->in->has_gpus ? GPUS : 0); k++) {
+        int load = more * grower->request[k];
+        for (int j = 0; j < o->in->job_count; j++) {
+            bool counts =
+                oracle_runs(o, j) && !o->in->nodes[o->node[j]].is_unschedulable;
+            load += counts ? o->in->jobs[j].request[k] : 0;
+        }
+        if (grower->request[k] &&
+            load * 100 > instance_total(o->in, k) * (k == 0 ? percent : 100)) {
+            return true;
+        }
     }
-    return load * 100 > instance_total(o->in, 0) * percent;
+    return false;
+}
+
+/* Whether work waits that asks for GPUs (TJ-17, TJ-19). */
+static bool waits_for_gpus(const struct oracle *o)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct instance_job *job = &o->in->jobs[j];
+        if (o->status[j] == WAITING && job->request[GPUS] &&
+            !o->in->queues[job->queue].is_cordoned &&
+            (!job->gang || oracle_gang_is_complete(o, j))) {
+            return o->in->has_gpus;
+        }
+    }
+    return false;
 }
 
 /* Growing. */
@@ -46,7 +68,7 @@ bool oracle_step_grow(struct step *step, int index)
            o->in->jobs[job].sub_group != grower->sub_group) {
         job++;
     }
-    int node = oracle_step_is_overloaded(step, grower->request[0]) ||
+    int node = oracle_step_is_overloaded(step, index, 1) ||
                        !oracle_is_within_limit(o, job, grower->request)
                    ? NO_NODE
                    : oracle_find_free(o, job, 0);
@@ -188,11 +210,13 @@ void oracle_grow(struct oracle *o)
     int for_job = NO_NODE;
 
     step.count = oracle_growers(o, step.growers);
+    o->keeps_gpus = waits_for_gpus(o);
     grow_all(&step);
     oracle_step_shed(&step);
     for (int q = 0; q < o->in->queue_count && !has_changed(&step); q++) {
         for_job =
             oracle_step_even_out(&step, q) ? step.changes[1].job : NO_NODE;
     }
+    o->keeps_gpus = false;
     decide_all(&step, for_job);
 }

@@ -148,10 +148,11 @@ static bool has_closed_nodes(const struct oracle *o)
 static void try_admitted(struct oracle *o, int unit)
 {
     int serial = o->admitted[unit];
-    bool is_possible = may_ever(o, unit), is_placed = false;
+    bool is_placed = false;
 
     /* Its own admission does not count against it. */
     mark(o, unit, 0);
+    bool is_possible = may_ever(o, unit);
     /* A gang that lost members to those before it starts nobody now. */
     if (is_possible && !o->is_settled[unit] && oracle_may_start(o, unit) &&
         has_seats(o, unit)) {

@@ -42,15 +42,15 @@ bool oracle_allows(const struct oracle *o, int job, int node)
 
 uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS])
 {
-    static const int64_t UNIT[NODE_KINDS] = {1000, 1000000000};
+    const int64_t unit[NODE_KINDS] = {1000, o->in->has_gpus ? 1 : 1000000000};
     uint64_t sum = 0;
 
     for (int k = 0; k < NODE_KINDS; k++) {
-        int64_t all = instance_total(o->in, k) * UNIT[k];
+        int64_t all = instance_total(o->in, k) * unit[k];
         uint64_t weight =
             all ? ((uint64_t)1 << 62) / RESOURCE_COLUMNS_MAX / (uint64_t)all
                 : 0;
-        sum += room[k] > 0 ? weight * (uint64_t)(room[k] * UNIT[k]) : 0;
+        sum += room[k] > 0 ? weight * (uint64_t)(room[k] * unit[k]) : 0;
     }
     return sum;
 }
@@ -59,6 +59,13 @@ bool oracle_fits(const struct oracle *o, int job, const int room[])
 {
     return o->in->jobs[job].request[0] <= room[0] &&
            o->in->jobs[job].request[1] <= room[1];
+}
+
+/* Whether a node is kept for work that asks for its GPUs. */
+static bool is_kept(const struct oracle *o, int job, int node)
+{
+    return o->keeps_gpus && o->in->nodes[node].capacity[GPUS] &&
+           !o->in->jobs[job].request[GPUS];
 }
 
 int oracle_find_free(const struct oracle *o, int job, int rack)
@@ -70,7 +77,7 @@ int oracle_find_free(const struct oracle *o, int job, int rack)
         int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
         uint64_t key = oracle_weigh(o, room);
         if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
-            oracle_fits(o, job, room) &&
+            oracle_fits(o, job, room) && !is_kept(o, job, n) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || key < best_key)) {
             best = n;

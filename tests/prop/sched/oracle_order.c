@@ -38,8 +38,11 @@ static bool unit_before(const struct oracle *o, int a, int b)
         /* As it was when the plan began, whatever a gang lost since. */
         return o->ordinal[a] < o->ordinal[b];
     }
-    bool is_class_ignored = is_new && queue->is_class_ignored &&
-                            queue->ordering != QUEUE_BY_PRIORITY;
+    if (is_new && queue->ordering == QUEUE_BY_CFS) {
+        return oracle_score_waiting(o, a, b) < 0;
+    }
+    bool is_class_ignored =
+        is_new && queue->is_class_ignored && oracle_goes_by_apps(queue);
     int c = is_new ? oracle_app_compare(o, a, b) : 0;
 
     c = is_new && !c ? compare_bounds(o, a, b) : c;

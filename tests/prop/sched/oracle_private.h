@@ -55,6 +55,7 @@ struct oracle {
                            oracle_sets.c */
     bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
+    bool keeps_gpus;    /* for work that asks for them, which waits */
     struct number key;  /* K of the unit of new work that is tried */
     int growth_count;   /* times that victims made more room than was needed */
     int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */
@@ -131,7 +132,8 @@ void oracle_usage(const struct oracle *o, int queue,
                   int amounts[INSTANCE_KINDS]);
 /* Find out who is over its share. */
 void oracle_measure(struct oracle *o);
-/* Whether the limit on a queue's use of a class lets a unit start. */
+/* Whether its queue's quota, and the limit on what that has of a class, let a
+ * unit start. */
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS]);
 /* Whether what runs leaves the pool seats enough to add such a request. */
@@ -173,6 +175,8 @@ double oracle_rebook(struct oracle *o, int job);
 
 /* Whether the ordering of its queue lets a unit of new work be its head. */
 bool oracle_app_allows(const struct oracle *o, int unit);
+/* Whether a queue's ordering is one of applications. */
+bool oracle_goes_by_apps(const struct instance_queue *queue);
 /* Which application goes first in their queue's ordering: below 0 or above; 0:
  * their jobs decide. */
 int oracle_app_compare(const struct oracle *o, int a, int b);
@@ -344,7 +348,8 @@ bool oracle_might_find_set(const struct oracle *o, int job);
 /* The price of what was decided since `first`. */
 struct price oracle_price_since(const struct oracle *o, int first);
 /* Which costs less. */
-int oracle_price_compare(const struct price *a, const struct price *b);
+int oracle_price_compare(const struct oracle *o, const struct price *a,
+                         const struct price *b);
 
 /* oracle_whole.c */
 
@@ -385,7 +390,11 @@ int oracle_growers(const struct oracle *o, struct grower *growers);
  * of its class. */
 struct fraction oracle_score(const struct oracle *o,
                              const struct grower *grower);
-/* Below 0: `a` is left of `b` in a queue. */
+/* Below 0: `a` is left of `b` in a queue.  Of units that wait. */
+int oracle_score_waiting(const struct oracle *o, int a, int b);
+/* Of the gangs that two jobs are of; 0: their queues do not go by scores. */
+int oracle_score_gangs(const struct oracle *o, int a, int b);
+/* Of what may grow. */
 int oracle_score_compare(const struct oracle *o, const struct grower *a,
                          const struct grower *b);
 

@@ -93,12 +93,15 @@ static int compare_groups(const struct price *a, const struct price *b)
                                 : order(a->group, b->group);
 }
 
-int oracle_price_compare(const struct price *a, const struct price *b)
+int oracle_price_compare(const struct oracle *o, const struct price *a,
+                         const struct price *b)
 {
     int c = order(a->rank_max, b->rank_max);
 
     c = c ? c : order(a->rank_sum, b->rank_sum);
     c = c ? c : order(a->count, b->count);
+    /* Of a queue that goes by scores the rightmost gives. */
+    c = c || !a->group || !b->group ? c : oracle_score_gangs(o, b->pod, a->pod);
     c = c ? c : order(b->ordinal, a->ordinal);
     c = c ? c : (a->lost > b->lost) - (a->lost < b->lost);
     return c ? c : compare_groups(a, b);
@@ -135,7 +138,7 @@ bool oracle_judge(const struct oracle *o, int job, int node,
     /* There may be a way that leaves more gangs whole. */
     sparing.spares_gangs = true;
     if (ret_price->breaks && judge(o, job, node, &sparing, &other) &&
-        oracle_price_compare(&other, ret_price) < 0) {
+        oracle_price_compare(o, &other, ret_price) < 0) {
         *ret_price = other;
         *rules = sparing;
     }
@@ -158,7 +161,7 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
             (!rack || o->in->nodes[n].rack == rack) &&
             oracle_judge(o, job, n, &here, &price) &&
             (best == NO_NODE ||
-             oracle_price_compare(&price, &best_price) < 0)) {
+             oracle_price_compare(o, &price, &best_price) < 0)) {
             best = n;
             best_price = price;
             found = here;

@@ -24,11 +24,30 @@ void oracle_usage(const struct oracle *o, int queue,
     }
 }
 
+/* What is admitted counts too, as in a queue's usage. */
+static bool is_within_quota(const struct oracle *o, int queue,
+                            const int request[INSTANCE_KINDS])
+{
+    int used = request[0], quota = o->in->queues[queue].quota;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        bool counts =
+            oracle_runs(o, j) || (o->status[j] == WAITING && o->admitted[j]);
+        used += counts && o->in->jobs[j].queue == queue
+                    ? o->in->jobs[j].request[0]
+                    : 0;
+    }
+    return !quota || used <= quota;
+}
+
 bool oracle_is_within_limit(const struct oracle *o, int job,
                             const int request[INSTANCE_KINDS])
 {
     int used = 0;
 
+    if (!is_within_quota(o, o->in->jobs[job].queue, request)) {
+        return false;
+    }
     if (!o->in->limit_percent || o->in->jobs[job].priority_class != 0) {
         return true;
     }

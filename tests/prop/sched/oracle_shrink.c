@@ -45,10 +45,11 @@ static bool gives_before(const struct step *step, int a, int b)
 /* Freezing does not protect against the load. */
 void oracle_step_shed(struct step *step)
 {
-    while (oracle_step_is_overloaded(step, 0)) {
+    for (;;) {
         int best = -1;
         for (int i = 0; i < step->count; i++) {
-            if (last_of(step, &step->growers[i]) >= 0 &&
+            if (oracle_step_is_overloaded(step, i, 0) &&
+                last_of(step, &step->growers[i]) >= 0 &&
                 (best < 0 || gives_before(step, i, best))) {
                 best = i;
             }

@@ -28,8 +28,9 @@ struct step {
 void oracle_step_note(struct step *step, int grower, int job, bool is_lease);
 /* Whether a grower is to get a pod more if there is room. */
 bool oracle_step_wants(const struct grower *grower);
-/* Whether more is asked for than growth may fill, with so many cores more. */
-bool oracle_step_is_overloaded(const struct step *step, int more);
+/* Whether more is asked for than growth may fill of what a grower asks for,
+ * with so many of its pods more. */
+bool oracle_step_is_overloaded(const struct step *step, int grower, int more);
 /* Give a grower a pod more; false: there is no room. */
 bool oracle_step_grow(struct step *step, int grower);
 /* Which of two queues has less: below 0 the first, whose growth comes first. */

@@ -199,7 +199,7 @@ static bool cover_clearing(struct choice *choice, int sub_group)
         }
         int at = count++;
         for (; at > 0 &&
-               oracle_price_compare(&prices[n], &prices[nodes[at - 1]]) < 0;
+               oracle_price_compare(o, &prices[n], &prices[nodes[at - 1]]) < 0;
              at--) {
             nodes[at] = nodes[at - 1];
         }

@@ -54,11 +54,13 @@ static void show_knobs(const struct instance *instance)
             instance->has_backfill,
             instance->is_shortest_first ? " shortest first" : "");
     fprintf(stderr,
-            "seats %d away %d starts %d/%d (missing %lld at %d) queue %d/%d "
+            "gpus %d seats %d away %d starts %d/%d (missing %lld at %d) queue "
+            "%d/%d "
             "cores %d%% (missing %lld at %d)\n",
-            instance->seats, instance->away_level, (int)instance->starts.size,
-            (int)instance->starts.refill, (long long)instance->starts.missing,
-            instance->starts.at, (int)instance->starts_per_queue.size,
+            instance->has_gpus, instance->seats, instance->away_level,
+            (int)instance->starts.size, (int)instance->starts.refill,
+            (long long)instance->starts.missing, instance->starts.at,
+            (int)instance->starts_per_queue.size,
             (int)instance->starts_per_queue.refill, instance->start_percent,
             (long long)instance->start_cores.missing, instance->start_cores.at);
 }
@@ -80,10 +82,10 @@ static void show_queues(const struct instance *instance)
         const struct instance_queue *q = &instance->queues[i];
         fprintf(stderr,
                 "queue %d: factor %d/2 cordoned %d flow %g %g ordering %d "
-                "(class ignored %d, off %d, running %d)\n",
+                "(class ignored %d, off %d, running %d) quota %d\n",
                 i, q->factor_halves, q->is_cordoned, q->flow.all,
                 q->flow.endless, (int)q->ordering, q->is_class_ignored,
-                q->allows_off, q->running_apps_max);
+                q->allows_off, q->running_apps_max, q->quota);
         for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
             fprintf(stderr, "    app %d: state %d since %d first %d off %d\n",
                     a, (int)q->apps[a].state, q->apps[a].since,
