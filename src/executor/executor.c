@@ -28,6 +28,7 @@ void executor_options_default(struct executor_options *ret_options)
         .held_report_delay_ms = 5,
         .report_retry_ms = 1000,
         .report_retry_ms_max = 30000,
+        .alive_period_ms = 5000,
         .inventory_period_ms = 60000,
     };
 }

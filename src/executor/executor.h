@@ -12,9 +12,10 @@
  * LeaseRequest with all nodes and all held runs; the server answers and
  * closes.  Held: the same request says held_stream; a server that sends a
  * heartbeat has agreed, and the stream stays open.  Then requests are deltas
- * (runs added and removed, nodes when they changed), sent as soon as there is
- * news, and `max_jobs_to_lease` is credit: how many more leases the server may
- * push before the next request.  When the stream ends, another is opened.
+ * (runs added and removed, now and then nodes), sent as soon as there is news
+ * and at least every `alive_period_ms`, and `max_jobs_to_lease` is credit: how
+ * many more leases the server may push before the next request.  When the
+ * stream ends, another is opened.
  *
  * Reports go out in batches of about `report_events_max` events, one batch at a
  * time so that they arrive in order; one that fails is made again from the
@@ -93,6 +94,8 @@ struct executor_options {
     int64_t held_report_delay_ms;
     int64_t report_retry_ms; /* 1 s after a failure, doubling to 30 s */
     int64_t report_retry_ms_max;
+    int64_t alive_period_ms;     /* 5 s: a held delta even if it says nothing,
+                                  * or the server takes us for silent */
     int64_t inventory_period_ms; /* 60 s: nodes in held deltas */
 };
 

@@ -261,11 +261,13 @@ static int64_t delta_due_ms(const struct executor *executor)
 
     int64_t gap_ms = executor->request_sent_ms + HELD_REQUEST_GAP_MS;
     int64_t nodes_ms = executor->nodes_sent_ms + options->inventory_period_ms;
+    int64_t alive_ms = executor->request_sent_ms + options->alive_period_ms;
+    int64_t quiet_ms = nodes_ms < alive_ms ? nodes_ms : alive_ms;
 
     if (executor->added.count > 0 || executor->removed.count > 0 || is_low) {
         return gap_ms;
     }
-    return nodes_ms > gap_ms ? nodes_ms : gap_ms;
+    return quiet_ms > gap_ms ? quiet_ms : gap_ms;
 }
 
 static void send_delta(struct executor *executor)

@@ -498,11 +498,27 @@ static void a_held_stream_that_ends_is_opened_anew_and_in_full(void **state)
     assert_int_equal(stub.create_count, 1);
 }
 
+/* So a server may take executors for silent after a few such periods. */
+static void an_executor_with_no_news_says_that_it_lives(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->server.agrees_to_hold = true;
+    start(fixture);
+    run_for(fixture, 1000);
+    int before = fixture->server.delta_count;
+
+    run_for(fixture, 4 * fixture->options.alive_period_ms);
+
+    assert_int_equal(fixture->server.delta_count - before, 4);
+    assert_int_equal(fixture->server.open_count, 1);
+}
+
 static void a_silent_held_stream_is_given_up(void **state)
 {
     struct fixture *fixture = *state;
     fixture->server.agrees_to_hold = true;
     fixture->options.inventory_period_ms = 1000000000;
+    fixture->options.alive_period_ms = 1000000000;
     fixture->options.held_silence_ms = 60000;
     start(fixture);
 
@@ -565,6 +581,7 @@ int main(void)
         EXECUTOR_TEST(reports_of_a_held_stream_go_out_within_10_ms),
         EXECUTOR_TEST(credit_bounds_what_is_pushed),
         EXECUTOR_TEST(a_held_stream_that_ends_is_opened_anew_and_in_full),
+        EXECUTOR_TEST(an_executor_with_no_news_says_that_it_lives),
         EXECUTOR_TEST(a_silent_held_stream_is_given_up),
         EXECUTOR_TEST(thousands_of_runs_at_once_are_fine),
     };
