@@ -42,6 +42,7 @@ static void apply_time(struct pools *pools, struct shard *shard,
                        const struct delta *delta)
 {
     (void)pools;
+    sched_news_set(shard->sched, (uint64_t)delta->amount);
     sched_set_time(shard->sched, delta->at_ms);
 }
 
@@ -53,6 +54,7 @@ void pools_set_time(struct pools *pools, int64_t now_ms)
         sched_set_time(first_of(pools), now_ms);
     } else {
         delta.at_ms = now_ms;
+        delta.amount = (int64_t)pools->news_count;
         deliver_all(pools, &delta);
     }
     pools->now_ms = now_ms > pools->now_ms ? now_ms : pools->now_ms;
@@ -101,6 +103,7 @@ void pools_queue_set(struct pools *pools, uint32_t queue,
         sched_queue_set(first_of(pools), queue, record);
         return;
     }
+    pools->news_count++;
     while (pools->by_application.count <= queue) {
         VEC_PUSH(&pools->by_application, false);
     }
@@ -127,6 +130,7 @@ void pools_queue_remove(struct pools *pools, uint32_t queue)
         sched_queue_remove(first_of(pools), queue);
         return;
     }
+    pools->news_count++;
     delta.other = queue;
     deliver_all(pools, &delta);
     quotas_forget(pools, queue);

@@ -303,10 +303,12 @@ static void unpack_borrowers(struct pools *pools, struct pack_reader *reader)
     map_fini(&by_id);
 }
 
-static void pack_shard(const struct shard *shard, struct strbuf *buf)
+static void pack_shard(const struct pools *pools, const struct shard *shard,
+                       struct strbuf *buf)
 {
     auto_strbuf bytes = {0};
 
+    sched_news_set(shard->sched, pools->news_count);
     sched_history_pack(shard->sched, &bytes);
     pack_str(buf, str_of(shard->name));
     pack_str(buf, strbuf_str(&bytes));
@@ -328,7 +330,7 @@ void pools_history_pack(const struct pools *pools, struct strbuf *buf)
     pack_noted(pools, note_anchor, buf);
     pack_u64(buf, pools->objects.count + 1);
     for (size_t i = 0; i <= pools->objects.count; i++) {
-        pack_shard(packed_shard(pools, i), buf);
+        pack_shard(pools, packed_shard(pools, i), buf);
     }
 }
 
@@ -347,6 +349,7 @@ static int unpack_shard(struct pools *pools, struct pack_reader *reader)
             return -ERR_CORRUPT;
         }
     }
+    sched_news_set(shard->sched, pools->news_count);
     return sched_history_unpack(shard->sched, bytes);
 }
 

@@ -110,23 +110,25 @@ static void tell_memory(struct pools *pools, uint32_t job,
     }
 }
 
-static void apply_truce_from(struct pools *pools, struct shard *shard,
-                             const struct delta *delta)
+static void apply_truce_put(struct pools *pools, struct shard *shard,
+                            const struct delta *delta)
 {
+    struct sched_truce truce = {delta->at_ms, (uint64_t)delta->amount};
+
     (void)pools;
-    sched_job_truce_from(shard->sched, delta->job, delta->at_ms);
+    sched_job_truce_put(shard->sched, delta->job, &truce);
 }
 
 /* Nor is a truce over since a job moves: else who borrows in vain could take
  * for fairness whenever it comes home. */
-static void tell_truce(struct pools *pools, uint32_t job, int64_t since_ms)
+static void tell_truce(struct pools *pools, uint32_t job,
+                       const struct sched_truce *truce)
 {
-    struct delta delta = delta_of(apply_truce_from);
+    struct delta delta = delta_of(apply_truce_put);
 
-    if (since_ms != INT64_MIN) {
-        delta.at_ms = since_ms;
-        job_tell(pools, job, &delta);
-    }
+    delta.at_ms = truce->since_ms;
+    delta.amount = (int64_t)truce->news_count;
+    job_tell(pools, job, &delta);
 }
 
 void job_move(struct pools *pools, uint32_t job, struct shard *to)
@@ -137,11 +139,12 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     struct sched_job record;
     struct sched_run run;
     struct sched_gang_memory memory;
+    struct sched_truce truce;
     uint32_t avoid_count;
 
     ASSERT(!from->is_busy);
     sched_gang_memory(from->sched, place->local, &memory);
-    int64_t truce_since_ms = sched_job_truce_since(from->sched, place->local);
+    bool has_truce = sched_job_truce_get(from->sched, place->local, &truce);
     sched_job_record(from->sched, place->local, &record);
     bool is_leased = sched_job_run(from->sched, place->local, &run);
     record.class_index = class_back(from, record.class_index);
@@ -162,7 +165,9 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     job_give(pools, job);
     job_enter(pools, job, to, held);
     tell_memory(pools, job, &memory);
-    tell_truce(pools, job, truce_since_ms);
+    if (has_truce) {
+        tell_truce(pools, job, &truce);
+    }
     for (uint32_t i = 0; i < avoid_count; i++) {
         pools_job_avoid(pools, job, avoided[i]);
     }

@@ -202,6 +202,7 @@ void pools_job_add(struct pools *pools, uint32_t job,
         sched_job_add(first_of(pools), job, record);
         return;
     }
+    pools->news_count++;
     struct place *place = place_make(pools, job);
     *place = (struct place){
         .local = 0,
@@ -253,6 +254,7 @@ void pools_job_remove(struct pools *pools, uint32_t job)
         sched_job_remove(first_of(pools), job);
         return;
     }
+    pools->news_count++;
     struct place *place = job_place(pools, job);
     bool was_leased = place->node != NONE;
     job_tell(pools, job, &delta);

@@ -382,6 +382,7 @@ uint32_t pools_node_set(struct pools *pools, struct str executor,
     if (!pools->is_mapped) {
         return sched_node_set(first_of(pools), executor, record, pool);
     }
+    pools->news_count++;
     uint32_t node = post_get(pools, executor, record->name);
     struct shard *to = match(pools, record, pool, &known.pool);
     struct post *post = &pools->posts.items[node];
@@ -478,6 +479,7 @@ void pools_node_remove(struct pools *pools, uint32_t node)
         sched_node_remove(first_of(pools), node);
         return;
     }
+    pools->news_count++;
     struct post *post = &pools->posts.items[node];
     unhold(post);
     post->is_present = false;
@@ -628,6 +630,7 @@ void pools_executor_set(struct pools *pools, struct str executor,
         return;
     }
     uint32_t at = executor_of(pools, executor);
+    pools->news_count += pools->accepts.items[at] != accepts_new_leases;
     pools->accepts.items[at] = accepts_new_leases;
     delta.text = executor;
     delta.flag = accepts_new_leases;

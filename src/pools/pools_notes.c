@@ -209,6 +209,7 @@ void pools_job_reprioritise(struct pools *pools, uint32_t job,
         sched_job_reprioritise(first_of(pools), job, priority);
         return;
     }
+    pools->news_count++;
     delta.other = priority;
     job_tell(pools, job, &delta);
 }

@@ -249,6 +249,7 @@ void router_begin(struct pools *pools)
         VEC_PUSH(&pools->by_application,
                  sched_queue_has_applications(first_of(pools), i));
     }
+    pools->news_count = sched_news_follow(first_of(pools));
     classes_adopt(pools);
     nodes_adopt(pools);
     jobs_adopt(pools);
@@ -262,6 +263,7 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
     if (!pools->is_mapped) {
         router_begin(pools);
     }
+    pools->news_count++;
     size_t at = object_place(pools, record->name, &is_there);
     struct shard *shard = NULL;
     if (is_there) {
@@ -273,6 +275,8 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
         auto_mem char *name = str_dup(record->name);
         auto_mem struct policy *policy = policy_of(pools, str_of(name));
         shard = shard_create(pools, policy);
+        (void)sched_news_follow(shard->sched);
+        sched_news_set(shard->sched, pools->news_count);
         shard->name = name;
         shard->policy = policy;
         name = NULL;
@@ -304,6 +308,7 @@ void pools_pool_delete(struct pools *pools, struct str name)
     }
     struct shard *shard = pools->shards.items[pools->objects.items[at]];
     size_t after = pools->records.count - 1 - at;
+    pools->news_count++;
     memmove(pools->objects.items + at, pools->objects.items + at + 1,
             after * sizeof(*pools->objects.items));
     memmove(pools->records.items + at, pools->records.items + at + 1,
@@ -324,6 +329,7 @@ void pools_policy_set(struct pools *pools, const struct policy *policy)
 {
     ASSERT(pools->busy_count == 0);
     pools->policy = policy;
+    pools->news_count++;
     sched_policy_set(first_of(pools), policy);
     for (size_t i = 0; i < pools->objects.count; i++) {
         policy_renew(pools, pools->shards.items[pools->objects.items[i]]);

@@ -120,6 +120,7 @@ void pools_foreign_pending_set(struct pools *pools, struct str executor,
 
     word_set(pools, executor, pool, amounts);
     pools->is_pending_stale = true;
+    pools->news_count++;
     if (!pools->is_mapped) {
         tell_first(pools, pool);
         if (pool_before && !str_equal(str_of(pool_before), pool)) {

@@ -41,6 +41,7 @@ void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
         sched_job_reclass(first_of(pools), job, class_index);
         return;
     }
+    pools->news_count++;
     delta.class_index = class_index;
     tell(pools, job, &delta);
     struct place *place = &pools->places.items[job];

@@ -164,12 +164,23 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
  * `is_by_share`, and of preemptions that are YIELD before what becomes of the
  * job. */
 void sched_job_truce(struct sched *sched, uint32_t job);
-/* Since when a job, or its gang, is under a truce; INT64_MIN: it is under
- * none. */
-int64_t sched_job_truce_since(const struct sched *sched, uint32_t job);
-/* A job came from another state, where it was under a truce since then: so it
- * is here, and that it came is news. */
-void sched_job_truce_from(struct sched *sched, uint32_t job, int64_t since_ms);
+/* A truce, for another state that its job goes to; both go by the same news. */
+struct sched_truce {
+    int64_t since_ms;
+    uint64_t news_count; /* when it began */
+};
+/* The truce of a job, or of its gang; false: it is under none. */
+bool sched_job_truce_get(const struct sched *sched, uint32_t job,
+                         struct sched_truce *ret_truce);
+/* A job came from another state, where it was under that truce: so it is here,
+ * unless it, or its gang, is under one that lasts. */
+void sched_job_truce_put(struct sched *sched, uint32_t job,
+                         const struct sched_truce *truce);
+/* From now on nothing is news but what sched_news_set() says: how much there
+ * was so far. */
+uint64_t sched_news_follow(struct sched *sched);
+/* So much news there was by now; never less than before. */
+void sched_news_set(struct sched *sched, uint64_t news_count);
 /* A waiting job is admitted to a pool, with its gang: it goes before all that
  * is not, and when it is the first no other may delay it.  `start_ms` is when
  * it starts at the latest, or SCHED_START_UNKNOWN.  Again: the promise is

@@ -604,6 +604,7 @@ struct sched {
     uint32_t truce_serial;    /* of the first slot */
     struct map truce_map;     /* jobs and gangs to serial numbers */
     uint64_t news_count;      /* what came from outside so far */
+    bool is_told_news;        /* see sched_news_follow() */
     uint32_t truce_lifted;    /* a job that none binds; or NONE: see need.c */
 
     bool keeps_standings; /* see standing.h */

@@ -1,5 +1,6 @@
 #include "sched/truce.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sched/round.h"
@@ -163,11 +164,33 @@ static void sift(struct sched *sched)
     }
 }
 
-void truce_news(struct sched *sched)
+static void set_news(struct sched *sched, uint64_t news_count)
 {
-    sched->news_count++;
+    sched->news_count = news_count;
     if (sched->truces.count) {
         sift(sched);
+    }
+}
+
+void truce_news(struct sched *sched)
+{
+    if (!sched->is_told_news) {
+        set_news(sched, sched->news_count + 1);
+    }
+}
+
+uint64_t sched_news_follow(struct sched *sched)
+{
+    sched->is_told_news = true;
+    return sched->news_count;
+}
+
+void sched_news_set(struct sched *sched, uint64_t news_count)
+{
+    ASSERT(sched->is_told_news && news_count >= sched->news_count);
+    if (news_count != sched->news_count) {
+        sched->version++;
+        set_news(sched, news_count);
     }
 }
 
@@ -200,17 +223,22 @@ void sched_job_truce(struct sched *sched, uint32_t job)
     put(sched, job, sched->now_ms, sched->news_count);
 }
 
-int64_t sched_job_truce_since(const struct sched *sched, uint32_t job)
+bool sched_job_truce_get(const struct sched *sched, uint32_t job,
+                         struct sched_truce *ret_truce)
 {
     const struct truce *truce = find(sched, job);
 
-    return truce && !is_over(sched, truce, sched->now_ms) ? truce->since_ms
-                                                          : INT64_MIN;
+    if (!truce || is_over(sched, truce, sched->now_ms)) {
+        return false;
+    }
+    *ret_truce = (struct sched_truce){truce->since_ms, truce->news_count};
+    return true;
 }
 
-void sched_job_truce_from(struct sched *sched, uint32_t job, int64_t since_ms)
+void sched_job_truce_put(struct sched *sched, uint32_t job,
+                         const struct sched_truce *truce)
 {
-    put(sched, job, since_ms, sched->news_count - 1);
+    put(sched, job, truce->since_ms, truce->news_count);
 }
 
 void truce_forget(struct sched *sched, uint32_t item, bool is_gang)
@@ -279,25 +307,53 @@ static uint32_t first_member(const struct sched *sched, const struct gang *gang)
     return first;
 }
 
+/* One that is written, by its job. */
+struct packed {
+    const struct truce *truce;
+    struct job_id id;
+};
+
+/* In the order in which they began. */
+static int compare_packed(const void *a, const void *b)
+{
+    const struct packed *x = a;
+    const struct packed *y = b;
+
+    if (x->truce->since_ms != y->truce->since_ms) {
+        return x->truce->since_ms < y->truce->since_ms ? -1 : 1;
+    }
+    return key128_compare(x->id.v, y->id.v);
+}
+
+/* Those that last.  What moved between states stands elsewhere in the list
+ * than where it began, and may hide others that are over. */
 void truce_pack(const struct sched *sched, struct strbuf *buf)
 {
-    if (sched->truce_map.count == 0) {
-        return;
-    }
-    pack_u64(buf, sched->truce_map.count);
+    auto_mem struct packed *list =
+        mem_alloc_array(sched->truces.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
     for (size_t i = sched->truce_first; i < sched->truces.count; i++) {
         const struct truce *truce = &sched->truces.items[i];
-        if (truce->item == NONE) {
+        if (truce->item == NONE || is_over(sched, truce, sched->now_ms)) {
             continue;
         }
         uint32_t job =
             truce->is_gang
                 ? first_member(sched, &sched->gangs.items[truce->item])
                 : truce->item;
-        pack_u64(buf, sched->jobs.items[job].id.v.hi);
-        pack_u64(buf, sched->jobs.items[job].id.v.lo);
-        pack_i64(buf, truce->since_ms);
-        pack_u64(buf, truce->news_count != sched->news_count);
+        list[count++] = (struct packed){truce, sched->jobs.items[job].id};
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(list, count, sizeof(*list), compare_packed);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, list[i].id.v.hi);
+        pack_u64(buf, list[i].id.v.lo);
+        pack_i64(buf, list[i].truce->since_ms);
+        pack_u64(buf, list[i].truce->news_count != sched->news_count);
     }
 }
 

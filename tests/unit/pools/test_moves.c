@@ -124,11 +124,13 @@ static int64_t truce_since_ms(struct pools_stage *stage, const char *pool)
     uint32_t shard = pools_stage_shard(stage, pool);
     struct sched *sched = pools_plan_begin(stage->pools, shard);
     int64_t since_ms = INT64_MIN;
+    struct sched_truce truce;
     struct sched_plan plan;
 
     for (uint32_t job = 0; job < sched_jobs_end(sched); job++) {
         if (sched_job_is_known(sched, job)) {
-            since_ms = sched_job_truce_since(sched, job);
+            bool has_truce = sched_job_truce_get(sched, job, &truce);
+            since_ms = has_truce ? truce.since_ms : INT64_MIN;
         }
     }
     sched_plan(sched, stage->now_ms, ROUND_FAST, 16, &plan);
@@ -162,9 +164,11 @@ static void a_truce_goes_to_the_lender_and_home_again(void **state)
                      pools_stage_shard(&stage, "a"));
     assert_true(truce_since_ms(&stage, "a") == since_ms);
 
-    /* When it moves there is news, so that the time alone is left. */
+    /* That it moved was no news; what comes to another pool is. */
     stage.now_ms = since_ms + stage.policy.truce_ms;
     pools_set_time(stage.pools, stage.now_ms);
+    assert_true(truce_since_ms(&stage, "a") == since_ms);
+    (void)pools_stage_node(&stage, "b2", "b", 1);
     assert_true(truce_since_ms(&stage, "a") == INT64_MIN);
     pools_stage_fini(&stage);
 }
