@@ -47,7 +47,8 @@ static void add_row(struct cli *cli, struct table *table,
 /* What is wanted and what has come. */
 struct listing {
     Berth__Api__ListJobsRequest request;
-    uint64_t left; /* how many more */
+    uint64_t limit; /* how many in all */
+    uint64_t left;  /* how many more */
     uint64_t count;
     bool *is_found;         /* of each argument */
     struct cli_names named; /* then only these */
@@ -111,20 +112,37 @@ static enum cli_exit get_page(struct cli *cli, struct listing *listing)
     return CLI_OK;
 }
 
-static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_left)
+/* Jobs that are named are all wanted, unless a limit is named too. */
+static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_limit)
 {
     const char *text = cli_text(cli, "limit", NULL);
     char *end;
 
-    *ret_left = JOBS_DEFAULT_MAX;
+    *ret_limit = cli->argument_count > 0 ? UINT64_MAX : JOBS_DEFAULT_MAX;
     if (text) {
         unsigned long long limit = strtoull(text, &end, 10);
         if (*end || end == text || *text == '-') {
             return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
         }
-        *ret_left = limit == 0 ? UINT64_MAX : limit;
+        *ret_limit = limit == 0 ? UINT64_MAX : limit;
     }
     return CLI_OK;
+}
+
+/* Whether a job that is named is not there; beyond the limit nobody knows. */
+static bool is_lacking(const struct listing *listing, int at)
+{
+    return !listing->is_found[at] && listing->left > 0;
+}
+
+static bool is_missing(const struct cli *cli, const struct listing *listing)
+{
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (is_lacking(listing, i)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Say which of the jobs, or that the queue, there is not. */
@@ -134,7 +152,7 @@ static enum cli_exit tell_missing(struct cli *cli,
     enum cli_exit rc = CLI_OK;
 
     for (int i = 0; i < cli->argument_count; i++) {
-        if (!listing->is_found[i]) {
+        if (is_lacking(listing, i)) {
             rc = cli_fail(cli, CLI_NOT_FOUND, "there is no job %s",
                           cli_argument(cli, i));
         }
@@ -151,21 +169,10 @@ static enum cli_exit get_pages(struct cli *cli, struct listing *listing)
 
     do {
         rc = get_page(cli, listing);
-    } while (rc == CLI_OK &&
+    } while (rc == CLI_OK && listing->left > 0 &&
              (listing->named_at < listing->named.count ||
-              (listing->left > 0 && *listing->request.older_than_job_id)));
+              *listing->request.older_than_job_id));
     return rc;
-}
-
-/* Whether one of the jobs that are named is not there. */
-static bool is_missing(const struct cli *cli, const struct listing *listing)
-{
-    for (int i = 0; i < cli->argument_count; i++) {
-        if (!listing->is_found[i]) {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Forget what has come, of a list of jobs that are named. */
@@ -173,6 +180,7 @@ static void begin_anew(struct listing *listing)
 {
     listing->named_at = 0;
     listing->count = 0;
+    listing->left = listing->limit;
     listing->table.cells.count = 0;
     (void)json_array_clear(listing->jobs);
 }
@@ -244,7 +252,8 @@ enum cli_exit cmd_get_jobs(struct cli *cli)
     listing.request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
     listing.request.job_set =
         cli_format(cli, "%s", cli_text(cli, "job-set", ""));
-    rc = take_limit(cli, &listing.left);
+    rc = take_limit(cli, &listing.limit);
+    listing.left = listing.limit;
     if (rc == CLI_OK) {
         rc = states_of_option(cli, "states", &listing.request.states,
                               &listing.request.n_states);

@@ -146,6 +146,39 @@ static void jobs_that_are_named_and_not_there_are_told(void **state)
           "berthctl: there is no job 01b\n");
 }
 
+/* Of more than are shown there is nothing to say. */
+static void jobs_that_are_named_beyond_the_limit_are_not_missing(void **state)
+{
+    struct script *script = *state;
+
+    set_job(script, "01a", API__JOB_STATE__RUNNING, false);
+    check(ASK(script, "", "get", "jobs", "01a", "01b", "-n", "1", "-o", "yaml"),
+          CLI_OK, "- jobId: 01a\n  queue: q\n  jobSet: s\n  state: RUNNING\n",
+          "");
+}
+
+static void jobs_that_are_named_are_asked_for_in_full_each_time(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+
+    set_job(script, "01a", API__JOB_STATE__RUNNING, false);
+    script->has_jobs = false; /* so that what is asked is kept */
+    strbuf_clear(&script->reply);
+    strbuf_add_str(&script->reply, strbuf_str(&script->jobs));
+    check(ASK(script, "", "get", "jobs", "01a", "01b", "-n", "5", "-o", "yaml"),
+          CLI_NOT_FOUND,
+          "- jobId: 01a\n  queue: q\n  jobSet: s\n  state: RUNNING\n",
+          "berthctl: there is no job 01b\n");
+    const Berth__Api__ListJobsRequest *request =
+        asked(script, &arena, &berth__api__list_jobs_request__descriptor);
+    assert_int_equal(request->limit, 5);
+    check(ASK(script, "", "get", "jobs", "01a", "-o", "yaml"), CLI_OK,
+          "- jobId: 01a\n  queue: q\n  jobSet: s\n  state: RUNNING\n", "");
+    request = asked(script, &arena, &berth__api__list_jobs_request__descriptor);
+    assert_int_equal(request->limit, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -156,6 +189,8 @@ int main(void)
         SERVED(queue_that_takes_the_place_of_another_says_so),
         SERVED(pool_of_a_queue_that_is_not_there_is_remarked_upon),
         SERVED(jobs_that_are_named_and_not_there_are_told),
+        SERVED(jobs_that_are_named_beyond_the_limit_are_not_missing),
+        SERVED(jobs_that_are_named_are_asked_for_in_full_each_time),
     };
     return RUN_TESTS(tests);
 }
