@@ -154,6 +154,15 @@ static int compare_scaled(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
+/* Whether it may yet matter when a gang was scaled.  A window of its own ends
+ * once; that of the policy may grow, and then counts from the same time. */
+static bool is_remembered(const struct sched *sched, const struct gang *gang)
+{
+    return gang->scaled_ms != INT64_MIN &&
+           (gang->subs->terms.freezing_window_ms == FREEZING_BY_POLICY ||
+            scale_frozen_until(sched, gang) > sched->now_ms);
+}
+
 void scale_pack(const struct sched *sched, struct strbuf *buf)
 {
     auto_mem struct scaled *items =
@@ -163,7 +172,7 @@ void scale_pack(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < sched->elastic.count; i++) {
         const struct gang *gang = &sched->gangs.items[sched->elastic.items[i]];
         uint32_t first = sub_groups_first(sched, gang->subs);
-        if (scale_frozen_until(sched, gang) > sched->now_ms && first != NONE) {
+        if (is_remembered(sched, gang) && first != NONE) {
             items[count++] =
                 (struct scaled){sched->jobs.items[first].id, gang->scaled_ms};
         }

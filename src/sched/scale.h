@@ -29,7 +29,8 @@ bool scale_is_ordered(const struct sched *sched, uint32_t a, uint32_t b);
 int scale_compare(const struct sched *sched, uint32_t a, uint32_t b);
 /* Free the list. */
 void scale_fini(struct sched *sched);
-/* The times of gangs that are frozen as of the time told last, by member. */
+/* The times of gangs that are frozen as of the time told last, or would be if
+ * the policy's window grew; by member, one of each gang at most. */
 void scale_pack(const struct sched *sched, struct strbuf *buf);
 /* Take them back. */
 void scale_unpack(struct sched *sched, struct history_reader *reader);

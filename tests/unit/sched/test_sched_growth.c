@@ -248,6 +248,39 @@ static void tj_12_a_unit_is_frozen_for_a_window_after_scaling(void **state)
     assert_int_equal(count_of(w, other, &terms), 5);
 }
 
+/* A window that is over may yet count: the policy's may grow. */
+static void
+a_checkpoint_carries_a_window_that_a_longer_one_prolongs(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(2, 8);
+    auto_strbuf history = {0};
+
+    terms.freezing_window_ms = FREEZING_BY_POLICY;
+    set_cores(w, "n1", 3);
+    uint32_t unit = submit_unit(w, "A", "u", &terms);
+    world_round(w, ROUND_BALANCE, -SECOND);
+    set_cores(w, "n1", 4);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(count_of(w, unit, &terms), 4);
+    sched_set_time(w->sched, 2 * WINDOW_MS);
+    sched_history_pack(w->sched, &history);
+    w->policy.elastic.freezing_window_ms = 3 * WINDOW_MS;
+    set_cores(w, "n1", 5);
+    for (int is_rebuilt = 0; is_rebuilt < 2; is_rebuilt++) {
+        if (is_rebuilt) {
+            sched_gang_scaled(w->sched, unit, -3 * WINDOW_MS);
+            assert_int_equal(
+                sched_history_unpack(w->sched, strbuf_str(&history)), 0);
+        }
+        sched_policy_set(w->sched, &w->policy);
+        world_round(w, ROUND_BALANCE, 2 * WINDOW_MS);
+        assert_int_equal(count_of(w, unit, &terms), 4);
+    }
+    world_round(w, ROUND_BALANCE, 3 * WINDOW_MS);
+    assert_int_equal(count_of(w, unit, &terms), 5);
+}
+
 static void tj_13_steps_are_due_every_five_seconds(void **state)
 {
     struct world *w = *state;
@@ -949,6 +982,7 @@ int main(void)
         SCENARIO(tj_22_offline_grows_before_experiment),
         SCENARIO(tj_10_one_pod_moves_then_both_are_frozen),
         SCENARIO(tj_12_a_unit_is_frozen_for_a_window_after_scaling),
+        SCENARIO(a_checkpoint_carries_a_window_that_a_longer_one_prolongs),
         SCENARIO(tj_13_steps_are_due_every_five_seconds),
         SCENARIO(tj_14_growth_stops_at_the_load_ceiling),
         SCENARIO(tj_14_gpus_are_used_to_the_last),
