@@ -166,6 +166,7 @@ static bool are_gangs_right(const struct sched *sched)
         }
         if (!same_vec(&sum, &gang->waiting_sum) ||
             gang_is_ready(gang) != (gang->position != NONE) ||
+            (gang->is_admitted && gang->position == NONE) ||
             (gang->subs && !sub_groups_are_right(sched, gang))) {
             return false;
         }

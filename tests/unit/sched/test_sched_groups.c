@@ -536,6 +536,46 @@ static void a_group_that_waits_for_whole_nodes_has_them_reserved(void **state)
     assert_int_equal(world_running_of(w, group, 2), 2);
 }
 
+/* As long as its minimum can be met it keeps its promise and counts as used;
+ * then it does neither, and the next is admitted. */
+static void an_admitted_group_that_breaks_up_leaves_the_list(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("pods"), 3, 4, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct world_job job = {
+        .queue = "A", .gang = "g", .priority_class = "fixed"};
+
+    use_reservations(w);
+    world_node(w, &(struct world_node){"n1", .cores = 4});
+    uint32_t first = world_submit_many(
+        w,
+        &(struct world_job){
+            .queue = "B", .priority_class = "fixed", .deadline_s = 100},
+        2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, first, 2), 2);
+    uint32_t group = world_submit_group(w, &job, &terms);
+    job.gang = "next";
+    uint32_t next = world_submit_group(w, &job, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(start_of(w, group), 100000);
+    world_end(w, group); /* its spare member takes the place */
+    assert_true(sched_is_consistent(w->sched));
+    assert_int_equal(start_of(w, group + 1), 100000);
+    world_end(w, group + 1);
+    assert_true(sched_is_consistent(w->sched));
+    assert_int_equal(start_of(w, group + 2), -1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(start_of(w, next), 100000);
+    world_end(w, first);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(world_running_of(w, next, 4), 3);
+    assert_int_equal(world_running_of(w, group, 4), 0);
+}
+
 static void a_node_that_a_group_has_whole_opens_when_it_ends(void **state)
 {
     struct world *w = *state;
@@ -586,6 +626,7 @@ int main(void)
         SCENARIO(nodes_are_cleared_for_a_group_that_has_them_whole),
         SCENARIO(what_may_not_go_keeps_its_node),
         SCENARIO(a_group_that_waits_for_whole_nodes_has_them_reserved),
+        SCENARIO(an_admitted_group_that_breaks_up_leaves_the_list),
         SCENARIO(a_node_that_a_group_has_whole_opens_when_it_ends),
     };
 
