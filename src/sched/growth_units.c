@@ -109,24 +109,12 @@ static bool join(struct growth *growth, struct growth_team *team)
 /* The nodes that the gang keeps to, found by one that it has. */
 static void find_group(struct growth *growth, struct growth_team *team)
 {
-    struct round *round = growth->round;
-    const struct sched *sched = round->sched;
-    const struct node *node = &sched->nodes.items[team->node];
-    struct str key = str_of(team->gang->uniformity);
+    const struct sched *sched = growth->round->sched;
 
-    team->groups = place_groups(round, team->gang);
-    for (uint32_t i = 0; team->groups && i < team->groups->group_count; i++) {
-        const struct label_group *group = &team->groups->groups[i];
-        const struct label *label =
-            key.byte_count && node->record
-                ? label_find(node->record->labels, node->record->label_count,
-                             key)
-                : NULL;
-        if (group->executor == node->executor &&
-            (key.byte_count == 0 ||
-             (label && str_equal(label->value, group->value)))) {
-            team->only = group;
-        }
+    team->groups = place_groups(growth->round, team->gang);
+    if (team->groups) {
+        team->only = place_group_of(sched, team->groups,
+                                    &sched->nodes.items[team->node]);
     }
 }
 

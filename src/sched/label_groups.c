@@ -185,6 +185,41 @@ const struct label_index *place_groups(struct round *round,
     return key.byte_count == 0 && index->group_count <= 1 ? NULL : index;
 }
 
+const struct label_group *place_group_of(const struct sched *sched,
+                                         const struct label_index *index,
+                                         const struct node *node)
+{
+    const struct label none = {{0}, {0}};
+    const struct node_record *record = node->record;
+    const struct label *label = &none;
+    uint32_t low = 0, high = index->group_count;
+
+    if (index->key.byte_count) {
+        label =
+            record ? label_find(record->labels, record->label_count, index->key)
+                   : NULL;
+    }
+    if (!label) {
+        return NULL;
+    }
+    struct stretch own = {.value = label->value, .executor = node->executor};
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct label_group *group = &index->groups[middle];
+        struct stretch other = {.value = group->value,
+                                .executor = group->executor};
+        if (is_alike(&own, &other)) {
+            return group;
+        }
+        if (is_before(sched, &other, &own)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return NULL;
+}
+
 bool place_is_open(const struct round *round, const struct gang *gang,
                    const struct label_group *group)
 {

@@ -110,7 +110,7 @@ struct label_group {
 /* All values of one label among the pool's nodes, in each cluster. */
 struct label_index {
     struct str key;
-    struct label_group *groups;
+    struct label_group *groups; /* by value, then by the cluster's name */
     uint32_t group_count;
     struct label_index *next;
 };
@@ -321,6 +321,10 @@ const struct label_index *place_labels(struct round *round, struct str key);
 /* The groups of which a gang must be in one; NULL: all nodes are one. */
 const struct label_index *place_groups(struct round *round,
                                        const struct gang *gang);
+/* The group that a node is of; NULL: it has not the label, or is in none. */
+const struct label_group *place_group_of(const struct sched *sched,
+                                         const struct label_index *index,
+                                         const struct node *node);
 /* Whether what runs of a gang leaves it a group. */
 bool place_is_open(const struct round *round, const struct gang *gang,
                    const struct label_group *group);

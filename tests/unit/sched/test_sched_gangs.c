@@ -259,6 +259,83 @@ static void limits_keep_a_gang_whose_minimum_is_too_much(void **state)
     assert_int_equal(world_running(w, "A"), 2);
 }
 
+/* What grows stays where it began. */
+
+static struct gang_terms growing(uint32_t min, uint32_t max)
+{
+    return (struct gang_terms){
+        .sub_groups = {{STR("pods"), min, max, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+}
+
+static uint32_t count_on(const struct world *w, uint32_t first, uint32_t count,
+                         const char *node)
+{
+    uint32_t found = 0;
+
+    for (uint32_t i = first; i < first + count; i++) {
+        found += strcmp(world_node_of(w, i), node) == 0;
+    }
+    return found;
+}
+
+/* A gang is in one cluster, also what comes later of it. */
+static void growth_stays_in_the_cluster(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = growing(2, 9);
+
+    world_node(w, &(struct world_node){"a1", .cores = 2, .executor = "a"});
+    world_node(w, &(struct world_node){"b1", .cores = 3, .executor = "b"});
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "u"}, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(count_on(w, unit, 9, "a1") == 0 ||
+                count_on(w, unit, 9, "b1") == 0);
+    world_round(w, ROUND_BALANCE, 600000);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+/* Racks of the same names in two clusters, and nodes in none: each grows only
+ * where it began. */
+static void a_unit_grows_in_its_own_rack_of_many(void **state)
+{
+    enum { RACKS = 5, CLUSTERS = 2 };
+    static const char *const names[CLUSTERS][RACKS] = {
+        {"b0", "b1", "b2", "b3", "b4"}, {"a0", "a1", "a2", "a3", "a4"}};
+    static const char *const racks[RACKS] = {"r3", "r10", "r", "r1", "r2"};
+    struct world *w = *state;
+    struct gang_terms terms = growing(1, 3);
+    uint32_t units[CLUSTERS][RACKS];
+
+    for (int cores = 1; cores <= 2; cores++) {
+        world_node(w, &(struct world_node){"none", .cores = 1 - cores % 2,
+                                           .executor = "a"});
+        for (int i = 0; i < CLUSTERS * RACKS; i++) {
+            int c = i / RACKS, r = i % RACKS;
+            world_node(w, &(struct world_node){names[c][r], .cores = cores,
+                                               .executor = c ? "a" : "b",
+                                               .label_key = "rack",
+                                               .label_value = racks[r]});
+        }
+        for (int i = 0; cores == 1 && i < CLUSTERS * RACKS; i++) {
+            units[i / RACKS][i % RACKS] = world_submit_group(
+                w,
+                &(struct world_job){.queue = "A",
+                                    .gang = names[i / RACKS][i % RACKS],
+                                    .uniformity = "rack"},
+                &terms);
+        }
+        world_round(w, ROUND_BALANCE, cores * 1000);
+    }
+    for (int i = 0; i < CLUSTERS * RACKS; i++) {
+        uint32_t unit = units[i / RACKS][i % RACKS];
+        assert_int_equal(world_running_of(w, unit, 3), 2);
+        assert_int_equal(count_on(w, unit, 3, world_node_of(w, unit)), 2);
+    }
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -276,6 +353,8 @@ int main(void)
         SCENARIO(gang_of_different_members_is_judged_by_its_sum),
         SCENARIO(limits_let_a_gang_start_with_its_minimum),
         SCENARIO(limits_keep_a_gang_whose_minimum_is_too_much),
+        SCENARIO(growth_stays_in_the_cluster),
+        SCENARIO(a_unit_grows_in_its_own_rack_of_many),
     };
 
     return RUN_TESTS(tests);

@@ -954,22 +954,6 @@ static void minimums_come_before_growth(void **state)
     }
 }
 
-/* A gang is in one cluster, also what comes later of it. */
-static void growth_stays_in_the_cluster(void **state)
-{
-    struct world *w = *state;
-    struct gang_terms terms = trainers(2, 9);
-
-    world_node(w, &(struct world_node){"a1", .cores = 2, .executor = "a"});
-    world_node(w, &(struct world_node){"b1", .cores = 3, .executor = "b"});
-    uint32_t unit = submit_unit(w, "A", "u", &terms);
-    world_round(w, ROUND_BALANCE, 0);
-    assert_true(count_on(w, unit, 9, "a1") == 0 ||
-                count_on(w, unit, 9, "b1") == 0);
-    world_round(w, ROUND_BALANCE, WINDOW_MS * 2);
-    assert_int_equal(w->plan.decision_count, 0);
-}
-
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -1007,7 +991,6 @@ int main(void)
         SCENARIO(tj_16_each_pod_of_growth_is_within_the_quota),
         SCENARIO(a_quota_is_of_all_pools_together),
         SCENARIO(minimums_come_before_growth),
-        SCENARIO(growth_stays_in_the_cluster),
     };
     return RUN_TESTS(tests);
 }
