@@ -1,4 +1,6 @@
 /* Executors: what the log says of them, and their silence. */
+#include <stdlib.h>
+
 #include "control/control_private.h"
 
 /* The table. */
@@ -200,14 +202,56 @@ static void fold_node_again(struct control *c,
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
-void nodes_fold_again(struct control *c, struct control_executor *executor)
+/* Something by its name. */
+struct named {
+    struct str name;
+    uint32_t index;
+};
+
+static int compare_named(const void *a, const void *b)
 {
-    for (size_t i = 0; i < executor->nodes.count; i++) {
+    const struct named *x = a;
+    const struct named *y = b;
+
+    return str_compare(x->name, y->name);
+}
+
+static void nodes_fold_again(struct control *c,
+                             struct control_executor *executor)
+{
+    auto_mem struct named *list =
+        mem_alloc_array(executor->nodes.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < executor->nodes.count; i++) {
         if (executor->nodes.items[i].bytes) {
-            uint32_t seen_no = executor->nodes.items[i].seen_no;
-            fold_node_again(c, executor, &executor->nodes.items[i]);
-            executor->nodes.items[i].seen_no = seen_no;
+            list[count++] =
+                (struct named){names_get(&executor->node_names, i), i};
         }
+    }
+    qsort(list, count, sizeof(*list), compare_named);
+    for (uint32_t i = 0; i < count; i++) {
+        struct control_node *node = &executor->nodes.items[list[i].index];
+        uint32_t seen_no = node->seen_no;
+        fold_node_again(c, executor, node);
+        executor->nodes.items[list[i].index].seen_no = seen_no;
+    }
+}
+
+void executors_fold_again(struct control *c)
+{
+    auto_mem struct named *list =
+        mem_alloc_array(c->executors.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            list[count++] = (struct named){c->executors.items[i]->id, i};
+        }
+    }
+    qsort(list, count, sizeof(*list), compare_named);
+    for (uint32_t i = 0; i < count; i++) {
+        nodes_fold_again(c, c->executors.items[list[i].index]);
     }
 }
 

@@ -8,11 +8,7 @@
  * again. */
 static void pool_objects_changed(struct control *c)
 {
-    for (size_t i = 0; i < c->executors.count; i++) {
-        if (c->executors.items[i]) {
-            nodes_fold_again(c, c->executors.items[i]);
-        }
-    }
+    executors_fold_again(c);
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }

@@ -448,8 +448,9 @@ void protected_fold(struct control *c, struct control_executor *executor,
 void protected_sync(struct control *c);
 /* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
 void executor_fold(struct control *c, const struct event *event);
-/* Tell the planner of an executor's nodes anew: their pools are others now. */
-void nodes_fold_again(struct control *c, struct control_executor *executor);
+/* Tell the planner of all nodes anew, in order of names: their pools are others
+ * now. */
+void executors_fold_again(struct control *c);
 /* Free all executors. */
 void executors_fini(struct control *c);
 /* The index of an executor: that of its name. */

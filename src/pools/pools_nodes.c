@@ -1,4 +1,5 @@
 /* Nodes and executors: which shard a node is in, by the labels that it has. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -461,13 +462,42 @@ void posts_settle(struct pools *pools, struct shard *shard)
     pools->moving_posts.count = left;
 }
 
+/* A node that leaves, by its names. */
+struct leaving {
+    struct str executor, name;
+    uint32_t node;
+};
+
+static int compare_leaving(const void *a, const void *b)
+{
+    const struct leaving *x = a;
+    const struct leaving *y = b;
+    int c = str_compare(x->executor, y->executor);
+
+    return c ? c : str_compare(x->name, y->name);
+}
+
+/* In order of names, not of handles, of which leaders have different ones: what
+ * comes and goes at the same time leaves another flow in another order. */
 void posts_leave(struct pools *pools, const struct shard *shard)
 {
+    auto_mem struct leaving *list =
+        mem_alloc_array(pools->posts.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
     for (uint32_t node = 0; node < pools->posts.count; node++) {
-        struct post *post = &pools->posts.items[node];
+        const struct post *post = &pools->posts.items[node];
         if (post->name && post->shard == shard->index) {
-            shift(pools, node, pools->shards.items[POOLS_DEFAULT]);
+            list[count++] = (struct leaving){
+                intern_get(pools->executors, post->executor),
+                str_of(post->name),
+                node,
+            };
         }
+    }
+    qsort(list, count, sizeof(*list), compare_leaving);
+    for (uint32_t i = 0; i < count; i++) {
+        shift(pools, list[i].node, pools->shards.items[POOLS_DEFAULT]);
     }
 }
 

@@ -100,9 +100,18 @@ bool sched_node_is_present(const struct sched *sched, uint32_t node)
 
 uint32_t sched_node_first(const struct sched *sched, uint32_t node)
 {
-    uint32_t run = sched->nodes.items[node].run_first;
+    uint32_t first = NONE;
 
-    return run == NONE ? NONE : sched->runs.items[run].job;
+    for (uint32_t at = sched->nodes.items[node].run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        uint32_t job = sched->runs.items[at].job;
+        if (first == NONE ||
+            key128_compare(sched->jobs.items[job].id.v,
+                           sched->jobs.items[first].id.v) < 0) {
+            first = job;
+        }
+    }
+    return first;
 }
 
 bool sched_queue_record(const struct sched *sched, uint32_t index,

@@ -797,7 +797,7 @@ uint32_t sched_nodes_end(const struct sched *sched);
 bool sched_node_is_known(const struct sched *sched, uint32_t node);
 /* See sched_nodes_end(). */
 bool sched_node_is_present(const struct sched *sched, uint32_t node);
-/* A job that is leased on a node, or SCHED_NONE. */
+/* The job with the least id that is leased on a node, or SCHED_NONE. */
 uint32_t sched_node_first(const struct sched *sched, uint32_t node);
 /* One more than the last queue. */
 uint32_t sched_queues_end(const struct sched *sched);
