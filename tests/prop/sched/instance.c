@@ -147,6 +147,10 @@ void instance_apply(struct instance *instance,
         }
         admit(instance, index, serial ? serial : ++instance->admission_count,
               decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX);
+        if (instance->jobs[index].gang) {
+            /* The plan may have taken some of it since it promised more. */
+            instance_gang_changed(instance, instance->jobs[index].gang);
+        }
         break;
     case SCHED_DISMISS:
         instance->jobs[index].charge = (struct fraction){0, 1};

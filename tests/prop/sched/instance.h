@@ -167,6 +167,9 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
+/* Draw in a window, and maybe half-lives, beside what runs.  Nobody has nodes
+ * whole then, and what had ended before would have left its flow. */
+void instance_draw_list(struct tape *tape, struct instance *instance);
 /* Draw in what gangs that grow have to do with: queues that go by scores,
  * quotas, GPUs. */
 void instance_draw_elastic(struct tape *tape, struct instance *instance);
@@ -199,6 +202,8 @@ void instance_submit(struct instance *instance, int job, int now);
 /* Members of a gang came or went: it stays admitted, with all of them, as long
  * as it is whole and something of it waits. */
 void instance_gang_changed(struct instance *instance, int gang);
+/* Whether a job that waits is more than its sub-group's minimum lacks. */
+bool instance_is_spare(const struct instance *instance, int job);
 /* The containers of a leased job run. */
 void instance_start(struct instance *instance, int job, int now);
 /* The gang of a job was scaled. */

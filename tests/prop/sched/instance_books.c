@@ -91,7 +91,8 @@ static double usage_of(const struct instance *instance, int queue,
         const struct instance_job *job = &instance->jobs[j];
         bool counts =
             job->is_there && job->queue == queue &&
-            (job->node != NO_NODE || job->admitted) &&
+            (job->node != NO_NODE ||
+             (job->admitted && !instance_is_spare(instance, j))) &&
             (!is_endless || instance_lifetime(instance, j) == ENDLESS);
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
             amounts[k] += job->request[k];

@@ -6,7 +6,8 @@ static bool is_of(const struct instance *instance, int gang, int job)
     return instance->jobs[job].is_there && instance->jobs[job].gang == gang;
 }
 
-/* Whether something of it waits, and all of it is there or once was. */
+/* Whether something of it waits, and all of it is there or once was; as to
+ * minimums of sub-groups, see instance_forget_groups(). */
 static bool is_ready(const struct instance *instance, int gang)
 {
     const struct instance_job *head = &instance->jobs[gang - 1];
@@ -20,7 +21,8 @@ static bool is_ready(const struct instance *instance, int gang)
             has_run |= instance->jobs[j].was_leased;
         }
     }
-    return waiting > 0 && (has_run || there >= head->cardinality);
+    return waiting > 0 &&
+           (head->has_terms || has_run || there >= head->cardinality);
 }
 
 void instance_gang_changed(struct instance *instance, int gang)
@@ -40,4 +42,20 @@ void instance_gang_changed(struct instance *instance, int gang)
             instance->jobs[j].promised = stays ? first->promised : INT_MAX;
         }
     }
+}
+
+bool instance_is_spare(const struct instance *instance, int index)
+{
+    const struct instance_job *job = &instance->jobs[index];
+    int count = 0;
+
+    for (int j = 0; job->has_terms && j < instance->job_count; j++) {
+        const struct instance_job *other = &instance->jobs[j];
+        bool is_kept =
+            other->has_succeeded ||
+            (other->is_there && (other->node != NO_NODE || j <= index));
+        count += is_kept && other->gang == job->gang &&
+                 other->sub_group == job->sub_group;
+    }
+    return count > job->sub_minimum && job->node == NO_NODE;
 }

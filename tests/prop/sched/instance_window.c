@@ -39,6 +39,34 @@ void instance_draw_window(struct tape *tape, struct instance *instance)
     }
 }
 
+void instance_draw_list(struct tape *tape, struct instance *instance)
+{
+    instance->window = pick(tape, 1, 3);
+    instance->window_per_queue = pick(tape, 1, 2);
+    instance->is_strict = once_in(tape, 8);
+    instance->has_backfill = !once_in(tape, 8);
+    instance->is_shortest_first = once_in(tape, 4);
+    instance->is_weighted = once_in(tape, 4);
+    instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 20) * 100 : 0;
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        const struct instance_job *head =
+            job->gang ? &instance->jobs[job->gang - 1] : job;
+        job->is_whole = false;
+        job->has_succeeded &= instance->half_ms == 0;
+        if (head != job) {
+            job->lifetime = head->lifetime;
+            job->deadline = head->deadline;
+            continue;
+        }
+        if (!job->has_terms && once_in(tape, 2)) {
+            job->lifetime =
+                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 10) * 200;
+        }
+        job->deadline = once_in(tape, 3) ? pick(tape, 1, 20) * 100 : 0;
+    }
+}
+
 void instance_draw_profile(struct tape *tape, struct instance *instance)
 {
     instance_draw_window(tape, instance);
