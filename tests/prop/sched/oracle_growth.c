@@ -71,7 +71,8 @@ bool oracle_step_grow(struct step *step, int index)
     int node = oracle_step_is_overloaded(step, index, 1) ||
                        !oracle_is_within_limit(o, job, grower->request)
                    ? NO_NODE
-                   : oracle_find_free(o, job, 0);
+               : o->in->has_topology ? oracle_find_near(o, job)
+                                     : oracle_find_free(o, job, 0);
     if (node == NO_NODE) {
         return false;
     }

@@ -61,12 +61,44 @@ static bool goes_before(const struct place *a, const struct place *b)
     return a->key != b->key ? a->key < b->key : a->name < b->name;
 }
 
+/* Whether a place holds what runs of the sub-group of a job; that of a node
+ * holds only what is all there. */
+static bool is_around(const struct oracle *o, int job,
+                      const struct place *place)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && oracle_same_gang(o, job, j) &&
+            o->in->jobs[j].sub_group == o->in->jobs[job].sub_group &&
+            !is_in(o, place, o->node[j])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The highest level that a job's sub-group may have: of its cap, or that it is
+ * spread over as it is. */
+static int level_max_of(const struct oracle *o, int job)
+{
+    int hops = o->in->jobs[job].hops;
+    int level_max = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+
+    for (int level = 0; level < CLUSTER; level++) {
+        for (int name = level; name < (level ? 3 : o->in->node_count); name++) {
+            struct place place = {.level = level, .name = name};
+            if (is_around(o, job, &place)) {
+                return level > level_max ? level : level_max;
+            }
+        }
+    }
+    return CLUSTER;
+}
+
 /* All places that hold `needed` pods like `job`, the best first. */
 static int find_places(const struct oracle *o, int job, int needed,
                        struct place *places)
 {
-    int hops = o->in->jobs[job].hops, count = 0;
-    int level_max = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+    int level_max = level_max_of(o, job), count = 0;
 
     for (int level = 0; level <= level_max; level++) {
         int first = level == 1, end = level == 0   ? o->in->node_count
@@ -75,7 +107,7 @@ static int find_places(const struct oracle *o, int job, int needed,
         for (int name = first; name < end; name++) {
             struct place place = {level, name, 0, 0};
             measure(o, job, &place);
-            if (place.count < needed) {
+            if (place.count < needed || !is_around(o, job, &place)) {
                 continue;
             }
             int at = count++;
@@ -178,4 +210,25 @@ bool oracle_place_near(struct oracle *o, int gang)
         *o->plan = saved_plan;
     }
     return false;
+}
+
+int oracle_find_near(const struct oracle *o, int job)
+{
+    struct place places[INSTANCE_NODES_MAX + 3];
+    int count = find_places(o, job, 1, places);
+
+    for (int i = 0; i < count; i++) {
+        int best = NO_NODE;
+        for (int n = 0; n < o->in->node_count; n++) {
+            if (is_in(o, &places[i], n) && count_on(o, job, n) > 0 &&
+                !oracle_is_kept(o, job, n) &&
+                (best == NO_NODE || key_of(o, n) < key_of(o, best))) {
+                best = n;
+            }
+        }
+        if (best != NO_NODE) {
+            return best;
+        }
+    }
+    return NO_NODE;
 }

@@ -61,8 +61,7 @@ bool oracle_fits(const struct oracle *o, int job, const int room[])
            o->in->jobs[job].request[1] <= room[1];
 }
 
-/* Whether a node is kept for work that asks for its GPUs. */
-static bool is_kept(const struct oracle *o, int job, int node)
+bool oracle_is_kept(const struct oracle *o, int job, int node)
 {
     return o->keeps_gpus && o->in->nodes[node].capacity[GPUS] &&
            !o->in->jobs[job].request[GPUS];
@@ -77,7 +76,7 @@ int oracle_find_free(const struct oracle *o, int job, int rack)
         int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
         uint64_t key = oracle_weigh(o, room);
         if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
-            oracle_fits(o, job, room) && !is_kept(o, job, n) &&
+            oracle_fits(o, job, room) && !oracle_is_kept(o, job, n) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || key < best_key)) {
             best = n;

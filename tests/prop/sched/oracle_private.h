@@ -203,6 +203,8 @@ bool oracle_allows(const struct oracle *o, int job, int node);
 uint64_t oracle_weigh(const struct oracle *o, const int room[INSTANCE_KINDS]);
 /* Whether the room holds the job. */
 bool oracle_fits(const struct oracle *o, int job, const int room[]);
+/* Whether a node is kept for work that asks for its GPUs. */
+bool oracle_is_kept(const struct oracle *o, int job, int node);
 /* Best fit in free space, or NO_NODE; `rack` 0: anywhere. */
 int oracle_find_free(const struct oracle *o, int job, int rack);
 
@@ -421,6 +423,8 @@ int oracle_running_rack(const struct oracle *o, int gang);
 /* Start what a gang with terms asks for near together, in free space
  * (model.md 2.11). */
 bool oracle_place_near(struct oracle *o, int gang);
+/* Where one pod more of a sub-group goes near the others, or NO_NODE. */
+int oracle_find_near(const struct oracle *o, int job);
 /* Start a gang, or nothing of it. */
 bool oracle_place_gang(struct oracle *o, int gang);
 

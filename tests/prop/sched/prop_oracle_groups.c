@@ -57,7 +57,24 @@ static void pass_job(struct tape *tape, struct instance *instance,
     }
 }
 
-/* In some rounds, at times apart. */
+/* Whether a gang with a cap on hops lacks some of its minimums. */
+static bool lacks_near(const struct instance *instance)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *job = &instance->jobs[j];
+        for (int k = 0; k < instance->job_count; k++) {
+            if (job->is_there && job->has_terms && job->node == NO_NODE &&
+                !instance_is_spare(instance, j) &&
+                instance->jobs[k].gang == job->gang &&
+                instance->jobs[k].hops != NO_LIMIT) {
+                return instance->has_topology;
+            }
+        }
+    }
+    return false;
+}
+
+/* In some rounds, at times apart.  Nobody makes way for gangs with caps. */
 static bool agrees_through_rounds(struct tape *tape,
                                   const struct instance *start)
 {
@@ -71,6 +88,7 @@ static bool agrees_through_rounds(struct tape *tape,
     built.sched->checks_victims = true;
     for (uint64_t rounds = draw(tape, 1, 3); holds && rounds > 0; rounds--) {
         enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
+        kind = lacks_near(&instance) ? ROUND_FAST : kind;
         sched_set_time(built.sched, now);
         /* The oracle knows too that flows fell. */
         built.sched->version += instance.half_ms > 0;
@@ -109,6 +127,16 @@ static bool agrees_on_groups_that_wait(struct tape *tape)
     return agrees_through_rounds(tape, &instance);
 }
 
+/* Sub-groups start and grow near what runs of them. */
+static bool agrees_on_groups_near(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    instance_draw_hops(tape, &instance);
+    return agrees_through_rounds(tape, &instance);
+}
+
 /* Work of other pools comes last and goes first. */
 static bool agrees_on_borrowers(struct tape *tape)
 {
@@ -130,6 +158,8 @@ int main(void)
 
     holds &= prop_check("agrees_on_groups_that_wait",
                         agrees_on_groups_that_wait, 3000, 0);
+    holds &=
+        prop_check("agrees_on_groups_near", agrees_on_groups_near, 3000, 0);
     holds &= prop_check("agrees_on_borrowers", agrees_on_borrowers, 3000, 0);
     return holds ? 0 : 1;
 }
