@@ -49,6 +49,38 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
     }
 }
 
+/* The member with the least id that runs. */
+static uint32_t first_leased(const struct pools *pools, uint32_t gang)
+{
+    uint32_t first = NONE;
+    struct sched_job record, least;
+
+    for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
+         job = pools->places.items[job].mate_next) {
+        if (pools->places.items[job].node == NONE) {
+            continue;
+        }
+        sched_job_record(shard_of(pools, job)->sched,
+                         pools->places.items[job].local, &record);
+        if (first == NONE || key128_compare(record.id.v, least.id.v) < 0) {
+            first = job;
+            least = record;
+        }
+    }
+    return first;
+}
+
+void gangs_leave(struct pools *pools, const struct shard *shard)
+{
+    for (uint32_t gang = 0; gang < pools->gangs.count; gang++) {
+        struct mates *mates = &pools->gangs.items[gang];
+        if (mates->leased_count > 0 && mates->anchor == shard->index) {
+            mates->anchor =
+                pools->places.items[first_leased(pools, gang)].shard;
+        }
+    }
+}
+
 void gang_recall(struct pools *pools, uint32_t gang)
 {
     uint32_t next;

@@ -318,6 +318,7 @@ void pools_pool_delete(struct pools *pools, struct str name)
     shard->is_closed = true;
     moves_clear(pools, shard);
     posts_leave(pools, shard);
+    gangs_leave(pools, shard);
     jobs_rehome(pools);
     ASSERT(shard->waiting_count == 0 && shard->guest_count == 0);
     pools->shards.items[shard->index] = NULL;

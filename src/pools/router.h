@@ -282,6 +282,8 @@ void gang_follow(struct pools *pools, uint32_t job, struct shard *to);
 void job_recall_home(struct pools *pools, uint32_t job);
 /* A gang belongs where one of it that runs came to, and so does what waits. */
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
+/* A shard ends: its gangs that run elsewhere belong there from now on. */
+void gangs_leave(struct pools *pools, const struct shard *shard);
 /* What waits of a gang that runs nowhere any more goes home like that. */
 void gang_recall(struct pools *pools, uint32_t gang);
 /* Who waits where it should not goes home; the shard is not busy. */

@@ -173,6 +173,61 @@ static void a_truce_goes_to_the_lender_and_home_again(void **state)
     pools_stage_fini(&stage);
 }
 
+/* Two pods of a gang at home in c; they run in b, on a node each. */
+static void begin_apart(struct pools_stage *stage)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    static const char *const nodes[] = {"n0", "n1"};
+    struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
+    struct requirement requirement = {
+        .requests = {&cpu, 1},
+        .lifetime_ms = LIFETIME_BY_CLASS,
+    };
+
+    pools_stage_init(stage);
+    for (uint32_t i = 0; i < ARRAY_COUNT(names); i++) {
+        pools_stage_pool(stage, names[i],
+                         (struct pool_record){.lender_count = 0});
+    }
+    for (uint32_t i = 0; i < ARRAY_COUNT(nodes); i++) {
+        struct sched_job record = {
+            .class_index = pools_class_add(stage->pools, &requirement),
+            .submitted_ms = i,
+            .id = {{0, i + 1}},
+            .pool = STR("c"),
+            .gang_id = STR("gang"),
+            .gang_cardinality = ARRAY_COUNT(nodes),
+            .gang_minimum = 1,
+        };
+        pools_job_add(stage->pools, i, &record);
+        pools_job_lease(stage->pools, i,
+                        pools_stage_node(stage, nodes[i], "b", 1), 1000, 0,
+                        true);
+    }
+}
+
+/* A gang belongs where it ran last; when that pool goes, where it runs. */
+static void a_gang_whose_pool_goes_is_where_it_runs(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    begin_apart(&stage);
+    (void)pools_stage_node(&stage, "n1", "a", 1);
+    pools_job_requeue(stage.pools, 1, SCHED_NONE);
+    assert_int_equal(pools_job_shard(stage.pools, 1),
+                     pools_stage_shard(&stage, "a"));
+    pools_pool_delete(stage.pools, STR("a"));
+    assert_int_equal(pools_job_shard(stage.pools, 1),
+                     pools_stage_shard(&stage, "b"));
+
+    /* Nor does it belong to the next pool that comes. */
+    pools_stage_pool(&stage, "d", (struct pool_record){.lender_count = 0});
+    assert_int_equal(pools_job_shard(stage.pools, 1),
+                     pools_stage_shard(&stage, "b"));
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +235,7 @@ int main(void)
         TEST(it_stays_frozen_when_its_node_changes_its_pool),
         TEST(and_when_it_goes_home_again),
         TEST(a_truce_goes_to_the_lender_and_home_again),
+        TEST(a_gang_whose_pool_goes_is_where_it_runs),
     };
 
     return RUN_TESTS(tests);
