@@ -6,6 +6,7 @@
  *     smallest domain of that level; one that waits could not start
  *   - whatever starts, is replaced, grows, or takes others' places: no two
  *     pods of a sub-group are ever further apart than their cap
+ *   - what is said to fit nowhere, even on empty nodes, never starts
  *
  * What near means is worked out here from the labels themselves: two nodes
  * share a domain of a level when they agree on its label and all above it,
@@ -397,11 +398,59 @@ static bool no_cap_is_ever_crossed(struct tape *tape)
     return holds;
 }
 
+/* Groups that the planner says could never start, by number. */
+static uint32_t find_refused(const struct scene *scene)
+{
+    uint32_t refused = 0;
+
+    for (uint32_t g = 0; g < scene->group_count; g++) {
+        const struct group *group = &scene->groups[g];
+        struct sched_gang_miss miss;
+        uint32_t looks = 0;
+        for (uint32_t i = 0; i < group->count; i++) {
+            refused |= (uint32_t)!sched_gang_may_fit(
+                           scene->world->sched, group->first + i, &looks, &miss)
+                       << g;
+        }
+    }
+    return refused;
+}
+
+static bool what_is_refused_never_starts(struct tape *tape)
+{
+    struct scene scene;
+    bool holds = true;
+
+    _Static_assert(GANGS_MAX <= 32, "a bit for each");
+    scene_init(&scene, tape);
+    for (int64_t step = 0; holds && step < STEPS; step++) {
+        change(&scene, tape);
+        uint32_t refused = find_refused(&scene);
+        world_round(scene.world, draw(tape, 0, 2) ? ROUND_BALANCE : ROUND_FAST,
+                    step * 10000);
+        for (uint32_t g = 0; g < scene.group_count; g++) {
+            const struct group *group = &scene.groups[g];
+            holds &=
+                !(refused >> g & 1) ||
+                world_running_of(scene.world, group->first, group->count) == 0;
+        }
+    }
+    scene_fini(&scene);
+    return holds;
+}
+
 static void groups_start_as_near_as_can_be(void **state)
 {
     (void)state;
     assert_true(prop_check("starts_are_as_near_as_can_be",
                            starts_are_as_near_as_can_be, RUNS, 0));
+}
+
+static void refused_groups_never_start(void **state)
+{
+    (void)state;
+    assert_true(prop_check("what_is_refused_never_starts",
+                           what_is_refused_never_starts, RUNS, 0));
 }
 
 static void caps_are_never_crossed(void **state)
@@ -416,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(groups_start_as_near_as_can_be),
         TEST(caps_are_never_crossed),
+        TEST(refused_groups_never_start),
     };
     return RUN_TESTS(tests);
 }
