@@ -40,6 +40,7 @@ struct search {
     uint32_t job, pool, gang;
     int64_t now_ms;
     uint32_t trial_count, trial_max;
+    uint64_t look_count; /* nodes that the trials examined */
 };
 
 static void save(const struct sched *sched, struct saved *saved)
@@ -105,6 +106,7 @@ static bool is_started(struct search *search, int64_t now_ms)
     sched->is_trial = true;
     sched_plan(sched, now_ms, ROUND_BALANCE, SCHED_DECISIONS_MAX, &plan);
     sched->is_trial = false;
+    search->look_count += plan.counters.nodes_examined;
     for (uint32_t i = 0; i < plan.decision_count && !is_leased; i++) {
         const struct sched_decision *decision = &plan.decisions[i];
         is_leased = decision->action == SCHED_LEASE &&
@@ -188,7 +190,8 @@ static bool pull(const struct lever *lever, const struct resource_vec *more)
 
 static bool may_try(const struct search *search)
 {
-    return search->trial_count < search->trial_max;
+    return search->trial_count < search->trial_max &&
+           search->look_count < NEED_LOOKS_MAX;
 }
 
 /* Bring one column of what starts the job down to the least that does, the

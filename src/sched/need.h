@@ -15,6 +15,9 @@ enum {
     /* What all trials of one answer may cost: lists, nodes, runs and queues
      * that their rounds may go over. */
     NEED_WORK_MAX = 2000000,
+    /* Nor is another made when they examined so many nodes, a tenth of a
+     * second: rounds may cost far more than what they go over. */
+    NEED_LOOKS_MAX = 100 * (int)POLICY_WORK_PER_MS,
     NEED_TRIALS_MIN = 3, /* with fewer nothing can be shown: none are made */
     NEED_NODE_WORK = 10, /* of a node, which is put in order again */
     NEED_NODES_MAX = 4,  /* nodes that are tried */

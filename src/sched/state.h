@@ -328,6 +328,7 @@ struct node {
     uint32_t evicted_first, evicted_end; /* in round.evicted_runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
+    uint64_t look; /* sched.look, when a search last looked for yielders here */
 };
 
 /* What waits in a pool's list of admitted work; see admitted.h. */
@@ -583,6 +584,7 @@ struct sched {
 
     uint32_t admission_count; /* the last serial number */
     VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
+    uint64_t look;            /* searches that looked for them, counted */
 
     struct map avoid_map; /* job to avoids */
     VEC(struct avoid_list) avoids;

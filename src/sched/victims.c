@@ -11,6 +11,9 @@
 #include "sched/urgent.h"
 #include "sched/victim_sets.h"
 
+/* So many of them are passed over in the time in which a node is examined. */
+enum { YIELDERS_A_LOOK = 64 };
+
 /* Whether a node has the label's value that is searched for. */
 static bool is_in_group(const struct search *search, uint32_t node)
 {
@@ -28,6 +31,30 @@ static bool is_yielder(const struct round *round, const struct run *run)
 {
     return round->reserve.asking && run->yields_to == round->reserve.asking &&
            run->state != RUN_PREEMPTED && round_is_ripe(round, run);
+}
+
+/* A search looks at the node of each yielder, which would be the same node many
+ * times: whether it has done so since look_anew(). */
+static bool is_looked_at(const struct round *round, uint32_t index)
+{
+    struct sched *sched = round->sched;
+
+    if (sched->nodes.items[index].look == sched->look) {
+        return true;
+    }
+    sched->nodes.items[index].look = sched->look;
+    round->counters->nodes_examined++;
+    return false;
+}
+
+/* Begin to look at the nodes of yielders. */
+static void look_anew(const struct round *round)
+{
+    round->sched->look++;
+    if (round->reserve.asking) {
+        round->counters->nodes_examined +=
+            round->sched->yielders.count / YIELDERS_A_LOOK;
+    }
 }
 
 /* What such runs have on a node. */
@@ -58,10 +85,11 @@ static uint32_t find_yielding(const struct search *search)
     uint32_t best = NONE;
     uint64_t best_key = 0;
 
+    look_anew(round);
     for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
          i++) {
         const struct run *run = &sched->runs.items[sched->yielders.items[i]];
-        if (run->node == best || !is_yielder(round, run)) {
+        if (!is_yielder(round, run) || is_looked_at(round, run->node)) {
             continue;
         }
         struct resource_vec room = sched->free[run->node];
@@ -168,11 +196,12 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
         if (best.cut <= round->reserve.ordinal_min) {
             best = (struct last){NONE, 0}; /* the turns of all come first */
         }
+        look_anew(round);
         for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
              i++) {
             const struct run *run =
                 &sched->runs.items[sched->yielders.items[i]];
-            if (is_yielder(round, run)) {
+            if (is_yielder(round, run) && !is_looked_at(round, run->node)) {
                 consider(search, run->node, &best);
             }
         }
@@ -606,11 +635,11 @@ static void consider_room(const struct search *search, uint32_t node,
 static bool has_yielder(const struct round *round, uint32_t node)
 {
     const struct sched *sched = round->sched;
+    bool may_have = round->reserve.asking && sched->yielders.count;
 
-    for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
-         i++) {
-        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
-        if (run->node == node && is_yielder(round, run)) {
+    for (uint32_t at = may_have ? sched->nodes.items[node].run_first : NONE;
+         at != NONE; at = sched->runs.items[at].node_next) {
+        if (is_yielder(round, &sched->runs.items[at])) {
             return true;
         }
     }
@@ -647,10 +676,11 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
                 room_at(round, best.node, evicted_max, p);
             best.key = pool_weigh(round->pool, &room);
         }
+        look_anew(round);
         for (size_t i = 0; i < sched->yielders.count; i++) {
             const struct run *run =
                 &sched->runs.items[sched->yielders.items[i]];
-            if (is_yielder(round, run)) {
+            if (is_yielder(round, run) && !is_looked_at(round, run->node)) {
                 consider_room(search, run->node, p, evicted_max, &best);
             }
         }
