@@ -189,7 +189,8 @@ void sched_news_set(struct sched *sched, uint64_t news_count)
 {
     ASSERT(sched->is_told_news && news_count >= sched->news_count);
     if (news_count != sched->news_count) {
-        sched->version++;
+        /* Nothing else goes by news: a pool at rest stays so. */
+        sched->version += sched->truces.count > 0;
         set_news(sched, news_count);
     }
 }
