@@ -2,6 +2,7 @@
  * what is owed, the scheduler's plan; in this order. */
 #include <stdio.h>
 
+#include "base/hash.h"
 #include "control/control_private.h"
 
 enum {
@@ -444,6 +445,14 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
     return true;
 }
 
+/* Pools of the configuration have one shard and different nodes. */
+static uint64_t hash_pool(const struct control *c, uint32_t job)
+{
+    struct str name = pools_job_names(c->pools, job);
+
+    return hash_bytes(name.p, name.byte_count, 0);
+}
+
 /* End a job that no node can hold; nodes looked at are added to
  * `ret_looks`. */
 bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
@@ -463,6 +472,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
     if (answer == POOLS_YES) {
         class_->checked_generation = c->node_generation;
         class_->checked_shard = pools_job_shard(c->pools, job);
+        class_->checked_pool = hash_pool(c, job);
         return true;
     }
     pools_explain_nodes(c->pools, job, &explanation);
@@ -496,6 +506,7 @@ static bool needs_no_check(const struct control *c, uint32_t job)
         &c->classes.items[c->links.items[job].class_index];
     return class_->checked_generation &&
            class_->checked_shard == pools_job_shard(c->pools, job) &&
+           class_->checked_pool == hash_pool(c, job) &&
            jobs_tried(c->jobs, job, tried) == 0 && !is_of_gang(c, job);
 }
 

@@ -60,6 +60,7 @@ struct control_class {
     uint32_t job_count;
     uint64_t checked_generation; /* of nodes; it fitted then */
     uint32_t checked_shard;      /* of pools.h: where the job was that did */
+    uint64_t checked_pool;       /* a hash of the pool that it named */
 };
 
 /* What the scheduler's side of a job is, by the job's index. */

@@ -70,6 +70,8 @@ const struct pool_record *pools_shard_record(const struct pools *pools,
                                              uint32_t shard);
 /* The shard that a job is in. */
 uint32_t pools_job_shard(const struct pools *pools, uint32_t job);
+/* The pool that a job names as its home, or "". */
+struct str pools_job_names(const struct pools *pools, uint32_t job);
 /* Whether it is a borrower there: its home is another. */
 bool pools_job_is_away(const struct pools *pools, uint32_t job);
 /* The shard that a node is in. */

@@ -375,6 +375,17 @@ uint32_t pools_job_shard(const struct pools *pools, uint32_t job)
     return pools->is_mapped ? pools->places.items[job].shard : POOLS_DEFAULT;
 }
 
+struct str pools_job_names(const struct pools *pools, uint32_t job)
+{
+    struct sched_job record;
+
+    if (pools->is_mapped) {
+        return intern_get(pools->names, pools->places.items[job].name);
+    }
+    sched_job_record(first_of(pools), job, &record);
+    return record.pool;
+}
+
 bool pools_job_is_away(const struct pools *pools, uint32_t job)
 {
     return pools->is_mapped && pools->places.items[job].is_foreign;

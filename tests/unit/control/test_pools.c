@@ -808,6 +808,44 @@ static void a_plan_that_is_not_told_leaves_others_their_quota(void **state)
     assert_true(is_made_again(s));
 }
 
+/* A pool of the configuration that has one node of two cores. */
+static void add_small_pool(struct stage *s)
+{
+    struct resource_amount cpu = {STR("cpu"), 2000};
+    struct node_record node = {.name = STR("small"), .total = {&cpu, 1}};
+    struct event event = stage_event_make(EVENT_EXECUTOR_NODES);
+
+    event.nodes.executor_id = STR("f");
+    event.nodes.pool = STR("small");
+    event.nodes.is_full = true;
+    event.nodes.set = &node;
+    event.nodes.set_count = 1;
+    stage_do(s, stage_event_command("", "", "", &event));
+}
+
+/* That a class fits in one pool of the configuration says nothing of others. */
+static void a_job_that_fits_in_another_configured_pool_is_rejected(void **state)
+{
+    struct stage stage;
+
+    (void)state;
+    stage_init(&stage);
+    stage.policy.pools[1] = stage.policy.pools[0];
+    stage.policy.pools[1].name = STR("small");
+    stage.policy.pool_count = 2;
+    stage_start(&stage);
+    stage_queue(&stage, "q");
+    stage_exchange(&stage, "e", 1, NULL, 0);
+    add_small_pool(&stage);
+    struct job_id first = stage_submit(
+        &stage, "q", (struct stage_job){.pool = "default", .cpu_milli = 4000});
+    STAGE_HISTORY(&stage, first, "submit leased");
+    struct job_id second = stage_submit(
+        &stage, "q", (struct stage_job){.pool = "small", .cpu_milli = 4000});
+    STAGE_HISTORY(&stage, second, "submit failed");
+    stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -838,6 +876,8 @@ int main(void)
         STAGED(of_two_who_delete_a_pool_at_once_one_finds_none),
         STAGED(a_pool_of_the_configuration_is_no_object),
         STAGED(there_are_only_so_many_pools),
+        cmocka_unit_test(
+            a_job_that_fits_in_another_configured_pool_is_rejected),
     };
 
     return RUN_TESTS(tests);
