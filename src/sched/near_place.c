@@ -346,13 +346,16 @@ static void add_ground(struct grounds *grounds, uint32_t first, uint32_t count)
     }
 }
 
-/* The highest domains that a level allows. */
+/* The highest domains that a level allows; a node that is in none of them is
+ * one by itself. */
 static void add_highest(struct grounds *grounds, uint32_t level_max)
 {
     const struct topology *topology = grounds->near->topology;
 
-    for (uint32_t i = 0; level_max == 0 && i < topology->node_count; i++) {
-        add_ground(grounds, i, 1);
+    for (uint32_t i = 0; i < topology->node_count; i++) {
+        if (topology->domains[topology->lowest[i]].level > level_max) {
+            add_ground(grounds, i, 1);
+        }
     }
     for (uint32_t d = 0; level_max > 0 && d < topology->domain_count; d++) {
         const struct domain *domain = &topology->domains[d];

@@ -399,6 +399,32 @@ static void room_is_made_within_one_domain(void **state)
 }
 
 /* Without levels only one node is near. */
+/* Pods on one node are no hops apart, whatever it is near to. */
+static void room_is_made_on_a_node_without_labels(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = terms_of(2, 2, 2);
+    uint32_t u = world_node(w, &(struct world_node){"u", .cores = 2});
+
+    add_tree(w);
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "B", .cores = 2}),
+                u, 0);
+    world_submit_many(
+        w, &(struct world_job){.queue = "B", .priority_class = "high"}, 13);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(w->leased_count, 13);
+    uint32_t g = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 1);
+    assert_string_equal(world_node_of(w, g), "u");
+    assert_string_equal(world_node_of(w, g + 1), "u");
+}
+
 static void a_cap_in_a_pool_without_levels_asks_for_one_node(void **state)
 {
     struct world *w = *state;
@@ -616,6 +642,7 @@ int main(void)
         SCENARIO(a_cap_holds_again_after_a_loss),
         SCENARIO(a_replacement_stays_within_the_cap_of_what_runs),
         SCENARIO(room_is_made_within_one_domain),
+        SCENARIO(room_is_made_on_a_node_without_labels),
         SCENARIO(a_cap_in_a_pool_without_levels_asks_for_one_node),
         SCENARIO(gangs_without_terms_go_where_they_always_went),
         SCENARIO(of_clusters_the_one_with_the_lower_level_is_taken),
