@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/evict_tail.h"
 #include "sched/heap.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
@@ -48,6 +49,14 @@ static bool may_evict(struct round *round, const struct run *run)
     return round_is_ripe(round, run);
 }
 
+static void note_evicted(struct round *round, const struct run *run)
+{
+    round->has_protected |= !run->is_preemptible;
+    if (run->level > round->evicted_level_max) {
+        round->evicted_level_max = run->level;
+    }
+}
+
 static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
 {
     struct sched *sched = round->sched;
@@ -64,16 +73,34 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->submitted_ms = job->submitted_ms;
     run->state = RUN_EVICTED;
     round->evicted_count++;
-    round->has_protected |= !run->is_preemptible;
-    if (run->level > round->evicted_level_max) {
-        round->evicted_level_max = run->level;
-    }
+    note_evicted(round, run);
     run->unit = round->unit_count;
 }
 
 static struct resource_vec *request_of(const struct round *round, uint32_t job)
 {
     return &class_at(round, class_of_job(round->sched, job))->request;
+}
+
+bool evict_look(struct round *round, uint32_t index, struct unit *ret_unit)
+{
+    const struct sched *sched = round->sched;
+    const struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+
+    if (!may_evict(round, run)) {
+        return false;
+    }
+    note_evicted(round, run);
+    *ret_unit = (struct unit){
+        .sum = request_of(round, run->job),
+        .leased_ms = run->leased_ms,
+        .submitted_ms = job->submitted_ms,
+        .last = run->job,
+        .priority = job->priority,
+        .level = run->level,
+    };
+    return true;
 }
 
 /* All members of a gang that run; of one with terms those of its minimums:
@@ -142,10 +169,8 @@ static void evict_run(struct round *round, uint32_t lane, uint32_t index)
     round->unit_count++;
 }
 
-/* Order in which a queue's running work wins its place back: as its jobs are
- * ordered, the longest running first among equals. */
-static bool unit_less(const struct round *round, const struct unit *a,
-                      const struct unit *b)
+bool evict_less(const struct round *round, const struct unit *a,
+                const struct unit *b)
 {
     if (a->level != b->level) {
         return a->level > b->level;
@@ -166,7 +191,7 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
     struct unit *items = round->units + first;
     struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
 
-#define UNIT_LESS(b, a) unit_less(round, b, a)
+#define UNIT_LESS(b, a) evict_less(round, b, a)
     struct unit *sorted = MERGE_SORT(items, spare, count, UNIT_LESS);
 #undef UNIT_LESS
     if (sorted != items) {
@@ -174,10 +199,27 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
     }
 }
 
+/* The units from `first` on are a lane's: put them in order, and take them from
+ * their places. */
+static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
+{
+    lane->unit_first = lane->unit_next = first;
+    lane->unit_end = round->unit_count;
+    sort_units(round, first, round->unit_count - first);
+    for (uint32_t i = first; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[i];
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            uint32_t run = round->members[unit->member_first + m];
+            round->sched->runs.items[run].unit = i;
+        }
+        amounts_subtract(&lane->placed, unit->sum);
+    }
+}
+
 static void evict_lane(struct round *round, uint32_t index)
 {
-    struct sched *sched = round->sched;
-    struct lane *lane = &round->lanes[index];
+    const struct sched *sched = round->sched;
+    const struct lane *lane = &round->lanes[index];
     uint32_t first = round->unit_count;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
@@ -190,17 +232,7 @@ static void evict_lane(struct round *round, uint32_t index)
             evict_run(round, index, run);
         }
     }
-    lane->unit_first = lane->unit_next = first;
-    lane->unit_end = round->unit_count;
-    sort_units(round, first, round->unit_count - first);
-    for (uint32_t i = first; i < round->unit_count; i++) {
-        const struct unit *unit = &round->units[i];
-        for (uint32_t m = 0; m < unit->member_count; m++) {
-            uint32_t run = round->members[unit->member_first + m];
-            sched->runs.items[run].unit = i;
-        }
-        amounts_subtract(&lane->placed, unit->sum);
-    }
+    settle_lane(round, &round->lanes[index], first);
 }
 
 /* The order in which all queues' evicted work would win its places back if
@@ -222,7 +254,7 @@ static uint32_t *order_units(struct round *round)
     while (round->heap_count) {
         struct lane *lane = &round->lanes[round->heap[0].stream / STREAM_KINDS];
         struct unit *unit = &round->units[lane->unit_next];
-        unit->ordinal = count;
+        unit->ordinal = round->ordinal_first + count;
         if (round->turns) {
             round->turns[count] = lane->cost[STREAM_EVICTED];
         }
@@ -276,6 +308,66 @@ static void index_nodes(struct round *round, const uint32_t *order)
     }
 }
 
+/* Evict only the tails of what is over its share (evict_tail.h); false: the
+ * round cannot tell them. */
+static bool evict_tails(struct round *round, const struct share *shares,
+                        uint32_t share_count)
+{
+    struct sched *sched = round->sched;
+    struct tail tail;
+    uint32_t *firsts = arena_alloc_array(round->arena, (size_t)share_count + 1,
+                                         sizeof(*firsts));
+
+    if (!tail_begin(round, &tail)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < share_count; i++) {
+        firsts[i] = tail.count;
+        if (share_is_over(sched, round->p, &shares[i]) &&
+            !tail_add_lane(round, round->lane_of_queue[shares[i].queue],
+                           &tail)) {
+            return false;
+        }
+    }
+    firsts[share_count] = tail.count;
+    round->units = tail.units;
+    round->kept_count = round->ordinal_first = tail.kept_count;
+    round->evicted_count = tail.kept_count + tail.count;
+    round->members = arena_alloc_array(round->arena, (size_t)tail.count + 1,
+                                       sizeof(*round->members));
+    for (uint32_t i = 0; i < tail.count; i++) {
+        struct unit *unit = &round->units[i];
+        uint32_t run = sched->jobs.items[unit->last].run;
+        unit->member_first = round->member_count;
+        unit->member_count = 1;
+        round->members[round->member_count++] = run;
+        sched->runs.items[run].state = RUN_EVICTED;
+    }
+    for (uint32_t i = 0; i < share_count; i++) {
+        if (firsts[i] < firsts[i + 1]) {
+            round->unit_count = firsts[i + 1];
+            settle_lane(round,
+                        &round->lanes[round->lane_of_queue[shares[i].queue]],
+                        firsts[i]);
+        }
+    }
+    return true;
+}
+
+static void evict_all(struct round *round, const struct share *shares,
+                      uint32_t share_count, uint32_t run_count)
+{
+    round->units =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->units));
+    round->members =
+        arena_alloc_array(round->arena, run_count, sizeof(*round->members));
+    for (uint32_t i = 0; i < share_count; i++) {
+        if (share_is_over(round->sched, round->p, &shares[i])) {
+            evict_lane(round, round->lane_of_queue[shares[i].queue]);
+        }
+    }
+}
+
 void evict_over_share(struct round *round, const struct share *shares,
                       uint32_t share_count)
 {
@@ -289,16 +381,10 @@ void evict_over_share(struct round *round, const struct share *shares,
     if (run_count == 0) {
         return;
     }
-    round->units =
-        arena_alloc_array(round->arena, run_count, sizeof(*round->units));
-    round->members =
-        arena_alloc_array(round->arena, run_count, sizeof(*round->members));
-    for (uint32_t i = 0; i < share_count; i++) {
-        if (share_is_over(round->sched, round->p, &shares[i])) {
-            evict_lane(round, round->lane_of_queue[shares[i].queue]);
-        }
+    if (!evict_tails(round, shares, share_count)) {
+        evict_all(round, shares, share_count, run_count);
     }
-    round->counters->evicted += round->member_count;
+    round->counters->evicted += round->kept_count + round->member_count;
     index_nodes(round, order_units(round));
 }
 
@@ -334,7 +420,13 @@ uint32_t evict_turn(const struct round *round, uint32_t level,
             low = middle + 1;
         }
     }
-    return low;
+    return round->turns ? round->ordinal_first + low : 0;
+}
+
+void evict_kept_return(struct round *round)
+{
+    round->evicted_count -= round->kept_count;
+    round->kept_count = 0;
 }
 
 void evict_return(struct round *round, uint32_t index)

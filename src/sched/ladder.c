@@ -77,7 +77,7 @@ static void add_node(const struct round *round, struct ladder *ladder,
     for (uint32_t e = node->evicted_first; e < node->evicted_end; e++) {
         struct rung *rung = &ladder->rungs[e];
         *rung = rung_of(round, round->evicted_runs[e]);
-        counts[rung->ordinal]++;
+        counts[rung->ordinal - round->ordinal_first]++;
         ladder->count++;
         ladder->level_max =
             rung->level > ladder->level_max ? rung->level : ladder->level_max;
@@ -107,7 +107,7 @@ static void place_rungs(const struct round *round, struct ladder *ladder,
         const struct node *node = &round->sched->nodes.items[nodes[i]];
         for (uint32_t e = node->evicted_end; e > node->evicted_first; e--) {
             struct rung *rung = &ladder->rungs[e - 1];
-            rung->place = counts[rung->ordinal]++;
+            rung->place = counts[rung->ordinal - round->ordinal_first]++;
             ladder->rung_at[rung->place] = e - 1;
         }
     }

@@ -639,6 +639,7 @@ void round_plan(struct round *round)
     }
     head_pass(round);
     step_starving(round);
+    evict_kept_return(round);
     run_heap(round);
     if (round->rest_count && !round->is_cut && !round->is_spent) {
         /* What victims left over may serve what was passed over before. */

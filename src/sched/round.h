@@ -196,6 +196,8 @@ struct round {
     struct unit *units;
     uint32_t unit_count;
     uint32_t evicted_count; /* runs that are out of their places now */
+    uint32_t kept_count;    /* of them that are not of a tail: evict_tail.h */
+    uint32_t ordinal_first; /* of the units' ordinals */
     uint32_t *members;      /* runs, by unit */
     uint32_t member_count;
     uint32_t *evicted_runs;  /* by node, each node's by ordinal */
@@ -338,6 +340,15 @@ void evict_over_share(struct round *round, const struct share *shares,
  * after a claim of this level and cost. */
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost);
+/* A run that is a unit by itself, but for its lane; false: it may not be
+ * evicted. */
+bool evict_look(struct round *round, uint32_t index, struct unit *ret_unit);
+/* Order in which a queue's running work wins its place back: as its jobs are
+ * ordered, the longest running first among equals. */
+bool evict_less(const struct round *round, const struct unit *a,
+                const struct unit *b);
+/* The heap runs: what is not of a tail has its place. */
+void evict_kept_return(struct round *round);
 /* What became of a unit: that of those of its runs that are not preempted. */
 enum run_state evict_state(const struct round *round, const struct unit *unit);
 /* A unit has its place again. */
