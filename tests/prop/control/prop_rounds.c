@@ -6,6 +6,7 @@
  * leaders go in the middle of it all:
  *   - each round of the log is made again from the log alone, to the byte
  *   - fold(log) is the live state, whatever plans came to nothing
+ *   - what shards keep up to date is what their jobs and nodes say
  */
 #include <stdio.h>
 
@@ -353,6 +354,9 @@ static bool histories(struct tape *tape)
     for (uint64_t left = draw(tape, 0, ACTS); left > 0 && !world->is_bad;
          left--) {
         act(world);
+        if (control_state(world->stage.control) == CONTROL_LEADING) {
+            control_assert_valid(world->stage.control);
+        }
     }
     elog_memory_inject(world->stage.storage, 0, ELOG_MEMORY_FULL);
     world->is_let_go = true;
