@@ -38,6 +38,7 @@ enum {
     CONTROL_PATIENCE_MS = 200,  /* of questions, with plans being made */
     CONTROL_FAST_MS = 10,       /* from an event to the fast round */
     CONTROL_PAUSE_MS = 5000,    /* without a step: we were not there */
+    CONTROL_TWIN_MS = 20000,    /* who is silent so long gives up its id */
     CONTROL_CHECKPOINT_EVENTS = 1000000,
     CONTROL_FORMAT_VERSION = 1, /* of the records' payloads */
     /* 2: cordons of nodes; 3: pools; 4: TrainingJobs. */

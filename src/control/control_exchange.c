@@ -200,13 +200,17 @@ bool exchange_must_wait(struct control *c, const struct command *command)
  * by the same id.  The two would take each other's leases and have each other's
  * nodes forgotten, in turns.  A program that comes again, with a new stream, is
  * the same one, and one that does not say who it is has the benefit of the
- * doubt. */
-static bool is_twin(const struct control_executor *executor,
+ * doubt.  A stream may outlive its machine by minutes, but nothing is heard on
+ * it: whoever comes in its stead does not wait for that. */
+static bool is_twin(struct control *c, const struct control_executor *executor,
                     const struct exchange_request *request)
 {
-    return executor->session && request->session != executor->session &&
-           executor->instance && request->instance &&
-           executor->instance != request->instance;
+    uint64_t silent_ns = control_mono_ns(c) - executor->heard_ns;
+    bool is_heard = silent_ns < (uint64_t)CONTROL_TWIN_MS * NS_PER_MS;
+
+    return is_heard && executor->session &&
+           request->session != executor->session && executor->instance &&
+           request->instance && executor->instance != request->instance;
 }
 
 static void answer_twin(struct control *c, struct command *command)
@@ -241,7 +245,7 @@ bool exchange_take(struct control *c, struct command *command)
                        "there are as many executors as this server can hold");
         return false;
     }
-    if (executor && is_twin(executor, request)) {
+    if (executor && is_twin(c, executor, request)) {
         answer_twin(c, command);
         return false;
     }

@@ -342,6 +342,23 @@ second_program_of_an_id_is_refused_while_the_first_is_there(void **state)
     stage_end(s);
 }
 
+/* The stream of a machine that lost its power ends only when the network says
+ * so, minutes later. */
+static void a_silent_program_gives_up_its_id(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct listener one, other;
+
+    (void)state;
+    assert_int_equal(listen_as(s, &one, 1), COMMAND_OK);
+    stage_pass(s, CONTROL_TWIN_MS - 1000);
+    assert_int_equal(listen_as(s, &other, 2), COMMAND_EXISTS);
+    stage_pass(s, 1000);
+    assert_int_equal(listen_as(s, &other, 2), COMMAND_OK);
+    assert_int_equal(one.released_count, 1);
+    stage_end(s);
+}
+
 static void leases_are_pushed_when_they_are_durable(void **state)
 {
     struct stage *s = stage_begin(1);
@@ -495,6 +512,7 @@ int main(void)
         TEST(nodes_that_come_and_go_leave_the_state_as_it_was),
         TEST(a_big_exchange_is_taken),
         TEST(an_executor_that_is_deleted_makes_room),
+        TEST(a_silent_program_gives_up_its_id),
         TEST(leases_are_pushed_when_they_are_durable),
         TEST(second_program_of_an_id_is_refused_while_the_first_is_there),
         TEST(a_delta_names_the_nodes_that_are_gone),
