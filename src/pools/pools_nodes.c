@@ -246,9 +246,10 @@ static void tell(struct pools *pools, uint32_t node, struct delta *delta)
     deliver(pools, pools->shards.items[pools->posts.items[node].shard], delta);
 }
 
-/* A node that is gone is of a pool all the same, as long as something runs
- * there: the shard that it comes to hears of that before, and of the end
- * after. */
+/* A node is of a pool as long as something runs there, be it gone: the shard
+ * that it comes to hears of that before what runs there, and that the node is
+ * not there after; it may be set later.  So what runs counts in that pool at
+ * once, whether or not the shard remembers another pool of the node's. */
 static void tell_ghost(struct pools *pools, uint32_t node, struct shard *to,
                        bool is_end)
 {
@@ -274,9 +275,8 @@ static void shift(struct pools *pools, uint32_t node, struct shard *to)
     uint32_t run;
 
     sched_health_get(from->sched, local, pools->now_ms, &health);
-    bool is_ghost = !sched_node_is_present(from->sched, local) &&
-                    sched_node_first(from->sched, local) != SCHED_NONE;
-    if (is_ghost) {
+    bool has_runs = sched_node_first(from->sched, local) != SCHED_NONE;
+    if (has_runs) {
         tell_ghost(pools, node, to, false);
     }
     while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
@@ -284,7 +284,7 @@ static void shift(struct pools *pools, uint32_t node, struct shard *to)
         /* Its lease is told to the shard that its node is in. */
         job_move(pools, job, to);
     }
-    if (is_ghost) {
+    if (has_runs) {
         tell_ghost(pools, node, to, true);
     }
     if (sched_node_is_present(from->sched, local)) {

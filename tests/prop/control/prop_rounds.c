@@ -370,5 +370,5 @@ static bool histories(struct tape *tape)
 
 int main(void)
 {
-    return prop_check("histories", histories, 400, 0) ? 0 : 1;
+    return prop_check("histories", histories, 1500, 0) ? 0 : 1;
 }
