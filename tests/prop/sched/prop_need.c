@@ -28,6 +28,8 @@ struct scene {
     uint32_t job; /* that is asked about */
     struct sched_explanation why;
     struct sched_need need;
+    /* In cores and in GB; 0 cores: none. */
+    int64_t quotas[INSTANCE_QUEUES_MAX][2];
 };
 
 /* Let a decision happen, with those about admission. */
@@ -117,12 +119,26 @@ static void set_node(struct scene *scene, int index,
                          STR("default"));
 }
 
-/* Give the queue a limit of so many milli-cores of the class. */
+/* The quota of a queue, in milli; `ret_amounts` hold it. */
+static struct resource_list quota_of(const struct scene *scene, int queue,
+                                     struct resource_amount ret_amounts[2])
+{
+    const int64_t *quota = scene->quotas[queue];
+
+    ret_amounts[0] = (struct resource_amount){STR("cpu"), quota[0] * 1000};
+    ret_amounts[1] =
+        (struct resource_amount){STR("memory"), quota[1] * 1000000000000};
+    return (struct resource_list){ret_amounts, quota[0] ? 2 : 0};
+}
+
+/* Give the queue a limit of so many milli-cores of the class, all else of it
+ * as it is. */
 static void set_limit(struct scene *scene, int64_t limit)
 {
     const struct instance *instance = &scene->trial.instance;
     int queue = instance->jobs[scene->job].queue;
     int64_t total = instance_total(instance, 0) * (int64_t)MILLI_CORES;
+    struct resource_amount amounts[2];
     char name[8];
 
     struct queue_limit own = {
@@ -138,6 +154,7 @@ static void set_limit(struct scene *scene, int64_t limit)
         .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
         .limits = &own,
         .limit_count = 1,
+        .quota = quota_of(scene, queue, amounts),
     };
 
     snprintf(name, sizeof(name), "q%d", queue);
@@ -147,18 +164,13 @@ static void set_limit(struct scene *scene, int64_t limit)
 
 typedef void set_fn(struct scene *scene, const struct resource_vec *more);
 
-/* Quotas of scenes that have them, by queue, in cores and in GB; 0: none. */
-static int64_t quotas[8][2];
-
 /* Give a queue its quota and so much more. */
-static void set_quota(struct built *built, const struct instance *instance,
-                      int queue, const struct resource_vec *more)
+static void set_quota(struct scene *scene, int queue,
+                      const struct resource_vec *more)
 {
-    const struct resource_schema *schema = &built->policy.schema;
-    struct resource_amount amounts[] = {
-        {STR("cpu"), quotas[queue][0] * 1000},
-        {STR("memory"), quotas[queue][1] * 1000000000000},
-    };
+    const struct resource_schema *schema = &scene->trial.built.policy.schema;
+    const struct instance *instance = &scene->trial.instance;
+    struct resource_amount amounts[2];
     char name[8];
     struct queue_record record = {
         .priority_factor_micro = instance->queues[queue].factor_halves *
@@ -166,7 +178,7 @@ static void set_quota(struct built *built, const struct instance *instance,
         .is_cordoned = instance->queues[queue].is_cordoned,
         .over_share_ppm = QUEUE_LIMIT_BY_POOL,
         .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
-        .quota = {amounts, quotas[queue][0] ? 2 : 0},
+        .quota = quota_of(scene, queue, amounts),
     };
 
     for (int i = 0; i < 2; i++) {
@@ -176,13 +188,12 @@ static void set_quota(struct built *built, const struct instance *instance,
     }
     snprintf(name, sizeof(name), "q%d", queue);
     record.name = str_of(name);
-    sched_queue_set(built->sched, (uint32_t)queue, &record);
+    sched_queue_set(scene->trial.built.sched, (uint32_t)queue, &record);
 }
 
 static void give_quota(struct scene *scene, const struct resource_vec *more)
 {
-    set_quota(&scene->trial.built, &scene->trial.instance,
-              scene->trial.instance.jobs[scene->job].queue, more);
+    set_quota(scene, scene->trial.instance.jobs[scene->job].queue, more);
 }
 
 static void give_room(struct scene *scene, const struct resource_vec *more)
@@ -344,9 +355,10 @@ static bool what_is_needed_of_quotas(struct tape *tape)
     }
     built_init(&scene.trial.built, instance, 0);
     for (int q = 0; q < instance->queue_count; q++) {
-        quotas[q][0] = draw(tape, 0, 3) ? (int64_t)draw(tape, 1, 12) : 0;
-        quotas[q][1] = (int64_t)draw(tape, 1, 30);
-        set_quota(&scene.trial.built, instance, q, &nothing);
+        int64_t *quota = scene.quotas[q];
+        quota[0] = draw(tape, 0, 3) ? (int64_t)draw(tape, 1, 12) : 0;
+        quota[1] = (int64_t)draw(tape, 1, 30);
+        set_quota(&scene, q, &nothing);
     }
     settle(&scene.trial);
     bool holds = needs_are_true(&scene);
