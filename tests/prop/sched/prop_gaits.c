@@ -48,6 +48,22 @@ static bool a_second_round_changes_nothing(struct trial *trial)
     return trial->plan.decision_count == 0;
 }
 
+/* A planner that is told the state, in an order, and what a checkpoint says of
+ * the rest: limits on starts, truces. */
+static void rebuild(const struct trial *trial, uint64_t order,
+                    struct trial *ret_fresh)
+{
+    auto_strbuf buf = {0};
+
+    *ret_fresh = *trial;
+    built_init(&ret_fresh->built, &trial->instance, order);
+    ret_fresh->built.policy = trial->built.policy;
+    trial_force(ret_fresh);
+    sched_history_pack(trial->built.sched, &buf);
+    int rc = sched_history_unpack(ret_fresh->built.sched, strbuf_str(&buf));
+    ASSERT(rc == 0);
+}
+
 /* Forced balance rounds until nothing is left to do; all who lose their place
  * ask again at once. */
 static bool settle(struct trial *trial)
@@ -64,14 +80,14 @@ static bool settle(struct trial *trial)
 }
 
 /* With no new input preemptions come to an end; and what is quiet stays so
- * when it is built anew in another order. */
+ * when it is built anew in another order, from the state and what a checkpoint
+ * says: truces (docs/decisions/0010). */
 static bool preemptions_come_to_an_end(struct trial *trial)
 {
-    struct trial other = *trial;
+    struct trial other;
     bool holds = settle(trial);
 
-    other.instance = trial->instance;
-    built_init(&other.built, &other.instance, 2862933555777941757u);
+    rebuild(trial, 2862933555777941757u, &other);
     trial_plan(&other, ROUND_BALANCE);
     holds = holds && other.plan.decision_count == 0;
     built_fini(&other.built);
@@ -215,20 +231,6 @@ static void happen(struct tape *tape, struct trial *trial)
     }
 }
 
-/* A planner that is told the state, and of limits what a checkpoint says. */
-static void restart(const struct trial *trial, struct trial *ret_fresh)
-{
-    auto_strbuf buf = {0};
-
-    *ret_fresh = *trial;
-    built_init(&ret_fresh->built, &trial->instance, 0);
-    ret_fresh->built.policy = trial->built.policy;
-    trial_force(ret_fresh);
-    sched_history_pack(trial->built.sched, &buf);
-    int rc = sched_history_unpack(ret_fresh->built.sched, strbuf_str(&buf));
-    ASSERT(rc == 0);
-}
-
 static void limit_rates(struct tape *tape, struct trial *trial)
 {
     struct policy *policy = &trial->built.policy;
@@ -259,7 +261,7 @@ static bool deltas_equal_a_restart(struct tape *tape)
             happen(tape, &trial);
         }
         trial.now += (int)draw(tape, 0, 300);
-        restart(&trial, &fresh);
+        rebuild(&trial, 0, &fresh);
         enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
         trial_plan(&trial, kind);
         trial_plan(&fresh, kind);
