@@ -26,14 +26,40 @@ bool oracle_step_is_overloaded(const struct step *step, int index, int more)
     return false;
 }
 
+/* Whether what is left of a waiting job's gang once the plan is acted on may
+ * start: plain jobs that lose their places do not wait again (model.md 2.11).
+ */
+static bool is_left_to_wait(const struct oracle *o, int job)
+{
+    const struct instance_job *record = &o->in->jobs[job];
+    int left = 0;
+
+    if (!record->gang) {
+        return true;
+    }
+    if (record->has_terms) { /* theirs wait again */
+        return oracle_gang_is_complete(o, job);
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct instance_job *other = &o->in->jobs[j];
+        if (other->is_there && oracle_same_gang(o, job, j) &&
+            o->status[j] != PREEMPTED) {
+            left++;
+            if (other->was_leased) {
+                return true;
+            }
+        }
+    }
+    return left >= record->cardinality;
+}
+
 /* Whether work waits that asks for GPUs (TJ-17, TJ-19). */
 static bool waits_for_gpus(const struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *job = &o->in->jobs[j];
         if (o->status[j] == WAITING && job->request[GPUS] &&
-            !o->in->queues[job->queue].is_cordoned &&
-            (!job->gang || oracle_gang_is_complete(o, j))) {
+            !o->in->queues[job->queue].is_cordoned && is_left_to_wait(o, j)) {
             return o->in->has_gpus;
         }
     }
