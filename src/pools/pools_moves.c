@@ -98,6 +98,23 @@ void moves_clear(struct pools *pools, struct shard *shard)
     decisions_clear(pools, shard);
 }
 
+/* Lenders have no entry for who left: who comes again is in the list once.
+ * What is being planned knows its guests by their places in it. */
+static void settle_lenders(struct pools *pools, const struct shard *home)
+{
+    bool lends = false;
+
+    for (size_t i = 0; i < home->moves.count; i++) {
+        lends |= home->moves.items[i].kind == MOVE_LEND;
+    }
+    for (size_t i = 0; lends && i < pools->shards.count; i++) {
+        struct shard *shard = pools->shards.items[i];
+        if (shard && !shard->is_busy) {
+            guests_settle(pools, shard);
+        }
+    }
+}
+
 bool pools_plan_commit(struct pools *pools, uint32_t index)
 {
     struct shard *shard =
@@ -107,6 +124,7 @@ bool pools_plan_commit(struct pools *pools, uint32_t index)
     if (!pools->is_mapped || !shard || shard->is_busy) {
         return false;
     }
+    settle_lenders(pools, shard);
     for (size_t i = 0; i < shard->moves.count; i++) {
         struct move move = shard->moves.items[i];
         if (move_stands(pools, shard, &move)) {

@@ -16,6 +16,8 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
         shard->health_counts[h] =
             sched_health_count(shard->sched, (enum node_health)h);
     }
+    /* One that left may come again while the plan is being made. */
+    guests_settle(pools, shard);
     shard->is_busy = true;
     shard->planned_guest_count = (uint32_t)shard->guests.count;
     pools->busy_count++;

@@ -173,6 +173,46 @@ static void a_truce_goes_to_the_lender_and_home_again(void **state)
     pools_stage_fini(&stage);
 }
 
+/* A plan of a shard that is made apart, up to what it lends. */
+static void plan_apart(struct pools_stage *stage, uint32_t shard,
+                       struct sched *sched)
+{
+    struct sched_plan plan;
+
+    sched_plan(sched, stage->now_ms, ROUND_BALANCE, 16, &plan);
+    (void)pools_plan_end(stage->pools, shard, &plan);
+    (void)pools_borrow(stage->pools, shard, ROUND_BALANCE, &plan);
+}
+
+/* Who has been with a lender, and comes again while that is being planned, is
+ * none of those that the plan had no place for. */
+static void who_comes_again_during_a_plan_stays_for_the_next(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "b1", "b", 2);
+    uint32_t job = pools_stage_job(&stage, "a", 2);
+    uint32_t a = pools_stage_shard(&stage, "a");
+    uint32_t b = pools_stage_shard(&stage, "b");
+    pools_stage_round(&stage, "a");
+    assert_int_equal(pools_job_shard(stage.pools, job), b);
+    pools_stage_pool(&stage, "c", (struct pool_record){.lender_count = 0});
+    assert_int_equal(pools_job_shard(stage.pools, job), a);
+
+    plan_apart(&stage, a, pools_plan_begin(stage.pools, a));
+    struct sched *lender = pools_plan_begin(stage.pools, b);
+    (void)pools_plan_commit(stage.pools, a);
+    assert_int_equal(pools_job_shard(stage.pools, job), b);
+    plan_apart(&stage, b, lender);
+    (void)pools_plan_commit(stage.pools, b);
+    assert_int_equal(pools_job_shard(stage.pools, job), b);
+    pools_stage_fini(&stage);
+}
+
 /* Two pods of a gang at home in c; they run in b, on a node each. */
 static void begin_apart(struct pools_stage *stage)
 {
@@ -235,6 +275,7 @@ int main(void)
         TEST(it_stays_frozen_when_its_node_changes_its_pool),
         TEST(and_when_it_goes_home_again),
         TEST(a_truce_goes_to_the_lender_and_home_again),
+        TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
     };
 
