@@ -173,7 +173,8 @@ bool tail_begin(struct round *round, struct tail *ret_tail)
 {
     struct tail_bound *bound = &ret_tail->bound;
     const struct cost_base *base = &round->pool->base;
-    struct resource_vec most = {0};
+    struct resource_vec most = {0}, nothing = {0};
+    struct cost zero = cost_of(base, &nothing, NULL, 1);
     bool has_any = false;
 
     *ret_tail = (struct tail){0};
@@ -203,7 +204,8 @@ bool tail_begin(struct round *round, struct tail *ret_tail)
         }
         has_any = true;
     }
-    return has_any;
+    /* Nothing costs less than nothing: to look for it would be in vain. */
+    return has_any && cost_compare(base, &zero, &bound->cost) < 0;
 }
 
 /* A lane's part of the tail while it is gathered: a heap, what wins its place
