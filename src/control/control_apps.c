@@ -174,7 +174,7 @@ void apps_answer(struct control *c, struct command *command)
     command->apps.rows =
         arena_alloc_array(&command->arena, (size_t)answer.capacity + 1,
                           sizeof(struct application_row));
-    auto_mem struct named_queue *queues = queues_sorted(c, &count);
+    auto_mem struct named *queues = queues_sorted(c, &count);
     for (uint32_t i = 0; i < count; i++) {
         if (only == NAMES_NONE || only == queues[i].index) {
             add_queue(&answer, queues[i].index);

@@ -1,5 +1,4 @@
 /* The live state as bytes, and back.  Jobs come last: they are the most. */
-#include <stdlib.h>
 
 #include "control/control_private.h"
 
@@ -28,19 +27,6 @@ static bool is_worth_keeping(const struct control_executor *executor)
                         executor->state != EXECUTOR_LIVE);
 }
 
-struct named {
-    struct str name;
-    uint32_t index;
-};
-
-static int compare_named(const void *a, const void *b)
-{
-    const struct named *x = a;
-    const struct named *y = b;
-
-    return str_compare(x->name, y->name);
-}
-
 /* An event of the type that nodes have. */
 static void put_event(const struct control_pending *event, struct strbuf *buf)
 {
@@ -65,7 +51,7 @@ static void put_nodes(const struct control_executor *executor,
         }
     }
     if (is_sorted) {
-        qsort(named, count, sizeof(*named), compare_named);
+        named_sort(named, count);
     }
     pack_u64(buf, count + (executor->pending.bytes != NULL) +
                       (executor->protected.bytes != NULL));
@@ -91,7 +77,7 @@ static void put_executors(const struct control *c, struct strbuf *buf,
             named[count++] = (struct named){c->executors.items[i]->id, i};
         }
     }
-    qsort(named, count, sizeof(*named), compare_named);
+    named_sort(named, count);
     pack_u64(buf, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct control_executor *executor =

@@ -1,5 +1,4 @@
 /* Executors: what the log says of them, and their silence. */
-#include <stdlib.h>
 
 #include "control/control_private.h"
 
@@ -202,20 +201,6 @@ static void fold_node_again(struct control *c,
     c->is_plan_wanted = c->is_balance_wanted = true;
 }
 
-/* Something by its name. */
-struct named {
-    struct str name;
-    uint32_t index;
-};
-
-static int compare_named(const void *a, const void *b)
-{
-    const struct named *x = a;
-    const struct named *y = b;
-
-    return str_compare(x->name, y->name);
-}
-
 static void nodes_fold_again(struct control *c,
                              struct control_executor *executor)
 {
@@ -229,7 +214,7 @@ static void nodes_fold_again(struct control *c,
                 (struct named){names_get(&executor->node_names, i), i};
         }
     }
-    qsort(list, count, sizeof(*list), compare_named);
+    named_sort(list, count);
     for (uint32_t i = 0; i < count; i++) {
         struct control_node *node = &executor->nodes.items[list[i].index];
         uint32_t seen_no = node->seen_no;
@@ -249,7 +234,7 @@ void executors_fold_again(struct control *c)
             list[count++] = (struct named){c->executors.items[i]->id, i};
         }
     }
-    qsort(list, count, sizeof(*list), compare_named);
+    named_sort(list, count);
     for (uint32_t i = 0; i < count; i++) {
         nodes_fold_again(c, c->executors.items[list[i].index]);
     }

@@ -64,10 +64,10 @@ const char *explain_exclusion_name(int exclusion)
     return exclusion_names[exclusion];
 }
 
-void explain_put_json_text(struct strbuf *buf, const char *name,
-                           struct str text)
+void explain_put_json_member(struct strbuf *buf, const char *name,
+                             struct str text)
 {
-    strbuf_addf(buf, ",\"%s\":\"", name);
+    strbuf_addf(buf, "\"%s\":\"", name);
     for (size_t i = 0; i < text.byte_count; i++) {
         unsigned char byte = (unsigned char)text.p[i];
         if (byte == '"' || byte == '\\' || byte < 0x20) {
@@ -77,6 +77,13 @@ void explain_put_json_text(struct strbuf *buf, const char *name,
         }
     }
     strbuf_add_char(buf, '"');
+}
+
+void explain_put_json_text(struct strbuf *buf, const char *name,
+                           struct str text)
+{
+    strbuf_add_char(buf, ',');
+    explain_put_json_member(buf, name, text);
 }
 
 /* What the reason is about, where it is an application. */

@@ -35,6 +35,7 @@
 #include "base/vec.h"
 #include "control/control.h"
 #include "control/dedup.h"
+#include "control/named.h"
 #include "control/planner.h"
 #include "control/pool_table.h"
 #include "control/session.h"
@@ -692,7 +693,10 @@ void explain_answer(struct control *c, struct command *command);
 void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
                       const struct waiting *waiting);
 
-/* Append a member of a JSON object that has some, with a text of a user's. */
+/* Append a member of a JSON object, with a text of a user's, no comma. */
+void explain_put_json_member(struct strbuf *buf, const char *name,
+                             struct str text);
+/* The same behind a comma. */
 void explain_put_json_text(struct strbuf *buf, const char *name,
                            struct str text);
 /* A reason to wait, as programs know it. */
@@ -715,14 +719,8 @@ struct str report_rejection(struct control *c,
 
 /* control_queues.c */
 
-/* A queue and its index. */
-struct named_queue {
-    struct str name;
-    uint32_t index;
-};
-
-/* The queues that are set or have jobs, by name; mem_free() it. */
-struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count);
+/* The queues that are set or have jobs, in order; mem_free() it. */
+struct named *queues_sorted(const struct control *c, uint32_t *ret_count);
 /* Answer a COMMAND_QUERY_QUEUES. */
 void queues_answer(struct control *c, struct command *command);
 

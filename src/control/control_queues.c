@@ -1,31 +1,21 @@
 /* How queues stand in each pool, as data. */
-#include <stdlib.h>
 
 #include "control/control_private.h"
 
 enum { PPM = 1000000 };
 
-static int compare_queues(const void *a, const void *b)
+struct named *queues_sorted(const struct control *c, uint32_t *ret_count)
 {
-    const struct named_queue *x = a;
-    const struct named_queue *y = b;
-
-    return str_compare(x->name, y->name);
-}
-
-struct named_queue *queues_sorted(const struct control *c, uint32_t *ret_count)
-{
-    struct named_queue *queues =
+    struct named *queues =
         mem_alloc_array((size_t)c->queue_names.live_count + 1, sizeof(*queues));
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < c->queues.count; i++) {
         if (c->queues.items[i].is_set || c->queues.items[i].job_count) {
-            queues[count++] =
-                (struct named_queue){names_get(&c->queue_names, i), i};
+            queues[count++] = (struct named){names_get(&c->queue_names, i), i};
         }
     }
-    qsort(queues, count, sizeof(*queues), compare_queues);
+    named_sort(queues, count);
     *ret_count = count;
     return queues;
 }
@@ -46,7 +36,7 @@ static int64_t milli(double minutes)
 }
 
 static void fill_share(struct control *c, struct command *command,
-                       const struct named_queue *queue, uint32_t pool,
+                       const struct named *queue, uint32_t pool,
                        struct queue_share *share)
 {
     struct sched_queue_stats stats;
@@ -105,7 +95,7 @@ static void count_looked(const struct control *c, struct queue_share *shares,
 void queues_answer(struct control *c, struct command *command)
 {
     uint32_t count, pool_count = pools_pool_count(c->pools);
-    auto_mem struct named_queue *queues = queues_sorted(c, &count);
+    auto_mem struct named *queues = queues_sorted(c, &count);
     auto_mem uint32_t *row_of_queue =
         mem_alloc_array(c->queues.count + 1, sizeof(*row_of_queue));
 

@@ -63,7 +63,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     struct sched_pool_stats stats;
     struct str name = pools_pool_name(c->pools, pool);
     uint32_t count;
-    auto_mem struct named_queue *queues = queues_sorted(c, &count);
+    auto_mem struct named *queues = queues_sorted(c, &count);
 
     pools_pool_stats(c->pools, pool, &stats);
     strbuf_addf(buf, "Pool %.*s:\n", STR_ARG(name));

@@ -176,18 +176,7 @@ void waiting_put_json_vec(struct strbuf *buf, const struct control *c,
 void waiting_put_json_node(struct strbuf *buf, const struct control *c,
                            const char *name, uint32_t node)
 {
-    struct str text = pools_node_name(c->pools, node);
-
-    strbuf_addf(buf, "\"%s\":\"", name);
-    for (size_t i = 0; i < text.byte_count; i++) {
-        unsigned char byte = (unsigned char)text.p[i];
-        if (byte == '"' || byte == '\\' || byte < 0x20) {
-            strbuf_addf(buf, "\\u%04x", byte);
-        } else {
-            strbuf_add_char(buf, (char)byte);
-        }
-    }
-    strbuf_add_char(buf, '"');
+    explain_put_json_member(buf, name, pools_node_name(c->pools, node));
 }
 
 static void put_json_need(struct strbuf *buf, const struct control *c,
