@@ -153,19 +153,6 @@ static void put_row(struct encoder *e, uint32_t job)
     }
 }
 
-struct sort_item {
-    struct job_id id;
-    uint32_t job;
-};
-
-static int compare_items(const void *a, const void *b)
-{
-    const struct sort_item *x = a;
-    const struct sort_item *y = b;
-
-    return key128_compare(x->id.v, y->id.v);
-}
-
 /* Jobs mostly come in the order of their ids; then nothing is to sort. */
 static struct sort_item *sorted(const struct jobs *jobs)
 {
@@ -177,14 +164,14 @@ static struct sort_item *sorted(const struct jobs *jobs)
     for (uint32_t job = 0; job < jobs->rows.count; job++) {
         if (jobs->rows.items[job].state != JOB_NONE) {
             items[count] = (struct sort_item){jobs->rows.items[job].id, job};
-            is_sorted &= count == 0 ||
-                         compare_items(&items[count - 1], &items[count]) < 0;
+            is_sorted &= count == 0 || sort_item_compare(&items[count - 1],
+                                                         &items[count]) < 0;
             count++;
         }
     }
     ASSERT(count == jobs->count);
     if (!is_sorted) {
-        qsort(items, count, sizeof(*items), compare_items);
+        qsort(items, count, sizeof(*items), sort_item_compare);
     }
     return items;
 }

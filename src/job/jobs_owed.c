@@ -38,12 +38,7 @@ bool jobs_has_dirty(const struct jobs *jobs)
     return jobs->dirty.count > 0 || jobs->dirty_groups.count > 0;
 }
 
-struct sort_item {
-    struct job_id id;
-    uint32_t job;
-};
-
-static int compare_items(const void *a, const void *b)
+int sort_item_compare(const void *a, const void *b)
 {
     const struct sort_item *x = a;
     const struct sort_item *y = b;
@@ -74,7 +69,7 @@ uint32_t *jobs_take_dirty(struct jobs *jobs, uint32_t count_max,
         items[count++] = (struct sort_item){row->id, job};
     }
     jobs->dirty.count = rest;
-    qsort(items, count, sizeof(*items), compare_items);
+    qsort(items, count, sizeof(*items), sort_item_compare);
     uint32_t *list = mem_alloc_array((size_t)count + 1, sizeof(*list));
     for (uint32_t i = 0; i < count; i++) {
         list[i] = items[i].job;

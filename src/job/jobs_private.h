@@ -128,6 +128,15 @@ struct jobs {
 
 enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
 
+/* A job to be put in order of ids; jobs_owed.c. */
+struct sort_item {
+    struct job_id id;
+    uint32_t job;
+};
+
+/* For qsort(). */
+int sort_item_compare(const void *a, const void *b);
+
 /* Counting runs; jobs_tallies.c. */
 
 /* A run was made, and is counted as its job's state says. */
