@@ -83,11 +83,6 @@ struct lending {
     uint32_t group; /* the next of the plan's */
 };
 
-static const struct pool_record *record_of(const struct shard *shard)
-{
-    return shard->name ? &shard->record : NULL;
-}
-
 void lender_of(const struct pools *pools, const struct shard *shard,
                struct lender *ret_lender)
 {
@@ -110,7 +105,7 @@ static void find_lenders(struct lending *l)
     for (size_t i = 0; i < pools->shards.count; i++) {
         const struct shard *shard = pools->shards.items[i];
         if (!shard || shard == l->home ||
-            !match_may_borrow(record_of(l->home), record_of(shard))) {
+            !match_may_borrow(shard_record(l->home), shard_record(shard))) {
             continue;
         }
         if (shard->is_busy) {
@@ -325,7 +320,7 @@ uint32_t pools_borrow(struct pools *pools, uint32_t index, enum round_kind kind,
                       struct sched_plan *plan)
 {
     struct shard *shard = pools->shards.items[index];
-    const struct pool_record *record = record_of(shard);
+    const struct pool_record *record = shard_record(shard);
 
     if (!pools->is_mapped) {
         return 0;

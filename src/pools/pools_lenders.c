@@ -16,11 +16,6 @@ struct asking {
     const struct str *next; /* who is asked before all that follow */
 };
 
-static const struct pool_record *record_of(const struct shard *shard)
-{
-    return shard->name ? &shard->record : NULL;
-}
-
 static struct str name_of(const struct shard *shard)
 {
     return shard->name ? str_of(shard->name) : POOL_DEFAULT_NAME;
@@ -150,7 +145,7 @@ static void ask_lenders(struct asking *asking)
     for (size_t i = 0; i < pools->shards.count; i++) {
         const struct shard *shard = pools->shards.items[i];
         if (shard && shard != asking->home && !shard->is_busy &&
-            match_may_borrow(record_of(asking->home), record_of(shard))) {
+            match_may_borrow(shard_record(asking->home), shard_record(shard))) {
             lender_of(pools, shard, &lenders[count++]);
         }
     }
@@ -172,7 +167,8 @@ static void add_others(struct asking *asking)
         if (shard == asking->home) {
             continue;
         }
-        if (!match_may_borrow(record_of(asking->home), record_of(shard))) {
+        if (!match_may_borrow(shard_record(asking->home),
+                              shard_record(shard))) {
             (void)row_add(asking, shard,
                           shard->name && shard->record.is_sharing_off
                               ? POOLS_LEND_SHARING_OFF

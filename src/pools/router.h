@@ -203,6 +203,12 @@ static inline struct sched *first_of(const struct pools *pools)
     return pools->shards.items[POOLS_DEFAULT]->sched;
 }
 
+/* What its pool's record says, borrowed; NULL: it is the Default shard. */
+static inline const struct pool_record *shard_record(const struct shard *shard)
+{
+    return shard->name ? &shard->record : NULL;
+}
+
 /* The shard of a job that is there. */
 static inline struct shard *shard_of(const struct pools *pools, uint32_t job)
 {
