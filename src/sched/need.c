@@ -329,6 +329,20 @@ static bool find_room(struct search *search, const struct near_nodes *near,
     return false;
 }
 
+/* What it takes of a lever, known to lack `more` at the least: the answer's
+ * amount, in any case; false: it would not be enough, or may not be tried. */
+static bool find_least(struct lever *lever, struct resource_vec more,
+                       struct sched_need *need)
+{
+    need->missing = more;
+    if (!may_try(lever->search) || is_zero(&more) || !pull(lever, &more)) {
+        return false;
+    }
+    need->is_exact = shrink(lever, &more);
+    need->missing = more;
+    return true;
+}
+
 /* What the limits of its class and queue lack for the job, or its gang. */
 static bool find_limit(struct search *search, struct sched_need *need)
 {
@@ -355,13 +369,7 @@ static bool find_limit(struct search *search, struct sched_need *need)
         more.v[r] = asked > 0 && wanted > most ? wanted - most : 0;
     }
     need->kind = SCHED_NEED_LIMIT;
-    need->missing = more;
-    if (!may_try(search) || is_zero(&more) || !pull(&lever, &more)) {
-        return false;
-    }
-    need->is_exact = shrink(&lever, &more);
-    need->missing = more;
-    return true;
+    return find_least(&lever, more, need);
 }
 
 /* What the quota of its queue lacks for the job, or all that its gang asks
@@ -382,13 +390,7 @@ static bool find_quota(struct search *search, struct sched_need *need)
     struct resource_vec more = queue_quota_missing(sched, list->queue, asked);
 
     need->kind = SCHED_NEED_QUOTA;
-    need->missing = more;
-    if (!may_try(search) || is_zero(&more) || !pull(&lever, &more)) {
-        return false;
-    }
-    need->is_exact = shrink(&lever, &more);
-    need->missing = more;
-    return true;
+    return find_least(&lever, more, need);
 }
 
 /* When a rate or a timer lets it go: then, and not before. */
