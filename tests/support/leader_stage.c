@@ -649,6 +649,33 @@ struct run_id stage_run(struct stage *stage, struct job_id job)
     return r.run;
 }
 
+bool stage_is_made_again(struct stage *stage,
+                         struct control_audit_counts *ret_counts)
+{
+    struct elog *log = elog_memory_open(stage->storage);
+    struct elog_reader *reader = NULL;
+    struct control_audit *audit = control_audit_create();
+    struct control_difference difference = {0};
+    struct err err;
+    int rc = elog_reader_open(log, &reader, &err);
+
+    rc = rc < 0 ? rc : control_audit_begin(audit, reader, &err);
+    while (rc >= 0 && (rc = control_audit_read(audit, reader, 100, &difference,
+                                               &err)) > 0) {
+    }
+    if (rc < 0) {
+        fprintf(stderr, "  %s: expected %s, got %s\n", err.text,
+                difference.expected, difference.got);
+    }
+    if (ret_counts) {
+        *ret_counts = control_audit_counts(audit);
+    }
+    control_audit_destroy(audit);
+    elog_reader_close(reader);
+    elog_close(log);
+    return rc == 0;
+}
+
 uint32_t stage_count(struct stage *stage, enum event_type type)
 {
     struct job_id none = {{0, 0}};

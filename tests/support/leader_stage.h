@@ -9,6 +9,7 @@
 
 #include "base/vec.h"
 #include "control/control.h"
+#include "control/control_audit.h"
 #include "control/session.h"
 #include "elog/elog_memory.h"
 #include "wire/log_codec.h"
@@ -152,6 +153,10 @@ struct run_id stage_run(struct stage *stage, struct job_id job);
 char *stage_failure(struct stage *stage, struct job_id job) must_check;
 /* The reason of the last preemption of a job, or "".  mem_free() it. */
 char *stage_preemption(struct stage *stage, struct job_id job) must_check;
+/* Whether every decision in the log is made again from the log alone; the first
+ * difference goes to standard error.  `ret_counts` may be NULL. */
+bool stage_is_made_again(struct stage *stage,
+                         struct control_audit_counts *ret_counts);
 /* How many events of a type there are in the log. */
 uint32_t stage_count(struct stage *stage, enum event_type type);
 

@@ -1,7 +1,6 @@
 /* Pools as objects in the leader: what the log says of them stays, and what
  * may not be is refused. */
 #include "armada/queue.pb-c.h"
-#include "control/control_audit.h"
 #include "leader_stage.h"
 #include "unit.h"
 #include "wire/message.h"
@@ -740,26 +739,6 @@ static void put_quota(struct stage *s, const char *cpu)
     assert_int_equal(s->answer->result, COMMAND_OK);
 }
 
-/* Whether all decisions of the log are made again from the log alone. */
-static bool is_made_again(struct stage *s)
-{
-    struct elog *log = elog_memory_open(s->storage);
-    struct elog_reader *reader = NULL;
-    struct control_audit *audit = control_audit_create();
-    struct control_difference difference;
-    struct err err;
-
-    int rc = elog_reader_open(log, &reader, &err);
-    rc = rc < 0 ? rc : control_audit_begin(audit, reader, &err);
-    while (rc >= 0 && (rc = control_audit_read(audit, reader, 100, &difference,
-                                               &err)) > 0) {
-    }
-    control_audit_destroy(audit);
-    elog_reader_close(reader);
-    elog_close(log);
-    return rc == 0;
-}
-
 /* An executor has nodes of 10 cpu, each with the label of its pool. */
 static void offer_as(struct stage *s, const char *executor, uint32_t count,
                      const char *const *pools)
@@ -805,7 +784,7 @@ static void a_plan_that_is_not_told_leaves_others_their_quota(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
     struct job_id large = s->answer->submit.items[2].ret_job;
     STAGE_HISTORY(s, large, "submit leased");
-    assert_true(is_made_again(s));
+    assert_true(stage_is_made_again(s, NULL));
 }
 
 /* A pool of the configuration that has one node of two cores. */
