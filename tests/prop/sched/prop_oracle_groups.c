@@ -1,111 +1,5 @@
 /* The planner against the oracle where gangs with terms run. */
-#include "sched/state.h"
-#include "verdict.h"
-
-/* Let the decisions of a plan happen.  Pods of gangs with terms wait again
- * when they lose their places. */
-static void act(struct instance *instance, struct built *built,
-                const struct sched_plan *plan, int now)
-{
-    for (uint32_t i = 0; i < plan->decision_count; i++) {
-        struct sched_decision decision = plan->decisions[i];
-        int job = (int)decision.job;
-        if (decision.action == SCHED_PREEMPT && instance->jobs[job].has_terms) {
-            instance_requeue(instance, job, now);
-            sched_job_requeue(built->sched, decision.job, SCHED_NONE);
-        } else {
-            instance_apply(instance, &decision,
-                           built_node(built, decision.node), now);
-            built_apply(built, &decision, now);
-        }
-        if (decision.is_scaling) {
-            instance_scale(instance, job, now);
-            sched_gang_scaled(built->sched, decision.job, now);
-        }
-    }
-}
-
-/* What becomes of a job that runs. */
-static void pass_job(struct tape *tape, struct instance *instance,
-                     struct built *built, int job, int now)
-{
-    uint32_t index = (uint32_t)job;
-
-    switch (draw(tape, 0, 9)) {
-    case 0: /* it succeeds */
-        sched_job_succeeded(built->sched, index);
-        sched_job_remove(built->sched, index);
-        instance_remove(instance, job, now);
-        instance->jobs[job].has_succeeded = instance->jobs[job].has_terms;
-        break;
-    case 1: /* it dies */
-        sched_job_remove(built->sched, index);
-        instance_remove(instance, job, now);
-        break;
-    case 2: /* it is to be replaced */
-        sched_job_requeue(built->sched, index, SCHED_NONE);
-        instance_requeue(instance, job, now);
-        break;
-    case 3:
-    case 4:
-    case 5:
-        instance_start(instance, job, now);
-        (void)sched_job_started(built->sched, index);
-        break;
-    default:
-        break;
-    }
-}
-
-/* Whether a gang with a cap on hops lacks some of its minimums. */
-static bool lacks_near(const struct instance *instance)
-{
-    for (int j = 0; j < instance->job_count; j++) {
-        const struct instance_job *job = &instance->jobs[j];
-        for (int k = 0; k < instance->job_count; k++) {
-            if (job->is_there && job->has_terms && job->node == NO_NODE &&
-                !instance_is_spare(instance, j) &&
-                instance->jobs[k].gang == job->gang &&
-                instance->jobs[k].hops != NO_LIMIT) {
-                return instance->has_topology;
-            }
-        }
-    }
-    return false;
-}
-
-/* In some rounds, at times apart.  Nobody makes way for gangs with caps. */
-static bool agrees_through_rounds(struct tape *tape,
-                                  const struct instance *start)
-{
-    struct instance instance = *start;
-    struct built built;
-    struct sched_plan plan;
-    bool holds = true;
-    int now = INSTANCE_GROUPS_NOW;
-
-    built_init(&built, &instance, 0);
-    built.sched->checks_victims = true;
-    for (uint64_t rounds = draw(tape, 1, 3); holds && rounds > 0; rounds--) {
-        enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
-        kind = lacks_near(&instance) ? ROUND_FAST : kind;
-        sched_set_time(built.sched, now);
-        /* The oracle knows too that flows fell. */
-        built.sched->version += instance.half_ms > 0;
-        holds = verdict_is_same(&instance, &built, kind, now, &plan);
-        act(&instance, &built, &plan, now);
-        now += (int)draw(tape, 0, 400);
-        sched_set_time(built.sched, now);
-        for (int j = 0; rounds > 1 && j < instance.job_count; j++) {
-            if (instance.jobs[j].node != NO_NODE) {
-                pass_job(tape, &instance, &built, j, now);
-            }
-        }
-        instance_forget_groups(&instance, now);
-    }
-    built_fini(&built);
-    return holds;
-}
+#include "rounds.h"
 
 /* Surplus goes first, what breaks a gang takes all of it, gangs grow and
  * shrink, and some have their nodes whole. */
@@ -114,7 +8,7 @@ static bool agrees_on_running_groups(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
-    return agrees_through_rounds(tape, &instance);
+    return rounds_agree(tape, &instance);
 }
 
 /* The same where what has no room is admitted, and reserved for. */
@@ -124,7 +18,7 @@ static bool agrees_on_groups_that_wait(struct tape *tape)
 
     instance_draw_groups(tape, &instance);
     instance_draw_list(tape, &instance);
-    return agrees_through_rounds(tape, &instance);
+    return rounds_agree(tape, &instance);
 }
 
 /* Sub-groups start and grow near what runs of them. */
@@ -134,7 +28,7 @@ static bool agrees_on_groups_near(struct tape *tape)
 
     instance_draw_groups(tape, &instance);
     instance_draw_hops(tape, &instance);
-    return agrees_through_rounds(tape, &instance);
+    return rounds_agree(tape, &instance);
 }
 
 /* Work of other pools comes last and goes first. */
@@ -148,7 +42,7 @@ static bool agrees_on_borrowers(struct tape *tape)
         instance_draw(tape, &instance);
     }
     instance_lend(tape, &instance);
-    return agrees_through_rounds(tape, &instance);
+    return rounds_agree(tape, &instance);
 }
 
 int main(void)

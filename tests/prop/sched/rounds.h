@@ -1,0 +1,12 @@
+/*
+ * rounds - some rounds of a planner and of the oracle, at times apart.
+ *
+ * Between them plans happen, and what runs starts, ends or waits again.
+ */
+#pragma once
+
+#include "instance.h"
+
+/* Whether both decide the same, from INSTANCE_GROUPS_NOW on.  Nobody makes way
+ * for gangs with caps on hops. */
+bool rounds_agree(struct tape *tape, const struct instance *start);
