@@ -86,11 +86,14 @@ static void measure(const struct oracle *o, int queue, struct share *share)
     *share = (struct share){.weight = 2.0 / o->in->queues[queue].factor_halves};
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *job = &o->in->jobs[j];
-        if (!job->is_there || job->queue != queue || o->status[j] == SPARE ||
+        if (!job->is_there || job->queue != queue ||
             (job->node == NO_NODE && o->in->queues[queue].is_cordoned)) {
             continue;
         }
         share->is_active = true;
+        if (o->status[j] == SPARE) {
+            continue; /* it waits, but is nothing that must be served */
+        }
         for (int k = 0; k < INSTANCE_KINDS; k++) {
             used[k] += job->node != NO_NODE ? job->request[k] : 0;
             bool is_limited =

@@ -265,6 +265,35 @@ static void a_gang_that_is_taken_keeps_no_gpus(void **state)
     assert_int_equal(world_running_of(w, group, 2), 2);
 }
 
+/* A queue of which nothing waits but what its gangs would grow by has queued
+ * work (model.md 2.4), so it counts among those that share the pool; what it
+ * does not ask for is still divided among the others. */
+static void a_queue_with_nothing_but_spare_pods_is_active(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 0, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    w->policy.pools[0].protected_fraction_ppm = 650000;
+    world_restart(w);
+    uint32_t full = world_node(w, &(struct world_node){"n", .cores = 3});
+    world_node(w, &(struct world_node){"m", .cores = 7, .taint = "t"});
+    for (int i = 0; i < 3; i++) {
+        world_lease(w, world_submit(w, &(struct world_job){.queue = "A"}), full,
+                    0);
+    }
+    world_submit(w, &(struct world_job){.queue = "B"});
+    /* Of two queues 0.3 is within 0.65 of a half. */
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->preempted_count, 0);
+    world_submit_group(
+        w, &(struct world_job){.queue = "C", .gang = "g", .cores = 8}, &terms);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->preempted_count, 1);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -280,6 +309,7 @@ int main(void)
         SCENARIO(a_node_opens_as_its_group_goes),
         SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
         SCENARIO(a_gang_that_is_taken_keeps_no_gpus),
+        SCENARIO(a_queue_with_nothing_but_spare_pods_is_active),
     };
 
     return RUN_TESTS(tests);
