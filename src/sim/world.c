@@ -1,28 +1,16 @@
 #include "sim/world.h"
 
-#include <stdio.h>
-
 #include "sim/cluster.h"
+#include "sim/world_private.h"
 
 enum {
-    SUBMIT_TAG_ID = 0x72,       /* armadaevents.SubmitJob: 14 job_id */
-    SUBMIT_TAG_PRIORITY = 0x18, /* 3 priority */
     NS_PER_MS = 1000000,
     MONO_START_MS = 1000,
     REST_STEPS_MAX = 10000000, /* at one moment */
     READ_BYTES = 16 << 20,     /* of the log at a time */
 };
 
-/* A kind with what its jobs' events are made of. */
-struct world_kind_entry {
-    struct arena arena;
-    struct str queue, job_set, class_key, gang_uniformity;
-    struct str application, pool;
-    uint32_t priority;
-    struct resource_vec request;
-    enum on_loss on_preemption, on_executor_lost;
-    struct str digest; /* of a job that is in no gang */
-};
+/* What the leader calls. */
 
 static uint64_t clock_mono_ns(const struct clock *clock)
 {
@@ -187,12 +175,6 @@ struct world *world_create(const struct world_config *config, struct err *err)
     return world;
 }
 
-static void kind_destroy(struct world_kind_entry *kind)
-{
-    arena_fini(&kind->arena);
-    mem_free(kind);
-}
-
 void world_destroy(struct world *world)
 {
     if (!world) {
@@ -208,318 +190,13 @@ void world_destroy(struct world *world)
         cluster_destroy(world->clusters.items[i]);
     }
     for (size_t i = 0; i < world->kinds.count; i++) {
-        kind_destroy(world->kinds.items[i]);
+        world_kind_destroy(world->kinds.items[i]);
     }
     VEC_FREE(&world->clusters);
     VEC_FREE(&world->kinds);
     VEC_FREE(&world->jobs);
     agenda_fini(&world->agenda);
     mem_free(world);
-}
-
-/* Commands. */
-
-void world_refused(struct world *world, const struct command *command)
-{
-    if (!world->is_refused) {
-        world->is_refused = true;
-        err_set(&world->refusal, -ERR_INVALID, "%.*s",
-                STR_ARG(command->result_text));
-    }
-}
-
-static void on_done(struct command *command, void *ctx)
-{
-    struct world *world = ctx;
-
-    if (command->result != COMMAND_OK) {
-        world_refused(world, command);
-    }
-    command_destroy(command);
-}
-
-void world_post(struct world *world, struct command *command)
-{
-    if (!command->done) {
-        command->done = on_done;
-        command->ctx = world;
-    }
-    while (inbox_post(world->inbox, command) < 0) {
-        struct err err;
-        /* It is full: the leader takes what is there. */
-        int rc = control_step(world->control, &err);
-        ASSERT(rc >= 0);
-    }
-}
-
-static void on_asked(struct command *command, void *ctx)
-{
-    (void)command;
-    ((struct world *)ctx)->asked = NULL;
-}
-
-struct command *world_ask(struct world *world, struct command *command,
-                          struct err *err)
-{
-    world->asked = command;
-    command->done = on_asked;
-    command->ctx = world;
-    world_post(world, command);
-    while (world->asked) {
-        if (world_step(world, err) < 0) {
-            return NULL;
-        }
-    }
-    return command;
-}
-
-static void post_event(struct world *world, const struct event *event)
-{
-    struct command *command = command_create(COMMAND_EVENTS);
-    struct log_batch batch = {0};
-    struct event_scope scope = {.user = STR("operator")};
-
-    log_batch_add(&batch, &scope, event);
-    struct pack_reader reader = {
-        .rest = arena_str(&command->arena, log_batch_finish(&batch))};
-    log_batch_fini(&batch);
-    unpack_u64(&reader); /* the tag of the one sequence */
-    command->events.sequences =
-        arena_alloc(&command->arena, sizeof(*command->events.sequences));
-    command->events.sequences[0].bytes = unpack_str(&reader);
-    command->events.sequence_count = 1;
-    world_post(world, command);
-}
-
-void world_add_queue(struct world *world, struct str name,
-                     double priority_factor, struct str ordering)
-{
-    auto_strbuf encoded = {0}, scheduling = {0};
-    struct event event;
-
-    /* api.Queue: 1 name, 2 priority_factor */
-    strbuf_add_char(&encoded, 0x0a);
-    pack_str(&encoded, name);
-    strbuf_add_char(&encoded, 0x11);
-    strbuf_add(&encoded, &priority_factor, sizeof(priority_factor));
-    if (ordering.byte_count) {
-        /* 1000 scheduling, with 1 ordering */
-        strbuf_add_char(&scheduling, 0x0a);
-        pack_str(&scheduling, ordering);
-        pack_u64(&encoded, 1000 << 3 | 2);
-        pack_str(&encoded, strbuf_str(&scheduling));
-    }
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_QUEUE_SET;
-    event.created_ms = world_wall_ms(world->now_ms);
-    event.queue.record.name = name;
-    event.queue.encoded = strbuf_str(&encoded);
-    post_event(world, &event);
-}
-
-/* Kinds and jobs. */
-
-/* A field of a message: its number and, to follow, its bytes. */
-static void put_bytes(struct strbuf *buf, uint32_t number, struct str bytes)
-{
-    pack_u64(buf, number << 3 | 2);
-    pack_str(buf, bytes);
-}
-
-static void put_flag(struct strbuf *buf, uint32_t number, bool is_set)
-{
-    if (is_set) {
-        pack_u64(buf, number << 3);
-        pack_u64(buf, 1);
-    }
-}
-
-/* berth.api.LabelSelector: 1 match_labels, a map. */
-static void put_selector(struct strbuf *buf, const struct pool_record *record)
-{
-    auto_strbuf selector = {0};
-
-    ASSERT(record->expression_count == 0); /* nobody asks for them yet */
-    for (uint32_t i = 0; i < record->label_count; i++) {
-        auto_strbuf entry = {0};
-        put_bytes(&entry, 1, record->labels[i].key);
-        put_bytes(&entry, 2, record->labels[i].value);
-        put_bytes(&selector, 1, strbuf_str(&entry));
-    }
-    put_bytes(buf, 2, strbuf_str(&selector));
-}
-
-void world_add_pool(struct world *world, const struct pool_record *record)
-{
-    auto_strbuf encoded = {0};
-    struct event event;
-
-    /* berth.api.Pool */
-    put_bytes(&encoded, 1, record->name);
-    if (record->has_selector) {
-        put_selector(&encoded, record);
-    }
-    put_flag(&encoded, 3, record->is_preemption_off);
-    put_flag(&encoded, 4, record->is_borrowing_off);
-    put_flag(&encoded, 5, record->is_sharing_off);
-    for (uint32_t i = 0; i < record->lender_count; i++) {
-        put_bytes(&encoded, 6, record->lenders[i]);
-    }
-    if (record->preemption_order == BORROW_FIRST) {
-        put_bytes(&encoded, 7, STR("borrow-first"));
-    }
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_POOL_SET;
-    event.created_ms = world_wall_ms(world->now_ms);
-    event.pool.record = *record;
-    event.pool.encoded = strbuf_str(&encoded);
-    post_event(world, &event);
-}
-
-/* What the digests of a kind's jobs have in common. */
-static struct job_digest digest_of(const struct world_kind_entry *kind)
-{
-    return (struct job_digest){
-        .class_key = kind->class_key,
-        .gang_cardinality = 1,
-        .gang_minimum = 1,
-        .application_id = kind->application,
-        .pool = kind->pool,
-        .on_preemption = kind->on_preemption,
-        .on_executor_lost = kind->on_executor_lost,
-    };
-}
-
-uint32_t world_add_kind(struct world *world, const struct world_kind *kind)
-{
-    struct world_kind_entry *entry = mem_alloc(sizeof(*entry));
-    auto_strbuf key = {0}, digest = {0};
-
-    ASSERT(world->kinds.count < WORLD_KINDS_MAX);
-    requirement_pack(&key, &kind->requirement);
-    *entry = (struct world_kind_entry){
-        .priority = kind->priority,
-        .on_preemption = kind->on_preemption,
-        .on_executor_lost = kind->on_executor_lost,
-    };
-    entry->queue = arena_str(&entry->arena, kind->queue);
-    entry->job_set = arena_str(&entry->arena, kind->job_set);
-    entry->class_key = arena_str(&entry->arena, strbuf_str(&key));
-    entry->gang_uniformity = arena_str(&entry->arena, kind->gang_uniformity);
-    entry->application = arena_str(&entry->arena, kind->application);
-    entry->pool = arena_str(&entry->arena, kind->pool);
-    (void)!resource_request(&world->policy.schema, &kind->requirement.requests,
-                            &entry->request);
-    struct job_digest of = digest_of(entry);
-    digest_pack(&digest, &of);
-    entry->digest = arena_str(&entry->arena, strbuf_str(&digest));
-    VEC_PUSH(&world->kinds, entry);
-    return (uint32_t)world->kinds.count - 1;
-}
-
-const struct resource_vec *world_request(const struct world *world,
-                                         uint32_t kind)
-{
-    return &world->kinds.items[kind]->request;
-}
-
-struct str world_queue(const struct world *world, uint32_t kind)
-{
-    return world->kinds.items[kind]->queue;
-}
-
-bool world_comes_back(const struct world *world, uint32_t kind)
-{
-    return world->kinds.items[kind]->on_preemption == ON_LOSS_REQUEUE;
-}
-
-struct event_scope world_scope(const struct world *world, uint32_t kind)
-{
-    const struct world_kind_entry *entry = world->kinds.items[kind];
-
-    return (struct event_scope){entry->queue, entry->job_set, STR("sim")};
-}
-
-uint32_t world_job_number(struct job_id id)
-{
-    return (uint32_t)id.v.lo;
-}
-
-struct job_id world_job_id(const struct world *world, uint32_t job)
-{
-    uint8_t random[10] = {0};
-
-    memcpy(random + 6, &(uint32_t){__builtin_bswap32(job)}, 4);
-    return job_id_make(world_wall_ms(world->jobs.items[job].submitted_ms),
-                       random);
-}
-
-/* The event of a job's submission. */
-static void put_submission(const struct world *world, uint32_t job,
-                           const struct world_submission *submission,
-                           struct strbuf *submit_job, struct strbuf *digest,
-                           struct strbuf *event)
-{
-    const struct world_kind_entry *kind = world->kinds.items[submission->kind];
-    struct str packed = kind->digest;
-    char id[ID_TEXT_BYTES_MAX];
-
-    strbuf_clear(submit_job);
-    strbuf_clear(digest);
-    strbuf_clear(event);
-    strbuf_add_char(submit_job, SUBMIT_TAG_ID);
-    strbuf_add_char(submit_job, JOB_ID_TEXT_BYTES);
-    strbuf_add_text(submit_job, job_id_format(world_job_id(world, job), id));
-    if (kind->priority) {
-        strbuf_add_char(submit_job, SUBMIT_TAG_PRIORITY);
-        pack_u64(submit_job, kind->priority);
-    }
-    if (submission->gang_id.byte_count) {
-        struct job_digest of = digest_of(kind);
-        of.gang_id = submission->gang_id;
-        of.gang_cardinality = submission->gang_cardinality;
-        of.gang_minimum = submission->gang_minimum;
-        of.gang_uniformity = kind->gang_uniformity;
-        of.gang_terms = submission->gang_terms;
-        of.sub_group = submission->sub_group;
-        digest_pack(digest, &of);
-        packed = strbuf_str(digest);
-    }
-    log_put_submit(event, world_wall_ms(world->now_ms), strbuf_str(submit_job),
-                   packed);
-}
-
-uint32_t world_submit(struct world *world,
-                      const struct world_submission *submissions,
-                      uint32_t count)
-{
-    struct command *command = command_create(COMMAND_SUBMIT);
-    auto_strbuf submit_job = {0}, digest = {0}, event = {0};
-    uint32_t first = (uint32_t)world->jobs.count;
-
-    ASSERT(count > 0 && count <= WORLD_SUBMIT_MAX &&
-           first + count <= WORLD_JOBS_MAX);
-    command->scope = world_scope(world, submissions[0].kind);
-    command->submit.items =
-        arena_alloc_array(&command->arena, count, sizeof(struct submit_item));
-    command->submit.item_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        struct submit_item *item = &command->submit.items[i];
-        VEC_PUSH(&world->jobs, (struct world_job){
-                                   .submitted_ms = world->now_ms,
-                                   .started_ms = -1,
-                                   .ended_ms = -1,
-                                   .run_ms = submissions[i].run_ms,
-                                   .kind = submissions[i].kind,
-                                   .is_failing = submissions[i].is_failing,
-                               });
-        put_submission(world, first + i, &submissions[i], &submit_job, &digest,
-                       &event);
-        item->job = world_job_id(world, first + i);
-        item->event = arena_str(&command->arena, strbuf_str(&event));
-    }
-    world_post(world, command);
-    return first;
 }
 
 /* Time. */
