@@ -37,7 +37,8 @@ struct fleet_trace {
 };
 
 /* Read a trace, plain or gzipped; the caller fleet_trace_fini()s it.
- * -ERR_IO, -ERR_INVALID with the line, -ERR_LIMIT. */
+ * -ERR_IO, -ERR_INVALID with the line, or since there is no job in it,
+ * -ERR_LIMIT. */
 int fleet_read(const char *path, struct fleet_trace *ret_trace,
                struct err *err) must_check;
 /* The same from memory. */

@@ -149,6 +149,10 @@ int fleet_parse(struct str text, struct fleet_trace *ret_trace, struct err *err)
         }
         VEC_PUSH(&trace.jobs, job);
     }
+    if (trace.jobs.count == 0) {
+        fleet_trace_fini(&trace);
+        return err_set(err, -ERR_INVALID, "there is no job in it");
+    }
     sort_jobs(&trace);
     *ret_trace = trace;
     return 0;

@@ -73,7 +73,8 @@ struct swf_result {
 };
 
 /* Read a log, plain or gzipped; the caller swf_log_fini()s it.  -ERR_IO,
- * -ERR_INVALID with the line, -ERR_LIMIT. */
+ * -ERR_INVALID with the line, or since no row is a job that could be played;
+ * -ERR_LIMIT. */
 int swf_read(const char *path, const struct swf_options *options,
              struct swf_log *ret_log, struct err *err) must_check;
 /* The same from memory. */

@@ -1,4 +1,5 @@
 /* Reading logs. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "sim/swf.h"
@@ -102,6 +103,20 @@ static bool is_comment(struct str line)
     return at == line.byte_count || line.p[at] == ';';
 }
 
+/* Nothing could be said of a log without a job. */
+static int refuse_empty(const struct swf_log *log,
+                        const struct swf_options *options, struct err *err)
+{
+    if (log->skipped_count == 0) {
+        return err_set(err, -ERR_INVALID,
+                       "there is no row in it, only comments or nothing");
+    }
+    return err_set(err, -ERR_INVALID,
+                   "none of its %" PRIu64 " rows is a job that ran and that "
+                   "%u processors can hold",
+                   log->skipped_count, options->processors);
+}
+
 int swf_parse(struct str text, const struct swf_options *options,
               struct swf_log *ret_log, struct err *err)
 {
@@ -131,10 +146,11 @@ int swf_parse(struct str text, const struct swf_options *options,
             log.skipped_count++;
         }
     }
-    if (log.jobs.count > 0) {
-        qsort(log.jobs.items, log.jobs.count, sizeof(*log.jobs.items),
-              compare_jobs);
+    if (log.jobs.count == 0) {
+        return refuse_empty(&log, options, err);
     }
+    qsort(log.jobs.items, log.jobs.count, sizeof(*log.jobs.items),
+          compare_jobs);
     if (options->job_limit > 0 && log.jobs.count > options->job_limit) {
         log.jobs.count = options->job_limit;
     }

@@ -38,6 +38,10 @@ static void rows_are_put_in_order_of_real_time(void **state)
                      &trace, &err);
     assert_int_equal(rc, -ERR_INVALID);
     assert_non_null(strstr(err.text, "line 2"));
+    rc = fleet_parse(STR("timestamp,duration,num_gpus,gpu_time,cluster\n"),
+                     &trace, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "no job"));
 }
 
 static struct tally_result play_it(const struct fleet_trace *trace,

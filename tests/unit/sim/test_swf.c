@@ -73,6 +73,30 @@ static void what_is_no_row_is_refused_with_its_line(void **state)
     assert_int_equal(rc, -ERR_INVALID);
 }
 
+static void a_log_without_a_job_is_refused(void **state)
+{
+    static const char only_wide[] =
+        "1 0 -1 10 32 -1 -1 32 10\n2 0 -1 10 64 -1 -1 64 10\n";
+    struct swf_options options = {.processors = 16};
+    struct swf_log log = {0};
+    struct err err;
+
+    (void)state;
+    int rc = swf_parse(STR(""), &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "no row"));
+    rc = swf_parse(STR("; a comment\n\n"), &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "no row"));
+    rc = swf_parse(str_of(only_wide), &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "none of its 2 rows"));
+    assert_non_null(strstr(err.text, "16 processors"));
+    rc = swf_read("/dev/null", &options, &log, &err);
+    assert_int_equal(rc, -ERR_INVALID);
+    assert_non_null(strstr(err.text, "/dev/null: "));
+}
+
 /* Two processors.  Job 1 holds one until 10; job 2 wants both; job 3 may pass
  * it, as it ends by then, job 4 may not. */
 static const char four_jobs[] = "1 0 -1 10 1 -1 -1 1 10\n"
@@ -244,6 +268,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_jobs_by_the_rules_of_the_header),
         cmocka_unit_test(what_is_no_row_is_refused_with_its_line),
+        cmocka_unit_test(a_log_without_a_job_is_refused),
         cmocka_unit_test(easy_lets_pass_what_does_not_delay_the_head),
         cmocka_unit_test(fcfs_starts_the_jobs_of_a_real_log_as_published),
         cmocka_unit_test(easy_starts_the_jobs_of_a_real_log_as_published),
