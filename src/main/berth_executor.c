@@ -33,7 +33,8 @@ static const struct usage_option usage_options[] = {
     [OPTION_ID - 1] = {"id", "NAME", "name of this executor, unique (local)"},
     [OPTION_POOL - 1] = {"pool", "NAME", "pool of its nodes (default)"},
     [OPTION_RUNTIME - 1] = {"runtime", "NAME", "process (the default) or fake"},
-    [OPTION_DATA - 1] = {"data", "DIR", "where runs are kept (berth-data)"},
+    [OPTION_DATA - 1] = {"data", "DIR",
+                         "where the runtime process keeps runs (berth-data)"},
     [OPTION_CONFIG - 1] = {"config", "FILE",
                            "the configuration (section executor)"},
     [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
@@ -121,10 +122,12 @@ static struct executor_thread *start(const struct config *config,
     const struct config_executor *executor = &config->executor;
     const char *server = arena_strdup(arena, executor->server);
     bool has_user = executor->user_name.byte_count > 0;
-    struct data_dir dir;
+    bool is_fake = str_equal(executor->runtime, STR("fake"));
+    struct data_dir dir = {0};
 
-    if (data_dir_open(arena_strdup(arena, config->server.data), arena, &dir,
-                      err) < 0) {
+    /* What is made up is not kept. */
+    if (!is_fake && data_dir_open(arena_strdup(arena, config->server.data),
+                                  arena, &dir, err) < 0) {
         return NULL;
     }
     struct executor_thread_options options = {

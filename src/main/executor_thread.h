@@ -19,7 +19,7 @@ struct executor_thread_options {
     const char *server;           /* host:port */
     const char *user_name;        /* NULL: anonymous */
     const char *password;
-    const char *jobs_dir; /* of the process runtime */
+    const char *jobs_dir; /* of the process runtime; NULL with the fake */
     bool serves_logs;     /* the server is not this program: it must ask */
     const struct clock *clock;
 };

@@ -49,6 +49,11 @@ class TwoExecutors(unittest.TestCase):
                          if job.get("state", "QUEUED") == state]) == count
             and self.jobs(), 60)
 
+    def test_a_fake_executor_leaves_no_folder(self):
+        self.assertEqual(sorted(path.name for path in
+                                self.executor.folder.iterdir()),
+                         ["executor.log", "executor.yaml"])
+
     def test_both_get_work(self):
         commands = ["sleep 0.3"] * 120
         self.berth.ctl("submit", "-", input_text=job_file("q", "s", *commands))
