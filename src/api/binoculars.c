@@ -91,7 +91,8 @@ static void on_answered(struct api_call *call, int rc,
                   "%s", err->text);
 }
 
-/* The executor that has the job's latest run: 1; 0 if none ever had. */
+/* The executor that has the job's latest run: 1; -ERR_NOT_FOUND if there is
+ * no such job, or none ever had it. */
 static int find_executor(struct api_call *call, struct job_id id,
                          struct str *ret_executor, struct err *err)
 {
@@ -104,11 +105,19 @@ static int find_executor(struct api_call *call, struct job_id id,
         return rc;
     }
     rc = store_job(readers->store, id, &call->arena, &job, err);
-    if (rc > 0 && !key128_is_none(job.latest_run.v)) {
-        rc = store_run(readers->store, job.latest_run, &call->arena, &run, err);
-        *ret_executor = rc > 0 ? run.cluster : (struct str){0};
+    if (rc == 0) {
+        rc = err_set(err, -ERR_NOT_FOUND,
+                     "there is no such job, or it ended so long ago that it is "
+                     "forgotten");
     } else if (rc > 0) {
-        rc = 0;
+        bool has_run = !key128_is_none(job.latest_run.v);
+        rc = has_run ? store_run(readers->store, job.latest_run, &call->arena,
+                                 &run, err)
+                     : 0;
+        *ret_executor = rc > 0 ? run.cluster : (struct str){0};
+        if (rc == 0) {
+            rc = err_set(err, -ERR_NOT_FOUND, "the job has not run yet");
+        }
     }
     reader_pool_give_back(call->api->readers, readers);
     return rc;
@@ -129,8 +138,6 @@ static void read_logs(struct api_call *call, const struct log_query *query)
         if (rc == 0) {
             return; /* the answer comes */
         }
-    } else if (rc == 0) {
-        rc = err_set(&err, -ERR_NOT_FOUND, "the job has not run yet");
     }
     if (rc == -ERR_NOT_FOUND && source) {
         struct err here;

@@ -23,7 +23,7 @@ static enum rpc_code ask(struct cli *cli, const char *path,
 /* The job, or the newest of the job set, or NULL. */
 static const Berth__Api__JobSummary *find_jobs(struct cli *cli,
                                                const struct check_jobs *check,
-                                               bool *ret_is_answered)
+                                               enum rpc_code *ret_code)
 {
     Berth__Api__ListJobsRequest request = BERTH__API__LIST_JOBS_REQUEST__INIT;
     char *id = check->id;
@@ -34,26 +34,29 @@ static const Berth__Api__JobSummary *find_jobs(struct cli *cli,
     request.job_ids = &id;
     request.n_job_ids = id ? 1 : 0;
     request.limit = 1;
-    *ret_is_answered =
-        ask(cli, "/berth.api.Berth/ListJobs", &request.base,
-            &berth__api__list_jobs_response__descriptor, &reply) == RPC_OK;
+    *ret_code = ask(cli, "/berth.api.Berth/ListJobs", &request.base,
+                    &berth__api__list_jobs_response__descriptor, &reply);
     const Berth__Api__ListJobsResponse *response = (void *)reply;
-    return *ret_is_answered && response->n_jobs > 0 ? response->jobs[0] : NULL;
+    return *ret_code == RPC_OK && response->n_jobs > 0 ? response->jobs[0]
+                                                       : NULL;
 }
 
 void check_jobs_before(struct cli *cli, struct check_jobs *check)
 {
-    check->before = find_jobs(cli, check, &check->is_answered);
+    enum rpc_code code;
+
+    check->before = find_jobs(cli, check, &code);
+    check->is_answered = code == RPC_OK;
 }
 
 /* It was not there before the request: whether it is now. */
 static bool has_come(struct cli *cli, const struct check_jobs *check)
 {
-    bool is_answered = true;
+    enum rpc_code code;
 
     for (int waited_ms = 0; waited_ms < CHECK_LATE_MS;
          waited_ms += CHECK_PAUSE_MS) {
-        if (find_jobs(cli, check, &is_answered) || !is_answered) {
+        if (find_jobs(cli, check, &code) || code != RPC_OK) {
             return true;
         }
         if (cli->ports->pause_ms) {
@@ -130,17 +133,32 @@ enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
     return tell_state(cli, job, verb);
 }
 
-bool check_is_over(struct cli *cli, char *id)
+enum check_course check_course(struct cli *cli, char *id)
 {
     char none[] = "";
     struct check_jobs check = {.queue = none, .job_set = none, .id = id};
-    bool is_answered;
-    const Berth__Api__JobSummary *job = find_jobs(cli, &check, &is_answered);
+    enum rpc_code code;
+    const Berth__Api__JobSummary *job = find_jobs(cli, &check, &code);
 
-    if (!job) {
-        return !is_answered || !has_come(cli, &check);
+    if (job) {
+        return is_over(job) ? CHECK_OVER : CHECK_GOES_ON;
     }
-    return is_over(job);
+    if (code == RPC_OK) {
+        return has_come(cli, &check) ? CHECK_GOES_ON : CHECK_NO_JOB;
+    }
+    return cli_exit_of(code) == CLI_UNAVAILABLE ? CHECK_NO_SERVER
+                                                : CHECK_SILENT;
+}
+
+enum cli_exit check_one_job(struct cli *cli, char *id)
+{
+    return check_course(cli, id) == CHECK_NO_JOB
+               ? cli_fail(cli, CLI_NOT_FOUND,
+                          "there is no job %s; get jobs lists those that there "
+                          "are, and those that have ended until they are "
+                          "forgotten",
+                          id)
+               : CLI_OK;
 }
 
 enum cli_exit check_executor(struct cli *cli, const char *name)

@@ -45,8 +45,21 @@ void check_jobs_before(struct cli *cli, struct check_jobs *check);
 enum cli_exit check_jobs_after(struct cli *cli, const struct check_jobs *check,
                                enum check_verb verb);
 
-/* Whether the job has ended, or there is none, or the server does not say. */
-bool check_is_over(struct cli *cli, char *id);
+/* What the server says of a job. */
+enum check_course {
+    CHECK_GOES_ON,   /* it waits or runs */
+    CHECK_OVER,      /* it has ended */
+    CHECK_NO_JOB,    /* there is none, nor has one come since */
+    CHECK_SILENT,    /* the server does not say */
+    CHECK_NO_SERVER, /* it cannot be reached, or not now */
+};
+
+/* Ask it. */
+enum check_course check_course(struct cli *cli, char *id);
+
+/* CLI_NOT_FOUND, having said so and what to do, if there is no such job;
+ * CLI_OK, with nothing said, if there is or the server does not say. */
+enum cli_exit check_one_job(struct cli *cli, char *id);
 
 /* CLI_NOT_FOUND, having said so, if there is no such executor. */
 enum cli_exit check_executor(struct cli *cli, const char *name);

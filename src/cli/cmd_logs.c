@@ -17,7 +17,16 @@ static void print_lines(const struct cli *cli,
     }
 }
 
-enum { FOLLOW_PAUSE_MS = 500, SINCE_BYTES_MAX = 64 };
+enum {
+    FOLLOW_PAUSE_MS = 500,
+    SINCE_BYTES_MAX = 64,
+    /* Waiting for a server that went away: each pause is twice the one before,
+     * up to this, and together they last no longer than this. */
+    RETRY_PAUSE_MS_MAX = 8000,
+    RETRY_MS_MAX = 300000,
+    /* The same for an executor that has the rest of an ended job's logs. */
+    RETRY_REST_MS_MAX = 15000,
+};
 
 /* What is asked for, again and again when it is followed. */
 struct reading {
@@ -47,59 +56,152 @@ static void go_on_after(struct reading *reading,
     }
 }
 
-/* All lines that there are now.  With `is_patient` a job that has not run yet
- * has none. */
-static enum cli_exit print_now(struct cli *cli, struct reading *reading,
-                               bool is_patient)
+/* All lines that there are now. */
+static enum rpc_code print_now(struct cli *cli, struct reading *reading,
+                               bool is_followed, struct rpc_status *status)
 {
-    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
-    const Binoculars__LogResponse *response;
     ProtobufCMessage *reply;
     bool is_more = true;
 
-    enum cli_exit rc = cli_connect(cli);
-    while (rc == CLI_OK && is_more) {
+    while (is_more) {
         enum rpc_code code =
             cli_try(cli, "/binoculars.Binoculars/Logs", &reading->request.base,
                     &binoculars__log_response__descriptor, &reply, status);
-        if (code == RPC_NOT_FOUND && is_patient) {
-            return CLI_OK;
-        }
         if (code != RPC_OK) {
-            return cli_fail_call(cli, status);
+            return code;
         }
-        response = (void *)reply;
-        if ((is_patient && response->n_log == 0) ||
+        const Binoculars__LogResponse *response = (void *)reply;
+        if ((is_followed && response->n_log == 0) ||
             !cli_print_message(cli, reply)) {
             print_lines(cli, response);
         }
         is_more = has_rest(reading, response);
         go_on_after(reading, response);
     }
-    return rc;
+    return RPC_OK;
 }
 
-/* Print until the job has ended.  What a look needs is let go after it: it may
+/* Say why there are no logs: that there is no such job, or what the server
+ * says. */
+static enum cli_exit fail(struct cli *cli, const struct reading *reading,
+                          const struct rpc_status *status)
+{
+    enum cli_exit rc = status->code == RPC_NOT_FOUND
+                           ? check_one_job(cli, reading->request.job_id)
+                           : CLI_OK;
+
+    return rc == CLI_OK ? cli_fail_call(cli, status) : rc;
+}
+
+/* How following goes. */
+struct following {
+    enum check_course course; /* before the last look */
+    bool has_seen;            /* the job was there once */
+    bool was_lost;            /* the server was away meanwhile */
+    int64_t pause_ms;         /* of the last try; 0: it was answered */
+    int64_t waited_ms;        /* since the last answer */
+};
+
+/* One look, at the state before the lines: all that an ended job has written
+ * is there.  A job that has not run yet has nothing. */
+static enum rpc_code look(struct cli *cli, struct reading *reading,
+                          struct following *following,
+                          struct rpc_status *status)
+{
+    following->course = check_course(cli, reading->request.job_id);
+    following->has_seen |= following->course <= CHECK_OVER;
+    enum rpc_code code = print_now(cli, reading, true, status);
+    if (code == RPC_NOT_FOUND && following->course == CHECK_GOES_ON) {
+        return RPC_OK;
+    }
+    if (code == RPC_OK &&
+        (following->course == CHECK_NO_SERVER ||
+         (following->course == CHECK_NO_JOB && following->has_seen))) {
+        *status = (struct rpc_status){.code = RPC_UNAVAILABLE};
+        (void)snprintf(status->message, sizeof(status->message),
+                       "the server does not say whether the job has ended");
+        return status->code;
+    }
+    return code;
+}
+
+/* Whether a look that failed is worth another, and how long to wait for it. */
+static bool may_try_again(const struct cli *cli, struct following *following,
+                          enum rpc_code code)
+{
+    bool is_away = cli_exit_of(code) == CLI_UNAVAILABLE;
+    /* Its executor may have to come back as well. */
+    bool is_rest = code == RPC_NOT_FOUND && following->was_lost;
+    int64_t waits_ms_max = is_away   ? RETRY_MS_MAX
+                           : is_rest ? RETRY_REST_MS_MAX
+                                     : 0;
+
+    if (!following->has_seen || following->waited_ms >= waits_ms_max) {
+        return false;
+    }
+    if (is_away && !following->was_lost) {
+        (void)cli_fail(cli, CLI_OK,
+                       "the server does not answer; trying again for up to "
+                       "%d minutes",
+                       RETRY_MS_MAX / 60000);
+    }
+    following->was_lost |= is_away;
+    following->pause_ms =
+        following->pause_ms ? 2 * following->pause_ms : FOLLOW_PAUSE_MS;
+    if (following->pause_ms > RETRY_PAUSE_MS_MAX) {
+        following->pause_ms = RETRY_PAUSE_MS_MAX;
+    }
+    following->waited_ms += following->pause_ms;
+    return true;
+}
+
+static void pause_follow(const struct cli *cli, int64_t pause_ms)
+{
+    (void)fflush(cli->ports->out);
+    if (cli->ports->pause_ms) {
+        cli->ports->pause_ms(pause_ms);
+    }
+}
+
+/* Print until the job has ended; a server that restarts meanwhile is waited
+ * for, and asked from there on.  What a look needs is let go after it: it may
  * be the first of many. */
 static enum cli_exit follow(struct cli *cli, struct reading *reading)
 {
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    struct following following = {0};
     struct arena kept = cli->arena;
     enum cli_exit rc = CLI_OK;
-    bool is_over = false, was_over = false;
+    bool is_done = false;
 
-    while (rc == CLI_OK && !was_over) {
+    while (!is_done) {
         cli->arena = (struct arena){0};
-        was_over = is_over;
-        is_over = check_is_over(cli, reading->request.job_id);
-        rc = print_now(cli, reading, !was_over);
+        enum rpc_code code = look(cli, reading, &following, status);
+        if (code == RPC_OK) {
+            following.pause_ms = following.waited_ms = 0;
+            is_done = following.course != CHECK_GOES_ON;
+        } else if (!may_try_again(cli, &following, code)) {
+            is_done = true;
+            rc = fail(cli, reading, status);
+        }
         arena_fini(&cli->arena);
-        (void)fflush(cli->ports->out);
-        if (!is_over && cli->ports->pause_ms) {
-            cli->ports->pause_ms(FOLLOW_PAUSE_MS);
+        if (!is_done) {
+            pause_follow(cli, following.pause_ms ? following.pause_ms
+                                                 : FOLLOW_PAUSE_MS);
         }
     }
     cli->arena = kept;
     return rc;
+}
+
+/* Print what there is, once. */
+static enum cli_exit print_once(struct cli *cli, struct reading *reading)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+
+    return print_now(cli, reading, false, status) == RPC_OK
+               ? CLI_OK
+               : fail(cli, reading, status);
 }
 
 enum cli_exit cmd_logs(struct cli *cli)
@@ -126,6 +228,10 @@ enum cli_exit cmd_logs(struct cli *cli)
             return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", tail);
         }
     }
+    enum cli_exit rc = cli_connect(cli);
+    if (rc != CLI_OK) {
+        return rc;
+    }
     return cli_has(cli, "follow") ? follow(cli, &reading)
-                                  : print_now(cli, &reading, false);
+                                  : print_once(cli, &reading);
 }

@@ -171,6 +171,14 @@ labels:
         self.assertEqual((follower.returncode, out), (0, "last\n"))
         self.fails(3, "logs", "-f", "01h00000000000000000000000")
 
+    def test_logs_of_no_job_say_so(self):
+        job_id = "01h00000000000000000000000"
+        self.assertEqual(self.fails(3, "logs", job_id), self.fails(
+            3, "logs", "--tail", "1", job_id))
+        self.assertRegex(self.fails(3, "logs", job_id),
+                         f"there is no job {job_id}; get jobs lists")
+        self.assertRegex(self.fails(3, "logs", "abc"), "abc")
+
     def test_failed_job_shows_why(self):
         job_id, = self.submit("echo the reason >&2; exit 3")
         out = self.ctl("watch", self.queue, "s", "--exit-if-inactive")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import time
 import unittest
 
@@ -51,6 +52,25 @@ class Restart(unittest.TestCase):
         self.assertEqual(self.berth.ctl("logs", good).stdout,
                          "before\nafter\n")
         self.assertEqual(self.job(good)["runCount"], 1)
+
+    def test_logs_are_followed_over_a_restart(self):
+        flag = self.berth.folder / "go"
+        job_id, = self.submit(f"echo first; until [ -e {flag} ]; do "
+                              "sleep 0.05; done; echo last")
+        follower = subprocess.Popen(
+            [harness.program("berthctl"), "--berthUrl", self.berth.grpc,
+             "logs", "--follow", job_id], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        self.addCleanup(follower.stderr.close)
+        self.addCleanup(follower.stdout.close)
+        self.addCleanup(follower.kill)
+        self.assertEqual(follower.stdout.readline(), "first\n")
+        self.assertEqual(self.berth.stop(), 0)
+        self.assertRegex(follower.stderr.readline(), "trying again")
+        flag.touch()
+        self.berth.start()
+        out, _ = follower.communicate(timeout=30 * harness.SLACK)
+        self.assertEqual((follower.returncode, out), (0, "last\n"))
 
     def test_job_that_ends_while_the_server_is_away_is_reported(self):
         flag = self.berth.folder / "go"
