@@ -2,7 +2,16 @@
 
 #include <stdio.h>
 
+#include "control/control_answers.h"
+#include "control/control_batch.h"
+#include "control/control_checkpoint.h"
+#include "control/control_exchange.h"
+#include "control/control_executors.h"
+#include "control/control_fold.h"
 #include "control/control_private.h"
+#include "control/control_rounds.h"
+#include "control/control_transitions.h"
+#include "job/groups.h"
 #include "wire/policy_codec.h"
 
 enum { RETRY_MS = 200, IN_FLIGHT_MS = 1 };
@@ -15,17 +24,6 @@ void command_answer(struct command *command, enum command_result result,
     command->result = result;
     command->result_text = arena_str(&command->arena, str_of(text));
     command->done(command, command->ctx);
-}
-
-void batch_keep(struct batch *batch, struct command *command)
-{
-    command->next = NULL;
-    if (batch->last) {
-        batch->last->next = command;
-    } else {
-        batch->first = command;
-    }
-    batch->last = command;
 }
 
 static void answer_all(struct command *command, enum command_result result,

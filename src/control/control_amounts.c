@@ -1,4 +1,6 @@
 /* Amounts with their resources' names, for people and for programs. */
+#include "control/control_amounts.h"
+
 #include <inttypes.h>
 
 #include "control/control_private.h"

@@ -1,6 +1,10 @@
 /* Applications: which job is of which, and how they stand. */
+#include "control/control_apps.h"
+
 #include <stdlib.h>
 
+#include "control/control_answers.h"
+#include "control/control_fold.h"
 #include "control/control_private.h"
 
 struct str application_of(const struct job_view *view,
@@ -57,7 +61,8 @@ void apps_feed(struct control *c, uint32_t queue)
     VEC_FREE(&list);
 }
 
-const char *application_state_name(enum sched_app_state state)
+/* What people call a state. */
+static const char *state_name(enum sched_app_state state)
 {
     static const char *const names[SCHED_APP_STATES] = {
         [SCHED_APP_NEW] = "New",
@@ -113,7 +118,7 @@ static void add_row(struct apps_answer *answer, struct str queue,
                     const struct sched_application *app)
 {
     struct command *command = answer->command;
-    const char *state = application_state_name(app->state);
+    const char *state = state_name(app->state);
     uint32_t at = command->apps.total_count;
 
     if (!is_asked_for(answer, state)) {

@@ -3,7 +3,13 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "control/control_batch.h"
+#include "control/control_checkpoint.h"
+#include "control/control_fold.h"
+#include "control/control_health.h"
 #include "control/control_private.h"
+#include "control/control_rounds.h"
+#include "job/groups.h"
 
 /* One event of the record, or one that was made again. */
 struct audit_event {

@@ -1,9 +1,19 @@
 /* Forming the next batch, on the state after the last: commands, silence,
  * what is owed, the scheduler's plan; in this order. */
+#include "control/control_batch.h"
+
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "control/control_answers.h"
+#include "control/control_exchange.h"
+#include "control/control_executors.h"
+#include "control/control_explain.h"
+#include "control/control_fold.h"
+#include "control/control_health.h"
 #include "control/control_private.h"
+#include "control/control_rounds.h"
+#include "control/control_training.h"
 
 enum {
     /* Of jobs that may fit nowhere, in one batch: jobs passed by, jobs asked
@@ -51,6 +61,17 @@ void batch_clear(struct batch *batch)
     batch->is_in_flight = batch->is_told = batch->is_announcement = false;
     batch->changes_pools = batch->moves_nodes = batch->is_counted = false;
     batch->deletes_a_queue = batch->has_training = false;
+}
+
+void batch_keep(struct batch *batch, struct command *command)
+{
+    command->next = NULL;
+    if (batch->last) {
+        batch->last->next = command;
+    } else {
+        batch->first = command;
+    }
+    batch->last = command;
 }
 
 void batch_add_decisions(struct batch *batch,

@@ -1,6 +1,14 @@
 /* The live state as bytes, and back.  Jobs come last: they are the most. */
 
+#include "control/control_checkpoint.h"
+
+#include "control/control_exchange.h"
+#include "control/control_executors.h"
+#include "control/control_fold.h"
+#include "control/control_pools.h"
 #include "control/control_private.h"
+#include "control/control_rounds.h"
+#include "control/named.h"
 
 enum {
     US_NS = 1000,
@@ -124,7 +132,9 @@ static void encode_head(struct control *c, struct strbuf *buf, bool is_whole)
     training_encode(c->training, buf);
 }
 
-void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
+/* Append the live state; `is_whole` false leaves out what depends on where
+ * the reading of the log began. */
+static void encode_state(struct control *c, struct strbuf *buf, bool is_whole)
 {
     encode_head(c, buf, is_whole);
     jobs_encode(c->jobs, buf);
@@ -133,7 +143,7 @@ void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole)
 void control_encode_state(struct control *c, struct strbuf *buf)
 {
     pools_sweep_reset(c->pools);
-    checkpoint_encode(c, buf, false);
+    encode_state(c, buf, false);
 }
 
 /* Back. */
@@ -345,7 +355,7 @@ int control_checkpoint(struct control *c, struct err *err)
     }
     rounds_abandon(c);
     checkpoint_abandon(c);
-    checkpoint_encode(c, &bytes, true);
+    encode_state(c, &bytes, true);
     int rc =
         elog_checkpoint_put(c->config.log, c->seq, CONTROL_CHECKPOINT_VERSION,
                             strbuf_str(&bytes), err);

@@ -1,6 +1,8 @@
 /* What operators see of executors. */
 #include <stdlib.h>
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
 #include "control/control_private.h"
 
 /* What an executor offers to one pool, while it is added up. */

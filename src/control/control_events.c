@@ -1,4 +1,8 @@
 /* Sequences that others made: requests of users, reports of executors. */
+#include "control/control_answers.h"
+#include "control/control_batch.h"
+#include "control/control_fold.h"
+#include "control/control_pools.h"
 #include "control/control_private.h"
 
 /* A command while its sequences are looked through. */

@@ -1,6 +1,10 @@
 /* Exchanges: what executors say and are told, at once or over a session. */
+#include "control/control_exchange.h"
+
 #include <stdio.h>
 
+#include "control/control_answers.h"
+#include "control/control_executors.h"
 #include "control/control_private.h"
 
 /* Exchanges: inventory. */

@@ -1,6 +1,10 @@
 /* Executors: what the log says of them, and their silence. */
 
+#include "control/control_executors.h"
+
+#include "control/control_exchange.h"
 #include "control/control_private.h"
+#include "control/named.h"
 
 /* The table. */
 

@@ -1,6 +1,11 @@
 /* Why a job waits, as sentences. */
+#include "control/control_explain.h"
+
 #include <inttypes.h>
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
+#include "control/control_pools.h"
 #include "control/control_private.h"
 
 enum { MILLI = 1000 };

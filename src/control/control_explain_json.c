@@ -1,6 +1,7 @@
 /* Why a job waits, as data. */
 #include <inttypes.h>
 
+#include "control/control_explain.h"
 #include "control/control_private.h"
 
 static const char *const exclusion_names[SCHED_EXCLUSIONS] = {

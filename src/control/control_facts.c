@@ -5,6 +5,7 @@
  * stands there before all else: the state is the same until then.  A round
  * that began and ended between two records and changed nothing is not told. */
 #include "control/control_private.h"
+#include "control/control_rounds.h"
 
 enum { FACTS_MAX = 4096 }; /* more are worth a record of their own */
 

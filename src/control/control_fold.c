@@ -1,6 +1,16 @@
 /* What each event does to the live state.  Live and replayed records come
  * the same way. */
+#include "control/control_fold.h"
+
+#include "control/control_apps.h"
+#include "control/control_exchange.h"
+#include "control/control_executors.h"
+#include "control/control_health.h"
+#include "control/control_pools.h"
 #include "control/control_private.h"
+#include "control/control_rounds.h"
+#include "control/control_training.h"
+#include "control/control_transitions.h"
 #include "wire/policy_codec.h"
 
 /* Policies. */

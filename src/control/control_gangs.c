@@ -1,4 +1,5 @@
 /* Gangs, for those who ask which there are and how they stand. */
+#include "control/control_answers.h"
 #include "control/control_private.h"
 #include "job/gang_list.h"
 

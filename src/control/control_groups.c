@@ -1,6 +1,8 @@
 /* Groups of pods: what is owed to them as a whole, once it is known how they
  * end, or that they have been below their minimum for too long. */
+#include "control/control_batch.h"
 #include "control/control_private.h"
+#include "job/groups.h"
 
 bool batch_add_group(struct control *c, uint32_t gang)
 {

@@ -1,5 +1,7 @@
 /* Nodes that fail: what their runs tell, and taking them out and back
  * (model.md 6.10b). */
+#include "control/control_health.h"
+
 #include <inttypes.h>
 
 #include "base/hash.h"

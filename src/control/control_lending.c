@@ -1,6 +1,8 @@
 /* Why no other pool has taken a job that waits: as sentences and as data. */
 #include <inttypes.h>
 
+#include "control/control_amounts.h"
+#include "control/control_explain.h"
 #include "control/control_private.h"
 
 static const char *const borrowing_names[] = {

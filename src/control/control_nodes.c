@@ -1,6 +1,9 @@
 /* What operators see of nodes. */
 #include <stdlib.h>
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
+#include "control/control_pools.h"
 #include "control/control_private.h"
 
 /* A node that is to be listed. */

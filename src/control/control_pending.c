@@ -1,5 +1,6 @@
 /* What pods that are not Berth's ask for and find no node for: each executor
  * says its own, and the planner what that means for pools. */
+#include "control/control_executors.h"
 #include "control/control_private.h"
 
 void pending_encode(struct strbuf *buf, struct str executor_id, struct str pool,

@@ -1,6 +1,10 @@
 /* Pools as objects: how they come to be, and how they stand. */
+#include "control/control_pools.h"
+
 #include <stdio.h>
 
+#include "control/control_answers.h"
+#include "control/control_executors.h"
 #include "control/control_private.h"
 #include "pools/match.h"
 

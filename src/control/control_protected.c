@@ -1,5 +1,6 @@
 /* Runs whose eviction would violate a disruption budget: each executor says
  * its own, all of them at a time, and the planner is told which they are. */
+#include "control/control_executors.h"
 #include "control/control_private.h"
 
 static void encode(struct strbuf *buf, const struct control_executor *executor,

@@ -1,5 +1,8 @@
 /* How queues stand in each pool, as data. */
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
+#include "control/control_apps.h"
 #include "control/control_private.h"
 
 enum { PPM = 1000000 };

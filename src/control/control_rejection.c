@@ -1,4 +1,6 @@
 /* Why a job or a gang can never start: the nearest miss, in numbers. */
+#include "control/control_amounts.h"
+#include "control/control_explain.h"
 #include "control/control_private.h"
 
 /* Which of the nodes that are too small comes nearest, and what it lacks. */

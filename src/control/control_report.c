@@ -1,6 +1,9 @@
 /* Scheduling reports: how queues and pools stand, as text for people. */
 #include <inttypes.h>
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
+#include "control/control_explain.h"
 #include "control/control_private.h"
 
 static void put_queue_line(struct strbuf *buf, struct control *c,

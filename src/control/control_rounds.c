@@ -2,6 +2,9 @@
  *
  * Without pool objects there is one shard.  With some, each has rounds of its
  * own, in order of names after Default's; what is news is news to all. */
+#include "control/control_rounds.h"
+
+#include "control/control_batch.h"
 #include "control/control_private.h"
 
 enum {

@@ -1,4 +1,6 @@
 /* From nothing to leading: become the writer, then checkpoint, then log. */
+#include "control/control_checkpoint.h"
+#include "control/control_fold.h"
 #include "control/control_private.h"
 #include "wire/policy_codec.h"
 

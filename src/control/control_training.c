@@ -1,8 +1,12 @@
 /* TrainingJobs: the table of them as the log has it, and what is asked about
  * them (model.md 4). */
+#include "control/control_training.h"
+
 #include <stdio.h>
 
 #include "berth/api.pb-c.h"
+#include "control/control_answers.h"
+#include "control/control_batch.h"
 #include "control/control_private.h"
 #include "wire/message.h"
 

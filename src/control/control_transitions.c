@@ -1,5 +1,8 @@
 /* How often jobs went from state to state, for the metrics: of this leader's
  * time only, so no part of the state that the log makes. */
+#include "control/control_transitions.h"
+
+#include "control/control_answers.h"
 #include "control/control_private.h"
 
 /* The state that people know, for each of ours; a run that has ended stands

@@ -2,6 +2,9 @@
  * and as data. */
 #include <inttypes.h>
 
+#include "control/control_amounts.h"
+#include "control/control_answers.h"
+#include "control/control_explain.h"
 #include "control/control_private.h"
 #include "model/quantity.h"
 

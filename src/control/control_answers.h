@@ -1,0 +1,75 @@
+/*
+ * control_answers - questions to the leader, and who answers them: each fills
+ * in the command and calls command_answer().
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "control/command.h"
+#include "control/named.h"
+
+struct control;
+
+/* control.c */
+
+/* Tell a command's poster how it ended; `text` is copied. */
+void command_answer(struct command *command, enum command_result result,
+                    const char *text);
+
+/* control_report.c */
+
+/* Fill in the answer of a query. */
+void report_answer(struct control *c, struct command *command);
+
+/* control_apps.c */
+
+/* Answer a COMMAND_QUERY_APPS. */
+void apps_answer(struct control *c, struct command *command);
+
+/* control_clusters.c */
+
+/* Answer a COMMAND_QUERY_EXECUTORS. */
+void clusters_answer(struct control *c, struct command *command);
+
+/* control_explain.c */
+
+/* Answer a COMMAND_EXPLAIN. */
+void explain_answer(struct control *c, struct command *command);
+
+/* control_gangs.c */
+
+/* Answer a COMMAND_QUERY_GANGS. */
+void gangs_answer(struct control *c, struct command *command);
+
+/* control_nodes.c */
+
+/* Answer a COMMAND_QUERY_NODES. */
+void nodes_answer(struct control *c, struct command *command);
+
+/* control_pools.c */
+
+/* Answer a COMMAND_QUERY_POOLS. */
+void pool_objects_answer(struct control *c, struct command *command);
+
+/* control_queues.c */
+
+/* The queues that are set or have jobs, in order; mem_free() it. */
+struct named *queues_sorted(const struct control *c, uint32_t *ret_count);
+/* Answer a COMMAND_QUERY_QUEUES. */
+void queues_answer(struct control *c, struct command *command);
+
+/* control_training.c */
+
+/* Answer a COMMAND_QUERY_TRAINING. */
+void training_answer(struct control *c, struct command *command);
+
+/* control_transitions.c */
+
+/* Put the counts into the answer of a COMMAND_QUERY_QUEUES. */
+void transitions_answer(struct control *c, struct command *command);
+
+/* control_waiting.c */
+
+/* Answer a COMMAND_QUERY_ADMISSIONS. */
+void admissions_answer(struct control *c, struct command *command);

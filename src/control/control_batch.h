@@ -1,0 +1,103 @@
+/*
+ * control_batch - the batch that the leader forms: commands, silence, what is
+ * owed, plans; in this order, on the state after the batch before.
+ *
+ *     control_batch.c     form, what is owed to jobs
+ *     control_events.c    sequences that others made: reports, requests
+ *     control_groups.c    groups of pods as a whole
+ *     control_preempt.c   why a job is preempted, in words
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "control/command.h"
+#include "job/job_action.h"
+#include "sched/sched.h"
+#include "wire/log_codec.h"
+
+struct control;
+
+/* A record in flight may outlive the leader: the log tells of it, and lets go
+ * of its payload, when it is closed. */
+struct flight {
+    struct control *control; /* NULL: the leader is gone */
+    struct log_batch log;    /* then the payload's, owned */
+};
+
+/* The batch that is being formed or in flight. */
+struct batch {
+    struct log_batch log;
+    struct command *first, *last; /* answered when it is durable */
+    VEC(uint32_t) owed;           /* jobs; dirty again if it fails */
+    VEC(struct job_id) fresh;     /* jobs submitted in it with a client id */
+    struct map fresh_by_key;      /* to their place in `fresh` */
+    VEC(uint64_t) touched;        /* bits by job: decided in it, or ended */
+    VEC(uint32_t) touched_jobs;
+    struct arena arena;
+    uint64_t seq;
+    int64_t time_ms;
+    uint32_t decision_count;
+    uint32_t submit_count;
+    uint32_t fresh_node_count; /* of inventories; at least */
+    uint32_t quiet_count;      /* events that alone are worth no record */
+    VEC(uint32_t) planned;     /* shards with a plan in it */
+    bool is_in_flight, is_told, is_announcement;
+    bool deletes_a_queue; /* submissions wait for the batch after it */
+    bool changes_pools;   /* no plan may begin before it is folded */
+    bool moves_nodes;     /* from pool to pool; what was planned waits for it */
+    bool is_counted;      /* executors' in_batch_count is this batch's */
+    bool has_training;    /* so do further commands about TrainingJobs */
+    int result;
+    struct str payload; /* borrowed from `log` */
+};
+
+/* control_batch.c */
+
+/* Form the next batch; false if there is nothing to append. */
+bool batch_form(struct control *c);
+/* Forget all of the batch but its memory. */
+void batch_clear(struct batch *batch);
+/* Put a command on the batch's list: answered with the batch. */
+void batch_keep(struct batch *batch, struct command *command);
+/* Whether a job is decided or ended in the batch that is being formed. */
+bool batch_is_touched(const struct batch *batch, uint32_t job);
+/* Mark it so. */
+void batch_touch(struct batch *batch, uint32_t job);
+/* Add the events of decisions about one job. */
+void batch_add_decisions(struct batch *batch,
+                         const struct job_decisions *decisions);
+/* Add what is owed to a job; false if that is nothing. */
+bool batch_add_owed(struct control *c, uint32_t job);
+/* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
+ * nodes that were looked at.  False: a pool that it may be lent nodes of is
+ * being planned, so nobody can say yet. */
+bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
+/* Add the groups of a plan in order, up to the first that no longer stands:
+ * those after it were planned on its effects.  False when there was one. */
+bool batch_add_plan(struct control *c, const struct sched_plan *plan);
+
+/* control_events.c */
+
+/* Add the sequences of a COMMAND_EVENTS: false when it was answered instead,
+ * or must wait until no plan is being made. */
+bool batch_add_events(struct control *c, struct command *command,
+                      bool *ret_must_wait);
+/* A run that ends by `event` in this batch is not preempted in it as well. */
+void batch_touch_ended(struct control *c, const struct event *event);
+
+/* control_groups.c */
+
+/* Add what is owed to a gang as a whole, but to jobs that are touched; false
+ * if that is nothing. */
+bool batch_add_group(struct control *c, uint32_t gang);
+/* The same for all gangs that something is owed to. */
+void batch_add_groups(struct control *c);
+
+/* control_preempt.c */
+
+/* Why a job is preempted, in the batch's arena. */
+struct str preemption_reason(struct control *c,
+                             const struct sched_decision *decision);

@@ -1,0 +1,44 @@
+/*
+ * control_exchange - what executors say and are told, at once or over a held
+ * session: leases until they are reported, cancels.
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "control/command.h"
+#include "control/session.h"
+
+struct control;
+struct control_executor;
+
+/* What an executor has been told of a run, by the run's index. */
+struct run_note {
+    uint32_t executor;    /* index */
+    uint32_t exchange_no; /* the last that listed it */
+    uint32_t session_no;  /* of the session that knows it */
+};
+
+/* Take an exchange: true when its events are in the batch and it is to be
+ * answered with it; false when it was answered. */
+bool exchange_take(struct control *c, struct command *command);
+/* Whether it must wait for the batch after this one. */
+bool exchange_must_wait(struct control *c, const struct command *command);
+/* Answer an exchange on the state as it is now. */
+void exchange_answer(struct control *c, struct command *command);
+/* Release an executor's session, if it has one. */
+void session_detach(struct control_executor *executor,
+                    enum command_result result);
+/* End a session. */
+void session_end(struct control *c, struct command *command);
+/* Release all sessions. */
+void sessions_release(struct control *c);
+/* Push what is new to the sessions. */
+void sessions_push(struct control *c);
+/* A run began, was acknowledged, or was ended by us: note it. */
+void note_run_began(struct control *c, uint32_t run, struct str executor_id,
+                    struct run_id id);
+/* The like: its executor has reported it for the first time, or it ended. */
+void note_run_acknowledged(struct control *c, uint32_t run);
+/* The like: its executor must stop it. */
+void note_run_unwanted(struct control *c, uint32_t run, struct run_id id);

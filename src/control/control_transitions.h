@@ -1,0 +1,39 @@
+/*
+ * control_transitions - how often jobs went from state to state, for the
+ * metrics: of this leader's time only, so no part of the state that the log
+ * makes.
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "job/jobs.h"
+
+struct control;
+
+/* Counts by queue, pool and states. */
+struct transitions {
+    struct map index;
+    VEC(struct transition {
+        uint32_t queue; /* NAMES_NONE: a free slot */
+        uint32_t pool;  /* interned, plus 1; 0: none */
+        uint32_t next;  /* plus 1: of the queue, or free; 0: the last */
+        uint8_t before;
+        uint8_t after;
+        uint64_t count;
+    })
+    items;
+    uint32_t first_free;  /* plus 1 */
+    struct intern *pools; /* owned; NULL: none yet */
+};
+
+/* Count that a job of a queue goes to another state; while leading only. */
+void transitions_count(struct control *c, uint32_t queue, struct str pool,
+                       const struct jobs_change *change);
+/* The queue is gone, and its counts with it. */
+void transitions_forget(struct control *c, uint32_t queue);
+/* Free them. */
+void transitions_fini(struct control *c);
