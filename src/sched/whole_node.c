@@ -239,8 +239,8 @@ static uint32_t count_in(const struct choice *choice,
         class->is_impossible ? 0 : amounts_times(&class->request, &room->left);
 
     count = count < most ? count : most;
-    if (round->sched->nodes.items[room->node].is_on_trial && count > 1) {
-        count = 1;
+    if (round->sched->nodes.items[room->node].is_on_trial && count > 0) {
+        count = room->is_held ? 0 : 1; /* one job, of whichever members */
     }
     bool may =
         count && (room->is_busy ? place_allows_evicting(&search, room->node)

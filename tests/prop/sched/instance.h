@@ -184,6 +184,11 @@ void instance_lend(struct tape *tape, struct instance *instance);
 void instance_make_uniform(struct instance *instance);
 /* Draw in what any instance may have beside, each once in a while. */
 void instance_draw_more(struct tape *tape, struct instance *instance);
+/* Draw in jobs that ask for seats, as the like of their gang does. */
+void instance_draw_seats(struct tape *tape, struct instance *instance);
+/* Draw in, beside what runs, half-lives, limits on endless work, budgets,
+ * seats, limits on starts, and the rest of instance_draw_more(). */
+void instance_draw_limits(struct tape *tape, struct instance *instance);
 /* Draw in limits on starts. */
 void instance_draw_rates(struct tape *tape, struct instance *instance);
 /* Whether a limit lets so much start: more than it ever holds when it is full.

@@ -22,8 +22,7 @@ static void draw_health(struct tape *tape, struct instance *instance)
     }
 }
 
-/* Jobs that ask for seats, as the like of their gang does. */
-static void draw_seats(struct tape *tape, struct instance *instance)
+void instance_draw_seats(struct tape *tape, struct instance *instance)
 {
     instance->seats = pick(tape, 1, 6);
     for (int j = 0; j < instance->job_count; j++) {
@@ -52,7 +51,7 @@ void instance_draw_more(struct tape *tape, struct instance *instance)
         draw_health(tape, instance);
     }
     if (once_in(tape, 8)) {
-        draw_seats(tape, instance);
+        instance_draw_seats(tape, instance);
     }
     if (once_in(tape, 8)) {
         draw_away(tape, instance);

@@ -32,6 +32,12 @@ static struct number times(struct number a, int factor)
                            a.value * factor, a.is_exact};
 }
 
+/* Work of other pools may be taken back at any time. */
+static bool is_lasting(const struct instance *in, int job)
+{
+    return instance_lifetime(in, job) == ENDLESS && !in->jobs[job].is_foreign;
+}
+
 /* What all, or only endless, work of a queue costs, with `more`. */
 static struct fraction usage_with(const struct oracle *o, int queue,
                                   bool is_endless,
@@ -45,7 +51,7 @@ static struct fraction usage_with(const struct oracle *o, int queue,
         bool counts = (oracle_runs(o, j) ||
                        (o->status[j] == WAITING && o->admitted[j])) &&
                       o->in->jobs[j].queue == queue &&
-                      (!is_endless || instance_lifetime(o->in, j) == ENDLESS);
+                      (!is_endless || is_lasting(o->in, j));
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
             amounts[k] += o->in->jobs[j].request[k];
         }
@@ -122,30 +128,41 @@ static struct fraction charge_of(const struct oracle *o, int job,
                            charged_ms(o, job));
 }
 
-static bool is_within_budget(const struct oracle *o, int unit)
+/* What is left of a queue's budget; nothing, where more was booked in the
+ * meantime than it had. */
+static struct fraction budget_left(const struct oracle *o, int queue)
 {
-    int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
-    struct fraction booked = o->spent[queue];
-    struct fraction budget =
+    struct fraction left =
         fraction_times(instance_share(o->in, queue, true),
                        fraction_of(o->in->budget_minutes * 60000, 1));
 
+    left = fraction_less(left, o->spent[queue]);
     for (int j = 0; j < o->in->job_count; j++) {
         bool is_booked = (oracle_runs(o, j) && o->status[j] != PLACED) ||
                          (o->status[j] == WAITING && o->admitted[j]);
         if (is_booked && o->in->jobs[j].queue == queue) {
-            booked = fraction_add(booked, o->in->jobs[j].charge);
+            left = fraction_less(left, o->in->jobs[j].charge);
         }
     }
+    return left;
+}
+
+static bool is_within_budget(const struct oracle *o, int unit)
+{
+    int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
+
     oracle_unit_sum(o, unit, request);
-    booked = fraction_add(booked, charge_of(o, unit, request));
-    return fraction_compare(booked, budget) <= 0;
+    return fraction_compare(charge_of(o, unit, request),
+                            budget_left(o, queue)) <= 0;
 }
 
 bool oracle_is_within_rights(const struct oracle *o, int unit)
 {
     int queue = o->in->jobs[unit].queue;
 
+    if (o->is_lending) {
+        return true; /* it may be taken back at any time */
+    }
     if (instance_lifetime(o->in, unit) != ENDLESS) {
         return o->in->budget_minutes == NO_LIMIT || is_within_budget(o, unit);
     }
@@ -164,7 +181,7 @@ double oracle_book(struct oracle *o, int unit,
 {
     int queue = o->in->jobs[unit].queue;
 
-    if (o->in->budget_minutes == NO_LIMIT ||
+    if (o->in->budget_minutes == NO_LIMIT || o->is_lending ||
         instance_lifetime(o->in, unit) == ENDLESS) {
         return 0;
     }

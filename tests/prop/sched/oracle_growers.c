@@ -80,7 +80,8 @@ static struct grower grower_of(const struct oracle *o, int job)
         .sub_group = sub_group,
         .first = -1,
         .queue = record->queue,
-        .request = {record->request[0], record->request[1]},
+        .request = {record->request[0], record->request[1],
+                    record->request[SEATS]},
         .min = record->sub_minimum,
         .count = count_of(o, job, sub_group),
         .is_held = o->in->queues[record->queue].is_cordoned ||

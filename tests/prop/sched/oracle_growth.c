@@ -83,6 +83,18 @@ bool oracle_step_wants(const struct grower *grower)
     return grower->spare > 0 && !grower->is_held && !grower->is_frozen;
 }
 
+/* Whether load and limits allow a pod more. */
+static bool may_grow(const struct step *step, int index, int job)
+{
+    struct oracle *o = step->o;
+    const struct grower *grower = &step->growers[index];
+
+    return !oracle_step_is_overloaded(step, index, 1) &&
+           oracle_is_within_limit(o, job, grower->request) &&
+           oracle_has_seats(o, grower->request) &&
+           oracle_may_start_so(o, grower->queue, 1, grower->request[0]);
+}
+
 /* One pod more, of those that wait the one with the lowest id. */
 bool oracle_step_grow(struct step *step, int index)
 {
@@ -94,11 +106,9 @@ bool oracle_step_grow(struct step *step, int index)
            o->in->jobs[job].sub_group != grower->sub_group) {
         job++;
     }
-    int node = oracle_step_is_overloaded(step, index, 1) ||
-                       !oracle_is_within_limit(o, job, grower->request)
-                   ? NO_NODE
-               : o->in->has_topology ? oracle_find_near(o, job)
-                                     : oracle_find_free(o, job, 0);
+    int node = !may_grow(step, index, job) ? NO_NODE
+               : o->in->has_topology       ? oracle_find_near(o, job)
+                                           : oracle_find_free(o, job, 0);
     if (node == NO_NODE) {
         return false;
     }
@@ -109,6 +119,7 @@ bool oracle_step_grow(struct step *step, int index)
     }
     o->status[job] = PLACED;
     o->node[job] = node;
+    oracle_count_start(o, job);
     oracle_flows_rise(o, grower->queue);
     grower->count++;
     grower->spare--;

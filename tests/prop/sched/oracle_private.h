@@ -187,6 +187,8 @@ int oracle_app_compare(const struct oracle *o, int a, int b);
 bool oracle_is_held(const struct oracle *o, int job);
 /* Whether limits on starts let all of a unit start. */
 bool oracle_may_start(struct oracle *o, int unit);
+/* Likewise so many jobs of a queue with so many cores. */
+bool oracle_may_start_so(struct oracle *o, int queue, int count, int cores);
 /* A job starts. */
 void oracle_count_start(struct oracle *o, int job);
 

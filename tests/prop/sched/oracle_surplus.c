@@ -69,9 +69,9 @@ static struct number cost_of_all(const struct oracle *o, int queue)
     int amounts[INSTANCE_KINDS] = {0};
 
     for (int j = 0; j < o->in->job_count; j++) {
-        if (oracle_runs(o, j) && o->in->jobs[j].queue == queue) {
-            amounts[0] += o->in->jobs[j].request[0];
-            amounts[1] += o->in->jobs[j].request[1];
+        bool counts = oracle_runs(o, j) && o->in->jobs[j].queue == queue;
+        for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
+            amounts[k] += o->in->jobs[j].request[k];
         }
     }
     return oracle_cost(o, queue, amounts);

@@ -77,6 +77,19 @@ static void look_at(struct choice *choice, int node)
     }
 }
 
+/* A node that is to show that it no longer fails takes one job. */
+static int trial_max(const struct choice *choice, int node, int most)
+{
+    bool is_taken = false;
+
+    for (int i = 0; i < choice->count; i++) {
+        is_taken |= choice->nodes[i] == node;
+    }
+    return choice->o->in->nodes[node].health != NODE_TRIAL ? most
+           : is_taken || most == 0                         ? 0
+                                                           : 1;
+}
+
 /* How many pods like a job a room holds, up to `most`. */
 static int count_in(const struct choice *choice, int job, int node, int most)
 {
@@ -90,7 +103,7 @@ static int count_in(const struct choice *choice, int job, int node, int most)
         int times = room->left[k] < 0 ? 0 : room->left[k] / request[k];
         most = times < most ? times : most;
     }
-    return may ? most : 0;
+    return may ? trial_max(choice, node, most) : 0;
 }
 
 /* The next of a sub-group without a place yet, or -1; how many are. */
