@@ -59,6 +59,17 @@ static inline void amounts_subtract(struct resource_vec *a,
     }
 }
 
+/* a += b (sign 1) or a -= b (sign -1). */
+static inline void amounts_count(struct resource_vec *a,
+                                 const struct resource_vec *b, int sign)
+{
+    if (sign < 0) {
+        amounts_subtract(a, b);
+    } else {
+        amounts_add(a, b);
+    }
+}
+
 /* a += b * times. */
 static inline void amounts_add_times(struct resource_vec *a,
                                      const struct resource_vec *b,

@@ -136,6 +136,17 @@ static struct class *class_of(struct sched *sched, const struct job *job)
     return &sched->classes.items[c];
 }
 
+/* One more or less of what a queue has: only the first and the last matter to
+ * whether it has jobs at all. */
+static void count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,
+                           int sign)
+{
+    *count += (uint32_t)sign;
+    if (*count <= 1) {
+        queue_refresh(sched, queue);
+    }
+}
+
 /* Count a waiting job in (+1) or out (-1). */
 static void count_waiting(struct sched *sched, const struct job *job, int sign)
 {
@@ -144,13 +155,12 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
     bool has_terms = job->gang != NONE && sched->gangs.items[job->gang].subs;
 
     if (!has_terms) { /* else what is asked for is demand, not all */
-        amounts_add_times(&account->queued, &class_of(sched, job)->request,
-                          sign);
+        amounts_count(&account->queued, &class_of(sched, job)->request, sign);
     }
     account->queued_count += (uint32_t)sign;
-    sched->queues.items[list->queue].waiting_count += (uint32_t)sign;
     sched->foreign_waiting_count += list->is_foreign ? (uint32_t)sign : 0;
-    queue_refresh(sched, list->queue);
+    count_of_queue(sched, list->queue,
+                   &sched->queues.items[list->queue].waiting_count, sign);
 }
 
 void job_wait(struct sched *sched, uint32_t index)
@@ -220,11 +230,10 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     const struct job *job = &sched->jobs.items[run->job];
     struct account *account = &sched->accounts.items[run->account];
 
-    amounts_add_times(&account->allocated, &class_of(sched, job)->request,
-                      sign);
+    amounts_count(&account->allocated, &class_of(sched, job)->request, sign);
     account->leased_count += (uint32_t)sign;
-    sched->queues.items[account->queue].leased_count += (uint32_t)sign;
-    queue_refresh(sched, account->queue);
+    count_of_queue(sched, account->queue,
+                   &sched->queues.items[account->queue].leased_count, sign);
     uint32_t app = sched->lists.items[job->list].app;
     if (app != NONE) {
         app_use(sched, app, account->pool, &class_of(sched, job)->request,

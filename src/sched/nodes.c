@@ -551,12 +551,14 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     if (sign > 0) {
         run->is_held = is_held(run, &sched->classes.items[c]);
     }
-    reserve_note_run(sched, run, &sched->classes.items[c], sign);
+    if (node->pool != NONE && sched->pools.items[node->pool].ready.turn) {
+        reserve_note_run(sched, run, &sched->classes.items[c], sign);
+    }
     node->held_count += run->is_held ? (uint32_t)sign : 0;
     floating_count(sched, node->pool, request, sign);
-    amounts_add_times(&sched->free[run->node], request, -sign);
+    amounts_count(&sched->free[run->node], request, -sign);
     if (run->is_preemptible) {
-        amounts_add_times(
+        amounts_count(
             &sched->preemptible[(size_t)run->node * sched->level_count +
                                 run->level],
             request, sign);

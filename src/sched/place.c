@@ -435,9 +435,9 @@ static void charge(struct round *round, const struct run *run,
     if (sign < 0) {
         share_fall(round, lane);
     }
-    amounts_add_times(&lane->all, &class->request, sign);
+    amounts_count(&lane->all, &class->request, sign);
     if (run->state != RUN_EVICTED) {
-        amounts_add_times(&lane->placed, &class->request, sign);
+        amounts_count(&lane->placed, &class->request, sign);
     }
     bool is_foreign = lend_is_foreign(round->sched, run->job);
     if (lane->limits) {
@@ -448,9 +448,9 @@ static void charge(struct round *round, const struct run *run,
     }
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
-        amounts_add_times(&usage->used, &class->request, sign);
+        amounts_count(&usage->used, &class->request, sign);
         if (is_foreign) {
-            amounts_add_times(&usage->foreign, &class->request, sign);
+            amounts_count(&usage->foreign, &class->request, sign);
         }
     }
 }
@@ -459,9 +459,9 @@ static void charge(struct round *round, const struct run *run,
 static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
-    amounts_add_times(&sched->free[run->node], &class->request, sign);
+    amounts_count(&sched->free[run->node], &class->request, sign);
     if (run->is_preemptible) {
-        amounts_add_times(
+        amounts_count(
             &sched->preemptible[(size_t)run->node * sched->level_count +
                                 run->level],
             &class->request, -sign);
@@ -475,7 +475,7 @@ static void change_unit(const struct round *round, const struct run *run,
 {
     if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
         round->units[run->unit].is_group) {
-        amounts_add_times(round->units[run->unit].sum, &class->request, sign);
+        amounts_count(round->units[run->unit].sum, &class->request, sign);
     }
 }
 

@@ -285,6 +285,7 @@ void reserve_forget(struct pool *pool)
     for (uint32_t i = 0; i < READY_MEMORIES; i++) {
         forget(&pool->ready.items[i]);
     }
+    pool->ready.turn = 0;
 }
 
 /* Choosing. */

@@ -186,7 +186,7 @@ static bool add_to_piles(struct ready_memory *m, struct ready_node *ready,
     uint32_t at = 1;
 
     if (!run->is_preemptible || run->level >= m->level) {
-        amounts_add_times(&piles[0].sum, &class->request, -sign);
+        amounts_count(&piles[0].sum, &class->request, -sign);
     }
     if (!run->is_preemptible || run->level != m->level || goes(class) == 0) {
         return true;
@@ -202,7 +202,7 @@ static bool add_to_piles(struct ready_memory *m, struct ready_node *ready,
         ready->step_count++;
         ready->queues |= reserve_queue_bit(queue);
     }
-    amounts_add_times(&piles[at].sum, &class->request, sign);
+    amounts_count(&piles[at].sum, &class->request, sign);
     return true;
 }
 

@@ -3,6 +3,7 @@
 #include "sched/cfs.h"
 #include "sched/kinds.h"
 #include "sched/quota.h"
+#include "sched/relink.h"
 #include "sched/reserve.h"
 #include "sched/scale.h"
 #include "sched/standing.h"
@@ -128,64 +129,6 @@ void sched_set_time(struct sched *sched, int64_t now_ms)
     }
 }
 
-static void unlink_all(struct sched *sched)
-{
-    for (uint32_t i = 0; i < sched->gangs.count; i++) {
-        if (sched->gangs.items[i].is_live) {
-            gang_detach(sched, i);
-        }
-    }
-    for (uint32_t i = 0; i < sched->jobs.count; i++) {
-        const struct job *job = &sched->jobs.items[i];
-        if (job->list == LIST_NONE) {
-            continue;
-        }
-        if (job->run != NONE) {
-            run_unlink(sched, job->run);
-        } else {
-            job_unwait(sched, i);
-        }
-    }
-}
-
-/* A gang has the level of its members' class. */
-static void move_gang(struct sched *sched, const struct job *job)
-{
-    struct gang *gang = &sched->gangs.items[job->gang];
-    const struct list *own = &sched->lists.items[job->list];
-    uint32_t level = list_level(own);
-
-    if (list_level(&sched->lists.items[gang->list]) != level) {
-        uint32_t list = list_get(sched, gang->queue, NONE, level, own->pool,
-                                 sched->lists.items[gang->list].app);
-        list_put(sched, gang->list);
-        gang->list = list;
-    }
-}
-
-static void link_all(struct sched *sched)
-{
-    for (uint32_t i = 0; i < sched->jobs.count; i++) {
-        const struct job *job = &sched->jobs.items[i];
-        if (job->list == LIST_NONE) {
-            continue;
-        }
-        if (job->gang != NONE) {
-            move_gang(sched, job);
-        }
-        if (job->run != NONE) {
-            run_link(sched, job->run);
-        } else {
-            job_wait(sched, i);
-        }
-    }
-    for (uint32_t i = 0; i < sched->gangs.count; i++) {
-        if (sched->gangs.items[i].is_live) {
-            gang_attach(sched, i);
-        }
-    }
-}
-
 void sched_policy_set(struct sched *sched, const struct policy *policy)
 {
     ASSERT(policy->class_count > 0);
@@ -196,7 +139,8 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     for (uint32_t p = 0; p < sched->pools.count; p++) {
         admitted_uncount_all(sched, p);
     }
-    unlink_all(sched);
+    reserve_fini(sched);
+    relink_take_off(sched);
     health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;
     set_levels(sched);
@@ -221,12 +165,11 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
         quota_resolve(sched, &sched->queues.items[i]);
     }
     nodes_rebuild(sched);
-    link_all(sched);
+    relink_put_on(sched);
     for (uint32_t p = 0; p < sched->pools.count; p++) {
         admitted_count_all(sched, p);
     }
     admitted_check_policy(sched);
-    reserve_fini(sched);
     sched->is_relinking = false;
     standings_sync(sched);
 }

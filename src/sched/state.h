@@ -429,7 +429,7 @@ enum { READY_MEMORIES = 3 };
  * they take turns. */
 struct ready_memories {
     struct ready_memory items[READY_MEMORIES];
-    uint64_t turn;
+    uint64_t turn; /* 0: nothing is remembered */
 };
 
 struct pool {
