@@ -3,8 +3,12 @@
  * owed, plans; in this order, on the state after the batch before.
  *
  *     control_batch.c     form, what is owed to jobs
+ *     control_commands.c  which commands go into it
+ *     control_submit.c    submissions
  *     control_events.c    sequences that others made: reports, requests
  *     control_groups.c    groups of pods as a whole
+ *     control_misfits.c   jobs that can never run
+ *     control_plan.c      decisions of plans
  *     control_preempt.c   why a job is preempted, in words
  *
  * For src/control only; the leader's thread.
@@ -71,13 +75,17 @@ void batch_add_decisions(struct batch *batch,
                          const struct job_decisions *decisions);
 /* Add what is owed to a job; false if that is nothing. */
 bool batch_add_owed(struct control *c, uint32_t job);
-/* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
- * nodes that were looked at.  False: a pool that it may be lent nodes of is
- * being planned, so nobody can say yet. */
-bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
-/* Add the groups of a plan in order, up to the first that no longer stands:
- * those after it were planned on its effects.  False when there was one. */
-bool batch_add_plan(struct control *c, const struct sched_plan *plan);
+
+/* control_commands.c */
+
+/* Take what waits, as long as the batch has room; keep the order of what is
+ * left. */
+void batch_take_commands(struct control *c);
+
+/* control_submit.c */
+
+/* Take a COMMAND_SUBMIT: answer it or add its jobs. */
+void batch_take_submit(struct control *c, struct command *command);
 
 /* control_events.c */
 
@@ -95,6 +103,21 @@ void batch_touch_ended(struct control *c, const struct event *event);
 bool batch_add_group(struct control *c, uint32_t gang);
 /* The same for all gangs that something is owed to. */
 void batch_add_groups(struct control *c);
+
+/* control_misfits.c */
+
+/* Add a job's end if it can never run, or no more; adds to `*ret_looks` the
+ * nodes that were looked at.  False: a pool that it may be lent nodes of is
+ * being planned, so nobody can say yet. */
+bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
+/* The same for some of those that were not looked at yet. */
+void batch_end_misfits(struct control *c);
+
+/* control_plan.c */
+
+/* Add the groups of a plan in order, up to the first that no longer stands:
+ * those after it were planned on its effects.  False when there was one. */
+bool batch_add_plan(struct control *c, const struct sched_plan *plan);
 
 /* control_preempt.c */
 
