@@ -2,6 +2,11 @@
  * control_fold - what each event does to the live state.  Life, replay and
  * checkpoints come the same way.
  *
+ *     control_fold.c       records, and whom each of their events concerns
+ *     control_fold_jobs.c  changes of jobs
+ *     control_links.c      queues, classes and jobs for the scheduler
+ *     control_policy.c     policies
+ *
  * A queue, class or job is in the scheduler as long as it is in these tables.
  * For src/control only; the leader's thread.
  */
@@ -12,6 +17,7 @@
 #include "model/event.h"
 #include "model/policy.h"
 #include "model/queue.h"
+#include "wire/log_codec.h"
 
 struct control;
 
@@ -44,6 +50,8 @@ struct policy_box {
     char *text; /* owned */
 };
 
+/* control_fold.c */
+
 /* Set up empty state under `policy`, which is taken. */
 void state_init(struct control *c, struct policy_box *policy, uint64_t seed);
 /* Free it. */
@@ -51,19 +59,41 @@ void state_fini(struct control *c);
 /* Fold one record's payload. */
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err) must_check;
+
+/* control_fold_jobs.c */
+
+/* An event, of record `seq`, has changed a job. */
+void fold_job_change(struct control *c, const struct jobs_change *change,
+                     const struct log_item *item, uint64_t seq);
+/* Fold ADMITTED and DISMISSED, which change no state of a job. */
+void fold_admission(struct control *c, const struct event *event);
+/* A job that ran is in `state` now; if that is an end of its own, it may count
+ * on in its queue. */
+void note_finished(struct control *c, uint32_t job, enum job_state state);
+
+/* control_links.c */
+
+/* The index of a queue that is set or has jobs, or NAMES_NONE. */
+uint32_t queue_find(const struct control *c, struct str name);
+/* Set a queue from its encoding, as the event does. */
+void queue_apply(struct control *c, const struct queue_record *record,
+                 struct str encoded);
+/* A queue is deleted; it stays, closed, as long as it has jobs. */
+void queue_forget(struct control *c, struct str name);
+/* Give a job of the table to the scheduler. */
+void link_job(struct control *c, uint32_t job, struct str queue);
+/* It asks for something else from now on. */
+void relink_job(struct control *c, uint32_t job);
+/* It has ended: the scheduler knows it no more. */
+void unlink_job(struct control *c, uint32_t job);
+
+/* control_policy.c */
+
 /* Read a policy; NULL when the text is not one. */
 struct policy_box *policy_box_read(struct str text, struct err *err) must_check;
 /* NULL is fine. */
 void policy_box_destroy(struct policy_box *box);
 /* Go by another policy; what is no policy is passed over. */
 void policy_apply(struct control *c, struct str text);
-/* The index of a queue that is set or has jobs, or NAMES_NONE. */
-uint32_t queue_find(const struct control *c, struct str name);
-/* A job that ran is in `state` now; if that is an end of its own, it may count
- * on in its queue. */
-void note_finished(struct control *c, uint32_t job, enum job_state state);
-/* Give a job of the table to the scheduler. */
-void link_job(struct control *c, uint32_t job, struct str queue);
-/* Set a queue from its encoding, as the event does. */
-void queue_apply(struct control *c, const struct queue_record *record,
-                 struct str encoded);
+/* Fold RETRY_POLICY_SET and _DELETED. */
+void retry_policy_fold(struct control *c, const struct event *event);
