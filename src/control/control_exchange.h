@@ -2,6 +2,11 @@
  * control_exchange - what executors say and are told, at once or over a held
  * session: leases until they are reported, cancels.
  *
+ *     control_exchange.c   take one, answer it
+ *     control_inventory.c  what it says of nodes
+ *     control_leases.c     what it is given
+ *     control_sessions.c   what is pushed, and what was told of runs
+ *
  * For src/control only; the leader's thread.
  */
 #pragma once
@@ -19,6 +24,8 @@ struct run_note {
     uint32_t session_no;  /* of the session that knows it */
 };
 
+/* control_exchange.c */
+
 /* Take an exchange: true when its events are in the batch and it is to be
  * answered with it; false when it was answered. */
 bool exchange_take(struct control *c, struct command *command);
@@ -26,6 +33,38 @@ bool exchange_take(struct control *c, struct command *command);
 bool exchange_must_wait(struct control *c, const struct command *command);
 /* Answer an exchange on the state as it is now. */
 void exchange_answer(struct control *c, struct command *command);
+
+/* control_inventory.c */
+
+/* Whether the table has room for all nodes, with those of this batch; then
+ * they are counted among those. */
+bool inventory_has_room(struct control *c,
+                        const struct control_executor *executor,
+                        const struct exchange_request *request);
+/* Whether it moves nodes from pool to pool while a plan is being made: that
+ * waits for the plan, as all does that changes pools. */
+bool inventory_must_wait(const struct control *c,
+                         const struct control_executor *executor,
+                         const struct exchange_request *request);
+/* Add what changed in an inventory; false if nothing did. */
+bool inventory_add(struct control *c, struct control_executor *executor,
+                   const struct exchange_request *request);
+
+/* control_leases.c */
+
+/* A whole exchange: lease what is not held, oldest first. */
+void lease_full(struct control *c, struct control_executor *executor,
+                struct command *command, bool is_session);
+/* Lease from the list of what the session does not know, within its credit;
+ * the number of leases, which are in the arena. */
+uint32_t lease_unsent(struct control *c, struct control_executor *executor,
+                      struct arena *arena, struct exchange_lease **ret_leases);
+
+/* control_sessions.c */
+
+/* Attach a session to its executor, in the place of one that it has. */
+void session_attach(struct control *c, struct control_executor *executor,
+                    struct exchange_session *session);
 /* Release an executor's session, if it has one. */
 void session_detach(struct control_executor *executor,
                     enum command_result result);
