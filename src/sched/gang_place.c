@@ -326,7 +326,7 @@ static bool try_preempting(struct attempt *attempt)
     bool is_done = try_gang(attempt);
     round->keeps_surplus = false;
     struct victim_set without = victim_sets_of(round, mark.decisions);
-    if (is_done && victim_set_compare(sched, &without, &with) < 0) {
+    if (is_done && victim_set_compare(round, &without, &with) < 0) {
         return true;
     }
     attempt_back(round, mark);

@@ -212,6 +212,7 @@ struct round {
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(uint32_t) pods;         /* likewise of group_victims.c */
     bool *is_over;              /* by queue: over its share; NULL: not asked */
+    uint32_t *queue_ranks;      /* see surplus_order.c; NULL: not asked */
     struct victim_memos *memos; /* see victim_memo.h; NULL: nothing yet */
     struct cost gang_cost;      /* what the gang that is placed is ordered by */
     bool keeps_surplus;         /* surplus does not go alone */

@@ -33,7 +33,6 @@ struct victim_memo {
     uint8_t *turns;      /* by queue */
     uint32_t *asked;     /* queues whose turns are known */
     uint32_t asked_count;
-    uint32_t scored_count; /* leaves whose order goes by scores */
 };
 
 /* Another number of a gang's pods is surplus than before, or (`sub_group` is
@@ -177,17 +176,6 @@ static struct victim_memo *memo_get(struct round *round, uint32_t class_index,
 
 /* Bringing it up to date. */
 
-/* Whether a set stands in an order that goes by scores, which is none of all
- * sets together. */
-static bool is_scored(const struct sched *sched, const struct leaf *leaf)
-{
-    if (!leaf->has_set || leaf->set.group == NONE) {
-        return false;
-    }
-    uint32_t queue = sched->gangs.items[leaf->set.group].queue;
-    return sched->queues.items[queue].ordering == QUEUE_BY_CFS;
-}
-
 static void look_at(const struct search *search,
                     const struct victim_rules *rules, struct victim_memo *memo,
                     uint32_t node)
@@ -199,10 +187,8 @@ static void look_at(const struct search *search,
         round->sched->nodes.items[node].pool != round->p) {
         return;
     }
-    memo->scored_count -= is_scored(round->sched, leaf);
     leaf->serial = memo->serial;
     leaf->has_set = victim_sets_judge(search, node, rules, &leaf->set);
-    memo->scored_count += is_scored(round->sched, leaf);
     memo->is_stale[node / BLOCK] = true;
 }
 
@@ -219,7 +205,6 @@ static void look_at_all(const struct search *search,
     memset(memo->bests, 0xff, blocks * sizeof(*memo->bests));
     memset(memo->is_stale, 0, blocks * sizeof(*memo->is_stale));
     memo->asked_count = 0;
-    memo->scored_count = 0;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         look_at(search, rules, memo, i);
     }
@@ -339,7 +324,7 @@ static uint32_t find_in_order(const struct search *search,
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct leaf *leaf = &memo->leaves[i];
         if (leaf->has_set &&
-            (best == NONE || victim_set_compare(sched, &leaf->set,
+            (best == NONE || victim_set_compare(round, &leaf->set,
                                                 &memo->leaves[best].set) < 0) &&
             place_allows_evicting(search, i)) {
             best = i;
@@ -348,7 +333,7 @@ static uint32_t find_in_order(const struct search *search,
     return best;
 }
 
-static uint32_t best_of_block(const struct round *round,
+static uint32_t best_of_block(struct round *round,
                               const struct victim_memo *memo, uint32_t block)
 {
     const struct sched *sched = round->sched;
@@ -358,7 +343,7 @@ static uint32_t best_of_block(const struct round *round,
     for (uint32_t i = first; i < first + BLOCK && i < sched->nodes.count; i++) {
         const struct leaf *leaf = &memo->leaves[i];
         if (leaf->has_set &&
-            (best == NONE || victim_set_compare(sched, &leaf->set,
+            (best == NONE || victim_set_compare(round, &leaf->set,
                                                 &memo->leaves[best].set) < 0)) {
             best = i;
         }
@@ -366,7 +351,7 @@ static uint32_t best_of_block(const struct round *round,
     return best;
 }
 
-static uint32_t best_of_all(const struct round *round,
+static uint32_t best_of_all(struct round *round,
                             const struct victim_memo *memo)
 {
     uint32_t best = NONE;
@@ -380,9 +365,8 @@ static uint32_t best_of_all(const struct round *round,
         }
         uint32_t node = memo->bests[b];
         if (node != NONE &&
-            (best == NONE ||
-             victim_set_compare(round->sched, &memo->leaves[node].set,
-                                &memo->leaves[best].set) < 0)) {
+            (best == NONE || victim_set_compare(round, &memo->leaves[node].set,
+                                                &memo->leaves[best].set) < 0)) {
             best = node;
         }
     }
@@ -393,7 +377,7 @@ static uint32_t best_of_all(const struct round *round,
 static uint32_t find_in_blocks(const struct search *search,
                                struct victim_memo *memo)
 {
-    const struct round *round = search->round;
+    struct round *round = search->round;
 
     for (;;) {
         uint32_t node = best_of_all(round, memo);
@@ -426,8 +410,7 @@ bool victim_memo_find(const struct search *search,
 {
     const struct round *round = search->round;
     struct victim_memo *memo = memo_update(search, rules);
-    bool is_ordered =
-        !round->reserve.hold && !round->keeps_gpus && !memo->scored_count;
+    bool is_ordered = !round->reserve.hold && !round->keeps_gpus;
     uint32_t node =
         is_ordered ? find_in_blocks(search, memo) : find_in_order(search, memo);
 

@@ -6,8 +6,8 @@
  * queue, and found anew only where something changed: what runs on the node or
  * is free there, how much surplus a gang has that runs there, or whose turn
  * comes first of the queue and another one.  A search compares the best of
- * each block of nodes; where something is reserved, or a queue is ordered
- * `cfs`, all that is remembered, in the order in which nodes would be asked.
+ * each block of nodes; where something is reserved, all that is remembered, in
+ * the order in which nodes would be asked.
  *
  * Gangs, what is admitted and jobs that avoid nodes are not served: what may
  * go for them depends on more.  Answers are those of asking all nodes.

@@ -2,8 +2,8 @@
 
 #include "sched/lanes.h"
 #include "sched/lend.h"
-#include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/surplus_order.h"
 #include "sched/victim_memo.h"
 #include "sched/whole_node.h"
 
@@ -34,18 +34,17 @@ static int compare_groups(const struct sched *sched, const struct victim_set *a,
         sub_groups_first(sched, sched->gangs.items[b->group].subs));
 }
 
-/* Within a queue that is ordered `cfs` the rightmost gang gives first. */
-static int compare_scores(const struct sched *sched, const struct victim_set *a,
-                          const struct victim_set *b)
+/* Surplus gives before what has a turn; whose keeps its place best decides. */
+static int compare_surplus(struct round *round, const struct victim_set *a,
+                           const struct victim_set *b)
 {
-    if (a->group == NONE || b->group == NONE || a->group == b->group ||
-        !scale_is_ordered(sched, a->group, b->group)) {
-        return 0;
+    if (a->surplus_of == NONE || b->surplus_of == NONE) {
+        return (a->surplus_of == NONE) - (b->surplus_of == NONE);
     }
-    return scale_compare(sched, b->group, a->group);
+    return surplus_order_compare(round, b->surplus_of, a->surplus_of);
 }
 
-int victim_set_compare(const struct sched *sched, const struct victim_set *a,
+int victim_set_compare(struct round *round, const struct victim_set *a,
                        const struct victim_set *b)
 {
     int c = compare(a->count > 0, b->count > 0);
@@ -55,10 +54,10 @@ int victim_set_compare(const struct sched *sched, const struct victim_set *a,
     c = c ? c : compare(a->rank_sum, b->rank_sum);
     c = c ? c : compare(a->count, b->count);
     c = c ? c : compare(a->hops, b->hops);
-    c = c ? c : compare_scores(sched, a, b);
     c = c ? c : compare(b->ordinal, a->ordinal);
+    c = c ? c : compare_surplus(round, a, b);
     c = c ? c : compare(a->lost, b->lost);
-    c = c ? c : compare_groups(sched, a, b);
+    c = c ? c : compare_groups(round->sched, a, b);
     return c ? c : compare(a->node_rank, b->node_rank);
 }
 
@@ -98,8 +97,34 @@ static uint32_t count_on(const struct sched *sched, uint32_t gang,
     return count;
 }
 
+/* Note whose surplus goes. */
+static void note_surplus(struct round *round, struct victim_set *set,
+                         const struct victim *victim)
+{
+    bool is_alone = victim->is_surplus && victim->gang == NONE;
+
+    if (set->count == 0) {
+        set->surplus_of = set->group = is_alone ? victim->group : NONE;
+        set->pod = victim->job;
+        return;
+    }
+    if (!is_alone) {
+        set->surplus_of = set->group = NONE;
+        return;
+    }
+    if (set->surplus_of != NONE &&
+        surplus_order_compare(round, victim->group, set->surplus_of) < 0) {
+        set->surplus_of = victim->group;
+    }
+    if (set->group != victim->group) {
+        set->group = NONE;
+    } else if (compare_ids(round->sched, set->pod, victim->job) < 0) {
+        set->pod = victim->job;
+    }
+}
+
 /* Members of a gang are of one class, so they are of one rank. */
-void victim_set_add(const struct round *round, struct victim_set *set,
+void victim_set_add(struct round *round, struct victim_set *set,
                     const struct victim *victim)
 {
     const struct sched *sched = round->sched;
@@ -111,18 +136,11 @@ void victim_set_add(const struct round *round, struct victim_set *set,
         uint32_t run = sched->jobs.items[victim->job].run;
         count = count_on(sched, victim->group, sched->runs.items[run].node);
     }
-    bool is_alone = victim->is_surplus && victim->gang == NONE;
-    if (set->count == 0) {
-        set->group = is_alone ? victim->group : NONE;
-        set->pod = victim->job;
-    } else if (!is_alone || set->group != victim->group) {
-        set->group = NONE;
-    } else if (compare_ids(sched, set->pod, victim->job) < 0) {
-        set->pod = victim->job;
-    }
+    note_surplus(round, set, victim);
     add(set, rank_of(sched, victim->job), count);
     set->protected_count += victim->protected_count;
-    if (victim->is_evicted && victim->ordinal < set->ordinal) {
+    bool is_alone = victim->is_surplus && victim->gang == NONE;
+    if (victim->is_evicted && !is_alone && victim->ordinal < set->ordinal) {
         set->ordinal = victim->ordinal;
     }
 }
@@ -151,6 +169,7 @@ static void sum_up(const struct search *search, uint32_t node,
 
     *ret_set = (struct victim_set){
         .ordinal = UINT32_MAX,
+        .surplus_of = NONE,
         .group = NONE,
         .node = node,
         .node_rank = sched->ranks[node],
@@ -224,7 +243,7 @@ bool victim_sets_judge(const struct search *search, uint32_t node,
     }
     sparing.spares_groups = true;
     if (ret_set->breaks_gang && judge(search, node, &sparing, &other) &&
-        victim_set_compare(sched, &other, ret_set) < 0) {
+        victim_set_compare(round, &other, ret_set) < 0) {
         *ret_set = other;
     }
     return true;
@@ -234,11 +253,10 @@ static void consider(const struct search *search, uint32_t node,
                      const struct victim_rules *rules, struct victim_set *best,
                      bool *has_best)
 {
-    const struct sched *sched = search->round->sched;
     struct victim_set set;
 
     if (victim_sets_judge(search, node, rules, &set) &&
-        (!*has_best || victim_set_compare(sched, &set, best) < 0) &&
+        (!*has_best || victim_set_compare(search->round, &set, best) < 0) &&
         place_allows_evicting(search, node)) {
         *best = set;
         *has_best = true;
@@ -274,7 +292,7 @@ static bool is_as_remembered(const struct search *search,
 
     return has_plain == has_best &&
            (!has_best ||
-            (victim_set_compare(search->round->sched, &plain, best) == 0 &&
+            (victim_set_compare(search->round, &plain, best) == 0 &&
              plain.node == best->node && plain.hops == best->hops &&
              plain.spares_groups == best->spares_groups &&
              plain.breaks_gang == best->breaks_gang));
@@ -300,7 +318,8 @@ bool victim_sets_find(const struct search *search, struct victim_rules *rules,
 struct victim_set victim_sets_of(const struct round *round, size_t first)
 {
     const struct sched *sched = round->sched;
-    struct victim_set set = {.ordinal = UINT32_MAX, .group = NONE};
+    struct victim_set set = {
+        .ordinal = UINT32_MAX, .surplus_of = NONE, .group = NONE};
 
     for (size_t i = first; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];

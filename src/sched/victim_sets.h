@@ -2,12 +2,20 @@
  * victim_sets - what a place costs others, and which place costs least
  * (model.md 6.6): how many of the victims are protected by a disruption budget
  * (budgets.h), the highest rank among the victims, the sum of their ranks,
- * their number, how near a gang's pods would be, within a queue that is
- * ordered `cfs` the score of whose surplus goes, what is lost on the node,
- * its name.  Of places that cost the same those come first where surplus of
- * one gang goes, by the gang's first member and then by the highest id that
- * goes.  Between their number and what is lost stands who would win its
- * place back last: that is 003's "biggest over-share" of 6.6.
+ * their number, how near a gang's pods would be, who would win its place back
+ * last, what is lost on the node, its name.
+ *
+ * Surplus wins nothing back, so a place for which only surplus goes comes
+ * before one that costs evicted work its place; of two of those the one
+ * where surplus_order.h lets more worthy surplus be: that is 003's "biggest
+ * over-share" of 6.6, and within a `cfs` queue "the rightmost gives first".
+ * What goes is judged by the one of it that would keep its place best.  Of
+ * places that still cost the same those come first where surplus of one gang
+ * goes, by the gang's first member and then by the highest id that goes.
+ *
+ * Each of these is a key of a set alone, compared one after the other, so that
+ * sets have one order, whichever is looked at first: it has no circles, and
+ * does not know where a node stands in the state.
  *
  * A victim whose going breaks a gang counts with all of that gang.  Where no
  * gang with terms and nothing protected runs, victims.c finds places by faster
@@ -25,21 +33,27 @@ struct victim_set {
     uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
     uint64_t rank_sum;
     uint32_t count;
-    uint32_t hops;    /* of a gang's pods, where that is known; else 0 */
-    uint32_t ordinal; /* of the victim that would win its place back first */
-    uint64_t lost;    /* what would be left on the node, weighted */
-    uint32_t group;   /* all victims are surplus of it; or NONE */
-    uint32_t pod;     /* of it, the one with the highest id */
+    uint32_t hops; /* of a gang's pods, where that is known; else 0 */
+    /* Of the victim that would win its place back first; UINT32_MAX: none
+     * would, as of surplus that goes alone, which won it from nobody. */
+    uint32_t ordinal;
+    /* All victims are surplus that goes alone, and this gang would keep its
+     * own best (surplus_order.h); NONE: not so. */
+    uint32_t surplus_of;
+    uint64_t lost;  /* what would be left on the node, weighted */
+    uint32_t group; /* all victims are surplus of it; or NONE */
+    uint32_t pod;   /* of it, the one with the highest id */
     uint32_t node, node_rank;
     bool spares_groups; /* it was found so; see struct victim_rules */
     bool breaks_gang;   /* some victim takes all of its gang */
 };
 
-/* Which of two sets is better: below 0 the first, 0 never for two nodes. */
-int victim_set_compare(const struct sched *sched, const struct victim_set *a,
+/* Which of two sets is better: below 0 the first, 0 never for two nodes.
+ * Nothing that a round does changes how two sets compare. */
+int victim_set_compare(struct round *round, const struct victim_set *a,
                        const struct victim_set *b);
 /* Add what a victim costs, with all that goes with it. */
-void victim_set_add(const struct round *round, struct victim_set *set,
+void victim_set_add(struct round *round, struct victim_set *set,
                     const struct victim *victim);
 /* The best way to make room for a job on a node; false: there is none. */
 bool victim_sets_judge(const struct search *search, uint32_t node,

@@ -5,8 +5,8 @@
 #include "sched/ladder.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
-#include "sched/scale.h"
 #include "sched/sub_groups.h"
+#include "sched/surplus_order.h"
 #include "sched/truce.h"
 #include "sched/urgent.h"
 #include "sched/victim_sets.h"
@@ -212,9 +212,13 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
 
 /* Choosing and taking the victims on a node. */
 
-static bool is_kept_before(const struct round *round, const struct victim *a,
+/* Surplus has no turn, though a pod that goes as such may be of the minimum by
+ * its id and so have been evicted with it. */
+bool victim_is_kept_before(struct round *round, const struct victim *a,
                            const struct victim *b)
 {
+    int c = 0;
+
     if ((a->protected_count > 0) != (b->protected_count > 0)) {
         return a->protected_count > 0;
     }
@@ -227,17 +231,19 @@ static bool is_kept_before(const struct round *round, const struct victim *a,
     if (a->is_surplus != b->is_surplus) {
         return b->is_surplus;
     }
-    if (a->is_surplus && a->group != b->group &&
-        scale_is_ordered(round->sched, a->group, b->group)) {
-        return scale_compare(round->sched, a->group, b->group) < 0;
+    if (a->is_surplus) {
+        c = surplus_order_compare(round, a->group, b->group);
+    }
+    if (c) {
+        return c < 0;
     }
     if (a->is_yielder != b->is_yielder) {
         return b->is_yielder;
     }
-    if (a->is_evicted != b->is_evicted) {
+    if (!a->is_surplus && a->is_evicted != b->is_evicted) {
         return b->is_evicted;
     }
-    if (a->is_evicted && a->ordinal != b->ordinal) {
+    if (!a->is_surplus && a->is_evicted && a->ordinal != b->ordinal) {
         return a->ordinal < b->ordinal;
     }
     if (a->leased_ms != b->leased_ms) {
@@ -337,13 +343,14 @@ static const struct gang *fresh_group(struct sched *sched, uint32_t gang)
     return &sched->gangs.items[gang];
 }
 
-static void sort_victims(const struct round *round, struct victim *victims,
+static void sort_victims(struct round *round, struct victim *victims,
                          uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {
         struct victim item = victims[i];
         uint32_t at = i;
-        while (at > 0 && is_kept_before(round, &item, &victims[at - 1])) {
+        while (at > 0 &&
+               victim_is_kept_before(round, &item, &victims[at - 1])) {
             victims[at] = victims[at - 1];
             at--;
         }

@@ -43,6 +43,14 @@ bool victim_is_permitted(const struct round *round, const struct run *run,
                          const struct victim_rules *rules);
 /* A run alone, as a victim. */
 struct victim victim_of_run(const struct round *round, const struct run *run);
+/* Whether `a` keeps its place before `b` (model.md 6.6: "best"): what is
+ * protected, home before foreign, the higher class, base before surplus; of
+ * surplus that which surplus_order.h lets be; who did not promise to give way;
+ * of base what is not evicted, and then the earlier turn; the older start, and
+ * the job's own order.  Each is a key of a victim alone, so that there is one
+ * order, whichever victim is looked at first. */
+bool victim_is_kept_before(struct round *round, const struct victim *a,
+                           const struct victim *b);
 /* Who may go for what is searched for, by all rules together. */
 struct victim_rules victims_rules(const struct search *search);
 /* Whether there would be a place with victims for somebody, if all surplus

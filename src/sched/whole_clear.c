@@ -4,12 +4,13 @@
 
 #include "sched/merge_sort.h"
 
-static void sort_items(const struct sched *sched, struct clear_item *items,
-                       uint32_t count, struct arena *arena)
+static void sort_items(struct round *round, struct clear_item *items,
+                       uint32_t count)
 {
-    struct clear_item *spare = arena_alloc_array(arena, count, sizeof(*spare));
+    struct clear_item *spare =
+        arena_alloc_array(round->arena, count, sizeof(*spare));
 
-#define IS_CHEAPER(b, a) (victim_set_compare(sched, &(b)->set, &(a)->set) < 0)
+#define IS_CHEAPER(b, a) (victim_set_compare(round, &(b)->set, &(a)->set) < 0)
     struct clear_item *sorted = MERGE_SORT(items, spare, count, IS_CHEAPER);
 #undef IS_CHEAPER
     if (sorted != items) {
@@ -17,13 +18,13 @@ static void sort_items(const struct sched *sched, struct clear_item *items,
     }
 }
 
-bool whole_clear_choose(const struct sched *sched, struct clear_item *items,
-                        uint32_t count, uint32_t pod_count, struct arena *arena)
+bool whole_clear_choose(struct round *round, struct clear_item *items,
+                        uint32_t count, uint32_t pod_count)
 {
     uint64_t held = 0;
     uint32_t taken = 0;
 
-    sort_items(sched, items, count, arena);
+    sort_items(round, items, count);
     while (taken < count && held < pod_count) {
         items[taken].is_chosen = items[taken].pod_count > 0;
         held += items[taken++].pod_count;

@@ -23,6 +23,5 @@ struct clear_item {
 
 /* Choose among `items`, whose order changes, so that `pod_count` pods have
  * room.  False: all together have not. */
-bool whole_clear_choose(const struct sched *sched, struct clear_item *items,
-                        uint32_t count, uint32_t pod_count,
-                        struct arena *arena);
+bool whole_clear_choose(struct round *round, struct clear_item *items,
+                        uint32_t count, uint32_t pod_count);

@@ -359,7 +359,7 @@ static bool cover_clearing(struct choice *choice, const struct members *members,
         arena_alloc_array(round->arena, choice->room_count, sizeof(*items));
     uint32_t n = add_clear_items(choice, members, job, count, items);
 
-    if (!whole_clear_choose(round->sched, items, n, count, round->arena)) {
+    if (!whole_clear_choose(round, items, n, count)) {
         return false;
     }
     for (uint32_t i = n; i > 0 && count; i--) {

@@ -71,7 +71,9 @@ struct oracle {
     /* Flows so far, the second of endless work only. */
     struct number flow[INSTANCE_QUEUES_MAX][2];
     int now;
-    bool is_over[INSTANCE_QUEUES_MAX];   /* its share */
+    bool is_over[INSTANCE_QUEUES_MAX]; /* its share */
+    /* What each has when the plan begins, by its weight. */
+    struct fraction held[INSTANCE_QUEUES_MAX];
     bool is_hopeless[INSTANCE_JOBS_MAX]; /* no node has room for its like */
     bool is_barred[INSTANCE_JOBS_MAX];   /* nor can one be reserved */
     int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */
@@ -329,9 +331,11 @@ struct price {
     int count;
     int ordinal; /* of who would win its place back first */
     uint64_t lost;
-    bool breaks; /* a gang */
-    int group;   /* all that go are surplus of it; 0: not so */
-    int pod;     /* of these, the highest id */
+    bool breaks;     /* a gang */
+    bool is_surplus; /* all that go, alone */
+    int best;        /* of that, a pod whose gang would keep it best */
+    int group;       /* all that go are surplus of it; 0: not so */
+    int pod;         /* of these, the highest id */
 };
 
 /* What a place on a node costs, and the rules that choose there: those given,
@@ -351,6 +355,9 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
 bool oracle_might_find_set(const struct oracle *o, int job);
 /* The price of what was decided since `first`. */
 struct price oracle_price_since(const struct oracle *o, int first);
+/* Below 0: the gang that `a` is of keeps its surplus before that of `b`; above
+ * it the other way.  0: one gang, or two of a queue without scores. */
+int oracle_surplus_order(const struct oracle *o, int a, int b);
 /* Which costs less. */
 int oracle_price_compare(const struct oracle *o, const struct price *a,
                          const struct price *b);

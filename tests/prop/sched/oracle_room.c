@@ -45,14 +45,17 @@ static bool kept_before(const struct oracle *o, const struct rules *rules,
     if (a->is_surplus != b->is_surplus) {
         return b->is_surplus;
     }
-    int c = a->is_surplus ? oracle_score_gangs(o, a->job, b->job) : 0;
+    int c = a->is_surplus ? oracle_surplus_order(o, a->job, b->job) : 0;
     if (c) {
-        return c < 0; /* of a queue that goes by scores */
+        return c < 0;
     }
-    if (a->yields != b->yields || a->is_evicted != b->is_evicted) {
-        return a->yields != b->yields ? b->yields : b->is_evicted;
+    if (a->yields != b->yields) {
+        return b->yields;
     }
-    if (a->is_evicted && a->ordinal != b->ordinal) {
+    if (!a->is_surplus && a->is_evicted != b->is_evicted) {
+        return b->is_evicted;
+    }
+    if (!a->is_surplus && a->is_evicted && a->ordinal != b->ordinal) {
         return a->ordinal < b->ordinal;
     }
     return a->leased != b->leased ? a->leased < b->leased

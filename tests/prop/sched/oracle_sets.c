@@ -32,17 +32,25 @@ static void add(const struct oracle *o, const struct victim *victim,
     int count = count_of(o, victim), gang = o->in->jobs[victim->job].gang;
     int64_t rank = rank_of(o, victim->job);
 
-    if (price->count == 0 && victim->is_surplus) {
-        price->group = gang;
-    } else if (!victim->is_surplus || gang != price->group) {
-        price->group = 0;
+    if (price->count == 0) {
+        price->is_surplus = victim->is_surplus;
+        price->group = victim->is_surplus ? gang : 0;
+        price->best = victim->job;
+    }
+    price->is_surplus &= victim->is_surplus;
+    price->group = price->is_surplus && gang == price->group ? gang : 0;
+    if (price->is_surplus &&
+        oracle_surplus_order(o, victim->job, price->best) < 0) {
+        price->best = victim->job;
     }
     price->pod = victim->job > price->pod ? victim->job : price->pod;
     price->rank_max = rank > price->rank_max ? rank : price->rank_max;
     price->rank_sum += rank * count;
     price->count += count;
     price->breaks |= victim->breaks;
-    if (victim->is_evicted && victim->ordinal < price->ordinal) {
+    /* Surplus has no turn in which it would come back. */
+    if (victim->is_evicted && !victim->is_surplus &&
+        victim->ordinal < price->ordinal) {
         price->ordinal = victim->ordinal;
     }
 }
@@ -84,6 +92,15 @@ static int order(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
+int oracle_surplus_order(const struct oracle *o, int a, int b)
+{
+    int left = o->in->jobs[a].queue, right = o->in->jobs[b].queue;
+    int c = fraction_compare(o->held[left], o->held[right]);
+
+    c = c ? c : order(left, right); /* who has less keeps; by name */
+    return c ? c : oracle_score_gangs(o, a, b);
+}
+
 static int compare_groups(const struct price *a, const struct price *b)
 {
     if (!a->group || !b->group) {
@@ -100,9 +117,9 @@ int oracle_price_compare(const struct oracle *o, const struct price *a,
 
     c = c ? c : order(a->rank_sum, b->rank_sum);
     c = c ? c : order(a->count, b->count);
-    /* Of a queue that goes by scores the rightmost gives. */
-    c = c || !a->group || !b->group ? c : oracle_score_gangs(o, b->pod, a->pod);
     c = c ? c : order(b->ordinal, a->ordinal);
+    c = c ? c : order(b->is_surplus, a->is_surplus);
+    c = c || !a->is_surplus ? c : oracle_surplus_order(o, b->best, a->best);
     c = c ? c : (a->lost > b->lost) - (a->lost < b->lost);
     return c ? c : compare_groups(a, b);
 }

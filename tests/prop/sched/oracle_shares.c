@@ -78,7 +78,7 @@ struct share {
     bool is_active, is_settled;
 };
 
-static void measure(const struct oracle *o, int queue, struct share *share)
+static void measure(struct oracle *o, int queue, struct share *share)
 {
     int used[INSTANCE_KINDS] = {0}, wanted[INSTANCE_KINDS] = {0};
     int limited = 0;
@@ -104,6 +104,7 @@ static void measure(const struct oracle *o, int queue, struct share *share)
     }
     int limit = instance_total(o->in, 0) * o->in->limit_percent * 10;
     wanted[0] += limited < limit ? limited : limit;
+    o->held[queue] = oracle_cost(o, queue, used).exact;
     share->actual = fraction_value(instance_cost(o->in, used));
     share->demand = fraction_value(instance_cost(o->in, wanted)) / 1000;
 }

@@ -4,6 +4,7 @@
  *
  *   - each finds what asking all nodes finds, which the planner asserts itself
  *   - a plan made without remembering anything is the same
+ *   - so it is where the nodes were added in the opposite order
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,30 +21,51 @@ static const char *const class_names[] = {NULL, "low", "high", "fixed"};
 static const char *const group_names[GROUPS] = {"g0", "g1", "g2", "g3",
                                                 "g4", "g5", "g6", "g7"};
 
+/* What was drawn for a world, to make it twice. */
+struct script {
+    struct tape *tape;
+    VEC(uint64_t) values;
+    size_t at;
+};
+
 struct room {
     int64_t free[PLACES_MAX];
     char names[PLACES_MAX][8];
+    uint32_t nodes[PLACES_MAX]; /* handles */
     uint32_t count;
 };
 
-static const char *draw_queue(struct tape *tape)
+static uint64_t pick(struct script *script, uint64_t low, uint64_t high)
 {
-    return queue_names[draw(tape, 0, ARRAY_COUNT(queue_names) - 1)];
+    if (script->at == script->values.count) {
+        VEC_PUSH(&script->values, draw(script->tape, low, high));
+    }
+    return script->values.items[script->at++];
 }
 
-static const char *draw_class(struct tape *tape)
+static const char *draw_queue(struct script *script)
 {
-    return class_names[draw(tape, 0, ARRAY_COUNT(class_names) - 1)];
+    return queue_names[pick(script, 0, ARRAY_COUNT(queue_names) - 1)];
 }
 
-static void add_nodes(struct world *w, struct tape *tape, struct room *room)
+static const char *draw_class(struct script *script)
 {
-    room->count = (uint32_t)draw(tape, 1, PLACES_MAX);
+    return class_names[pick(script, 0, ARRAY_COUNT(class_names) - 1)];
+}
+
+static void add_nodes(struct world *w, struct script *script, struct room *room,
+                      bool is_turned)
+{
+    room->count = (uint32_t)pick(script, 1, PLACES_MAX);
     for (uint32_t i = 0; i < room->count; i++) {
         (void)snprintf(room->names[i], sizeof(room->names[i]), "n%03u", i);
-        room->free[i] = (int64_t)draw(tape, 2, 6);
-        (void)world_node(w, &(struct world_node){.name = room->names[i],
-                                                 .cores = room->free[i]});
+        room->free[i] = (int64_t)pick(script, 2, 6);
+    }
+    for (uint32_t k = 0; k < room->count; k++) {
+        uint32_t i = is_turned ? room->count - 1 - k : k;
+        room->nodes[i] =
+            world_node(w, &(struct world_node){.name = room->names[i],
+                                               .cores = room->free[i]});
     }
 }
 
@@ -59,49 +81,49 @@ static void fill(struct world *w, struct room *room, uint32_t first,
         }
         if (node < room->count) {
             room->free[node] -= cores;
-            world_lease(w, first + i, node, 1 + i % 3);
+            world_lease(w, first + i, room->nodes[node], 1 + i % 3);
         }
     }
 }
 
-static void add_group(struct world *w, struct tape *tape, struct room *room,
+static void add_group(struct world *w, struct script *script, struct room *room,
                       uint32_t group)
 {
     struct gang_terms terms = {
-        .sub_group_count = (uint32_t)draw(tape, 1, 2),
-        .freezing_window_ms = draw(tape, 0, 3) ? 0 : 60000,
+        .sub_group_count = (uint32_t)pick(script, 1, 2),
+        .freezing_window_ms = pick(script, 0, 3) ? 0 : 60000,
     };
     struct world_job member = {
-        .queue = draw_queue(tape),
+        .queue = draw_queue(script),
         .gang = group_names[group],
-        .cores = (int64_t)draw(tape, 1, 2),
-        .priority_class = draw_class(tape),
+        .cores = (int64_t)pick(script, 1, 2),
+        .priority_class = draw_class(script),
     };
 
     for (uint32_t i = 0; i < terms.sub_group_count; i++) {
         struct sub_group *sub = &terms.sub_groups[i];
         sub->name = STR("s");
-        sub->max_count = (uint32_t)draw(tape, 1, i ? 4 : 60);
-        sub->min_count = (uint32_t)draw(tape, i == 0, sub->max_count);
+        sub->max_count = (uint32_t)pick(script, 1, i ? 4 : 60);
+        sub->min_count = (uint32_t)pick(script, i == 0, sub->max_count);
         sub->hops_max = HOPS_ANY;
     }
     uint32_t jobs = w->job_count;
     uint32_t first = world_submit_group(w, &member, &terms);
     uint32_t count = w->job_count - jobs;
     /* Some lack pods, so that they are joined. */
-    fill(w, room, first, count - (draw(tape, 0, 3) ? 0 : count / 4),
+    fill(w, room, first, count - (pick(script, 0, 3) ? 0 : count / 4),
          member.cores);
 }
 
-static void add_jobs(struct world *w, struct tape *tape, struct room *room,
+static void add_jobs(struct world *w, struct script *script, struct room *room,
                      bool is_running)
 {
     struct world_job job = {
-        .queue = draw_queue(tape),
-        .cores = (int64_t)draw(tape, 1, 3),
-        .priority_class = draw_class(tape),
+        .queue = draw_queue(script),
+        .cores = (int64_t)pick(script, 1, 3),
+        .priority_class = draw_class(script),
     };
-    uint32_t count = (uint32_t)draw(tape, 1, 40);
+    uint32_t count = (uint32_t)pick(script, 1, 40);
     uint32_t first = world_submit_many(w, &job, count);
 
     if (is_running) {
@@ -109,33 +131,33 @@ static void add_jobs(struct world *w, struct tape *tape, struct room *room,
     }
 }
 
-static void make(struct world *w, struct tape *tape)
+static void make(struct world *w, struct script *script, bool is_turned)
 {
     struct room *room = mem_alloc(sizeof(*room));
 
     world_init(w);
-    if (draw(tape, 0, 1)) {
+    if (pick(script, 0, 1)) {
         pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
     }
     world_restart(w);
     for (size_t i = 0; i < ARRAY_COUNT(queue_names); i++) {
-        if (draw(tape, 0, 3)) {
-            world_queue(w, queue_names[i], draw(tape, 0, 2) ? 1 : 2);
+        if (pick(script, 0, 3)) {
+            world_queue(w, queue_names[i], pick(script, 0, 2) ? 1 : 2);
         } else {
             world_queue_by(w, queue_names[i],
                            &(struct queue_record){.ordering = QUEUE_BY_CFS});
         }
     }
     sched_preemption_set(w->sched, false); /* a pool object */
-    add_nodes(w, tape, room);
-    for (uint32_t i = (uint32_t)draw(tape, 0, GROUPS); i > 0; i--) {
-        add_group(w, tape, room, i - 1);
+    add_nodes(w, script, room, is_turned);
+    for (uint32_t i = (uint32_t)pick(script, 0, GROUPS); i > 0; i--) {
+        add_group(w, script, room, i - 1);
     }
-    for (uint64_t i = draw(tape, 0, 4); i > 0; i--) {
-        add_jobs(w, tape, room, true);
+    for (uint64_t i = pick(script, 0, 4); i > 0; i--) {
+        add_jobs(w, script, room, true);
     }
-    for (uint64_t i = draw(tape, 1, 6); i > 0; i--) {
-        add_jobs(w, tape, room, false);
+    for (uint64_t i = pick(script, 1, 6); i > 0; i--) {
+        add_jobs(w, script, room, false);
     }
     sched_set_time(w->sched, NOW_MS);
     mem_free(room);
@@ -174,18 +196,57 @@ static bool plans_are_the_same(struct world *w)
 static bool remembering_changes_nothing(struct tape *tape)
 {
     struct world *w = mem_alloc(sizeof(*w));
+    struct script script = {.tape = tape};
 
-    make(w, tape);
+    make(w, &script, false);
     bool holds = plans_are_the_same(w);
     world_fini(w);
     mem_free(w);
+    VEC_FREE(&script.values);
+    return holds;
+}
+
+/* Whether the plan is the same where node handles go the other way. */
+static bool is_turned_same(const struct world *w, const struct world *turned)
+{
+    const struct sched_plan *a = &w->plan, *b = &turned->plan;
+    uint32_t last = (uint32_t)w->sched->nodes.count - 1;
+    bool holds = a->decision_count == b->decision_count;
+
+    for (uint32_t i = 0; holds && i < a->decision_count; i++) {
+        struct sched_decision decision = b->decisions[i];
+        decision.node = decision.node == NONE ? NONE : last - decision.node;
+        holds = is_same(&a->decisions[i], &decision);
+    }
+    return holds;
+}
+
+static bool the_order_of_nodes_changes_nothing(struct tape *tape)
+{
+    struct world *worlds = mem_alloc_array(2, sizeof(*worlds));
+    struct script script = {.tape = tape};
+
+    for (int i = 0; i < 2; i++) {
+        script.at = 0;
+        make(&worlds[i], &script, i);
+        sched_plan(worlds[i].sched, NOW_MS, ROUND_BALANCE, 4000,
+                   &worlds[i].plan);
+    }
+    bool holds = is_turned_same(&worlds[0], &worlds[1]);
+    for (int i = 0; i < 2; i++) {
+        world_fini(&worlds[i]);
+    }
+    mem_free(worlds);
+    VEC_FREE(&script.values);
     return holds;
 }
 
 int main(void)
 {
-    return prop_check("remembering_changes_nothing",
-                      remembering_changes_nothing, RUNS, 0)
-               ? 0
-               : 1;
+    bool holds = prop_check("remembering_changes_nothing",
+                            remembering_changes_nothing, RUNS, 0);
+
+    holds &= prop_check("the_order_of_nodes_changes_nothing",
+                        the_order_of_nodes_changes_nothing, RUNS, 0);
+    return holds ? 0 : 1;
 }

@@ -294,6 +294,94 @@ static void a_queue_with_nothing_but_spare_pods_is_active(void **state)
     assert_int_equal(w->preempted_count, 1);
 }
 
+/* Two grown groups of a queue that goes by scores, and a job of it, have a node
+ * each; these are added in an order of `ways`.  Who makes room for a job of B:
+ * the first group, the second, or the job. */
+static uint32_t who_goes(const uint32_t ways[3])
+{
+    static const char *const names[3] = {"n0", "n1", "n2"};
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct world *w = mem_alloc(sizeof(*w));
+    uint32_t nodes[3], firsts[3];
+
+    world_init(w);
+    world_queue_by(w, "A", &(struct queue_record){.ordering = QUEUE_BY_CFS});
+    uint32_t far = world_node(w, &(struct world_node){"far", .cores = 2});
+    for (uint32_t i = 0; i < 3; i++) {
+        nodes[ways[i]] = world_node(w, &(struct world_node){
+                                           .name = names[ways[i]],
+                                           .cores = 1,
+                                           .label_key = "on",
+                                           .label_value = "near",
+                                       });
+    }
+    firsts[0] = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g0"}, &terms);
+    firsts[1] = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g1"}, &terms);
+    firsts[2] = world_submit(w, &(struct world_job){.queue = "A"});
+    /* The job's turn comes between those of the groups, of which the second
+     * is the rightmost. */
+    world_lease(w, firsts[1], nodes[1], 10);
+    world_lease(w, firsts[2], nodes[2], 20);
+    world_lease(w, firsts[0], nodes[0], 30);
+    world_lease(w, firsts[0] + 1, far, 40);
+    world_lease(w, firsts[1] + 1, far, 40);
+    uint32_t job = world_submit(w, &(struct world_job){
+                                       .queue = "B",
+                                       .selector_key = "on",
+                                       .selector_value = "near",
+                                   });
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->preempted_count, 1);
+    uint32_t where = (uint32_t)(world_node_of(w, job)[1] - '0');
+    assert_true(sched_is_consistent(w->sched));
+    world_fini(w);
+    mem_free(w);
+    return where;
+}
+
+static void the_order_of_nodes_chooses_no_surplus(void **state)
+{
+    static const uint32_t ways[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                       {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(ways); i++) {
+        assert_int_equal(who_goes(ways[i]), 1);
+    }
+}
+
+static void the_queue_that_has_most_gives_its_surplus_first(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 5});
+    uint32_t less = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "a"}, &terms);
+    uint32_t more = world_submit_group(
+        w, &(struct world_job){.queue = "B", .gang = "b"}, &terms);
+    uint32_t plain = world_submit(w, &(struct world_job){.queue = "B"});
+
+    /* That of A is younger, and would go first within one queue. */
+    world_lease(w, more, n, 0);
+    world_lease(w, more + 1, n, 0);
+    world_lease(w, plain, n, 0);
+    world_lease(w, less, n, 0);
+    world_lease(w, less + 1, n, 50);
+    (void)world_submit(w, &(struct world_job){.queue = "C"});
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->preempted_count, 1);
+    assert_int_equal(world_running_of(w, less, 2), 2);
+    assert_int_equal(world_running_of(w, more, 2), 1);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -310,6 +398,8 @@ int main(void)
         SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
         SCENARIO(a_gang_that_is_taken_keeps_no_gpus),
         SCENARIO(a_queue_with_nothing_but_spare_pods_is_active),
+        cmocka_unit_test(the_order_of_nodes_chooses_no_surplus),
+        SCENARIO(the_queue_that_has_most_gives_its_surplus_first),
     };
 
     return RUN_TESTS(tests);
