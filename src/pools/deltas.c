@@ -1,3 +1,4 @@
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* What the plan in the making may have taken for granted. */

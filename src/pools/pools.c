@@ -1,6 +1,7 @@
 /* The state as a whole, queues and time. */
 #include "pools/pools.h"
 
+#include "pools/posts.h"
 #include "pools/router.h"
 
 struct pools *pools_create(const struct policy *policy)

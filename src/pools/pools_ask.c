@@ -1,4 +1,5 @@
 /* Questions, answered by the shard that knows. */
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* The shard of a job, and its number there; NULL: it is being planned. */

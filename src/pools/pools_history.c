@@ -1,6 +1,7 @@
 /* What a checkpoint must carry, shard by shard. */
 #include <stdlib.h>
 
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* Where a single state has its version; of the first form borrowers that wait

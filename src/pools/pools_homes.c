@@ -1,4 +1,5 @@
 /* Homes: where a job belongs, and how it gets there. */
+#include "pools/posts.h"
 #include "pools/router.h"
 
 struct shard *job_home(const struct pools *pools, uint32_t job)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* The tables. */

@@ -1,5 +1,6 @@
 #include "pools/lenders.h"
 #include "pools/match.h"
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* One job's questions. */

@@ -1,4 +1,5 @@
 /* What the shard of a job is told of it that moves it nowhere. */
+#include "pools/posts.h"
 #include "pools/router.h"
 
 static void apply_avoid(struct pools *pools, struct shard *shard,

@@ -1,6 +1,7 @@
 /* Pool objects and their shards. */
 #include <string.h>
 
+#include "pools/posts.h"
 #include "pools/router.h"
 
 /* Names. */

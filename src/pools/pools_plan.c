@@ -1,4 +1,5 @@
 /* Plans of a shard, and what of them still stands. */
+#include "pools/posts.h"
 #include "pools/router.h"
 
 struct sched *pools_plan_begin(struct pools *pools, uint32_t index)

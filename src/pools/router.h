@@ -7,6 +7,8 @@
  * applied at once, or kept while the shard is being planned.  The router's
  * own tables are always as of the last delta.
  *
+ * Nodes have a header of their own: posts.h.
+ *
  * Nothing is decided by the order of these tables, which depends on history.
  */
 #pragma once
@@ -414,29 +416,6 @@ void class_unpin(struct pools *pools, uint32_t class_index);
 void classes_settle(struct pools *pools);
 /* Free the table of classes. */
 void router_kinds_fini(struct pools *pools);
-
-/* pools_nodes.c */
-
-/* A shard's handle of a node, made when it is new there. */
-uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
-/* The router's handle of a shard's node. */
-uint32_t node_back(const struct shard *shard, uint32_t local);
-/* All nodes and executors of the Default shard are the router's. */
-void nodes_adopt(struct pools *pools);
-/* A lease or a delta more (1) or less (-1) speaks of a node. */
-void post_use(struct pools *pools, uint32_t node, int sign);
-/* Nodes that waited for a shard to be back go on. */
-void posts_settle(struct pools *pools, struct shard *shard);
-/* A node that is gone was in that shard, and of that pool; nothing of it is
- * known yet. */
-void post_restore(struct pools *pools, struct str executor, struct str name,
-                  struct str pool, const struct shard *in);
-/* The nodes of a shard that ends are Default's, absent until told again. */
-void posts_leave(struct pools *pools, const struct shard *shard);
-/* Give back what nobody speaks of. */
-void posts_release(struct pools *pools);
-/* Free the table of nodes. */
-void posts_fini(struct pools *pools);
 
 /* pools_objects.c */
 
