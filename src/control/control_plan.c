@@ -19,6 +19,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         struct job_view head;
         jobs_get(c->jobs, decision->yields_to, &head);
         run.yields_to = head.id;
+        run.yields_at_once = decision->yields_at_once;
     }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
     decisions.events[0].leased.is_growth = decision->is_scaling;

@@ -70,7 +70,8 @@ struct job_run {
     /* Of a lease to be made; not kept. */
     bool is_backfilled;
     struct job_id yields_to; /* or none */
-    int64_t excess_charge;   /* 0: none */
+    bool yields_at_once;
+    int64_t excess_charge; /* 0: none */
 };
 
 /* One job, for reading. */

@@ -99,17 +99,19 @@ static void apply_yield(struct pools *pools, struct shard *shard,
                         const struct delta *delta)
 {
     (void)pools;
-    sched_job_yield(shard->sched, delta->job, delta->other);
+    sched_job_yield(shard->sched, delta->job, delta->other, delta->flag);
 }
 
-void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job)
+void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
+                     bool is_at_once)
 {
     struct delta delta = delta_of(apply_yield);
 
     if (!pools->is_mapped) {
-        sched_job_yield(first_of(pools), job, for_job);
+        sched_job_yield(first_of(pools), job, for_job, is_at_once);
     } else if (shard_of(pools, job) == shard_of(pools, for_job)) {
         delta.other = job_place(pools, for_job)->local;
+        delta.flag = is_at_once;
         job_tell(pools, job, &delta);
     }
 }

@@ -304,7 +304,8 @@ bool sched_job_admission(const struct sched *sched, uint32_t job,
 
 /* Yielders. */
 
-void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job)
+void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
+                     bool is_at_once)
 {
     uint32_t p, index = sched->jobs.items[job].run;
     const struct admitted *entry =
@@ -317,16 +318,18 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job)
     if (!entry || sched->runs.items[index].yields_to) {
         return;
     }
-    admitted_note_yielder(sched, index, entry->serial);
+    admitted_note_yielder(sched, index, entry->serial, is_at_once);
 }
 
-void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial)
+void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial,
+                           bool is_at_once)
 {
     struct run *run = &sched->runs.items[index];
 
     ASSERT(run->yields_to == 0 && serial != 0);
     sched->version++;
     run->yields_to = serial;
+    run->yields_at_once = is_at_once;
     sched->change_counts[run->node]++;
     run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
@@ -343,6 +346,7 @@ void admitted_forget_yielder(struct sched *sched, uint32_t index)
     sched->yielders.items[run->yield_place] = last;
     sched->runs.items[last].yield_place = run->yield_place;
     run->yields_to = 0;
+    run->yields_at_once = false;
     sched->change_counts[run->node]++;
 }
 

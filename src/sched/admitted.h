@@ -44,7 +44,8 @@ void admitted_unmark(struct sched *sched, uint32_t job);
 /* The policy changed: lists of pools that keep none are emptied. */
 void admitted_check_policy(struct sched *sched);
 /* A run yields to the entry with a serial number. */
-void admitted_note_yielder(struct sched *sched, uint32_t run, uint32_t serial);
+void admitted_note_yielder(struct sched *sched, uint32_t run, uint32_t serial,
+                           bool is_at_once);
 /* A run ends: it yields to nobody. */
 void admitted_forget_yielder(struct sched *sched, uint32_t run);
 /* The section `admitted` of the history. */

@@ -37,6 +37,7 @@ static void pack_pool(const struct sched *sched, const struct pool *pool,
 struct packed {
     struct job_id id;
     uint32_t job, serial;
+    bool is_at_once;
 };
 
 static int compare_packed(const void *a, const void *b)
@@ -55,13 +56,14 @@ static void pack_yielders(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &sched->runs.items[sched->yielders.items[i]];
         list[i] = (struct packed){sched->jobs.items[run->job].id, run->job,
-                                  run->yields_to};
+                                  run->yields_to, run->yields_at_once};
     }
     qsort(list, count, sizeof(*list), compare_packed);
     pack_u64(buf, count);
     for (size_t i = 0; i < count; i++) {
         pack_id(buf, sched, list[i].job);
         pack_u64(buf, list[i].serial);
+        pack_u64(buf, list[i].is_at_once);
     }
 }
 
@@ -104,12 +106,14 @@ static void unpack_yielder(struct sched *sched, struct history_reader *reader)
 {
     uint32_t job = unpack_job(sched, reader);
     uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
+    bool is_at_once = reader->version > 1 && unpack_count(&reader->pack, 1);
 
     if (job == NONE || serial == 0 || sched->jobs.items[job].run == NONE ||
         sched->runs.items[sched->jobs.items[job].run].yields_to) {
         reader->pack.is_bad = true;
     } else if (!reader->pack.is_bad) {
-        admitted_note_yielder(sched, sched->jobs.items[job].run, serial);
+        admitted_note_yielder(sched, sched->jobs.items[job].run, serial,
+                              is_at_once);
     }
 }
 

@@ -28,6 +28,13 @@ static uint32_t count_on(struct round *round, uint32_t class_index,
     return reserve_pass_count(round, round->reserve.own, class, node, count);
 }
 
+/* What it is counted beside: nothing, or what is reserved; which what gangs
+ * grow by may use. */
+static uint32_t beside(const struct round *round)
+{
+    return round->reserve.hold ? 1 + round->is_growing : 0;
+}
+
 static void count_node(struct round *round, uint32_t class_index, uint32_t job,
                        struct domain_room *room, uint32_t place)
 {
@@ -71,7 +78,7 @@ static void count_all(struct round *round, uint32_t class_index, uint32_t job,
     }
     round->counters->nodes_examined += room->topology->node_count;
     room->moved_seen = (uint32_t)round->moved.count;
-    room->reserved_by = round->reserve.hold != NULL;
+    room->reserved_by = beside(round);
     sum_domains(room);
 }
 
@@ -122,7 +129,7 @@ static struct domain_room *follow(struct round *round, uint32_t class_index,
     size_t moved = round->moved.count - room->moved_seen;
     if (round->reserve.own ||
         moved > room->topology->node_count / RECOUNT_PART ||
-        room->reserved_by != (round->reserve.hold != NULL)) {
+        room->reserved_by != beside(round)) {
         count_all(round, class_index, job, room);
     }
     for (; room->moved_seen < round->moved.count; room->moved_seen++) {

@@ -537,6 +537,7 @@ void growth_step(struct round *round)
         return;
     }
     growth_measure(&growth);
+    round->is_growing = true;
     growth.costs = arena_alloc_array(round->arena, sched->queues.count,
                                      sizeof(*growth.costs));
     growth.is_cost_known = arena_alloc_array(round->arena, sched->queues.count,
@@ -551,7 +552,7 @@ void growth_step(struct round *round)
     round->is_cut |= elastic_step(growth.units, growth.unit_count, &rules,
                                   &space, round->arena);
     decide_all(&growth);
-    round->keeps_gpus = false;
+    round->keeps_gpus = round->is_growing = false;
     VEC_FREE(&growth.changes);
     map_fini(&growth.full);
 }

@@ -12,8 +12,9 @@
  * A pod more takes the free place that the node order says, in the cluster
  * and under the label value of its gang; where the pool names levels, in the
  * lowest domain that has a place (near_place.h).  It is charged nothing, and
- * what is reserved for admitted work bounds it as it bounds work of its
- * lifetime.
+ * passes what is reserved for admitted work as work of lifetime 0 does,
+ * whatever its class says: it yields to that work at once (model.md 2.11,
+ * UM-10), also when it is above its gang's minimum no more.
  *
  * Decisions are one group for each unit; a pod that moves from one unit to
  * another is one group of both.

@@ -21,7 +21,7 @@ enum {
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
     {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
-    {"admitted", 1, admitted_pack, admitted_unpack},
+    {"admitted", 2, admitted_pack, admitted_unpack}, /* 1: none at once */
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
     {"penalties", 1, penalty_pack, penalty_unpack},

@@ -25,7 +25,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->is_blocked_all = false;
         class->is_barred = sweep_barred_class(round, class);
         class->cached_node = NONE;
-        class->has_cursor = class->was_kept = false;
+        class->has_cursor = class->was_kept = class->was_growing = false;
         class->kinds = NULL;
         class->requirement = NULL;
         class->climb = NULL;

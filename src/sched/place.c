@@ -281,14 +281,18 @@ static void set_cursor(const struct round *round, struct class *class,
 }
 
 /* What was learnt while nodes with GPUs were kept holds no longer when they
- * are not. */
+ * are not; nor what was learnt beside a reservation, for gangs that grow. */
 static void note_keeping(const struct round *round, struct class *class)
 {
-    if (class->was_kept && !round->keeps_gpus) {
+    bool opens =
+        round->is_growing && !class->was_growing && round->reserve.hold;
+
+    if ((class->was_kept && !round->keeps_gpus) || opens) {
         class->cached_node = NONE;
         class->has_cursor = false;
     }
     class->was_kept = round->keeps_gpus;
+    class->was_growing = round->is_growing;
 }
 
 uint32_t place_find(const struct search *search)

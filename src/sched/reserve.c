@@ -35,40 +35,53 @@ static struct reserved_node *find_node(const struct reservation *reservation,
                : NULL;
 }
 
-/* How the class makes way in time, on whichever node; a more urgent one does
- * not yield. */
+/* The lifetime by which a class passes: what gangs grow by has none. */
+static int64_t lifetime_of(const struct round *round, const struct class *class)
+{
+    return round->is_growing ? 0 : class->lifetime_ms;
+}
+
+/* How the class makes way in time, on whichever node, if it is given such a
+ * lifetime; a more urgent one does not yield. */
 static enum pass pass_in_time(const struct reservation *reservation,
-                              const struct class *class, int64_t now_ms)
+                              const struct class *class, int64_t lifetime_ms,
+                              int64_t now_ms)
 {
     int64_t start_ms = reservation->start_ms;
     bool may_yield =
         !reservation->is_unlisted && class->level <= reservation->level;
 
     if (start_ms == SCHED_START_UNKNOWN) {
-        return may_yield && class->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
+        return may_yield && lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
     }
     if (later(now_ms, class->deadline_ms) <= start_ms) {
         return PASS_BOUND;
     }
-    return may_yield && later(now_ms, class->lifetime_ms) <= start_ms
-               ? PASS_YIELDS
-               : PASS_NO;
+    return may_yield && later(now_ms, lifetime_ms) <= start_ms ? PASS_YIELDS
+                                                               : PASS_NO;
 }
 
-enum pass reserve_pass_at(const struct reservation *reservation,
-                          const struct class *class, uint32_t node,
-                          int64_t now_ms)
+static enum pass pass_at(const struct reservation *reservation,
+                         const struct class *class, int64_t lifetime_ms,
+                         uint32_t node, int64_t now_ms)
 {
     const struct reserved_node *reserved = find_node(reservation, node);
 
     if (!reserved || class->level > reservation->level) {
         return PASS_BESIDE;
     }
-    enum pass pass = pass_in_time(reservation, class, now_ms);
+    enum pass pass = pass_in_time(reservation, class, lifetime_ms, now_ms);
     if (pass == PASS_NO && amounts_fit(&class->request, &reserved->extra)) {
         pass = PASS_BESIDE;
     }
     return pass;
+}
+
+enum pass reserve_pass_at(const struct reservation *reservation,
+                          const struct class *class, uint32_t node,
+                          int64_t now_ms)
+{
+    return pass_at(reservation, class, class->lifetime_ms, node, now_ms);
 }
 
 /* A class counts for nothing where its jobs are foreign. */
@@ -95,7 +108,8 @@ enum pass reserve_pass(const struct round *round,
     if (round->is_lending && class->level > reservation->level) {
         return lending_pass(reservation, class, node, round->now_ms);
     }
-    return reserve_pass_at(reservation, class, node, round->now_ms);
+    return pass_at(reservation, class, lifetime_of(round, class), node,
+                   round->now_ms);
 }
 
 uint32_t reserve_pass_count(const struct round *round,
@@ -111,7 +125,8 @@ uint32_t reserve_pass_count(const struct round *round,
     }
     const struct reserved_node *reserved = find_node(reservation, node);
     if (!reserved || class->level > reservation->level ||
-        pass_in_time(reservation, class, round->now_ms) != PASS_NO) {
+        pass_in_time(reservation, class, lifetime_of(round, class),
+                     round->now_ms) != PASS_NO) {
         return count;
     }
     uint32_t beside = amounts_times(&class->request, &reserved->extra);
@@ -127,8 +142,8 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
             ? find_node(reservation, node)
             : NULL;
 
-    if (reserved &&
-        pass_in_time(reservation, class, round->now_ms) == PASS_NO) {
+    if (reserved && pass_in_time(reservation, class, lifetime_of(round, class),
+                                 round->now_ms) == PASS_NO) {
         amounts_add_times(&reserved->extra, &class->request, -count);
     }
 }
@@ -174,9 +189,9 @@ static void mark_queues(struct reserving *r)
 }
 
 /* When a job of a class that began at `start_ms` is gone; it may be held to
- * its lifetime, or not. */
+ * such a lifetime, or LIFETIME_INFINITE. */
 static int64_t bound_of(struct reserving *r, const struct class *class,
-                        int64_t start_ms, bool may_go)
+                        int64_t start_ms, int64_t lifetime_ms)
 {
     int64_t now_ms = r->round->now_ms;
     int64_t bound_ms = later(start_ms, class->deadline_ms);
@@ -185,11 +200,16 @@ static int64_t bound_of(struct reserving *r, const struct class *class,
         bound_ms = now_ms + 1; /* overdue */
         r->is_moving = true;
     }
-    if (may_go && class->lifetime_ms != LIFETIME_INFINITE) {
-        int64_t ripe_ms = later(start_ms, class->lifetime_ms);
+    if (lifetime_ms != LIFETIME_INFINITE) {
+        int64_t ripe_ms = later(start_ms, lifetime_ms);
         bound_ms = ripe_ms < bound_ms ? ripe_ms : bound_ms;
     }
     return bound_ms;
+}
+
+bool reserve_goes_at_once(const struct run *run, uint32_t serial)
+{
+    return run->yields_to && run->yields_to == serial && run->yields_at_once;
 }
 
 static int64_t bound_of_run(struct reserving *r, const struct run *run)
@@ -207,7 +227,11 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
         has_urgency(sched)) {
         return INT64_MIN;
     }
-    int64_t bound_ms = bound_of(r, class, start_ms, may_go);
+    int64_t lifetime_ms = !may_go ? LIFETIME_INFINITE
+                          : reserve_goes_at_once(run, r->claim->serial)
+                              ? 0
+                              : class->lifetime_ms;
+    int64_t bound_ms = bound_of(r, class, start_ms, lifetime_ms);
     if (!has_started && bound_ms > round->now_ms && bound_ms < r->moving_ms) {
         r->moving_ms = bound_ms;
     }
@@ -247,6 +271,9 @@ static bool is_told(const struct reserving *r, const struct run *run)
     uint32_t queue = r->round->sched->accounts.items[run->account].queue;
     bool is_yielder = run->yields_to && run->yields_to == r->claim->serial;
 
+    if (reserve_goes_at_once(run, r->claim->serial)) {
+        return run->is_preemptible && run->level < r->claim->level;
+    }
     return !run->is_preemptible || run->level < r->claim->level ||
            (!is_yielder && (run->level > r->claim->level || !r->may_go[queue]));
 }
@@ -291,8 +318,11 @@ static void gather(struct reserving *r, uint32_t node)
         const struct class *class = class_at(round, entry->class_index);
         bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
         for (uint32_t i = 0; i < entry->count; i++) {
-            add_release(r, node, bound_of(r, class, round->now_ms, may_go),
-                        &class->request);
+            add_release(
+                r, node,
+                bound_of(r, class, round->now_ms,
+                         may_go ? class->lifetime_ms : LIFETIME_INFINITE),
+                &class->request);
         }
     }
 }

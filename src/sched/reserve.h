@@ -153,6 +153,8 @@ static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
     return m->is_of_gang ? &m->counts.items[node].seen
                          : &m->nodes.items[node].seen;
 }
+/* Whether a run gives way to an admitted gang whatever its age. */
+bool reserve_goes_at_once(const struct run *run, uint32_t serial);
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
 {

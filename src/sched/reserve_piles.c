@@ -53,14 +53,17 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
                     const struct run *run, int64_t now_ms, struct piles *piles)
 {
     bool is_yielder = run->yields_to && run->yields_to == m->serial;
+    bool is_at_once = reserve_goes_at_once(run, m->serial);
 
-    if (run->state == RUN_PREEMPTED || !run->is_preemptible ||
-        run->level < m->level || (run->level > m->level && !is_yielder)) {
+    if (run->state == RUN_PREEMPTED ||
+        (is_at_once ? run->is_preemptible && run->level < m->level
+                    : !run->is_preemptible || run->level < m->level ||
+                          (run->level > m->level && !is_yielder))) {
         return true; /* gone, in the sums of levels, or there for good */
     }
     const struct class *class =
         &sched->classes.items[class_of_job(sched, run->job)];
-    int when = goes(class);
+    int when = is_at_once ? 1 : goes(class);
     if (when == 0) {
         return true;
     }

@@ -40,6 +40,7 @@ static void note_pass(const struct round *round,
     decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
     if (pass == PASS_YIELDS) {
         decision->yields_to = hold->job;
+        decision->yields_at_once = round->is_growing;
     }
     if (own && decision->yields_to == NONE &&
         reserve_pass(round, own, class, decision->node) == PASS_YIELDS) {

@@ -192,6 +192,7 @@ struct round {
     size_t decision_first; /* of this round */
     bool keeps_gpus; /* work that asks for none keeps off nodes with GPUs */
     bool is_lending; /* the pass for foreign work: see lend.h */
+    bool is_growing; /* the step of gangs: what is leased has no lifetime */
 
     struct unit *units;
     uint32_t unit_count;

@@ -153,10 +153,11 @@ int64_t sched_job_age_of(const struct sched *sched, uint32_t job);
  * then others lose their places before it, where that is possible (model.md
  * 6.6).  Nothing while it waits; forgotten when its run ends. */
 void sched_job_protect(struct sched *sched, uint32_t job, bool is_protected);
-/* A leased job gives way to the admitted job `for_job` once it is as old as
- * its lifetime, whatever its queue has; nothing when that one is not
- * admitted, or this one yields to another already. */
-void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job);
+/* A leased job gives way to the admitted job `for_job`, once it is as old as
+ * its lifetime or whatever its age, and whatever its queue has; nothing when
+ * that one is not admitted, or this one yields to another already. */
+void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
+                     bool is_at_once);
 
 /* A job, or its gang, took a place for fairness, or is about to give one up
  * because it had promised to: it takes none for fairness until the policy's
@@ -374,6 +375,7 @@ struct sched_decision {
      * lifetime, so that it yields to this job (or NONE). */
     bool is_backfilled;
     uint32_t yields_to;
+    bool yields_at_once; /* whatever its lifetime: its gang grew by it */
     /* ADMIT: the pool (of the policy's), and when it starts at the latest, or
      * SCHED_START_UNKNOWN. */
     uint32_t pool_index;

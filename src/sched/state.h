@@ -68,7 +68,8 @@ struct class
      * will do, but for those that moved since. */
     uint64_t *kinds; /* a bit each: asked about, and then allowed */
     bool has_cursor;
-    bool was_kept; /* maybe from nodes with GPUs, while that was so */
+    bool was_kept;    /* maybe from nodes with GPUs, while that was so */
+    bool was_growing; /* what was learnt is for what gangs grow by */
     uint64_t cursor_key;
     uint32_t cursor_rank;
     uint32_t moved_seen; /* of round.moved */
@@ -295,9 +296,10 @@ struct run {
     uint8_t level;
     uint8_t state; /* enum run_state; STEADY between plans */
     bool is_preemptible;
-    bool is_protected; /* by a disruption budget; see budgets.h */
-    bool is_held;      /* counts in its node's held_count */
-    uint32_t unit;     /* of the round that evicted it */
+    bool yields_at_once; /* to whom it yields, whatever its lifetime */
+    bool is_protected;   /* by a disruption budget; see budgets.h */
+    bool is_held;        /* counts in its node's held_count */
+    uint32_t unit;       /* of the round that evicted it */
 };
 
 struct node {

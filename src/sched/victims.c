@@ -25,12 +25,13 @@ static bool is_in_group(const struct search *search, uint32_t node)
     return !search->only;
 }
 
-/* Whether a run promised to give way to what is being placed, and is old
- * enough to be held to it. */
+/* Whether a run promised to give way to what is being placed, and at once, or
+ * is old enough to be held to it. */
 static bool is_yielder(const struct round *round, const struct run *run)
 {
     return round->reserve.asking && run->yields_to == round->reserve.asking &&
-           run->state != RUN_PREEMPTED && round_is_ripe(round, run);
+           run->state != RUN_PREEMPTED &&
+           (run->yields_at_once || round_is_ripe(round, run));
 }
 
 /* A search looks at the node of each yielder, which would be the same node many

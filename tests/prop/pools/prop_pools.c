@@ -295,8 +295,10 @@ static bool is_same(const struct sched_decision *a,
            a->priority == b->priority && a->charge == b->charge &&
            a->for_job == b->for_job && a->group == b->group &&
            a->is_backfilled == b->is_backfilled &&
-           a->yields_to == b->yields_to && a->pool_index == b->pool_index &&
-           a->start_ms == b->start_ms && a->is_scaling == b->is_scaling;
+           a->yields_to == b->yields_to &&
+           a->yields_at_once == b->yields_at_once &&
+           a->pool_index == b->pool_index && a->start_ms == b->start_ms &&
+           a->is_scaling == b->is_scaling;
 }
 
 static bool is_same_plan(const struct sched_plan *a, const struct sched_plan *b)

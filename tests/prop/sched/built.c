@@ -281,7 +281,8 @@ void built_apply(struct built *built, const struct sched_decision *decision,
             sched_job_age_from(built->sched, decision->job, now);
         }
         if (decision->yields_to != SCHED_NONE) {
-            sched_job_yield(built->sched, decision->job, decision->yields_to);
+            sched_job_yield(built->sched, decision->job, decision->yields_to,
+                            decision->yields_at_once);
         }
         break;
     case SCHED_ADMIT:

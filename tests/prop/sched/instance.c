@@ -121,6 +121,7 @@ static void apply_lease(struct instance *instance,
     job->yields_to = decision->yields_to == SCHED_NONE
                          ? 0
                          : instance->jobs[decision->yields_to].admitted;
+    job->yields_at_once = decision->yields_at_once;
     if (decision->is_by_share) {
         instance_truce(instance, index, now);
     }

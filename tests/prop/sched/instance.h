@@ -91,12 +91,13 @@ struct instance_job {
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
     int leased;
-    int lifetime;      /* ms, or BY_CLASS, ENDLESS */
-    int deadline;      /* ms; 0: none */
-    int started;       /* its age counts from then; or NOT_STARTED */
-    int admitted;      /* the serial number of its admission, or 0 */
-    int promised;      /* it starts then at the latest, or INT_MAX */
-    int yields_to;     /* a serial number, or 0 */
+    int lifetime;  /* ms, or BY_CLASS, ENDLESS */
+    int deadline;  /* ms; 0: none */
+    int started;   /* its age counts from then; or NOT_STARTED */
+    int admitted;  /* the serial number of its admission, or 0 */
+    int promised;  /* it starts then at the latest, or INT_MAX */
+    int yields_to; /* a serial number, or 0 */
+    bool yields_at_once;
     int pool;          /* that it is for, or ANY_POOL; where there are two */
     bool is_elsewhere; /* a pool planned before starts it; it still wants */
     bool is_away;      /* runs on nodes that are not its home */

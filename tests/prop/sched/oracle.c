@@ -18,6 +18,7 @@ void oracle_decide(struct oracle *o, enum sched_action action,
         enum pass pass = oracle_pass(o, job, node);
         decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
         decision->yields_to = pass == PASS_YIELDS ? o->hold.unit : NO_NODE;
+        decision->yields_at_once = pass == PASS_YIELDS && o->is_growing;
     }
 }
 

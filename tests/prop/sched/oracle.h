@@ -16,8 +16,9 @@ struct oracle_decision {
     int job, node, for_job;
     bool is_backfilled;
     int yields_to; /* or NO_NODE */
-    int level;     /* LEASE: its priority there */
-    int start;     /* ADMIT: promised, or INT_MAX */
+    bool yields_at_once;
+    int level; /* LEASE: its priority there */
+    int start; /* ADMIT: promised, or INT_MAX */
     bool is_scaling;
     bool is_by_share; /* others lose their places for it, for fairness */
     double charge;    /* LEASE, in millionths of the pool x ms */

@@ -45,7 +45,7 @@ bool oracle_is_bounded(const struct oracle *o, int job)
 enum pass oracle_pass(const struct oracle *o, int job, int node)
 {
     const struct hold *hold = &o->hold;
-    int lifetime = lifetime_of(o, job);
+    int lifetime = o->is_growing ? 0 : lifetime_of(o, job);
 
     if (!hold->is_made || !hold->is_reserved[node] ||
         oracle_level(o, job) > oracle_level(o, hold->unit)) {
@@ -61,13 +61,18 @@ enum pass oracle_pass(const struct oracle *o, int job, int node)
     return oracle_fits(o, job, hold->extra[node]) ? PASS_BESIDE : PASS_NO;
 }
 
+static bool yields_to_hold(const struct oracle *o, int job)
+{
+    return o->in->jobs[job].yields_to && o->status[job] != PLACED &&
+           o->in->jobs[job].yields_to == o->hold.serial;
+}
+
 /* Whether it would be evicted for the unit once it is old enough. */
 static bool would_go(const struct oracle *o, int job, int unit)
 {
     int queue = o->in->jobs[job].queue, amounts[INSTANCE_KINDS] = {0};
 
-    if (o->in->jobs[job].yields_to && o->status[job] != PLACED &&
-        o->in->jobs[job].yields_to == o->hold.serial) {
+    if (yields_to_hold(o, job)) {
         return true;
     }
     for (int j = 0; j < o->in->job_count; j++) {
@@ -99,7 +104,9 @@ int oracle_bound(const struct oracle *o, int job, int unit)
     }
     bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
     if (would_go(o, job, unit)) {
-        int ripe = later(start, lifetime_of(o, job));
+        bool is_at_once =
+            yields_to_hold(o, job) && o->in->jobs[job].yields_at_once;
+        int ripe = later(start, is_at_once ? 0 : lifetime_of(o, job));
         bound = ripe < bound ? ripe : bound;
     }
     return bound;

@@ -112,7 +112,8 @@ bool oracle_step_grow(struct step *step, int index)
     if (node == NO_NODE) {
         return false;
     }
-    /* What is reserved bounds it as it bounds work of its lifetime. */
+    /* It passes what is reserved, to yield at once, unless it is more urgent.
+     */
     bool is_beside = oracle_pass(o, job, node) == PASS_BESIDE;
     for (int k = 0; k < INSTANCE_KINDS && is_beside; k++) {
         o->hold.extra[node][k] -= o->in->jobs[job].request[k];
@@ -249,6 +250,7 @@ void oracle_grow(struct oracle *o)
 
     step.count = oracle_growers(o, step.growers);
     o->keeps_gpus = waits_for_gpus(o);
+    o->is_growing = true;
     grow_all(&step);
     oracle_step_shed(&step);
     for (int q = 0; q < o->in->queue_count && !has_changed(&step); q++) {
@@ -257,4 +259,5 @@ void oracle_grow(struct oracle *o)
     }
     o->keeps_gpus = false;
     decide_all(&step, for_job);
+    o->is_growing = false;
 }

@@ -56,6 +56,7 @@ struct oracle {
     bool is_lending;    /* it is the turn of work of other pools */
     bool keeps_surplus; /* in this try of a gang */
     bool keeps_gpus;    /* for work that asks for them, which waits */
+    bool is_growing;    /* gangs: what is leased has no lifetime */
     struct number key;  /* K of the unit of new work that is tried */
     int growth_count;   /* times that victims made more room than was needed */
     int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */

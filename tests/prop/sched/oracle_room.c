@@ -7,7 +7,7 @@ bool oracle_is_yielder(const struct oracle *o, int job)
 {
     return o->asking && o->in->jobs[job].yields_to == o->asking &&
            oracle_runs(o, job) && o->status[job] != PLACED &&
-           oracle_is_ripe(o, job);
+           (o->in->jobs[job].yields_at_once || oracle_is_ripe(o, job));
 }
 
 bool oracle_may_go(const struct oracle *o, int victim, int job, int node,

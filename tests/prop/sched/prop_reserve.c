@@ -264,7 +264,8 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
                                now * INT64_C(1000));
         }
         if (decision->yields_to != SCHED_NONE) {
-            sched_job_yield(drive->sched, decision->job, decision->yields_to);
+            sched_job_yield(drive->sched, decision->job, decision->yields_to,
+                            decision->yields_at_once);
         }
         (void)sched_job_started(drive->sched, decision->job);
         drive->leased_at[decision->job] = now;
@@ -468,7 +469,8 @@ static bool is_like(const struct sched_decision *a,
     return a->action == b->action && a->preemption == b->preemption &&
            a->job == b->job && a->node == b->node &&
            a->is_backfilled == b->is_backfilled &&
-           a->yields_to == b->yields_to && a->start_ms == b->start_ms;
+           a->yields_to == b->yields_to &&
+           a->yields_at_once == b->yields_at_once && a->start_ms == b->start_ms;
 }
 
 /* Whether the planner, made anew from what it was told and its history, plans

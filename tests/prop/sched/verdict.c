@@ -25,6 +25,7 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             a->is_by_share != b->is_by_share ||
             (a->action == SCHED_LEASE && a->priority != b->level) ||
             a->is_scaling != b->is_scaling ||
+            a->yields_at_once != b->yields_at_once ||
             (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
             (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
@@ -106,7 +107,7 @@ static void show_jobs(const struct instance *instance)
             "succeeded %d frozen %d) foreign %d was %d%s "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
-            "yields %d\n",
+            "yields %d %d\n",
             i, j->is_there ? "" : " gone", j->pool, j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->request[SEATS], j->rack, j->is_tolerant, j->priority,
@@ -116,7 +117,7 @@ static void show_jobs(const struct instance *instance)
             j->is_foreign, j->was_leased, j->is_away ? " away" : "", j->avoided,
             j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
             fraction_value(j->charge), j->started, j->admitted, j->promised,
-            j->yields_to);
+            j->yields_to, j->yields_at_once);
     }
 }
 

@@ -470,16 +470,20 @@ static void um_06_growth_does_not_borrow(void **state)
     assert_int_equal(count_of(w, unit, &terms), 3);
 }
 
-/* As BK-03, with a unit that may grow by 4. */
-static void um_10_growth_passes_admitted_work_and_makes_way(void **state)
+/* As BK-03, with a unit that may grow by 4: by pods of such a lifetime, which
+ * is no matter. */
+static void check_growth_makes_way(struct world *w, int64_t lifetime_s)
 {
-    struct world *w = *state;
     struct gang_terms terms = trainers(1, 5);
 
     pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
     world_restart(w);
     set_cores(w, "n1", 11);
-    uint32_t unit = submit_unit(w, "E", "u", &terms);
+    uint32_t unit =
+        submit(w,
+               &(struct world_job){
+                   .queue = "E", .gang = "u", .lifetime_s = lifetime_s},
+               &terms);
     uint32_t a = world_submit(w, &(struct world_job){.queue = "A",
                                                      .cores = 6,
                                                      .lifetime_s = INT64_MAX,
@@ -494,12 +498,28 @@ static void um_10_growth_passes_admitted_work_and_makes_way(void **state)
         const struct sched_decision *d = &w->plan.decisions[i];
         bool is_growth = d->job > unit && d->job < unit + 5;
         assert_true(!is_growth || d->yields_to == head);
+        assert_true(d->yields_at_once == is_growth);
     }
     world_end(w, a);
     world_round(w, ROUND_BALANCE, 100 * SECOND);
     assert_string_equal(world_node_of(w, head), "n1");
     assert_int_equal(w->preempted_count, 2);
     assert_int_equal(count_of(w, unit, &terms), 3);
+}
+
+static void um_10_growth_passes_admitted_work_and_makes_way(void **state)
+{
+    check_growth_makes_way(*state, 0);
+}
+
+static void um_10_growth_of_a_lifetime_makes_way_at_once(void **state)
+{
+    check_growth_makes_way(*state, 3600);
+}
+
+static void um_10_endless_growth_makes_way_at_once(void **state)
+{
+    check_growth_makes_way(*state, INT64_MAX);
 }
 
 static void a_second_step_without_change_does_nothing(void **state)
@@ -976,6 +996,8 @@ int main(void)
         SCENARIO(tj_19_a_gpu_unit_that_waits_keeps_them_off),
         SCENARIO(um_06_growth_does_not_borrow),
         SCENARIO(um_10_growth_passes_admitted_work_and_makes_way),
+        SCENARIO(um_10_growth_of_a_lifetime_makes_way_at_once),
+        SCENARIO(um_10_endless_growth_makes_way_at_once),
         SCENARIO(a_second_step_without_change_does_nothing),
         SCENARIO(tj_21_a_waiting_unit_starts_by_its_new_level),
         SCENARIO(tj_21_a_running_unit_has_its_score_by_its_new_level),

@@ -297,7 +297,8 @@ static void start_lease(struct world *world,
         sched_job_truce(world->sched, decision->job);
     }
     if (decision->yields_to != SCHED_NONE) {
-        sched_job_yield(world->sched, decision->job, decision->yields_to);
+        sched_job_yield(world->sched, decision->job, decision->yields_to,
+                        decision->yields_at_once);
     }
     if (decision->charge) {
         sched_job_charge(world->sched, decision->job,
