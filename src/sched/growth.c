@@ -148,6 +148,50 @@ static bool asks_for_gpu(const struct sched *sched,
     return false;
 }
 
+/* Whether what is left of a gang, once the plan is acted on, may start: who
+ * loses a place of one without terms does not wait again. */
+static bool is_left_to_wait(const struct sched *sched, const struct gang *gang)
+{
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
+        if (gang->subs || sched->runs.items[run].state != RUN_PREEMPTED) {
+            return true;
+        }
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        if (sched->jobs.items[seq_get(&gang->waiting, at)].was_leased) {
+            return true;
+        }
+    }
+    return gang->subs || gang->waiting.count >= gang->cardinality;
+}
+
+/* Whether a gang asks for a GPU and waits yet; also one of which the plan
+ * started some, or took some surplus (model.md 4.6). */
+static bool gang_waits_for_gpu(const struct sched *sched,
+                               const struct gang *gang)
+{
+    if (!asks_for_gpu(sched, &gang->waiting_sum)) {
+        return false;
+    }
+    if (gang->planned != sched->plan_count) {
+        return true;
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+         seq_next(&gang->waiting, &at)) {
+        uint32_t job = seq_get(&gang->waiting, at);
+        if (!(sched->job_flags.items[job] & JOB_PLANNED) &&
+            asks_for_gpu(
+                sched,
+                &sched->classes.items[class_of_job(sched, job)].request)) {
+            return is_left_to_wait(sched, gang);
+        }
+    }
+    return false;
+}
+
 /* Whether something of a list waits yet, and asks for a GPU. */
 static bool waits_for_gpu(const struct round *round, const struct list *list)
 {
@@ -165,10 +209,8 @@ static bool waits_for_gpu(const struct round *round, const struct list *list)
     for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
          seq_next(&list->seq, &at)) {
         uint32_t item = seq_get(&list->seq, at);
-        if (is_gangs
-                ? sched->gangs.items[item].planned != sched->plan_count &&
-                      asks_for_gpu(sched, &sched->gangs.items[item].waiting_sum)
-                : !(sched->job_flags.items[item] & JOB_PLANNED)) {
+        if (is_gangs ? gang_waits_for_gpu(sched, &sched->gangs.items[item])
+                     : !(sched->job_flags.items[item] & JOB_PLANNED)) {
             return true;
         }
     }

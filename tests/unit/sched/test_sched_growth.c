@@ -440,6 +440,31 @@ static void tj_19_a_gpu_unit_that_waits_keeps_them_off(void **state)
     assert_int_equal(count_on(w, 0, w->job_count, "c2"), 2);
 }
 
+static void tj_19_a_gang_that_starts_in_part_keeps_them_off(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = trainers(1, 4);
+    struct world_job member = {
+        .queue = "A", .gang = "p", .cardinality = 3, .minimum = 1, .gpus = 2};
+
+    world_node(w, &(struct world_node){"g", .cores = 8, .gpus = 6});
+    uint32_t gang = world_submit_many(w, &member, 3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, gang, 3), 3);
+    /* Two of them wait again; there is a place for one. */
+    for (uint32_t i = 0; i < 2; i++) {
+        sched_job_requeue(w->sched, gang + i, SCHED_NONE);
+        w->node_of[gang + i] = SCHED_NONE;
+    }
+    world_node(w, &(struct world_node){"g", .cores = 8, .gpus = 4});
+    set_cores(w, "c", 2);
+    uint32_t unit = submit_unit(w, "B", "u", &terms);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(world_running_of(w, gang, 3), 2);
+    assert_int_equal(count_on(w, unit, 4, "c"), 2);
+    assert_int_equal(count_on(w, unit, 4, "g"), 0);
+}
+
 static void um_06_growth_does_not_borrow(void **state)
 {
     struct world *w = *state;
@@ -994,6 +1019,7 @@ int main(void)
         SCENARIO(tj_17_gpu_units_go_first_on_gpu_nodes),
         SCENARIO(tj_19_growth_without_gpus_prefers_nodes_without),
         SCENARIO(tj_19_a_gpu_unit_that_waits_keeps_them_off),
+        SCENARIO(tj_19_a_gang_that_starts_in_part_keeps_them_off),
         SCENARIO(um_06_growth_does_not_borrow),
         SCENARIO(um_10_growth_passes_admitted_work_and_makes_way),
         SCENARIO(um_10_growth_of_a_lifetime_makes_way_at_once),
