@@ -1,6 +1,9 @@
 #include "sched/cost.h"
 
+#include <string.h>
+
 enum {
+    ROUNDED_BITS = 22, /* that a double has too many */
     RATIO_BITS_MAX = 16,
     FRACTION_BITS = COST_FRACTION_BITS,
     MILLI = 1000,
@@ -124,6 +127,7 @@ void cost_base_set_by(struct cost_base *base, const struct resource_vec *total,
     cost_base_set(base, total, policy->is_dominant,
                   policy->schema.column_count);
     base->units = weigh_whole(base, policy, pool);
+    base->is_rounded = pool && pool->half_time_ms > 0;
     if (!pool || pool->cost != COST_WEIGHTED_SUM) {
         return;
     }
@@ -269,6 +273,17 @@ u128 cost_exact_fraction(const struct cost_base *base,
     u128 amount = amount_of(base, &cost);
 
     return amount ? exact_ratio(amount, whole_of(base, &cost), is_up) : 0;
+}
+
+double cost_rounded(double x)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &x, sizeof(bits));
+    bits += (uint64_t)1 << (ROUNDED_BITS - 1);
+    bits = bits >> ROUNDED_BITS << ROUNDED_BITS;
+    memcpy(&x, &bits, sizeof(x));
+    return x;
 }
 
 int cost_compare_exact(const struct cost_base *base, const struct cost *a,

@@ -14,6 +14,11 @@
  * themselves in pools of up to 2^60 units; comparisons are still exact, by
  * those.  More of a column than 2^16 times its total counts as that much.
  *
+ * Where flows have a half-life costs are compared as rounded to 30 binary
+ * digits: a flow that has decayed comes from doubles, and what is equal is to
+ * be a tie, not the outcome of rounding (FL-10).  All are, so that it remains
+ * an order.
+ *
  * Pure.  Threads: none of its own; values.
  */
 #pragma once
@@ -38,6 +43,7 @@ struct cost_base {
     u128 whole;           /* the whole pool's sum; 0: nothing counts */
     u128 multipliers[RESOURCE_COLUMNS_MAX];
     double units; /* what the whole pool weighs: in cores, if those weigh 1 */
+    bool is_rounded; /* comparisons are */
 };
 
 /* A cost, times the factor of a queue (its weight's inverse). */
@@ -71,6 +77,8 @@ u128 cost_exact_fraction(const struct cost_base *base,
                          const struct resource_vec *a,
                          const struct resource_vec *b, bool is_up);
 
+/* A number that is not negative, as rounded for comparisons. */
+double cost_rounded(double x);
 /* Exact comparison, for costs that are too near for doubles. */
 int cost_compare_exact(const struct cost_base *base, const struct cost *a,
                        const struct cost *b);
@@ -85,6 +93,11 @@ static inline int cost_compare(const struct cost_base *base,
 {
     double gap = a->approx - b->approx;
     double near = (a->approx + b->approx) * 1e-14;
+
+    if (base->is_rounded) {
+        gap = cost_rounded(a->approx) - cost_rounded(b->approx);
+        return (gap > 0) - (gap < 0);
+    }
 
     if (gap > near) {
         return 1;

@@ -93,18 +93,20 @@ struct heap_entry heap_entry_of(const struct round *round,
                                 const struct lane *lane, enum stream_kind kind)
 {
     /* Amounts below 2^48 of one column and factor differ in their doubles
-     * too, so that those can be trusted. */
+     * too, so that those can be trusted; as rounded, all can. */
     const struct cost *cost = &lane->cost[kind];
+    bool is_rounded = round->pool->base.is_rounded;
     bool is_plain = cost->amount < (int64_t)1 << 48 && lane->factor_id &&
                     !round->pool->base.is_sum;
 
     return (struct heap_entry){
-        .approx = cost->approx,
+        .approx = is_rounded ? cost_rounded(cost->approx) : cost->approx,
         .stream = (uint32_t)(lane - round->lanes) * STREAM_KINDS + kind,
         .rank = lane->rank,
-        .like = is_plain ? lane->factor_id * (COST_FRACTION + 1) +
-                               (uint32_t)cost->column
-                         : 0,
+        .like = is_rounded ? 1
+                : is_plain ? lane->factor_id * (COST_FRACTION + 1) +
+                                 (uint32_t)cost->column
+                           : 0,
         .level = lane->level[kind],
     };
 }

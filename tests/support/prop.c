@@ -11,6 +11,7 @@ enum { DRAWS_MAX = 1 << 16, SHRINK_TRIES_MAX = 20000 };
 struct tape {
     uint64_t state; /* of the generator; unused while replaying */
     bool is_replay;
+    bool is_open;    /* the run was */
     size_t count;    /* recorded draws */
     size_t at;       /* next draw to replay */
     uint64_t *draws; /* owned, [DRAWS_MAX]; as offsets from low */
@@ -59,6 +60,11 @@ uint64_t draw(struct tape *tape, uint64_t low, uint64_t high)
         tape->draws[tape->count++] = offset;
     }
     return low + offset;
+}
+
+void prop_note_open(struct tape *tape)
+{
+    tape->is_open = true;
 }
 
 static bool replay_holds(prop_fn *property, const uint64_t *draws, size_t count)
@@ -175,7 +181,7 @@ bool prop_check(const char *name, prop_fn *property, unsigned run_count,
 {
     struct tape tape = {.draws = malloc(DRAWS_MAX * sizeof(uint64_t))};
     struct budget budget = budget_of(run_count);
-    uint64_t run = 0;
+    uint64_t run = 0, open = 0;
     bool holds = true;
 
     if (!tape.draws) {
@@ -185,16 +191,23 @@ bool prop_check(const char *name, prop_fn *property, unsigned run_count,
     for (; holds && is_asked_for(name) && !is_spent(&budget, run); run++) {
         tape.state = seed * 0x2545f4914f6cdd1du + run;
         tape.count = 0;
+        tape.is_open = false;
         holds = property(&tape);
+        open += tape.is_open;
         if (!holds) {
             size_t count = shrink(property, tape.draws, tape.count);
             report(name, seed, run, tape.draws, count);
         }
     }
     free(tape.draws);
+    if (open > PROP_OPEN_FEW + run / PROP_OPEN_ONE_IN) {
+        fprintf(stderr, "property %s: too many runs are open\n", name);
+        holds = false;
+    }
     if (getenv("PROP_COUNT") && is_asked_for(name)) {
-        printf("%s: %" PRIu64 " runs from seed %" PRIu64 "%s\n", name, run,
-               seed, holds ? "" : ", the last of which fails");
+        printf("%s: %" PRIu64 " runs from seed %" PRIu64 ", %" PRIu64
+               " open%s\n",
+               name, run, seed, open, holds ? "" : ", and fails");
         (void)fflush(stdout);
     }
     return holds;

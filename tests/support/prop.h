@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { PROP_OPEN_ONE_IN = 1000, PROP_OPEN_FEW = 2 };
+
 struct tape;
 
 typedef bool prop_fn(struct tape *tape);
@@ -26,6 +28,11 @@ uint64_t draw(struct tape *tape, uint64_t low, uint64_t high);
  * the name, the seed, the run and the shrunk tape, and return false. */
 bool prop_check(const char *name, prop_fn *property, unsigned run_count,
                 uint64_t seed);
+
+/* This run leaves open whether it holds: it counts as one that does.  How many
+ * do is printed too, and prop_check() returns false when it is more than one in
+ * PROP_OPEN_ONE_IN, beside the first few. */
+void prop_note_open(struct tape *tape);
 
 /* Run `property` once on `bytes` as the tape; past its end draws give low.
  * For libFuzzer and for replaying a shrunk tape. */

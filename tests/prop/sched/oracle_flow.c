@@ -1,18 +1,43 @@
 /* Flows and what they allow (model.md 2.5 to 2.7), in a plan. */
 #include "oracle_private.h"
 
+/* Of a double's last bits: half a digit when it is rounded, and what sums that
+ * are made in another order may differ by. */
+enum { HALF_DIGIT = 1 << 21, ERROR_MAX = 1 << 15 };
+
+/* Flows above what is used, or above a limit, by less are rounding's. */
+static const double NEAR = 1e-9, SLACK = 1e-12;
+
+/* To 30 binary digits, as numbers of a queue whose factor is 1 were counted in
+ * millionths; `error` more or less of what is too many. */
+static double rounded(double value, int64_t error)
+{
+    double scaled = value * 500000;
+    int64_t bits;
+
+    memcpy(&bits, &scaled, sizeof(bits));
+    bits = scaled > 0 ? (bits + error + HALF_DIGIT) & -(2 * HALF_DIGIT) : 0;
+    memcpy(&scaled, &bits, sizeof(scaled));
+    return scaled;
+}
+
+static int compare_rounded(struct number a, struct number b, int64_t error)
+{
+    double x = rounded(a.value, a.is_exact ? 0 : error);
+    double y = rounded(b.value, b.is_exact ? 0 : -error);
+
+    return (x > y) - (x < y);
+}
+
 int oracle_compare(const struct oracle *o, struct number a, struct number b)
 {
-    if (a.is_exact && b.is_exact) {
+    if (o->in->half_ms == 0) {
         return fraction_compare(a.exact, b.exact);
     }
-    double gap = a.value - b.value;
-    double size = a.value > b.value ? a.value : b.value;
-    double near = 1e-9 * size + 1e-12; /* of the pool: decayed to nothing */
-    if (gap < near && gap > -near) {
-        o->plan->is_close = true;
-    }
-    return (gap > 0) - (gap < 0);
+    int c = compare_rounded(a, b, 0);
+    o->plan->is_close |= compare_rounded(a, b, ERROR_MAX) != c ||
+                         compare_rounded(a, b, -ERROR_MAX) != c;
+    return c;
 }
 
 struct number oracle_number(struct fraction exact)
@@ -20,10 +45,10 @@ struct number oracle_number(struct fraction exact)
     return (struct number){exact, fraction_value(exact), true};
 }
 
-static struct number larger(const struct oracle *o, struct number a,
-                            struct number b)
+/* A flow, or what is used where it is not above that. */
+static struct number larger(struct number flow, struct number used)
 {
-    return oracle_compare(o, a, b) >= 0 ? a : b;
+    return flow.value > used.value * (1 + NEAR) ? flow : used;
 }
 
 static struct number times(struct number a, int factor)
@@ -68,9 +93,7 @@ void oracle_flows_begin(struct oracle *o)
         for (int e = 0; e < 2; e++) {
             struct number used = oracle_number(usage_with(o, q, e, NOTHING));
             double value = e ? flow->endless : flow->all;
-            o->flow[q][e] = value > used.value * (1 + 1e-12)
-                                ? (struct number){{0, 1}, value, false}
-                                : used;
+            o->flow[q][e] = larger((struct number){{0, 1}, value, false}, used);
         }
     }
 }
@@ -82,7 +105,7 @@ void oracle_flows_rise(struct oracle *o, int queue)
     for (int e = 0; e < 2; e++) {
         struct number used = oracle_number(usage_with(o, queue, e, NOTHING));
         o->flow[queue][e] =
-            o->in->half_ms > 0 ? larger(o, used, o->flow[queue][e]) : used;
+            o->in->half_ms > 0 ? larger(o->flow[queue][e], used) : used;
     }
 }
 
@@ -92,7 +115,7 @@ static struct number flow_with(const struct oracle *o, int unit,
     int queue = o->in->jobs[unit].queue, request[INSTANCE_KINDS] = {0};
 
     oracle_unit_sum(o, unit, request);
-    return larger(o, o->flow[queue][is_endless],
+    return larger(o->flow[queue][is_endless],
                   oracle_number(usage_with(o, queue, is_endless, request)));
 }
 
@@ -172,8 +195,9 @@ bool oracle_is_within_rights(const struct oracle *o, int unit)
     struct fraction limit =
         fraction_times(instance_share(o->in, queue, false),
                        fraction_of(100 + o->in->over_share_percent, 100));
-    return oracle_compare(o, flow_with(o, unit, true), oracle_number(limit)) <=
-           0;
+    struct number flow = flow_with(o, unit, true);
+    return flow.is_exact ? fraction_compare(flow.exact, limit) <= 0
+                         : flow.value <= fraction_value(limit) * (1 + SLACK);
 }
 
 double oracle_book(struct oracle *o, int unit,

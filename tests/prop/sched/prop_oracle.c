@@ -13,7 +13,7 @@ static bool agrees_with_the_oracle(struct tape *tape)
     instance_draw_more(tape, &instance);
     enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
     built_init(&built, &instance, 0);
-    bool holds = verdict_is_same(&instance, &built, kind, 100, &plan);
+    bool holds = verdict_is_same(tape, &instance, &built, kind, 100, &plan);
     for (uint32_t i = 0; holds && i < plan.decision_count; i++) {
         struct sched_decision decision = plan.decisions[i];
         instance_apply(&instance, &decision, built_node(&built, decision.node),
@@ -21,7 +21,7 @@ static bool agrees_with_the_oracle(struct tape *tape)
         built_apply(&built, &decision, 5);
     }
     holds = holds && sched_is_consistent(built.sched) &&
-            verdict_is_same(&instance, &built, ROUND_BALANCE, 100, &plan);
+            verdict_is_same(tape, &instance, &built, ROUND_BALANCE, 100, &plan);
     built_fini(&built);
     return holds;
 }
@@ -36,7 +36,7 @@ static bool agrees_on_groups(struct tape *tape)
 
     instance_draw_terms(tape, &instance, kind == ROUND_FAST);
     built_init(&built, &instance, 0);
-    bool holds = verdict_is_same(&instance, &built, kind, 100, &plan);
+    bool holds = verdict_is_same(tape, &instance, &built, kind, 100, &plan);
     built_fini(&built);
     return holds;
 }
@@ -96,7 +96,7 @@ static bool agrees_through_time(struct tape *tape, struct instance *start,
         instance_advance(&instance, now);
         instance_apps_advance(&instance, now);
         enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
-        holds = verdict_is_same(&instance, &built, kind, now, &plan);
+        holds = verdict_is_same(tape, &instance, &built, kind, now, &plan);
         for (uint32_t i = 0; holds && i < plan.decision_count; i++) {
             struct sched_decision decision = plan.decisions[i];
             act(&instance, &built, &decision, now, requeues);

@@ -40,7 +40,7 @@ static bool agrees_on_pools(struct tape *tape)
     uint64_t rounds = draw(tape, 1, 3);
     for (uint64_t r = 0; holds && r < rounds; r++) {
         enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
-        holds = verdict_is_same(&instance, &built, kind, NOW, &plan);
+        holds = verdict_is_same(tape, &instance, &built, kind, NOW, &plan);
         for (uint32_t i = 0; holds && i < plan.decision_count; i++) {
             struct sched_decision decision = plan.decisions[i];
             instance_apply(&instance, &decision,

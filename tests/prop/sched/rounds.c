@@ -91,7 +91,7 @@ bool rounds_agree(struct tape *tape, const struct instance *start)
         sched_set_time(built.sched, now);
         /* The oracle knows too that flows fell. */
         built.sched->version += instance.half_ms > 0;
-        holds = verdict_is_same(&instance, &built, kind, now, &plan);
+        holds = verdict_is_same(tape, &instance, &built, kind, now, &plan);
         act(&instance, &built, &plan, now);
         now += (int)draw(tape, 0, 400);
         sched_set_time(built.sched, now);

@@ -26,6 +26,39 @@ static void a_group_puts_one_pod_on_a_node_on_trial(void **state)
     assert_int_equal(world_running_of(w, group, 2), 2);
 }
 
+/* The flow of A is what it had a moment ago, and what B would have: they are
+ * equal, and B's own flow is the smaller one (FL-10).  Rounding has no say. */
+static void a_flow_ties_with_what_another_would_have(void **state)
+{
+    struct world *w = *state;
+
+    for (uint32_t most = 3; most < 30; most++) {
+        struct pool_policy *pool = &w->policy.pools[0];
+        pool_policy_apply(pool, PROFILE_FLOW);
+        pool->half_time_ms = 600000;
+        pool->over_share_ppm = pool->excess_budget_minutes = POLICY_OFF;
+        world_restart(w);
+        w->job_count = 0;
+        uint32_t node = world_node(
+            w, &(struct world_node){"n", .cores = 2 * (int64_t)most - 2});
+        uint32_t ours =
+            world_submit_many(w, &(struct world_job){.queue = "A"}, most + 1);
+        uint32_t theirs =
+            world_submit_many(w, &(struct world_job){.queue = "B"}, most);
+        for (uint32_t i = 0; i < most; i++) {
+            world_lease(w, ours + i, node, 0);
+        }
+        world_end(w, ours);
+        world_end(w, ours + 1);
+        for (uint32_t i = 0; i + 1 < most; i++) {
+            world_lease(w, theirs + i, node, 0);
+        }
+        world_round(w, ROUND_FAST, 0);
+        assert_int_equal(w->leased_count, 1);
+        assert_string_equal(world_node_of(w, theirs + most - 1), "n");
+    }
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -33,6 +66,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SCENARIO(a_group_puts_one_pod_on_a_node_on_trial),
+        SCENARIO(a_flow_ties_with_what_another_would_have),
     };
 
     return RUN_TESTS(tests);
