@@ -40,7 +40,10 @@ static Berth__Api__PodGroupStatus *gang_message(const struct gang_status *row,
 {
     Berth__Api__PodGroupStatus *message =
         message_new(arena, &berth__api__pod_group_status__descriptor);
+    char oldest[ID_TEXT_BYTES_MAX];
 
+    message->oldest_job_id =
+        message_copy(arena, str_of(job_id_format(row->oldest, oldest)));
     message->id = message_copy(arena, row->gang_id);
     message->queue = message_copy(arena, row->queue);
     message->job_set = message_copy(arena, row->job_set);
@@ -86,12 +89,21 @@ void handle_list_pod_groups(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
+    struct job_id after = {0};
+    if (*message->after_oldest_job_id &&
+        job_id_parse(str_of(message->after_oldest_job_id), &after) < 0) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "after_oldest_job_id \"%s\" is no job id",
+                      message->after_oldest_job_id);
+        return;
+    }
     struct command *command = command_create(COMMAND_QUERY_GANGS);
     struct arena *arena = &command->arena;
     command->scope.queue = arena_str(arena, str_of(message->queue));
     command->gangs.gang_id = arena_str(arena, str_of(message->id));
     command->gangs.after_queue = arena_str(arena, str_of(message->after_queue));
     command->gangs.after_gang_id = arena_str(arena, str_of(message->after_id));
+    command->gangs.after_job = after;
     command->gangs.wants_jobs = *message->id && message->with_job_ids;
     command->gangs.count_max =
         message->limit > 0 && message->limit < LIST_GANGS_MAX ? message->limit

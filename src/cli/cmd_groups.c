@@ -47,6 +47,7 @@ static enum cli_exit get_page(struct cli *cli,
             (*ret_page)->pod_groups[(*ret_page)->n_pod_groups - 1];
         request->after_queue = last->queue;
         request->after_id = last->id;
+        request->after_oldest_job_id = last->oldest_job_id;
     }
     return CLI_OK;
 }
@@ -101,6 +102,28 @@ enum cli_exit cmd_get_pod_groups(struct cli *cli)
     return rc;
 }
 
+/* The jobs of all groups of a page.  There are several of one id while
+ * members with other terms have not been refused yet. */
+static struct cli_names jobs_of(struct cli *cli,
+                                const Berth__Api__ListPodGroupsResponse *page)
+{
+    struct cli_names jobs = {0};
+
+    for (size_t i = 0; i < page->n_pod_groups; i++) {
+        jobs.count += page->pod_groups[i]->n_job_ids;
+    }
+    jobs.items =
+        arena_alloc_array(&cli->arena, jobs.count + 1, sizeof(*jobs.items));
+    jobs.count = 0;
+    for (size_t i = 0; i < page->n_pod_groups; i++) {
+        const Berth__Api__PodGroupStatus *group = page->pod_groups[i];
+        for (size_t j = 0; j < group->n_job_ids; j++) {
+            jobs.items[jobs.count++] = group->job_ids[j];
+        }
+    }
+    return jobs;
+}
+
 enum cli_exit groups_jobs(struct cli *cli, const char *id,
                           struct cli_names *ret_jobs)
 {
@@ -119,11 +142,11 @@ enum cli_exit groups_jobs(struct cli *cli, const char *id,
         return cli_fail(cli, CLI_NOT_FOUND,
                         "there is no group %s that has not ended", id);
     }
-    if (page->n_pod_groups > 1) {
+    if (strcmp(page->pod_groups[0]->queue,
+               page->pod_groups[page->n_pod_groups - 1]->queue) != 0) {
         return cli_fail(cli, CLI_USAGE,
                         "there are several groups %s; --queue says which", id);
     }
-    *ret_jobs = (struct cli_names){page->pod_groups[0]->job_ids,
-                                   page->pod_groups[0]->n_job_ids};
+    *ret_jobs = jobs_of(cli, page);
     return CLI_OK;
 }

@@ -276,6 +276,7 @@ struct gang_part_status {
 /* A gang and how it stands. */
 struct gang_status {
     struct str queue, job_set, gang_id;
+    struct job_id oldest;   /* of its jobs that have not ended */
     const char *kind;       /* gang, podgroup or trainingjob */
     int64_t below_since_ms; /* it has less than its minimum; 0: it has not */
     struct gang_part_status *parts;
@@ -384,9 +385,10 @@ struct command {
         struct {
             struct str gang_id;                    /* "": all; queue: scope's */
             struct str after_queue, after_gang_id; /* only those behind */
-            uint32_t count_max;                    /* at least 1 */
+            struct job_id after_job; /* likewise, of one id; or none */
+            uint32_t count_max;      /* at least 1 */
             bool wants_jobs;
-            struct gang_status *rows; /* answer: by queue and id */
+            struct gang_status *rows; /* answer: see job/gang_list.h */
             uint32_t row_count;
             bool has_more; /* answer */
         } gangs;

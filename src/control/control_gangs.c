@@ -55,6 +55,7 @@ void gangs_answer(struct control *c, struct command *command)
         .gang_id = command->gangs.gang_id,
         .after_queue = command->gangs.after_queue,
         .after_gang_id = command->gangs.after_gang_id,
+        .after_job = command->gangs.after_job,
         .count_max = command->gangs.count_max,
     };
     struct arena *arena = &command->arena;
@@ -71,6 +72,7 @@ void gangs_answer(struct control *c, struct command *command)
         struct gang_entry entry;
         gang_list_get(c->jobs, indexes[i], &entry);
         fill_row(&entry, arena, row);
+        row->oldest = gang_list_oldest(c->jobs, indexes[i]);
         if (command->gangs.wants_jobs) {
             row->job_count =
                 gang_list_members(c->jobs, indexes[i], arena, &row->jobs);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "job/jobs_private.h"
+#include "job/page.h"
 
 /* What a gang goes by. */
 struct gang_name {
@@ -20,73 +21,81 @@ static struct gang_name name_of(const struct jobs *jobs, uint32_t gang)
     return (struct gang_name){names_get(&jobs->queues, queue), digest.gang_id};
 }
 
-static int compare(const struct gang_name *a, const struct gang_name *b)
+static int compare_names(const struct gang_name *a, const struct gang_name *b)
 {
     int c = str_compare(a->queue, b->queue);
 
     return c ? c : str_compare(a->gang_id, b->gang_id);
 }
 
-static bool is_wanted(const struct gang_name *name,
+struct job_id gang_list_oldest(const struct jobs *jobs, uint32_t gang)
+{
+    const struct gang_row *row = &jobs->gang_rows.items[gang];
+    struct job_id oldest = jobs->rows.items[row->members.items[0]].id;
+
+    for (size_t i = 1; i < row->members.count; i++) {
+        struct job_id id = jobs->rows.items[row->members.items[i]].id;
+        if (key128_compare(id.v, oldest.v) < 0) {
+            oldest = id;
+        }
+    }
+    return oldest;
+}
+
+/* Gangs of one id with other terms stand in the order of their oldest jobs. */
+static int compare_gangs(const void *of, uint32_t a, uint32_t b)
+{
+    const struct jobs *jobs = of;
+    struct gang_name x = name_of(jobs, a), y = name_of(jobs, b);
+    int c = compare_names(&x, &y);
+
+    return c || a == b ? c
+                       : key128_compare(gang_list_oldest(jobs, a).v,
+                                        gang_list_oldest(jobs, b).v);
+}
+
+static bool is_behind(const struct jobs *jobs, uint32_t gang,
+                      const struct gang_name *name,
                       const struct gang_query *query)
 {
     struct gang_name after = {query->after_queue, query->after_gang_id};
+    int c = compare_names(name, &after);
 
-    if ((query->queue.byte_count > 0 &&
-         !str_equal(query->queue, name->queue)) ||
-        (query->gang_id.byte_count > 0 &&
-         !str_equal(query->gang_id, name->gang_id))) {
-        return false;
-    }
-    return after.gang_id.byte_count == 0 || compare(name, &after) > 0;
+    return c > 0 || (c == 0 && !key128_is_none(query->after_job.v) &&
+                     key128_compare(gang_list_oldest(jobs, gang).v,
+                                    query->after_job.v) > 0);
 }
 
-/* How many of `gangs` come before one, or are called alike. */
-static uint32_t place_of(const struct jobs *jobs, const struct gang_name *name,
-                         const uint32_t *gangs, uint32_t count)
+static bool is_wanted(const struct jobs *jobs, uint32_t gang,
+                      const struct gang_query *query)
 {
-    uint32_t low = 0;
+    struct gang_name name = name_of(jobs, gang);
 
-    while (low < count) {
-        uint32_t middle = low + (count - low) / 2;
-        struct gang_name other = name_of(jobs, gangs[middle]);
-        if (compare(&other, name) <= 0) {
-            low = middle + 1;
-        } else {
-            count = middle;
-        }
+    if ((query->queue.byte_count > 0 && !str_equal(query->queue, name.queue)) ||
+        (query->gang_id.byte_count > 0 &&
+         !str_equal(query->gang_id, name.gang_id))) {
+        return false;
     }
-    return low;
+    return query->after_gang_id.byte_count == 0 ||
+           is_behind(jobs, gang, &name, query);
 }
 
 uint32_t gang_list_page(const struct jobs *jobs, const struct gang_query *query,
                         uint32_t *ret_gangs, bool *ret_has_more)
 {
-    uint32_t count = 0;
+    struct page page = {.compare = compare_gangs,
+                        .of = jobs,
+                        .items = ret_gangs,
+                        .count_max = query->count_max};
 
-    ASSERT(query->count_max > 0);
-    *ret_has_more = false;
     for (uint32_t i = 0; i < jobs->gang_rows.count; i++) {
-        if (jobs->gang_rows.items[i].members.count == 0) {
-            continue;
-        }
-        struct gang_name name = name_of(jobs, i);
-        if (!is_wanted(&name, query)) {
-            continue;
-        }
-        uint32_t at = place_of(jobs, &name, ret_gangs, count);
-        if (count == query->count_max) {
-            *ret_has_more = true;
-            count -= at < count; /* the last one makes room */
-        }
-        if (at < query->count_max) {
-            memmove(&ret_gangs[at + 1], &ret_gangs[at],
-                    (count - at) * sizeof(*ret_gangs));
-            ret_gangs[at] = i;
-            count++;
+        if (jobs->gang_rows.items[i].members.count > 0 &&
+            is_wanted(jobs, i, query)) {
+            page_offer(&page, i);
         }
     }
-    return count;
+    *ret_has_more = page.has_more;
+    return page.count;
 }
 
 /* A plain gang as one sub-group. */

@@ -4,7 +4,8 @@
  * they had one sub-group without a name, of which only members that have not
  * ended are known.
  *
- * The order is by queue, gang id, and index; gangs whose members all have
+ * The order is by queue, gang id, and, of gangs of one id whose terms differ,
+ * the id of the oldest member that has not ended; gangs whose members all have
  * ended are forgotten.
  *
  * Pure.
@@ -18,7 +19,8 @@
 struct gang_query {
     struct str queue, gang_id;             /* "": any */
     struct str after_queue, after_gang_id; /* only those behind; id "": all */
-    uint32_t count_max;                    /* at least 1 */
+    struct job_id after_job; /* its oldest; none: no other of that id */
+    uint32_t count_max;      /* at least 1 */
 };
 
 /* A gang, for reading. */
@@ -32,6 +34,9 @@ struct gang_entry {
  * and whether there are more. */
 uint32_t gang_list_page(const struct jobs *jobs, const struct gang_query *query,
                         uint32_t *ret_gangs, bool *ret_has_more);
+
+/* The oldest of its members that have not ended. */
+struct job_id gang_list_oldest(const struct jobs *jobs, uint32_t gang);
 
 /* The gang of an index that gang_list_page() gave. */
 void gang_list_get(const struct jobs *jobs, uint32_t gang,

@@ -1,6 +1,7 @@
 /* TrainingJobs, for reading. */
 #include <stdlib.h>
 
+#include "job/page.h"
 #include "job/training_private.h"
 
 /* What the comparison of indexes needs. */
@@ -56,51 +57,31 @@ static bool is_wanted(const struct training_entry *row,
            (c == 0 && str_compare(str_of(row->name), query->after_name) > 0);
 }
 
-/* How many of `indexes` come before a row. */
-static uint32_t place_of(const struct training *training,
-                         const struct training_entry *row,
-                         const uint32_t *indexes, uint32_t count)
+static int compare_indexes(const void *of, uint32_t a, uint32_t b)
 {
-    uint32_t low = 0;
+    const struct training *training = of;
 
-    while (low < count) {
-        uint32_t middle = low + (count - low) / 2;
-        if (training_rows_compare(&training->rows.items[indexes[middle]], row) <
-            0) {
-            low = middle + 1;
-        } else {
-            count = middle;
-        }
-    }
-    return low;
+    return training_rows_compare(&training->rows.items[a],
+                                 &training->rows.items[b]);
 }
 
 uint32_t training_page(const struct training *training,
                        const struct training_query *query,
                        uint32_t *ret_indexes, bool *ret_has_more)
 {
-    uint32_t count = 0;
+    struct page page = {.compare = compare_indexes,
+                        .of = training,
+                        .items = ret_indexes,
+                        .count_max = query->count_max};
 
-    ASSERT(query->count_max > 0);
-    *ret_has_more = false;
     for (uint32_t i = 0; i < training->rows.count; i++) {
         const struct training_entry *row = &training->rows.items[i];
-        if (!row->queue || !is_wanted(row, query)) {
-            continue;
-        }
-        uint32_t at = place_of(training, row, ret_indexes, count);
-        if (count == query->count_max) {
-            *ret_has_more = true;
-            count -= at < count; /* the last one makes room */
-        }
-        if (at < query->count_max) {
-            memmove(&ret_indexes[at + 1], &ret_indexes[at],
-                    (count - at) * sizeof(*ret_indexes));
-            ret_indexes[at] = i;
-            count++;
+        if (row->queue && is_wanted(row, query)) {
+            page_offer(&page, i);
         }
     }
-    return count;
+    *ret_has_more = page.has_more;
+    return page.count;
 }
 
 static struct str reason_of(const struct training_entry *row,

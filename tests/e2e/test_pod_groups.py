@@ -194,6 +194,8 @@ class PodGroups(unittest.TestCase):
                                              "json").stdout)["podGroups"]
         harness.wait_for("both are known", lambda: len(groups()) == 2)
         group, plain = groups()
+        self.assertEqual(plain.pop("oldestJobId"),
+                         self.jobs("plain")[0]["jobId"])
         self.assertEqual(plain, {
             "id": "plain", "queue": "q", "jobSet": "plain", "kind": "gang",
             "subGroups": [{"min": 8, "max": 8, "waiting": 8}]})

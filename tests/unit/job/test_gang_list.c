@@ -13,8 +13,8 @@ static struct job_id id_of(uint32_t n)
     return job_id_make(1000 + n, random);
 }
 
-static void submit(struct jobs *jobs, uint32_t n, const char *queue,
-                   const char *gang, struct str terms)
+static void submit_of(struct jobs *jobs, uint32_t n, const char *queue,
+                      const char *gang, uint32_t cardinality, struct str terms)
 {
     auto_strbuf key = {0}, packed = {0};
     struct requirement requirement = {.lifetime_ms = LIFETIME_BY_CLASS};
@@ -26,7 +26,7 @@ static void submit(struct jobs *jobs, uint32_t n, const char *queue,
     struct job_digest digest = {
         .class_key = strbuf_str(&key),
         .gang_id = str_of(gang),
-        .gang_cardinality = 3,
+        .gang_cardinality = cardinality,
         .gang_minimum = 2,
         .gang_terms = terms,
     };
@@ -36,6 +36,12 @@ static void submit(struct jobs *jobs, uint32_t n, const char *queue,
     event.job = id_of(n);
     event.submit.digest = strbuf_str(&packed);
     assert_int_equal(jobs_apply(jobs, &scope, &event, &change), JOBS_APPLIED);
+}
+
+static void submit(struct jobs *jobs, uint32_t n, const char *queue,
+                   const char *gang, struct str terms)
+{
+    submit_of(jobs, n, queue, gang, 3, terms);
 }
 
 static struct jobs *table(void)
@@ -84,6 +90,44 @@ static void pages_are_in_order_and_leave_none_out(void **state)
     assert_false(has_more);
     one.queue = STR("p");
     assert_int_equal(gang_list_page(jobs, &one, &index, &has_more), 0);
+    jobs_destroy(jobs);
+}
+
+static void pages_have_each_of_those_whose_terms_differ(void **state)
+{
+    (void)state;
+    struct jobs *jobs = table();
+
+    submit(jobs, 0, "q", "a", (struct str){0});
+    submit(jobs, 1, "q", "z", (struct str){0});
+    for (uint32_t i = 0; i < GANGS; i++) {
+        /* The oldest of a gang is not the first that came. */
+        uint32_t n = 10 + i * 5 % GANGS;
+        submit_of(jobs, 2 * n + 1, "q", "g", 2 + n, (struct str){0});
+        submit_of(jobs, 2 * n, "q", "g", 2 + n, (struct str){0});
+    }
+    for (uint32_t max = 1; max < PAGE_MAX; max++) {
+        struct gang_query query = {.count_max = max};
+        uint32_t page[PAGE_MAX], count = 0;
+        bool has_more = true;
+        while (has_more) {
+            uint32_t got = gang_list_page(jobs, &query, page, &has_more);
+            for (uint32_t i = 0; i < got; i++) {
+                struct gang_entry entry;
+                gang_list_get(jobs, page[i], &entry);
+                struct job_id oldest = gang_list_oldest(jobs, page[i]);
+                if (str_equal(entry.group.gang_id, STR("g"))) {
+                    struct job_id due = id_of(2 * (10 + count + i - 1));
+                    assert_int_equal(key128_compare(oldest.v, due.v), 0);
+                }
+                query.after_queue = entry.queue;
+                query.after_gang_id = entry.group.gang_id;
+                query.after_job = oldest;
+            }
+            count += got;
+        }
+        assert_int_equal(count, GANGS + 2);
+    }
     jobs_destroy(jobs);
 }
 
@@ -144,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(pages_are_in_order_and_leave_none_out),
+        TEST(pages_have_each_of_those_whose_terms_differ),
         TEST(plain_gang_is_one_part_of_what_has_not_ended),
         TEST(gang_with_terms_is_told_by_sub_group),
     };
