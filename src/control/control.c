@@ -434,7 +434,8 @@ static int wake_ms(struct control *c)
     if ((c->waiting_first && !rounds_are_held(c)) || c->is_snapshot_open) {
         return 0;
     }
-    if (jobs_has_dirty(c->jobs) || has_unchecked) {
+    if (jobs_has_dirty(c->jobs) || has_unchecked ||
+        c->fresh_members.count > 0) {
         due_ns = now_ns;
     }
     due_ns = earlier(due_ns, rounds_due_ns(c, wall_ms));

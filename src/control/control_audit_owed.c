@@ -103,7 +103,10 @@ bool audit_make_rejections(struct control_audit *audit, size_t *at)
         uint32_t look_count = 0;
         if (job != JOBS_NONE && jobs_state(c->jobs, job) == JOB_QUEUED &&
             !batch_is_touched(&c->batch, job)) {
-            (void)batch_check_job(c, job, &look_count);
+            batch_check_member(c, job);
+            if (!batch_is_touched(&c->batch, job)) {
+                (void)batch_check_job(c, job, &look_count);
+            }
         }
         if (!audit_compare(audit, at)) {
             return false;

@@ -117,6 +117,7 @@ bool batch_form(struct control *c)
         batch_add_silence(c);
         add_owed(c);
         batch_add_groups(c);
+        batch_end_members(c);
         batch_end_misfits(c);
         /* Plans are for nodes as they will be, and in the pools in which. */
         bool may_plan = !batch_add_health(c) && !batch->moves_nodes;

@@ -7,6 +7,7 @@
  *     control_submit.c    submissions
  *     control_events.c    sequences that others made: reports, requests
  *     control_groups.c    groups of pods as a whole
+ *     control_members.c   jobs that cannot be of the gang that they name
  *     control_misfits.c   jobs that can never run
  *     control_plan.c      decisions of plans
  *     control_preempt.c   why a job is preempted, in words
@@ -103,6 +104,14 @@ void batch_touch_ended(struct control *c, const struct event *event);
 bool batch_add_group(struct control *c, uint32_t gang);
 /* The same for all gangs that something is owed to. */
 void batch_add_groups(struct control *c);
+
+/* control_members.c */
+
+/* Add the end of a job that waits and may not be of the gang that it names
+ * (job/gang_roll.h). */
+void batch_check_member(struct control *c, uint32_t job);
+/* The same for all that came since. */
+void batch_end_members(struct control *c);
 
 /* control_misfits.c */
 

@@ -294,6 +294,7 @@ static void restore_jobs(struct control *c)
             restore_run(c, job, &view);
         } else {
             VEC_PUSH(&c->unchecked, job);
+            VEC_PUSH(&c->fresh_members, job);
         }
     }
 }

@@ -14,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
+#include "job/gang_roll.h"
 #include "pools/lenders.h"
 #include "sched/sched.h"
 #include "wire/rfc3339.h"
@@ -97,6 +98,10 @@ struct str report_gang_rejection(struct control *c,
                                  const struct sched_gang_miss *miss,
                                  const struct sched_explanation *misfit,
                                  struct arena *arena);
+/* Why a job may not be of the gang that it names, in the arena. */
+struct str report_member_rejection(enum gang_fault fault,
+                                   const struct gang_fault_view *view,
+                                   struct arena *arena);
 /* Why a job can never run, in the arena. */
 struct str report_rejection(struct control *c,
                             const struct sched_explanation *explanation,

@@ -31,8 +31,13 @@ static void on_submitted(struct control *c, uint32_t job,
     link_job(c, job, item->scope.queue);
     VEC_PUSH(&c->unchecked, job);
     c->metrics.submitted_count++;
-    if (digest_unpack(item->event.submit.digest, &digest) == 0 &&
-        digest.client_id.byte_count) {
+    if (digest_unpack(item->event.submit.digest, &digest) != 0) {
+        return;
+    }
+    if (digest.gang_id.byte_count) {
+        VEC_PUSH(&c->fresh_members, job);
+    }
+    if (digest.client_id.byte_count) {
         struct key128 key =
             dedup_key(c->dedup, item->scope.queue, digest.client_id);
         dedup_put(c->dedup, key, item->event.job, seq);

@@ -88,6 +88,7 @@ struct control {
     VEC(struct run_note) notes;
     VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
     size_t unchecked_first;
+    VEC(uint32_t) fresh_members; /* of gangs; their place in them is unsure */
     uint64_t trim_seq;    /* records before it may go; 0: none */
     uint64_t trimmed_seq; /* where the last trim stopped */
     uint32_t exchange_no, session_no;

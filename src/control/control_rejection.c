@@ -126,3 +126,68 @@ struct str report_gang_rejection(struct control *c,
     }
     return arena_str(arena, strbuf_str(&text));
 }
+
+/* What members of a gang must all say, by their annotations or pod specs. */
+static const char *field_of(enum gang_fault fault)
+{
+    switch (fault) {
+    case GANG_FAULT_CARDINALITY:
+        return "gangCardinality";
+    case GANG_FAULT_MINIMUM:
+        return "gangMinimumCardinality";
+    case GANG_FAULT_UNIFORMITY:
+        return "gangNodeUniformityLabel";
+    case GANG_FAULT_CLASS:
+        return "priorityClassName";
+    case GANG_FAULT_TERMS:
+    case GANG_FAULT_NONE:
+    case GANG_FAULT_BEGUN:
+    case GANG_FAULT_FULL:
+        break;
+    }
+    return "nodeReservation, maxHops or freezingWindowSeconds";
+}
+
+/* An older member says something else. */
+static void put_contradiction(struct strbuf *text, enum gang_fault fault,
+                              const struct gang_fault_view *view,
+                              const char *other)
+{
+    strbuf_addf(text, ": its job %s, which has not ended, says ", other);
+    if (fault == GANG_FAULT_TERMS) {
+        strbuf_addf(text, "another %s", field_of(fault));
+    } else if (fault == GANG_FAULT_CARDINALITY || fault == GANG_FAULT_MINIMUM) {
+        strbuf_addf(text, "%s %u, and this one %u", field_of(fault),
+                    view->expected_count, view->got_count);
+    } else {
+        strbuf_addf(text, "%s \"%.*s\", and this one \"%.*s\"", field_of(fault),
+                    STR_ARG(view->expected), STR_ARG(view->got));
+    }
+}
+
+struct str report_member_rejection(enum gang_fault fault,
+                                   const struct gang_fault_view *view,
+                                   struct arena *arena)
+{
+    auto_strbuf text = {0};
+    char other[ID_TEXT_BYTES_MAX];
+
+    job_id_format(view->other, other);
+    strbuf_addf(&text, "The job cannot be of gang %.*s of queue %.*s",
+                STR_ARG(view->gang_id), STR_ARG(view->queue));
+    if (fault == GANG_FAULT_BEGUN) {
+        strbuf_addf(&text,
+                    ", which has started: its job %s has not ended. Members "
+                    "must be submitted before their gang starts",
+                    other);
+    } else if (fault == GANG_FAULT_FULL) {
+        strbuf_addf(&text,
+                    ", which has all the members that it may have "
+                    "(gangCardinality %u)",
+                    view->expected_count);
+    } else {
+        put_contradiction(&text, fault, view, other);
+    }
+    strbuf_add_text(&text, ". Another gangId makes another gang.\n");
+    return arena_str(arena, strbuf_str(&text));
+}

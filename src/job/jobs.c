@@ -242,6 +242,7 @@ void jobs_destroy(struct jobs *jobs)
     names_fini(&jobs->sets);
     names_fini(&jobs->classes);
     names_fini(&jobs->gangs);
+    names_fini(&jobs->gang_ids);
     names_fini(&jobs->strings);
     names_fini(&jobs->executors);
     VEC_FREE(&jobs->rows);
@@ -250,6 +251,7 @@ void jobs_destroy(struct jobs *jobs)
     VEC_FREE(&jobs->set_lists);
     VEC_FREE(&jobs->executor_lists);
     VEC_FREE(&jobs->gang_rows);
+    VEC_FREE(&jobs->gang_heads);
     VEC_FREE(&jobs->tallies);
     map_fini(&jobs->tally_of);
     VEC_FREE(&jobs->dirty);

@@ -102,17 +102,21 @@ struct group {
 struct gang_row {
     VEC(uint32_t) members;
     struct group *group; /* owned; NULL: it has no terms */
+    uint32_t of_id;      /* gang_ids, of queue and id */
+    uint32_t next_of_id; /* the next gang of that id, whose terms differ; or
+                            JOBS_NONE */
 };
 
 struct jobs {
     const struct policy *policy; /* borrowed */
-    struct names queues, sets, classes, gangs, strings, executors;
+    struct names queues, sets, classes, gangs, gang_ids, strings, executors;
     VEC(struct job_row) rows;
     VEC(struct run_row) runs;
     VEC(struct extra_row) extras;
     VEC(struct list_row) set_lists;      /* by index of sets */
     VEC(struct list_row) executor_lists; /* by index of executors */
     VEC(struct gang_row) gang_rows;      /* by index of gangs */
+    VEC(uint32_t) gang_heads; /* by index of gang_ids: the first of that id */
     VEC(struct tally_row) tallies;
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
@@ -158,6 +162,8 @@ void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
                     const struct job_digest *digest);
 /* It leaves it; the last takes the gang with it. */
 void jobs_gang_leave(struct jobs *jobs, uint32_t job);
+/* The first of the gangs of a gang's queue and id; `next_of_id` leads on. */
+uint32_t jobs_gang_first_of_id(const struct jobs *jobs, uint32_t gang);
 
 /* The jobs of the whole table; jobs.c. */
 

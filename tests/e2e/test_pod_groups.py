@@ -220,6 +220,23 @@ class PodGroups(unittest.TestCase):
         self.berth.ctl("cancel", "job-set", "q", "plain")
         harness.wait_for("it is forgotten", lambda: groups() == [group])
 
+    def test_members_of_a_gang_that_is_another_are_rejected(self):
+        self.start(FAKE)
+        gang = json.loads(group_file(job_set="plain"))
+        gang["jobs"] = [{
+            "namespace": "default", "podSpec": template("true"),
+            "annotations": {"armadaproject.io/gangId": "g",
+                            "armadaproject.io/gangCardinality": "2"}}] * 2
+        self.submit(json.dumps(gang))
+        self.wait_states("RUNNING", "RUNNING", job_set="plain")
+        self.submit(json.dumps({**gang, "jobSetId": "again"}))
+        self.wait_states("REJECTED", "REJECTED", job_set="again")
+        late, first = self.jobs("again")[1], self.jobs("plain")[0]
+        said = self.berth.ctl("explain", late["jobId"]).stdout
+        self.assertIn("cannot be of gang g of queue q, which has started: its "
+                      f"job {first['jobId']} has not ended.", said)
+        self.assertEqual(self.states("plain"), ["RUNNING", "RUNNING"])
+
     def test_pg_02_groups_grow_and_have_their_nodes_whole(self):
         self.start(FAKE)
         self.submit(group_file(
