@@ -129,7 +129,8 @@ static bool is_open(const struct search *search, uint32_t index)
     }
     bool passes =
         reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
-        reserve_pass(round, round->reserve.own, class, index) != PASS_NO;
+        reserve_pass(round, round->reserve.own, class, index) != PASS_NO &&
+        !whole_node_is_kept(round, search->job, search->class_index, index);
     round->reserve.has_refused |= !passes;
     return passes;
 }

@@ -63,7 +63,7 @@ static enum pass pass_in_time(const struct reservation *reservation,
 
 static enum pass pass_at(const struct reservation *reservation,
                          const struct class *class, int64_t lifetime_ms,
-                         uint32_t node, int64_t now_ms)
+                         uint32_t node, int64_t now_ms, bool is_whole)
 {
     const struct reserved_node *reserved = find_node(reservation, node);
 
@@ -71,7 +71,8 @@ static enum pass pass_at(const struct reservation *reservation,
         return PASS_BESIDE;
     }
     enum pass pass = pass_in_time(reservation, class, lifetime_ms, now_ms);
-    if (pass == PASS_NO && amounts_fit(&class->request, &reserved->extra)) {
+    if (pass == PASS_NO && !is_whole &&
+        amounts_fit(&class->request, &reserved->extra)) {
         pass = PASS_BESIDE;
     }
     return pass;
@@ -79,25 +80,27 @@ static enum pass pass_at(const struct reservation *reservation,
 
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,
-                          int64_t now_ms)
+                          int64_t now_ms, bool is_whole)
 {
-    return pass_at(reservation, class, class->lifetime_ms, node, now_ms);
+    return pass_at(reservation, class, class->lifetime_ms, node, now_ms,
+                   is_whole);
 }
 
 /* A class counts for nothing where its jobs are foreign. */
 static enum pass lending_pass(const struct reservation *reservation,
                               const struct class *class, uint32_t node,
-                              int64_t now_ms)
+                              int64_t now_ms, bool is_whole)
 {
     struct class lowest = *class;
 
     lowest.level = 0;
-    return reserve_pass_at(reservation, &lowest, node, now_ms);
+    return reserve_pass_at(reservation, &lowest, node, now_ms, is_whole);
 }
 
-enum pass reserve_pass(const struct round *round,
-                       const struct reservation *reservation,
-                       const struct class *class, uint32_t node)
+static enum pass pass_now(const struct round *round,
+                          const struct reservation *reservation,
+                          const struct class *class, uint32_t node,
+                          bool is_whole)
 {
     const struct sched *sched = round->sched;
 
@@ -106,10 +109,24 @@ enum pass reserve_pass(const struct round *round,
         return PASS_BESIDE;
     }
     if (round->is_lending && class->level > reservation->level) {
-        return lending_pass(reservation, class, node, round->now_ms);
+        return lending_pass(reservation, class, node, round->now_ms, is_whole);
     }
     return pass_at(reservation, class, lifetime_of(round, class), node,
-                   round->now_ms);
+                   round->now_ms, is_whole);
+}
+
+enum pass reserve_pass(const struct round *round,
+                       const struct reservation *reservation,
+                       const struct class *class, uint32_t node)
+{
+    return pass_now(round, reservation, class, node, false);
+}
+
+enum pass reserve_pass_whole(const struct round *round,
+                             const struct reservation *reservation,
+                             const struct class *class, uint32_t node)
+{
+    return pass_now(round, reservation, class, node, true);
 }
 
 uint32_t reserve_pass_count(const struct round *round,

@@ -65,15 +65,21 @@ bool reserve_is_possible(struct round *round, const struct claim *claim);
 enum pass reserve_pass(const struct round *round,
                        const struct reservation *reservation,
                        const struct class *class, uint32_t node);
+/* The same of a job whose gang has its nodes whole: as long as it is there the
+ * node serves nobody else, so it leaves nothing beside it. */
+enum pass reserve_pass_whole(const struct round *round,
+                             const struct reservation *reservation,
+                             const struct class *class, uint32_t node);
 /* How many of `count` that fit on a node a reservation lets through. */
 uint32_t reserve_pass_count(const struct round *round,
                             const struct reservation *reservation,
                             const struct class *class, uint32_t node,
                             uint32_t count);
-/* The same at any time, whatever the round reserved. */
+/* The same at any time, whatever the round reserved, of one whose gang has its
+ * nodes whole, or not. */
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,
-                          int64_t now_ms);
+                          int64_t now_ms, bool is_whole);
 /* A job of a class took `count` places on a node, or gave them back
  * (negative): what is left beside the gang changes, if that is what it uses. */
 void reserve_charge(const struct round *round, struct reservation *reservation,
@@ -200,6 +206,10 @@ uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
  * where most of their room is.  False when even empty nodes lack it. */
 bool reserve_alike(struct reserving *r, const struct gang *gang,
                    uint32_t needed, int64_t at_ms,
+                   const struct label_group *group, const uint8_t *allowed);
+/* Likewise, of a gang that has its nodes whole (reserve_whole.c): by the rule
+ * of whole_node.h, at a known time. */
+bool reserve_whole(struct reserving *r, const struct gang *gang, int64_t at_ms,
                    const struct label_group *group, const uint8_t *allowed);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);

@@ -9,6 +9,7 @@
 #include "sched/near_place.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
+#include "sched/whole_node.h"
 
 /* Kinds of members times nodes: beyond it a gang gets no reservation, so that
  * no job makes a round slow for the others. */
@@ -191,6 +192,52 @@ static bool fill(struct spots *spots)
     return false;
 }
 
+/* The spots that are asked about, in order of names. */
+static void order_by_name(struct spots *spots)
+{
+    uint32_t count = spots->only ? spots->only->count : spots->count;
+    const uint32_t *ranks = spots->r->round->sched->ranks;
+
+    spots->order_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = spots->only ? spots->place[spots->only->nodes[i]] : i;
+        if (at != NONE) {
+            spots->items[at].key = ranks[spots->items[at].node];
+            spots->order[spots->order_count++] = at;
+        }
+    }
+    sort_order(spots);
+}
+
+/* The same for a gang that has its nodes whole, at a time that is known. */
+static bool fill_whole(struct spots *spots)
+{
+    struct round *round = spots->r->round;
+
+    order_by_name(spots);
+    struct whole_room *rooms =
+        arena_alloc_array(round->arena, spots->order_count, sizeof(*rooms));
+    for (uint32_t i = 0; i < spots->order_count; i++) {
+        const struct spot *spot = &spots->items[spots->order[i]];
+        rooms[i] = (struct whole_room){.node = spot->node, .left = spot->room};
+    }
+    if (!whole_node_fits(round, spots->gang, rooms, spots->order_count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < spots->order_count; i++) {
+        struct spot *spot = &spots->items[spots->order[i]];
+        spot->room = rooms[i].left;
+        spot->taken = rooms[i].taken;
+    }
+    return true;
+}
+
+static bool fill_now(struct spots *spots)
+{
+    return spots->r->holder && !spots->is_on_empty ? fill_whole(spots)
+                                                   : fill(spots);
+}
+
 /* What is free at a time, in the group that is asked about. */
 static void set_rooms(struct spots *spots, int64_t at_ms)
 {
@@ -223,13 +270,13 @@ static bool fits_at(struct spots *spots, int64_t at_ms)
     spots->only = NULL;
     if (!index) {
         set_rooms(spots, at_ms);
-        return fill(spots);
+        return fill_now(spots);
     }
     for (uint32_t i = 0; i < index->group_count; i++) {
         spots->only = &index->groups[i];
         if (place_is_open(round, spots->gang, spots->only)) {
             set_rooms(spots, at_ms);
-            if (fill(spots)) {
+            if (fill_now(spots)) {
                 return true;
             }
             set_rooms(spots, at_ms); /* nothing of it is taken after all */
@@ -402,6 +449,9 @@ bool reserve_for_gang(struct reserving *r)
         int64_t at_ms =
             reserve_first_time(r, gang, spots.needed, &group, &allowed);
         r->reservation->start_ms = at_ms;
+        if (r->holder && at_ms != SCHED_START_UNKNOWN) {
+            return reserve_whole(r, gang, at_ms, group, allowed);
+        }
         return reserve_alike(r, gang, spots.needed, at_ms, group, allowed);
     }
     uint32_t kinds = list_members(&spots);

@@ -1,6 +1,7 @@
 /* What the last plan reserved, kept to explain by. */
 #include "sched/admitted.h"
 #include "sched/reserve.h"
+#include "sched/whole_node.h"
 
 void reserve_keep(struct sched *sched, uint32_t p,
                   const struct reservation *reservation)
@@ -58,7 +59,9 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
         .node_count = (uint32_t)kept->nodes.count,
     };
     *ret_for_job = kept->job;
-    return reserve_pass_at(&reservation, class, node, now_ms) == PASS_NO;
+    bool is_whole = job != NONE && whole_node_serves(sched, job);
+    return reserve_pass_at(&reservation, class, node, now_ms, is_whole) ==
+           PASS_NO;
 }
 
 void reserve_fini(struct sched *sched)

@@ -21,6 +21,25 @@ static uint32_t holder_of(const struct sched *sched, uint32_t job)
                                                                         : NONE;
 }
 
+bool whole_node_serves(const struct sched *sched, uint32_t job)
+{
+    return holder_of(sched, job) != NONE;
+}
+
+bool whole_node_is_kept(const struct round *round, uint32_t job,
+                        uint32_t class_index, uint32_t node)
+{
+    const struct reserve *reserve = &round->reserve;
+
+    if (!round->sched->whole_gang_count || (!reserve->hold && !reserve->own) ||
+        !whole_node_serves(round->sched, job)) {
+        return false;
+    }
+    const struct class *class = class_at(round, class_index);
+    return reserve_pass_whole(round, reserve->hold, class, node) == PASS_NO ||
+           reserve_pass_whole(round, reserve->own, class, node) == PASS_NO;
+}
+
 /* Another gang that has members on a node, after one has left it. */
 static void hand_over(struct sched *sched, struct node *node)
 {
@@ -104,12 +123,7 @@ bool whole_node_bars_indeed(const struct round *round, uint32_t job,
     if (holder || own == NONE) {
         return holder && holder != own + 1;
     }
-    /* Who would hold it must find it empty, and keeps it from a head. */
-    return !is_unused(sched, node) ||
-           (round->reserve.hold && item->reserved_stamp == sched->stamp &&
-            reserve_pass(round, round->reserve.hold,
-                         class_at(round, class_of_job(sched, job)),
-                         node) == PASS_BESIDE);
+    return !is_unused(sched, node); /* who would hold it must find it empty */
 }
 
 bool whole_node_is_right(const struct sched *sched, uint32_t index)
@@ -160,6 +174,7 @@ bool whole_node_keeps_other(const struct sched *sched, bool is_whole,
 /* A place for a member. */
 struct place {
     uint32_t job, node, class_index;
+    uint32_t room; /* of choice.rooms */
 };
 
 /* A node that may be chosen. */
@@ -173,6 +188,7 @@ struct room {
 struct choice {
     struct round *round;
     bool may_clear; /* others may go */
+    bool is_later;  /* not to be placed now */
     const struct gang *gang;
     uint32_t holder;    /* 1 + the gang's index */
     struct room *rooms; /* by name */
@@ -239,6 +255,9 @@ static uint32_t count_in(const struct choice *choice,
         class->is_impossible ? 0 : amounts_times(&class->request, &room->left);
 
     count = count < most ? count : most;
+    if (choice->is_later) {
+        return count && place_matches_ever(&search, room->node) ? count : 0;
+    }
     if (round->sched->nodes.items[room->node].is_on_trial && count > 0) {
         count = room->is_held ? 0 : 1; /* one job, of whichever members */
     }
@@ -283,7 +302,8 @@ static void fill_room(struct choice *choice, const struct members *members,
 
     for (uint32_t i = 0; i < count; i++) {
         choice->places[choice->place_count++] = (struct place){
-            next_of(choice, members, at), room->node, members->class_index};
+            next_of(choice, members, at), room->node, members->class_index,
+            (uint32_t)(room - choice->rooms)};
         seq_next(members->asked, at);
         amounts_subtract(&room->left, request);
     }
@@ -498,6 +518,43 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
         whole_node_take(round, gang, place->node);
         /* It is no place for others of the class. */
         class_at(round, place->class_index)->cached_node = NONE;
+    }
+    return true;
+}
+
+bool whole_node_fits(struct round *round, const struct gang *gang,
+                     struct whole_room *rooms, uint32_t room_count)
+{
+    const struct sched *sched = round->sched;
+    struct choice choice = {
+        .round = round,
+        .gang = gang,
+        .holder = (uint32_t)(gang - sched->gangs.items) + 1,
+        .is_later = true,
+        .rooms =
+            arena_alloc_array(round->arena, room_count, sizeof(*choice.rooms)),
+        .room_count = room_count,
+        .places = arena_alloc_array(round->arena, gang->waiting.count,
+                                    sizeof(*choice.places)),
+    };
+
+    for (uint32_t i = 0; i < room_count; i++) {
+        const struct node *node = &sched->nodes.items[rooms[i].node];
+        choice.rooms[i] = (struct room){
+            .node = rooms[i].node,
+            .is_held = holder_in_plan(sched, node) == choice.holder,
+            .left = rooms[i].left,
+        };
+    }
+    if (!choose(&choice, 0, gang->subs->terms.sub_group_count)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < choice.place_count; i++) {
+        const struct place *place = &choice.places[i];
+        const struct resource_vec *request =
+            &class_at(round, place->class_index)->request;
+        amounts_subtract(&rooms[place->room].left, request);
+        amounts_add(&rooms[place->room].taken, request);
     }
     return true;
 }

@@ -22,6 +22,8 @@
 
 /* Whether a gang has its nodes whole. */
 bool whole_node_is_for(const struct gang *gang);
+/* Whether a job is of such a gang. */
+bool whole_node_serves(const struct sched *sched, uint32_t job);
 /* A run of a member of such a gang came to (+1) or left (-1) its node. */
 void whole_node_count(struct sched *sched, const struct run *run, int sign);
 /* The round gives a member of a gang a place there: it holds the node. */
@@ -53,6 +55,11 @@ static inline bool whole_node_bars(const struct round *round, uint32_t job,
            whole_node_bars_indeed(round, job, node);
 }
 
+/* Whether a job has to leave a node that others are reserved for, where it
+ * would have it whole. */
+bool whole_node_is_kept(const struct round *round, uint32_t job,
+                        uint32_t class_index, uint32_t node);
+
 /* Place all that the attempt's gang asks for, on the nodes of its group.
  * False: there is no room for all; what was placed is the caller's to take
  * back.  Where the attempt may preempt, nodes on which all may go are cleared,
@@ -60,6 +67,17 @@ static inline bool whole_node_bars(const struct round *round, uint32_t job,
 bool whole_node_place(struct attempt *attempt);
 /* The same of one sub-group. */
 bool whole_node_place_sub_group(struct attempt *attempt, uint32_t sub_group);
+/* What a node has to give to a gang at a time to come. */
+struct whole_room {
+    uint32_t node;
+    struct resource_vec left, taken;
+};
+
+/* Whether what a gang asks for has room there by the same rule; it moves from
+ * `left` to `taken`.  Nodes that it holds already may be among the rooms, which
+ * are in order of names. */
+bool whole_node_fits(struct round *round, const struct gang *gang,
+                     struct whole_room *rooms, uint32_t room_count);
 /* Hold again what the attempt has leased so far, for to take a part of it back
  * lets go of all its nodes. */
 void whole_node_retake(struct attempt *attempt);

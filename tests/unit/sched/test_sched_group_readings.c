@@ -382,6 +382,111 @@ static void the_queue_that_has_most_gives_its_surplus_first(void **state)
     assert_int_equal(world_running_of(w, more, 2), 1);
 }
 
+/* As long as it has a node whole nobody else may come there, so one pod more of
+ * it is nothing that goes beside who waits for the node. */
+static void a_group_keeps_no_node_beyond_who_waits_for_it(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .is_whole_node = true,
+    };
+    const struct world_job member = {.queue = "A",
+                                     .gang = "g",
+                                     .priority_class = "fixed",
+                                     .cores = 2,
+                                     .deadline_s = 100};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 7});
+    uint32_t group = world_submit_group(w, &member, &terms);
+    world_lease(w, group, node, 0);
+    sched_job_age_from(w->sched, group, 0);
+    uint32_t head = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "fixed", .cores = 3});
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, head);
+    assert_int_equal(w->plan.decisions[0].start_ms, 100 * SECOND);
+    world_end(w, group);
+    world_round(w, ROUND_BALANCE, 100 * SECOND);
+    assert_string_equal(world_node_of(w, head), "n");
+}
+
+/* A reservation is where a gang would go (model.md 2.9): by the cover, not to
+ * the smallest nodes one after the other. */
+static void whole_nodes_are_reserved_by_the_cover(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .is_whole_node = true,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t large = world_node(w, &(struct world_node){"large", .cores = 4});
+    world_node(w, &(struct world_node){"small", .cores = 3});
+    uint32_t first =
+        world_submit(w, &(struct world_job){.queue = "A", .deadline_s = 100});
+    world_lease(w, first, large, 0);
+    sched_job_age_from(w->sched, first, 0);
+    /* Both pods go to the large node; one on each would cost seven cores. */
+    world_submit_group(
+        w, &(struct world_job){.queue = "B", .gang = "g", .cores = 2}, &terms);
+    world_round(w, ROUND_FAST, 10 * SECOND);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].start_ms, 100 * SECOND);
+    uint32_t beside = world_submit(w, &(struct world_job){.queue = "A"});
+    world_round(w, ROUND_FAST, 20 * SECOND);
+    assert_string_equal(world_node_of(w, beside), "small");
+}
+
+/* What is more urgent than who waits for a node may have it whole. */
+static void an_urgent_group_has_a_reserved_node_whole(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .is_whole_node = true,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 2});
+    world_node(w, &(struct world_node){"m", .cores = 2});
+    uint32_t first =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100,
+                                            .cores = 2});
+    world_lease(w, first, n, 0);
+    sched_job_age_from(w->sched, first, 0);
+    /* It waits for both nodes. */
+    world_submit_many(w,
+                      &(struct world_job){.queue = "B",
+                                          .gang = "b",
+                                          .cardinality = 2,
+                                          .minimum = 2,
+                                          .cores = 2},
+                      2);
+    world_round(w, ROUND_FAST, 10 * SECOND);
+    assert_int_equal(w->plan.decisions[0].start_ms, 100 * SECOND);
+    uint32_t urgent = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "C", .gang = "g", .priority_class = "high"},
+        &terms);
+    world_round(w, ROUND_FAST, 20 * SECOND);
+    assert_string_equal(world_node_of(w, urgent), "m");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -400,6 +505,9 @@ int main(void)
         SCENARIO(a_queue_with_nothing_but_spare_pods_is_active),
         cmocka_unit_test(the_order_of_nodes_chooses_no_surplus),
         SCENARIO(the_queue_that_has_most_gives_its_surplus_first),
+        SCENARIO(a_group_keeps_no_node_beyond_who_waits_for_it),
+        SCENARIO(whole_nodes_are_reserved_by_the_cover),
+        SCENARIO(an_urgent_group_has_a_reserved_node_whole),
     };
 
     return RUN_TESTS(tests);
