@@ -170,8 +170,8 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 void instance_draw_groups(struct tape *tape, struct instance *instance);
 /* Make racks the topology, with caps on hops; nobody has nodes whole then. */
 void instance_draw_hops(struct tape *tape, struct instance *instance);
-/* Draw in a window, and maybe half-lives, beside what runs.  Nobody has nodes
- * whole then, and what had ended before would have left its flow. */
+/* Draw in a window, and maybe half-lives, beside what runs.  What had ended
+ * before would have left its flow. */
 void instance_draw_list(struct tape *tape, struct instance *instance);
 /* Draw in what gangs that grow have to do with: queues that go by scores,
  * quotas, GPUs. */

@@ -52,7 +52,6 @@ void instance_draw_list(struct tape *tape, struct instance *instance)
         struct instance_job *job = &instance->jobs[j];
         const struct instance_job *head =
             job->gang ? &instance->jobs[job->gang - 1] : job;
-        job->is_whole = false;
         job->has_succeeded &= instance->half_ms == 0;
         if (head != job) {
             job->lifetime = head->lifetime;

@@ -58,7 +58,10 @@ enum pass oracle_pass(const struct oracle *o, int job, int node)
                                : later(o->now, lifetime) <= hold->start) {
         return PASS_YIELDS;
     }
-    return oracle_fits(o, job, hold->extra[node]) ? PASS_BESIDE : PASS_NO;
+    /* Who has the node to itself leaves nothing beside it. */
+    return !o->in->jobs[job].is_whole && oracle_fits(o, job, hold->extra[node])
+               ? PASS_BESIDE
+               : PASS_NO;
 }
 
 static bool yields_to_hold(const struct oracle *o, int job)
@@ -112,9 +115,41 @@ int oracle_bound(const struct oracle *o, int job, int unit)
     return bound;
 }
 
+/* When all that is on a node is gone; INT_MAX: that is not known. */
+static int open_at(const struct oracle *o, int node, int unit)
+{
+    int last = o->now;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && o->node[j] == node) {
+            int bound = oracle_bound(o, j, unit);
+            last = bound > last ? bound : last;
+        }
+    }
+    return last;
+}
+
+/* Whether a node has no room for a unit before all that is there is gone. */
+static bool opens_whole(const struct oracle *o, int node, int unit)
+{
+    int holder = oracle_holder(o, node);
+
+    return holder ? holder != o->in->jobs[unit].gang
+                  : o->in->jobs[unit].is_whole && oracle_is_used(o, node);
+}
+
 void oracle_room_at(const struct oracle *o, int node, int unit, int at,
                     int room[INSTANCE_KINDS])
 {
+    if (opens_whole(o, node, unit)) {
+        int open = open_at(o, node, unit);
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            room[k] = open < INT_MAX && open <= at
+                          ? o->in->nodes[node].capacity[k]
+                          : 0;
+        }
+        return;
+    }
     for (int k = 0; k < INSTANCE_KINDS; k++) {
         room[k] = oracle_free(o, node, k);
     }

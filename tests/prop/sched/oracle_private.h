@@ -367,6 +367,8 @@ int oracle_price_compare(const struct oracle *o, const struct price *a,
 
 /* The gang that has a node whole, or 0. */
 int oracle_holder(const struct oracle *o, int node);
+/* Whether anybody runs on a node. */
+bool oracle_is_used(const struct oracle *o, int node);
 /* Whether a node is none for a job because of that, or since its own gang
  * would have to have it whole. */
 bool oracle_is_barred(const struct oracle *o, int job, int node);
@@ -375,6 +377,11 @@ bool oracle_allows_evicting(const struct oracle *o, int job, int node);
 /* Place what a gang asks for on nodes that it has whole; false: there is no
  * room, and what was done is to be undone. */
 bool oracle_place_whole(struct oracle *o, int gang, bool may_clear);
+/* Whether it fits in rooms that nodes have at a time to come: the pods are
+ * moved from `rooms` to `taken`. */
+bool oracle_fits_whole(const struct oracle *o, int gang,
+                       int rooms[INSTANCE_NODES_MAX][INSTANCE_KINDS],
+                       int taken[INSTANCE_NODES_MAX][INSTANCE_KINDS]);
 
 /* oracle_growers.c */
 

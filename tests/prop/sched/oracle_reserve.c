@@ -17,7 +17,7 @@ static bool has_room_for(const struct oracle *o, const struct fitting *fitting,
                       ? o->in->nodes[node].capacity[k] - fitting->taken[node][k]
                       : fitting->room[node][k];
     }
-    return oracle_allows(o, job, node) && oracle_fits(o, job, left);
+    return oracle_is_place(o, job, node) && oracle_fits(o, job, left);
 }
 
 /* The fullest node that has room; on empty ones that with the most. */
@@ -91,6 +91,10 @@ static bool fits_in_rack(const struct oracle *o, int unit, int rack, int at,
     for (int n = 0; n < o->in->node_count; n++) {
         oracle_room_at(o, n, unit, at, ret_fitting->room[n]);
     }
+    if (o->in->jobs[unit].is_whole && at < INT_MAX) {
+        return oracle_fits_whole(o, unit, ret_fitting->room,
+                                 ret_fitting->taken);
+    }
     for (;;) {
         int job = next_member(o, unit, last, is_done);
         if (job < 0 || needed == 0) {
@@ -138,7 +142,8 @@ static void hold_places(struct oracle *o, int unit, int at,
     for (int n = 0; n < o->in->node_count; n++) {
         o->hold.is_reserved[n] = fitting->taken[n][0] || fitting->taken[n][1];
         for (int k = 0; k < INSTANCE_KINDS; k++) {
-            int left = fitting->room[n][k];
+            /* Of a node that it has whole nothing is left. */
+            int left = o->in->jobs[unit].is_whole ? 0 : fitting->room[n][k];
             o->hold.extra[n][k] = left > 0 ? left : 0;
         }
     }

@@ -17,7 +17,7 @@ int oracle_holder(const struct oracle *o, int node)
     return 0;
 }
 
-static bool is_used(const struct oracle *o, int node)
+bool oracle_is_used(const struct oracle *o, int node)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (o->node[j] == node && oracle_runs(o, j)) {
@@ -34,7 +34,7 @@ bool oracle_is_barred(const struct oracle *o, int job, int node)
     if (holder || !o->in->jobs[job].is_whole) {
         return holder && holder != o->in->jobs[job].gang;
     }
-    return is_used(o, node);
+    return oracle_is_used(o, node);
 }
 
 bool oracle_allows_evicting(const struct oracle *o, int job, int node)
@@ -58,6 +58,7 @@ struct choice {
     struct oracle *o;
     int gang;
     bool may_clear;
+    bool is_later; /* for a reservation */
     struct room rooms[INSTANCE_NODES_MAX];
     int jobs[INSTANCE_JOBS_MAX], nodes[INSTANCE_JOBS_MAX], count;
 };
@@ -69,7 +70,7 @@ static void look_at(struct choice *choice, int node)
     int holder = oracle_holder(o, node);
 
     room->is_held = holder == choice->gang;
-    room->is_busy = holder ? !room->is_held : is_used(o, node);
+    room->is_busy = holder ? !room->is_held : oracle_is_used(o, node);
     room->is_usable = !room->is_busy || choice->may_clear;
     for (int k = 0; k < INSTANCE_KINDS; k++) {
         room->left[k] = room->is_busy ? o->in->nodes[node].capacity[k]
@@ -85,9 +86,22 @@ static int trial_max(const struct choice *choice, int node, int most)
     for (int i = 0; i < choice->count; i++) {
         is_taken |= choice->nodes[i] == node;
     }
-    return choice->o->in->nodes[node].health != NODE_TRIAL ? most
-           : is_taken || most == 0                         ? 0
-                                                           : 1;
+    return choice->o->in->nodes[node].health != NODE_TRIAL || choice->is_later
+               ? most
+           : is_taken || most == 0 ? 0
+                                   : 1;
+}
+
+static bool may_come(const struct choice *choice, int job, int node)
+{
+    const struct oracle *o = choice->o;
+
+    if (choice->is_later) {
+        return oracle_is_place(o, job, node);
+    }
+    return oracle_pass(o, job, node) != PASS_NO &&
+           (choice->rooms[node].is_busy ? oracle_allows_evicting(o, job, node)
+                                        : oracle_allows(o, job, node));
 }
 
 /* How many pods like a job a room holds, up to `most`. */
@@ -95,9 +109,7 @@ static int count_in(const struct choice *choice, int job, int node, int most)
 {
     const struct room *room = &choice->rooms[node];
     const int *request = choice->o->in->jobs[job].request;
-    bool may = room->is_usable &&
-               (room->is_busy ? oracle_allows_evicting(choice->o, job, node)
-                              : oracle_allows(choice->o, job, node));
+    bool may = room->is_usable && may_come(choice, job, node);
 
     for (int k = 0; k < NODE_KINDS && request[k]; k++) {
         int times = room->left[k] < 0 ? 0 : room->left[k] / request[k];
@@ -270,6 +282,41 @@ static int next_sub_group(const struct choice *choice)
     return best;
 }
 
+static bool choose_all(struct choice *choice)
+{
+    for (int s; (s = next_sub_group(choice)) >= 0;) {
+        if (!choose(choice, s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool oracle_fits_whole(const struct oracle *o, int gang,
+                       int rooms[INSTANCE_NODES_MAX][INSTANCE_KINDS],
+                       int taken[INSTANCE_NODES_MAX][INSTANCE_KINDS])
+{
+    struct oracle scratch = *o;
+    struct choice choice = {
+        .o = &scratch, .gang = o->in->jobs[gang].gang, .is_later = true};
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        choice.rooms[n] = (struct room){
+            .is_usable = true,
+            .is_held = oracle_holder(o, n) == choice.gang,
+        };
+        memcpy(choice.rooms[n].left, rooms[n], sizeof(rooms[n]));
+    }
+    bool is_fitting = choose_all(&choice);
+    for (int i = 0; is_fitting && i < choice.count; i++) {
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            taken[choice.nodes[i]][k] += o->in->jobs[choice.jobs[i]].request[k];
+            rooms[choice.nodes[i]][k] -= o->in->jobs[choice.jobs[i]].request[k];
+        }
+    }
+    return is_fitting;
+}
+
 bool oracle_place_whole(struct oracle *o, int gang, bool may_clear)
 {
     struct choice choice = {
@@ -278,15 +325,13 @@ bool oracle_place_whole(struct oracle *o, int gang, bool may_clear)
     for (int n = 0; n < o->in->node_count; n++) {
         look_at(&choice, n);
     }
-    for (int s; (s = next_sub_group(&choice)) >= 0;) {
-        if (!choose(&choice, s)) {
-            return false;
-        }
+    if (!choose_all(&choice)) {
+        return false;
     }
     for (int i = 0; i < choice.count; i++) {
         int job = choice.jobs[i], node = choice.nodes[i];
         bool is_foul =
-            is_used(o, node) && oracle_holder(o, node) != choice.gang;
+            oracle_is_used(o, node) && oracle_holder(o, node) != choice.gang;
         if (is_foul && !oracle_clear(o, job, node)) {
             return false;
         }
