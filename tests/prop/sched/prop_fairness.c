@@ -183,21 +183,44 @@ static void draw_waiting(struct tape *tape, struct instance *instance)
     }
 }
 
-/* Strategy-proofness: who asks for more than it needs runs at most one job
- * more. */
+/* How many jobs of queue 0 one job of each other queue makes room for, at least
+ * one: what scraps that a lie takes can keep out. */
+static int scraps_of(const struct instance *instance)
+{
+    int requests[INSTANCE_QUEUES_MAX][INSTANCE_KINDS] = {0};
+    int sum = 0;
+
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *job = &instance->jobs[j];
+        memcpy(requests[job->queue], job->request, sizeof(job->request));
+    }
+    for (int q = 1; q < instance->queue_count; q++) {
+        int count = INSTANCE_JOBS_MAX;
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            int fit = requests[0][k] ? requests[q][k] / requests[0][k]
+                                     : INSTANCE_JOBS_MAX;
+            count = fit < count ? fit : count;
+        }
+        sum += count;
+    }
+    return sum > 1 ? sum : 1;
+}
+
+/* Strategy-proofness: who asks for more than it needs runs no more but for
+ * what one job of each other queue is worth to it. */
 static bool asking_for_more_does_not_help(struct tape *tape)
 {
     struct instance instance;
 
     draw_waiting(tape, &instance);
-    int honest = useful(&instance);
+    int most = useful(&instance) + scraps_of(&instance);
     int more[INSTANCE_KINDS] = {(int)draw(tape, 0, 3), (int)draw(tape, 0, 3)};
     for (int j = 0; j < instance.job_count; j++) {
         for (int k = 0; k < INSTANCE_KINDS && !instance.jobs[j].queue; k++) {
             instance.jobs[j].request[k] += more[k];
         }
     }
-    return useful(&instance) <= honest + 1;
+    return useful(&instance) <= most;
 }
 
 /* Likewise who sends pairs of jobs as one. */
