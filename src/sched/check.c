@@ -5,6 +5,7 @@
 #include "sched/fronts.h"
 #include "sched/lend.h"
 #include "sched/reserve.h"
+#include "sched/ripe.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 #include "sched/truce.h"
@@ -217,5 +218,5 @@ bool sched_is_consistent(struct sched *sched)
            are_gangs_right(sched) && are_queues_right(sched) &&
            are_protected_right(sched) && apps_are_right(sched, &arena) &&
            standings_are_right(sched, &arena) && reserve_is_right(sched) &&
-           truces_are_right(sched);
+           truces_are_right(sched) && ripe_is_right(sched);
 }

@@ -5,32 +5,19 @@
 #include "sched/lanes.h"
 #include "sched/lend.h"
 #include "sched/merge_sort.h"
+#include "sched/ripe.h"
 #include "sched/sub_groups.h"
 #include "sched/urgent.h"
 #include "sched/victim_memo.h"
 
-/* When a run may be preempted for fairness; INT64_MAX: not known. */
-static int64_t ripe_ms(const struct round *round, const struct run *run)
-{
-    int64_t lifetime_ms =
-        class_at(round, class_of_job(round->sched, run->job))->lifetime_ms;
-
-    if (lifetime_ms == 0) {
-        return INT64_MIN;
-    }
-    return run->started_ms > INT64_MAX - lifetime_ms
-               ? INT64_MAX
-               : run->started_ms + lifetime_ms;
-}
-
 bool round_is_ripe(const struct round *round, const struct run *run)
 {
-    return ripe_ms(round, run) <= round->now_ms;
+    return ripe_at_ms(round->sched, run) <= round->now_ms;
 }
 
 void round_wake_for(struct round *round, const struct run *run)
 {
-    int64_t at_ms = ripe_ms(round, run);
+    int64_t at_ms = ripe_at_ms(round->sched, run);
 
     if (at_ms > round->now_ms && at_ms < round->wake_ms) {
         round->wake_ms = at_ms;
@@ -49,7 +36,7 @@ static bool may_evict(struct round *round, const struct run *run)
     return round_is_ripe(round, run);
 }
 
-static void note_evicted(struct round *round, const struct run *run)
+void evict_note(struct round *round, const struct run *run)
 {
     round->has_protected |= !run->is_preemptible;
     if (run->level > round->evicted_level_max) {
@@ -73,34 +60,13 @@ static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
     unit->submitted_ms = job->submitted_ms;
     run->state = RUN_EVICTED;
     round->evicted_count++;
-    note_evicted(round, run);
+    evict_note(round, run);
     run->unit = round->unit_count;
 }
 
 static struct resource_vec *request_of(const struct round *round, uint32_t job)
 {
     return &class_at(round, class_of_job(round->sched, job))->request;
-}
-
-bool evict_look(struct round *round, uint32_t index, struct unit *ret_unit)
-{
-    const struct sched *sched = round->sched;
-    const struct run *run = &sched->runs.items[index];
-    const struct job *job = &sched->jobs.items[run->job];
-
-    if (!may_evict(round, run)) {
-        return false;
-    }
-    note_evicted(round, run);
-    *ret_unit = (struct unit){
-        .sum = request_of(round, run->job),
-        .leased_ms = run->leased_ms,
-        .submitted_ms = job->submitted_ms,
-        .last = run->job,
-        .priority = job->priority,
-        .level = run->level,
-    };
-    return true;
 }
 
 /* All members of a gang that run; of one with terms those of its minimums:
@@ -169,21 +135,23 @@ static void evict_run(struct round *round, uint32_t lane, uint32_t index)
     round->unit_count++;
 }
 
-bool evict_less(const struct round *round, const struct unit *a,
-                const struct unit *b)
+static struct ripe_key key_of(const struct unit *unit)
 {
-    if (a->level != b->level) {
-        return a->level > b->level;
-    }
-    if (a->priority != b->priority) {
-        return a->priority < b->priority;
-    }
-    if (a->leased_ms != b->leased_ms) {
-        return a->leased_ms < b->leased_ms;
-    }
-    return a->submitted_ms != b->submitted_ms
-               ? a->submitted_ms < b->submitted_ms
-               : job_less(round->sched, a->last, b->last);
+    return (struct ripe_key){
+        .leased_ms = unit->leased_ms,
+        .submitted_ms = unit->submitted_ms,
+        .priority = unit->priority,
+        .job = unit->last,
+        .level = unit->level,
+    };
+}
+
+static bool unit_less(const struct round *round, const struct unit *a,
+                      const struct unit *b)
+{
+    struct ripe_key first = key_of(a), second = key_of(b);
+
+    return ripe_goes_before(round->sched, &first, &second);
 }
 
 static void sort_units(struct round *round, uint32_t first, uint32_t count)
@@ -191,7 +159,7 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
     struct unit *items = round->units + first;
     struct unit *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
 
-#define UNIT_LESS(b, a) evict_less(round, b, a)
+#define UNIT_LESS(b, a) unit_less(round, b, a)
     struct unit *sorted = MERGE_SORT(items, spare, count, UNIT_LESS);
 #undef UNIT_LESS
     if (sorted != items) {
@@ -199,13 +167,12 @@ static void sort_units(struct round *round, uint32_t first, uint32_t count)
     }
 }
 
-/* The units from `first` on are a lane's: put them in order, and take them from
- * their places. */
+/* The units from `first` on are a lane's, in order: take them from their
+ * places. */
 static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
 {
     lane->unit_first = lane->unit_next = first;
     lane->unit_end = round->unit_count;
-    sort_units(round, first, round->unit_count - first);
     for (uint32_t i = first; i < round->unit_count; i++) {
         const struct unit *unit = &round->units[i];
         for (uint32_t m = 0; m < unit->member_count; m++) {
@@ -232,6 +199,7 @@ static void evict_lane(struct round *round, uint32_t index)
             evict_run(round, index, run);
         }
     }
+    sort_units(round, first, round->unit_count - first);
     settle_lane(round, &round->lanes[index], first);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sched/ripe.h"
+
 /* More runs that yield are not compared with each other. */
 enum { YIELDERS_MAX = 64, TAIL_MIN = 256 };
 
@@ -208,93 +210,67 @@ bool tail_begin(struct round *round, struct tail *ret_tail)
     return has_any && cost_compare(base, &zero, &bound->cost) < 0;
 }
 
-/* A lane's part of the tail while it is gathered: a heap, what wins its place
- * back first on top, that may be more than the tail by one look. */
+/* A lane's part of the tail while it is gathered, last first. */
 struct gathering {
-    const struct round *round;
+    struct round *round;
     const struct lane *lane;
     const struct tail_bound *bound;
-    struct unit *units;
-    uint32_t count;
-    struct resource_vec rest; /* of the lane, without what is gathered */
-    bool is_rest_before;      /* it costs less than the bound */
+    /* Of each of its accounts what is not gathered yet, up to here. */
+    struct rest {
+        const struct seq *runs;
+        struct seq_cursor at;
+    } rests[POLICY_CLASSES_MAX];
+    uint32_t rest_count;
+    struct resource_vec all; /* of the lane, without what is gathered */
 };
 
-static void set_rest(struct gathering *g, const struct unit *unit, int sign)
+static struct ripe_key key_at(const struct gathering *g,
+                              const struct rest *rest)
+{
+    const struct sched *sched = g->round->sched;
+    const struct run *run = &sched->runs.items[seq_get(rest->runs, rest->at)];
+    const struct job *job = &sched->jobs.items[run->job];
+
+    return (struct ripe_key){
+        .leased_ms = run->leased_ms,
+        .submitted_ms = job->submitted_ms,
+        .priority = job->priority,
+        .job = run->job,
+        .level = run->level,
+    };
+}
+
+/* The account of which the last is the last of all. */
+static struct rest *last_of(struct gathering *g, struct ripe_key *ret_key)
+{
+    struct rest *last = NULL;
+
+    for (uint32_t i = 0; i < g->rest_count; i++) {
+        struct ripe_key key = key_at(g, &g->rests[i]);
+        if (!last || ripe_goes_before(g->round->sched, ret_key, &key)) {
+            last = &g->rests[i];
+            *ret_key = key;
+        }
+    }
+    return last;
+}
+
+/* Whether what is of this level has its place before the bound, when all that
+ * is gathered comes after it and nothing else. */
+static bool is_before(const struct gathering *g, uint8_t level)
 {
     const struct cost_base *base = &g->round->pool->base;
 
-    amounts_add_times(&g->rest, unit->sum, sign);
-    struct cost cost = cost_of(base, &g->rest, NULL, g->lane->factor_micro);
-    g->is_rest_before = cost_compare(base, &cost, &g->bound->cost) < 0;
-}
-
-/* Whether a unit has its place before the bound, when what is gathered comes
- * after it and nothing else. */
-static bool is_before(const struct gathering *g, const struct unit *unit)
-{
-    return unit->level != g->bound->level ? unit->level > g->bound->level
-                                          : g->is_rest_before;
-}
-
-static void sink(struct gathering *g, struct unit unit)
-{
-    uint32_t at = 0;
-
-    for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= g->count) {
-            break;
-        }
-        if (child + 1 < g->count &&
-            evict_less(g->round, &g->units[child + 1], &g->units[child])) {
-            child++;
-        }
-        if (!evict_less(g->round, &g->units[child], &unit)) {
-            break;
-        }
-        g->units[at] = g->units[child];
-        at = child;
+    if (level != g->bound->level) {
+        return level > g->bound->level;
     }
-    g->units[at] = unit;
+    struct cost cost = cost_of(base, &g->all, NULL, g->lane->factor_micro);
+    return cost_compare(base, &cost, &g->bound->cost) < 0;
 }
 
-/* Take off what is of the tail no longer; one stays. */
-static void settle(struct gathering *g)
+static struct unit *make_room(struct round *round, struct tail *tail)
 {
-    while (g->count > 1) {
-        struct unit first = g->units[0];
-        set_rest(g, &first, 1); /* as it is when it has its turn */
-        if (!is_before(g, &first)) {
-            set_rest(g, &first, -1);
-            return;
-        }
-        struct unit last = g->units[--g->count];
-        sink(g, last);
-    }
-}
-
-static void gather(struct gathering *g, const struct unit *unit)
-{
-    if (g->count && is_before(g, unit) &&
-        evict_less(g->round, unit, &g->units[0])) {
-        return;
-    }
-    uint32_t at = g->count++;
-    while (at > 0 && evict_less(g->round, unit, &g->units[(at - 1) / 2])) {
-        g->units[at] = g->units[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    g->units[at] = *unit;
-    set_rest(g, unit, -1);
-    settle(g);
-}
-
-/* Make room for one more, behind the lane's first. */
-static void make_room(struct round *round, struct tail *tail,
-                      struct gathering *g, uint32_t first)
-{
-    if (first + g->count == tail->capacity) {
+    if (tail->count == tail->capacity) {
         uint32_t capacity = tail->capacity ? tail->capacity * 2 : TAIL_MIN;
         struct unit *units =
             arena_alloc_array(round->arena, capacity, sizeof(*units));
@@ -303,7 +279,60 @@ static void make_room(struct round *round, struct tail *tail,
         }
         tail->units = units;
         tail->capacity = capacity;
-        g->units = units + first;
+    }
+    return &tail->units[tail->count++];
+}
+
+/* The account's last is of the tail. */
+static void gather(struct gathering *g, struct rest *rest,
+                   const struct ripe_key *key, struct unit *ret_unit)
+{
+    struct sched *sched = g->round->sched;
+    uint32_t list = sched->jobs.items[key->job].list;
+    struct class *class =
+        class_at(g->round, sched->lists.items[list].class_index);
+
+    *ret_unit = (struct unit){
+        .sum = &class->request,
+        .lane = (uint32_t)(g->lane - g->round->lanes),
+        .leased_ms = key->leased_ms,
+        .submitted_ms = key->submitted_ms,
+        .last = key->job,
+        .priority = key->priority,
+        .level = key->level,
+    };
+    amounts_subtract(&g->all, &class->request);
+    if (!seq_previous(rest->runs, &rest->at)) {
+        *rest = g->rests[--g->rest_count];
+    }
+}
+
+/* Note what may be evicted of an account; false: gangs may. */
+static bool add_account(struct gathering *g, uint32_t account)
+{
+    struct round *round = g->round;
+    struct sched *sched = round->sched;
+    const struct ripe *ripe = ripe_of(sched, account, round->now_ms);
+
+    round_wake_by(round, ripe_next_ms(ripe));
+    if (ripe->gang_run_count) {
+        return false;
+    }
+    if (ripe->runs.count) {
+        uint32_t first = seq_get(&ripe->runs, (struct seq_cursor){0});
+        evict_note(round, &sched->runs.items[first]);
+        g->rests[g->rest_count++] =
+            (struct rest){&ripe->runs, seq_at_last(&ripe->runs)};
+    }
+    return true;
+}
+
+static void reverse(struct unit *units, uint32_t count)
+{
+    for (uint32_t i = 0; i < count / 2; i++) {
+        struct unit swap = units[i];
+        units[i] = units[count - 1 - i];
+        units[count - 1 - i] = swap;
     }
 }
 
@@ -313,28 +342,25 @@ bool tail_add_lane(struct round *round, uint32_t index, struct tail *tail)
     const struct lane *lane = &round->lanes[index];
     uint32_t first = tail->count, count = 0;
     struct gathering g = {
-        .round = round, .lane = lane, .bound = &tail->bound, .rest = lane->all};
+        .round = round, .lane = lane, .bound = &tail->bound, .all = lane->all};
+    struct ripe_key key;
+    struct rest *last;
 
-    make_room(round, tail, &g, first);
-    g.units = tail->units + first;
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
          at != NONE; at = sched->accounts.items[at].next) {
         const struct account *account = &sched->accounts.items[at];
-        uint32_t run = account->pool == round->p ? account->run_first : NONE;
-        for (; run != NONE; run = sched->runs.items[run].account_next) {
-            struct unit unit;
-            if (sched->jobs.items[sched->runs.items[run].job].gang != NONE) {
+        if (account->pool == round->p && account->run_first != NONE) {
+            if (!add_account(&g, at)) {
                 return false;
             }
-            if (evict_look(round, run, &unit)) {
-                unit.lane = index;
-                make_room(round, tail, &g, first);
-                gather(&g, &unit);
-                count++;
-            }
+            count += account->ripe->runs.count;
         }
     }
-    tail->count += g.count;
-    tail->kept_count += count - g.count;
+    while ((last = last_of(&g, &key)) &&
+           (tail->count == first || !is_before(&g, key.level))) {
+        gather(&g, last, &key, make_room(round, tail));
+    }
+    reverse(tail->units + first, tail->count - first);
+    tail->kept_count += count - (tail->count - first);
     return true;
 }

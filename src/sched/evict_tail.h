@@ -4,9 +4,9 @@
  * Evicted work wins its places back in an order, and whatever comes in it
  * before all new work has them back before anything could take them.  So of a
  * queue over its share only the *tail* need be evicted: what may come after
- * some new work.  The rest is looked at, as its lifetimes count, but it is
- * neither sorted nor taken from its place; the plan is the same, to the work
- * that it counts.
+ * some new work.  The rest is counted, but not looked at: what may be evicted
+ * is kept in order (ripe.h), and the tail is its end.  The plan is the same, to
+ * the work that it counts.
  *
  * Not every round can tell beforehand what its new work may cost at least:
  * where gangs run or wait, flows are remembered, pools lend, or what has
@@ -28,7 +28,7 @@ struct tail_bound {
 /* What was found of evicted work. */
 struct tail {
     struct tail_bound bound;
-    struct unit *units; /* single jobs, by lane; each lane's in no order */
+    struct unit *units; /* single jobs, by lane; each lane's in order */
     uint32_t count, capacity;
     uint32_t kept_count; /* that are not of it */
 };

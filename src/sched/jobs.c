@@ -7,6 +7,7 @@
 #include "sched/lend.h"
 #include "sched/penalty.h"
 #include "sched/rates.h"
+#include "sched/ripe.h"
 #include "sched/standing.h"
 #include "sched/sub_groups.h"
 #include "sched/truce.h"
@@ -241,6 +242,7 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
     }
     standing_change(sched, job->list, account->pool, sign);
     chain_account(sched, index, sign);
+    ripe_note_run(sched, index, sign);
     lend_count_run(sched, run, sign);
     sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;
     node_add_run(sched, index, sign);
@@ -442,7 +444,7 @@ bool sched_job_started(struct sched *sched, uint32_t index)
         sched->runs.items[job->run].started_ms != INT64_MAX) {
         return false;
     }
-    sched->runs.items[job->run].started_ms = sched->now_ms;
+    ripe_age_from(sched, job->run, sched->now_ms);
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
         class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
@@ -459,7 +461,7 @@ void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
     const struct job *job = job_get(sched, index);
 
     ASSERT(job->run != NONE);
-    sched->runs.items[job->run].started_ms = at_ms;
+    ripe_age_from(sched, job->run, at_ms);
     sched->change_counts[sched->runs.items[job->run].node]++;
     sched->version++;
 }

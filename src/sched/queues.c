@@ -4,6 +4,7 @@
 #include "sched/need.h"
 #include "sched/penalty.h"
 #include "sched/quota.h"
+#include "sched/ripe.h"
 #include "sched/standing.h"
 #include "sched/truce.h"
 
@@ -169,6 +170,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;
         queue->account_first = sched->accounts.items[account].next;
+        ripe_forget(sched, account);
         VEC_PUSH(&sched->spare_accounts, account);
     }
     mem_free(queue->name);
@@ -280,6 +282,7 @@ void queues_fini(struct sched *sched)
     }
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);
+    ripe_fini(sched);
     VEC_FREE(&sched->accounts);
     VEC_FREE(&sched->spare_accounts);
     seq_fini(&sched->queues_by_name);

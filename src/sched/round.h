@@ -342,13 +342,8 @@ void evict_over_share(struct round *round, const struct share *shares,
  * after a claim of this level and cost. */
 uint32_t evict_turn(const struct round *round, uint32_t level,
                     const struct cost *cost);
-/* A run that is a unit by itself, but for its lane; false: it may not be
- * evicted. */
-bool evict_look(struct round *round, uint32_t index, struct unit *ret_unit);
-/* Order in which a queue's running work wins its place back: as its jobs are
- * ordered, the longest running first among equals. */
-bool evict_less(const struct round *round, const struct unit *a,
-                const struct unit *b);
+/* A run may be a victim: it is evicted, or has its place for sure. */
+void evict_note(struct round *round, const struct run *run);
 /* The heap runs: what is not of a tail has its place. */
 void evict_kept_return(struct round *round);
 /* What became of a unit: that of those of its runs that are not preempted. */

@@ -5,6 +5,7 @@
 #include "sched/quota.h"
 #include "sched/relink.h"
 #include "sched/reserve.h"
+#include "sched/ripe.h"
 #include "sched/scale.h"
 #include "sched/standing.h"
 #include "sched/sweep_undo.h"
@@ -140,6 +141,7 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
         admitted_uncount_all(sched, p);
     }
     reserve_fini(sched);
+    ripe_fini(sched); /* lifetimes change */
     relink_take_off(sched);
     health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;

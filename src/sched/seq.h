@@ -49,6 +49,28 @@ static inline uint32_t seq_last(const struct seq *seq)
     return block->items[block->count - 1];
 }
 
+/* The place of the last item of a sequence that is not empty. */
+static inline struct seq_cursor seq_at_last(const struct seq *seq)
+{
+    return (struct seq_cursor){
+        .block = seq->block_count - 1,
+        .offset = seq->blocks[seq->block_count - 1].count - 1u,
+    };
+}
+
+/* Move to the item before; false: there is none. */
+static inline bool seq_previous(const struct seq *seq, struct seq_cursor *at)
+{
+    if (at->offset == 0 && at->block == 0) {
+        return false;
+    }
+    if (at->offset-- == 0) {
+        at->block--;
+        at->offset = seq->blocks[at->block].count - 1u;
+    }
+    return true;
+}
+
 /* Whether the cursor is past the end. */
 static inline bool seq_is_end(const struct seq *seq, struct seq_cursor at)
 {

@@ -173,6 +173,7 @@ struct account {
     uint32_t next; /* of the queue, or NONE */
     uint32_t leased_count, queued_count;
     uint32_t run_first; /* or NONE */
+    struct ripe *ripe;  /* owned; or NULL: nobody asked; see ripe.h */
     uint8_t priority_class;
 };
 
@@ -300,6 +301,7 @@ struct run {
     bool is_protected;   /* by a disruption budget; see budgets.h */
     bool is_held;        /* counts in its node's held_count */
     uint32_t unit;       /* of the round that evicted it */
+    uint32_t ripe_place; /* in its account's memory, if that has one: ripe.h */
 };
 
 struct node {
