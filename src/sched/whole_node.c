@@ -4,6 +4,7 @@
 
 #include "sched/cover.h"
 #include "sched/lanes.h"
+#include "sched/merge_sort.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_clear.h"
 
@@ -226,6 +227,25 @@ static void add_room(struct choice *choice, uint32_t index)
     }
 }
 
+static void add_ranked(struct choice *choice, const struct label_group *only)
+{
+    struct round *round = choice->round;
+    const uint32_t *ranks = round->sched->ranks;
+    uint32_t count = only->count;
+    uint32_t *items = arena_alloc_array(round->arena, count, sizeof(*items));
+    uint32_t *spare = arena_alloc_array(round->arena, count, sizeof(*spare));
+
+    for (uint32_t i = 0; i < count; i++) {
+        items[i] = only->nodes[i];
+    }
+#define GOES_BEFORE(b, a) (ranks[*(b)] < ranks[*(a)])
+    items = MERGE_SORT(items, spare, count, GOES_BEFORE);
+#undef GOES_BEFORE
+    for (uint32_t i = 0; i < count; i++) {
+        add_room(choice, items[i]);
+    }
+}
+
 static void add_rooms(struct choice *choice, const struct label_group *only)
 {
     const struct sched *sched = choice->round->sched;
@@ -234,11 +254,11 @@ static void add_rooms(struct choice *choice, const struct label_group *only)
 
     choice->rooms =
         arena_alloc_array(choice->round->arena, count, sizeof(*choice->rooms));
-    for (uint32_t i = 0; only && i < only->count; i++) {
-        add_room(choice, only->nodes[i]);
+    if (only) {
+        add_ranked(choice, only);
+        return;
     }
-    for (struct seq_cursor at = {0}; !only && !seq_is_end(all, at);
-         seq_next(all, &at)) {
+    for (struct seq_cursor at = {0}; !seq_is_end(all, at); seq_next(all, &at)) {
         add_room(choice, seq_get(all, at));
     }
 }
