@@ -168,7 +168,7 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
-/* Make racks the topology, with caps on hops; nobody has nodes whole then. */
+/* Make racks the topology, with caps on hops. */
 void instance_draw_hops(struct tape *tape, struct instance *instance);
 /* Draw in a window, and maybe half-lives, beside what runs.  What had ended
  * before would have left its flow. */

@@ -205,7 +205,6 @@ void instance_draw_hops(struct tape *tape, struct instance *instance)
         const struct instance_job *other = job - 1;
         bool is_first = j == 0 || other->gang != job->gang ||
                         other->sub_group != job->sub_group;
-        job->is_whole = false;
         if (job->has_terms && is_first) {
             job->hops = once_in(tape, 2) ? pick(tape, 0, 3) : NO_LIMIT;
         } else if (job->has_terms) {

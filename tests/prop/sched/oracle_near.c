@@ -121,6 +121,17 @@ static int find_places(const struct oracle *o, int job, int needed,
     return count;
 }
 
+/* Of nodes that a gang has whole the least costly. */
+static bool fill_whole(struct oracle *o, int job, const struct place *place)
+{
+    bool nodes[INSTANCE_NODES_MAX];
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        nodes[n] = is_in(o, place, n);
+    }
+    return oracle_place_whole_near(o, job, nodes, false);
+}
+
 /* Fill node after node of a place, the fullest first. */
 static void fill(struct oracle *o, int gang, int sub_group,
                  const struct place *place)
@@ -203,8 +214,13 @@ bool oracle_place_near(struct oracle *o, int gang)
     for (int i = 0; i < count; i++) {
         const struct oracle saved = *o;
         const struct oracle_plan saved_plan = *o->plan;
-        fill(o, gang, sub_group, &places[i]);
-        if (oracle_place_near(o, gang)) {
+        bool is_filled = true;
+        if (o->in->jobs[gang].is_whole) {
+            is_filled = fill_whole(o, first, &places[i]);
+        } else {
+            fill(o, gang, sub_group, &places[i]);
+        }
+        if (is_filled && oracle_place_near(o, gang)) {
             return true;
         }
         *o = saved;

@@ -377,6 +377,10 @@ bool oracle_allows_evicting(const struct oracle *o, int job, int node);
 /* Place what a gang asks for on nodes that it has whole; false: there is no
  * room, and what was done is to be undone. */
 bool oracle_place_whole(struct oracle *o, int gang, bool may_clear);
+/* Likewise what its sub-group that a job is of asks for, on some nodes. */
+bool oracle_place_whole_near(struct oracle *o, int job,
+                             const bool is_in[INSTANCE_NODES_MAX],
+                             bool may_clear);
 /* Whether it fits in rooms that nodes have at a time to come: the pods are
  * moved from `rooms` to `taken`. */
 bool oracle_fits_whole(const struct oracle *o, int gang,

@@ -317,6 +317,23 @@ bool oracle_fits_whole(const struct oracle *o, int gang,
     return is_fitting;
 }
 
+/* Lease what was chosen. */
+static bool settle(struct choice *choice)
+{
+    struct oracle *o = choice->o;
+
+    for (int i = 0; i < choice->count; i++) {
+        int job = choice->jobs[i], node = choice->nodes[i];
+        bool is_foul =
+            oracle_is_used(o, node) && oracle_holder(o, node) != choice->gang;
+        if (is_foul && !oracle_clear(o, job, node)) {
+            return false;
+        }
+        oracle_lease(o, job, node);
+    }
+    return true;
+}
+
 bool oracle_place_whole(struct oracle *o, int gang, bool may_clear)
 {
     struct choice choice = {
@@ -325,17 +342,19 @@ bool oracle_place_whole(struct oracle *o, int gang, bool may_clear)
     for (int n = 0; n < o->in->node_count; n++) {
         look_at(&choice, n);
     }
-    if (!choose_all(&choice)) {
-        return false;
+    return choose_all(&choice) && settle(&choice);
+}
+
+bool oracle_place_whole_near(struct oracle *o, int job,
+                             const bool is_in[INSTANCE_NODES_MAX],
+                             bool may_clear)
+{
+    struct choice choice = {
+        .o = o, .gang = o->in->jobs[job].gang, .may_clear = may_clear};
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        look_at(&choice, n);
+        choice.rooms[n].is_usable &= is_in[n];
     }
-    for (int i = 0; i < choice.count; i++) {
-        int job = choice.jobs[i], node = choice.nodes[i];
-        bool is_foul =
-            oracle_is_used(o, node) && oracle_holder(o, node) != choice.gang;
-        if (is_foul && !oracle_clear(o, job, node)) {
-            return false;
-        }
-        oracle_lease(o, job, node);
-    }
-    return true;
+    return choose(&choice, o->in->jobs[job].sub_group) && settle(&choice);
 }
