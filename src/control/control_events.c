@@ -82,19 +82,51 @@ static bool has_room(struct queue_table *table, struct str name)
     return entry != NULL;
 }
 
+/* Whether the queue as it is has that amount in its quota. */
+static bool has_quota(const struct queue_entry *entry,
+                      const struct resource_amount *amount)
+{
+    const struct resource_list *quota = entry ? &entry->record.quota : NULL;
+
+    for (uint32_t i = 0; quota && i < quota->count; i++) {
+        if (str_equal(quota->items[i].name, amount->name)) {
+            return quota->items[i].milli == amount->milli;
+        }
+    }
+    return false;
+}
+
+/* The first amount of a quota that is of no resource and that the queue did not
+ * have before, from an older release or an older policy; or NULL. */
+static const struct resource_amount *
+unknown_amount(struct looking *l, const struct queue_record *record)
+{
+    const struct resource_schema *schema = &l->c->policy->policy.schema;
+    const struct queue_entry *entry =
+        queue_table_find(l->c->config.queues, record->name);
+    const struct resource_amount *unknown = NULL;
+
+    for (uint32_t i = 0; i < record->quota.count && !unknown; i++) {
+        const struct resource_amount *amount = &record->quota.items[i];
+        if (resource_column(schema, amount->name) < 0 &&
+            !has_quota(entry, amount)) {
+            unknown = amount;
+        }
+    }
+    queue_entry_unref(entry);
+    return unknown;
+}
+
 /* A quota of what no job can ask for would never hold anything: most often it
  * is a name misspelt. */
 static bool has_unknown_quota(struct looking *l,
                               const struct queue_record *record)
 {
     const struct resource_schema *schema = &l->c->policy->policy.schema;
+    const struct resource_amount *unknown = unknown_amount(l, record);
     auto_strbuf names = {0};
 
-    for (uint32_t i = 0; i < record->quota.count; i++) {
-        struct str name = record->quota.items[i].name;
-        if (resource_column(schema, name) >= 0) {
-            continue;
-        }
+    if (unknown) {
         for (uint32_t r = 0; r < schema->column_count; r++) {
             strbuf_addf(&names, "%s%.*s", r ? ", " : "",
                         STR_ARG(schema->columns[r].name));
@@ -102,10 +134,9 @@ static bool has_unknown_quota(struct looking *l,
         (void)err_set(&l->err, -ERR_INVALID,
                       "scheduling.quota: \"%.*s\" is no resource that jobs are "
                       "scheduled by; these are: %.*s",
-                      STR_ARG(name), STR_ARG(strbuf_str(&names)));
-        return true;
+                      STR_ARG(unknown->name), STR_ARG(strbuf_str(&names)));
     }
-    return false;
+    return unknown != NULL;
 }
 
 /* Whether a pool is there that is to be new, or is not that is to be there. */

@@ -410,6 +410,52 @@ static void a_waiting_job_is_explained(void **state)
     stage_end(s);
 }
 
+static void put_field(struct strbuf *buf, char tag, const char *text)
+{
+    strbuf_add_char(buf, tag);
+    strbuf_add_char(buf, (char)strlen(text));
+    strbuf_add_text(buf, text);
+}
+
+/* Make queue `q`, which has `amount` of a resource as its quota. */
+static enum command_result set_quota(struct stage *s, const char *resource,
+                                     const char *amount)
+{
+    struct event event = stage_event_make(EVENT_QUEUE_SET);
+    auto_strbuf encoded = {0}, entry = {0};
+
+    /* api.Queue: 1 name, 2 priority_factor 1.0, 1000 scheduling: 7 quota */
+    put_field(&encoded, 0x0a, "q");
+    strbuf_add(&encoded, "\x11\0\0\0\0\0\0\xf0\x3f", 9);
+    put_field(&entry, 0x0a, resource);
+    put_field(&entry, 0x12, amount);
+    strbuf_add(&encoded, "\xc2\x3e", 2);
+    strbuf_add_char(&encoded, (char)(entry.byte_count + 2));
+    put_field(&encoded, 0x3a, strbuf_text(&entry));
+    event.queue.record.name = STR("q");
+    event.queue.encoded = strbuf_str(&encoded);
+    stage_do(s, stage_event_command("", "", "root", &event));
+    return s->answer->result;
+}
+
+static void a_queue_may_keep_the_quota_of_a_resource_that_is_gone(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct resource_amount gone = {STR("gone"), 5000};
+    struct queue_record record = {.name = STR("q"), .quota = {&gone, 1}};
+
+    (void)state;
+    assert_int_equal(set_quota(s, "gone", "5"), COMMAND_INVALID);
+    /* As a release that took it left it. */
+    assert_int_equal(queue_table_put(s->queues, &record, STR("")), 0);
+    assert_int_equal(set_quota(s, "gone", "5"), COMMAND_OK);
+    assert_int_equal(set_quota(s, "gone", "6"), COMMAND_INVALID);
+    assert_int_equal(set_quota(s, "other", "5"), COMMAND_INVALID);
+    assert_int_equal(set_quota(s, "cpu", "5"), COMMAND_OK);
+    assert_int_equal(set_quota(s, "gone", "5"), COMMAND_INVALID);
+    stage_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -419,6 +465,7 @@ int main(void)
         TEST(a_gang_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_is_never_near_enough_is_rejected),
         TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
+        TEST(a_queue_may_keep_the_quota_of_a_resource_that_is_gone),
         TEST(cancelling_by_id),
         TEST(cancelling_by_job_set),
         TEST(cancelling_on_an_executor),
