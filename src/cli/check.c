@@ -267,3 +267,15 @@ void check_pools(struct cli *cli, char *const *names, size_t count,
         }
     }
 }
+
+enum cli_exit check_version(struct cli *cli, const json_t *document)
+{
+    const char *version =
+        json_string_value(json_object_get(document, "apiVersion"));
+
+    return version && strcmp(version, "armadaproject.io/v1beta1") == 0
+               ? CLI_OK
+               : cli_fail(cli, CLI_INVALID,
+                          "apiVersion must be armadaproject.io/v1beta1, or of "
+                          "a pool resource.aibee.cn/v1alpha1");
+}

@@ -75,3 +75,6 @@ void check_pools(struct cli *cli, char *const *names, size_t count,
                  const char *consequence);
 /* Whether the server has a queue of that name; false if it does not say. */
 bool check_has_queue(struct cli *cli, const char *name);
+/* CLI_INVALID, having said so, unless a document has the version of Armada's
+ * things in files. */
+enum cli_exit check_version(struct cli *cli, const json_t *document);

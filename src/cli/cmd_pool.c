@@ -150,15 +150,20 @@ static enum cli_exit create_pool(struct cli *cli, const Berth__Api__Pool *pool)
     return put_pool(cli, "/berth.api.Berth/CreatePool", "Created", pool);
 }
 
+static bool is_same_pool(const Berth__Api__Pool *a, const Berth__Api__Pool *b)
+{
+    auto_strbuf before = {0}, after = {0};
+
+    wire_encode(&a->base, &before);
+    wire_encode(&b->base, &after);
+    return str_equal(strbuf_str(&before), strbuf_str(&after));
+}
+
 /* Replace `was` by `pool`, unless they are the same. */
 static enum cli_exit update_pool(struct cli *cli, const Berth__Api__Pool *was,
                                  const Berth__Api__Pool *pool)
 {
-    auto_strbuf before = {0}, after = {0};
-
-    wire_encode(&was->base, &before);
-    wire_encode(&pool->base, &after);
-    if (str_equal(strbuf_str(&before), strbuf_str(&after))) {
+    if (is_same_pool(was, pool)) {
         cli_note(cli, "Unchanged pool %s", pool->name);
         return CLI_OK;
     }
@@ -192,25 +197,32 @@ static enum cli_exit no_such_pool(const struct cli *cli, const char *name)
     return cli_fail(cli, CLI_NOT_FOUND, "there is no pool %s", name);
 }
 
-/* The one of that name, which must be there and be an object. */
-static enum cli_exit find_pool(struct cli *cli, const char *name,
-                               const Berth__Api__PoolStatus **ret_status)
+/* The one of that name, which must be an object; NULL if there is none. */
+static enum cli_exit look_for_pool(struct cli *cli, const char *name,
+                                   const Berth__Api__PoolStatus **ret_status)
 {
     Berth__Api__ListPoolsResponse *response;
 
+    *ret_status = NULL;
     if (!*name || strcmp(pool_name(name), "default") == 0) {
         return cli_fail(cli, CLI_INVALID,
                         "the default pool cannot be created, edited or "
                         "deleted");
     }
     enum cli_exit rc = list_pools(cli, name, &response);
-    if (rc == CLI_OK && response->n_pools == 0) {
-        return no_such_pool(cli, name);
-    }
-    if (rc == CLI_OK) {
+    if (rc == CLI_OK && response->n_pools > 0) {
         *ret_status = response->pools[0];
     }
     return rc;
+}
+
+/* The same, but it must be there. */
+static enum cli_exit find_pool(struct cli *cli, const char *name,
+                               const Berth__Api__PoolStatus **ret_status)
+{
+    enum cli_exit rc = look_for_pool(cli, name, ret_status);
+
+    return rc == CLI_OK && !*ret_status ? no_such_pool(cli, name) : rc;
 }
 
 /* Files. */
@@ -257,6 +269,19 @@ enum cli_exit pool_create_of(struct cli *cli, const json_t *document,
 }
 
 /* What a document names of a pool replaces what the pool has. */
+static enum cli_exit merge_pool(struct cli *cli, const json_t *document,
+                                const Berth__Api__Pool *was,
+                                Berth__Api__Pool **ret_pool)
+{
+    auto_json_t *merged = pool_resource_write(was);
+    json_t *given = json_object_get(document, "spec");
+
+    if (json_is_object(given)) {
+        (void)json_object_update(json_object_get(merged, "spec"), given);
+    }
+    return read_pool(cli, merged, ret_pool);
+}
+
 static enum cli_exit edit_document(struct cli *cli, const json_t *document)
 {
     const Berth__Api__PoolStatus *status = NULL;
@@ -266,16 +291,50 @@ static enum cli_exit edit_document(struct cli *cli, const json_t *document)
     if (rc == CLI_OK) {
         rc = find_pool(cli, pool->name, &status);
     }
-    if (rc != CLI_OK) {
-        return rc;
+    if (rc == CLI_OK) {
+        rc = merge_pool(cli, document, status->pool, &pool);
     }
-    auto_json_t *merged = pool_resource_write(status->pool);
-    json_t *given = json_object_get(document, "spec");
-    if (json_is_object(given)) {
-        (void)json_object_update(json_object_get(merged, "spec"), given);
-    }
-    rc = read_pool(cli, merged, &pool);
     return rc == CLI_OK ? update_pool(cli, status->pool, pool) : rc;
+}
+
+/* Say what would be done, once the server has been asked what there is. */
+static enum cli_exit try_apply(struct cli *cli, const Berth__Api__Pool *was,
+                               const Berth__Api__Pool *pool)
+{
+    struct err err;
+
+    if (pool_check(pool, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s", err.text);
+    }
+    if (was && is_same_pool(was, pool)) {
+        cli_note(cli, "Unchanged pool %s", pool->name);
+    } else {
+        cli_note(cli, "%s pool %s (not done: --dry-run)",
+                 was ? "Edited" : "Created", pool->name);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit pool_apply_of(struct cli *cli, const json_t *document,
+                            bool is_dry_run)
+{
+    const Berth__Api__PoolStatus *status = NULL;
+    Berth__Api__Pool *pool;
+
+    enum cli_exit rc = read_pool(cli, document, &pool);
+    if (rc == CLI_OK) {
+        rc = look_for_pool(cli, pool->name, &status);
+    }
+    if (rc == CLI_OK && status) {
+        rc = merge_pool(cli, document, status->pool, &pool);
+    }
+    if (rc != CLI_OK || is_dry_run) {
+        return rc != CLI_OK
+                   ? rc
+                   : try_apply(cli, status ? status->pool : NULL, pool);
+    }
+    return status ? update_pool(cli, status->pool, pool)
+                  : create_pool(cli, pool);
 }
 
 /* Commands. */

@@ -141,53 +141,12 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
     return rc;
 }
 
-/* Whether `entry` is what the server makes of owners: all verbs, in order. */
-static bool is_of_owners(const Api__Queue__Permissions *entry)
-{
-    static const char *const verbs[] = {"submit", "cancel", "preempt",
-                                        "reprioritize", "watch"};
-
-    if (entry->n_verbs != ARRAY_COUNT(verbs)) {
-        return false;
-    }
-    for (size_t i = 0; i < entry->n_verbs; i++) {
-        if (strcmp(entry->verbs[i], verbs[i]) != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Turn the first permissions back into the owners they were made of: those
- * of the kind that no option names must stay. */
-static void restore_owners(struct cli *cli, Api__Queue *queue)
-{
-    if (queue->n_permissions == 0 || !is_of_owners(queue->permissions[0])) {
-        return;
-    }
-    const Api__Queue__Permissions *entry = queue->permissions[0];
-    queue->user_owners =
-        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
-    queue->group_owners =
-        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
-    for (size_t i = 0; i < entry->n_subjects; i++) {
-        const Api__Queue__Permissions__Subject *subject = entry->subjects[i];
-        if (strcmp(subject->kind, "Group") == 0) {
-            queue->group_owners[queue->n_group_owners++] = subject->name;
-        } else {
-            queue->user_owners[queue->n_user_owners++] = subject->name;
-        }
-    }
-    queue->permissions++;
-    queue->n_permissions--;
-}
-
 static void take_owners(struct cli *cli, Api__Queue *queue)
 {
     if (!cli_is_given(cli, "owners") && !cli_is_given(cli, "group-owners")) {
         return;
     }
-    restore_owners(cli, queue);
+    queues_restore_owners(cli, queue);
     if (cli_is_given(cli, "owners")) {
         struct cli_names owners = cli_list(cli, "owners");
         queue->user_owners = owners.items;
@@ -472,17 +431,14 @@ static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)
 
 static enum cli_exit create_of(struct cli *cli, const json_t *document)
 {
-    const char *version =
-        json_string_value(json_object_get(document, "apiVersion"));
     const char *kind = json_string_value(json_object_get(document, "kind"));
 
     if (kind && strcmp(kind, "Pool") == 0) {
         return pool_create_of(cli, document, cli_has(cli, "dry-run"));
     }
-    if (!version || strcmp(version, "armadaproject.io/v1beta1") != 0) {
-        return cli_fail(cli, CLI_INVALID,
-                        "apiVersion must be armadaproject.io/v1beta1, or of a "
-                        "pool resource.aibee.cn/v1alpha1");
+    enum cli_exit rc = check_version(cli, document);
+    if (rc != CLI_OK) {
+        return rc;
     }
     if (kind && strcmp(kind, "Queue") == 0) {
         return create_queue_of(cli, document);

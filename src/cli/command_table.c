@@ -247,6 +247,8 @@ const struct command_spec command_table[] = {
         cmd_reprioritize_job_set, "change the priority of a job set"),
     ROW_WITH("create", NULL, "", 0, 0, cmd_create, create_options,
              "make the queue, retry policy or pools of a file"),
+    ROW_WITH("apply", NULL, "", 0, 0, cmd_apply, create_options,
+             "make what a file describes, or change what is there to it"),
     ROW_WITH("create queue", NULL, "NAME", 1, 1, cmd_create_queue,
              queue_options, "make a queue"),
     ROW_WITH("update queue", NULL, "NAME", 1, 1, cmd_update_queue,

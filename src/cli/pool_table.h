@@ -18,3 +18,7 @@ void pool_put_statistics(struct strbuf *buf,
 /* Make the pool of a document, or only look at it (cmd_pool.c). */
 enum cli_exit pool_create_of(struct cli *cli, const json_t *document,
                              bool is_dry_run);
+/* Make the pool of a document, or change the one that is there to it, or only
+ * say which (cmd_pool.c). */
+enum cli_exit pool_apply_of(struct cli *cli, const json_t *document,
+                            bool is_dry_run);

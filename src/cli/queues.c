@@ -140,3 +140,42 @@ enum cli_exit queues_get(struct cli *cli, const struct queue_filter *filter,
     rc = read_queues(cli, stream, filter, ret_list);
     return rc == CLI_OK ? check_named(cli, filter, ret_list) : rc;
 }
+
+/* Whether `entry` is what the server makes of owners: all verbs, in order. */
+static bool is_of_owners(const Api__Queue__Permissions *entry)
+{
+    static const char *const verbs[] = {"submit", "cancel", "preempt",
+                                        "reprioritize", "watch"};
+
+    if (entry->n_verbs != ARRAY_COUNT(verbs)) {
+        return false;
+    }
+    for (size_t i = 0; i < entry->n_verbs; i++) {
+        if (strcmp(entry->verbs[i], verbs[i]) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void queues_restore_owners(struct cli *cli, Api__Queue *queue)
+{
+    if (queue->n_permissions == 0 || !is_of_owners(queue->permissions[0])) {
+        return;
+    }
+    const Api__Queue__Permissions *entry = queue->permissions[0];
+    queue->user_owners =
+        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
+    queue->group_owners =
+        arena_alloc_array(&cli->arena, entry->n_subjects, sizeof(char *));
+    for (size_t i = 0; i < entry->n_subjects; i++) {
+        const Api__Queue__Permissions__Subject *subject = entry->subjects[i];
+        if (strcmp(subject->kind, "Group") == 0) {
+            queue->group_owners[queue->n_group_owners++] = subject->name;
+        } else {
+            queue->user_owners[queue->n_user_owners++] = subject->name;
+        }
+    }
+    queue->permissions++;
+    queue->n_permissions--;
+}

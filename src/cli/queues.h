@@ -31,3 +31,7 @@ enum cli_exit queues_filter(struct cli *cli, const char *label_option,
  * before the return. */
 enum cli_exit queues_get(struct cli *cli, const struct queue_filter *filter,
                          struct queue_list *ret_list);
+
+/* Turn the first permissions of a queue back into the owners that the server
+ * made them of: owners of a kind that is not given anew must stay. */
+void queues_restore_owners(struct cli *cli, Api__Queue *queue);

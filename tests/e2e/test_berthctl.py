@@ -171,6 +171,74 @@ labels:
         self.assertEqual((follower.returncode, out), (0, "last\n"))
         self.fails(3, "logs", "-f", "01h00000000000000000000000")
 
+    def test_apply_makes_it_so(self):
+        name = self.queue + "-made"
+        file = {"apiVersion": "armadaproject.io/v1beta1", "kind": "Queue",
+                "name": name, "labels": {"team": "a", "also": "b"},
+                "groupOwners": ["ops"], "userOwners": ["anna"],
+                "scheduling": {"quota": {"cpu": "4"}, "ordering": "fifo"}}
+        pool = {"apiVersion": "resource.aibee.cn/v1alpha1", "kind": "Pool",
+                "metadata": {"name": name},
+                "spec": {"disableBorrowing": True}}
+
+        def apply(*documents, code=0, options=()):
+            done = self.berth.ctl(
+                "apply", "-f", "-", *options, check=False,
+                input_text="\n---\n".join(map(json.dumps, documents)))
+            self.assertEqual(done.returncode, code, done.stderr)
+            return done.stdout.splitlines() or done.stderr
+
+        self.assertEqual(apply(file, pool, options=["--dry-run"]), [
+            f"Created queue {name} (not done: --dry-run)",
+            f"Created pool {name} (not done: --dry-run)"])
+        self.fails(3, "get", "queue", name)
+        self.assertEqual(apply(file, pool), [f"Created queue {name}",
+                                             f"Created pool {name}"])
+        self.addCleanup(self.ctl, "delete", "pool", name)
+        self.assertEqual(apply(pool, file), [f"Unchanged pool {name}",
+                                             f"Unchanged queue {name}"])
+        # What others do stays, unless the file says otherwise.
+        self.ctl("cordon", "queue", name)
+        self.ctl("update", "queue", name, "--priority-factor", "4")
+        file["scheduling"] = {"quota": {"cpu": "5"}}
+        file["groupOwners"] = ["others"]
+        pool["spec"] = {"disableSharing": True}
+        self.assertEqual(apply(file, pool, options=["--dry-run"]), [
+            f"Updated queue {name} (not done: --dry-run)",
+            f"Edited pool {name} (not done: --dry-run)"])
+        self.assertEqual(apply(file, pool), [f"Updated queue {name}",
+                                             f"Edited pool {name}"])
+        queue = json.loads(self.ctl("get", "queue", name, "-o", "json"))
+        self.assertTrue(queue["cordoned"])
+        self.assertEqual(queue["priorityFactor"], 4)
+        self.assertEqual(queue["scheduling"],
+                         {"quota": {"cpu": "5"}, "ordering": "fifo"})
+        self.assertEqual(
+            sorted(subject["name"] for entry in queue["permissions"]
+                   for subject in entry["subjects"]), ["anna", "others"])
+        # What get shows can be applied, and changes nothing.
+        self.assertEqual(self.berth.ctl(
+            "apply", "-f", "-", input_text=self.ctl("get", "queue", name))
+            .stdout, f"Unchanged queue {name}\n")
+        self.assertEqual(apply({**file, "cordoned": False,
+                                "priority_factor": None}),
+                         [f"Updated queue {name}"])
+        queue = json.loads(self.ctl("get", "queue", name, "-o", "json"))
+        self.assertNotIn("cordoned", queue)
+        # A key that is none is an error, as is a thing of no such kind.
+        self.assertRegex(apply({**file, "priortyFactor": 2}, code=6),
+                         "priortyFactor")
+        self.assertRegex(apply({**file, "kind": "Job"}, code=6),
+                         "submit takes jobs")
+        self.assertRegex(apply({**file, "name": ""}, code=6), "name must be")
+        policy = {"apiVersion": "armadaproject.io/v1beta1",
+                  "kind": "RetryPolicy", "name": name, "retryLimit": 2,
+                  "defaultAction": "RETRY_ACTION_FAIL"}
+        self.assertEqual(apply(policy), [f"Created retry policy {name}"])
+        policy["retryLimit"] = 3
+        self.assertEqual(apply(policy), [f"Updated retry policy {name}"])
+        self.assertEqual(apply(policy), [f"Unchanged retry policy {name}"])
+
     def test_logs_of_no_job_say_so(self):
         job_id = "01h00000000000000000000000"
         self.assertEqual(self.fails(3, "logs", job_id), self.fails(
