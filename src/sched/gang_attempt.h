@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "sched/round.h"
+#include "sched/victim_sets.h"
 
 /* One try at placing a gang's waiting members. */
 struct attempt {
@@ -22,10 +22,12 @@ struct attempt {
     bool may_go_away;     /* members may run on nodes not their home */
     uint32_t class_index; /* of all that wait, or NONE */
     size_t decision_mark; /* decisions before the try */
-    uint32_t victims_max; /* more, or as many, are too many */
-    uint64_t work_end;    /* no member finds a place once so much was done */
-    bool is_over;         /* that came to be so */
-    bool is_limited;      /* not all that wait are within the limits */
+    const struct victim_set *price_limit; /* see gang_price.h */
+    struct victim_set spent; /* of decisions up to spent_end, if limited */
+    size_t spent_end;
+    uint64_t work_end; /* no member finds a place once so much was done */
+    bool is_over;      /* that came to be so */
+    bool is_limited;   /* not all that wait are within the limits */
     uint32_t placed_count;
     struct resource_vec placed_sum;
 };
@@ -47,5 +49,3 @@ uint32_t attempt_find(struct attempt *attempt, uint32_t job,
 /* Put a member there. */
 void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
                    uint32_t class_index);
-/* Whether so many would lose their places that another try is better. */
-bool attempt_is_too_dear(const struct attempt *attempt);

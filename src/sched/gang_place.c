@@ -1,6 +1,6 @@
 #include "sched/away.h"
 #include "sched/floating.h"
-#include "sched/gang_attempt.h"
+#include "sched/gang_price.h"
 #include "sched/group_room.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
@@ -10,7 +10,6 @@
 #include "sched/sweep.h"
 #include "sched/truce.h"
 #include "sched/victim_memo.h"
-#include "sched/victim_sets.h"
 #include "sched/whole_node.h"
 
 struct mark attempt_mark(const struct round *round)
@@ -113,14 +112,6 @@ void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
     amounts_add(&attempt->placed_sum, &class->request);
 }
 
-bool attempt_is_too_dear(const struct attempt *attempt)
-{
-    size_t count = attempt->round->sched->decisions.count;
-
-    return count - attempt->decision_mark - attempt->placed_count >=
-           attempt->victims_max;
-}
-
 /* Whether the limits allow one more, of a class. */
 static bool is_within(const struct attempt *attempt, uint32_t class_index)
 {
@@ -156,7 +147,7 @@ static bool try_members(struct attempt *attempt)
         }
         if (node != NONE) {
             attempt_lease(attempt, job, node, class_there);
-            if (attempt_is_too_dear(attempt)) {
+            if (gang_price_is_over(attempt)) {
                 return false;
             }
             continue;
@@ -170,28 +161,33 @@ static bool try_members(struct attempt *attempt)
 }
 
 /* How good a try was: without victims before with, then more members, then
- * fewer victims. */
+ * what it costs others.  Of those that cost nobody anything the first. */
 struct score {
-    uint32_t victims, placed;
+    struct victim_set price;
+    uint32_t placed;
 };
 
-static bool is_better(struct score a, struct score b)
+static bool is_better(struct round *round, const struct score *a,
+                      const struct score *b)
 {
-    if ((a.victims == 0) != (b.victims == 0)) {
-        return a.victims == 0;
+    if ((a->price.count == 0) != (b->price.count == 0)) {
+        return a->price.count == 0;
     }
-    return a.placed != b.placed ? a.placed > b.placed : a.victims < b.victims;
+    if (a->placed != b->placed) {
+        return a->placed > b->placed;
+    }
+    return a->price.count > 0 &&
+           victim_set_compare(round, &a->price, &b->price) < 0;
 }
 
-static bool try_scored(struct attempt *attempt, struct mark mark,
-                       struct score *ret_score)
+static bool try_scored(struct attempt *attempt, struct score *ret_score)
 {
     bool is_enough = try_members(attempt);
 
     ret_score->placed = attempt->placed_count;
-    ret_score->victims =
-        (uint32_t)(attempt->round->sched->decisions.count - mark.decisions) -
-        attempt->placed_count;
+    if (is_enough) {
+        ret_score->price = gang_price_of(attempt);
+    }
     return is_enough;
 }
 
@@ -232,7 +228,7 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
 {
     struct round *round = attempt->round;
     struct mark mark = attempt_mark(round);
-    struct score score, best = {UINT32_MAX, 0};
+    struct score score, best = {.placed = 0};
     const struct label_group *best_group = NULL;
 
     for (uint32_t i = 0; i < index->group_count; i++) {
@@ -241,21 +237,21 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
             !place_is_open(round, attempt->gang, attempt->only)) {
             continue;
         }
-        bool is_enough = try_scored(attempt, mark, &score);
-        if (is_enough && score.victims == 0 &&
+        bool is_full = best_group && best.placed == attempt->wanted;
+        gang_price_limit(attempt, is_full ? &best.price : NULL);
+        bool is_enough = try_scored(attempt, &score);
+        if (is_enough && score.price.count == 0 &&
             score.placed == attempt->wanted) {
             return true;
         }
-        if (is_enough && (!best_group || is_better(score, best))) {
+        if (is_enough && (!best_group || is_better(round, &score, &best))) {
             best = score;
             best_group = attempt->only;
-            attempt->victims_max =
-                best.placed == attempt->wanted ? best.victims : UINT32_MAX;
         }
         attempt_back(round, mark);
     }
     attempt->only = best_group;
-    attempt->victims_max = UINT32_MAX;
+    gang_price_limit(attempt, NULL);
     return best_group && try_members(attempt);
 }
 
@@ -319,13 +315,13 @@ static bool try_preempting(struct attempt *attempt)
     if (!takes_surplus(sched, mark)) {
         return true;
     }
-    struct victim_set with = victim_sets_of(round, mark.decisions);
+    struct victim_set with = gang_price_of(attempt);
     attempt_back(round, mark);
     attempt->only = NULL;
     round->keeps_surplus = true;
     bool is_done = try_gang(attempt);
     round->keeps_surplus = false;
-    struct victim_set without = victim_sets_of(round, mark.decisions);
+    struct victim_set without = gang_price_of(attempt);
     if (is_done && victim_set_compare(round, &without, &with) < 0) {
         return true;
     }
@@ -391,7 +387,6 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .needed = gang_needed(gang),
         .class_index = only_class(sched, gang),
         .decision_mark = mark.decisions,
-        .victims_max = UINT32_MAX,
         .work_end = sweep_gang_end(round, gang),
     };
 

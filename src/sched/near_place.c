@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "sched/gang_price.h"
 #include "sched/group_room.h"
 #include "sched/hops.h"
 #include "sched/sub_groups.h"
@@ -186,7 +187,7 @@ static bool place_members(struct near *near, const struct seq *asked,
             return false;
         }
         attempt_lease(attempt, job, node, class_there);
-        if (attempt_is_too_dear(attempt)) {
+        if (gang_price_is_over(attempt)) {
             return false;
         }
     }
@@ -309,14 +310,17 @@ static bool place_from(struct near *near, uint32_t index)
 
 /* A domain that a sub-group with a cap may have. */
 struct ground {
-    uint64_t most; /* members that it may hold at all */
-    uint32_t first, count;
+    uint64_t most; /* members that it may hold, if no surplus goes */
+    uint32_t level, first, count;
 };
 
 static int compare_grounds(const void *a, const void *b)
 {
     const struct ground *x = a, *y = b;
 
+    if (x->level != y->level) {
+        return x->level > y->level ? -1 : 1;
+    }
     if (x->most != y->most) {
         return x->most > y->most ? -1 : 1;
     }
@@ -330,19 +334,23 @@ struct grounds {
     uint32_t class_index, needed;
 };
 
-static void add_ground(struct grounds *grounds, uint32_t first, uint32_t count)
+static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
+                       uint32_t count)
 {
     const struct near *near = grounds->near;
     struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+    bool is_unknown = attempt->may_go_away || round->reserve.asking ||
+                      round->sched->terms_run_count;
 
     if (first < near->first || first + count > near->end) {
         return;
     }
     struct label_group group = group_of(near, first, count);
-    uint64_t most =
-        group_room_most(attempt->round, grounds->class_index, &group);
-    if (most >= grounds->needed || attempt->may_go_away) {
-        grounds->items[grounds->count++] = (struct ground){most, first, count};
+    uint64_t most = group_room_most(round, grounds->class_index, &group);
+    if (most >= grounds->needed || is_unknown) {
+        grounds->items[grounds->count++] =
+            (struct ground){most, level, first, count};
     }
 }
 
@@ -354,15 +362,30 @@ static void add_highest(struct grounds *grounds, uint32_t level_max)
 
     for (uint32_t i = 0; i < topology->node_count; i++) {
         if (topology->domains[topology->lowest[i]].level > level_max) {
-            add_ground(grounds, i, 1);
+            add_ground(grounds, level_max, i, 1);
         }
     }
     for (uint32_t d = 0; level_max > 0 && d < topology->domain_count; d++) {
         const struct domain *domain = &topology->domains[d];
-        bool is_highest = domain->parent == NONE ||
-                          topology->domains[domain->parent].level > level_max;
-        if (domain->level <= level_max && is_highest) {
-            add_ground(grounds, domain->first, domain->count);
+        if (domain->level <= level_max &&
+            topology_is_highest(topology, d, level_max)) {
+            add_ground(grounds, level_max, domain->first, domain->count);
+        }
+    }
+}
+
+/* The domains, or nodes, of a lower level that are part of one above. */
+static void add_lower(struct grounds *grounds, uint32_t level)
+{
+    const struct topology *topology = grounds->near->topology;
+
+    for (uint32_t i = 0; level == 0 && i < topology->node_count; i++) {
+        add_ground(grounds, 0, i, 1);
+    }
+    for (uint32_t d = 0; level > 0 && d < topology->domain_count; d++) {
+        const struct domain *domain = &topology->domains[d];
+        if (domain->level == level) {
+            add_ground(grounds, level, domain->first, domain->count);
         }
     }
 }
@@ -375,49 +398,53 @@ static void add_around(struct grounds *grounds, uint32_t level_max,
 
     if (near_around(grounds->near->topology, level_max, anchor, &first,
                     &count)) {
-        add_ground(grounds, first, count);
+        add_ground(grounds, level_max, first, count);
     }
 }
 
-/* Try a ground; how many lose their places for it. */
+/* Try a ground, giving up once it costs others more than `limit`. */
 static bool try_ground(struct near *near, const struct seq *asked,
-                       const struct ground *ground, uint32_t *ret_victims)
+                       const struct ground *ground,
+                       const struct victim_set *limit)
 {
     struct attempt *attempt = near->attempt;
     struct label_group group = group_of(near, ground->first, ground->count);
-    bool is_placed = place_members(near, asked, &group);
 
+    gang_price_limit(attempt, limit);
+    bool is_placed = place_members(near, asked, &group);
+    gang_price_limit(attempt, NULL);
     attempt->only = NULL;
-    *ret_victims = (uint32_t)(attempt->round->sched->decisions.count -
-                              attempt->decision_mark) -
-                   attempt->placed_count;
     return is_placed;
 }
 
-/* Of the grounds the one with the fewest victims, the first among equals. */
+/* Of the grounds the one that costs least, the first among equals. */
 static bool force_best(struct near *near, const struct seq *asked,
                        struct grounds *grounds)
 {
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
     struct mark mark = attempt_mark(round);
-    uint32_t placed_count = attempt->placed_count, victims;
+    uint32_t placed_count = attempt->placed_count;
     struct resource_vec placed_sum = attempt->placed_sum;
     const struct ground *best = NULL;
+    struct victim_set best_price;
 
     qsort(grounds->items, grounds->count, sizeof(*grounds->items),
           compare_grounds);
     for (uint32_t i = 0; i < grounds->count && i < NEAR_FORCE_MAX; i++) {
-        if (try_ground(near, asked, &grounds->items[i], &victims)) {
-            best = &grounds->items[i];
-            attempt->victims_max = victims;
+        const struct victim_set *limit = best ? &best_price : NULL;
+        if (try_ground(near, asked, &grounds->items[i], limit)) {
+            struct victim_set price = gang_price_of(attempt);
+            if (!best || victim_set_compare(round, &price, &best_price) < 0) {
+                best = &grounds->items[i];
+                best_price = price;
+            }
         }
         attempt_back(round, mark);
         attempt->placed_count = placed_count;
         attempt->placed_sum = placed_sum;
     }
-    attempt->victims_max = UINT32_MAX;
-    return best && try_ground(near, asked, best, &victims);
+    return best && try_ground(near, asked, best, NULL);
 }
 
 static bool force_sub_group(struct near *near, uint32_t sub_group)
@@ -434,12 +461,11 @@ static bool force_sub_group(struct near *near, uint32_t sub_group)
         attempt->only = NULL;
         return is_placed;
     }
-    uint32_t most = topology->node_count > topology->domain_count
-                        ? topology->node_count
-                        : topology->domain_count;
     struct grounds grounds = {
         .near = near,
-        .items = arena_alloc_array(round->arena, most, sizeof(*grounds.items)),
+        .items = arena_alloc_array(
+            round->arena, (size_t)topology->node_count + topology->domain_count,
+            sizeof(*grounds.items)),
         .class_index =
             class_of_job(round->sched, seq_get(asked, (struct seq_cursor){0})),
         .needed = asked->count,
@@ -449,6 +475,10 @@ static bool force_sub_group(struct near *near, uint32_t sub_group)
         add_around(&grounds, level_max, &anchor);
     } else {
         add_highest(&grounds, level_max);
+        for (uint32_t level = level_max;
+             level > 0 && grounds.count < NEAR_FORCE_MAX; level--) {
+            add_lower(&grounds, level - 1);
+        }
     }
     return force_best(near, asked, &grounds);
 }
@@ -559,6 +589,17 @@ static bool is_nearer(const struct nearness *a, const struct nearness *b)
     return a->count != b->count ? a->count < b->count : a->key < b->key;
 }
 
+/* Whether a try costs less than the best so far; in free space, is nearer. */
+static bool is_better(const struct near *near, const struct victim_set *price,
+                      const struct victim_set *best,
+                      const struct nearness *nearest)
+{
+    if (price->count == 0 && best->count == 0) {
+        return is_nearer(&near->nearness, nearest);
+    }
+    return victim_set_compare(near->attempt->round, price, best) < 0;
+}
+
 /* Try one cluster after the other; the best one stands. */
 static bool try_groups(struct near *near, const struct label_index *index)
 {
@@ -567,23 +608,20 @@ static bool try_groups(struct near *near, const struct label_index *index)
     struct mark mark = attempt_mark(round);
     const struct label_group *best = NULL;
     struct nearness nearest = {0};
-    uint32_t victims_min = UINT32_MAX;
+    struct victim_set best_price;
 
     for (uint32_t i = 0; i < index->group_count; i++) {
         const struct label_group *group = &index->groups[i];
         if (!place_is_open(round, attempt->gang, group)) {
             continue;
         }
-        bool is_placed = try_group(near, group);
-        uint32_t victims =
-            (uint32_t)(round->sched->decisions.count - mark.decisions) -
-            attempt->placed_count;
-        if (is_placed && (!best || victims < victims_min ||
-                          (victims == victims_min &&
-                           is_nearer(&near->nearness, &nearest)))) {
-            best = group;
-            nearest = near->nearness;
-            victims_min = victims;
+        if (try_group(near, group)) {
+            struct victim_set price = gang_price_of(attempt);
+            if (!best || is_better(near, &price, &best_price, &nearest)) {
+                best = group;
+                best_price = price;
+                nearest = near->nearness;
+            }
         }
         attempt_back(round, mark);
     }

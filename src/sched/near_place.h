@@ -3,10 +3,17 @@
  * are near each other, and no further apart than they say (model.md 2.11).
  *
  * In free space the domains are tried as near.h offers them, the sub-groups
- * with the tightest caps first; the number of tries is bounded.  Where others
- * must make way, fewest victims go before a low level, so that a sub-group
- * with a cap is tried in the highest domains which that allows, those with the
- * most room first; one without is placed as in a pool that names no labels.
+ * with the tightest caps first; the number of tries is bounded.
+ *
+ * Where others must make way, what they lose goes before a low level (6.6).  A
+ * sub-group with a cap is tried in the highest domains which that allows, and
+ * in those of the levels below as long as there are not NEAR_FORCE_MAX of them
+ * yet (single nodes are level 0): the higher level first, of one level the
+ * domains with the most room, then as the topology has them; around what runs
+ * of it only in the highest.  The try whose price is the best stands
+ * (gang_price.h), of equals the first.  Each sub-group decides by itself, in
+ * the order of their caps.  One without a cap is placed as in a pool that
+ * names no labels.  So are clusters compared, and groups of a label's value.
  *
  * In a pool that names no labels only what is on one node has a distance at
  * all, so a cap there asks for a single node.

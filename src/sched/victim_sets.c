@@ -44,21 +44,35 @@ static int compare_surplus(struct round *round, const struct victim_set *a,
     return surplus_order_compare(round, b->surplus_of, a->surplus_of);
 }
 
-int victim_set_compare(struct round *round, const struct victim_set *a,
-                       const struct victim_set *b)
+/* By what only grows as victims come to a set. */
+static int compare_victims(const struct victim_set *a,
+                           const struct victim_set *b)
 {
     int c = compare(a->count > 0, b->count > 0);
 
     c = c ? c : compare(a->protected_count, b->protected_count);
     c = c ? c : compare(a->rank_max, b->rank_max);
     c = c ? c : compare(a->rank_sum, b->rank_sum);
-    c = c ? c : compare(a->count, b->count);
+    return c ? c : compare(a->count, b->count);
+}
+
+int victim_set_compare(struct round *round, const struct victim_set *a,
+                       const struct victim_set *b)
+{
+    int c = compare_victims(a, b);
+
     c = c ? c : compare(a->hops, b->hops);
     c = c ? c : compare(b->ordinal, a->ordinal);
     c = c ? c : compare_surplus(round, a, b);
     c = c ? c : compare(a->lost, b->lost);
     c = c ? c : compare_groups(round->sched, a, b);
     return c ? c : compare(a->node_rank, b->node_rank);
+}
+
+bool victim_set_is_dearer(const struct victim_set *a,
+                          const struct victim_set *b)
+{
+    return compare_victims(a, b) > 0;
 }
 
 static uint64_t rank_of(const struct sched *sched, uint32_t job)
@@ -167,13 +181,9 @@ static void sum_up(const struct search *search, uint32_t node,
     const struct sched *sched = round->sched;
     struct resource_vec left = sched->free[node];
 
-    *ret_set = (struct victim_set){
-        .ordinal = UINT32_MAX,
-        .surplus_of = NONE,
-        .group = NONE,
-        .node = node,
-        .node_rank = sched->ranks[node],
-    };
+    *ret_set = VICTIM_SET_NONE;
+    ret_set->node = node;
+    ret_set->node_rank = sched->ranks[node];
     for (uint32_t i = 0; i < count; i++) {
         if (victims[i].job == NONE) {
             continue;
@@ -293,7 +303,7 @@ static bool is_as_remembered(const struct search *search,
     return has_plain == has_best &&
            (!has_best ||
             (victim_set_compare(search->round, &plain, best) == 0 &&
-             plain.node == best->node && plain.hops == best->hops &&
+             plain.node == best->node &&
              plain.spares_groups == best->spares_groups &&
              plain.breaks_gang == best->breaks_gang));
 }
@@ -313,21 +323,4 @@ bool victim_sets_find(const struct search *search, struct victim_rules *rules,
         rules->spares_groups = ret_set->spares_groups;
     }
     return has_best;
-}
-
-struct victim_set victim_sets_of(const struct round *round, size_t first)
-{
-    const struct sched *sched = round->sched;
-    struct victim_set set = {
-        .ordinal = UINT32_MAX, .surplus_of = NONE, .group = NONE};
-
-    for (size_t i = first; i < sched->decisions.count; i++) {
-        const struct sched_decision *decision = &sched->decisions.items[i];
-        if (decision->action == SCHED_PREEMPT) {
-            uint32_t run = sched->jobs.items[decision->job].run;
-            add(&set, rank_of(sched, decision->job), 1);
-            set.protected_count += sched->runs.items[run].is_protected;
-        }
-    }
-    return set;
 }

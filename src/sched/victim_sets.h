@@ -2,7 +2,8 @@
  * victim_sets - what a place costs others, and which place costs least
  * (model.md 6.6): how many of the victims are protected by a disruption budget
  * (budgets.h), the highest rank among the victims, the sum of their ranks,
- * their number, how near a gang's pods would be, who would win its place back
+ * their number, how near a gang's pods would be (where a whole gang is priced:
+ * gang_price.h), who would win its place back
  * last, what is lost on the node, its name.
  *
  * Surplus wins nothing back, so a place for which only surplus goes comes
@@ -33,7 +34,9 @@ struct victim_set {
     uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
     uint64_t rank_sum;
     uint32_t count;
-    uint32_t hops; /* of a gang's pods, where that is known; else 0 */
+    /* The levels over which a gang's sub-groups would be spread; see
+     * gang_price.h.  0 for the place of one job. */
+    uint32_t hops;
     /* Of the victim that would win its place back first; UINT32_MAX: none
      * would, as of surplus that goes alone, which won it from nobody. */
     uint32_t ordinal;
@@ -48,10 +51,18 @@ struct victim_set {
     bool breaks_gang;   /* some victim takes all of its gang */
 };
 
+/* Nobody goes, to no node. */
+#define VICTIM_SET_NONE   \
+    ((struct victim_set){ \
+        .ordinal = UINT32_MAX, .surplus_of = NONE, .group = NONE})
+
 /* Which of two sets is better: below 0 the first, 0 never for two nodes.
  * Nothing that a round does changes how two sets compare. */
 int victim_set_compare(struct round *round, const struct victim_set *a,
                        const struct victim_set *b);
+/* Whether `a` is worse, whatever comes to it. */
+bool victim_set_is_dearer(const struct victim_set *a,
+                          const struct victim_set *b);
 /* Add what a victim costs, with all that goes with it. */
 void victim_set_add(struct round *round, struct victim_set *set,
                     const struct victim *victim);
@@ -66,5 +77,3 @@ bool victim_sets_find(const struct search *search, struct victim_rules *rules,
 bool victim_sets_of_node(const struct search *search, uint32_t node,
                          const struct victim_rules *rules,
                          struct victim_set *ret_set);
-/* The price of what was decided since `first`, for one gang. */
-struct victim_set victim_sets_of(const struct round *round, size_t first);

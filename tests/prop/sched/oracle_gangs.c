@@ -119,7 +119,8 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
 {
     const struct oracle saved = *o;
     const struct oracle_plan saved_plan = *o->plan;
-    int best_rack = 0, best_placed = 0, best_victims = 0;
+    int best_rack = 0, best_placed = 0;
+    struct price best = {0};
 
     if (!o->in->jobs[gang].is_uniform) {
         bool is_done = o->in->jobs[gang].is_whole
@@ -137,19 +138,20 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
             continue;
         }
         int placed = try_members(o, gang, rack, needed, preempt_until);
-        int victims = o->plan->count - saved_plan.count - placed;
-        if (placed == wanted && victims == 0) {
+        struct price price = oracle_price_since(o, gang, saved_plan.count);
+        if (placed == wanted && price.count == 0) {
             return true;
         }
-        bool is_better =
-            placed > 0 &&
-            (!best_rack || ((victims == 0) != (best_victims == 0) ? victims == 0
-                            : placed != best_placed ? placed > best_placed
-                                                    : victims < best_victims));
-        if (is_better) {
+        int c = !best_rack ? -1
+                : (price.count == 0) != (best.count == 0)
+                    ? (price.count ? 1 : -1)
+                : placed != best_placed ? best_placed - placed
+                : price.count           ? oracle_price_compare(o, &price, &best)
+                                        : 0;
+        if (placed > 0 && c < 0) {
             best_rack = rack;
             best_placed = placed;
-            best_victims = victims;
+            best = price;
         }
         *o = saved;
         *o->plan = saved_plan;
@@ -185,12 +187,12 @@ static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
     }
     const struct oracle with = *o;
     const struct oracle_plan with_plan = *o->plan;
-    struct price price = oracle_price_since(o, first);
+    struct price price = oracle_price_since(o, gang, first);
     *o = saved;
     *o->plan = saved_plan;
     o->keeps_surplus = true;
     bool is_done = try_gang(o, gang, wanted, needed, needed);
-    struct price without = oracle_price_since(o, first);
+    struct price without = oracle_price_since(o, gang, first);
     if (!is_done || oracle_price_compare(o, &without, &price) >= 0) {
         *o = with;
         *o->plan = with_plan;

@@ -65,6 +65,7 @@ struct oracle {
     bool may_go_away;                /* the members of the gang that is tried */
     bool is_away[INSTANCE_JOBS_MAX]; /* runs there, or is tried there */
     int ordinal[INSTANCE_JOBS_MAX];
+    bool was_evicted[INSTANCE_JOBS_MAX]; /* when it was preempted */
     bool is_passed_over[INSTANCE_JOBS_MAX];     /* until the filling pass */
     bool is_settled[INSTANCE_JOBS_MAX];         /* for the whole plan */
     bool is_blocked[INSTANCE_QUEUES_MAX];       /* no new work: a limit */
@@ -330,6 +331,7 @@ bool oracle_may_shrink(const struct oracle *o, int victim, int job,
 struct price {
     int64_t rank_max, rank_sum;
     int count;
+    int hops;    /* of a gang: levels over which its sub-groups are spread */
     int ordinal; /* of who would win its place back first */
     uint64_t lost;
     bool breaks;     /* a gang */
@@ -354,8 +356,8 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
 /* Whether there might be a place for some job like this one, if not for it:
  * whether surplus yields depends on the queue that asks. */
 bool oracle_might_find_set(const struct oracle *o, int job);
-/* The price of what was decided since `first`. */
-struct price oracle_price_since(const struct oracle *o, int first);
+/* The price of what was decided since `first`, all of it for one gang. */
+struct price oracle_price_since(const struct oracle *o, int gang, int first);
 /* Below 0: the gang that `a` is of keeps its surplus before that of `b`; above
  * it the other way.  0: one gang, or two of a queue without scores. */
 int oracle_surplus_order(const struct oracle *o, int a, int b);

@@ -184,6 +184,7 @@ static void preempt_one(struct oracle *o, int victim, int job,
                         enum sched_preemption why)
 {
     oracle_decide(o, SCHED_PREEMPT, why, victim, o->node[victim], job);
+    o->was_evicted[victim] = o->status[victim] == EVICTED;
     o->status[victim] = PREEMPTED;
     oracle_flows_rise(o, o->in->jobs[victim].queue);
     for (int j = 0; j < o->in->job_count; j++) {

@@ -3,6 +3,8 @@
  * that. */
 #include "oracle_private.h"
 
+enum { SUB_GROUPS = 3 };
+
 static int64_t rank_of(const struct oracle *o, int job)
 {
     return o->in->jobs[job].is_foreign
@@ -117,6 +119,7 @@ int oracle_price_compare(const struct oracle *o, const struct price *a,
 
     c = c ? c : order(a->rank_sum, b->rank_sum);
     c = c ? c : order(a->count, b->count);
+    c = c ? c : order(a->hops, b->hops);
     c = c ? c : order(b->ordinal, a->ordinal);
     c = c ? c : order(b->is_surplus, a->is_surplus);
     c = c || !a->is_surplus ? c : oracle_surplus_order(o, b->best, a->best);
@@ -196,18 +199,79 @@ bool oracle_might_find_set(const struct oracle *o, int job)
            oracle_find_set(o, job, 0, &rules) != NO_NODE;
 }
 
-struct price oracle_price_since(const struct oracle *o, int first)
+/* Whether a sub-group's member was placed since `first`. */
+static bool has_come(const struct oracle *o, int gang, int sub_group, int first)
 {
-    struct price price = {.ordinal = INT_MAX};
+    for (int i = first; i < o->plan->count; i++) {
+        const struct oracle_decision *decision = &o->plan->decisions[i];
+        if (decision->action == SCHED_LEASE &&
+            oracle_same_gang(o, gang, decision->job) &&
+            o->in->jobs[decision->job].sub_group == sub_group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* 0: all on one node, 1: in one rack, 2: in one cluster. */
+static int level_of(const struct oracle *o, int gang, int sub_group)
+{
+    int node = NO_NODE, level = 0;
+
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (!oracle_runs(o, j) || !oracle_same_gang(o, gang, j) ||
+            o->in->jobs[j].sub_group != sub_group) {
+            continue;
+        }
+        node = node == NO_NODE ? o->node[j] : node;
+        int rack = o->in->nodes[node].rack;
+        int here = o->node[j] == node                              ? 0
+                   : rack && o->in->nodes[o->node[j]].rack == rack ? 1
+                                                                   : 2;
+        level = here > level ? here : level;
+    }
+    return level;
+}
+
+/* What is left on the nodes to which members came. */
+static uint64_t lost_since(const struct oracle *o, int first)
+{
+    bool is_taken[INSTANCE_NODES_MAX] = {0};
+    uint64_t lost = 0;
 
     for (int i = first; i < o->plan->count; i++) {
         const struct oracle_decision *decision = &o->plan->decisions[i];
-        if (decision->action == SCHED_PREEMPT) {
-            int64_t rank = rank_of(o, decision->job);
-            price.rank_max = rank > price.rank_max ? rank : price.rank_max;
-            price.rank_sum += rank;
-            price.count++;
+        if (decision->action == SCHED_LEASE && !is_taken[decision->node]) {
+            int room[INSTANCE_KINDS] = {oracle_free(o, decision->node, 0),
+                                        oracle_free(o, decision->node, 1)};
+            is_taken[decision->node] = true;
+            lost += oracle_weigh(o, room);
         }
     }
+    return lost;
+}
+
+struct price oracle_price_since(const struct oracle *o, int gang, int first)
+{
+    struct price price = {.ordinal = INT_MAX, .pod = -1};
+    bool is_near = o->in->jobs[gang].has_terms && o->in->has_topology;
+
+    for (int i = first; i < o->plan->count; i++) {
+        const struct oracle_decision *decision = &o->plan->decisions[i];
+        struct victim victim = {
+            .job = decision->job,
+            .is_surplus = decision->preemption == SCHED_PREEMPT_SURPLUS,
+            .is_evicted = decision->preemption == SCHED_PREEMPT_FAIR_SHARE &&
+                          o->was_evicted[decision->job],
+            .ordinal = o->ordinal[decision->job],
+        };
+        if (decision->action == SCHED_PREEMPT) {
+            add(o, &victim, &price);
+        }
+    }
+    for (int s = 0; is_near && s < SUB_GROUPS; s++) {
+        price.hops += has_come(o, gang, s, first) ? level_of(o, gang, s) : 0;
+    }
+    price.lost = lost_since(o, first);
     return price;
 }

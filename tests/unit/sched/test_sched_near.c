@@ -398,6 +398,87 @@ static void room_is_made_within_one_domain(void **state)
     assert_int_equal(count_on(w, g, 4, 'c'), 4);
 }
 
+/* Who loses what goes before how many do: one of class mid is dearer than two
+ * of class low. */
+static void room_is_made_where_the_least_urgent_go(void **state)
+{
+    struct world *w = *state;
+    uint32_t a1 = add_node(w, "a1", 1, "L1", "P1");
+    uint32_t b1 = add_node(w, "b1", 1, "L2", "P1");
+    uint32_t b2 = add_node(w, "b2", 1, "L2", "P1");
+
+    (void)add_node(w, "a2", 1, "L1", "P1");
+    world_lease(w, world_submit(w, &(struct world_job){.queue = "B"}), a1, 0);
+    uint32_t low = world_submit_many(
+        w, &(struct world_job){.queue = "B", .priority_class = "low"}, 2);
+    world_lease(w, low, b1, 0);
+    world_lease(w, low + 1, b2, 0);
+    struct gang_terms terms = terms_of(2, 2, 2);
+    uint32_t g = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->preempted_count, 2);
+    assert_int_equal(count_on(w, g, 2, 'b'), 2);
+}
+
+/* Of domains that cost others the same the lower level is taken, though the
+ * cap allows the higher one, where members would be spread. */
+static void room_is_made_as_near_as_it_costs_no_more(void **state)
+{
+    struct world *w = *state;
+    static const char *const names[] = {"b1", "b2", "b3", "c1", "c2"};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        uint32_t node =
+            add_node(w, names[i], 1, names[i][0] == 'c' ? "L1" : "L2", "P1");
+        uint32_t job = world_submit(
+            w, &(struct world_job){.queue = "B", .priority_class = "low"});
+        world_lease(w, job, node, 0);
+    }
+    struct gang_terms terms = terms_of(3, 3, 4);
+    uint32_t g = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .priority_class = "high"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->preempted_count, 3);
+    assert_int_equal(count_on(w, g, 3, 'b'), 3);
+    assert_int_equal(hops_of(w, g, 3), 2);
+}
+
+/* Surplus whose class protects it is no room that could be counted
+ * beforehand. */
+static void room_is_made_where_protected_surplus_goes(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms grown = terms_of(1, 3, HOPS_ANY);
+    uint32_t b1 = add_node(w, "b1", 1, "L2", "P1");
+    uint32_t b2 = add_node(w, "b2", 1, "L2", "P1");
+    uint32_t c1 = add_node(w, "c1", 1, "L3", "P2");
+    uint32_t other = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "o", .priority_class = "fixed"},
+        &grown);
+
+    world_lease(w, other, c1, 0);
+    world_lease(w, other + 1, b1, 0);
+    world_lease(w, other + 2, b2, 0);
+    struct gang_terms terms = terms_of(2, 2, 2);
+    uint32_t g = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "p", .priority_class = "fixed"},
+        &terms);
+    world_round(w, ROUND_BALANCE, 1000000);
+    assert_int_equal(w->preempted_count, 2);
+    assert_int_equal(count_on(w, g, 2, 'b'), 2);
+}
+
 /* Without levels only one node is near. */
 /* Pods on one node are no hops apart, whatever it is near to. */
 static void room_is_made_on_a_node_without_labels(void **state)
@@ -642,6 +723,9 @@ int main(void)
         SCENARIO(a_cap_holds_again_after_a_loss),
         SCENARIO(a_replacement_stays_within_the_cap_of_what_runs),
         SCENARIO(room_is_made_within_one_domain),
+        SCENARIO(room_is_made_where_the_least_urgent_go),
+        SCENARIO(room_is_made_as_near_as_it_costs_no_more),
+        SCENARIO(room_is_made_where_protected_surplus_goes),
         SCENARIO(room_is_made_on_a_node_without_labels),
         SCENARIO(a_cap_in_a_pool_without_levels_asks_for_one_node),
         SCENARIO(gangs_without_terms_go_where_they_always_went),
