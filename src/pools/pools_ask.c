@@ -45,6 +45,7 @@ void pools_explain_need(struct pools *pools, uint32_t job, int64_t now_ms,
                            ret_need);
         return;
     }
+    quotas_settle(pools);
     struct shard *shard = ask(pools, &job);
     if (!shard) {
         explain_nothing(ret_explanation);

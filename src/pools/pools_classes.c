@@ -37,6 +37,7 @@ static void forget(struct pools *pools, uint32_t index)
         }
     }
     mem_free(kind->packed);
+    mem_free(kind->request);
     *kind = (struct kind){0};
     VEC_PUSH(&pools->spare_kinds, index);
 }
@@ -148,6 +149,7 @@ void router_kinds_fini(struct pools *pools)
 {
     for (size_t i = 0; i < pools->kinds.count; i++) {
         mem_free(pools->kinds.items[i].packed);
+        mem_free(pools->kinds.items[i].request);
     }
     VEC_FREE(&pools->kinds);
     VEC_FREE(&pools->spare_kinds);

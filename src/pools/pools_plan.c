@@ -12,6 +12,7 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
     ASSERT(shard && !shard->is_busy);
     posts_release(pools);
     pools_pending_settle(pools);
+    quotas_settle(pools);
     sched_news_set(shard->sched, pools->news_count);
     for (int h = NODE_NORMAL + 1; h <= NODE_TRIAL; h++) {
         shard->health_counts[h] =

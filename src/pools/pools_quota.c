@@ -1,9 +1,24 @@
 /* Quotas are over all pools, and each shard sees its own: so the router keeps
- * what queues with a quota have in which shard, tells each what the others
- * have, and drops from plans what several of them would take at once. */
+ * what queues have in which shard, tells each what the others have, and drops
+ * from plans what several of them would take at once.
+ *
+ * Nothing is kept until the first queue has a quota.  Then all queues are
+ * counted, in one look at each job, and from there on with each start and end:
+ * so that it costs the same to give a quota to the next thousand.  Shards are
+ * told before they plan, or are asked why a job waits. */
 #include "pools/router.h"
 #include "sched/amounts.h"
 
+/* What is kept of a queue; made if it is new. */
+static struct quota_book *counts_of(struct pools *pools, uint32_t queue)
+{
+    while (pools->books.count <= queue) {
+        VEC_PUSH(&pools->books, (struct quota_book){.is_kept = false});
+    }
+    return &pools->books.items[queue];
+}
+
+/* The same of a queue that has a quota; or NULL. */
 static struct quota_book *book_of(const struct pools *pools, uint32_t queue)
 {
     return queue < pools->books.count && pools->books.items[queue].is_kept
@@ -11,20 +26,32 @@ static struct quota_book *book_of(const struct pools *pools, uint32_t queue)
                : NULL;
 }
 
-static struct resource_vec request_of(const struct pools *pools,
-                                      uint32_t class_index)
+/* What a job of a class asks for, read from its record once. */
+static const struct resource_vec *request_of(const struct pools *pools,
+                                             uint32_t class_index)
 {
-    const struct kind *kind = &pools->kinds.items[class_index];
+    struct kind *kind = &pools->kinds.items[class_index];
     auto_arena arena = {0};
     struct requirement requirement;
-    struct resource_vec request;
 
-    int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
-                                &arena, &requirement);
-    ASSERT(rc == 0); /* we packed it */
-    (void)!resource_request(&pools->policy->schema, &requirement.requests,
-                            &request);
-    return request;
+    if (!kind->request) {
+        int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
+                                    &arena, &requirement);
+        ASSERT(rc == 0); /* we packed it */
+        kind->request = mem_alloc(sizeof(*kind->request));
+        (void)!resource_request(&pools->policy->schema, &requirement.requests,
+                                kind->request);
+    }
+    return kind->request;
+}
+
+/* The resources may be others now. */
+static void requests_forget(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->kinds.count; i++) {
+        mem_free(pools->kinds.items[i].request);
+        pools->kinds.items[i].request = NULL;
+    }
 }
 
 /* Telling shards. */
@@ -51,53 +78,72 @@ static void tell(struct pools *pools, struct shard *shard, uint32_t queue)
     deliver(pools, shard, &delta);
 }
 
-static void tell_all(struct pools *pools, uint32_t queue, uint32_t but)
+static void tell_later(struct pools *pools, uint32_t queue)
 {
-    for (size_t i = 0; i < pools->shards.count; i++) {
-        if (pools->shards.items[i] && i != but) {
-            tell(pools, pools->shards.items[i], queue);
+    struct quota_book *book = &pools->books.items[queue];
+
+    if (book->is_kept && !book->is_stale) {
+        book->is_stale = true;
+        VEC_PUSH(&pools->stale_books, queue);
+    }
+}
+
+void quotas_settle(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->stale_books.count; i++) {
+        uint32_t queue = pools->stale_books.items[i];
+        bool is_kept = pools->books.items[queue].is_kept;
+        pools->books.items[queue].is_stale = false;
+        for (size_t s = 0; is_kept && s < pools->shards.count; s++) {
+            if (pools->shards.items[s]) {
+                tell(pools, pools->shards.items[s], queue);
+            }
         }
     }
+    pools->stale_books.count = 0;
 }
 
 /* Counting. */
 
-static void add(struct quota_book *book, uint32_t shard,
-                const struct resource_vec *request, int sign)
+static void add(struct pools *pools, const struct place *place, int sign)
 {
-    while (book->by_shard.count <= shard) {
+    const struct resource_vec *request = request_of(pools, place->class_index);
+    struct quota_book *book = counts_of(pools, place->queue);
+
+    while (book->by_shard.count <= place->shard) {
         VEC_PUSH(&book->by_shard, (struct resource_vec){0});
     }
-    amounts_add_times(&book->by_shard.items[shard], request, sign);
+    amounts_add_times(&book->by_shard.items[place->shard], request, sign);
     amounts_add_times(&book->sum, request, sign);
 }
 
 void quotas_count(struct pools *pools, const struct place *place, int sign)
 {
-    struct quota_book *book = book_of(pools, place->queue);
-
-    if (book) {
-        struct resource_vec request = request_of(pools, place->class_index);
-        add(book, place->shard, &request, sign);
-        tell_all(pools, place->queue, place->shard);
+    if (pools->are_books_counted) {
+        add(pools, place, sign);
+        tell_later(pools, place->queue);
     }
 }
 
-/* Count for one queue, or for all (NONE), whose books are empty. */
-static void count_all(const struct pools *pools, uint32_t queue)
+static bool is_leased(const struct place *place)
 {
+    return place->local != NONE && place->node != NONE;
+}
+
+/* Count all queues. */
+static void count_all(struct pools *pools)
+{
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        pools->books.items[i].by_shard.count = 0;
+        pools->books.items[i].sum = (struct resource_vec){0};
+    }
     for (size_t job = 0; job < pools->places.count; job++) {
-        const struct place *place = &pools->places.items[job];
-        bool is_leased = place->local != NONE && place->node != NONE;
-        struct quota_book *book =
-            is_leased && (queue == NONE || place->queue == queue)
-                ? book_of(pools, place->queue)
-                : NULL;
-        if (book) {
-            struct resource_vec request = request_of(pools, place->class_index);
-            add(book, place->shard, &request, 1);
+        if (is_leased(&pools->places.items[job])) {
+            add(pools, &pools->places.items[job], 1);
         }
     }
+    pools->are_books_counted = true;
+    pools->book_count_count++;
 }
 
 /* The amounts of a list, without limit for all else. */
@@ -120,39 +166,34 @@ static struct resource_vec quota_of(const struct pools *pools,
     return quota;
 }
 
-/* What a queue may have from now on; whether its book is new, and empty. */
-static bool book_set(struct pools *pools, uint32_t queue,
+/* What a queue may have from now on. */
+static void book_set(struct pools *pools, uint32_t queue,
                      const struct queue_record *record)
 {
-    while (pools->books.count <= queue) {
-        VEC_PUSH(&pools->books, (struct quota_book){.is_kept = false});
-    }
-    struct quota_book *book = &pools->books.items[queue];
-    bool was_kept = book->is_kept;
+    struct quota_book *book = counts_of(pools, queue);
+
+    pools->kept_book_count -= book->is_kept;
     book->is_kept = record->quota.count > 0;
     book->quota = quota_of(pools, &record->quota);
-    if (was_kept || !book->is_kept) {
-        return false;
-    }
-    book->by_shard.count = 0;
-    book->sum = (struct resource_vec){0};
-    return true;
+    pools->kept_book_count += book->is_kept;
 }
 
 void quotas_set(struct pools *pools, uint32_t queue,
                 const struct queue_record *record)
 {
-    if (book_set(pools, queue, record)) {
-        count_all(pools, queue);
-        tell_all(pools, queue, NONE);
+    book_set(pools, queue, record);
+    if (record->quota.count > 0 && !pools->are_books_counted) {
+        count_all(pools);
     }
+    tell_later(pools, queue);
 }
 
 void quotas_forget(struct pools *pools, uint32_t queue)
 {
+    struct queue_record plain = queue_record_plain((struct str){0});
+
     if (queue < pools->books.count) {
-        VEC_FREE(&pools->books.items[queue].by_shard);
-        pools->books.items[queue] = (struct quota_book){.is_kept = false};
+        book_set(pools, queue, &plain);
     }
 }
 
@@ -161,17 +202,21 @@ void quotas_renew(struct pools *pools)
     const struct sched *first = first_of(pools);
     struct queue_record record;
 
-    for (uint32_t i = 0; i < sched_queues_end(first); i++) {
+    requests_forget(pools);
+    for (uint32_t i = 0; i < pools->books.count; i++) {
         quotas_forget(pools, i);
+    }
+    for (uint32_t i = 0; i < sched_queues_end(first); i++) {
         if (sched_queue_record(first, i, &record) && record.quota.count) {
-            (void)book_set(pools, i, &record);
+            book_set(pools, i, &record);
         }
     }
-    count_all(pools, NONE); /* jobs are many: one look at each */
+    pools->are_books_counted = false;
+    if (pools->kept_book_count > 0) {
+        count_all(pools);
+    }
     for (uint32_t i = 0; i < pools->books.count; i++) {
-        if (pools->books.items[i].is_kept) {
-            tell_all(pools, i, NONE);
-        }
+        tell_later(pools, i);
     }
 }
 
@@ -181,30 +226,45 @@ void quotas_fini(struct pools *pools)
         VEC_FREE(&pools->books.items[i].by_shard);
     }
     VEC_FREE(&pools->books);
+    VEC_FREE(&pools->stale_books);
+}
+
+static bool is_nothing(const struct resource_vec *amounts)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (amounts->v[r] != 0) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool quotas_are_right(const struct pools *pools)
 {
-    for (uint32_t i = 0; i < pools->books.count; i++) {
-        const struct quota_book *book = &pools->books.items[i];
-        struct resource_vec sum = book->sum;
-        for (size_t job = 0; book->is_kept && job < pools->places.count;
-             job++) {
-            const struct place *place = &pools->places.items[job];
-            if (place->local != NONE && place->node != NONE &&
-                place->queue == i) {
-                struct resource_vec request =
-                    request_of(pools, place->class_index);
-                amounts_subtract(&sum, &request);
-            }
-        }
-        for (int r = 0; book->is_kept && r < RESOURCE_COLUMNS_MAX; r++) {
-            if (sum.v[r] != 0) {
-                return false;
-            }
+    size_t count = pools->books.count;
+    auto_mem struct resource_vec *rests =
+        mem_alloc_array(count + 1, sizeof(*rests));
+    bool is_right = true;
+
+    if (!pools->are_books_counted) {
+        return pools->kept_book_count == 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rests[i] = pools->books.items[i].sum;
+    }
+    for (size_t job = 0; job < pools->places.count; job++) {
+        const struct place *place = &pools->places.items[job];
+        if (is_leased(place)) {
+            is_right &= place->queue < count;
+            amounts_subtract(
+                &rests[place->queue < count ? place->queue : count],
+                request_of(pools, place->class_index));
         }
     }
-    return true;
+    for (size_t i = 0; i < count; i++) {
+        is_right &= is_nothing(&rests[i]);
+    }
+    return is_right;
 }
 
 /* Plans. */
@@ -223,7 +283,7 @@ static struct quota_book *change_of(const struct pools *pools, uint32_t job,
     }
     struct quota_book *book = book_of(pools, place->queue);
     if (book) {
-        *ret_request = request_of(pools, place->class_index);
+        *ret_request = *request_of(pools, place->class_index);
     }
     return book;
 }
@@ -253,16 +313,14 @@ static void count_decided(struct pools *pools, const struct shard *but)
 
 bool quotas_begin(struct pools *pools, const struct shard *shard)
 {
-    bool is_any = false;
-
+    if (pools->kept_book_count == 0) {
+        return false;
+    }
     for (size_t i = 0; i < pools->books.count; i++) {
         pools->books.items[i].planned = (struct resource_vec){0};
-        is_any |= pools->books.items[i].is_kept;
     }
-    if (is_any) {
-        count_decided(pools, shard);
-    }
-    return is_any;
+    count_decided(pools, shard);
+    return true;
 }
 
 static bool is_within(const struct quota_book *book,

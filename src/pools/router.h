@@ -91,12 +91,14 @@ struct post {
 struct kind {
     char *packed; /* owned; NULL: free */
     uint32_t packed_bytes;
-    uint32_t pin_count; /* deltas that are kept */
+    uint32_t pin_count;           /* deltas that are kept */
+    struct resource_vec *request; /* owned; NULL: not read yet */
 };
 
-/* What a queue with a quota has, by the router's tables: pools_quota.c. */
+/* What a queue has, by the router's tables: pools_quota.c. */
 struct quota_book {
     bool is_kept;              /* the queue has a quota */
+    bool is_stale;             /* shards are to be told what others have */
     struct resource_vec quota; /* INT64_MAX: any */
     struct resource_vec sum;
     VEC(struct resource_vec) by_shard;
@@ -180,7 +182,11 @@ struct pools {
     VEC(bool) accepts;            /* by executor */
     VEC(bool) by_application;     /* by queue */
     VEC(struct quota_book) books; /* likewise */
-    VEC(struct post) posts;       /* by node */
+    VEC(uint32_t) stale_books;
+    uint32_t kept_book_count;  /* queues with a quota */
+    bool are_books_counted;    /* all of them */
+    uint64_t book_count_count; /* how often all were */
+    VEC(struct post) posts;    /* by node */
     VEC(uint32_t) spare_posts;
     VEC(uint32_t) idle_posts;   /* may be given back */
     VEC(uint32_t) moving_posts; /* wait for their shard; < NODES_MAX */
@@ -387,6 +393,9 @@ void quotas_set(struct pools *pools, uint32_t queue,
                 const struct queue_record *record);
 /* A queue is gone. */
 void quotas_forget(struct pools *pools, uint32_t queue);
+/* Tell shards what queues with a quota have in the others, if that is not as
+ * they know it. */
+void quotas_settle(struct pools *pools);
 /* Shards or resources are others: count all anew. */
 void quotas_renew(struct pools *pools);
 /* Free what is kept. */

@@ -1,4 +1,5 @@
 /* A queue's quota is over all pools, though each is planned by itself. */
+#include "pools/router.h"
 #include "pools_stage.h"
 
 static const struct pool_record plain = {.is_borrowing_off = true};
@@ -90,6 +91,35 @@ static void a_new_pool_knows_what_the_others_have(void **state)
     pools_stage_fini(&stage);
 }
 
+/* However many queues are given a quota, each job is looked at once. */
+static void quotas_of_many_queues_take_one_look_at_each_job(void **state)
+{
+    enum { QUEUES = 40 };
+    struct resource_amount amount = {STR("cpu"), 2 * STAGE_MILLI};
+    struct queue_record queue = queue_record_plain(STR("q"));
+    struct pools_stage stage;
+
+    (void)state;
+    begin(&stage, 4);
+    (void)pools_stage_job(&stage, "a", 1);
+    pools_stage_round(&stage, "a");
+    uint64_t count = stage.pools->book_count_count;
+    assert_true(count > 0);
+    queue.quota = (struct resource_list){&amount, 1};
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        pools_queue_set(stage.pools, i, &queue);
+    }
+    assert_int_equal(stage.pools->book_count_count, count);
+    assert_true(pools_is_consistent(stage.pools));
+    /* What queue 0 had before its quota became smaller counts in it. */
+    uint32_t large = pools_stage_job(&stage, "b", 2);
+    uint32_t small = pools_stage_job(&stage, "b", 1);
+    pools_stage_round(&stage, "b");
+    assert_false(runs(&stage, large));
+    assert_true(runs(&stage, small));
+    pools_stage_fini(&stage);
+}
+
 static uint32_t leases(const struct sched_plan *plan)
 {
     uint32_t count = 0;
@@ -132,6 +162,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_runs_in_one_pool_counts_in_all),
         TEST(a_quota_given_later_counts_what_runs_already),
+        TEST(quotas_of_many_queues_take_one_look_at_each_job),
         TEST(a_new_pool_knows_what_the_others_have),
         TEST(plans_made_side_by_side_stay_within_it),
     };
