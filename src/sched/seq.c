@@ -142,3 +142,16 @@ void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,
         seq_fini(seq);
     }
 }
+
+bool seq_find(const struct seq *seq, uint32_t item, seq_less_fn *less,
+              const void *context, struct seq_cursor *ret_at)
+{
+    if (seq->count == 0) {
+        return false;
+    }
+    uint32_t at = find_block(seq, item, less, context);
+    uint32_t offset = find_offset(&seq->blocks[at], item, less, context);
+    *ret_at = (struct seq_cursor){.block = at, .offset = offset};
+    return offset < seq->blocks[at].count &&
+           seq->blocks[at].items[offset] == item;
+}

@@ -41,6 +41,10 @@ void seq_insert(struct seq *seq, uint32_t item, seq_less_fn *less,
 void seq_remove(struct seq *seq, uint32_t item, seq_less_fn *less,
                 const void *context);
 
+/* Where an item is; false if it is not there. */
+bool seq_find(const struct seq *seq, uint32_t item, seq_less_fn *less,
+              const void *context, struct seq_cursor *ret_at);
+
 /* The last item of a sequence that is not empty. */
 static inline uint32_t seq_last(const struct seq *seq)
 {

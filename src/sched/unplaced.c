@@ -4,24 +4,10 @@
 #include "sched/away.h"
 #include "sched/floating.h"
 #include "sched/state.h"
+#include "sched/turns.h"
 
 /* Nodes looked at for work that never fits; the rest is taken to wait. */
 enum { OWN_LOOKS_MAX = 1 << 16 };
-
-/* A list while its work is handed out, one after the other. */
-struct turn {
-    const struct list *list;
-    const struct job *first; /* of its work */
-    uint32_t rank;           /* of its queue */
-    struct seq_cursor at;
-    bool is_over;
-};
-
-struct turns {
-    const struct sched *sched;
-    struct turn *items;
-    uint32_t count;
-};
 
 /* More urgent first, then by queue; lists of one queue by their first work. */
 static int compare_turns(const void *a, const void *b)
@@ -79,8 +65,7 @@ static uint32_t job_of_item(const struct sched *sched, const struct list *list,
                : job;
 }
 
-/* The next of a list that may be lent, or NONE at its end. */
-static uint32_t take_next(const struct sched *sched, struct turn *turn)
+uint32_t turn_take(const struct sched *sched, struct turn *turn)
 {
     while (!turn->is_over) {
         turn->is_over = seq_is_end(&turn->list->seq, turn->at);
@@ -128,7 +113,7 @@ static void collect(struct sched *sched, struct turns *turns)
 
 /* Of lists that are equally urgent each gives one in turn; the first
  * `skip_count` are passed over. */
-static uint32_t hand_out(const struct turns *turns, uint32_t skip_count,
+static uint32_t hand_out(struct turns *turns, uint32_t skip_count,
                          uint32_t count_max, uint32_t *ret_jobs)
 {
     uint32_t count = 0;
@@ -140,17 +125,22 @@ static uint32_t hand_out(const struct turns *turns, uint32_t skip_count,
                                          turns->items[begin].list->level) {
             end++;
         }
+        uint32_t from = begin, skipped = 0;
+        if (skip_count > 0) {
+            from = turns_skip(turns, begin, end, skip_count, &skipped);
+            skip_count -= skipped;
+            is_more = from < end;
+        }
         while (is_more && count < count_max) {
             is_more = false;
-            for (uint32_t i = begin; i < end && count < count_max; i++) {
-                uint32_t job = take_next(turns->sched, &turns->items[i]);
+            for (uint32_t i = from; i < end && count < count_max; i++) {
+                uint32_t job = turn_take(turns->sched, &turns->items[i]);
                 is_more |= job != NONE;
-                if (job != NONE && skip_count > 0) {
-                    skip_count--;
-                } else if (job != NONE) {
+                if (job != NONE) {
                     ret_jobs[count++] = job;
                 }
             }
+            from = begin;
         }
     }
     return count;

@@ -1,4 +1,6 @@
 /* Work of other pools in one pool's scheduler (model.md 5.4 to 5.6, 6.6 a). */
+#include <stdio.h>
+
 #include "world_fixture.h"
 
 static void add_class(struct world *w, const char *name, int32_t priority)
@@ -656,6 +658,56 @@ static void what_waits_is_lent_in_its_order(void **state)
     assert_int_equal(jobs[0], first);
 }
 
+/* Where a turn begins is the order's own business: it is the same as if all had
+ * been asked for, also when the last plan decides on some of them. */
+static void what_is_passed_over_is_what_came_before(void **state)
+{
+    enum { JOBS = 1500, GANG = 5 };
+    static const char *const classes[] = {"p0", "p5", "p1000"};
+    static const char *const queues[] = {"A", "B"};
+    struct world *w = *state;
+    uint32_t all[JOBS], some[JOBS], random = 7;
+    char name[16];
+
+    for (size_t i = 0; i < w->policy.class_count; i++) {
+        w->policy.classes[i].may_borrow = true;
+    }
+    world_restart(w);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        bool is_member = i % 100 < 4 * GANG;
+        if (!is_member || i % 100 % GANG == 0) {
+            random = random * 1664525u + 1013904223u;
+        }
+        (void)snprintf(name, sizeof(name), "g%u", i / GANG);
+        (void)world_submit(w, &(struct world_job){
+                                  .queue = queues[random >> 30 & 1],
+                                  .priority_class = classes[(random >> 20) % 3],
+                                  .cores = 1 + (random >> 10 & 3) / 3,
+                                  .priority = (random >> 8) % 3,
+                                  .gang = is_member ? name : NULL,
+                                  .cardinality = is_member ? GANG : 0,
+                              });
+    }
+    static const char *const nodes[] = {"n0", "n1", "n2", "n3"};
+    for (uint32_t i = 0; i < ARRAY_COUNT(nodes); i++) {
+        (void)node(w, nodes[i], 40);
+    }
+    struct sched_plan plan;
+    sched_plan(w->sched, 1, ROUND_BALANCE, SCHED_DECISIONS_MAX, &plan);
+    assert_true(plan.decision_count > 100);
+    uint32_t count = sched_unplaced(w->sched, 0, JOBS, all);
+    assert_in_range(count, 1000, JOBS - 100);
+    for (uint32_t skip = 0; skip < count + 3; skip += 1 + skip % 7) {
+        uint32_t got = sched_unplaced(w->sched, skip, 50, some);
+        uint32_t left = skip < count ? count - skip : 0;
+        assert_int_equal(got, left < 50 ? left : 50);
+        for (uint32_t i = 0; i < got; i++) {
+            assert_int_equal(some[i], all[skip + i]);
+        }
+    }
+    sched_plan_forget(w->sched);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -690,6 +742,7 @@ int main(void)
         STAGED(what_comes_home_is_as_any_other),
         STAGED(nothing_reserved_is_lent),
         STAGED(what_waits_is_lent_in_its_order),
+        STAGED(what_is_passed_over_is_what_came_before),
     };
 
     return RUN_TESTS(tests);
