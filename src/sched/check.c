@@ -157,15 +157,20 @@ static bool are_gangs_right(const struct sched *sched)
 {
     for (size_t g = 0; g < sched->gangs.count; g++) {
         const struct gang *gang = &sched->gangs.items[g];
-        struct resource_vec sum = {0};
+        struct resource_vec sum = {0}, least = {0};
+        uint32_t left = gang->least_count;
         if (!gang->is_live) {
             continue;
         }
         for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
              seq_next(&gang->waiting, &at)) {
             amounts_add(&sum, request_of(sched, seq_get(&gang->waiting, at)));
+            if (left > 0 && --left == 0) {
+                least = sum;
+            }
         }
         if (!same_vec(&sum, &gang->waiting_sum) ||
+            (gang->least_count > 0 && !same_vec(&least, &gang->least)) ||
             gang_is_ready(gang) != (gang->position != NONE) ||
             (gang->is_admitted && gang->position == NONE) ||
             (gang->subs && !sub_groups_are_right(sched, gang))) {

@@ -408,7 +408,7 @@ void explain_ask_for(struct question *question, struct arena *arena)
         }
         question->class_count = count;
         question->needed_count = gang_needed(gang);
-        question->asked = gang_least(sched, gang);
+        question->asked = gang_least(sched, question->record->gang);
     }
     question->classes = classes;
 }

@@ -153,14 +153,17 @@ uint32_t gang_needed(const struct gang *gang)
     return gang->subs || needed > wanted ? wanted : needed;
 }
 
-struct resource_vec gang_least(const struct sched *sched,
-                               const struct gang *gang)
+struct resource_vec gang_least(const struct sched *sched, uint32_t at_gang)
 {
-    uint32_t left = gang_needed(gang);
+    struct gang *gang = &sched->gangs.items[at_gang];
+    uint32_t needed = gang_needed(gang), left = needed;
     struct resource_vec sum = {0};
 
-    if (left == gang->waiting.count) {
+    if (needed == gang->waiting.count) {
         return gang->waiting_sum;
+    }
+    if (needed == gang->least_count) {
+        return gang->least;
     }
     for (struct seq_cursor at = {0}; left > 0; seq_next(&gang->waiting, &at)) {
         const struct job *job = &sched->jobs.items[seq_get(&gang->waiting, at)];
@@ -168,6 +171,8 @@ struct resource_vec gang_least(const struct sched *sched,
         amounts_add(&sum, &sched->classes.items[class_index].request);
         left--;
     }
+    gang->least_count = needed;
+    gang->least = sum;
     return sum;
 }
 

@@ -287,8 +287,7 @@ static uint32_t list_of(const struct round *round, const struct claim *claim)
 static struct resource_vec least_of(const struct round *round,
                                     const struct claim *claim)
 {
-    return claim->is_gang ? gang_least(round->sched,
-                                       &round->sched->gangs.items[claim->item])
+    return claim->is_gang ? gang_least(round->sched, claim->item)
                           : *request_of(round, claim);
 }
 

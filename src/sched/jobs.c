@@ -174,6 +174,7 @@ void job_wait(struct sched *sched, uint32_t index)
     } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_add(&gang->waiting_sum, &class_of(sched, job)->request);
+        gang->least_count = 0;
         seq_insert(&gang->waiting, index, job_less, sched);
     } else {
         seq_insert(&sched->lists.items[job->list].seq, index, job_less, sched);
@@ -191,6 +192,7 @@ void job_unwait(struct sched *sched, uint32_t index)
     } else if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         amounts_subtract(&gang->waiting_sum, &class_of(sched, job)->request);
+        gang->least_count = 0;
         seq_remove(&gang->waiting, index, job_less, sched);
     } else {
         seq_remove(&sched->lists.items[job->list].seq, index, job_less, sched);

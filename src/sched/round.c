@@ -186,8 +186,7 @@ static bool is_under_limits(struct round *round, struct lane *lane)
     if (list->class_index != NONE) {
         return false;
     }
-    struct resource_vec least =
-        gang_least(sched, &sched->gangs.items[lane->heads[0].item]);
+    struct resource_vec least = gang_least(sched, lane->heads[0].item);
     return are_allowed(round, lane, &least);
 }
 

@@ -145,7 +145,9 @@ struct gang {
     uint32_t queue;
     uint32_t list;
     uint32_t cardinality, minimum;
-    uint32_t next;          /* with the same hash */
+    uint32_t least_count;      /* members that `least` is of, or 0: unknown */
+    struct resource_vec least; /* see gang_least() */
+    uint32_t next;             /* with the same hash */
     uint32_t position;      /* the job it is listed by, or NONE: not listed */
     uint32_t started_count; /* members that have had a run */
     uint32_t sweep[2];      /* by round_kind: no place in this one */
@@ -765,9 +767,9 @@ void gang_attach(struct sched *sched, uint32_t gang);
 bool gang_is_ready(const struct gang *gang);
 /* Of the members that it asks for, how many must start at once. */
 uint32_t gang_needed(const struct gang *gang);
-/* What that many of them ask for, the first in order. */
-struct resource_vec gang_least(const struct sched *sched,
-                               const struct gang *gang);
+/* What that many of them ask for, the first in order: summed up once, and kept
+ * while the same members wait. */
+struct resource_vec gang_least(const struct sched *sched, uint32_t gang);
 /* Whether nobody knows why a gang could never start on the nodes that are here
  * (gang_fit.c), whatever was found out of it before: for decisions, which may
  * not go by who was asked what when. */
