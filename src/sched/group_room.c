@@ -14,6 +14,8 @@ static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
 {
     struct search search = {round, class_index, NONE, NULL};
 
+    /* A gang's members may be of classes that this round has not met. */
+    (void)class_round(round, class_index);
     return place_matches_class(&search, node);
 }
 
