@@ -72,6 +72,19 @@ static void on_answered(struct command *command, void *ctx)
     rpc_call_unref(rpc);
 }
 
+static const struct taint *copy_taints(struct arena *arena,
+                                       const struct taint *from, uint32_t count)
+{
+    struct taint *taints = arena_alloc_array(arena, count, sizeof(*taints));
+
+    for (uint32_t i = 0; i < count; i++) {
+        taints[i] =
+            (struct taint){arena_str(arena, from[i].key),
+                           arena_str(arena, from[i].value), from[i].effect};
+    }
+    return taints;
+}
+
 static void copy_lease(struct arena *arena, const struct exchange_lease *from,
                        struct exchange_lease *to)
 {
@@ -82,6 +95,8 @@ static void copy_lease(struct arena *arena, const struct exchange_lease *from,
     to->node_name = arena_str(arena, from->node_name);
     to->pool = arena_str(arena, from->pool);
     to->gang_uniformity_label = arena_str(arena, from->gang_uniformity_label);
+    to->away_taints =
+        copy_taints(arena, from->away_taints, from->away_taint_count);
     to->gang_uniformity_value = arena_str(arena, from->gang_uniformity_value);
 }
 

@@ -76,11 +76,17 @@ static void do_unasked(struct leader_says *says)
 {
     struct exchange_lease lease = lease_of(says->to_push);
     struct exchange_response response = {.leases = &lease, .lease_count = 1};
+    char key[] = "gpu";
+    struct taint away = {str_of(key), STR("*"), TAINT_NO_SCHEDULE};
 
+    lease.away_taints = &away;
     if (!key128_is_none(says->to_push.v)) {
         says->session->push(says->session, &response);
         says->to_push = (struct job_id){0};
     }
+    /* What is pushed is borrowed until the return. */
+    memset(key, 'x', sizeof(key) - 1);
+    away.effect = TAINT_NO_EXECUTE;
     if (says->is_to_release) {
         says->is_to_release = false;
         says->session->released(says->session, COMMAND_INVALID);
@@ -530,6 +536,36 @@ static void test_held_stream(void **state)
     fixture_fini(&f);
 }
 
+/* Nothing of a pushed lease is looked at after the push. */
+static void a_pushed_lease_is_copied_whole(void **state)
+{
+    struct leader_says says = {0};
+    struct fixture f;
+    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
+
+    (void)state;
+    begin(&f, &says);
+    struct job_id job = submit(&f);
+    request.executor_id = field("cluster");
+    request.held_stream = true;
+    struct rpc_stream *stream = ask(&f, &request);
+    assert_int_equal(next(&f, stream)->event_case,
+                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
+    says.to_push = job;
+    fixture_settle(&f);
+    const K8s__Io__Api__Core__V1__PodSpec *pod =
+        next(&f, stream)->lease->job->mainobject->pod_spec->pod_spec;
+    const K8s__Io__Api__Core__V1__Toleration *last =
+        pod->tolerations[pod->n_tolerations - 1];
+    assert_string_equal(last->key, "gpu");
+    assert_string_equal(last->effect, "NoSchedule");
+    rpc_stream_close(stream);
+    do {
+        fixture_settle(&f);
+    } while (says.session_end_count == 0);
+    fixture_fini(&f);
+}
+
 /* When the leader lets go (another stream took over) the call ends. */
 static void test_held_stream_released_by_the_leader(void **state)
 {
@@ -714,6 +750,7 @@ int main(void)
         TEST(submissions_are_refused_while_the_store_is_far_behind),
         TEST(test_lease_of_a_lost_job_fails_its_run),
         TEST(test_held_stream),
+        TEST(a_pushed_lease_is_copied_whole),
         TEST(test_held_stream_released_by_the_leader),
         TEST(test_held_stream_is_one_executors),
         TEST(test_refused_exchange),
