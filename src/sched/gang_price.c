@@ -98,10 +98,8 @@ struct victim_set gang_price_of(const struct attempt *attempt)
 
     add(attempt, attempt->decision_mark, attempt->round->sched->decisions.count,
         &set);
-    if (set.count) {
-        set.hops = hops_of(attempt);
-        set.lost = lost_by(attempt);
-    }
+    set.hops = hops_of(attempt);
+    set.lost = lost_by(attempt);
     return set;
 }
 

@@ -18,8 +18,7 @@
 
 #include "sched/gang_attempt.h"
 
-/* The price of all that was decided since the try began; of a try that costs
- * nobody anything nothing is asked. */
+/* The price of all that was decided since the try began. */
 struct victim_set gang_price_of(const struct attempt *attempt);
 /* Give the try up once it costs more than `limit` (NULL: never), which the
  * caller keeps as long. */

@@ -1,33 +1,10 @@
-#include "sched/near_place.h"
-
 #include <stdlib.h>
 
 #include "sched/gang_price.h"
-#include "sched/group_room.h"
 #include "sched/hops.h"
+#include "sched/near_force.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
-
-/* How near a gang came to be: the smaller the better. */
-struct nearness {
-    uint32_t levels;     /* summed up over sub-groups */
-    uint64_t count, key; /* of what was picked, likewise */
-};
-
-/* A gang in the making. */
-struct near {
-    struct attempt *attempt;
-    const struct topology *topology;
-    const struct label_group *outer; /* all of it in there; NULL: anywhere */
-    bool *allowed;       /* by node, where a label decides too; or NULL */
-    uint32_t first, end; /* places that may be used */
-    uint32_t order[SUB_GROUPS_MAX]; /* sub-groups that ask, as they are tried */
-    uint32_t level_max[SUB_GROUPS_MAX];
-    uint32_t count;
-    uint32_t try_count;
-    bool is_whole; /* its nodes serve nobody else */
-    struct nearness nearness;
-};
 
 /* A node that takes some members. */
 struct taker {
@@ -85,6 +62,29 @@ void near_anchor_of(const struct round *round, const struct gang *gang,
         if (run->state != RUN_PREEMPTED) {
             near_anchor_add(topology, ret_anchor, run->node);
         }
+    }
+}
+
+struct near_state near_state_of(const struct near *near)
+{
+    return (struct near_state){
+        .mark = attempt_mark(near->attempt->round),
+        .placed_count = near->attempt->placed_count,
+        .placed_sum = near->attempt->placed_sum,
+        .nearness = near->nearness,
+    };
+}
+
+void near_go_back(struct near *near, const struct near_state *state)
+{
+    struct attempt *attempt = near->attempt;
+
+    attempt_back(attempt->round, state->mark);
+    attempt->placed_count = state->placed_count;
+    attempt->placed_sum = state->placed_sum;
+    near->nearness = state->nearness;
+    if (near->is_whole) {
+        whole_node_retake(attempt); /* its own room stays as counted */
     }
 }
 
@@ -148,9 +148,8 @@ static bool fill(struct near *near, const struct seq *asked,
     return true;
 }
 
-/* The nodes of a range that may be used, as a group. */
-static struct label_group group_of(const struct near *near, uint32_t first,
-                                   uint32_t count)
+struct label_group near_group_of(const struct near *near, uint32_t first,
+                                 uint32_t count)
 {
     struct label_group group = {
         .executor = near->outer ? near->outer->executor : 0,
@@ -171,9 +170,8 @@ static struct label_group group_of(const struct near *near, uint32_t first,
     return group;
 }
 
-/* Members one by one, each where it is best in a group (NULL: the pool). */
-static bool place_members(struct near *near, const struct seq *asked,
-                          const struct label_group *group)
+bool near_place_members(struct near *near, const struct seq *asked,
+                        const struct label_group *group)
 {
     struct attempt *attempt = near->attempt;
 
@@ -211,43 +209,26 @@ static bool is_alike(const struct sched *sched, const struct seq *asked)
     return true;
 }
 
-static bool place_from(struct near *near, uint32_t index);
-
-/* Place a sub-group at a pick, and then those after it. */
-static bool place_at(struct near *near, uint32_t index, bool alike,
-                     const struct domain_room *room,
-                     const struct near_pick *pick)
+/* Place a sub-group at a pick. */
+static bool put_at(struct near *near, uint32_t sub_group, bool alike,
+                   const struct domain_room *room, const struct near_pick *pick)
 {
-    uint32_t sub_group = near->order[index];
     const struct seq *asked =
         &near->attempt->gang->subs->items[sub_group].asked;
     bool is_placed;
 
-    near->try_count++;
+    if (!near->is_whole && alike) {
+        return fill(near, asked, room, pick);
+    }
+    struct label_group group = near_group_of(near, pick->first, pick->nodes);
     if (near->is_whole) {
-        struct label_group group = group_of(near, pick->first, pick->nodes);
         near->attempt->only = &group;
         is_placed = whole_node_place_sub_group(near->attempt, sub_group);
-        near->attempt->only = NULL;
-    } else if (alike) {
-        is_placed = fill(near, asked, room, pick);
     } else {
-        struct label_group group = group_of(near, pick->first, pick->nodes);
-        is_placed = place_members(near, asked, &group);
-        near->attempt->only = NULL;
+        is_placed = near_place_members(near, asked, &group);
     }
-    if (!is_placed) {
-        return false;
-    }
-    struct nearness before = near->nearness;
-    near->nearness.levels += pick->level;
-    near->nearness.count += pick->count;
-    near->nearness.key += pick->key;
-    if (place_from(near, index + 1)) {
-        return true;
-    }
-    near->nearness = before;
-    return false;
+    near->attempt->only = NULL;
+    return is_placed;
 }
 
 static const struct domain_room *room_for(const struct near *near, uint32_t job)
@@ -263,15 +244,19 @@ static const struct domain_room *room_for(const struct near *near, uint32_t job)
                : domain_room_of(round, class_index);
 }
 
-/* Place the sub-groups from the one at `index` on. */
-static bool place_from(struct near *near, uint32_t index)
+static void undo(struct near *near, const struct near_state *state,
+                 uint32_t first)
+{
+    near_go_back(near, state);
+    if (!near->is_whole) {
+        (void)room_for(near, first); /* the same, and again as it was */
+    }
+}
+
+bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
 {
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
-
-    if (index == near->count) {
-        return true;
-    }
     uint32_t sub_group = near->order[index];
     const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
     uint32_t first = seq_get(asked, (struct seq_cursor){0});
@@ -287,214 +272,25 @@ static bool place_from(struct near *near, uint32_t index)
     };
 
     near_anchor_of(round, attempt->gang, sub_group, &query.anchor);
-    while (near->try_count < NEAR_TRIES_MAX && near_next(&query, &pick)) {
-        struct mark mark = attempt_mark(round);
-        uint32_t placed_count = attempt->placed_count;
-        struct resource_vec placed_sum = attempt->placed_sum;
-        if (place_at(near, index, alike, query.room, &pick)) {
+    while (near->try_count < near->tries_max && near_next(&query, &pick)) {
+        struct near_state state = near_state_of(near);
+        near->try_count++;
+        bool is_put = put_at(near, sub_group, alike, query.room, &pick);
+        near->nearness.levels += pick.level;
+        near->nearness.count += pick.count;
+        near->nearness.key += pick.key;
+        if (is_put && place_rest(near, index + 1)) {
             return true;
         }
-        attempt_back(round, mark);
-        attempt->placed_count = placed_count;
-        attempt->placed_sum = placed_sum;
-        if (near->is_whole) {
-            whole_node_retake(attempt); /* its own room stays as counted */
-        } else {
-            (void)room_for(near, first); /* the same, and again as it was */
-        }
+        undo(near, &state, first);
     }
     return false;
 }
 
-/* Where others make way. */
-
-/* A domain that a sub-group with a cap may have. */
-struct ground {
-    uint64_t most; /* members that it may hold, if no surplus goes */
-    uint32_t level, first, count;
-};
-
-static int compare_grounds(const void *a, const void *b)
+/* Place the sub-groups from the one at `index` on. */
+static bool place_from(struct near *near, uint32_t index)
 {
-    const struct ground *x = a, *y = b;
-
-    if (x->level != y->level) {
-        return x->level > y->level ? -1 : 1;
-    }
-    if (x->most != y->most) {
-        return x->most > y->most ? -1 : 1;
-    }
-    return (x->first > y->first) - (x->first < y->first);
-}
-
-struct grounds {
-    struct near *near;
-    struct ground *items;
-    uint32_t count;
-    uint32_t class_index, needed;
-};
-
-static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
-                       uint32_t count)
-{
-    const struct near *near = grounds->near;
-    struct attempt *attempt = near->attempt;
-    struct round *round = attempt->round;
-    bool is_unknown = attempt->may_go_away || round->reserve.asking ||
-                      round->sched->terms_run_count;
-
-    if (first < near->first || first + count > near->end) {
-        return;
-    }
-    struct label_group group = group_of(near, first, count);
-    uint64_t most = group_room_most(round, grounds->class_index, &group);
-    if (most >= grounds->needed || is_unknown) {
-        grounds->items[grounds->count++] =
-            (struct ground){most, level, first, count};
-    }
-}
-
-/* The highest domains that a level allows; a node that is in none of them is
- * one by itself. */
-static void add_highest(struct grounds *grounds, uint32_t level_max)
-{
-    const struct topology *topology = grounds->near->topology;
-
-    for (uint32_t i = 0; i < topology->node_count; i++) {
-        if (topology->domains[topology->lowest[i]].level > level_max) {
-            add_ground(grounds, level_max, i, 1);
-        }
-    }
-    for (uint32_t d = 0; level_max > 0 && d < topology->domain_count; d++) {
-        const struct domain *domain = &topology->domains[d];
-        if (domain->level <= level_max &&
-            topology_is_highest(topology, d, level_max)) {
-            add_ground(grounds, level_max, domain->first, domain->count);
-        }
-    }
-}
-
-/* The domains, or nodes, of a lower level that are part of one above. */
-static void add_lower(struct grounds *grounds, uint32_t level)
-{
-    const struct topology *topology = grounds->near->topology;
-
-    for (uint32_t i = 0; level == 0 && i < topology->node_count; i++) {
-        add_ground(grounds, 0, i, 1);
-    }
-    for (uint32_t d = 0; level > 0 && d < topology->domain_count; d++) {
-        const struct domain *domain = &topology->domains[d];
-        if (domain->level == level) {
-            add_ground(grounds, level, domain->first, domain->count);
-        }
-    }
-}
-
-/* The one that holds what runs. */
-static void add_around(struct grounds *grounds, uint32_t level_max,
-                       const struct near_anchor *anchor)
-{
-    uint32_t first, count;
-
-    if (near_around(grounds->near->topology, level_max, anchor, &first,
-                    &count)) {
-        add_ground(grounds, level_max, first, count);
-    }
-}
-
-/* Try a ground, giving up once it costs others more than `limit`. */
-static bool try_ground(struct near *near, const struct seq *asked,
-                       const struct ground *ground,
-                       const struct victim_set *limit)
-{
-    struct attempt *attempt = near->attempt;
-    struct label_group group = group_of(near, ground->first, ground->count);
-
-    gang_price_limit(attempt, limit);
-    bool is_placed = place_members(near, asked, &group);
-    gang_price_limit(attempt, NULL);
-    attempt->only = NULL;
-    return is_placed;
-}
-
-/* Of the grounds the one that costs least, the first among equals. */
-static bool force_best(struct near *near, const struct seq *asked,
-                       struct grounds *grounds)
-{
-    struct attempt *attempt = near->attempt;
-    struct round *round = attempt->round;
-    struct mark mark = attempt_mark(round);
-    uint32_t placed_count = attempt->placed_count;
-    struct resource_vec placed_sum = attempt->placed_sum;
-    const struct ground *best = NULL;
-    struct victim_set best_price;
-
-    qsort(grounds->items, grounds->count, sizeof(*grounds->items),
-          compare_grounds);
-    for (uint32_t i = 0; i < grounds->count && i < NEAR_FORCE_MAX; i++) {
-        const struct victim_set *limit = best ? &best_price : NULL;
-        if (try_ground(near, asked, &grounds->items[i], limit)) {
-            struct victim_set price = gang_price_of(attempt);
-            if (!best || victim_set_compare(round, &price, &best_price) < 0) {
-                best = &grounds->items[i];
-                best_price = price;
-            }
-        }
-        attempt_back(round, mark);
-        attempt->placed_count = placed_count;
-        attempt->placed_sum = placed_sum;
-    }
-    return best && try_ground(near, asked, best, NULL);
-}
-
-static bool force_sub_group(struct near *near, uint32_t sub_group)
-{
-    struct attempt *attempt = near->attempt;
-    struct round *round = attempt->round;
-    const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
-    const struct topology *topology = near->topology;
-    uint32_t level_max = near->level_max[sub_group];
-    struct near_anchor anchor;
-
-    if (level_max > topology->level_count) {
-        bool is_placed = place_members(near, asked, near->outer);
-        attempt->only = NULL;
-        return is_placed;
-    }
-    struct grounds grounds = {
-        .near = near,
-        .items = arena_alloc_array(
-            round->arena, (size_t)topology->node_count + topology->domain_count,
-            sizeof(*grounds.items)),
-        .class_index =
-            class_of_job(round->sched, seq_get(asked, (struct seq_cursor){0})),
-        .needed = asked->count,
-    };
-    near_anchor_of(round, attempt->gang, sub_group, &anchor);
-    if (anchor.node_count) {
-        add_around(&grounds, level_max, &anchor);
-    } else {
-        add_highest(&grounds, level_max);
-        for (uint32_t level = level_max;
-             level > 0 && grounds.count < NEAR_FORCE_MAX; level--) {
-            add_lower(&grounds, level - 1);
-        }
-    }
-    return force_best(near, asked, &grounds);
-}
-
-/* Nobody makes way for nodes as a whole. */
-static bool force(struct near *near)
-{
-    for (uint32_t i = 0; i < near->count; i++) {
-        if (near->is_whole) {
-            return false;
-        }
-        if (!force_sub_group(near, near->order[i])) {
-            return false;
-        }
-    }
-    return true;
+    return index == near->count || near_place_free(near, index, place_from);
 }
 
 /* The gang. */
@@ -577,8 +373,12 @@ static bool try_group(struct near *near, const struct label_group *outer)
     attempt->placed_sum = (struct resource_vec){0};
     near->try_count = 0;
     near->nearness = (struct nearness){0};
-    return attempt->preempt_until || attempt->may_go_away ? force(near)
-                                                          : place_from(near, 0);
+    if (attempt->preempt_until || attempt->may_go_away) {
+        near->tries_max = NEAR_WAYS_MAX;
+        return near_force(near, 0);
+    }
+    near->tries_max = NEAR_TRIES_MAX;
+    return place_from(near, 0);
 }
 
 static bool is_nearer(const struct nearness *a, const struct nearness *b)

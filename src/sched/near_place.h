@@ -5,15 +5,20 @@
  * In free space the domains are tried as near.h offers them, the sub-groups
  * with the tightest caps first; the number of tries is bounded.
  *
- * Where others must make way, what they lose goes before a low level (6.6).  A
- * sub-group with a cap is tried in the highest domains which that allows, and
- * in those of the levels below as long as there are not NEAR_FORCE_MAX of them
- * yet (single nodes are level 0): the higher level first, of one level the
- * domains with the most room, then as the topology has them; around what runs
- * of it only in the highest.  The try whose price is the best stands
- * (gang_price.h), of equals the first.  Each sub-group decides by itself, in
- * the order of their caps.  One without a cap is placed as in a pool that
- * names no labels.  So are clusters compared, and groups of a label's value.
+ * Where others must make way the sub-groups are placed in that order, too, each
+ * where it is best for itself.  What has room in free space goes there, as
+ * above.  Else what others lose goes before a low level (6.6).  A sub-group
+ * with a cap is tried in the highest domains which that allows, and in those of
+ * the levels below as long as there are not NEAR_FORCE_MAX of them yet (single
+ * nodes are level 0): the higher level first, of one level the domains with the
+ * most room; where some of it runs, in those around that.  The try whose price
+ * is the best stands (gang_price.h), of equals the first domain in the
+ * topology's order, in which one stands before what is part of it.  A sub-group
+ * without a cap is placed as in a pool that names no labels.  Where those that
+ * come after have no room then, the next best is tried, up to NEAR_WAYS_MAX
+ * ways in all.
+ *
+ * So are clusters compared, and groups of a label's value.
  *
  * In a pool that names no labels only what is on one node has a distance at
  * all, so a cap there asks for a single node.
@@ -28,6 +33,7 @@
 enum {
     NEAR_TRIES_MAX = 64, /* of a gang, in free space */
     NEAR_FORCE_MAX = 32, /* of a sub-group, where others make way */
+    NEAR_WAYS_MAX = 8,   /* of a gang there */
     NEAR_GROUPS_MAX = GANG_LEVELS_MAX + 2,
 };
 
