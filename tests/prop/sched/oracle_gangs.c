@@ -89,6 +89,22 @@ static int try_members(struct oracle *o, int gang, int rack, int needed,
     return placed >= needed ? placed : 0;
 }
 
+bool oracle_place_members(struct oracle *o, int gang, int sub_group)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (o->status[j] != WAITING || !oracle_same_gang(o, gang, j) ||
+            o->in->jobs[j].sub_group != sub_group) {
+            continue;
+        }
+        int node = find_place(o, j, 0, true);
+        if (node == NO_NODE) {
+            return false;
+        }
+        oracle_lease(o, j, node);
+    }
+    return true;
+}
+
 int oracle_running_rack(const struct oracle *o, int gang)
 {
     int first = -1;
@@ -114,6 +130,18 @@ static bool rack_exists(const struct oracle *o, int rack)
     return false;
 }
 
+/* Whether some sub-group must be near together. */
+static bool has_caps(const struct oracle *o, int gang)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_same_gang(o, gang, j) && o->in->jobs[j].has_terms &&
+            o->in->jobs[j].hops != NO_LIMIT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
                      int preempt_until)
 {
@@ -123,7 +151,10 @@ static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
     struct price best = {0};
 
     if (!o->in->jobs[gang].is_uniform) {
-        bool is_done = o->in->jobs[gang].is_whole
+        bool is_near = o->in->has_topology && has_caps(o, gang);
+        bool is_done = is_near && preempt_until
+                           ? oracle_force_near(o, gang, o->plan->count)
+                       : o->in->jobs[gang].is_whole
                            ? oracle_place_whole(o, gang, preempt_until > 0)
                            : try_members(o, gang, 0, needed, preempt_until) > 0;
         if (!is_done) {
@@ -201,17 +232,6 @@ static bool try_preempting(struct oracle *o, int gang, int wanted, int needed)
     return true;
 }
 
-/* Whether some sub-group must be near together. */
-static bool has_caps(const struct oracle *o, int gang)
-{
-    for (int j = 0; j < o->in->job_count; j++) {
-        if (oracle_same_gang(o, gang, j) && o->in->jobs[j].hops != NO_LIMIT) {
-            return true;
-        }
-    }
-    return false;
-}
-
 bool oracle_place_gang(struct oracle *o, int gang)
 {
     int wanted = oracle_gang_count(o, gang, WAITING);
@@ -227,8 +247,7 @@ bool oracle_place_gang(struct oracle *o, int gang)
     if (o->may_go_away) {
         is_done = try_gang(o, gang, wanted, needed, 0);
     }
-    if (!is_done && (!is_near || !has_caps(o, gang)) &&
-        o->kind == ROUND_BALANCE && !o->is_filling) {
+    if (!is_done && o->kind == ROUND_BALANCE && !o->is_filling) {
         is_done = try_preempting(o, gang, wanted, needed);
     }
     o->may_go_away = false;

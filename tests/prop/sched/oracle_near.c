@@ -1,7 +1,15 @@
-/* Sub-groups near together: racks are the only level, the cluster is above. */
+/* Sub-groups near together: racks are the only level, the cluster is above.
+ * Where others must make way they are placed one after the other, each where it
+ * is best for itself; if those that come after have no room then, where it is
+ * next best. */
 #include "oracle_private.h"
 
-enum { CLUSTER = 2, SUB_GROUPS = 3 };
+enum {
+    CLUSTER = 2,
+    SUB_GROUPS = 3,
+    PLACES_MAX = INSTANCE_NODES_MAX + 3,
+    WAYS_MAX = 8, /* that are tried where others must make way */
+};
 
 /* Nodes that hold enough. */
 struct place {
@@ -122,14 +130,15 @@ static int find_places(const struct oracle *o, int job, int needed,
 }
 
 /* Of nodes that a gang has whole the least costly. */
-static bool fill_whole(struct oracle *o, int job, const struct place *place)
+static bool fill_whole(struct oracle *o, int job, const struct place *place,
+                       bool may_clear)
 {
     bool nodes[INSTANCE_NODES_MAX];
 
     for (int n = 0; n < o->in->node_count; n++) {
         nodes[n] = is_in(o, place, n);
     }
-    return oracle_place_whole_near(o, job, nodes, false);
+    return oracle_place_whole_near(o, job, nodes, may_clear);
 }
 
 /* Fill node after node of a place, the fullest first. */
@@ -160,6 +169,16 @@ static void fill(struct oracle *o, int gang, int sub_group,
         oracle_lease(o, j, node);
         left--;
     }
+}
+
+/* What the sub-group of a job asks for, at a place with room for it. */
+static bool put(struct oracle *o, int job, const struct place *place)
+{
+    if (o->in->jobs[job].is_whole) {
+        return fill_whole(o, job, place, false);
+    }
+    fill(o, job, o->in->jobs[job].sub_group, place);
+    return true;
 }
 
 /* The first that is asked for of a sub-group, or -1; how many are. */
@@ -203,7 +222,7 @@ static int next_sub_group(const struct oracle *o, int gang)
 
 bool oracle_place_near(struct oracle *o, int gang)
 {
-    struct place places[INSTANCE_NODES_MAX + 3];
+    struct place places[PLACES_MAX];
     int sub_group = next_sub_group(o, gang), needed;
 
     if (sub_group < 0) {
@@ -214,13 +233,7 @@ bool oracle_place_near(struct oracle *o, int gang)
     for (int i = 0; i < count; i++) {
         const struct oracle saved = *o;
         const struct oracle_plan saved_plan = *o->plan;
-        bool is_filled = true;
-        if (o->in->jobs[gang].is_whole) {
-            is_filled = fill_whole(o, first, &places[i]);
-        } else {
-            fill(o, gang, sub_group, &places[i]);
-        }
-        if (is_filled && oracle_place_near(o, gang)) {
+        if (put(o, first, &places[i]) && oracle_place_near(o, gang)) {
             return true;
         }
         *o = saved;
@@ -229,9 +242,146 @@ bool oracle_place_near(struct oracle *o, int gang)
     return false;
 }
 
+/* Where others must make way. */
+
+/* The same where others may lose their places. */
+static bool force_at(struct oracle *o, int job, const struct place *place)
+{
+    if (o->in->jobs[job].is_whole) {
+        return fill_whole(o, job, place, true);
+    }
+    for (int n = 0; n < o->in->node_count; n++) {
+        o->only |= is_in(o, place, n) ? 1u << n : 0;
+    }
+    bool is_placed =
+        o->only && oracle_place_members(o, job, o->in->jobs[job].sub_group);
+    o->only = 0;
+    return is_placed;
+}
+
+/* Places that a sub-group may have, in the order in which equals stand: nodes
+ * of no rack, then each rack before its nodes. */
+static int all_places(const struct oracle *o, int job, struct place *places)
+{
+    int level_max = level_max_of(o, job), count = 0;
+
+    if (level_max == CLUSTER) {
+        places[0] = (struct place){.level = CLUSTER};
+        return 1;
+    }
+    for (int rack = 0; rack <= 2; rack++) {
+        if (rack && level_max > 0) {
+            places[count++] = (struct place){.level = 1, .name = rack};
+        }
+        for (int n = 0; n < o->in->node_count; n++) {
+            if (o->in->nodes[n].rack == rack) {
+                places[count++] = (struct place){.level = 0, .name = n};
+            }
+        }
+    }
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+        if (is_around(o, job, &places[i])) {
+            places[kept++] = places[i];
+        }
+    }
+    return kept;
+}
+
+/* Whether others made way since. */
+static bool takes(const struct oracle *o, const struct oracle *before)
+{
+    bool takes = false;
+
+    for (int i = before->plan->count; i < o->plan->count; i++) {
+        takes |= o->plan->decisions[i].action == SCHED_PREEMPT;
+    }
+    return takes;
+}
+
+/* Of some places the one at which others lose least, or NULL. */
+static const struct place *cheapest(const struct oracle *o, int job, int first,
+                                    const struct place *places, int count)
+{
+    const struct place *best = NULL;
+    struct price best_price;
+
+    for (int i = 0; i < count; i++) {
+        struct oracle scratch = *o;
+        struct oracle_plan plan = *o->plan;
+        scratch.plan = &plan;
+        if (!force_at(&scratch, job, &places[i]) || !takes(&scratch, o)) {
+            continue; /* what free space had room for was tried before */
+        }
+        struct price price = oracle_price_since(&scratch, job, first);
+        if (!best || oracle_price_compare(o, &price, &best_price) < 0) {
+            best = &places[i];
+            best_price = price;
+        }
+    }
+    return best;
+}
+
+static bool force(struct oracle *o, int gang, int first, int *ways);
+
+/* One way to place a sub-group, and then the others. */
+static bool try_way(struct oracle *o, int job, const struct place *place,
+                    bool is_forced, int first, int *ways)
+{
+    const struct oracle saved = *o;
+    const struct oracle_plan saved_plan = *o->plan;
+
+    if ((*ways)++ < WAYS_MAX &&
+        (is_forced ? force_at(o, job, place) : put(o, job, place)) &&
+        force(o, job, first, ways)) {
+        return true;
+    }
+    *o = saved;
+    *o->plan = saved_plan;
+    return false;
+}
+
+static bool force(struct oracle *o, int gang, int first, int *ways)
+{
+    struct place places[PLACES_MAX];
+    int sub_group = next_sub_group(o, gang), needed;
+
+    if (sub_group < 0) {
+        return true;
+    }
+    int job = first_asked(o, gang, sub_group, &needed);
+    int count = find_places(o, job, needed, places);
+    for (int i = 0; i < count; i++) {
+        if (try_way(o, job, &places[i], false, first, ways)) {
+            return true;
+        }
+    }
+    count = all_places(o, job, places);
+    for (const struct place *best;
+         *ways < WAYS_MAX &&
+         (best = cheapest(o, job, first, places, count)) != NULL;) {
+        struct place place = *best;
+        for (int i = (int)(best - places); i + 1 < count; i++) {
+            places[i] = places[i + 1];
+        }
+        count--;
+        if (try_way(o, job, &place, true, first, ways)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool oracle_force_near(struct oracle *o, int gang, int first)
+{
+    int ways = 0;
+
+    return force(o, gang, first, &ways);
+}
+
 int oracle_find_near(const struct oracle *o, int job)
 {
-    struct place places[INSTANCE_NODES_MAX + 3];
+    struct place places[PLACES_MAX];
     int count = find_places(o, job, 1, places);
 
     for (int i = 0; i < count; i++) {

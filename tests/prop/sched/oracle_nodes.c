@@ -29,7 +29,8 @@ bool oracle_is_place(const struct oracle *o, int job, int node)
     const struct instance_job *j = &o->in->jobs[job];
     const struct instance_node *n = &o->in->nodes[node];
 
-    return instance_is_open(o->in, node) && !is_tried(o, node) &&
+    return (!o->only || o->only >> node & 1) && instance_is_open(o->in, node) &&
+           !is_tried(o, node) &&
            (o->is_away[job] ? n->is_tainted
                             : !n->is_tainted || j->is_tolerant) &&
            (j->rack == 0 || j->rack == n->rack) && !(j->avoided >> node & 1);

@@ -58,6 +58,7 @@ struct oracle {
     bool keeps_gpus;    /* for work that asks for them, which waits */
     bool is_growing;    /* gangs: what is leased has no lifetime */
     struct number key;  /* K of the unit of new work that is tried */
+    unsigned only;      /* nodes, as bits, where members are to go; 0: all */
     int growth_count;   /* times that victims made more room than was needed */
     int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */
     enum status status[INSTANCE_JOBS_MAX];
@@ -65,7 +66,7 @@ struct oracle {
     bool may_go_away;                /* the members of the gang that is tried */
     bool is_away[INSTANCE_JOBS_MAX]; /* runs there, or is tried there */
     int ordinal[INSTANCE_JOBS_MAX];
-    bool was_evicted[INSTANCE_JOBS_MAX]; /* when it was preempted */
+    bool was_evicted[INSTANCE_JOBS_MAX];        /* when it was preempted */
     bool is_passed_over[INSTANCE_JOBS_MAX];     /* until the filling pass */
     bool is_settled[INSTANCE_JOBS_MAX];         /* for the whole plan */
     bool is_blocked[INSTANCE_QUEUES_MAX];       /* no new work: a limit */
@@ -446,6 +447,12 @@ int oracle_running_rack(const struct oracle *o, int gang);
 /* Start what a gang with terms asks for near together, in free space
  * (model.md 2.11). */
 bool oracle_place_near(struct oracle *o, int gang);
+/* The same where others must make way: `first` is the plan's first decision of
+ * the try.  False: what was done is to be undone. */
+bool oracle_force_near(struct oracle *o, int gang, int first);
+/* What a sub-group of members that wait asks for, one after the other, each
+ * where it is best. */
+bool oracle_place_members(struct oracle *o, int gang, int sub_group);
 /* Where one pod more of a sub-group goes near the others, or NO_NODE. */
 int oracle_find_near(const struct oracle *o, int job);
 /* Start a gang, or nothing of it. */

@@ -58,23 +58,6 @@ static void pass_job(struct tape *tape, struct instance *instance,
     }
 }
 
-/* Whether a gang with a cap on hops lacks some of its minimums. */
-static bool lacks_near(const struct instance *instance)
-{
-    for (int j = 0; j < instance->job_count; j++) {
-        const struct instance_job *job = &instance->jobs[j];
-        for (int k = 0; k < instance->job_count; k++) {
-            if (job->is_there && job->has_terms && job->node == NO_NODE &&
-                !instance_is_spare(instance, j) &&
-                instance->jobs[k].gang == job->gang &&
-                instance->jobs[k].hops != NO_LIMIT) {
-                return instance->has_topology;
-            }
-        }
-    }
-    return false;
-}
-
 bool rounds_agree(struct tape *tape, const struct instance *start)
 {
     struct instance instance = *start;
@@ -87,7 +70,6 @@ bool rounds_agree(struct tape *tape, const struct instance *start)
     built.sched->checks_victims = true;
     for (uint64_t rounds = draw(tape, 1, 3); holds && rounds > 0; rounds--) {
         enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
-        kind = lacks_near(&instance) ? ROUND_FAST : kind;
         sched_set_time(built.sched, now);
         /* The oracle knows too that flows fell. */
         built.sched->version += instance.half_ms > 0;

@@ -7,6 +7,5 @@
 
 #include "instance.h"
 
-/* Whether both decide the same, from INSTANCE_GROUPS_NOW on.  Nobody makes way
- * for gangs with caps on hops. */
+/* Whether both decide the same, from INSTANCE_GROUPS_NOW on. */
 bool rounds_agree(struct tape *tape, const struct instance *start);
