@@ -137,7 +137,7 @@ static bool finish_work(struct lease_stream *stream)
            rpc_call_recv(stream->call->rpc, on_message, stream) == 0;
 }
 
-/* Do one lease_step of the work at hand: true to go on, false when the stream
+/* Do one step of the work at hand: true to go on, false when the stream
  * is in other hands or over. */
 static bool run_step(struct lease_stream *stream)
 {
