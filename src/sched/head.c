@@ -56,6 +56,21 @@ static struct head_entry *add_entry(struct round *round,
     return &reserve->entries[at];
 }
 
+/* What another pool of the plan has started waits here no longer; the flow
+ * does not fall by that. */
+static void forget_started(struct round *round, const struct claim *claim,
+                           int64_t charge)
+{
+    struct lane *lane = claim->lane;
+    struct resource_vec all = lane->all;
+
+    amounts_add(&all, request_of(round, claim));
+    share_fell(round, lane, &all,
+               lane->limits ? &lane->limits->infinite : NULL);
+    share_count_claim(round, claim, -1);
+    share_give_back(lane, charge);
+}
+
 void head_begin(struct round *round)
 {
     struct sched *sched = round->sched;
@@ -78,6 +93,10 @@ void head_begin(struct round *round)
                       admitted->is_gang},
             .start_ms = admitted->start_ms,
         };
+        if (sched->job_flags.items[job] & JOB_PLANNED) {
+            forget_started(round, &entry.claim, admitted->charge);
+            continue;
+        }
         amounts_add(&round->lanes[lane].all, request_of(round, &entry.claim));
         add_entry(round, entry);
     }

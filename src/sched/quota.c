@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "sched/admitted.h"
+
 void quota_resolve(const struct sched *sched, struct queue *queue)
 {
     for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
@@ -83,6 +85,31 @@ static struct resource_vec sum_beside(const struct sched *sched,
     return sum;
 }
 
+/* What a queue has admitted in the pools whose turn in the plan is yet to come;
+ * what the plan has started of it counts there. */
+static void add_admitted(const struct round *round, uint32_t queue,
+                         struct resource_vec *sum)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        bool is_later = pool->policy_index > round->pool->policy_index;
+        for (size_t i = 0; is_later && i < pool->admitted.count; i++) {
+            const struct admitted *entry = &pool->admitted.items[i];
+            uint32_t job =
+                entry->queue == queue ? admitted_job(sched, entry) : NONE;
+            if (job != NONE && !(sched->job_flags.items[job] & JOB_PLANNED)) {
+                amounts_add(
+                    sum, entry->is_gang
+                             ? &sched->gangs.items[entry->item].waiting_sum
+                             : &sched->classes.items[class_of_job(sched, job)]
+                                    .request);
+            }
+        }
+    }
+}
+
 void quota_begin(const struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
@@ -96,6 +123,7 @@ void quota_begin(const struct round *round, struct lane *lane)
     if (queue->quota_plan == sched->plan_count) {
         amounts_add(&lane->quota->elsewhere, &queue->quota_planned);
     }
+    add_admitted(round, lane->queue, &lane->quota->elsewhere);
     lane->quota->before = lane->all;
 }
 

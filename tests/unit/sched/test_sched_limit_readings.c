@@ -1,5 +1,5 @@
-/* Readings of the rules about limits beside gangs with terms that the oracle of
- * tests/prop/sched and the planner once differed about. */
+/* Readings of the rules about limits, flows and several pools that the oracle
+ * of tests/prop/sched and the planner once differed about. */
 #include "world_fixture.h"
 
 /* A node that is to show that it no longer fails takes one job (model.md
@@ -59,6 +59,72 @@ static void a_flow_ties_with_what_another_would_have(void **state)
     }
 }
 
+/* Two pools that reserve. */
+static void make_pools(struct world *w)
+{
+    struct pool_policy *pools = w->policy.pools;
+
+    pool_policy_apply(&pools[0], PROFILE_BERTH);
+    pools[1] = pools[0];
+    pools[1].name = STR("second");
+    w->policy.pool_count = 2;
+    world_restart(w);
+}
+
+/* What is admitted in one pool may start in another that has room; but not in
+ * both, when the plan finds room in either. */
+static void what_starts_in_one_pool_starts_in_no_other(void **state)
+{
+    struct world *w = *state;
+
+    make_pools(w);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 1, .pool = "second"});
+    uint32_t old = world_submit(
+        w, &(struct world_job){.queue = "A", .priority_class = "fixed"});
+    world_lease(w, old, node, 0);
+    uint32_t job = world_submit(
+        w, &(struct world_job){.queue = "A", .priority_class = "fixed"});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    world_end(w, old);
+    world_node(w, &(struct world_node){"m", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->leased_count, 1);
+    assert_string_equal(world_node_of(w, job), "m");
+}
+
+/* What is admitted counts in its queue's usage (model.md 2.2), so in its quota
+ * too: another pool leaves it what it is to have. */
+static void a_quota_is_kept_for_what_another_pool_admitted(void **state)
+{
+    struct world *w = *state;
+    struct resource_amount two = {STR("cpu"), 2000};
+    struct queue_record queue = queue_record_plain(STR("A"));
+    struct world_job job = {
+        .queue = "A", .priority_class = "fixed", .pool = "second"};
+
+    make_pools(w);
+    queue.quota = (struct resource_list){&two, 1};
+    world_queue_by(w, "A", &queue);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 1, .pool = "second"});
+    uint32_t old = world_submit(w, &job);
+    world_lease(w, old, node, 0);
+    uint32_t head = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    world_node(w, &(struct world_node){"m", .cores = 1});
+    job.pool = NULL;
+    uint32_t other = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, other), "");
+    world_end(w, old);
+    world_round(w, ROUND_BALANCE, 3);
+    assert_string_equal(world_node_of(w, head), "n");
+    assert_string_equal(world_node_of(w, other), "m");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -67,6 +133,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(a_group_puts_one_pod_on_a_node_on_trial),
         SCENARIO(a_flow_ties_with_what_another_would_have),
+        SCENARIO(what_starts_in_one_pool_starts_in_no_other),
+        SCENARIO(a_quota_is_kept_for_what_another_pool_admitted),
     };
 
     return RUN_TESTS(tests);
