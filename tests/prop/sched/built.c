@@ -38,6 +38,7 @@ void built_set_node(struct built *built, const struct instance *instance,
 
     snprintf(name, sizeof(name), "n%d", index);
     record.name = str_of(name);
+    built->pools[index] = node->pool;
     built->handles[index] = sched_node_set(built->sched, STR("e"), &record,
                                            str_of(POOLS[node->pool]));
     sched_health_set(
@@ -271,7 +272,8 @@ void built_apply(struct built *built, const struct sched_decision *decision,
         sched_job_lease(built->sched, decision->job, decision->node,
                         decision->priority, now, true);
         if (decision->charge) {
-            sched_job_charge(built->sched, decision->job, STR("default"),
+            int pool = built->pools[built_node(built, decision->node)];
+            sched_job_charge(built->sched, decision->job, str_of(POOLS[pool]),
                              decision->charge);
         }
         if (decision->is_by_share) {
@@ -286,8 +288,9 @@ void built_apply(struct built *built, const struct sched_decision *decision,
         }
         break;
     case SCHED_ADMIT:
-        sched_job_admit(built->sched, decision->job, STR("default"),
-                        decision->start_ms, decision->charge);
+        sched_job_admit(built->sched, decision->job,
+                        str_of(POOLS[decision->pool_index]), decision->start_ms,
+                        decision->charge);
         break;
     case SCHED_DISMISS:
         sched_job_dismiss(built->sched, decision->job);

@@ -13,6 +13,7 @@ struct built {
     struct policy policy;
     struct sched *sched;
     uint32_t handles[INSTANCE_NODES_MAX];
+    int pools[INSTANCE_NODES_MAX];       /* of nodes */
     uint32_t classes[INSTANCE_JOBS_MAX]; /* by the first job that is of it */
 };
 

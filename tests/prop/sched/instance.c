@@ -20,13 +20,14 @@ int instance_free(const struct instance *instance, int node, int kind)
 
 /* A gang is admitted, and leaves the list, as a whole. */
 static void admit(struct instance *instance, int index, int serial,
-                  int promised)
+                  int promised, int pool)
 {
     int gang = instance->jobs[index].gang;
 
     for (int j = 0; j < instance->job_count; j++) {
         if (j == index || (gang && instance->jobs[j].gang == gang)) {
             instance->jobs[j].admitted = serial;
+            instance->jobs[j].admitted_pool = pool;
             instance->jobs[j].promised = promised;
         }
     }
@@ -52,7 +53,7 @@ static void leave(struct instance *instance, int index, int now, bool returns)
     job->is_away = false;
     job->node = NO_NODE;
     if (!job->gang) {
-        admit(instance, index, 0, INT_MAX);
+        admit(instance, index, 0, INT_MAX, 0);
     } else if (!returns) {
         instance_gang_changed(instance, job->gang);
     }
@@ -108,10 +109,11 @@ static void apply_lease(struct instance *instance,
     struct instance_job *job = &instance->jobs[index];
 
     instance_advance(instance, now);
-    admit(instance, index, 0, INT_MAX);
+    admit(instance, index, 0, INT_MAX, 0);
     start_limit_take(&instance->starts, 1, now);
     start_limit_take(&instance->queues[job->queue].starts, 1, now);
-    start_limit_take(&instance->start_cores, job->request[0] * 1000, now);
+    start_limit_take(&instance->start_cores[instance->nodes[node].pool],
+                     job->request[0] * 1000, now);
     job->node = node;
     job->is_away = decision->priority != CLASSES[job->priority_class].priority;
     job->leased = now;
@@ -147,7 +149,8 @@ void instance_apply(struct instance *instance,
                 fraction_of(decision->charge, 1000000);
         }
         admit(instance, index, serial ? serial : ++instance->admission_count,
-              decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX);
+              decision->start_ms < INT_MAX ? (int)decision->start_ms : INT_MAX,
+              (int)decision->pool_index);
         if (instance->jobs[index].gang) {
             /* The plan may have taken some of it since it promised more. */
             instance_gang_changed(instance, instance->jobs[index].gang);
@@ -155,7 +158,7 @@ void instance_apply(struct instance *instance,
         break;
     case SCHED_DISMISS:
         instance->jobs[index].charge = (struct fraction){0, 1};
-        admit(instance, index, 0, INT_MAX);
+        admit(instance, index, 0, INT_MAX, 0);
         break;
     case SCHED_PREEMPT:
     case SCHED_FAIL:

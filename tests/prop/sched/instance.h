@@ -22,6 +22,7 @@ enum {
     SEATS = 2,
     NODE_KINDS = 2,
     INSTANCE_APPS_MAX = 4,
+    INSTANCE_POOLS = 2,
     NO_NODE = -1,
     ANY_POOL = -1,
     BY_CLASS = -1, /* of lifetimes: what the class says */
@@ -54,12 +55,13 @@ struct instance_queue {
     struct flow_note {
         double all, endless; /* fractions of the pool, as of `at` */
         int at;
-    } flow;
+    } flow[INSTANCE_POOLS];
     struct start_limit starts;
     enum queue_ordering ordering;
     bool is_class_ignored, allows_off;
     int running_apps_max; /* 0: no limit */
     int quota;            /* cores; 0: no limit */
+    int cores_elsewhere;  /* of them, in pools that are not looked at */
     struct app_note {
         enum sched_app_state state;
         int since;
@@ -91,12 +93,14 @@ struct instance_job {
     unsigned avoided; /* nodes, as bits */
     int node;         /* or NO_NODE */
     int leased;
-    int lifetime;  /* ms, or BY_CLASS, ENDLESS */
-    int deadline;  /* ms; 0: none */
-    int started;   /* its age counts from then; or NOT_STARTED */
-    int admitted;  /* the serial number of its admission, or 0 */
-    int promised;  /* it starts then at the latest, or INT_MAX */
-    int yields_to; /* a serial number, or 0 */
+    int lifetime;               /* ms, or BY_CLASS, ENDLESS */
+    int deadline;               /* ms; 0: none */
+    int started;                /* its age counts from then; or NOT_STARTED */
+    int admitted;               /* the serial number of its admission, or 0 */
+    int admitted_pool;          /* where */
+    bool is_admitted_elsewhere; /* in a pool that is not looked at */
+    int promised;               /* it starts then at the latest, or INT_MAX */
+    int yields_to;              /* a serial number, or 0 */
     bool yields_at_once;
     int pool;          /* that it is for, or ANY_POOL; where there are two */
     bool is_elsewhere; /* a pool planned before starts it; it still wants */
@@ -127,12 +131,14 @@ struct instance {
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
     bool has_second_pool;
-    int seats;      /* of the pool */
+    int pool;                  /* that is looked at */
+    bool has_groups_elsewhere; /* that run, in a pool that is not looked at */
+    int seats;                 /* of the pool */
     int away_level; /* of AWAY_CLASS on tainted nodes; 0: not there */
     struct start_limit starts, starts_per_queue;
-    struct start_limit start_cores; /* in thousandths of a core */
-    int start_percent;              /* of the pool in 10 s; 0: no limit */
-    int load_percent; /* of the cores, that growth may fill; 0: all */
+    struct start_limit start_cores[INSTANCE_POOLS]; /* of cores / 1000 */
+    int start_percent; /* of the pool in 10 s; 0: no limit */
+    int load_percent;  /* of the cores, that growth may fill; 0: all */
     /* A pool object's shard, whose own work may not preempt. */
     bool is_object, is_preemption_off;
     bool has_topology; /* racks are its only level */
@@ -190,6 +196,16 @@ void instance_draw_seats(struct tape *tape, struct instance *instance);
 /* Draw in, beside what runs, half-lives, limits on endless work, budgets,
  * seats, limits on starts, and the rest of instance_draw_more(). */
 void instance_draw_limits(struct tape *tape, struct instance *instance);
+/* Draw in a second pool: nodes of either, jobs that may be in one of them, or
+ * in both; gangs only in one, or none of them runs yet. */
+void instance_draw_pools(struct tape *tape, struct instance *instance,
+                         bool binds_gangs);
+/* One of the pools alone: nodes of the other are closed, what runs there or may
+ * start only there is not there, and what is admitted there may start here,
+ * but is not admitted here.  What is kept for each pool is that pool's, at
+ * index 0. */
+void instance_project(const struct instance *instance, int pool,
+                      struct instance *ret_part);
 /* Draw in limits on starts. */
 void instance_draw_rates(struct tape *tape, struct instance *instance);
 /* Whether a limit lets so much start: more than it ever holds when it is full.

@@ -110,15 +110,24 @@ static void advance(double *flow, double usage, int ms, int half_ms)
     *flow = usage + over * beta;
 }
 
-void instance_advance(struct instance *instance, int now)
+static void advance_pool(struct instance *instance, int pool, int now)
 {
+    struct instance part;
+
+    instance_project(instance, pool, &part);
     for (int q = 0; q < instance->queue_count; q++) {
-        struct flow_note *flow = &instance->queues[q].flow;
+        struct flow_note *flow = &instance->queues[q].flow[pool];
         int ms = now > flow->at ? now - flow->at : 0;
-        advance(&flow->all, usage_of(instance, q, false), ms,
-                instance->half_ms);
-        advance(&flow->endless, usage_of(instance, q, true), ms,
+        advance(&flow->all, usage_of(&part, q, false), ms, instance->half_ms);
+        advance(&flow->endless, usage_of(&part, q, true), ms,
                 instance->half_ms);
         flow->at = now > flow->at ? now : flow->at;
+    }
+}
+
+void instance_advance(struct instance *instance, int now)
+{
+    for (int p = 0; p < (instance->has_second_pool ? 2 : 1); p++) {
+        advance_pool(instance, p, now);
     }
 }

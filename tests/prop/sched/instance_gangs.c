@@ -40,6 +40,7 @@ void instance_gang_changed(struct instance *instance, int gang)
         if (instance->jobs[j].gang == gang) {
             instance->jobs[j].admitted = stays ? first->admitted : 0;
             instance->jobs[j].promised = stays ? first->promised : INT_MAX;
+            instance->jobs[j].admitted_pool = first->admitted_pool;
         }
     }
 }

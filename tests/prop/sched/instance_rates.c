@@ -30,9 +30,13 @@ void instance_draw_rates(struct tape *tape, struct instance *instance)
     }
     if (ways & 4) {
         instance->start_percent = pick(tape, 10, 60);
+    }
+    for (int p = 0; p < INSTANCE_POOLS && instance->start_percent; p++) {
+        struct instance part;
+        instance_project(instance, p, &part);
         int64_t size =
-            instance_total(instance, 0) * 10 * (int64_t)instance->start_percent;
-        instance->start_cores =
+            instance_total(&part, 0) * 10 * (int64_t)instance->start_percent;
+        instance->start_cores[p] =
             (struct start_limit){size, size, ROUND_PERIOD_MS, 0, 0};
     }
     for (int q = 0; q < instance->queue_count; q++) {

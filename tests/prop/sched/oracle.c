@@ -116,6 +116,7 @@ static void pass_over(struct oracle *o, int unit)
     bool is_bound = !is_alone && instance_has_truce(o->in, unit, o->now);
     bool is_of_queue = !is_alone && oracle_might_find_set(o, unit);
 
+    o->is_passed_over[unit] |= job->is_admitted_elsewhere;
     if (is_bound) {
         pass_over_likes(o, unit); /* they do not take in its stead */
         return;
@@ -131,7 +132,8 @@ static void pass_over(struct oracle *o, int unit)
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
             o->hopeless_at[j] = o->growth_count;
-            o->is_barred[j] |= had_window && !is_admitted;
+            o->is_barred[j] |= had_window && !is_admitted &&
+                               !job->is_admitted_elsewhere;
         }
     }
 }
@@ -179,8 +181,9 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         .kind = kind,
         .now = now,
         .starts = instance->starts,
-        .start_cores = instance->start_cores,
+        .start_cores = instance->start_cores[0],
         .compares_sets = instance->is_object,
+        .has_groups = instance->has_groups_elsewhere,
         .plan = ret_plan,
     };
     bool has_waiting = false;

@@ -89,7 +89,7 @@ void oracle_flows_begin(struct oracle *o)
     static const int NOTHING[INSTANCE_KINDS] = {0};
 
     for (int q = 0; q < o->in->queue_count; q++) {
-        const struct flow_note *flow = &o->in->queues[q].flow;
+        const struct flow_note *flow = &o->in->queues[q].flow[0];
         for (int e = 0; e < 2; e++) {
             struct number used = oracle_number(usage_with(o, q, e, NOTHING));
             double value = e ? flow->endless : flow->all;

@@ -65,7 +65,8 @@ bool oracle_admit(struct oracle *o, int unit)
 {
     bool is_first = !o->hold.is_made && o->in->has_backfill;
 
-    if (!oracle_has_window(o, unit) || o->in->jobs[unit].admitted) {
+    if (!oracle_has_window(o, unit) || o->in->jobs[unit].admitted ||
+        o->in->jobs[unit].is_admitted_elsewhere) {
         return false;
     }
     if (is_first ? !oracle_reserve(o, unit, 0)
@@ -138,7 +139,8 @@ static bool has_seats(const struct oracle *o, int unit)
 static bool has_closed_nodes(const struct oracle *o)
 {
     for (int n = 0; n < o->in->node_count; n++) {
-        if (!instance_is_open(o->in, n)) {
+        if (o->in->nodes[n].pool == o->in->pool &&
+            !instance_is_open(o->in, n)) {
             return true;
         }
     }

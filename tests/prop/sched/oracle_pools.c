@@ -2,36 +2,68 @@
  * were alone with what runs in it and what may start there (model.md 6.5). */
 #include "oracle.h"
 
-/* The pool alone: nodes of others are closed, and what runs on them or may not
- * start here is not there. */
-static void project(const struct instance *instance, int pool,
-                    struct instance *ret_part)
+static bool is_of(const struct instance *instance, int unit, int job)
 {
-    *ret_part = *instance;
-    for (int n = 0; n < instance->node_count; n++) {
-        if (instance->nodes[n].pool != pool) {
-            ret_part->nodes[n].is_unschedulable = true;
+    int gang = instance->jobs[unit].gang;
+
+    return job == unit || (gang && instance->jobs[job].gang == gang);
+}
+
+/* A unit is admitted, or is not any more; for what counts in all pools. */
+static void note_admission(struct instance *rest, int unit, int pool,
+                           bool is_admitted)
+{
+    for (int j = 0; j < rest->job_count; j++) {
+        struct instance_job *job = &rest->jobs[j];
+        if (!is_of(rest, unit, j) || job->node != NO_NODE) {
+            continue;
         }
-    }
-    for (int j = 0; j < instance->job_count; j++) {
-        const struct instance_job *job = &instance->jobs[j];
-        bool is_here = job->node == NO_NODE
-                           ? job->pool == ANY_POOL || job->pool == pool
-                           : instance->nodes[job->node].pool == pool;
-        ret_part->jobs[j].is_there &= is_here;
-    }
-    for (int q = 0; q < instance->queue_count; q++) {
-        ret_part->queues[q].flow = (struct flow_note){0}; /* as it uses */
+        if (!is_admitted && job->admitted && !instance_is_spare(rest, j)) {
+            rest->queues[job->queue].cores_elsewhere -= job->request[0];
+        } else if (is_admitted && !job->admitted) {
+            job->admitted = INT_MAX;
+            job->admitted_pool = pool;
+        }
     }
 }
 
-/* What a pool decided about is nothing for the next to decide about, but shares
- * are those of when the plan began. */
-static void take_off(struct instance *rest, const struct oracle_plan *plan)
+/* What a pool starts and takes is nothing for the next to decide about, but
+ * shares are those of when the plan began.  It counts for limits that are over
+ * all pools. */
+static void take_off(struct instance *rest, const struct oracle_plan *plan,
+                     int pool, int now)
 {
     for (int i = 0; i < plan->count; i++) {
-        rest->jobs[plan->decisions[i].job].is_elsewhere = true;
+        const struct oracle_decision *decision = &plan->decisions[i];
+        struct instance_job *job = &rest->jobs[decision->job];
+        struct instance_queue *queue = &rest->queues[job->queue];
+        bool had = job->node != NO_NODE ||
+                   (job->admitted && job->admitted_pool == pool &&
+                    !instance_is_spare(rest, decision->job));
+        bool has = decision->action == SCHED_LEASE;
+        if (decision->action == SCHED_ADMIT ||
+            decision->action == SCHED_DISMISS) {
+            note_admission(rest, decision->job, pool,
+                           decision->action == SCHED_ADMIT);
+            continue;
+        }
+        job->is_elsewhere = true;
+        queue->cores_elsewhere += (has - had) * job->request[0];
+        if (has) {
+            start_limit_take(&rest->starts, 1, now);
+            start_limit_take(&queue->starts, 1, now);
+        }
     }
+}
+
+static bool has_nodes(const struct instance *instance, int pool)
+{
+    for (int n = 0; n < instance->node_count; n++) {
+        if (instance->nodes[n].pool == pool) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void oracle_plan_pools(const struct instance *instance, enum round_kind kind,
@@ -46,11 +78,15 @@ void oracle_plan_pools(const struct instance *instance, enum round_kind kind,
     }
     ret_plan->count = 0;
     ret_plan->is_close = false;
-    for (int p = 0; p < 2; p++) {
-        project(&rest, p, &part);
+    for (int p = 0; p < INSTANCE_POOLS; p++) {
+        if (!has_nodes(instance, p)) {
+            continue;
+        }
+        instance_project(&rest, p, &part);
         oracle_plan(&part, kind, now, &plan);
-        take_off(&rest, &plan);
+        take_off(&rest, &plan, p, now);
         for (int i = 0; i < plan.count; i++) {
+            plan.decisions[i].pool = p;
             ret_plan->decisions[ret_plan->count++] = plan.decisions[i];
         }
         ret_plan->is_close |= plan.is_close;

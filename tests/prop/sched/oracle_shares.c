@@ -28,7 +28,8 @@ void oracle_usage(const struct oracle *o, int queue,
 static bool is_within_quota(const struct oracle *o, int queue,
                             const int request[INSTANCE_KINDS])
 {
-    int used = request[0], quota = o->in->queues[queue].quota;
+    int quota = o->in->queues[queue].quota;
+    int used = request[0] + o->in->queues[queue].cores_elsewhere;
 
     for (int j = 0; j < o->in->job_count; j++) {
         bool counts =

@@ -294,7 +294,7 @@ static double flow_with_one(const struct instance *instance, int queue)
     struct outcome outcomes[INSTANCE_QUEUES_MAX];
 
     regime_measure(instance, outcomes);
-    double flow = instance->queues[queue].flow.all;
+    double flow = instance->queues[queue].flow[0].all;
     double more =
         outcomes[queue].share + fraction_value(instance_cost(instance, ONE));
     return (more > flow ? more : flow) / outcomes[queue].weight;
@@ -308,7 +308,7 @@ static bool is_max_min(const struct instance *instance, const bool *has_started)
         for (int j = 0; j < instance->job_count; j++) {
             const struct instance_job *job = &instance->jobs[j];
             bool waits = job->is_there && job->node == NO_NODE;
-            double flow = instance->queues[i].flow.all *
+            double flow = instance->queues[i].flow[0].all *
                           instance->queues[i].factor_halves / 2;
             if (has_started[i] && waits &&
                 flow > flow_with_one(instance, job->queue) * (1 + SLACK)) {

@@ -1,30 +1,9 @@
-/* The planner against the oracle where it has two pools; with neither flows nor
- * windows, which each pool keeps for itself. */
+/* The planner against the oracle where it has two pools, each of which keeps
+ * flows, budgets and a list of admitted work for itself. */
+#include "rounds.h"
 #include "verdict.h"
 
 enum { NOW = 100, LEASED = 5 };
-
-/* Nodes of either pool; jobs that may be in one of them, or in both.  Gangs
- * wait at first, so that each is in one pool. */
-static void draw_pools(struct tape *tape, struct instance *instance)
-{
-    instance->has_second_pool = true;
-    for (int n = 0; n < instance->node_count; n++) {
-        instance->nodes[n].pool = (int)draw(tape, 0, 1);
-    }
-    for (int j = 0; j < instance->job_count; j++) {
-        struct instance_job *job = &instance->jobs[j];
-        job->pool = (int)draw(tape, 0, 2) - 1;
-        if (job->gang) {
-            job->pool = instance->jobs[job->gang - 1].pool;
-            job->node = NO_NODE;
-            job->was_leased = false;
-        }
-        if (job->node != NO_NODE && job->pool != ANY_POOL) {
-            job->pool = instance->nodes[job->node].pool;
-        }
-    }
-}
 
 /* Some rounds, between which jobs end. */
 static bool agrees_on_pools(struct tape *tape)
@@ -35,7 +14,7 @@ static bool agrees_on_pools(struct tape *tape)
     bool holds = true;
 
     instance_draw(tape, &instance);
-    draw_pools(tape, &instance);
+    instance_draw_pools(tape, &instance, false);
     built_init(&built, &instance, 0);
     uint64_t rounds = draw(tape, 1, 3);
     for (uint64_t r = 0; holds && r < rounds; r++) {
@@ -58,7 +37,54 @@ static bool agrees_on_pools(struct tape *tape)
     return holds;
 }
 
+/* Gangs with terms run in either. */
+static bool agrees_on_pools_of_groups(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    instance_draw_pools(tape, &instance, true);
+    return rounds_agree(tape, &instance);
+}
+
+/* Flows and windows, with plain gangs and with terms. */
+static bool agrees_on_pools_that_remember(struct tape *tape)
+{
+    struct instance instance;
+
+    if (draw(tape, 0, 1)) {
+        instance_draw_groups(tape, &instance);
+    } else {
+        instance_draw(tape, &instance);
+    }
+    instance_draw_list(tape, &instance);
+    instance_draw_pools(tape, &instance, true);
+    return rounds_agree(tape, &instance);
+}
+
+/* Limits, too. */
+static bool agrees_on_limited_pools(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    instance_draw_pools(tape, &instance, true);
+    if (draw(tape, 0, 1)) {
+        instance_draw_list(tape, &instance);
+    }
+    instance_draw_limits(tape, &instance);
+    return rounds_agree(tape, &instance);
+}
+
 int main(void)
 {
-    return prop_check("agrees_on_pools", agrees_on_pools, 3000, 0) ? 0 : 1;
+    bool holds = prop_check("agrees_on_pools", agrees_on_pools, 3000, 0);
+
+    holds &= prop_check("agrees_on_pools_of_groups", agrees_on_pools_of_groups,
+                        3000, 0);
+    holds &= prop_check("agrees_on_pools_that_remember",
+                        agrees_on_pools_that_remember, 3000, 0);
+    holds &=
+        prop_check("agrees_on_limited_pools", agrees_on_limited_pools, 3000, 0);
+    return holds ? 0 : 1;
 }

@@ -30,6 +30,7 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
             (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
                 b->yields_to ||
+            (a->action == SCHED_ADMIT && (int)a->pool_index != b->pool) ||
             (a->action == SCHED_ADMIT && b->start < INT_MAX &&
              a->start_ms != b->start) ||
             (a->action == SCHED_ADMIT && b->start == INT_MAX &&
@@ -63,7 +64,8 @@ static void show_knobs(const struct instance *instance)
             (long long)instance->starts.missing, instance->starts.at,
             (int)instance->starts_per_queue.size,
             (int)instance->starts_per_queue.refill, instance->start_percent,
-            (long long)instance->start_cores.missing, instance->start_cores.at);
+            (long long)instance->start_cores[0].missing,
+            instance->start_cores[0].at);
 }
 
 static void show_nodes(const struct instance *instance)
@@ -84,8 +86,8 @@ static void show_queues(const struct instance *instance)
         fprintf(stderr,
                 "queue %d: factor %d/2 cordoned %d flow %g %g ordering %d "
                 "(class ignored %d, off %d, running %d) quota %d\n",
-                i, q->factor_halves, q->is_cordoned, q->flow.all,
-                q->flow.endless, (int)q->ordering, q->is_class_ignored,
+                i, q->factor_halves, q->is_cordoned, q->flow[0].all,
+                q->flow[0].endless, (int)q->ordering, q->is_class_ignored,
                 q->allows_off, q->running_apps_max, q->quota);
         for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
             fprintf(stderr, "    app %d: state %d since %d first %d off %d\n",
