@@ -340,7 +340,11 @@ static void a_channel_comes_back_when_the_server_does(void **state)
 /* Answers with as many bytes as the request says. */
 static void answer_bytes(void *ctx, struct rpc_call *call, struct str request)
 {
-    size_t byte_count = (size_t)atoi(request.p);
+    auto_strbuf text = strbuf_make(0);
+
+    /* A message has no NUL behind it. */
+    strbuf_add_str(&text, request);
+    size_t byte_count = (size_t)atoi(strbuf_text(&text));
     char *bytes = mem_alloc(byte_count + 1);
 
     (void)ctx;
