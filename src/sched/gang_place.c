@@ -217,8 +217,8 @@ static bool may_hold(const struct attempt *attempt,
         return true;
     }
     return attempt->preempt_until > 0
-               ? group_holds_most(round, attempt->class_index, index, group) >=
-                     attempt->needed
+               ? group_holds_most(round, attempt->class_index,
+                                  &index->groups[group], attempt->needed)
                : group_holds_free(round, attempt->class_index,
                                   &index->groups[group], attempt->needed);
 }

@@ -1,13 +1,26 @@
 #include "sched/group_room.h"
 
 #include "sched/lanes.h"
+#include "sched/urgent.h"
 
-/* What a class found out about the groups of an index. */
+enum { WORDS_A_LOOK = 64 /* so much cheaper they are to look at */ };
+
+/* What a class found out about the groups of an index: what empty nodes
+ * hold. */
 struct group_rooms {
     struct group_rooms *next;
     const struct label_index *index; /* NULL: all nodes are one group */
-    bool is_of_empty;                /* what empty nodes hold */
     uint32_t *counts;                /* by group */
+};
+
+/* What nodes would have free if all went that may for work of one level: made
+ * when first asked for in a round, then kept up to date. */
+struct ceiling {
+    struct ceiling *next;
+    struct resource_vec *rooms; /* by node */
+    uint64_t *words;            /* likewise, packed */
+    size_t moved_seen, noted_seen;
+    uint8_t level;
 };
 
 static bool is_allowed(struct round *round, uint32_t class_index, uint32_t node)
@@ -81,6 +94,78 @@ uint32_t group_room_most(struct round *round, uint32_t class_index,
     return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
 }
 
+static void set_ceiling(const struct round *round, struct ceiling *ceiling,
+                        uint32_t node)
+{
+    ceiling->rooms[node] = urgent_room_most(round, node, ceiling->level);
+    ceiling->words[node] =
+        packed_of(&round->pool->index.scale, &ceiling->rooms[node]);
+}
+
+static struct ceiling *ceiling_make(struct round *round, uint8_t level)
+{
+    const struct sched *sched = round->sched;
+    struct ceiling *ceiling = arena_alloc(round->arena, sizeof(*ceiling));
+
+    *ceiling = (struct ceiling){
+        .next = round->ceilings,
+        .rooms = arena_alloc_array(round->arena, sched->nodes.count,
+                                   sizeof(*ceiling->rooms)),
+        .words = arena_alloc_array(round->arena, sched->nodes.count,
+                                   sizeof(*ceiling->words)),
+        .moved_seen = round->moved.count,
+        .noted_seen = round->noted.count,
+        .level = level,
+    };
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].pool == round->p) {
+            set_ceiling(round, ceiling, i);
+        }
+    }
+    round->ceilings = ceiling;
+    return ceiling;
+}
+
+static const struct ceiling *ceiling_of(struct round *round, uint8_t level)
+{
+    struct ceiling *ceiling = round->ceilings;
+
+    place_flush(round);
+    while (ceiling && ceiling->level != level) {
+        ceiling = ceiling->next;
+    }
+    if (!ceiling) {
+        return ceiling_make(round, level);
+    }
+    for (; ceiling->moved_seen < round->moved.count; ceiling->moved_seen++) {
+        set_ceiling(round, ceiling, round->moved.items[ceiling->moved_seen]);
+    }
+    for (; ceiling->noted_seen < round->noted.count; ceiling->noted_seen++) {
+        set_ceiling(round, ceiling, round->noted.items[ceiling->noted_seen]);
+    }
+    return ceiling;
+}
+
+bool group_holds_most(struct round *round, uint32_t class_index,
+                      const struct label_group *group, uint32_t needed)
+{
+    const struct class *class = class_round(round, class_index);
+    const struct ceiling *ceiling = ceiling_of(round, class->level);
+    uint64_t count = 0;
+    uint64_t word = packed_of(&round->pool->index.scale, &class->request);
+
+    round->counters->nodes_examined += group->count / WORDS_A_LOOK;
+    for (uint32_t i = 0; i < group->count && count < needed; i++) {
+        uint32_t node = group->nodes[i];
+        if (!packed_fits(word, ceiling->words[node])) {
+            continue;
+        }
+        uint32_t n = amounts_times(&class->request, &ceiling->rooms[node]);
+        count += n && is_allowed(round, class_index, node) ? n : 0;
+    }
+    return count >= needed;
+}
+
 static uint64_t empty_of(struct round *round, uint32_t class_index,
                          uint32_t node)
 {
@@ -110,19 +195,17 @@ static uint32_t count_empty(struct round *round, uint32_t class_index,
 /* What was found out before, or room for it (`ret_is_new`). */
 static struct group_rooms *rooms_of(struct round *round, struct class *class,
                                     const struct label_index *index,
-                                    bool is_of_empty, bool *ret_is_new)
+                                    bool *ret_is_new)
 {
     struct group_rooms *rooms = class->group_rooms;
 
-    while (rooms &&
-           (rooms->index != index || rooms->is_of_empty != is_of_empty)) {
+    while (rooms && rooms->index != index) {
         rooms = rooms->next;
     }
     *ret_is_new = !rooms;
     if (!rooms) {
         rooms = arena_alloc(round->arena, sizeof(*rooms));
         rooms->index = index;
-        rooms->is_of_empty = is_of_empty;
         rooms->counts =
             arena_alloc_array(round->arena, index ? index->group_count : 1,
                               sizeof(*rooms->counts));
@@ -132,26 +215,12 @@ static struct group_rooms *rooms_of(struct round *round, struct class *class,
     return rooms;
 }
 
-uint32_t group_holds_most(struct round *round, uint32_t class_index,
-                          const struct label_index *index, uint32_t group)
-{
-    struct class *class = class_round(round, class_index);
-    bool is_new;
-    struct group_rooms *rooms = rooms_of(round, class, index, false, &is_new);
-
-    for (uint32_t i = 0; is_new && i < index->group_count; i++) {
-        rooms->counts[i] =
-            group_room_most(round, class_index, &index->groups[i]);
-    }
-    return rooms->counts[group];
-}
-
 uint32_t group_holds_empty(struct round *round, uint32_t class_index,
                            const struct label_index *index, uint32_t group)
 {
     struct class *class = class_round(round, class_index);
     bool is_new;
-    struct group_rooms *rooms = rooms_of(round, class, index, true, &is_new);
+    struct group_rooms *rooms = rooms_of(round, class, index, &is_new);
     uint32_t count = index ? index->group_count : 1;
 
     for (uint32_t i = 0; is_new && i < count; i++) {

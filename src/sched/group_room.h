@@ -12,14 +12,14 @@
 /* Whether `needed` might be held in free space. */
 bool group_holds_free(struct round *round, uint32_t class_index,
                       const struct label_group *group, uint32_t needed);
-/* How many might be if all went that may. */
+/* Whether `needed` might be if all went that may, as the round has it now:
+ * work that yields, surplus and what may go away do not count. */
+bool group_holds_most(struct round *round, uint32_t class_index,
+                      const struct label_group *group, uint32_t needed);
+/* How many might be if all preemptible work went up to the class's level. */
 uint32_t group_room_most(struct round *round, uint32_t class_index,
                          const struct label_group *group);
-/* The same, found out once a round for all groups of the index, since in a
- * round that only becomes less. */
-uint32_t group_holds_most(struct round *round, uint32_t class_index,
-                          const struct label_index *index, uint32_t group);
-/* How many would be on empty nodes; also once a round.  Without an index
+/* How many would be on empty nodes; found out once a round.  Without an index
  * (NULL) all of the pool's nodes are one group. */
 uint32_t group_holds_empty(struct round *round, uint32_t class_index,
                            const struct label_index *index, uint32_t group);

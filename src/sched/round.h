@@ -207,6 +207,7 @@ struct round {
     uint32_t evicted_level_max;
     bool has_protected; /* some of it by its class; its lifetime lets it go */
     struct urgent *urgents;     /* see urgent.h */
+    struct ceiling *ceilings;   /* see group_room.c */
     VEC(uint32_t) noted;        /* nodes whose room there changed besides */
     size_t kinds_bytes;         /* that classes note about kinds; see kinds.h */
     struct ladder *ladder;      /* of them, once asked for */

@@ -1,5 +1,7 @@
 #include "sched/urgent.h"
 
+#include "sched/lend.h"
+
 /* The order for one level `p`. */
 struct urgent {
     struct urgent *next;
@@ -10,9 +12,10 @@ struct urgent {
     size_t moved_seen, noted_seen;
 };
 
-/* The room up to `level_max` and from `ordinal_min` on. */
+/* The room without preemptible work of levels below `below`, and without what
+ * is evicted up to `level_max` and from `ordinal_min` on. */
 static struct resource_vec room_within(const struct round *round,
-                                       uint32_t index, uint32_t p,
+                                       uint32_t index, uint32_t below,
                                        uint32_t level_max, uint32_t ordinal_min)
 {
     const struct sched *sched = round->sched;
@@ -21,16 +24,16 @@ static struct resource_vec room_within(const struct round *round,
         &sched->preemptible[(size_t)index * sched->level_count];
     struct resource_vec room = sched->free[index];
 
-    for (uint32_t l = 0; l <= p; l++) {
+    for (uint32_t l = 0; l < below; l++) {
         amounts_add(&room, &preemptible[l]);
     }
     if (node->stamp != sched->stamp ||
-        (level_max <= p && !round->has_protected)) {
+        (level_max < below && !round->has_protected)) {
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct run *run = &sched->runs.items[round->evicted_runs[i]];
-        bool is_counted = run->is_preemptible && run->level <= p;
+        bool is_counted = run->is_preemptible && run->level < below;
         if (run->state == RUN_EVICTED && !is_counted &&
             run->level <= level_max &&
             round->units[run->unit].ordinal >= ordinal_min) {
@@ -45,14 +48,28 @@ static struct resource_vec room_within(const struct round *round,
 struct resource_vec urgent_room(const struct round *round, uint32_t node,
                                 uint32_t evicted_max, uint32_t p)
 {
-    return room_within(round, node, p, evicted_max, round->reserve.ordinal_min);
+    return room_within(round, node, p + 1, evicted_max,
+                       round->reserve.ordinal_min);
+}
+
+struct resource_vec urgent_room_most(const struct round *round, uint32_t node,
+                                     uint32_t level)
+{
+    const struct sched *sched = round->sched;
+    bool has_urgency =
+        !sched->policy->is_urgency_preemption_off && !sched->is_preemption_off;
+    struct resource_vec room =
+        room_within(round, node, has_urgency ? level : 0, level, 0);
+
+    lend_add_room(round, node, &room); /* some of it twice, at the most */
+    return room;
 }
 
 static void set_room(const struct round *round, struct urgent *urgent,
                      uint32_t node)
 {
-    urgent->rooms[node] = room_within(round, node, urgent->p, urgent->level_max,
-                                      urgent->ordinal_min);
+    urgent->rooms[node] = room_within(round, node, urgent->p + 1,
+                                      urgent->level_max, urgent->ordinal_min);
 }
 
 static void fill(struct round *round, struct urgent *urgent)
@@ -160,7 +177,7 @@ uint32_t urgent_find(const struct search *search, uint32_t p,
 
 void urgent_note(struct round *round, uint32_t node)
 {
-    if (round->urgents) {
+    if (round->urgents || round->ceilings) {
         VEC_PUSH(&round->noted, node);
     }
 }
@@ -172,5 +189,6 @@ void urgent_forget(struct round *round)
         node_index_fini(&urgent->index);
     }
     round->urgents = NULL;
+    round->ceilings = NULL;
     VEC_FREE(&round->noted);
 }

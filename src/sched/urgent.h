@@ -17,6 +17,10 @@
  * as gone. */
 struct resource_vec urgent_room(const struct round *round, uint32_t node,
                                 uint32_t evicted_max, uint32_t p);
+/* What it would have if all went that may for work of a level now; it may be
+ * too much, never too little. */
+struct resource_vec urgent_room_most(const struct round *round, uint32_t node,
+                                     uint32_t level);
 /* The best node with such room that `match` lets through, or NONE. */
 uint32_t urgent_find(const struct search *search, uint32_t p,
                      uint32_t evicted_max, node_match_fn *match, void *context);
