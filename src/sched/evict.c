@@ -408,8 +408,10 @@ void evict_return(struct round *round, uint32_t index)
         }
         round->sched->runs.items[run].state = RUN_RETURNED;
         round->evicted_count--;
-        urgent_note(round, round->sched->runs.items[run].node);
-        victim_memo_note_node(round, round->sched->runs.items[run].node);
+        uint32_t node = round->sched->runs.items[run].node;
+        round->changes[node]++;
+        urgent_note(round, node);
+        victim_memo_note_node(round, node);
     }
     if (unit->is_group) {
         /* Whether its surplus may go depends on whether its minimums may. */

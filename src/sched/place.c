@@ -388,6 +388,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     struct class *class = class_at(round, class_index);
     struct usage *usage = lane_usage(round, lane, class->priority_class);
 
+    round->changes[node]++;
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
     amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
@@ -493,6 +494,7 @@ void place_preempt(struct round *round, uint32_t job)
 
     ASSERT(run->state != RUN_PREEMPTED);
     note(sched, run->node, run->state, 0, job);
+    round->changes[run->node]++;
     charge(round, run, class, -1);
     change_unit(round, run, class, -1);
     vacate(sched, run, class, 1);
@@ -519,6 +521,7 @@ void place_rollback(struct round *round, size_t mark)
     while (sched->journal.count > mark) {
         struct journal_entry entry =
             sched->journal.items[--sched->journal.count];
+        round->changes[entry.node]++;
         if (entry.count) {
             const struct class *class = class_at(round, entry.class_index);
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];

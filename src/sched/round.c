@@ -621,6 +621,8 @@ void round_plan(struct round *round)
                                           sizeof(*round->moved_last));
     memset(round->moved_last, 0xff,
            sched->nodes.count * sizeof(*round->moved_last));
+    round->changes = arena_alloc_array(round->arena, sched->nodes.count,
+                                       sizeof(*round->changes));
     set_rates(round);
     share_start(round);
     for (uint32_t i = 0; i < n; i++) {

@@ -181,6 +181,7 @@ struct round {
 
     uint32_t group;        /* of the next decision */
     uint64_t version;      /* of the nodes' free amounts */
+    uint32_t *changes;     /* by node: of what it has free and who is evicted */
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t rest_count;   /* of them by preemptions that stand: more room than
                               whom they serve takes */
@@ -211,6 +212,7 @@ struct round {
     VEC(uint32_t) noted;        /* nodes whose room there changed besides */
     size_t kinds_bytes;         /* that classes note about kinds; see kinds.h */
     struct ladder *ladder;      /* of them, once asked for */
+    struct cut_memos *cuts;     /* see cut_memo.h; NULL: nothing yet */
     VEC(struct victim) victims; /* scratch of victims.c */
     VEC(uint32_t) pods;         /* likewise of group_victims.c */
     bool *is_over;              /* by queue: over its share; NULL: not asked */

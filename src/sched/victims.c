@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/budgets.h"
+#include "sched/cut_memo.h"
 #include "sched/group_victims.h"
 #include "sched/ladder.h"
 #include "sched/lanes.h"
@@ -124,8 +125,8 @@ static void trim(const struct round *round, struct node *node)
 }
 
 /* 1 + the largest ordinal down to which the node's evicted work, taken from
- * the end, must go for `request` to fit; 0: not even all of it, or it is less
- * than `cut_min`. */
+ * the end, must go for `request` to fit, or 0: not even all of it.  What is
+ * less than `cut_min` may be said to be more, but less than that. */
 static uint32_t cut_of(const struct round *round, uint32_t index,
                        const struct class *class, uint32_t cut_min)
 {
@@ -147,7 +148,7 @@ static uint32_t cut_of(const struct round *round, uint32_t index,
         }
         uint32_t cut = round->units[run->unit].ordinal + 1;
         if (cut < cut_min) {
-            return 0;
+            return cut;
         }
         amounts_add(&free,
                     &class_at(round, class_of_job(sched, run->job))->request);
@@ -163,14 +164,22 @@ struct last {
     uint32_t node, cut;
 };
 
-static void consider(const struct search *search, uint32_t node,
-                     struct last *best)
+/* A node that may be the best, from what is remembered (NULL: nothing). */
+static void consider(const struct search *search, struct cut_memo *memo,
+                     uint32_t node, struct last *best)
 {
     struct round *round = search->round;
     const uint32_t *ranks = round->sched->ranks;
+    uint32_t most = memo ? cut_memo_most(round, memo, node) : UINT32_MAX;
+
+    if (most == 0 || most < best->cut) {
+        return;
+    }
     uint32_t cut =
         cut_of(round, node, class_at(round, search->class_index), best->cut);
-
+    if (memo) {
+        cut_memo_set(round, memo, node, cut);
+    }
     if (cut <= round->reserve.ordinal_min || cut < best->cut ||
         (cut == best->cut && ranks[node] >= ranks[best->node])) {
         return;
@@ -187,10 +196,13 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
+    struct cut_memo *memo = search->only && !round->reserve.asking
+                                ? cut_memo_of(round, search->class_index)
+                                : NULL;
 
     round->counters->nodes_examined += search->only ? search->only->count : 0;
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {
-        consider(search, search->only->nodes[i], &best);
+        consider(search, memo, search->only->nodes[i], &best);
     }
     if (!search->only) {
         best.node = ladder_find(search, &best.cut);
@@ -203,7 +215,7 @@ static uint32_t find_last(const struct search *search, uint32_t *ret_cut)
             const struct run *run =
                 &sched->runs.items[sched->yielders.items[i]];
             if (is_yielder(round, run) && !is_looked_at(round, run->node)) {
-                consider(search, run->node, &best);
+                consider(search, NULL, run->node, &best);
             }
         }
     }
