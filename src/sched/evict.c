@@ -457,6 +457,7 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->moved_words);
     VEC_FREE(&round->moved_keys);
     VEC_FREE(&round->moved);
+    VEC_FREE(&round->open_nodes);
     VEC_FREE(&round->victims);
     VEC_FREE(&round->pods);
     urgent_forget(round);

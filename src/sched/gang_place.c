@@ -206,7 +206,7 @@ static bool may_fit(struct attempt *attempt)
 
 /* Whether a group might hold as many members as are needed. */
 static bool may_hold(const struct attempt *attempt,
-                     const struct label_index *index, uint32_t group)
+                     const struct label_group *group)
 {
     struct round *round = attempt->round;
 
@@ -217,10 +217,35 @@ static bool may_hold(const struct attempt *attempt,
         return true;
     }
     return attempt->preempt_until > 0
-               ? group_holds_most(round, attempt->class_index,
-                                  &index->groups[group], attempt->needed)
-               : group_holds_free(round, attempt->class_index,
-                                  &index->groups[group], attempt->needed);
+               ? group_holds_most(round, attempt->class_index, group,
+                                  attempt->needed)
+               : group_holds_free(round, attempt->class_index, group,
+                                  attempt->needed);
+}
+
+static bool is_candidate(const struct attempt *attempt,
+                         const struct label_group *group)
+{
+    return may_hold(attempt, group) &&
+           place_is_open(attempt->round, attempt->gang, group);
+}
+
+/* Which groups are to be tried.  A try with victims leaves much to be brought
+ * up to date before the next is asked about, and nothing else: so all are asked
+ * about before the first; NULL: each when its turn comes. */
+static const bool *candidates_of(const struct attempt *attempt,
+                                 const struct label_index *index)
+{
+    bool *are = NULL;
+
+    if (attempt->preempt_until > 0) {
+        are = arena_alloc_array(attempt->round->arena, index->group_count,
+                                sizeof(*are));
+    }
+    for (uint32_t i = 0; are && i < index->group_count; i++) {
+        are[i] = is_candidate(attempt, &index->groups[i]);
+    }
+    return are;
 }
 
 /* Try one group of nodes after the other; the best one stands. */
@@ -230,11 +255,12 @@ static bool try_groups(struct attempt *attempt, const struct label_index *index)
     struct mark mark = attempt_mark(round);
     struct score score, best = {.placed = 0};
     const struct label_group *best_group = NULL;
+    const bool *candidates = candidates_of(attempt, index);
 
     for (uint32_t i = 0; i < index->group_count; i++) {
         attempt->only = &index->groups[i];
-        if (!may_hold(attempt, index, i) ||
-            !place_is_open(round, attempt->gang, attempt->only)) {
+        if (candidates ? !candidates[i]
+                       : !is_candidate(attempt, attempt->only)) {
             continue;
         }
         bool is_full = best_group && best.placed == attempt->wanted;

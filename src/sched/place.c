@@ -354,12 +354,34 @@ static void move_node(struct round *round, uint32_t node)
     VEC_PUSH(&round->moved, node);
 }
 
+/* What a node has free is another now; the index is told when it is asked. */
+static void open_node(struct round *round, uint32_t node)
+{
+    round->changes[node]++;
+    if (!round->is_open[node]) {
+        round->is_open[node] = true;
+        VEC_PUSH(&round->open_nodes, node);
+    }
+}
+
+/* The same where that may be more than before.  Words only say too much. */
+static void open_grown_node(struct round *round, uint32_t node)
+{
+    struct sched *sched = round->sched;
+
+    open_node(round, node);
+    sched->free_words[node] =
+        packed_of(&round->pool->index.scale, &sched->free[node]);
+}
+
 void place_flush(struct round *round)
 {
-    if (round->open_node != NONE) {
-        move_node(round, round->open_node);
-        round->open_node = NONE;
+    for (size_t i = 0; i < round->open_nodes.count; i++) {
+        uint32_t node = round->open_nodes.items[i];
+        round->is_open[node] = false;
+        move_node(round, node);
     }
+    round->open_nodes.count = 0;
 }
 
 static void note(struct sched *sched, uint32_t node, uint32_t class_index,
@@ -388,7 +410,6 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     struct class *class = class_at(round, class_index);
     struct usage *usage = lane_usage(round, lane, class->priority_class);
 
-    round->changes[node]++;
     amounts_add_times(&sched->free[node], &class->request, -(int64_t)count);
     amounts_add_times(&round->used, &class->request, count);
     amounts_add_times(&lane->all, &class->request, count);
@@ -404,10 +425,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     }
     charge_reservations(round, class, node, count);
     note(sched, node, class_index, count, lane->queue);
-    if (round->open_node != node) {
-        place_flush(round);
-        round->open_node = node;
-    }
+    open_node(round, node);
     round->version++;
     if (sched->nodes.items[node].is_on_trial) {
         sched->nodes.items[node].trial_plan = sched->plan_count;
@@ -494,7 +512,6 @@ void place_preempt(struct round *round, uint32_t job)
 
     ASSERT(run->state != RUN_PREEMPTED);
     note(sched, run->node, run->state, 0, job);
-    round->changes[run->node]++;
     charge(round, run, class, -1);
     change_unit(round, run, class, -1);
     vacate(sched, run, class, 1);
@@ -506,22 +523,18 @@ void place_preempt(struct round *round, uint32_t job)
         sub_groups_lose(sched, job, 1);
         victim_memo_note_job(round, job, 1);
     }
-    if (round->open_node == run->node) {
-        round->open_node = NONE;
-    }
-    move_node(round, run->node);
+    open_grown_node(round, run->node);
     round->version++;
 }
 
 void place_rollback(struct round *round, size_t mark)
 {
     struct sched *sched = round->sched;
+    uint32_t last = NONE;
 
-    place_flush(round);
     while (sched->journal.count > mark) {
         struct journal_entry entry =
             sched->journal.items[--sched->journal.count];
-        round->changes[entry.node]++;
         if (entry.count) {
             const struct class *class = class_at(round, entry.class_index);
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];
@@ -561,9 +574,12 @@ void place_rollback(struct round *round, size_t mark)
             charge(round, run, class, 1);
             change_unit(round, run, class, 1);
         }
-        move_node(round, entry.node);
+        open_grown_node(round, entry.node);
         /* What was learnt of the node meanwhile no longer holds. */
-        VEC_PUSH(&round->grown, entry.node);
+        if (entry.node != last) {
+            VEC_PUSH(&round->grown, entry.node);
+            last = entry.node;
+        }
     }
     share_rollback(round, mark);
     round->version++;

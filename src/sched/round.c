@@ -609,7 +609,6 @@ void round_plan(struct round *round)
 
     sched->stamp++;
     round->decision_first = sched->decisions.count;
-    round->open_node = NONE;
     round->lanes = arena_alloc_array(round->arena, n, sizeof(*round->lanes));
     round->heap = arena_alloc_array(round->arena, (size_t)n * STREAM_KINDS,
                                     sizeof(*round->heap));
@@ -623,6 +622,8 @@ void round_plan(struct round *round)
            sched->nodes.count * sizeof(*round->moved_last));
     round->changes = arena_alloc_array(round->arena, sched->nodes.count,
                                        sizeof(*round->changes));
+    round->is_open = arena_alloc_array(round->arena, sched->nodes.count,
+                                       sizeof(*round->is_open));
     set_rates(round);
     share_start(round);
     for (uint32_t i = 0; i < n; i++) {

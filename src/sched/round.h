@@ -185,7 +185,8 @@ struct round {
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t rest_count;   /* of them by preemptions that stand: more room than
                               whom they serve takes */
-    uint32_t open_node;    /* its index entry is stale; or NONE */
+    VEC(uint32_t) open_nodes; /* whose index entries are stale */
+    bool *is_open;            /* by node: among them */
     bool is_cut;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
@@ -317,7 +318,7 @@ void place_preempt(struct round *round, uint32_t job);
 void place_rollback(struct round *round, size_t mark);
 /* Undo all of it without regard to lanes; for the end of the plan. */
 void place_undo(struct sched *sched);
-/* What changed at the open node goes into the index. */
+/* What changed at open nodes goes into the index. */
 void place_flush(struct round *round);
 
 /* label_groups.c */

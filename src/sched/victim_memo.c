@@ -254,8 +254,8 @@ static void look_at_changed(const struct search *search,
     for (size_t i = memo->moved_seen; i < round->moved.count; i++) {
         look_at(search, rules, memo, round->moved.items[i]);
     }
-    if (round->open_node != NONE) {
-        look_at(search, rules, memo, round->open_node);
+    for (size_t i = 0; i < round->open_nodes.count; i++) {
+        look_at(search, rules, memo, round->open_nodes.items[i]);
     }
     for (size_t i = memo->noted_seen; i < memos->noted.count; i++) {
         look_at(search, rules, memo, memos->noted.items[i]);
