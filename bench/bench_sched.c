@@ -27,6 +27,7 @@ static const struct {
     {"nodes", case_nodes},
     {"unique_classes", case_unique_classes},
     {"gang10k", case_gang10k},
+    {"explain", case_explain},
     {"head", case_head},
     {"topology", case_topology},
     {"whole_nodes", case_whole_nodes},

@@ -40,6 +40,7 @@ void case_mixed_empty(uint32_t tenths);
 void case_mixed_full(uint32_t tenths);
 /* A gang of 10,000 among the mixed nodes. */
 void case_gang10k(uint32_t tenths);
+void case_explain(uint32_t tenths);
 /* A gang of 10,000 in a fat tree: the worse of one that an aggregation switch
  * holds and one that takes all of the tree. */
 void case_topology(uint32_t tenths);

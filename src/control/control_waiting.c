@@ -78,13 +78,21 @@ static void put_room(struct strbuf *buf, const struct control *c,
 static void put_limit(struct strbuf *buf, const struct control *c,
                       const struct sched_need *need)
 {
-    const char *what = need->kind == SCHED_NEED_QUOTA ? "quota" : "limit";
+    const char *what = need->kind == SCHED_NEED_QUOTA      ? "quota"
+                       : need->kind == SCHED_NEED_BUDGET   ? "excess budget"
+                       : need->kind == SCHED_NEED_FLOATING ? "pool's amount"
+                                                           : "limit";
 
     strbuf_addf(buf,
                 need->is_exact ? "It starts if that %s is higher by "
                                : "That %s would have to be higher by ",
                 what);
-    amounts_put(buf, c, &need->missing);
+    if (need->kind == SCHED_NEED_BUDGET) {
+        strbuf_addf(buf, "%" PRId64 ".%03d resource-minutes",
+                    need->more_milli / 1000, (int)(need->more_milli % 1000));
+    } else {
+        amounts_put(buf, c, &need->missing);
+    }
     strbuf_add_text(buf, need->is_exact
                              ? ", and not with less; all else as it is.\n"
                              : " at least.\n");
@@ -103,6 +111,8 @@ static void put_need(struct strbuf *buf, const struct control *c,
         break;
     case SCHED_NEED_LIMIT:
     case SCHED_NEED_QUOTA:
+    case SCHED_NEED_FLOATING:
+    case SCHED_NEED_BUDGET:
         put_limit(buf, c, need);
         break;
     case SCHED_NEED_MEMBERS:
@@ -186,9 +196,14 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
                           const struct sched_need *need)
 {
     static const char *const kinds[] = {
-        [SCHED_NEED_NONE] = "none",   [SCHED_NEED_ROOM] = "room",
-        [SCHED_NEED_LIMIT] = "limit", [SCHED_NEED_MEMBERS] = "members",
-        [SCHED_NEED_TIME] = "time",   [SCHED_NEED_QUOTA] = "quota",
+        [SCHED_NEED_NONE] = "none",
+        [SCHED_NEED_ROOM] = "room",
+        [SCHED_NEED_LIMIT] = "limit",
+        [SCHED_NEED_MEMBERS] = "members",
+        [SCHED_NEED_TIME] = "time",
+        [SCHED_NEED_QUOTA] = "quota",
+        [SCHED_NEED_FLOATING] = "floatingResource",
+        [SCHED_NEED_BUDGET] = "excessBudget",
     };
 
     strbuf_addf(buf, ",\"needs\":{\"kind\":\"%s\",\"exact\":%s",
@@ -197,8 +212,16 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
         strbuf_add_char(buf, ',');
         waiting_put_json_node(buf, c, "node", need->node);
     }
+    if (need->pool.byte_count) {
+        explain_put_json_text(buf, "pool", need->pool);
+    }
+    if (need->kind == SCHED_NEED_BUDGET) {
+        strbuf_addf(buf, ",\"budget\":%.3f,\"more\":%.3f",
+                    (double)need->budget_milli / 1000,
+                    (double)need->more_milli / 1000);
+    }
     if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT ||
-        need->kind == SCHED_NEED_QUOTA) {
+        need->kind == SCHED_NEED_QUOTA || need->kind == SCHED_NEED_FLOATING) {
         strbuf_add_text(buf, ",\"missing\":");
         waiting_put_json_vec(buf, c, &need->missing);
     }

@@ -50,7 +50,7 @@ static uint32_t count_ahead(const struct question *question)
 
 /* Whether a sub-group of its gang has too little room near enough in a pool:
  * though there is room further away, or though nodes were empty. */
-static bool is_too_far(const struct question *question, uint32_t pool,
+static bool is_too_far(struct question *question, uint32_t pool,
                        const struct gang *gang, uint32_t sub_group)
 {
     const struct sched *sched = question->sched;
@@ -76,6 +76,8 @@ static bool is_too_far(const struct question *question, uint32_t pool,
     answer->empty =
         fit.empty_count < wanted ? (uint32_t)fit.empty_count : wanted;
     answer->domain = fit.domain;
+    answer->sub_group = gang->subs->terms.sub_groups[sub_group].name;
+    question->lacking = sub_group;
     answer->hops = 2 * levels;
     answer->pool = intern_get(sched->pool_names, pool);
     answer->until_ms = end_ms == INT64_MAX ? 0 : end_ms;
@@ -83,7 +85,7 @@ static bool is_too_far(const struct question *question, uint32_t pool,
 }
 
 /* Whether that is so in all pools where it could be; the last one is told. */
-static bool lacks_nearness(const struct question *question)
+static bool lacks_nearness(struct question *question)
 {
     const struct sched *sched = question->sched;
     bool is_far = false;
@@ -112,8 +114,23 @@ static bool lacks_nearness(const struct question *question)
     return is_far;
 }
 
+/* Whether less of a gang fits at once than must; how far it does. */
+static bool fits_short(struct question *question, const struct gang *gang)
+{
+    struct sched_explanation *answer = question->answer;
+
+    if (gang->subs) {
+        return explain_sub_groups(question, gang);
+    }
+    uint32_t needed = gang_needed(gang);
+    uint32_t fitting = explain_fitting(question, gang->waiting.count);
+    answer->present = fitting < needed ? fitting : needed;
+    answer->wanted = needed;
+    return fitting < needed;
+}
+
 /* The gang's part of an answer: is it there, and how far does it fit? */
-static bool gang_waits(const struct question *question)
+static bool gang_waits(struct question *question)
 {
     struct sched_explanation *answer = question->answer;
     const struct gang *gang =
@@ -132,16 +149,7 @@ static bool gang_waits(const struct question *question)
         answer->wait = SCHED_WAIT_GANG;
         return true;
     }
-    bool is_short;
-    if (gang->subs) {
-        is_short = explain_sub_groups(question, gang);
-    } else {
-        uint32_t needed = gang_needed(gang);
-        uint32_t fitting = explain_fitting(question, gang->waiting.count);
-        is_short = fitting < needed;
-        answer->present = is_short ? fitting : needed;
-        answer->wanted = needed;
-    }
+    bool is_short = fits_short(question, gang);
     if (answer->wait == SCHED_WAIT_TURN &&
         (is_short || question->uniformity.byte_count)) {
         answer->wait = SCHED_WAIT_GANG_CAPACITY;
@@ -254,11 +262,13 @@ static void ask(struct sched *sched, uint32_t job,
         .pool = list->pool,
         .class = &sched->classes.items[list->class_index],
         .requirement = class_decode(sched, list->class_index, arena),
+        .lacking = NONE,
         .answer = answer,
     };
     if (record->gang != NONE) {
-        ret_question->uniformity =
-            str_of(sched->gangs.items[record->gang].uniformity);
+        const struct gang *gang = &sched->gangs.items[record->gang];
+        ret_question->uniformity = str_of(gang->uniformity);
+        ret_question->is_growth = gang->subs && sub_groups_are_met(gang);
     }
     explain_begin(ret_question);
 }
@@ -277,28 +287,72 @@ void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
     }
 }
 
+/* What a gang lacks at once, where the answer does not say so: it is about the
+ * reservation, say. */
+static void ask_gang(struct question *question,
+                     struct sched_explanation *ret_lack)
+{
+    const struct sched *sched = question->sched;
+    const struct gang *gang = &sched->gangs.items[question->record->gang];
+    struct sched_explanation *answer = question->answer;
+
+    *ret_lack = *answer;
+    if (gang->position == NONE || answer->wanted || question->is_growth) {
+        return;
+    }
+    question->answer = ret_lack;
+    (void)fits_short(question, gang);
+    question->answer = answer;
+}
+
+/* Ask what it needs, once it is known why it waits. */
+static void ask_need(struct question *question, struct sched_need *ret_need)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer, lack = *answer;
+    struct need_question asked = {
+        .job = question->job,
+        .pool = 0,
+        .now_ms = question->now_ms,
+        .near = question->near,
+    };
+
+    while (asked.pool < sched->pools.count &&
+           !explain_is_in_pools(question, asked.pool)) {
+        asked.pool++;
+    }
+    if (asked.pool == sched->pools.count) {
+        return;
+    }
+    if (question->record->gang != NONE) {
+        ask_gang(question, &lack);
+    }
+    asked.sub_group = question->lacking;
+    if (asked.sub_group != NONE) {
+        const struct gang *gang = &sched->gangs.items[question->record->gang];
+        const struct seq *lacking = &gang->subs->items[asked.sub_group].asked;
+        explain_near_of(question, seq_get(lacking, (struct seq_cursor){0}),
+                        &asked.near);
+    }
+    asked.present = lack.present;
+    asked.wanted = lack.wanted;
+    need_find(sched, &asked, answer, ret_need);
+}
+
 void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
                         struct sched_explanation *ret_explanation,
                         struct sched_need *ret_need)
 {
     auto_arena arena = {0};
     struct question question;
-    uint32_t pool = 0;
 
     ask(sched, job, ret_explanation, &arena, &question);
     question.now_ms = now_ms;
     *ret_need = (struct sched_need){.node = NONE};
-    if (question.record->run != NONE) {
-        return;
-    }
-    explain_ask_for(&question, &arena);
-    answer_waiting(&question);
-    while (pool < sched->pools.count && !explain_is_in_pools(&question, pool)) {
-        pool++;
-    }
-    if (pool < sched->pools.count) {
-        need_find(sched, job, pool, now_ms, ret_explanation, &question.near,
-                  ret_need);
+    if (question.record->run == NONE) {
+        explain_ask_for(&question, &arena);
+        answer_waiting(&question);
+        ask_need(&question, ret_need);
     }
 }
 

@@ -83,9 +83,10 @@ enum sched_exclusion explain_exclusion(const struct question *question,
     if (is_held(question, index)) {
         return SCHED_EXCLUDED_HELD;
     }
-    return reserve_keeps_from(sched, node->pool, question->job, question->class,
-                              index, question->now_ms,
-                              &question->answer->for_job)
+    return !question->is_growth && /* it would yield at once */
+                   reserve_keeps_from(sched, node->pool, question->job,
+                                      question->class, index, question->now_ms,
+                                      &question->answer->for_job)
                ? SCHED_EXCLUDED_RESERVED
                : SCHED_EXCLUSIONS;
 }

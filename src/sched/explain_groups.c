@@ -40,8 +40,21 @@ static uint32_t fill(const struct question *member, uint32_t count,
     return found;
 }
 
-bool explain_sub_groups(const struct question *question,
-                        const struct gang *gang)
+void explain_near_of(const struct question *question, uint32_t job,
+                     struct near_nodes *ret_near)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question member = member_of(question, job, &arena);
+
+    member.answer = &answer;
+    member.near = (struct near_nodes){.count = 0};
+    explain_begin(&member);
+    explain_nodes(&member);
+    *ret_near = member.near;
+}
+
+bool explain_sub_groups(struct question *question, const struct gang *gang)
 {
     const struct sched *sched = question->sched;
     struct sched_explanation *answer = question->answer;
@@ -63,6 +76,7 @@ bool explain_sub_groups(const struct question *question,
         uint32_t alone = explain_fitting(&member, asked->count);
         if (alone < asked->count) {
             answer->sub_group = gang->subs->terms.sub_groups[i].name;
+            question->lacking = i;
             answer->present = alone;
             answer->wanted = asked->count;
             return true;

@@ -27,6 +27,8 @@ struct question {
     const uint32_t *classes; /* of each that waits */
     uint32_t class_count;
     uint32_t needed_count; /* of them, that must fit */
+    bool is_growth;        /* its gang runs, and would grow by it */
+    uint32_t lacking;      /* the sub-group that the answer is of; or NONE */
     int64_t now_ms;
     struct sched_explanation *answer;
     struct near_nodes near;
@@ -56,8 +58,10 @@ void explain_nodes(struct question *question);
 uint32_t explain_fitting(const struct question *question, uint32_t count_max);
 /* How far a gang with terms fits at once: which of its sub-groups has too
  * little room even alone, or else how many fit together.  False: all do. */
-bool explain_sub_groups(const struct question *question,
-                        const struct gang *gang);
+bool explain_sub_groups(struct question *question, const struct gang *gang);
+/* The nodes nearest to holding another job of its gang. */
+void explain_near_of(const struct question *question, uint32_t job,
+                     struct near_nodes *ret_near);
 /* What keeps a spare member of a gang that runs from starting. */
 void explain_growth(const struct question *question);
 /* Whether its queue may not have what is asked for, of its quota. */

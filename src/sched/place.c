@@ -3,6 +3,7 @@
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
+#include "sched/need.h"
 #include "sched/order.h"
 #include "sched/sub_groups.h"
 #include "sched/victim_memo.h"
@@ -337,12 +338,19 @@ uint32_t place_find(const struct search *search)
     return node;
 }
 
+/* Trials are bounded by what they do to nodes, too (need.h). */
+static void count_work(const struct round *round, uint32_t work)
+{
+    round->counters->nodes_examined += round->sched->is_trial ? work : 0;
+}
+
 /* The node's place in the index follows what it has free. */
 static void move_node(struct round *round, uint32_t node)
 {
     const struct sched *sched = round->sched;
     uint32_t *last = &round->moved_last[node];
 
+    count_work(round, NEED_MOVE_WORK);
     node_reindex(round->sched, node);
     if (*last != NONE) {
         round->moved_words.items[*last] = 0;
@@ -384,9 +392,12 @@ void place_flush(struct round *round)
     round->open_nodes.count = 0;
 }
 
-static void note(struct sched *sched, uint32_t node, uint32_t class_index,
+static void note(const struct round *round, uint32_t node, uint32_t class_index,
                  uint32_t count, uint32_t job)
 {
+    struct sched *sched = round->sched;
+
+    count_work(round, NEED_PUT_WORK);
     VEC_PUSH(&sched->journal,
              (struct journal_entry){node, class_index, count, job});
 }
@@ -424,7 +435,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
         }
     }
     charge_reservations(round, class, node, count);
-    note(sched, node, class_index, count, lane->queue);
+    note(round, node, class_index, count, lane->queue);
     open_node(round, node);
     round->version++;
     if (sched->nodes.items[node].is_on_trial) {
@@ -511,7 +522,8 @@ void place_preempt(struct round *round, uint32_t job)
     struct class *class = class_at(round, class_index);
 
     ASSERT(run->state != RUN_PREEMPTED);
-    note(sched, run->node, run->state, 0, job);
+    count_work(round, NEED_VICTIM_WORK);
+    note(round, run->node, run->state, 0, job);
     charge(round, run, class, -1);
     change_unit(round, run, class, -1);
     vacate(sched, run, class, 1);
@@ -535,6 +547,7 @@ void place_rollback(struct round *round, size_t mark)
     while (sched->journal.count > mark) {
         struct journal_entry entry =
             sched->journal.items[--sched->journal.count];
+        count_work(round, NEED_PUT_WORK);
         if (entry.count) {
             const struct class *class = class_at(round, entry.class_index);
             struct lane *lane = &round->lanes[round->lane_of_queue[entry.job]];

@@ -656,7 +656,8 @@ void round_plan(struct round *round)
         run_heap(round);
     }
     if (sched->elastic.count && round->kind == ROUND_BALANCE &&
-        !round->is_cut && !round->is_spent && !sched->is_trial &&
+        !round->is_cut && !round->is_spent &&
+        (!sched->is_trial || sched->trial_grows) &&
         !(round->rest_count && head_waits(round))) {
         growth_step(round);
     }

@@ -572,26 +572,33 @@ uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
 
 /* What would let a job start. */
 enum sched_need_kind {
-    SCHED_NEED_NONE,    /* nothing that could be named */
-    SCHED_NEED_ROOM,    /* `node`, or one like it, had `missing` more free */
-    SCHED_NEED_LIMIT,   /* its queue's limit for its class were so much
-                           higher */
-    SCHED_NEED_MEMBERS, /* `member_count` more of its gang were there */
-    SCHED_NEED_TIME,    /* it were `until_ms` */
-    SCHED_NEED_QUOTA,   /* its queue's quota were `missing` larger */
+    SCHED_NEED_NONE,     /* nothing that could be named */
+    SCHED_NEED_ROOM,     /* `node`, or one like it, had `missing` more free */
+    SCHED_NEED_LIMIT,    /* its queue's limit for its class were so much
+                            higher */
+    SCHED_NEED_MEMBERS,  /* `member_count` more of its gang were there */
+    SCHED_NEED_TIME,     /* it were `until_ms` */
+    SCHED_NEED_QUOTA,    /* its queue's quota were `missing` larger */
+    SCHED_NEED_FLOATING, /* `pool` had `missing` more of what is of no node */
+    SCHED_NEED_BUDGET,   /* its queue's excess budget in `pool`, which is
+                            `budget_milli`, were `more_milli` larger; in
+                            thousandths of the pool's units x minute */
 };
 
 /* What a job needs, all else as it is. */
 struct sched_need {
     enum sched_need_kind kind;
     /* It was tried: with just this the next round starts the job (or the
-     * minimum of its gang), with any less of any part it does not.  Else it
-     * takes at least this, and others go first or something else holds too. */
+     * minimum of its gang, or where that runs the next pod of its sub-group),
+     * with any less of any part it does not.  Else it takes at least this, and
+     * others go first or something else holds too. */
     bool is_exact;
     uint32_t node; /* or SCHED_NONE */
     struct resource_vec missing;
     uint32_t member_count;
     int64_t until_ms;
+    struct str pool; /* "": of no one; borrowed */
+    int64_t budget_milli, more_milli;
 };
 
 /* What `job` needs to start, beside why it waits.  It plans rounds to try

@@ -642,9 +642,11 @@ struct sched {
     VEC(struct sched_decision) decisions;
     VEC(struct sched_looked) looked;       /* of the last plan */
     const struct limit_trial *limit_trial; /* or NULL; see need.h */
-    bool is_trial;        /* the plan in the making is only to explain by */
-    bool forgets_victims; /* for tests: searches remember nothing, or ... */
-    bool checks_victims;  /* ... are made both ways; see victim_memo.h */
+    bool is_trial;    /* the plan in the making is only to explain by, ... */
+    bool trial_grows; /* ... gangs grow in it all the same, ... */
+    uint64_t trial_work_max; /* ... and it ends after so much work */
+    bool forgets_victims;    /* for tests: searches remember nothing, or ... */
+    bool checks_victims;     /* ... are made both ways; see victim_memo.h */
     VEC(struct journal_entry) journal; /* see round.h */
 };
 

@@ -84,16 +84,24 @@ void sched_sweep_reset(struct sched *sched)
     }
 }
 
+uint64_t sweep_work(const struct sched_counters *counters)
+{
+    return counters->nodes_examined + counters->steps * SWEEP_STEP_WORK;
+}
+
 static uint64_t work_of(const struct round *round)
 {
-    const struct sched_counters *counters = round->counters;
-
-    return counters->nodes_examined + counters->steps * SWEEP_STEP_WORK;
+    return sweep_work(round->counters);
 }
 
 static uint64_t work_max_of(const struct round *round)
 {
-    return (uint64_t)round->sched->policy->round_work_max;
+    const struct sched *sched = round->sched;
+    uint64_t most = (uint64_t)sched->policy->round_work_max;
+
+    return sched->is_trial && (most == 0 || sched->trial_work_max < most)
+               ? sched->trial_work_max
+               : most;
 }
 
 void sweep_step(struct round *round)
@@ -117,6 +125,9 @@ uint64_t sweep_gang_end(const struct round *round, const struct gang *gang)
 
     if (more == 0) {
         return UINT64_MAX;
+    }
+    if (round->sched->is_trial && more == round->sched->trial_work_max) {
+        return more;
     }
     if (is_last_try(round, gang) && more < SWEEP_GANG_WORK) {
         more = SWEEP_GANG_WORK;

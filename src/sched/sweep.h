@@ -57,6 +57,8 @@ bool sweep_is_before(const struct sched *sched, uint32_t job);
  * without one costs little, and would be refused again.  Notes in the round
  * when the plan's work is used up. */
 void sweep_step(struct round *round);
+/* What has been done so far, in nodes looked at. */
+uint64_t sweep_work(const struct sched_counters *counters);
 /* At which work of the plan the try of a gang that begins now is over. */
 uint64_t sweep_gang_end(const struct round *round, const struct gang *gang);
 /* Whether that much has been done. */
