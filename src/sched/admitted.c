@@ -330,7 +330,7 @@ void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial,
     sched->version++;
     run->yields_to = serial;
     run->yields_at_once = is_at_once;
-    sched->change_counts[run->node]++;
+    node_count_change(sched, run->node);
     run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
 }
@@ -347,7 +347,7 @@ void admitted_forget_yielder(struct sched *sched, uint32_t index)
     sched->runs.items[last].yield_place = run->yield_place;
     run->yields_to = 0;
     run->yields_at_once = false;
-    sched->change_counts[run->node]++;
+    node_count_change(sched, run->node);
 }
 
 void admitted_fini(struct sched *sched)

@@ -13,7 +13,7 @@ void sched_job_protect(struct sched *sched, uint32_t index, bool is_protected)
     }
     sched->runs.items[at].is_protected = is_protected;
     sched->protected_run_count += is_protected ? 1 : (uint32_t)-1;
-    sched->change_counts[sched->runs.items[at].node]++;
+    node_count_change(sched, sched->runs.items[at].node);
     sched->version++;
 }
 

@@ -451,7 +451,7 @@ bool sched_job_started(struct sched *sched, uint32_t index)
     bool has_age =
         class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
     if (is_bound || has_age) {
-        sched->change_counts[sched->runs.items[job->run].node]++;
+        node_count_change(sched, sched->runs.items[job->run].node);
     }
     bool matters = has_age || (is_bound && admitted_is_any(sched));
     sched->version += matters;
@@ -464,7 +464,7 @@ void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
 
     ASSERT(job->run != NONE);
     ripe_age_from(sched, job->run, at_ms);
-    sched->change_counts[sched->runs.items[job->run].node]++;
+    node_count_change(sched, sched->runs.items[job->run].node);
     sched->version++;
 }
 

@@ -7,7 +7,7 @@
 #include "sched/topology.h"
 #include "sched/truce.h"
 
-enum { NODES_MIN = 64 };
+enum { NODES_MIN = 64, CHANGED_MAX = 1 << 16 };
 
 /* Where the parts of a copied record go. */
 struct copier {
@@ -223,7 +223,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     };
     sched->free[node] = (struct resource_vec){0};
     sched->free_words[node] = 0;
-    sched->change_counts[node]++;
+    node_count_change(sched, node);
     memset(&sched->preemptible[(size_t)node * sched->level_count], 0,
            sched->level_count * sizeof(struct resource_vec));
     uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
@@ -285,9 +285,19 @@ void node_index_later(struct sched *sched, uint32_t index)
     }
 }
 
-void node_touch(struct sched *sched, uint32_t index)
+void node_count_change(struct sched *sched, uint32_t index)
 {
     sched->change_counts[index]++;
+    if (sched->changed.count == CHANGED_MAX) {
+        sched->changed_base += CHANGED_MAX;
+        sched->changed.count = 0;
+    }
+    VEC_PUSH(&sched->changed, index);
+}
+
+void node_touch(struct sched *sched, uint32_t index)
+{
+    node_count_change(sched, index);
     node_index_later(sched, index);
 }
 
@@ -793,6 +803,7 @@ void nodes_fini(struct sched *sched)
     mem_free(sched->kinds_of);
     mem_free(sched->free_words);
     mem_free(sched->change_counts);
+    VEC_FREE(&sched->changed);
     intern_destroy(sched->pool_names);
     intern_destroy(sched->executor_names);
     intern_destroy(sched->taint_sets);

@@ -178,6 +178,13 @@ bool reserve_for_job(struct reserving *r);
  * there are; `memory` from then on. */
 struct ready_memory *reserve_recall(struct reserving *r,
                                     const struct resource_vec *request);
+/* What is known of a node for a single job now. */
+const struct ready_node *
+reserve_ready_of(struct reserving *r, struct ready_memory *m, uint32_t node);
+/* Whether a single job would rather have `node` than the other, of two that
+ * reserve_ready_of() was asked about. */
+bool reserve_is_better(const struct reserving *r, const struct ready_memory *m,
+                       uint32_t node, uint32_t than);
 /* Put back what was set aside for a plan's own work. */
 void reserve_put_back(struct ready_memory *m);
 /* Remember what each queue's work would make free on a node, where all of it

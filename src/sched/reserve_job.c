@@ -7,7 +7,7 @@
  * first in the list of admitted work often takes turns. */
 #include <string.h>
 
-#include "sched/reserve.h"
+#include "sched/reserve_tree.h"
 #include "sched/round.h"
 
 /* More than so many have holes in them: they are made anew. */
@@ -93,6 +93,7 @@ static void forget_yielders(const struct sched *sched, struct ready_memory *m)
         uint32_t node = sched->runs.items[sched->yielders.items[i]].node;
         if (node < m->nodes.count) {
             *reserve_seen(m, node) = READY_NEVER_SEEN;
+            reserve_tree_note(m, node);
         }
     }
 }
@@ -107,6 +108,7 @@ static void note_flips(const struct reserving *r, struct ready_memory *m,
             *reserve_seen(m, i) == READY_NEVER_SEEN) {
             continue;
         }
+        reserve_tree_note(m, i);
         if (ready->is_piled) {
             reserve_sum_piles(r, m, i);
         } else {
@@ -132,7 +134,8 @@ static void forget(struct ready_memory *m)
     VEC_FREE(&m->may_go);
     VEC_FREE(&m->counts);
     VEC_FREE(&m->allowed);
-    *m = (struct ready_memory){.last_ms = INT64_MIN};
+    reserve_tree_forget(m);
+    *m = (struct ready_memory){.last_ms = INT64_MIN, .tree = m->tree};
 }
 
 /* The memory that was asked for the like, or else the one longest not asked,
@@ -260,9 +263,8 @@ static void look_planned(struct reserving *r, struct ready_memory *m,
     ready->seen = READY_NEVER_SEEN;
 }
 
-/* What is known of a node now. */
-static const struct ready_node *ready_of(struct reserving *r,
-                                         struct ready_memory *m, uint32_t node)
+const struct ready_node *reserve_ready_of(struct reserving *r,
+                                          struct ready_memory *m, uint32_t node)
 {
     struct ready_node *ready = &m->nodes.items[node];
 
@@ -290,15 +292,13 @@ void reserve_forget(struct pool *pool)
 
 /* Choosing. */
 
-static bool is_better(const struct sched *sched, const struct ready_memory *m,
-                      uint32_t node, uint32_t best)
+bool reserve_is_better(const struct reserving *r, const struct ready_memory *m,
+                       uint32_t node, uint32_t than)
 {
     const struct ready_node *a = &m->nodes.items[node];
+    const struct ready_node *b = &m->nodes.items[than];
+    const uint32_t *ranks = r->round->sched->ranks;
 
-    if (best == NONE) {
-        return true;
-    }
-    const struct ready_node *b = &m->nodes.items[best];
     if (a->at_ms != b->at_ms) {
         return a->at_ms < b->at_ms;
     }
@@ -306,25 +306,18 @@ static bool is_better(const struct sched *sched, const struct ready_memory *m,
         /* Without a time: where most of the room is to be had. */
         return a->at_ms != INT64_MAX ? a->key < b->key : a->key > b->key;
     }
-    return sched->ranks[node] < sched->ranks[best];
+    return ranks[node] < ranks[than];
 }
 
 bool reserve_for_job(struct reserving *r)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
-    uint32_t job = r->claim->job, best = NONE;
+    uint32_t job = r->claim->job;
     struct resource_vec request =
         class_at(round, class_of_job(sched, job))->request;
-    struct ready_memory *m = reserve_recall(r, &request);
+    uint32_t best = reserve_tree_first(r, reserve_recall(r, &request));
 
-    for (uint32_t i = 0; i < sched->nodes.count; i++) {
-        if (sched->nodes.items[i].pool == round->p &&
-            !ready_of(r, m, i)->is_too_small && is_better(sched, m, i, best) &&
-            reserve_matches(r, job, i)) {
-            best = i;
-        }
-    }
     if (best == NONE) {
         return false;
     }

@@ -407,6 +407,25 @@ struct ready_aside {
     struct ready_node ready;
 };
 
+/* Of some nodes the best for a single job, or NONE; and when the first of them
+ * is to be looked at again. */
+struct ready_winner {
+    uint32_t node;
+    int64_t until_ms;
+};
+
+/* See reserve_tree.h. */
+struct ready_tree {
+    struct ready_winner
+        *items; /* owned; 1 is the root, `width` the first leaf */
+    uint32_t width;
+    uint32_t pause; /* questions until it may be made anew */
+    bool is_whole;  /* it is right but for the stale nodes */
+    uint64_t seen;  /* of what sched.changed told */
+    VEC(uint32_t) stale;
+    VEC(bool) is_stale; /* by node; as many as the tree has */
+};
+
 /* See reserve_job.c. */
 struct ready_memory {
     struct resource_vec request;
@@ -427,6 +446,7 @@ struct ready_memory {
     int64_t due_ms;                      /* no node's until_ms is earlier */
     int64_t last_ms;                     /* no step is later */
     uint64_t turn;                       /* of its last use; 0: none yet */
+    struct ready_tree tree;              /* of times, not of steps */
 };
 
 enum { READY_MEMORIES = 3 };
@@ -580,6 +600,8 @@ struct sched {
     uint32_t *kinds_of;               /* by node; see kinds.h */
     uint32_t *change_counts; /* by node: of its capacity, runs and their
                                 bounds; never READY_NEVER_SEEN */
+    VEC(uint32_t) changed;   /* nodes whose count went up, in order; those */
+    uint64_t changed_base;   /* before this number are forgotten */
     uint64_t *free_words;    /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
     uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
@@ -684,7 +706,9 @@ static inline bool job_is_before(const struct job *a, const struct job *b)
 void nodes_sync(struct sched *sched);
 /* The entry of a node in its pool's index may be stale. */
 void node_index_later(struct sched *sched, uint32_t node);
-/* The same, as something has changed there that outlives the plan. */
+/* Count a change of a node's capacity, runs or their bounds. */
+void node_count_change(struct sched *sched, uint32_t node);
+/* node_index_later(), as something has changed there that outlives the plan. */
 void node_touch(struct sched *sched, uint32_t node);
 /* Whether it accepts new leases is right after this. */
 void node_refresh(struct sched *sched, uint32_t node);
