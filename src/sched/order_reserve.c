@@ -38,6 +38,27 @@ static struct order_hold *hold_of(const struct round *round, struct lane *lane)
     return lane->hold;
 }
 
+static uint32_t list_of(const struct sched *sched, const struct claim *claim)
+{
+    return claim->is_gang ? sched->gangs.items[claim->item].list
+                          : sched->jobs.items[claim->item].list;
+}
+
+/* Whether what is remembered goes before what finds no room now: it is of an
+ * application that goes on, or is to start as that is. */
+static bool is_remembered(const struct round *round, const struct lane *lane,
+                          uint32_t list)
+{
+    const struct list *lists = round->sched->lists.items;
+
+    if (!lane->hold || !lane->hold->is_unmet) {
+        return false;
+    }
+    uint32_t first = list_of(round->sched, &lane->hold->claim);
+    return !is_accepted(round, first) || lists[first].app == lists[list].app;
+}
+
+/* What is to start yet counts when it has: it may by another of its jobs. */
 void order_unmet(const struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
@@ -45,8 +66,7 @@ void order_unmet(const struct round *round, struct lane *lane)
     const struct list *list = &sched->lists.items[head->list];
     bool is_gang = list->class_index == NONE;
 
-    if (!reserves(round, lane) || is_accepted(round, head->list) ||
-        (lane->hold && lane->hold->is_unmet)) {
+    if (!reserves(round, lane) || is_remembered(round, lane, head->list)) {
         return;
     }
     struct order_hold *hold = hold_of(round, lane);
@@ -58,12 +78,6 @@ void order_unmet(const struct round *round, struct lane *lane)
         .level = list->level,
         .is_gang = is_gang,
     };
-}
-
-static uint32_t list_of(const struct sched *sched, const struct claim *claim)
-{
-    return claim->is_gang ? sched->gangs.items[claim->item].list
-                          : sched->jobs.items[claim->item].list;
 }
 
 /* Whether an entry stands before what is in `list`, in the queue's order. */
@@ -161,12 +175,19 @@ struct reservation *order_hold(struct round *round, struct lane *lane,
     }
     const struct claim *claim = first_admitted(round, lane, list);
     struct order_hold *hold = lane->hold;
-    if (!claim && !(hold && hold->is_unmet)) {
+    bool is_unmet = hold && hold->is_unmet &&
+                    !is_accepted(round, list_of(round->sched, &hold->claim)) &&
+                    is_before(round, &hold->claim, list);
+    if (!claim && !is_unmet) {
         return NULL;
     }
     hold = hold_of(round, lane);
     if (!hold->is_made) {
         make(round, hold, claim ? claim : &hold->claim);
     }
-    return hold->reservation.node_count ? &hold->reservation : NULL;
+    /* What is more urgent goes beside it anywhere. */
+    bool binds =
+        hold->reservation.node_count &&
+        round->sched->lists.items[list].level <= hold->reservation.level;
+    return binds ? &hold->reservation : NULL;
 }

@@ -1,5 +1,6 @@
-/* Readings of the rules about limits, flows and several pools that the oracle
- * of tests/prop/sched and the planner once differed about. */
+/* Readings of the rules about limits, flows, several pools and stages of
+ * applications that the oracle of tests/prop/sched and the planner once
+ * differed about. */
 #include "world_fixture.h"
 
 /* A node that is to show that it no longer fails takes one job (model.md
@@ -125,6 +126,81 @@ static void a_quota_is_kept_for_what_another_pool_admitted(void **state)
     assert_string_equal(world_node_of(w, other), "m");
 }
 
+/* A queue that goes by applications, a pool that reserves, and work of B for
+ * which it does so on node m. */
+static void make_stages(struct world *w, bool is_class_ignored)
+{
+    struct queue_record queue = queue_record_plain(STR("A"));
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    queue.is_class_priority_ignored = is_class_ignored;
+    world_queue_by(w, "A", &queue);
+    uint32_t node =
+        world_node(w, &(struct world_node){"m", .cores = 8, .label_key = "on",
+                                           .label_value = "m"});
+    struct world_job job = {"B", .priority_class = "fixed", .cores = 8,
+                            .selector_key = "on", .selector_value = "m"};
+    world_lease(w, world_submit(w, &job), node, 0);
+    world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+}
+
+/* What an application asked for in vain before it started is demand of a later
+ * stage once it has (model.md 3.5), in the same plan too. */
+static void what_an_application_lacks_is_kept_for_it(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {"A", .priority_class = "fixed", .cores = 4,
+                            .selector_key = "on", .selector_value = "n"};
+
+    make_stages(w, false);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 5, .label_key = "on",
+                                           .label_value = "n"});
+    uint32_t other = world_submit(
+        w, &(struct world_job){"C", .priority_class = "fixed", .cores = 2});
+    world_lease(w, other, node, 1);
+    job.application = "a0";
+    world_submit(w, &job);
+    job.cores = 1;
+    job.submitted_ms = 1;
+    uint32_t ours = world_submit_many(w, &job, 2);
+    job.application = "a1";
+    job.submitted_ms = 2;
+    uint32_t next = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(world_running_of(w, ours, 2), 2);
+    assert_string_equal(world_node_of(w, next), "");
+}
+
+/* A reservation of the queue's own does not bind what is more urgent: where
+ * that has no room all the same, it is admitted like any other. */
+static void what_nothing_binds_is_admitted(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {"A", .priority_class = "fixed", .cores = 1};
+
+    make_stages(w, true);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 4});
+    job.application = "a0";
+    for (int i = 0; i < 2; i++) {
+        world_lease(w, world_submit(w, &job), node, 1);
+    }
+    job.cores = 4;
+    world_submit(w, &job);
+    job.application = "a1";
+    job.priority_class = "high";
+    job.submitted_ms = 1;
+    uint32_t next = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, next);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -135,6 +211,8 @@ int main(void)
         SCENARIO(a_flow_ties_with_what_another_would_have),
         SCENARIO(what_starts_in_one_pool_starts_in_no_other),
         SCENARIO(a_quota_is_kept_for_what_another_pool_admitted),
+        SCENARIO(what_an_application_lacks_is_kept_for_it),
+        SCENARIO(what_nothing_binds_is_admitted),
     };
 
     return RUN_TESTS(tests);
