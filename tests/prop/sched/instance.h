@@ -166,6 +166,8 @@ void instance_draw_window(struct tape *tape, struct instance *instance);
 void instance_draw_profile(struct tape *tape, struct instance *instance);
 /* Draw one whose queues go by applications; nothing runs yet. */
 void instance_draw_apps(struct tape *tape, struct instance *instance);
+/* The same with a window for admitted work. */
+void instance_draw_stages(struct tape *tape, struct instance *instance);
 /* Draw one with gangs that have terms, of which nothing runs yet; racks are
  * the topology, and then nobody makes way.  Only a fast round leaves what is
  * above their minimums alone. */

@@ -83,3 +83,32 @@ void instance_draw_profile(struct tape *tape, struct instance *instance)
     }
     instance->has_backfill = true;
 }
+
+void instance_draw_stages(struct tape *tape, struct instance *instance)
+{
+    instance_draw_apps(tape, instance);
+    for (int q = 0; q < instance->queue_count; q++) {
+        if (!once_in(tape, 4)) {
+            instance->queues[q].ordering = QUEUE_BY_STATEAWARE;
+        }
+    }
+    instance->window = pick(tape, 1, 3);
+    instance->window_per_queue = pick(tape, 1, 2);
+    instance->is_strict = once_in(tape, 8);
+    instance->has_backfill = !once_in(tape, 8);
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        const struct instance_job *head =
+            job->gang ? &instance->jobs[job->gang - 1] : job;
+        if (head != job) {
+            job->lifetime = head->lifetime;
+            job->deadline = head->deadline;
+            continue;
+        }
+        if (once_in(tape, 2)) {
+            job->lifetime =
+                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 5) * 60000;
+        }
+        job->deadline = once_in(tape, 2) ? pick(tape, 1, 10) * 30000 : 0;
+    }
+}

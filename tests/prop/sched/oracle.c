@@ -1,5 +1,17 @@
 #include "oracle_private.h"
 
+/* It may yield to what its queue keeps for later stages. */
+static void note_own(const struct oracle *o, struct oracle_decision *decision)
+{
+    const struct hold *own = &o->own[o->own_of ? o->own_of - 1 : 0].hold;
+
+    if (o->own_of && decision->yields_to == NO_NODE &&
+        oracle_pass_by(o, own, decision->job, decision->node) == PASS_YIELDS) {
+        decision->is_backfilled = true;
+        decision->yields_to = own->unit;
+    }
+}
+
 void oracle_decide(struct oracle *o, enum sched_action action,
                    enum sched_preemption why, int job, int node, int for_job)
 {
@@ -18,7 +30,21 @@ void oracle_decide(struct oracle *o, enum sched_action action,
         enum pass pass = oracle_pass(o, job, node);
         decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
         decision->yields_to = pass == PASS_YIELDS ? o->hold.unit : NO_NODE;
+        note_own(o, decision);
         decision->yields_at_once = pass == PASS_YIELDS && o->is_growing;
+    }
+}
+
+/* Who is not gone in time uses what is left beside the one reserved for. */
+static void use_extra(const struct oracle *o, struct hold *hold, int job,
+                      int node)
+{
+    enum pass pass = oracle_pass_by(o, hold, job, node);
+    bool is_in_time = pass == PASS_BOUND || pass == PASS_YIELDS ||
+                      oracle_is_bounded(o, hold, job);
+
+    for (int k = 0; k < INSTANCE_KINDS && !is_in_time; k++) {
+        hold->extra[node][k] -= o->in->jobs[job].request[k];
     }
 }
 
@@ -33,10 +59,9 @@ void oracle_lease(struct oracle *o, int job, int node)
     oracle_flows_rise(o, o->in->jobs[job].queue);
     oracle_decide(o, SCHED_LEASE, SCHED_PREEMPT_NONE, job, node, NO_NODE);
     o->plan->decisions[o->plan->count - 1].charge = charge;
-    bool is_in_time = o->plan->decisions[o->plan->count - 1].is_backfilled ||
-                      oracle_is_bounded(o, job);
-    for (int k = 0; k < INSTANCE_KINDS && !is_in_time; k++) {
-        o->hold.extra[node][k] -= o->in->jobs[job].request[k];
+    use_extra(o, &o->hold, job, node);
+    if (o->own_of) {
+        use_extra(o, &o->own[o->own_of - 1].hold, job, node);
     }
 }
 
@@ -110,6 +135,7 @@ bool oracle_place(struct oracle *o, int unit)
 static void pass_over(struct oracle *o, int unit)
 {
     const struct instance_job *job = &o->in->jobs[unit];
+    o->has_missed[unit] = true;
     bool had_window = oracle_has_window(o, unit);
     bool is_admitted = oracle_admit(o, unit);
     bool is_alone = job->gang || job->avoided;
@@ -132,9 +158,33 @@ static void pass_over(struct oracle *o, int unit)
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
             o->hopeless_at[j] = o->growth_count;
-            o->is_barred[j] |= had_window && !is_admitted &&
-                               !job->is_admitted_elsewhere;
+            o->is_barred[j] |=
+                had_window && !is_admitted && !job->is_admitted_elsewhere;
         }
+    }
+}
+
+/* Try a unit; what finds no room beside what its queue keeps for others waits,
+ * and so does its like. */
+static void try_new(struct oracle *o, int unit)
+{
+    bool has_own = oracle_has_own(o, unit);
+
+    o->own_of = has_own ? o->in->jobs[unit].queue + 1 : 0;
+    bool is_placed = oracle_place(o, unit);
+    o->own_of = 0;
+    if (is_placed) {
+        return;
+    }
+    if (!has_own) {
+        pass_over(o, unit);
+        return;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        o->is_passed_over[j] |= j == unit || oracle_same_gang(o, unit, j);
+    }
+    if (!o->in->jobs[unit].gang) {
+        pass_over_likes(o, unit);
     }
 }
 
@@ -157,8 +207,8 @@ static void decide_new(struct oracle *o, int unit)
         }
     } else if (!oracle_is_within_rights(o, unit)) {
         o->is_blocked[o->in->jobs[unit].queue] = true;
-    } else if (!oracle_place(o, unit)) {
-        pass_over(o, unit);
+    } else {
+        try_new(o, unit);
     }
 }
 

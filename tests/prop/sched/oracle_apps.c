@@ -24,7 +24,8 @@ static int count_of(const struct oracle *o, int queue, int app,
 
 /* As if what the plan leased had been told already.  What loses the one that
  * it started with starts with the next anew. */
-static enum sched_app_state state_of(const struct oracle *o, int queue, int app)
+enum sched_app_state oracle_app_state(const struct oracle *o, int queue,
+                                      int app)
 {
     enum sched_app_state state = app_of(o, queue, app)->state;
     int placed = count_of(o, queue, app, PLACED);
@@ -51,7 +52,7 @@ static bool has_asks(const struct oracle *o, int queue, int app)
     return false;
 }
 
-static bool is_earlier(const struct oracle *o, int queue, int a, int b)
+bool oracle_app_is_earlier(const struct oracle *o, int queue, int a, int b)
 {
     int x = app_of(o, queue, a)->first, y = app_of(o, queue, b)->first;
     int gap = o->in->jobs[x].submitted - o->in->jobs[y].submitted;
@@ -65,12 +66,12 @@ static int chosen(const struct oracle *o, int queue)
     int first = -1;
 
     for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
-        enum sched_app_state state = state_of(o, queue, a);
+        enum sched_app_state state = oracle_app_state(o, queue, a);
         if (state == SCHED_APP_STARTING) {
             return -1;
         }
         if (state == SCHED_APP_ACCEPTED && has_asks(o, queue, a) &&
-            (first < 0 || is_earlier(o, queue, a, first))) {
+            (first < 0 || oracle_app_is_earlier(o, queue, a, first))) {
             first = a;
         }
     }
@@ -82,7 +83,7 @@ static bool is_full(const struct oracle *o, int queue)
     int max = o->in->queues[queue].running_apps_max, count = 0;
 
     for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
-        enum sched_app_state state = state_of(o, queue, a);
+        enum sched_app_state state = oracle_app_state(o, queue, a);
         count += state == SCHED_APP_STARTING || state == SCHED_APP_RUNNING;
     }
     return max && count >= max;
@@ -92,7 +93,7 @@ bool oracle_app_allows(const struct oracle *o, int unit)
 {
     int queue = o->in->jobs[unit].queue, app = o->in->jobs[unit].app;
 
-    if (state_of(o, queue, app) != SCHED_APP_ACCEPTED) {
+    if (oracle_app_state(o, queue, app) != SCHED_APP_ACCEPTED) {
         return true;
     }
     return !is_full(o, queue) &&

@@ -36,32 +36,42 @@ bool oracle_is_ripe(const struct oracle *o, int job)
                              later(started, lifetime) <= o->now);
 }
 
-bool oracle_is_bounded(const struct oracle *o, int job)
+bool oracle_is_bounded(const struct oracle *o, const struct hold *hold, int job)
 {
-    return o->hold.start < INT_MAX &&
-           later(o->now, deadline_of(o, job)) <= o->hold.start;
+    return hold->start < INT_MAX &&
+           later(o->now, deadline_of(o, job)) <= hold->start;
 }
 
-enum pass oracle_pass(const struct oracle *o, int job, int node)
+enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
+                         int job, int node)
 {
-    const struct hold *hold = &o->hold;
     int lifetime = o->is_growing ? 0 : lifetime_of(o, job);
 
     if (!hold->is_made || !hold->is_reserved[node] ||
         oracle_level(o, job) > oracle_level(o, hold->unit)) {
         return PASS_BESIDE;
     }
-    if (oracle_is_bounded(o, job)) {
+    if (oracle_is_bounded(o, hold, job)) {
         return PASS_BOUND;
     }
-    if (hold->start == INT_MAX ? lifetime == 0
-                               : later(o->now, lifetime) <= hold->start) {
+    if (!hold->is_unlisted &&
+        (hold->start == INT_MAX ? lifetime == 0
+                                : later(o->now, lifetime) <= hold->start)) {
         return PASS_YIELDS;
     }
     /* Who has the node to itself leaves nothing beside it. */
     return !o->in->jobs[job].is_whole && oracle_fits(o, job, hold->extra[node])
                ? PASS_BESIDE
                : PASS_NO;
+}
+
+enum pass oracle_pass(const struct oracle *o, int job, int node)
+{
+    if (o->own_of &&
+        oracle_pass_by(o, &o->own[o->own_of - 1].hold, job, node) == PASS_NO) {
+        return PASS_NO;
+    }
+    return oracle_pass_by(o, &o->hold, job, node);
 }
 
 static bool yields_to_hold(const struct oracle *o, int job)

@@ -40,7 +40,7 @@ bool oracle_is_closed(const struct oracle *o, int unit)
                      count_admitted(o, oracle_level(o, unit), -1) > 0;
 }
 
-static void mark(struct oracle *o, int unit, int serial)
+void oracle_mark_admitted(struct oracle *o, int unit, int serial)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (oracle_is_member(o, unit, j)) {
@@ -76,7 +76,7 @@ bool oracle_admit(struct oracle *o, int unit)
     int request[INSTANCE_KINDS] = {0};
     oracle_unit_sum(o, unit, request);
     double charge = oracle_book(o, unit, request);
-    mark(o, unit, INT_MAX);
+    oracle_mark_admitted(o, unit, INT_MAX);
     oracle_decide(o, SCHED_ADMIT, SCHED_PREEMPT_NONE, unit, NO_NODE, NO_NODE);
     o->plan->decisions[o->plan->count - 1].start =
         is_first ? o->hold.start : INT_MAX;
@@ -125,6 +125,7 @@ static bool may_ever(const struct oracle *o, int unit)
 
     oracle_least(o, unit, request);
     return !o->in->queues[o->in->jobs[unit].queue].is_cordoned &&
+           oracle_app_allows(o, unit) &&
            oracle_is_within_limit(o, unit, request);
 }
 
@@ -153,7 +154,7 @@ static void try_admitted(struct oracle *o, int unit)
     bool is_placed = false;
 
     /* Its own admission does not count against it. */
-    mark(o, unit, 0);
+    oracle_mark_admitted(o, unit, 0);
     bool is_possible = may_ever(o, unit);
     /* A gang that lost members to those before it starts nobody now. */
     if (is_possible && !o->is_settled[unit] && oracle_may_start(o, unit) &&
@@ -161,8 +162,9 @@ static void try_admitted(struct oracle *o, int unit)
         o->asking = serial;
         oracle_share_charge(o, unit);
         o->turn = turn_of(o, unit);
+        o->own_of = oracle_has_own(o, unit) ? o->in->jobs[unit].queue + 1 : 0;
         is_placed = oracle_place(o, unit);
-        o->asking = o->turn = 0;
+        o->asking = o->turn = o->own_of = 0;
     }
     if (is_placed) {
         return;
@@ -171,10 +173,10 @@ static void try_admitted(struct oracle *o, int unit)
         is_possible = oracle_reserve(o, unit, serial) || has_closed_nodes(o);
     }
     if (is_possible) {
-        mark(o, unit, serial);
+        oracle_mark_admitted(o, unit, serial);
         return;
     }
-    mark(o, unit, 0);
+    oracle_mark_admitted(o, unit, 0);
     for (int j = 0; j < o->in->job_count; j++) {
         o->is_settled[j] |= oracle_is_member(o, unit, j);
     }

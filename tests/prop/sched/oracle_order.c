@@ -16,7 +16,7 @@ bool oracle_is_candidate(const struct oracle *o, int job)
            !o->in->queues[o->in->jobs[job].queue].is_cordoned &&
            !o->is_blocked[o->in->jobs[job].queue] && oracle_is_head(o, job) &&
            (!o->in->jobs[job].gang || oracle_gang_is_complete(o, job)) &&
-           oracle_app_allows(o, job) && !oracle_is_closed(o, job);
+           oracle_app_allows(o, job);
 }
 
 /* Where the pool says so: what tries to pass the first that has no room is
@@ -28,8 +28,7 @@ static int compare_bounds(const struct oracle *o, int a, int b)
     return o->in->is_shortest_first && o->hold.is_made ? (x > y) - (x < y) : 0;
 }
 
-/* Order within a queue among evicted, or among new, work. */
-static bool unit_before(const struct oracle *o, int a, int b)
+bool oracle_unit_before(const struct oracle *o, int a, int b)
 {
     const struct instance_queue *queue = &o->in->queues[o->in->jobs[a].queue];
     bool is_new = o->status[a] == WAITING;
@@ -108,11 +107,15 @@ int oracle_next_unit(const struct oracle *o, bool is_evicted_only)
             for (int j = 0; j < o->in->job_count; j++) {
                 if (o->status[j] == status && o->in->jobs[j].queue == q &&
                     oracle_is_candidate(o, j) &&
-                    (first < 0 || unit_before(o, j, first))) {
+                    (first < 0 || oracle_unit_before(o, j, first))) {
                     first = j;
                 }
             }
-            if (first >= 0 && !(is_evicted_only && status == WAITING) &&
+            /* Nobody looks past the head of a queue. */
+            bool is_stopped =
+                status == WAITING &&
+                (is_evicted_only || (first >= 0 && oracle_is_closed(o, first)));
+            if (first >= 0 && !is_stopped &&
                 (best < 0 || goes_before(o, first, best))) {
                 best = first;
             }

@@ -31,9 +31,16 @@ struct number {
 struct hold {
     bool is_made;
     int unit, serial; /* 0: admitted by this plan */
+    bool is_unlisted; /* it is not admitted: nobody can yield to it */
     int start;        /* t*, or INT_MAX */
     bool is_reserved[INSTANCE_NODES_MAX];
     int extra[INSTANCE_NODES_MAX][INSTANCE_KINDS];
+};
+
+/* What a queue keeps for later stages: see oracle_own.c. */
+struct own {
+    bool is_made;
+    struct hold hold;
 };
 
 /* How one is let past it. */
@@ -79,8 +86,11 @@ struct oracle {
     struct fraction held[INSTANCE_QUEUES_MAX];
     bool is_hopeless[INSTANCE_JOBS_MAX]; /* no node has room for its like */
     bool is_barred[INSTANCE_JOBS_MAX];   /* nor can one be reserved */
+    bool has_missed[INSTANCE_JOBS_MAX];  /* was tried, and found no room */
     int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */
     struct hold hold;
+    struct own own[INSTANCE_QUEUES_MAX];
+    int own_of; /* 1 + the queue whose own binds what is tried; 0: none */
     /* While an admitted one is tried: its serial, and the first of the evicted
      * that its turn comes before. */
     int asking, turn;
@@ -186,6 +196,18 @@ bool oracle_goes_by_apps(const struct instance_queue *queue);
  * their jobs decide. */
 int oracle_app_compare(const struct oracle *o, int a, int b);
 
+/* The state of an application in the plan so far. */
+enum sched_app_state oracle_app_state(const struct oracle *o, int queue,
+                                      int app);
+/* Whether application `a` of a queue was submitted before `b`. */
+bool oracle_app_is_earlier(const struct oracle *o, int queue, int a, int b);
+
+/* oracle_own.c */
+
+/* Whether its queue keeps room from a unit that would start an application;
+ * the reservation is made then. */
+bool oracle_has_own(struct oracle *o, int unit);
+
 /* oracle_rates.c */
 
 /* Whether a limit on starts that was reached holds the job back. */
@@ -227,8 +249,12 @@ int oracle_bound(const struct oracle *o, int job, int unit);
 void oracle_room_at(const struct oracle *o, int node, int unit, int at,
                     int room[INSTANCE_KINDS]);
 /* Whether a job's deadline ends it in time for whom the hold is. */
-bool oracle_is_bounded(const struct oracle *o, int job);
-/* How a job may take its place on a node. */
+bool oracle_is_bounded(const struct oracle *o, const struct hold *hold,
+                       int job);
+/* How a job may take its place on a node, as far as a reservation goes. */
+enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
+                         int job, int node);
+/* How it may, as far as all go. */
 enum pass oracle_pass(const struct oracle *o, int job, int node);
 
 /* oracle_reserve.c */
@@ -245,6 +271,8 @@ bool oracle_has_window(const struct oracle *o, int unit);
 bool oracle_is_closed(const struct oracle *o, int unit);
 /* Admit a unit that finds no room, if it may be. */
 bool oracle_admit(struct oracle *o, int unit);
+/* A unit is admitted with this serial number, or is not (0). */
+void oracle_mark_admitted(struct oracle *o, int unit, int serial);
 /* Try the admitted ones. */
 void oracle_head(struct oracle *o);
 /* Say which promise became better. */
@@ -462,6 +490,8 @@ bool oracle_place_gang(struct oracle *o, int gang);
 
 /* Whether the job stands for a unit that may be decided now. */
 bool oracle_is_candidate(const struct oracle *o, int job);
+/* Order within a queue among evicted, or among new, work. */
+bool oracle_unit_before(const struct oracle *o, int a, int b);
 /* What an evicted unit, or one of new work, is ordered by (model.md 6.5). */
 struct number oracle_key(const struct oracle *o, int unit);
 /* What is decided next, or -1. */

@@ -142,6 +142,16 @@ static bool agrees_on_applications(struct tape *tape)
     return agrees_through_time(tape, &instance, true);
 }
 
+/* What later stages of applications have no room for is kept from those that
+ * would start, by the pool or by their queue. */
+static bool agrees_on_stages(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_stages(tape, &instance);
+    return agrees_through_time(tape, &instance, true);
+}
+
 int main(void)
 {
     bool holds =
@@ -154,5 +164,6 @@ int main(void)
     holds &= prop_check("agrees_on_groups", agrees_on_groups, 3000, 0);
     holds &= prop_check("agrees_on_flows", agrees_on_flows, 3000, 0);
     holds &= prop_check("agrees_on_profiles", agrees_on_profiles, 3000, 0);
+    holds &= prop_check("agrees_on_stages", agrees_on_stages, 3000, 0);
     return holds ? 0 : 1;
 }
