@@ -312,6 +312,32 @@ static void put_details(struct strbuf *buf, struct control *c,
                 e->ahead);
 }
 
+/* That its gang is above its queue's share whenever it runs. */
+static void put_oversize(struct strbuf *buf, const struct waiting *waiting,
+                         bool runs)
+{
+    const struct sched_oversize *o = &waiting->oversize;
+
+    if (!waiting->is_oversize) {
+        return;
+    }
+    strbuf_addf(buf,
+                "%s gang of %u %s %.4g%% of pool %.*s, and its queue may keep "
+                "%.4g%% while others want their shares: it %s preempted for "
+                "them, whole, ",
+                runs ? "Its" : "When its", o->member_count,
+                runs ? "has" : "starts it has", o->part * 100, STR_ARG(o->pool),
+                o->kept * 100, runs ? "may be" : "may then be");
+    if (o->lifetime_ms > 0) {
+        strbuf_addf(buf, "%" PRId64 " s after its start. A longer lifetime",
+                    o->lifetime_ms / MILLI);
+    } else {
+        strbuf_add_text(buf, "at any time. A lifetime");
+    }
+    strbuf_add_text(buf, " (annotation berth.dev/lifetimeSeconds) keeps it "
+                         "running for so long.\n");
+}
+
 static void put_waiting(struct strbuf *buf, struct control *c,
                         const struct waiting *waiting)
 {
@@ -338,6 +364,7 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
     } else {
         put_waiting(buf, c, waiting);
     }
+    put_oversize(buf, waiting, view.has_run);
 }
 
 void explain_answer(struct control *c, struct command *command)

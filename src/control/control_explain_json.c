@@ -176,5 +176,14 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
         put_json_share(buf, c, &e);
         waiting_put_json(buf, c, waiting);
     }
+    if (waiting->is_oversize) {
+        const struct sched_oversize *o = &waiting->oversize;
+        strbuf_add_text(buf, ",\"oversize\":{");
+        explain_put_json_member(buf, "pool", o->pool);
+        strbuf_addf(buf,
+                    ",\"part\":%.12g,\"kept\":%.12g,\"members\":%u,"
+                    "\"lifetimeMs\":%" PRId64 "}",
+                    o->part, o->kept, o->member_count, o->lifetime_ms);
+    }
     strbuf_add_char(buf, '}');
 }

@@ -46,6 +46,15 @@ struct held_share {
     double actual, due;
 };
 
+/* Whether the gang that a victim was asked about last is larger than its
+ * queue's share. */
+struct held_gang {
+    uint64_t form_no; /* as above */
+    uint32_t gang;
+    bool is_oversize;
+    struct sched_oversize oversize;
+};
+
 struct control {
     struct control_config config;
     enum control_state state;
@@ -89,8 +98,8 @@ struct control {
     VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
     size_t unchecked_first;
     VEC(uint32_t) fresh_members; /* of gangs; their place in them is unsure */
-    uint64_t trim_seq;    /* records before it may go; 0: none */
-    uint64_t trimmed_seq; /* where the last trim stopped */
+    uint64_t trim_seq;           /* records before it may go; 0: none */
+    uint64_t trimmed_seq;        /* where the last trim stopped */
     uint32_t exchange_no, session_no;
     uint64_t stepped_ns;
     uint64_t retry_ns; /* no decisions before, after a failed append */
@@ -108,6 +117,7 @@ struct control {
     struct flight *flight; /* owned, or by the log at the end */
     struct arena scratch;
     struct held_share held_shares[HELD_SHARES_MAX]; /* by queue and pool */
+    struct held_gang held_gang;
 
     pthread_mutex_t metrics_mutex;
     struct control_metrics metrics; /* the leader's */

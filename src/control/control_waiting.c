@@ -24,6 +24,7 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
             pools_explain_lending(c->pools, job, c->now_ms, &w->why, arena,
                                   &w->lenders, &w->lender_count);
     }
+    w->is_oversize = pools_gang_is_oversize(c->pools, job, &w->oversize);
 }
 
 void admissions_answer(struct control *c, struct command *command)

@@ -308,6 +308,10 @@ enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
 /* The members of its gang that wait, in order; in the arena. */
 uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);
+/* Whether a job's gang is larger than its queue's share (sched.h); false while
+ * its shard is planned. */
+bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
+                            struct sched_oversize *ret_oversize);
 /* How a queue stands in a pool. */
 void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);

@@ -113,6 +113,16 @@ uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
     return jobs;
 }
 
+bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
+                            struct sched_oversize *ret_oversize)
+{
+    if (!pools->is_mapped) {
+        return sched_gang_is_oversize(first_of(pools), job, ret_oversize);
+    }
+    const struct shard *shard = ask(pools, &job);
+    return shard && sched_gang_is_oversize(shard->sched, job, ret_oversize);
+}
+
 bool pools_job_admission(const struct pools *pools, uint32_t job,
                          struct sched_admission *ret_admission)
 {

@@ -732,6 +732,22 @@ struct sched_pool_stats {
 /* How a queue stands in the pool policy.pools[pool_index]. */
 void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);
+/* A gang that is a larger part of a pool than its queue can keep there. */
+struct sched_oversize {
+    struct str pool;       /* borrowed until the state changes */
+    double part;           /* of the pool: what of it runs or starts at once */
+    double kept;           /* of the pool: its queue's, whoever wants more */
+    int64_t lifetime_ms;   /* the shortest of its members */
+    uint32_t member_count; /* that are `part` */
+};
+
+/* Whether the gang of a job is so large that its queue is above its share
+ * whenever it runs, in each pool where it may: it is then preempted for
+ * fairness (model.md 6.6 d) once its lifetime has passed and others want
+ * theirs.  Told of the pool where that is least so.  False for jobs without a
+ * gang, and for what is not preempted so. */
+bool sched_gang_is_oversize(struct sched *sched, uint32_t job,
+                            struct sched_oversize *ret_oversize);
 /* The applications of a queue, by submission and id, in the arena; their
  * number. */
 uint32_t sched_applications(const struct sched *sched, uint32_t queue,

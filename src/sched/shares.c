@@ -150,8 +150,8 @@ struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
     return shares;
 }
 
-bool share_is_over(const struct sched *sched, uint32_t pool,
-                   const struct share *share)
+double share_kept(const struct sched *sched, uint32_t pool,
+                  const struct share *share)
 {
     int index = sched->pools.items[pool].policy_index;
     double protected_fraction =
@@ -160,5 +160,11 @@ bool share_is_over(const struct sched *sched, uint32_t pool,
                         FRACTION_ONE_PPM;
     double due = share->fair > share->adjusted ? share->fair : share->adjusted;
 
-    return share->actual > protected_fraction * due * (1 + SLACK);
+    return protected_fraction * due;
+}
+
+bool share_is_over(const struct sched *sched, uint32_t pool,
+                   const struct share *share)
+{
+    return share->actual > share_kept(sched, pool, share) * (1 + SLACK);
 }

@@ -834,6 +834,9 @@ void queues_fini(struct sched *sched);
  * order; the array lives in `arena`. */
 struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
                         uint32_t *ret_count);
+/* The part of a pool that a queue may keep, whoever wants more. */
+double share_kept(const struct sched *sched, uint32_t pool,
+                  const struct share *share);
 /* Whether a queue has more than its protected share. */
 bool share_is_over(const struct sched *sched, uint32_t pool,
                    const struct share *share);

@@ -1,0 +1,133 @@
+/*
+ * A gang that is larger than its queue's share is told so: while it waits,
+ * while it runs, and when it is preempted for that.
+ */
+#include "leader_stage.h"
+#include "unit.h"
+
+enum { GANG = 6 };
+
+/* A gang of 6 of the 10 nodes' cores in queue `q`, which another queue of the
+ * same weight competes with. */
+struct crowd {
+    struct stage *stage;
+    struct job_id gang[GANG];
+};
+
+static void begin(struct crowd *crowd, struct stage_job like)
+{
+    struct stage_job jobs[GANG];
+
+    crowd->stage = stage_begin(10);
+    stage_queue(crowd->stage, "other");
+    for (uint32_t i = 0; i < GANG; i++) {
+        jobs[i] = like;
+        jobs[i].gang = "g";
+        jobs[i].gang_cardinality = GANG;
+        jobs[i].cpu_milli = 10000;
+    }
+    stage_do(crowd->stage, stage_submit_command(crowd->stage, "q", jobs, GANG));
+    for (uint32_t i = 0; i < GANG; i++) {
+        crowd->gang[i] = crowd->stage->answer->submit.items[i].ret_job;
+    }
+}
+
+static void crowd_out(struct crowd *crowd)
+{
+    for (uint32_t i = 0; i < 10; i++) {
+        (void)stage_submit(crowd->stage, "other",
+                           (struct stage_job){.cpu_milli = 10000});
+    }
+}
+
+static const struct command *explain(struct crowd *crowd)
+{
+    struct command *command = command_create(COMMAND_EXPLAIN);
+
+    command->explain.job = crowd->gang[0];
+    stage_do(crowd->stage, command);
+    assert_int_equal(crowd->stage->answer->result, COMMAND_OK);
+    return crowd->stage->answer;
+}
+
+static bool says(struct str text, const char *part)
+{
+    auto_mem char *copy = str_dup(text);
+
+    return strstr(copy, part) != NULL;
+}
+
+static void it_is_told_and_preempted_with_the_reason(void **state)
+{
+    struct crowd crowd;
+
+    (void)state;
+    begin(&crowd, (struct stage_job){0});
+    struct stage *stage = crowd.stage;
+    stage_settle(stage);
+    assert_false(says(explain(&crowd)->explain.text, "lifetime"));
+    /* Others want their half. */
+    crowd_out(&crowd);
+    const struct command *answer = explain(&crowd);
+    assert_true(says(answer->explain.text,
+                     "Its gang of 6 has 60% of pool default, and its queue "
+                     "may keep 50% while others want their shares: it may be "
+                     "preempted for them, whole, at any time. A lifetime "
+                     "(annotation berth.dev/lifetimeSeconds) keeps it running "
+                     "for so long.\n"));
+    assert_true(says(answer->explain.json,
+                     "\"oversize\":{\"pool\":\"default\",\"part\":0.6,"
+                     "\"kept\":0.5"));
+    stage_pass(stage, 5000);
+    uint32_t told_count = 0;
+    for (uint32_t i = 0; i < GANG; i++) {
+        auto_mem char *why = stage_preemption(stage, crowd.gang[i]);
+        assert_string_not_equal(why, "");
+        told_count += strstr(why, "its gang alone has 60.00%: a lifetime "
+                                  "(berth.dev/lifetimeSeconds) would keep "
+                                  "it") != NULL;
+    }
+    assert_true(told_count > 0);
+    assert_true(stage_is_made_again(stage, NULL));
+    stage_end(stage);
+}
+
+static void it_is_told_while_it_waits_again(void **state)
+{
+    struct crowd crowd;
+
+    (void)state;
+    begin(&crowd, (struct stage_job){.is_requeue_preempted = true});
+    stage_settle(crowd.stage);
+    crowd_out(&crowd);
+    stage_pass(crowd.stage, 5000);
+    assert_true(says(explain(&crowd)->explain.text,
+                     "When its gang of 6 starts it has 60% of pool default, "
+                     "and its queue may keep 50% while others want their "
+                     "shares: it may then be preempted for them, whole, at any "
+                     "time."));
+    stage_end(crowd.stage);
+}
+
+static void what_is_not_preempted_is_not_told(void **state)
+{
+    struct crowd crowd;
+
+    (void)state;
+    begin(&crowd, (struct stage_job){.priority_class = "armada-default"});
+    stage_settle(crowd.stage);
+    crowd_out(&crowd);
+    assert_false(says(explain(&crowd)->explain.text, "lifetime"));
+    stage_end(crowd.stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_told_and_preempted_with_the_reason),
+        TEST(it_is_told_while_it_waits_again),
+        TEST(what_is_not_preempted_is_not_told),
+    };
+
+    return RUN_TESTS(tests);
+}
