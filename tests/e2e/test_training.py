@@ -99,7 +99,8 @@ class Training(unittest.TestCase):
         over = {"SUCCEEDED", "FAILED", "CANCELLED", "PREEMPTED"}
         harness.wait_for(
             "all pods have ended",
-            lambda: all(one["state"] in over for one in self.jobs(job_set)),
+            lambda: all(one.get("state") in over
+                        for one in self.jobs(job_set)),
             GONE_SECONDS_MAX)
 
 
