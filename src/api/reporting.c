@@ -1,5 +1,6 @@
 /* schedulerobjects.SchedulerReporting (armada-api.md 1.10). */
 #include "api/handlers.h"
+#include "api/last_run.h"
 #include "api/state.h"
 #include "armada/scheduler_reporting.pb-c.h"
 #include "wire/field.h"
@@ -32,7 +33,10 @@ static void on_job_report(struct command *command, void *ctx)
     if (command->result == COMMAND_NOT_FOUND) {
         reply_text(call, command->result_text);
     } else if (!api_call_fail_command(call, command, "Failed to make report")) {
-        reply_text(call, command->explain.text);
+        auto_strbuf text = {0};
+        strbuf_add_str(&text, command->explain.text);
+        last_run_put(call, command->explain.job, &text, NULL);
+        reply_text(call, strbuf_str(&text));
     }
     command_destroy(command);
 }

@@ -100,6 +100,21 @@ const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp)
     return arena_strdup(&cli->arena, str_of(text));
 }
 
+const char *cli_first_line(struct cli *cli, const char *text)
+{
+    enum { BYTES_MAX = 60 };
+    size_t length = strcspn(text, "\n");
+
+    if (length <= BYTES_MAX) {
+        return arena_strdup(&cli->arena, str_make(text, length));
+    }
+    length = BYTES_MAX - strlen("...");
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    return cli_format(cli, "%.*s...", (int)length, text);
+}
+
 enum cli_exit cli_exit_of(enum rpc_code code)
 {
     switch (code) {

@@ -11,37 +11,35 @@ static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
                                        "STATE",    "PRIORITY", "SUBMITTED",
                                        "EXECUTOR", "NODE",     "REASON"};
 
-/* The first line, cut between characters where a table would get too wide. */
-static const char *short_reason(struct cli *cli, const char *reason)
+/* What a table has room for of why a job stands as it does. */
+static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
+                             bool waits)
 {
-    enum { BYTES_MAX = 60 };
-    size_t length = strcspn(reason, "\n");
-
-    if (length <= BYTES_MAX) {
-        return arena_strdup(&cli->arena, str_make(reason, length));
+    if (job->promised_start) {
+        return cli_format(cli, "starts by %s",
+                          cli_time(cli, job->promised_start));
     }
-    length = BYTES_MAX - strlen("...");
-    while (length > 0 && ((unsigned char)reason[length] & 0xc0) == 0x80) {
-        length--;
-    }
-    return cli_format(cli, "%.*s...", (int)length, reason);
+    return waits && job->run_count > 0 && !*job->reason
+               ? cli_format(cli, "waits again after %u run%s", job->run_count,
+                            job->run_count == 1 ? "" : "s")
+               : cli_first_line(cli, job->reason);
 }
 
 static void add_row(struct cli *cli, struct table *table,
                     const Berth__Api__JobSummary *job)
 {
+    bool waits = job->state == API__JOB_STATE__QUEUED;
+
     table_add(table, job->job_id);
     table_add(table, job->queue);
     table_add(table, job->job_set);
     table_add(table, states_name(job->state));
     table_addf(table, "%u", job->priority);
     table_add(table, cli_time(cli, job->submitted));
-    table_add(table, job->executor);
-    table_add(table, job->node);
-    table_add(table, job->promised_start
-                         ? cli_format(cli, "starts by %s",
-                                      cli_time(cli, job->promised_start))
-                         : short_reason(cli, job->reason));
+    /* Where it ran last is not where it is. */
+    table_add(table, waits ? "" : job->executor);
+    table_add(table, waits ? "" : job->node);
+    table_add(table, reason_of(cli, job, waits));
 }
 
 /* What is wanted and what has come. */

@@ -188,6 +188,10 @@ char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
 /* A time in UTC, as in 2026-01-31T12:00:00Z; "" for NULL.  In the arena. */
 const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
 
+/* The first line of a text, cut between characters where a table would get too
+ * wide.  In the arena. */
+const char *cli_first_line(struct cli *cli, const char *text);
+
 /* Texts under a name, all borrowed. */
 struct cli_names {
     char **items;

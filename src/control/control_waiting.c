@@ -56,6 +56,22 @@ static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
 
 /* Text. */
 
+/* A gang may need more than any node has at all. */
+static bool is_beyond_nodes(const struct waiting *waiting)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t most = 0;
+        for (uint32_t i = 0; i < waiting->kind_count; i++) {
+            int64_t has = waiting->kinds[i].capacity.v[r];
+            most = has > most ? has : most;
+        }
+        if (waiting->need.missing.v[r] > most) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void put_room(struct strbuf *buf, const struct control *c,
                      const struct sched_need *need)
 {
@@ -153,6 +169,11 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
                       const struct waiting *waiting)
 {
     put_need(buf, c, &waiting->need);
+    if (waiting->need.kind == SCHED_NEED_ROOM && waiting->kind_count > 0 &&
+        waiting->left_out_count == 0 && is_beyond_nodes(waiting)) {
+        strbuf_add_text(buf, "That is more than any node has: so much must "
+                             "become free on several, for all of its gang.\n");
+    }
     if (waiting->kind_count) {
         strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");
     }

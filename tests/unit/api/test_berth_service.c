@@ -130,6 +130,72 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
     fixture_fini(&f);
 }
 
+/* What a leader says of a job that waits. */
+static void answer_explain(struct fixture *fixture, struct command *command)
+{
+    (void)fixture;
+    if (command->kind == COMMAND_EXPLAIN) {
+        command->explain.text = STR("It waits.\n");
+        command->explain.json = STR("{\"reason\":\"capacity\"}");
+    }
+}
+
+static Berth__Api__ExplainJobResponse *explain(struct fixture *f, char *id)
+{
+    Berth__Api__ExplainJobRequest request =
+        BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
+
+    request.job_id = id;
+    return fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
+                        &berth__api__explain_job_response__descriptor);
+}
+
+static void job_that_waits_again_is_told_how_its_last_run_ended(void **state)
+{
+    static const struct event_scope scope = {
+        .queue = {"q", 1}, .job_set = {"s", 1}, .user = {"amy", 3}};
+    struct fixture f;
+    struct job_id job;
+    char *ids[JOBS];
+
+    (void)state;
+    fixture_init(&f);
+    f.on_exchange = answer_explain;
+    fixture_start(&f);
+    make_jobs(&f, ids);
+    assert_int_equal(job_id_parse(str_of(ids[0]), &job), 0);
+    assert_string_equal(explain(&f, ids[0])->text, "It waits.\n");
+    struct event events[] = {
+        {.type = EVENT_LEASED,
+         .created_ms = 1000,
+         .leased = {.executor_id = STR("cluster"),
+                    .node_name = STR("node"),
+                    .pool = STR("default")}},
+        {.type = EVENT_RUN_PREEMPTED,
+         .created_ms = 2000,
+         .preempted.reason = STR("for the \"share\" of others")},
+        {.type = EVENT_REQUEUED, .created_ms = 2000},
+    };
+    for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
+        events[i].job = job;
+        events[i].run = run_id_make(job, 0);
+        fixture_log(&f, &scope, &events[i]);
+    }
+    fixture_settle(&f);
+    Berth__Api__ExplainJobResponse *response = explain(&f, ids[0]);
+    assert_string_equal(
+        response->text,
+        "It waits.\nIt has run before: run 1, on node node of executor "
+        "cluster, was preempted at 1970-01-01T00:00:02.000Z: for the \"share\" "
+        "of others\n");
+    assert_string_equal(
+        response->json,
+        "{\"reason\":\"capacity\",\"lastRun\":{\"run\":1,\"node\":\"node\","
+        "\"executor\":\"cluster\",\"endedMs\":2000,\"how\":\"was preempted\","
+        "\"error\":\"for the \\\"share\\\" of others\"}}");
+    fixture_fini(&f);
+}
+
 static void backup_needs_files_and_its_permission(void **state)
 {
     Berth__Api__BackupRequest request = BERTH__API__BACKUP_REQUEST__INIT;
@@ -163,6 +229,7 @@ int main(void)
         TEST(jobs_are_listed_newest_first_in_pages),
         TEST(jobs_are_found_by_id_queue_and_state),
         TEST(job_that_the_leader_has_forgotten_is_explained_from_the_store),
+        TEST(job_that_waits_again_is_told_how_its_last_run_ended),
         TEST(backup_needs_files_and_its_permission),
     };
     return RUN_TESTS(tests);
