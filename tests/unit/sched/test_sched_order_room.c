@@ -1,0 +1,198 @@
+/* What a queue by states keeps free for whom: scenarios SA-08 and UM-04. */
+#include "order_fixture.h"
+
+/* Nodes `gpu`, which alone has the label, and `cpu`.  App1 is Running and asks
+ * for what only `gpu` could hold, when what runs there has ended at 60 s; then
+ * App2 asks for a driver that never ends. */
+struct sa08 {
+    uint32_t executor, driver;
+};
+
+static uint32_t ask_for(struct world *w, const char *app, int64_t cores,
+                        bool is_gpu, int64_t deadline_s)
+{
+    return world_submit(w, &(struct world_job){
+                               .queue = "Q",
+                               .application = app,
+                               .cores = cores,
+                               .priority_class = "fixed",
+                               .selector_key = is_gpu ? "gpu" : NULL,
+                               .selector_value = is_gpu ? "yes" : NULL,
+                               .deadline_s = deadline_s,
+                               .submitted_ms = w->job_count,
+                           });
+}
+
+static struct sa08 make_sa08(struct world *w, int64_t cpu_cores)
+{
+    struct sa08 sa;
+    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
+                                                      .cores = 10,
+                                                      .label_key = "gpu",
+                                                      .label_value = "yes"});
+
+    if (cpu_cores) {
+        world_node(w, &(struct world_node){"cpu", .cores = cpu_cores});
+    }
+    world_queue(w, "other", 1);
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 8,
+                                            .deadline_s = 60});
+    world_lease(w, busy, gpu, 0);
+    world_lease(w, ask_for(w, "App1", 1, false, 0), gpu, 0);
+    uint32_t e1 = ask_for(w, "App1", 1, false, 1);
+    world_lease(w, e1, gpu, 0);
+    world_end(w, e1);
+    assert_int_equal(order_state_of(w, "App1", 0), SCHED_APP_RUNNING);
+    sa.executor = ask_for(w, "App1", 9, true, 0);
+    sa.driver = ask_for(w, "App2", 1, false, 0);
+    return sa;
+}
+
+static void play_sa08(struct world *w, const struct sa08 *sa, bool starts)
+{
+    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(order_has_node(w, sa->executor));
+    assert_int_equal(order_has_node(w, sa->driver), starts);
+    assert_int_equal(order_state_of(w, "App2", 1),
+                     starts ? SCHED_APP_STARTING : SCHED_APP_ACCEPTED);
+}
+
+static void sa_08_starts_beside_what_waits(void **state)
+{
+    struct sa08 sa = make_sa08(*state, 4);
+
+    play_sa08(*state, &sa, true);
+}
+
+static void sa_08_does_not_take_what_is_waited_for(void **state)
+{
+    struct world *w = *state;
+    struct sa08 sa = make_sa08(w, 0);
+
+    play_sa08(w, &sa, false);
+    world_end(w, 0);
+    world_round(w, ROUND_BALANCE, 60 * SECOND);
+    assert_string_equal(world_node_of(w, sa.executor), "gpu");
+    assert_false(order_has_node(w, sa.driver));
+}
+
+/* A gang of another queue has the pool's reservation, on another node. */
+static void hold_for_other(struct world *w)
+{
+    world_node(w, &(struct world_node){.name = "big",
+                                       .cores = 20,
+                                       .label_key = "big",
+                                       .label_value = "yes"});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 20,
+                                            .selector_key = "big",
+                                            .selector_value = "yes",
+                                            .deadline_s = 90});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(order_has_node(w, busy));
+    world_submit(w, &(struct world_job){.queue = "other",
+                                        .priority_class = "fixed",
+                                        .cores = 18,
+                                        .selector_key = "big",
+                                        .selector_value = "yes"});
+    world_round(w, ROUND_BALANCE, 0);
+}
+
+static void sa_08_keeps_a_reservation_of_the_queue(void **state)
+{
+    struct world *w = *state;
+
+    hold_for_other(w);
+    struct sa08 sa = make_sa08(w, 0);
+    play_sa08(w, &sa, false);
+    struct sched_explanation why;
+    sched_explain(w->sched, sa.driver, 1, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_APP_NEED);
+    assert_true(str_equal(why.application, STR("App1")));
+    struct sched_need need; /* what is tried to explain changes nothing */
+    sched_explain_need(w->sched, sa.executor, 1, &why, &need);
+    sched_explain(w->sched, sa.driver, 1, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_APP_NEED);
+    /* It binds nobody but those of the queue that would start. */
+    uint32_t free_rider = world_submit(
+        w, &(struct world_job){.queue = "other", .priority_class = "fixed"});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, free_rider), "gpu");
+}
+
+static void sa_08_passes_a_reservation_of_the_queue(void **state)
+{
+    struct world *w = *state;
+
+    hold_for_other(w);
+    struct sa08 sa = make_sa08(w, 0);
+    /* What ends in time may take the room. */
+    world_end(w, sa.driver);
+    sa.driver = ask_for(w, "App3", 1, false, 50);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(order_has_node(w, sa.executor));
+    assert_string_equal(world_node_of(w, sa.driver), "gpu");
+}
+
+/* In a pool that reserves nothing the older one has its turn and no more. */
+static void sa_08_reserves_nothing_where_the_pool_does_not(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_ARMADA);
+    world_restart(w);
+    world_queue_by(w, "Q", &ORDER_BY_STATE);
+    struct sa08 sa = make_sa08(w, 0);
+    play_sa08(w, &sa, true);
+}
+
+/* UM-04: a pool of 10; Q has an application of 1 + 3, and `other` work that
+ * cannot be taken back, at most a fifth over its share. */
+static void um_04_leaves_room_for_later_stages(void **state)
+{
+    struct world *w = *state;
+    struct pool_policy *pool = &w->policy.pools[0];
+
+    pool->over_share_ppm = FRACTION_ONE_PPM / 5;
+    pool->cost_weights_ppm[CPU] = FRACTION_ONE_PPM;
+    pool->cost = COST_WEIGHTED_SUM;
+    world_restart(w);
+    world_queue_by(w, "Q", &ORDER_BY_STATE);
+    order_node(w, 10);
+    uint32_t d1 = ask_for(w, "App1", 1, false, 0);
+    world_submit_many(
+        w, &(struct world_job){.queue = "other", .priority_class = "fixed"},
+        20);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(order_has_node(w, d1));
+    assert_int_equal(world_running(w, "other"), 6);
+    for (int e = 0; e < 3; e++) {
+        ask_for(w, "App1", 1, false, 0);
+    }
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(world_running(w, "Q"), 4);
+    assert_int_equal(world_running(w, "other"), 6);
+    assert_int_equal(w->preempted_count, 0);
+}
+
+int main(void)
+{
+#define SCENARIO(name) \
+    cmocka_unit_test_setup_teardown(name, order_setup, world_teardown)
+    const struct CMUnitTest tests[] = {
+        SCENARIO(sa_08_starts_beside_what_waits),
+        SCENARIO(sa_08_does_not_take_what_is_waited_for),
+        SCENARIO(sa_08_keeps_a_reservation_of_the_queue),
+        SCENARIO(sa_08_passes_a_reservation_of_the_queue),
+        SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
+        SCENARIO(um_04_leaves_room_for_later_stages),
+    };
+
+    return RUN_TESTS(tests);
+}

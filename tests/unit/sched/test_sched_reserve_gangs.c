@@ -1,0 +1,202 @@
+/* Admitted gangs, and what is reserved for them. */
+#include <stdio.h>
+
+#include "reserve_fixture.h"
+
+static uint32_t submit_gang(struct world *w, const char *queue,
+                            const char *gang, uint32_t members, int64_t cores,
+                            int64_t deadline_s)
+{
+    return world_submit_many(w,
+                             &(struct world_job){.queue = queue,
+                                                 .priority_class = "fixed",
+                                                 .gang = gang,
+                                                 .cardinality = members,
+                                                 .cores = cores,
+                                                 .deadline_s = deadline_s,
+                                                 .submitted_ms = w->job_count},
+                             members);
+}
+
+/* Nodes of 4: 40, 50 and 60 s are how long they are full; the fourth is half
+ * free for ever. */
+static uint32_t make_gang_world(struct world *w, const char *label)
+{
+    static const char *const NAMES[] = {"n0", "n1", "n2", "n3"};
+    static const char *const VALUES[] = {"x", "y", "x", "y"};
+
+    for (uint32_t i = 0; i < 4; i++) {
+        world_node(
+            w, &(struct world_node){NAMES[i], .cores = 4, .label_key = label,
+                                    .label_value = label ? VALUES[i] : NULL});
+        uint32_t job = reserve_submit(w, "A", i == 3 ? 2 : 4,
+                                      i == 3 ? 0 : 40 + 10 * (int64_t)i, 0);
+        world_lease(w, job, i, 0);
+        (void)sched_job_started(w->sched, job);
+    }
+    return 4;
+}
+
+static void reserves_for_all_of_a_gang(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_gang(w, "H", "g", 3, 3, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(reserve_promise(w, gang), 60 * S);
+    /* On n3 there is room beside the gang, which does not use it. */
+    uint32_t beside = reserve_submit(w, "Z", 2, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, beside), "n3");
+    world_end(w, 0);
+    world_round(w, ROUND_BALANCE, 10 * S);
+    assert_true(reserve_passes(w, 1, 0, 0)); /* 4 - 3 are left on n0 */
+    assert_false(reserve_passes(w, 2, 0, 0));
+    world_end(w, 1);
+    world_end(w, 2);
+    world_round(w, ROUND_BALANCE, 20 * S);
+    assert_true(reserve_runs(w, gang) && reserve_runs(w, gang + 1) &&
+                reserve_runs(w, gang + 2));
+    assert_true(sched_is_consistent(w->sched));
+}
+
+static void reserves_within_one_value_of_the_gangs_label(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, "rack");
+    uint32_t gang =
+        world_submit_many(w,
+                          &(struct world_job){.queue = "H",
+                                              .priority_class = "fixed",
+                                              .gang = "g",
+                                              .cardinality = 2,
+                                              .cores = 3,
+                                              .uniformity = "rack"},
+                          2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(reserve_promise(w, gang), 60 * S); /* n0 and n2 */
+    world_end(w, 1);
+    assert_true(reserve_passes(w, 4, 0, 0)); /* n1 is not reserved */
+    assert_false(reserve_runs(w, gang));
+}
+
+/* A gang of `count` members, each a class of its own. */
+static uint32_t submit_motley_gang(struct world *w, uint32_t count)
+{
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t job = world_submit(w, &(struct world_job){
+                                           .queue = "H",
+                                           .priority_class = "fixed",
+                                           .gang = "g",
+                                           .cardinality = count,
+                                           .cores = 3,
+                                           .memory_gb = 1 + (int64_t)i,
+                                       });
+        first = i == 0 ? job : first;
+    }
+    return first;
+}
+
+static void reserves_for_a_gang_of_unlike_members(void **state)
+{
+    struct world *w = *state;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_motley_gang(w, 3);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(reserve_promise(w, gang), 60 * S);
+    world_end(w, 0);
+    world_end(w, 1);
+    world_end(w, 2);
+    world_round(w, ROUND_BALANCE, 20 * S);
+    assert_true(reserve_runs(w, gang) && reserve_runs(w, gang + 1) &&
+                reserve_runs(w, gang + 2));
+}
+
+/* To look at every node for every kind of member would hold all others up. */
+static void a_gang_of_too_many_kinds_gets_no_reservation(void **state)
+{
+    enum { NODES = 1400, KINDS = 400 };
+    static char names[NODES][8];
+    struct world *w = *state;
+
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(names[i], sizeof(names[i]), "m%u", i);
+        uint32_t node =
+            world_node(w, &(struct world_node){
+                              .name = names[i], .cores = 4, .memory_gb = 1000});
+        uint32_t job = reserve_submit(w, "A", 4, 60, 0);
+        world_lease(w, job, node, 0);
+    }
+    uint32_t gang = submit_motley_gang(w, KINDS);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(w->plan.decision_count == 0);
+    assert_false(reserve_runs(w, gang));
+    struct sched_admission admission;
+    assert_false(sched_job_admission(w->sched, gang, &admission));
+}
+
+static void a_gang_that_breaks_up_leaves_the_list(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission ignored;
+
+    make_gang_world(w, NULL);
+    uint32_t gang = submit_gang(w, "H", "g", 3, 3, 0);
+    uint32_t next = reserve_submit(w, "H", 3, 0, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(sched_job_admission(w->sched, gang, &ignored));
+    world_end(w, gang + 1);
+    assert_false(sched_job_admission(w->sched, gang, &ignored));
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(reserve_promise(w, next), 40 * S);
+}
+
+/* Where the queue's rate holds an admitted gang back, it holds back what stands
+ * behind it too, though a single job could start. */
+static void a_gang_waits_for_its_queues_rate(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "A",
+                               .priority_class = "fixed",
+                               .cores = 3,
+                               .deadline_s = 100,
+                               .gang = "g",
+                               .cardinality = 2,
+                               .minimum = 2};
+
+    w->policy.rate_per_queue =
+        (struct rate_limit){.rate_milli_per_s = 100, .burst = 3};
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 6});
+    world_node(w, &(struct world_node){"s", .cores = 1});
+    reserve_submit(w, "A", 2, 100, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t gang = world_submit_many(w, &member, 2);
+    uint32_t small = reserve_submit(w, "A", 1, 10, 0);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_promise(w, gang) > 0);
+    assert_true(reserve_runs(w, small));
+    uint32_t last = reserve_submit(w, "A", 1, 10, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(reserve_runs(w, last));
+    assert_true(reserve_promise(w, gang) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENARIO(reserves_for_all_of_a_gang),
+        SCENARIO(reserves_within_one_value_of_the_gangs_label),
+        SCENARIO(reserves_for_a_gang_of_unlike_members),
+        SCENARIO(a_gang_of_too_many_kinds_gets_no_reservation),
+        SCENARIO(a_gang_that_breaks_up_leaves_the_list),
+        SCENARIO(a_gang_waits_for_its_queues_rate),
+    };
+
+    return RUN_TESTS(tests);
+}

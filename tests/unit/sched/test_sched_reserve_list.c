@@ -1,0 +1,260 @@
+/* The list of admitted work: what is on it, what it takes (FL-17, FL-18), and
+ * what is said of it. */
+#include "reserve_fixture.h"
+
+/* FL-17's pool of 100, full: A has J of 10 with a lifetime, and `rest` more; B
+ * has what is left and waits for 10 more. */
+static uint32_t make_fl17(struct world *w, int64_t lifetime_s, int64_t rest,
+                          uint32_t *ret_waiting)
+{
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    w->policy.pools[0].cost_weights_ppm[CPU] = FRACTION_ONE_PPM;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 100});
+    uint32_t j = world_submit(w, &(struct world_job){.queue = "A",
+                                                     .cores = 10,
+                                                     .lifetime_s = lifetime_s});
+    reserve_submit(w, "A", rest, 0, 0);
+    reserve_submit(w, "B", 90 - rest, 0, 0);
+    world_lease(w, 0, 0, 0);
+    world_lease(w, 1, 0, 0);
+    world_lease(w, 2, 0, 0);
+    assert_int_equal(sched_job_started(w->sched, j), lifetime_s != INT64_MAX);
+    *ret_waiting = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 10, .lifetime_s = INT64_MAX});
+    return j;
+}
+
+static void fl_17_takes_what_is_older_than_its_lifetime(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, 30, 50, &waiting);
+
+    world_round(w, ROUND_BALANCE, 29 * S);
+    assert_true(reserve_runs(w, j));
+    assert_int_equal(reserve_promise(w, waiting), 30 * S);
+    assert_int_equal(w->plan.next_wake_ms, 30 * S);
+    world_round(w, ROUND_BALANCE, 30 * S);
+    assert_true(w->is_gone[j]);
+    assert_true(reserve_runs(w, waiting));
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
+}
+
+/* In a pool whose jobs preempt nothing (disablePreemption) what is less urgent
+ * is no room, nor what its queue has too much. */
+static void a_promise_counts_on_no_preemption_where_there_is_none(void **state)
+{
+    struct world *w = *state;
+
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t low = world_submit(w, &(struct world_job){.queue = "A",
+                                                       .priority_class = "low",
+                                                       .cores = 5,
+                                                       .deadline_s = 100});
+    uint32_t mid = world_submit(
+        w, &(struct world_job){.queue = "A", .cores = 5, .deadline_s = 50});
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, low) && reserve_runs(w, mid));
+    (void)sched_job_started(w->sched, low);
+    (void)sched_job_started(w->sched, mid);
+    uint32_t head =
+        world_submit(w, &(struct world_job){.queue = "H", .cores = 5});
+    sched_preemption_set(w->sched, true);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, low) && reserve_runs(w, mid) &&
+                !reserve_runs(w, head));
+    assert_int_equal(reserve_promise(w, head), 50 * S);
+    /* And where there is again, what was remembered is of no use. */
+    sched_preemption_set(w->sched, false);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, head));
+}
+
+static void fl_17_keeps_it_within_its_queues_share(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, 30, 35, &waiting);
+
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(reserve_runs(w, j));
+    assert_false(reserve_runs(w, waiting));
+}
+
+static void fl_18_never_takes_infinite_work_for_its_like(void **state)
+{
+    struct world *w = *state;
+    uint32_t waiting, j = make_fl17(w, INT64_MAX, 50, &waiting);
+
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(reserve_runs(w, j));
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 10, .priority_class = "high"});
+    world_round(w, ROUND_BALANCE, 101 * S);
+    assert_true(reserve_runs(w, urgent));
+    assert_true(w->is_gone[j]);
+}
+
+/* Model.md 2.16: what no longer fits anywhere goes back to its queue. */
+static void dismisses_what_cannot_start_any_more(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+    struct sched_admission ignored;
+
+    world_node(w, &(struct world_node){"n", .cores = 7});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_false(sched_job_admission(w->sched, bk.head, &ignored));
+    uint32_t next = reserve_submit(w, "Z", 7, 0, 0);
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(reserve_promise(w, next), 100 * S);
+    world_round(w, ROUND_BALANCE, 3);
+    assert_int_equal(w->plan.decision_count, 0);
+}
+
+static void more_urgent_work_does_not_wait_for_the_list(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+    uint32_t urgent = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 4});
+
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(reserve_runs(w, urgent));
+    uint32_t large = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 9});
+    struct sched_admission admission;
+    world_round(w, ROUND_BALANCE, 2);
+    assert_true(sched_job_admission(w->sched, large, &admission));
+    assert_true(sched_job_admission(w->sched, bk.head, &admission));
+}
+
+/* It would be sent back as soon as it is first, and let in again. */
+static void admits_nothing_that_no_empty_node_holds(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+    struct sched_admission ignored;
+    uint32_t large = world_submit(
+        w, &(struct world_job){
+               .queue = "Z", .priority_class = "high", .cores = 11});
+    uint32_t gang =
+        world_submit_many(w,
+                          &(struct world_job){.queue = "Z",
+                                              .priority_class = "high",
+                                              .cores = 6,
+                                              .gang = "g",
+                                              .cardinality = 2,
+                                              .minimum = 2},
+                          2);
+
+    for (int64_t now_ms = 1; now_ms < 5; now_ms++) {
+        world_round(w, ROUND_BALANCE, now_ms);
+        assert_int_equal(w->plan.decision_count, 0);
+        assert_false(sched_job_admission(w->sched, large, &ignored));
+        assert_false(sched_job_admission(w->sched, gang, &ignored));
+        assert_true(sched_job_admission(w->sched, bk.head, &ignored));
+    }
+}
+
+/* What is remembered of the nodes for one does not mislead for another. */
+static void takes_turns_at_being_first(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+
+    for (uint32_t i = 0; i < 5; i++) {
+        uint32_t urgent = world_submit(
+            w, &(struct world_job){
+                   .queue = "Z", .priority_class = "high", .cores = 7 + i % 3});
+        world_round(w, ROUND_BALANCE, i + 1);
+        world_round(w, ROUND_BALANCE, i + 1); /* now it is first */
+        assert_int_equal(reserve_promise(w, urgent), 100 * S);
+        assert_int_equal(reserve_promise(w, bk.head), 100 * S);
+        world_end(w, urgent);
+        world_round(w, ROUND_BALANCE, i + 1);
+        assert_int_equal(reserve_promise(w, bk.head), 100 * S);
+        assert_true(sched_is_consistent(w->sched));
+    }
+}
+
+static void says_what_is_promised_and_to_whom(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+    struct sched_explanation e;
+    uint32_t passed = reserve_submit(w, "Z", 4, 110, 0);
+
+    world_round(w, ROUND_BALANCE, 0);
+    sched_explain(w->sched, bk.head, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_RESERVED);
+    assert_int_equal(e.until_ms, 100 * S);
+    sched_explain(w->sched, passed, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_PASSED);
+    assert_int_equal(e.for_job, bk.head);
+    assert_int_equal(e.nodes_excluded[SCHED_EXCLUDED_RESERVED], 1);
+    uint32_t looks = 0;
+    assert_true(sched_has_place(w->sched, passed, &looks));
+    world_end(w, bk.head);
+    sched_explain(w->sched, passed, 0, &e);
+    assert_int_equal(e.wait, SCHED_WAIT_TURN);
+}
+
+/* What a checkpoint carries makes the same plans. */
+static void the_list_survives_a_restart(void **state)
+{
+    struct world *w = *state;
+    struct bk03 bk = reserve_bk03(w, 100);
+    uint32_t b = reserve_submit(w, "Z", 4, 0, 100);
+    auto_strbuf before = {0}, after = {0};
+
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(reserve_runs(w, b));
+    sched_job_yield(w->sched, bk.a, bk.head, true);
+    sched_history_pack(w->sched, &before);
+    struct sched *fresh = sched_create(&w->policy);
+    struct sched *old = w->sched;
+    w->sched = fresh;
+    world_forget_classes(w);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    for (uint32_t q = 0; q < 3; q++) {
+        world_queue(w, w->queue_names[q], 1);
+    }
+    for (uint32_t j = 0; j < w->job_count; j++) {
+        struct sched_job record = world_record(w, j);
+        sched_job_add(fresh, j, &record);
+        if (reserve_runs(w, j)) {
+            sched_job_lease(fresh, j, 0, 1000, 0, false);
+            sched_job_age_from(fresh, j, 0);
+        }
+    }
+    assert_int_equal(sched_history_unpack(fresh, strbuf_str(&before)), 0);
+    sched_history_pack(fresh, &after);
+    assert_true(str_equal(strbuf_str(&before), strbuf_str(&after)));
+    assert_int_equal(reserve_promise(w, bk.head), 100 * S);
+    world_end(w, bk.a);
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(reserve_runs(w, bk.head) && w->is_gone[b]);
+    sched_destroy(old);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SCENARIO(fl_17_takes_what_is_older_than_its_lifetime),
+        SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
+        SCENARIO(fl_17_keeps_it_within_its_queues_share),
+        SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
+        SCENARIO(dismisses_what_cannot_start_any_more),
+        SCENARIO(more_urgent_work_does_not_wait_for_the_list),
+        SCENARIO(admits_nothing_that_no_empty_node_holds),
+        SCENARIO(takes_turns_at_being_first),
+        SCENARIO(says_what_is_promised_and_to_whom),
+        SCENARIO(the_list_survives_a_restart),
+    };
+
+    return RUN_TESTS(tests);
+}
