@@ -65,8 +65,8 @@ void oracle_lease(struct oracle *o, int job, int node)
     }
 }
 
-/* A limit keeps all such work of the queue back, or of the application where
- * the queue goes by them. */
+/* A limit keeps all such work of the queue back that is for the same pools, or
+ * of the application where the queue goes by them. */
 static void pass_over_likes(struct oracle *o, int job)
 {
     const struct instance_job *b = &o->in->jobs[job];
@@ -76,7 +76,8 @@ static void pass_over_likes(struct oracle *o, int job)
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *a = &o->in->jobs[j];
         if (o->status[j] == WAITING && !a->gang && oracle_is_like(a, b) &&
-            a->queue == b->queue && (!is_by_apps || a->app == b->app)) {
+            a->queue == b->queue && a->pool == b->pool &&
+            (!is_by_apps || a->app == b->app)) {
             o->is_passed_over[j] = true;
         }
     }

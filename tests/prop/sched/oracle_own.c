@@ -29,6 +29,18 @@ static bool is_unmet(const struct oracle *o, int unit)
            (o->has_missed[unit] || is_left_out);
 }
 
+/* Whether a unit of an older application stands before one in their queue. */
+static bool stands_before(const struct oracle *o, int older, int unit)
+{
+    int queue = o->in->jobs[unit].queue;
+    int gap = oracle_level(o, older) - oracle_level(o, unit);
+
+    return gap && !o->in->queues[queue].is_class_ignored
+               ? gap > 0
+               : oracle_app_is_earlier(o, queue, o->in->jobs[older].app,
+                                       o->in->jobs[unit].app);
+}
+
 /* The first of them before a unit in its queue's order, or -1. */
 static int first_unmet(const struct oracle *o, int unit)
 {
@@ -36,24 +48,12 @@ static int first_unmet(const struct oracle *o, int unit)
 
     for (int j = 0; j < o->in->job_count; j++) {
         if (o->in->jobs[j].queue == o->in->jobs[unit].queue && is_unmet(o, j) &&
-            oracle_unit_before(o, j, unit) &&
+            stands_before(o, j, unit) &&
             (first < 0 || oracle_unit_before(o, j, first))) {
             first = j;
         }
     }
     return first;
-}
-
-/* Whether one that is admitted stands before a unit in their queue's order. */
-static bool stands_before(const struct oracle *o, int admitted, int unit)
-{
-    int queue = o->in->jobs[unit].queue;
-    int gap = oracle_level(o, admitted) - oracle_level(o, unit);
-
-    return gap && !o->in->queues[queue].is_class_ignored
-               ? gap > 0
-               : oracle_app_is_earlier(o, queue, o->in->jobs[admitted].app,
-                                       o->in->jobs[unit].app);
 }
 
 /* When the plan admitted a unit. */
