@@ -257,7 +257,11 @@ enum limit_answer limits_answer(const struct limit_question *question)
          limits->infinite_floor > limits_over_share(limits) * (1 + SLACK))) {
         return LIMIT_OVER_SHARE;
     }
-    return question->charge > limits->budget_left ? LIMIT_BUDGET : LIMIT_NONE;
+    /* What costs nothing is never limited, also where more is booked than was
+     * asked for: those who made way held what their queue has most of. */
+    return question->charge > 0 && question->charge > limits->budget_left
+               ? LIMIT_BUDGET
+               : LIMIT_NONE;
 }
 
 int64_t limits_when(const struct limit_question *question, int64_t half_ms,

@@ -1,7 +1,22 @@
 /* Readings of the rules about limits, flows, several pools and stages of
  * applications that the oracle of tests/prop/sched and the planner once
  * differed about. */
+#include "sched/limits.h"
 #include "world_fixture.h"
+
+/* Work of lifetime 0 is never limited (model.md 2.7), nor is any within the
+ * share, whatever was booked beyond the budget by then. */
+static void what_costs_nothing_needs_no_budget(void **state)
+{
+    const struct limits limits = {
+        .over_share_ppm = POLICY_OFF, .budget_max = 10, .budget_left = -1};
+    struct limit_question question = {.limits = &limits};
+
+    (void)state;
+    assert_int_equal(limits_answer(&question), LIMIT_NONE);
+    question.charge = 1;
+    assert_int_equal(limits_answer(&question), LIMIT_BUDGET);
+}
 
 /* A node that is to show that it no longer fails takes one job (model.md
  * 6.10b), be it of a gang that has its nodes whole. */
@@ -207,6 +222,7 @@ static void what_nothing_binds_is_admitted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        SCENARIO(what_costs_nothing_needs_no_budget),
         SCENARIO(a_group_puts_one_pod_on_a_node_on_trial),
         SCENARIO(a_flow_ties_with_what_another_would_have),
         SCENARIO(what_starts_in_one_pool_starts_in_no_other),
