@@ -30,6 +30,7 @@ void pools_destroy(struct pools *pools)
     VEC_FREE(&pools->looked);
     intern_destroy(pools->names);
     places_fini(pools);
+    outs_fini(pools);
     quotas_fini(pools);
     pools_pending_fini(pools);
     router_kinds_fini(pools);

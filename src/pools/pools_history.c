@@ -177,7 +177,7 @@ static void unpack_guests(struct pools *pools, struct shard *shard,
     for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
         uint32_t job = unpack_job(pools, reader, by_id);
         if (!reader->is_bad && pools->places.items[job].node == NONE) {
-            job_move(pools, job, shard);
+            job_lend(pools, job, shard);
             VEC_PUSH(&shard->guests, job);
         }
     }

@@ -30,10 +30,13 @@ void job_recall_home(struct pools *pools, uint32_t job)
     if (job_home(pools, job) == shard) {
         return;
     }
+    if (!shard->is_busy && !pools->places.items[job].is_chosen) {
+        job_send_home(pools, job);
+        return;
+    }
+    out_recall(pools, job);
     if (shard->is_busy) {
         VEC_PUSH(&shard->strays, job);
-    } else if (!pools->places.items[job].is_chosen) {
-        job_send_home(pools, job);
     } else {
         VEC_PUSH(&shard->guests, job); /* its lease may be told next */
     }
@@ -90,6 +93,9 @@ void gang_recall(struct pools *pools, uint32_t gang)
          job = next) {
         next = pools->places.items[job].mate_next;
         if (pools->places.items[job].node == NONE) {
+            if (job_is_foreign(pools, job, job_home(pools, job))) {
+                out_over(pools, job); /* it is where its gang runs now */
+            }
             job_recall_home(pools, job);
         }
     }
@@ -164,6 +170,31 @@ static void tell_truce(struct pools *pools, uint32_t job,
     job_tell(pools, job, &delta);
 }
 
+/* It leaves its shard for another; what is out goes on asking at home. */
+static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
+                          const struct sched_job *held)
+{
+    const struct place *place = job_place(pools, job);
+    struct sched *from = shard_of(pools, job)->sched;
+    struct sched_job record = *held;
+    bool is_lent = place->is_out && !place->is_foreign;
+
+    record.is_back = place->is_out && place->is_foreign &&
+                     to == home_of_name(pools, place->name);
+    if (is_lent) {
+        sched_job_lend(from, place->local);
+    } else {
+        sched_job_remove(from, place->local);
+    }
+    job_give(pools, job);
+    job_enter(pools, job, to, &record);
+    if (record.is_back) {
+        out_end(pools, job);
+    } else if (!is_lent) {
+        out_over(pools, job);
+    }
+}
+
 void job_move(struct pools *pools, uint32_t job, struct shard *to)
 {
     struct place *place = job_place(pools, job);
@@ -194,9 +225,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     } else {
         quotas_count(pools, place, -1);
     }
-    sched_job_remove(from->sched, place->local);
-    job_give(pools, job);
-    job_enter(pools, job, to, held);
+    change_shards(pools, job, to, held);
     tell_memory(pools, job, &memory);
     if (has_truce) {
         tell_truce(pools, job, &truce);
@@ -227,6 +256,16 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     if (place->gang != NONE) {
         gang_anchor(pools, place->gang, to);
     }
+}
+
+void job_lend(struct pools *pools, uint32_t job, struct shard *to)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (!place->is_foreign && to != shard_of(pools, job)) {
+        out_begin(pools, job);
+    }
+    job_move(pools, job, to);
 }
 
 void job_send_home(struct pools *pools, uint32_t job)

@@ -166,8 +166,8 @@ const void *job_copy(const void *from, struct arena *arena)
     return record;
 }
 
-static void apply_add(struct pools *pools, struct shard *shard,
-                      const struct delta *delta)
+void apply_add(struct pools *pools, struct shard *shard,
+               const struct delta *delta)
 {
     struct sched_job record = *(const struct sched_job *)delta->record;
 
@@ -258,6 +258,7 @@ void pools_job_remove(struct pools *pools, uint32_t job)
     pools->news_count++;
     struct place *place = job_place(pools, job);
     bool was_leased = place->node != NONE;
+    out_over(pools, job);
     job_tell(pools, job, &delta);
     job_give(pools, job);
     if (was_leased) {
@@ -323,6 +324,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     if (shard_of(pools, job) != shard) {
         gang_follow(pools, job, shard);
     }
+    out_over(pools, job);
     struct place *place = job_place(pools, job);
     job_count_waiting(pools, place, -1);
     delta.node = node;

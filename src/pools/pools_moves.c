@@ -69,7 +69,7 @@ static bool go_out(struct pools *pools, const struct move *move)
          pools->gangs.items[place->gang].leased_count > 0)) {
         return false;
     }
-    job_move(pools, move->job, to);
+    job_lend(pools, move->job, to);
     VEC_PUSH(&to->guests, move->job);
     return true;
 }
@@ -145,7 +145,7 @@ void pools_plan_forget(struct pools *pools, uint32_t index)
     moves_clear(pools, shard);
 }
 
-void pools_guests_reset(struct pools *pools)
+void guests_send_home(struct pools *pools)
 {
     for (size_t i = 0; i < pools->shards.count; i++) {
         struct shard *shard = pools->shards.items[i];
@@ -158,7 +158,17 @@ void pools_guests_reset(struct pools *pools)
             }
         }
         shard->guests.count = 0;
-        moves_clear(pools, shard);
+    }
+}
+
+void pools_guests_reset(struct pools *pools)
+{
+    guests_send_home(pools);
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        struct shard *shard = pools->shards.items[i];
+        if (shard && !shard->is_busy) {
+            moves_clear(pools, shard);
+        }
     }
     for (size_t job = 0; job < pools->places.count; job++) {
         pools->places.items[job].try_count = 0;

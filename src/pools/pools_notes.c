@@ -217,8 +217,8 @@ void pools_job_reprioritise(struct pools *pools, uint32_t job,
     job_tell(pools, job, &delta);
 }
 
-static void apply_application(struct pools *pools, struct shard *shard,
-                              const struct delta *delta)
+void apply_application(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
 {
     (void)pools;
     sched_job_application(shard->sched, delta->job, delta->text, delta->flag);
@@ -236,6 +236,9 @@ void pools_job_application(struct pools *pools, uint32_t job, struct str id,
     delta.text = id;
     delta.flag = has_stateaware_off;
     job_tell(pools, job, &delta);
+    if (pools->places.items[job].is_out) {
+        out_ask(pools, job, id, has_stateaware_off);
+    }
 }
 
 static void apply_ended(struct pools *pools, struct shard *shard,

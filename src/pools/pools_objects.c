@@ -264,6 +264,7 @@ void pools_pool_set(struct pools *pools, const struct pool_record *record)
     if (!pools->is_mapped) {
         router_begin(pools);
     }
+    guests_send_home(pools); /* while it is where they came from */
     pools->news_count++;
     size_t at = object_place(pools, record->name, &is_there);
     struct shard *shard = NULL;
@@ -309,6 +310,7 @@ void pools_pool_delete(struct pools *pools, struct str name)
     }
     struct shard *shard = pools->shards.items[pools->objects.items[at]];
     size_t after = pools->records.count - 1 - at;
+    guests_send_home(pools); /* likewise */
     pools->news_count++;
     memmove(pools->objects.items + at, pools->objects.items + at + 1,
             after * sizeof(*pools->objects.items));

@@ -58,6 +58,14 @@ struct place {
     uint32_t is_going : 1;  /* handed out by a plan that may yet be forgotten */
     uint32_t is_chosen : 1; /* a lease of it is told next, if the plan stands */
     uint32_t try_count : 4; /* lenders that had no place for it */
+    uint32_t is_out : 1;    /* see struct out */
+};
+
+/* A borrower that waits in a lender's shard: its application at home knows of
+ * it until it is back, starts or ends. */
+struct out {
+    uint32_t job;
+    char *application; /* owned; "" where its queue goes by none */
 };
 
 /* A gang is where its leased members are, else at home. */
@@ -175,6 +183,8 @@ struct pools {
     VEC(const struct pool_record *) records; /* theirs */
     struct intern *names;                    /* of pools; 0: "" */
     VEC(struct place) places;                /* by job */
+    VEC(struct out) outs;                    /* in no order ... */
+    struct map out_map;                      /* ... their places, by job */
     VEC(struct mates) gangs;
     VEC(uint32_t) spare_gangs;
     struct map gang_map;
@@ -286,6 +296,9 @@ bool job_is_foreign(const struct pools *pools, uint32_t job,
 /* A job waits, or is leased, in another shard from now on, or in the same if
  * that is to be told of it anew; the one that it is in is not being planned. */
 void job_move(struct pools *pools, uint32_t job, struct shard *to);
+/* A job goes to wait in a lender's shard, and asks its application at home as
+ * before. */
+void job_lend(struct pools *pools, uint32_t job, struct shard *to);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
 /* What waits of a job's gang where it does, and the job, go to the shard where
@@ -352,6 +365,31 @@ void guests_settle(struct pools *pools, struct shard *shard);
 void moves_clear(struct pools *pools, struct shard *shard);
 /* All borrowers that wait go home, and nobody remembers where they were. */
 void pools_guests_reset(struct pools *pools);
+/* Those that wait with lenders are at home again; what is being planned keeps
+ * its own. */
+void guests_send_home(struct pools *pools);
+
+/* A job comes to a shard, with its application. */
+apply_fn apply_add;
+/* What a job's application is. */
+apply_fn apply_application;
+
+/* pools_out.c */
+
+/* A job that waits at home is about to be lent. */
+void out_begin(struct pools *pools, uint32_t job);
+/* It would be home again, but that its shard cannot let it go yet. */
+void out_recall(struct pools *pools, uint32_t job);
+/* It is home again. */
+void out_end(struct pools *pools, uint32_t job);
+/* If it is out, it will not be back as it was: it starts or ends, or is
+ * elsewhere at home. */
+void out_over(struct pools *pools, uint32_t job);
+/* Its queue goes by applications by now, and this is its own. */
+void out_ask(struct pools *pools, uint32_t job, struct str application,
+             bool has_stateaware_off);
+/* Free what is kept of them. */
+void outs_fini(struct pools *pools);
 
 /* pools_ask.c */
 

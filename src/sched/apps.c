@@ -103,15 +103,45 @@ static uint32_t app_find(const struct sched *sched, uint32_t queue,
     return at;
 }
 
+/* Guests. */
+
+enum sched_app_state app_state_shown(const struct app *app,
+                                     enum sched_app_state state)
+{
+    bool is_at_rest = state == SCHED_APP_NEW || state == SCHED_APP_COMPLETING ||
+                      state == SCHED_APP_COMPLETED;
+
+    return app->guest_count && is_at_rest
+               ? app_state_after(state, APP_ASKED, 1, 0)
+               : state; /* others do not change as somebody asks */
+}
+
+/* Whether it begins anew with its guests. */
+static bool is_theirs(const struct app *app)
+{
+    return app->guest_count > 0 &&
+           (app->state == SCHED_APP_NEW || app->state == SCHED_APP_COMPLETED);
+}
+
+int64_t app_submitted_ms(const struct app *app)
+{
+    return is_theirs(app) ? app->guest_submitted_ms : app->submitted_ms;
+}
+
+static struct key128 first_of(const struct app *app)
+{
+    return is_theirs(app) ? app->guest_first.v : app->first.v;
+}
+
 bool app_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct app *x = app_at(context, a);
     const struct app *y = app_at(context, b);
 
-    if (x->submitted_ms != y->submitted_ms) {
-        return x->submitted_ms < y->submitted_ms;
+    if (app_submitted_ms(x) != app_submitted_ms(y)) {
+        return app_submitted_ms(x) < app_submitted_ms(y);
     }
-    int c = key128_compare(x->first.v, y->first.v);
+    int c = key128_compare(first_of(x), first_of(y));
     return c != 0 ? c < 0 : str_compare(id_of(x), id_of(y)) < 0;
 }
 
@@ -185,6 +215,13 @@ static void unchain_timer(struct sched *sched, uint32_t index)
     timers->count--;
 }
 
+static struct seq *ready_seq(struct app_queue *queue, const struct app *app)
+{
+    return app_state_shown(app, app->state) == SCHED_APP_ACCEPTED
+               ? &queue->accepted
+               : &queue->going;
+}
+
 /* Take an application out of the seqs and chains of its queue while it
  * changes, and put it back. */
 static void app_detach(struct sched *sched, uint32_t index)
@@ -193,9 +230,7 @@ static void app_detach(struct sched *sched, uint32_t index)
     struct app_queue *queue = queue_of(sched, app);
 
     if (app->is_ready) {
-        seq_remove(app->state == SCHED_APP_ACCEPTED ? &queue->accepted
-                                                    : &queue->going,
-                   index, app_less, sched);
+        seq_remove(ready_seq(queue, app), index, app_less, sched);
         app->is_ready = false;
     }
     unchain_state(sched, index);
@@ -208,9 +243,7 @@ static void app_attach(struct sched *sched, uint32_t index)
     struct app_queue *queue = queue_of(sched, app);
 
     if (app->lists.count) {
-        seq_insert(app->state == SCHED_APP_ACCEPTED ? &queue->accepted
-                                                    : &queue->going,
-                   index, app_less, sched);
+        seq_insert(ready_seq(queue, app), index, app_less, sched);
         app->is_ready = true;
     }
     chain_state(sched, index);
@@ -286,6 +319,22 @@ static void app_free(struct sched *sched, uint32_t at)
 
 /* What happens to them. */
 
+/* It is as if it had never been, but for its guests. */
+static void app_expire(struct sched *sched, uint32_t index)
+{
+    struct app *app = app_at(sched, index);
+
+    if (app->guest_count == 0) {
+        app_free(sched, index);
+        return;
+    }
+    app_detach(sched, index);
+    app->state = SCHED_APP_NEW;
+    app->submitted_ms = INT64_MAX;
+    app->is_opted_out = false;
+    app_attach(sched, index);
+}
+
 static void app_enter(struct sched *sched, uint32_t index,
                       enum sched_app_state state, int64_t when_ms)
 {
@@ -296,7 +345,7 @@ static void app_enter(struct sched *sched, uint32_t index,
         return;
     }
     if (state == SCHED_APP_EXPIRED) {
-        app_free(sched, index);
+        app_expire(sched, index);
         return;
     }
     app_detach(sched, index);
@@ -309,7 +358,7 @@ static void app_enter(struct sched *sched, uint32_t index,
     app->since_ms = when_ms;
     app_attach(sched, index);
     if (completed->count > APPS_COMPLETED_MAX) {
-        app_free(sched, completed->oldest);
+        app_expire(sched, completed->oldest);
     }
 }
 
@@ -346,6 +395,47 @@ void app_describe(struct sched *sched, uint32_t index, const struct job *job,
     }
 }
 
+static bool has_nothing(const struct app *app)
+{
+    return app->ask_count == 0 && app->allocation_count == 0 &&
+           app->guest_count == 0;
+}
+
+void app_guest(struct sched *sched, uint32_t index, int sign,
+               const struct job *job, bool is_opted_out)
+{
+    struct app *app = app_at(sched, index);
+
+    app_detach(sched, index);
+    if (app->guest_count == 0) {
+        app->guest_submitted_ms = INT64_MAX;
+        app->is_guest_opted_out = false;
+    }
+    app->guest_count += (uint32_t)sign;
+    if (sign > 0 && (job->submitted_ms < app->guest_submitted_ms ||
+                     (job->submitted_ms == app->guest_submitted_ms &&
+                      key128_compare(job->id.v, app->guest_first.v) < 0))) {
+        app->guest_submitted_ms = job->submitted_ms;
+        app->guest_first = job->id;
+    }
+    app->is_guest_opted_out |= is_opted_out;
+    app_attach(sched, index);
+}
+
+void app_drop_new(struct sched *sched, uint32_t index)
+{
+    const struct app *app = app_at(sched, index);
+
+    if (app->state == SCHED_APP_NEW && has_nothing(app)) {
+        app_free(sched, index);
+    }
+}
+
+void app_lend(struct sched *sched, uint32_t index, int sign)
+{
+    app_at(sched, index)->lent_count += (uint32_t)sign;
+}
+
 void app_restore(struct sched *sched, uint32_t index, const struct app *as)
 {
     struct app *app = app_at(sched, index);
@@ -356,6 +446,7 @@ void app_restore(struct sched *sched, uint32_t index, const struct app *as)
     app->submitted_ms = as->submitted_ms;
     app->first = as->first;
     app->is_opted_out = as->is_opted_out;
+    app->is_restored = true;
     app_attach(sched, index);
 }
 
@@ -446,7 +537,48 @@ void app_leave(struct sched *sched, uint32_t index, bool was_leased)
     app->ask_count -= !was_leased;
     app->allocation_count -= was_leased;
     if (app->ask_count == 0 && app->allocation_count == 0) {
-        app_free(sched, index);
+        app_expire(sched, index);
+    }
+}
+
+void apps_restored(struct sched *sched)
+{
+    for (uint32_t i = 0; i < sched->apps.count; i++) {
+        struct app *app = app_at(sched, i);
+        bool is_known = app->is_restored || !app->id;
+        app->is_restored = false;
+        if (!is_known && app->ask_count == 0 && app->allocation_count == 0) {
+            app_expire(sched, i);
+        }
+    }
+}
+
+void sched_application_ask(struct sched *sched, uint32_t queue, struct str id,
+                           const struct sched_job *record)
+{
+    const struct job job = {
+        .id = record->id,
+        .submitted_ms = record->submitted_ms,
+    };
+
+    if (sched->queues.items[queue].apps) {
+        uint32_t app = app_get(sched, queue, id);
+        app_count(sched, app, 1, 0, APP_ASKED);
+        app_describe(sched, app, &job, record->has_stateaware_off);
+        app_lend(sched, app, 1);
+    }
+}
+
+void sched_application_release(struct sched *sched, uint32_t queue,
+                               struct str id)
+{
+    uint32_t app =
+        sched->queues.items[queue].apps ? app_find(sched, queue, id) : NONE;
+
+    if (app != NONE && app_at(sched, app)->lent_count > 0) {
+        sched->version++;
+        app_lend(sched, app, -1);
+        app_count(sched, app, -1, 0, APP_RELEASED);
     }
 }
 
@@ -459,6 +591,8 @@ void apps_forget(struct sched *sched, uint32_t queue)
     }
     for (int state = 0; state < SCHED_APP_STATES; state++) {
         while (apps->first[state] != NONE) {
+            struct app *app = app_at(sched, apps->first[state]);
+            app->ask_count -= app->lent_count; /* who is out asks elsewhere */
             app_free(sched, apps->first[state]);
         }
     }

@@ -10,6 +10,12 @@
  * allocation.  Its state moves by what happens to its jobs, at the time that
  * apps_advance() was last told, and by timers; timers that are due by then
  * have fired before anything else happens.
+ *
+ * A borrower that waits asks its application at home, which knows of it while
+ * it is out; where it is a guest it moves no state, and leaves no trace when
+ * it goes again: who is lent to whom while nothing comes of it is in no log.
+ * Until then its application is *shown* as if it asked: that is what plans go
+ * by.  When it is leased it asks, and has its allocation.
  */
 #pragma once
 
@@ -57,6 +63,19 @@ void app_count(struct sched *sched, uint32_t app, int asks, int allocations,
 /* A job, leased or waiting, is of another application now; one without jobs
  * is forgotten as if it had never been. */
 void app_leave(struct sched *sched, uint32_t app, bool was_leased);
+/* A guest comes (1), or goes or is one no more (-1); when it comes, what it
+ * says of its application. */
+void app_guest(struct sched *sched, uint32_t app, int sign,
+               const struct job *job, bool is_opted_out);
+/* Forget it if it had but guests, and they are gone. */
+void app_drop_new(struct sched *sched, uint32_t app);
+/* An ask of it goes to wait in another state (1), or is back (-1). */
+void app_lend(struct sched *sched, uint32_t app, int sign);
+/* A state as its guests make it look. */
+enum sched_app_state app_state_shown(const struct app *app,
+                                     enum sched_app_state state);
+/* When the first was submitted of those that it is ordered by. */
+int64_t app_submitted_ms(const struct app *app);
 /* It is as a checkpoint says: state, times and what it was first. */
 void app_restore(struct sched *sched, uint32_t app, const struct app *as);
 /* A list of the application came to hold something, or ceased to. */
@@ -73,6 +92,8 @@ enum sched_app_state app_state_at(const struct app *app, int64_t now_ms,
 /* Order of applications for seqs: submission, first job; `context` is the
  * sched. */
 bool app_less(const void *context, uint32_t a, uint32_t b);
+/* Forget all that have nothing and that no checkpoint has restored. */
+void apps_restored(struct sched *sched);
 /* The applications' states; see history.h. */
 void apps_pack(const struct sched *sched, struct strbuf *buf);
 /* Take them back. */

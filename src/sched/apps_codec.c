@@ -66,7 +66,8 @@ uint32_t sched_applications(const struct sched *sched, uint32_t queue,
         for (uint32_t at = apps->first[state]; at != NONE;
              at = sched->apps.items[at].next) {
             list[count] = answer_of(&sched->apps.items[at], now_ms);
-            count += list[count].state != SCHED_APP_EXPIRED;
+            count += list[count].state != SCHED_APP_EXPIRED &&
+                     list[count].state != SCHED_APP_NEW;
         }
     }
     qsort(list, count, sizeof(*list), compare_submissions);
@@ -106,12 +107,13 @@ static void pack_queue(const struct sched *sched, struct strbuf *buf,
     auto_arena arena = {0};
     uint32_t count = 0, capacity = 0;
 
-    for (int state = 0; state < SCHED_APP_STATES; state++) {
+    /* Who is new has but guests, which come again by themselves. */
+    for (int state = SCHED_APP_NEW + 1; state < SCHED_APP_STATES; state++) {
         capacity += queue->apps->count[state];
     }
     struct packed_app *list =
         arena_alloc_array(&arena, (size_t)capacity + 1, sizeof(*list));
-    for (int state = 0; state < SCHED_APP_STATES; state++) {
+    for (int state = SCHED_APP_NEW + 1; state < SCHED_APP_STATES; state++) {
         for (uint32_t at = queue->apps->first[state]; at != NONE;
              at = sched->apps.items[at].next) {
             const struct app *app = &sched->apps.items[at];
@@ -196,12 +198,13 @@ void apps_unpack(struct sched *sched, struct history_reader *history)
             unpack_app(sched, queue, reader);
         }
     }
+    apps_restored(sched);
 }
 
 /* Whether what is kept by deltas is what the jobs say. */
 
 struct sums {
-    uint32_t ask_count, allocation_count, list_count;
+    uint32_t ask_count, allocation_count, guest_count, list_count;
 };
 
 static bool is_app_right(const struct sched *sched, uint32_t index,
@@ -209,16 +212,19 @@ static bool is_app_right(const struct sched *sched, uint32_t index,
 {
     const struct app *app = &sched->apps.items[index];
     bool has_jobs = app->ask_count || app->allocation_count;
+    bool is_new = app->state == SCHED_APP_NEW;
     bool is_at_rest =
         app->state == SCHED_APP_COMPLETING || app->state == SCHED_APP_COMPLETED;
 
-    return app->ask_count == sums->ask_count &&
+    return app->ask_count == sums->ask_count + app->lent_count &&
            app->allocation_count == sums->allocation_count &&
+           app->guest_count == sums->guest_count &&
            app->lists.count == sums->list_count &&
-           app->is_ready == (app->lists.count > 0) && has_jobs != is_at_rest &&
+           app->is_ready == (app->lists.count > 0) &&
+           (is_new ? app->guest_count && !has_jobs : has_jobs != is_at_rest) &&
            (app->state != SCHED_APP_ACCEPTED || app->allocation_count == 0) &&
            (app->state != SCHED_APP_STARTING || app->allocation_count == 1) &&
-           app->state != SCHED_APP_NEW && app->state != SCHED_APP_EXPIRED;
+           app->state != SCHED_APP_EXPIRED;
 }
 
 bool apps_are_right(const struct sched *sched, struct arena *arena)
@@ -231,7 +237,9 @@ bool apps_are_right(const struct sched *sched, struct arena *arena)
         uint32_t app =
             job->list == LIST_NONE ? NONE : sched->lists.items[job->list].app;
         if (app != NONE) {
-            sums[app].ask_count += job->run == NONE;
+            bool is_foreign = sched->lists.items[job->list].is_foreign;
+            sums[app].ask_count += job->run == NONE && !is_foreign;
+            sums[app].guest_count += job->run == NONE && is_foreign;
             sums[app].allocation_count += job->run != NONE;
         }
         if (job->list != LIST_NONE &&

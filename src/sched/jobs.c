@@ -310,6 +310,23 @@ static void mark_leased(struct sched *sched, struct job *job, bool was_leased)
     job->was_leased = was_leased;
 }
 
+/* The application of a job that comes to wait, which hears of it. */
+static uint32_t app_of_new(struct sched *sched, const struct job *job,
+                           const struct sched_job *record)
+{
+    uint32_t app = app_get(sched, record->queue, record->application);
+
+    if (record->is_foreign) {
+        app_guest(sched, app, 1, job, record->has_stateaware_off);
+    } else if (record->is_back && sched->apps.items[app].lent_count > 0) {
+        app_lend(sched, app, -1); /* it asked all the while */
+    } else {
+        app_count(sched, app, 1, 0, APP_ASKED);
+        app_describe(sched, app, job, record->has_stateaware_off);
+    }
+    return app;
+}
+
 void sched_job_add(struct sched *sched, uint32_t index,
                    const struct sched_job *record)
 {
@@ -343,9 +360,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
         .run = NONE,
     };
     if (sched->queues.items[record->queue].apps) {
-        app = app_get(sched, record->queue, record->application);
-        app_count(sched, app, 1, 0, APP_ASKED);
-        app_describe(sched, app, job, record->has_stateaware_off);
+        app = app_of_new(sched, job, record);
     }
     job->list =
         list_get(sched, record->queue, record->class_index, level, pool, app) &
@@ -365,14 +380,30 @@ void sched_job_add(struct sched *sched, uint32_t index,
     }
 }
 
-/* Tell a job's application, if it has one. */
+/* Tell a job's application, if it has one, that the job waits or asks for
+ * nothing any more (`asks`), and has or loses a lease. */
 static void tell_app(struct sched *sched, const struct job *job, int asks,
                      int allocations, enum app_event event)
 {
     uint32_t app = sched->lists.items[job->list].app;
+    bool is_guest = sched->lists.items[job->list].is_foreign;
 
-    if (app != NONE) {
-        app_count(sched, app, asks, allocations, event);
+    if (app == NONE) {
+        return;
+    }
+    if (is_guest && event == APP_ALLOCATED) {
+        bool is_opted_out = sched->apps.items[app].is_guest_opted_out;
+        app_count(sched, app, 1, 0, APP_ASKED);
+        app_describe(sched, app, job, is_opted_out);
+        app_count(sched, app, -1, 1, APP_ALLOCATED);
+        app_guest(sched, app, -1, job, false);
+        return;
+    }
+    if (allocations || !is_guest) {
+        app_count(sched, app, is_guest ? 0 : asks, allocations, event);
+    }
+    if (is_guest && asks) {
+        app_guest(sched, app, asks, job, false);
     }
 }
 
@@ -558,9 +589,10 @@ void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
     }
 }
 
-void sched_job_remove(struct sched *sched, uint32_t index)
+static void job_remove(struct sched *sched, uint32_t index, bool is_lent)
 {
     struct job *job = job_get(sched, index);
+    uint32_t app = sched->lists.items[job->list].app;
 
     sched->version++;
     truce_forget(sched, index, false);
@@ -577,7 +609,11 @@ void sched_job_remove(struct sched *sched, uint32_t index)
     } else {
         job_unwait(sched, index);
     }
-    tell_app(sched, job, -!was_leased, -was_leased, APP_RELEASED);
+    if (!is_lent) {
+        tell_app(sched, job, -!was_leased, -was_leased, APP_RELEASED);
+    } else if (app != NONE) {
+        app_lend(sched, app, 1);
+    }
     mark_leased(sched, job, false);
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
@@ -588,6 +624,21 @@ void sched_job_remove(struct sched *sched, uint32_t index)
         (uint8_t) ~(JOB_SWEPT_FAST | JOB_SWEPT_BALANCE);
     list_put(sched, job->list);
     *job = (struct job){.list = LIST_NONE, .gang = NONE, .run = NONE};
+    if (app != NONE) {
+        app_drop_new(sched, app);
+    }
+}
+
+void sched_job_remove(struct sched *sched, uint32_t index)
+{
+    job_remove(sched, index, false);
+}
+
+void sched_job_lend(struct sched *sched, uint32_t index)
+{
+    ASSERT(job_get(sched, index)->run == NONE &&
+           !sched_job_is_foreign(sched, index));
+    job_remove(sched, index, true);
 }
 
 void sched_job_reprioritise(struct sched *sched, uint32_t index,

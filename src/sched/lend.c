@@ -1,6 +1,7 @@
 #include "sched/lend.h"
 
 #include "sched/admitted.h"
+#include "sched/apps.h"
 #include "sched/lanes.h"
 #include "sched/reserve.h"
 #include "sched/sweep_undo.h"
@@ -330,6 +331,25 @@ static void move_gang(struct sched *sched, struct gang *gang, bool is_foreign)
     }
 }
 
+/* A job that waits is a guest of its application now, or is none any more. */
+static void ask_anew(struct sched *sched, const struct job *job, bool is_guest)
+{
+    uint32_t app = sched->lists.items[job->list].app;
+
+    if (app == NONE) {
+        return;
+    }
+    bool is_opted_out = sched->apps.items[app].is_guest_opted_out;
+    if (is_guest) {
+        app_guest(sched, app, 1, job, sched->apps.items[app].is_opted_out);
+        app_count(sched, app, -1, 0, APP_RELEASED);
+    } else {
+        app_count(sched, app, 1, 0, APP_ASKED);
+        app_describe(sched, app, job, is_opted_out);
+        app_guest(sched, app, -1, job, false);
+    }
+}
+
 void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
 {
     ASSERT(index < sched->jobs.count);
@@ -361,6 +381,9 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
         job_wait(sched, index);
     }
     sched->is_relinking = false;
+    if (job->run == NONE) {
+        ask_anew(sched, job, is_foreign);
+    }
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
     }

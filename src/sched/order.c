@@ -19,7 +19,8 @@ enum sched_app_state order_state(const struct round *round, uint32_t index)
     bool is_planned = app->planned == round->sched->plan_count;
     uint32_t planned_count = is_planned ? app->planned_count : 0;
     int64_t since_ms;
-    enum sched_app_state state = app_state_at(app, round->now_ms, &since_ms);
+    enum sched_app_state state =
+        app_state_shown(app, app_state_at(app, round->now_ms, &since_ms));
 
     if (state == SCHED_APP_STARTING && planned_count && app->lost_count) {
         planned_count--; /* it starts with that one anew */
@@ -82,7 +83,7 @@ static const struct app_rank *rank_make(struct round *round, uint32_t index)
     *rank = (struct app_rank){.app = index};
     if (queue->ordering != QUEUE_BY_PRIORITY) {
         rank->is_level_ignored = queue->is_class_priority_ignored;
-        rank->submitted_ms = app->submitted_ms;
+        rank->submitted_ms = app_submitted_ms(app);
     }
     if (queue->ordering == QUEUE_BY_FAIR) {
         static const struct resource_vec nothing;

@@ -117,6 +117,7 @@ struct sched_job {
                                 be (gang_terms.h) */
     uint32_t sub_group;      /* of those terms */
     bool is_foreign;         /* a borrower: its home is not among these pools */
+    bool is_back;            /* it was here, and left by sched_job_lend() */
 };
 
 /* A new job waits in its queue.  A gang is what its first member says. */
@@ -251,6 +252,18 @@ void sched_job_requeue(struct sched *sched, uint32_t job, uint32_t avoid_node);
 void sched_job_avoid(struct sched *sched, uint32_t job, uint32_t node);
 /* A job, waiting or leased, is no longer to be thought of. */
 void sched_job_remove(struct sched *sched, uint32_t job);
+/* A waiting job goes to wait in another state, where it is foreign.  Its
+ * application here asks for it as before, until it is back or
+ * sched_application_release() says that it will not be. */
+void sched_job_lend(struct sched *sched, uint32_t job);
+/* A job that is out asks that application, of a queue that goes by them by
+ * now. */
+void sched_application_ask(struct sched *sched, uint32_t queue, struct str id,
+                           const struct sched_job *record);
+/* One that asked while it was out asks no more.  No such application: nothing
+ * happens. */
+void sched_application_release(struct sched *sched, uint32_t queue,
+                               struct str id);
 /* A job's priority within its queue changes. */
 void sched_job_reprioritise(struct sched *sched, uint32_t job,
                             uint32_t priority);

@@ -213,6 +213,14 @@ struct app {
     int64_t submitted_ms; /* of its first job ... */
     struct job_id first;  /* ... with this id, which settles ties */
     uint32_t ask_count, allocation_count;
+    uint32_t lent_count; /* of the asks, those that wait in another state */
+    /* Borrowers that wait here, which ask at home: their number, the first of
+     * them, and whether one says so; see app_state_shown(). */
+    uint32_t guest_count;
+    int64_t guest_submitted_ms;
+    struct job_id guest_first;
+    bool is_guest_opted_out;
+    bool is_restored;        /* while a checkpoint is read */
     bool is_opted_out;       /* one of its jobs says so */
     bool is_ready;           /* it is in a seq of its queue */
     uint32_t next, previous; /* of queue and state */

@@ -20,7 +20,7 @@ enum { JOBS = 40, NODES = 5, ACTS = 60, MILLI = 1000, POOLS = 2, PODS = 3 };
 
 static const char *const pools[POOLS + 1] = {"a", "b", NULL};
 static const char *const queues[] = {"q", "r"};
-static const char *const orderings[] = {"", "cfs"};
+static const char *const orderings[] = {"", "cfs", "stateaware"};
 
 struct world {
     struct planner planner; /* first member */

@@ -1,0 +1,186 @@
+/* Applications of jobs that are lent: who borrows in vain leaves no trace. */
+#include "pools_stage.h"
+
+/* Pools a, without room, and b with a node of two cores; a job of two is at
+ * home in a, of a queue that goes by applications. */
+static uint32_t prepare(struct pools_stage *stage)
+{
+    struct queue_record queue = queue_record_plain(STR("q"));
+
+    pools_stage_init(stage);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    pools_queue_set(stage->pools, 0, &queue);
+    pools_stage_pool(stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(stage, "a1", "a", 1);
+    (void)pools_stage_node(stage, "b1", "b", 2);
+    return pools_stage_job(stage, "a", 2);
+}
+
+/* The same, and it is lent to b. */
+static uint32_t begin(struct pools_stage *stage)
+{
+    uint32_t job = prepare(stage);
+
+    pools_stage_round(stage, "a");
+    assert_int_equal(pools_job_shard(stage->pools, job),
+                     pools_stage_shard(stage, "b"));
+    return job;
+}
+
+/* How many applications there are, of all pools; the states of the last. */
+static uint32_t count(const struct pools_stage *stage,
+                      struct sched_application *ret_last)
+{
+    auto_arena arena = {0};
+    struct sched_application *list;
+    uint32_t n =
+        pools_applications(stage->pools, 0, stage->now_ms, &arena, &list);
+
+    if (n) {
+        *ret_last = list[n - 1];
+    }
+    return n;
+}
+
+static uint32_t count_of(const struct pools_stage *stage,
+                         enum sched_app_state state)
+{
+    uint32_t counts[SCHED_APP_STATES];
+
+    pools_application_counts(stage->pools, 0, counts);
+    return counts[state];
+}
+
+static void who_is_lent_asks_at_home_all_the_while(void **state)
+{
+    struct pools_stage stage;
+    struct sched_application app;
+
+    (void)state;
+    (void)begin(&stage);
+    int64_t since_ms = stage.now_ms;
+    assert_int_equal(count(&stage, &app), 1);
+    assert_int_equal(app.state, SCHED_APP_ACCEPTED);
+    assert_int_equal(app.ask_count, 1);
+    stage.now_ms += 1000;
+    pools_set_time(stage.pools, stage.now_ms);
+    pools_sweep_reset(stage.pools); /* it comes home */
+    assert_int_equal(count(&stage, &app), 1);
+    assert_int_equal(app.state, SCHED_APP_ACCEPTED);
+    assert_true(app.since_ms <= since_ms);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
+static void who_starts_there_asks_no_more_at_home(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_stage_round(&stage, "b");
+    assert_true(pools_job_node(stage.pools, job) != SCHED_NONE);
+    assert_int_equal(count_of(&stage, SCHED_APP_STARTING), 1);
+    assert_int_equal(count_of(&stage, SCHED_APP_COMPLETING), 1); /* at home */
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
+static void who_ends_while_it_is_lent_asks_no_more(void **state)
+{
+    struct pools_stage stage;
+    struct sched_application app;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_job_remove(stage.pools, job);
+    assert_int_equal(count(&stage, &app), 1);
+    assert_int_equal(app.state, SCHED_APP_COMPLETING);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
+/* A guest does not wake what is over in the lender's pool, though plans go by
+ * what its asking would make of it. */
+static void a_guest_changes_no_state_in_vain(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_stage_round(&stage, "b");
+    pools_job_remove(stage.pools, job); /* both are Completing now */
+    assert_int_equal(count_of(&stage, SCHED_APP_COMPLETING), 2);
+    (void)pools_stage_job(&stage, "a", 2);
+    assert_int_equal(count_of(&stage, SCHED_APP_RUNNING), 1);
+    pools_stage_round(&stage, "a");
+    assert_int_equal(count_of(&stage, SCHED_APP_COMPLETING), 1);
+    assert_int_equal(count_of(&stage, SCHED_APP_RUNNING), 1);
+    pools_sweep_reset(stage.pools);
+    assert_int_equal(count_of(&stage, SCHED_APP_COMPLETING), 1);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
+/* A queue may begin to go by applications, or cease to, while its jobs are
+ * out. */
+static void orderings_change_while_jobs_are_lent(void **state)
+{
+    struct pools_stage stage;
+    struct sched_application app;
+    struct queue_record queue = queue_record_plain(STR("q"));
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    pools_queue_set(stage.pools, 0, &queue);
+    assert_int_equal(count(&stage, &app), 0);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    pools_queue_set(stage.pools, 0, &queue);
+    pools_job_application(stage.pools, job, STR("app"), false);
+    assert_int_equal(count(&stage, &app), 1);
+    assert_int_equal(app.state, SCHED_APP_ACCEPTED);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_sweep_reset(stage.pools);
+    assert_int_equal(count(&stage, &app), 1);
+    assert_int_equal(app.ask_count, 1);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
+/* A checkpoint that is read puts jobs where they first were; applications of
+ * which it says nothing were never there. */
+static void a_checkpoint_restores_no_application_that_went(void **state)
+{
+    struct pools_stage stage, other;
+    struct sched_application app;
+    auto_strbuf bytes = {0};
+
+    (void)state;
+    (void)begin(&stage);
+    pools_history_pack(stage.pools, &bytes);
+    (void)prepare(&other);
+    uint32_t more = pools_stage_job(&other, "b", 1);
+    pools_job_remove(other.pools, more);
+    assert_int_equal(count(&other, &app), 2);
+    assert_int_equal(pools_history_unpack(other.pools, strbuf_str(&bytes)), 0);
+    assert_int_equal(count(&other, &app), 1);
+    assert_int_equal(app.state, SCHED_APP_ACCEPTED);
+    assert_true(pools_is_consistent(other.pools));
+    pools_stage_fini(&stage);
+    pools_stage_fini(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(who_is_lent_asks_at_home_all_the_while),
+        TEST(who_starts_there_asks_no_more_at_home),
+        TEST(who_ends_while_it_is_lent_asks_no_more),
+        TEST(a_guest_changes_no_state_in_vain),
+        TEST(orderings_change_while_jobs_are_lent),
+        TEST(a_checkpoint_restores_no_application_that_went),
+    };
+
+    return RUN_TESTS(tests);
+}
