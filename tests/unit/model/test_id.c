@@ -1,6 +1,8 @@
 /*
  * id: texts and back; the same attempt has the same run id.
  */
+#include <ctype.h>
+
 #include "model/id.h"
 #include "unit.h"
 
@@ -31,6 +33,42 @@ static void what_is_no_ulid_is_refused(void **state)
     assert_int_equal(job_id_parse(STR("01ARZ3NDEKTSV4RRFFQ69G5FAV"), &id), 0);
 }
 
+/* Crockford's base 32, in either case. */
+static void each_character_means_its_place_in_the_alphabet(void **state)
+{
+    const char alphabet[] = "0123456789abcdefghjkmnpqrstvwxyz";
+    char text[] = "01arz3ndektsv4rrffq69g5fa?";
+    struct job_id id;
+    (void)state;
+
+    for (int c = 1; c <= UINT8_MAX; c++) {
+        const char *at = c < 128 ? strchr(alphabet, tolower(c)) : NULL;
+        text[JOB_ID_TEXT_BYTES - 1] = (char)c;
+        assert_int_equal(job_id_parse(str_of(text), &id),
+                         at ? 0 : -ERR_INVALID);
+        assert_true(!at || (id.v.lo & 31) == (uint64_t)(at - alphabet));
+    }
+}
+
+static void what_is_no_uuid_is_refused(void **state)
+{
+    const char good[] = "01234567-89ab-4cde-8f01-23456789ABCD";
+    struct run_id id;
+    (void)state;
+
+    assert_int_equal(run_id_parse(str_of(good), &id), 0);
+    assert_int_equal(id.v.hi, INT64_C(0x0123456789ab4cde));
+    assert_int_equal(id.v.lo, UINT64_C(0x8f0123456789abcd));
+    assert_int_equal(run_id_parse(str_make(good, 35), &id), -ERR_INVALID);
+    for (int i = 0; i < RUN_ID_TEXT_BYTES; i++) {
+        for (const char *wrong = "g/:@G` Z\xff+"; *wrong; wrong++) {
+            char text[] = "01234567-89ab-4cde-8f01-23456789ABCD";
+            text[i] = *wrong;
+            assert_int_equal(run_id_parse(str_of(text), &id), -ERR_INVALID);
+        }
+    }
+}
+
 static void a_run_id_is_a_function_of_job_and_attempt(void **state)
 {
     struct job_id job = {{1, 2}};
@@ -52,6 +90,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_job_id_survives_its_text),
         TEST(what_is_no_ulid_is_refused),
+        TEST(each_character_means_its_place_in_the_alphabet),
+        TEST(what_is_no_uuid_is_refused),
         TEST(a_run_id_is_a_function_of_job_and_attempt),
     };
     return RUN_TESTS(tests);
