@@ -1,0 +1,45 @@
+/*
+ * market - a few pools that lend to each other, as plain data; and what becomes
+ * of its jobs by model.md 5 and 6.5, in plain loops.
+ *
+ * Pool 0 is Default, the others are pool objects.  Nodes are those of
+ * instance.h, each in a pool; jobs run alone, and what loses its place waits
+ * again at home.
+ */
+#pragma once
+
+#include "../sched/oracle.h"
+
+enum { MARKET_POOLS = 4 };
+
+struct market_pool {
+    bool is_preemption_off, is_borrowing_off, is_sharing_off;
+    bool is_borrow_first;
+    unsigned lenders; /* pools, as bits; 0: any */
+};
+
+struct market {
+    struct instance all; /* of nodes the pool is one of these */
+    int pool_count;
+    struct market_pool pools[MARKET_POOLS];
+    int home[INSTANCE_JOBS_MAX];
+    int at[INSTANCE_JOBS_MAX];    /* where it waits */
+    int tries[INSTANCE_JOBS_MAX]; /* lenders that had no place for it */
+};
+
+/* Draw one; some of its jobs run, at home or not. */
+void market_draw(struct tape *tape, struct market *market);
+/* Whether jobs of a class may be lent. */
+bool market_may_borrow(int priority_class);
+/* Whether a job waits. */
+bool market_waits(const struct market *market, int job);
+/* A pool alone, as its planner sees it. */
+void market_part(const struct market *market, int pool,
+                 struct instance *ret_part);
+/* What a plan of a pool leaves waiting goes to lenders or comes home.  Before
+ * its decisions happen. */
+void market_lend(struct market *market, int pool, enum round_kind kind,
+                 const struct oracle_plan *plan);
+/* A decision happens. */
+void market_apply(struct market *market, const struct oracle_decision *decision,
+                  int now);
