@@ -524,6 +524,9 @@ void lane_refresh_new(struct round *round, struct lane *lane)
             (is_gang && is_planned(round, list, lane->heads[0].item)) ||
             is_hopeless(round, lane, list->class_index, list->level) ||
             (round->held_columns && is_held(round, request));
+        if (is_out && round->held_columns && round->has_flow) {
+            round_wake_held(round, request);
+        }
         if (is_out && is_gang) {
             lane_skip(round, lane);
         } else if (is_out && lane->is_by_apps &&

@@ -101,6 +101,23 @@ void round_wake_by(struct round *round, int64_t when_ms)
     round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
 }
 
+void round_wake_held(struct round *round, const struct resource_vec *request)
+{
+    int64_t when_ms = INT64_MIN;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0 && round->held_columns >> r & 1) {
+            int64_t at_ms =
+                bucket_when(&round->pool->start[r], &round->rate_start[r],
+                            request->v[r], round->now_ms);
+            when_ms = at_ms > when_ms ? at_ms : when_ms;
+        }
+    }
+    if (when_ms > round->now_ms) {
+        round_wake_by(round, when_ms);
+    }
+}
+
 bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
                      const struct resource_vec *request)
 {
@@ -138,6 +155,9 @@ bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
                                              request->v[r], round->now_ms));
             may = false;
         }
+    }
+    if (!may && round->has_flow) {
+        round_wake_held(round, request);
     }
     return may;
 }

@@ -279,6 +279,9 @@ void gang_started(struct round *round, const struct lane *lane, uint32_t count,
  * lane's new work, or all, is held back as far as the limit reaches. */
 bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
                      const struct resource_vec *request);
+/* A limit on starts holds `request` back for another, which may be behind it
+ * by then, as flows decay: plan again when it would be let go itself. */
+void round_wake_held(struct round *round, const struct resource_vec *request);
 /* The decisions from `first` on stand: what is left of gangs that they
  * preempt does not start in the same plan. */
 void round_settle_gangs(struct round *round, size_t first);
