@@ -8,7 +8,7 @@
 #include "control/control_private.h"
 #include "model/quantity.h"
 
-enum { MS_PER_S = 1000 };
+enum { MS_PER_S = 1000, MILLI = 1000 };
 
 void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
                  struct waiting *ret_waiting)
@@ -92,27 +92,45 @@ static void put_room(struct strbuf *buf, const struct control *c,
                          "something else hold too.\n");
 }
 
-static void put_limit(struct strbuf *buf, const struct control *c,
-                      const struct sched_need *need)
+/* What an amount is of. */
+static const char *what_of(const struct sched_need *need)
 {
-    const char *what = need->kind == SCHED_NEED_QUOTA      ? "quota"
-                       : need->kind == SCHED_NEED_BUDGET   ? "excess budget"
-                       : need->kind == SCHED_NEED_FLOATING ? "pool's amount"
-                                                           : "limit";
+    return need->kind == SCHED_NEED_QUOTA      ? "that quota"
+           : need->kind == SCHED_NEED_BUDGET   ? "that excess budget"
+           : need->kind == SCHED_NEED_SHARE    ? "its queue's overShareFactor"
+           : need->kind == SCHED_NEED_APPS     ? "that limit on applications"
+           : need->kind == SCHED_NEED_FLOATING ? "the pool's amount of it"
+                                               : "that limit";
+}
 
-    strbuf_addf(buf,
-                need->is_exact ? "It starts if that %s is higher by "
-                               : "That %s would have to be higher by ",
-                what);
+static void put_amount(struct strbuf *buf, const struct control *c,
+                       const struct sched_need *need)
+{
     if (need->kind == SCHED_NEED_BUDGET) {
         strbuf_addf(buf, "%" PRId64 ".%03d resource-minutes",
-                    need->more_milli / 1000, (int)(need->more_milli % 1000));
+                    need->more / MILLI, (int)(need->more % MILLI));
+    } else if (need->kind == SCHED_NEED_SHARE) {
+        strbuf_addf(buf, "%" PRId64 ".%06d", need->more / FRACTION_ONE_PPM,
+                    (int)(need->more % FRACTION_ONE_PPM));
+    } else if (need->kind == SCHED_NEED_APPS) {
+        strbuf_addf(buf, "%" PRId64, need->more);
     } else {
         amounts_put(buf, c, &need->missing);
     }
-    strbuf_add_text(buf, need->is_exact
-                             ? ", and not with less; all else as it is.\n"
-                             : " at least.\n");
+}
+
+static void put_limit(struct strbuf *buf, const struct control *c,
+                      const struct sched_need *need)
+{
+    if (need->is_exact) {
+        strbuf_addf(buf, "It starts if %s is higher by ", what_of(need));
+        put_amount(buf, c, need);
+        strbuf_add_text(buf, ", and not with less; all else as it is.\n");
+        return;
+    }
+    strbuf_addf(buf, "For it %s would have to be higher by ", what_of(need));
+    put_amount(buf, c, need);
+    strbuf_add_text(buf, " at least.\n");
 }
 
 static void put_need(struct strbuf *buf, const struct control *c,
@@ -130,6 +148,8 @@ static void put_need(struct strbuf *buf, const struct control *c,
     case SCHED_NEED_QUOTA:
     case SCHED_NEED_FLOATING:
     case SCHED_NEED_BUDGET:
+    case SCHED_NEED_SHARE:
+    case SCHED_NEED_APPS:
         put_limit(buf, c, need);
         break;
     case SCHED_NEED_MEMBERS:
@@ -214,6 +234,19 @@ void waiting_put_json_node(struct strbuf *buf, const struct control *c,
     explain_put_json_member(buf, name, pools_node_name(c->pools, node));
 }
 
+/* What is now, and by how much it would have to be more. */
+static void put_json_more(struct strbuf *buf, const struct sched_need *need)
+{
+    double unit = need->kind == SCHED_NEED_BUDGET  ? MILLI
+                  : need->kind == SCHED_NEED_SHARE ? (double)FRACTION_ONE_PPM
+                                                   : 1;
+
+    if (need->kind >= SCHED_NEED_BUDGET) {
+        strbuf_addf(buf, ",\"is\":%.12g,\"more\":%.12g",
+                    (double)need->base / unit, (double)need->more / unit);
+    }
+}
+
 static void put_json_need(struct strbuf *buf, const struct control *c,
                           const struct sched_need *need)
 {
@@ -226,6 +259,8 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
         [SCHED_NEED_QUOTA] = "quota",
         [SCHED_NEED_FLOATING] = "floatingResource",
         [SCHED_NEED_BUDGET] = "excessBudget",
+        [SCHED_NEED_SHARE] = "overShare",
+        [SCHED_NEED_APPS] = "applications",
     };
 
     strbuf_addf(buf, ",\"needs\":{\"kind\":\"%s\",\"exact\":%s",
@@ -237,11 +272,7 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
     if (need->pool.byte_count) {
         explain_put_json_text(buf, "pool", need->pool);
     }
-    if (need->kind == SCHED_NEED_BUDGET) {
-        strbuf_addf(buf, ",\"budget\":%.3f,\"more\":%.3f",
-                    (double)need->budget_milli / 1000,
-                    (double)need->more_milli / 1000);
-    }
+    put_json_more(buf, need);
     if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT ||
         need->kind == SCHED_NEED_QUOTA || need->kind == SCHED_NEED_FLOATING) {
         strbuf_add_text(buf, ",\"missing\":");

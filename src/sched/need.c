@@ -10,6 +10,8 @@
 static const double CHARGE_PER_MILLI = 60e6;
 /* Budgets are told up to so much. */
 static const double BUDGET_MILLI_MAX = 1e15;
+/* Parts above a share, in millionths, likewise. */
+static const double OVER_SHARE_MAX = 1e12;
 
 void near_add(struct near_nodes *near, uint32_t node, double lack)
 {
@@ -118,6 +120,21 @@ static void find_fewer(const struct lever *lever, const struct crowd *crowd,
     *count = high;
 }
 
+/* So many of the crowd have room, and that starts it: find the least. */
+static bool settle(const struct lever *lever, const struct crowd *crowd,
+                   uint32_t first, uint32_t count, struct sched_need *need)
+{
+    find_fewer(lever, crowd, first, &count);
+    struct resource_vec more =
+        lack_of(lever->trials->sched, crowd, lever->node, count);
+    need->is_exact = trial_shrink(lever, &more);
+    need->kind = is_zero(&more) ? SCHED_NEED_NONE : SCHED_NEED_ROOM;
+    need->is_exact &= need->kind == SCHED_NEED_ROOM;
+    need->node = lever->node;
+    need->missing = more;
+    return true;
+}
+
 /* Find the least that `node` lacks for as many of the crowd as it takes; false:
  * nothing that was tried starts it. */
 static bool try_node(struct trials *trials, uint32_t node,
@@ -140,14 +157,30 @@ static bool try_node(struct trials *trials, uint32_t node,
         }
         count = crowd->count;
     }
-    find_fewer(&lever, crowd, fitting + 1, &count);
-    more = lack_of(trials->sched, crowd, node, count);
-    need->is_exact = trial_shrink(&lever, &more);
-    need->kind = is_zero(&more) ? SCHED_NEED_NONE : SCHED_NEED_ROOM;
-    need->is_exact &= need->kind == SCHED_NEED_ROOM;
-    need->node = node;
-    need->missing = more;
-    return true;
+    return settle(&lever, crowd, fitting + 1, count, need);
+}
+
+/* The same for a job alone, where others would take so much first. */
+static bool try_behind(struct trials *trials, uint32_t node,
+                       struct sched_need *need)
+{
+    struct lever lever = {.trials = trials, .kind = LEVER_ROOM, .node = node};
+    const struct resource_vec *requests[NEED_TIMES_MAX];
+    struct crowd crowd = {.requests = requests, .count = NEED_TIMES_MAX};
+    struct resource_vec request = asked_of(trials);
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < NEED_TIMES_MAX; i++) {
+        requests[i] = &request;
+    }
+    first = fits_of(trials->sched, &crowd, node) + 1;
+    for (uint32_t count = first * 2; count <= NEED_TIMES_MAX; count *= 2) {
+        struct resource_vec more = lack_of(trials->sched, &crowd, node, count);
+        if (trial_pull(&lever, &more)) {
+            return settle(&lever, &crowd, first + 1, count, need);
+        }
+    }
+    return false;
 }
 
 /* The members of its gang that must have room, or of the sub-group that has
@@ -209,6 +242,10 @@ static void find_room(struct trials *trials,
             return;
         }
     }
+    bool is_alone = trials->gang == NONE || trials->sub_group != NONE;
+    if (is_alone && try_behind(trials, near->nodes[0], need)) {
+        return;
+    }
     /* Others would take it, or something else holds too: at least this. */
     uint32_t fitting = fits_of(trials->sched, &crowd, near->nodes[0]);
     if (fitting == crowd.count) {
@@ -221,13 +258,23 @@ static void find_room(struct trials *trials,
 
 /* Limits. */
 
-/* What it takes of a lever, known to lack `more` at the least; it is said in
- * any case, for it would not be enough, or may not be tried. */
+/* What it takes of a lever, known to lack `more` at the least, or more often
+ * where others go first; the least is said in any case, for nothing may be
+ * enough, or nothing may be tried. */
 static void find_least(const struct lever *lever, struct resource_vec more,
                        struct sched_need *need)
 {
+    bool is_enough = false;
+
     need->missing = more;
-    if (is_zero(&more) || !trial_pull(lever, &more)) {
+    for (uint32_t times = 1; times <= NEED_TIMES_MAX && !is_zero(&more) &&
+                             !is_enough && trial_may(lever->trials);
+         times *= 2) {
+        more = (struct resource_vec){0};
+        amounts_add_times(&more, &need->missing, times);
+        is_enough = trial_pull(lever, &more);
+    }
+    if (!is_enough) {
         return;
     }
     need->is_exact = trial_shrink(lever, &more);
@@ -320,19 +367,74 @@ static void find_budget(struct trials *trials,
         .trials = trials,
         .kind = LEVER_BUDGET,
         .queue = &sched->queues.items[queue],
-        .budget_milli = sched->queues.items[queue].excess_budget_milli,
+        .base = sched->queues.items[queue].excess_budget_milli,
     };
-    if (lever.budget_milli < 0) {
-        lever.budget_milli =
+    if (lever.base < 0) {
+        lever.base =
             (int64_t)((double)limits.budget_max *
                       sched->pools.items[pool].base.units / CHARGE_PER_MILLI);
     }
     struct resource_vec more = {.v = {(int64_t)lack + 2}};
     need->kind = SCHED_NEED_BUDGET;
     need->pool = intern_get(sched->pool_names, pool);
-    need->budget_milli = lever.budget_milli;
+    need->base = lever.base;
     find_least(&lever, more, need);
-    need->more_milli = need->missing.v[0];
+    need->more = need->missing.v[0];
+    need->missing = (struct resource_vec){0};
+}
+
+/* How much higher the part above its share may be that its queue has of what
+ * cannot be taken back; where time alone does not help. */
+static void find_share(struct trials *trials,
+                       const struct sched_explanation *why,
+                       struct sched_need *need)
+{
+    struct sched *sched = trials->sched;
+    uint32_t pool = intern_find(sched->pool_names, why->pool);
+    uint32_t queue = list_of(trials)->queue;
+    struct limits limits;
+
+    if (pool == INTERN_NONE || why->allowed <= 0 ||
+        !limits_get(sched, queue, pool, limits_whole(sched, pool),
+                    trials->now_ms, &limits) ||
+        limits.over_share_ppm == POLICY_OFF) {
+        return;
+    }
+    double whole_ppm = (double)(limits.over_share_ppm + FRACTION_ONE_PPM);
+    double lack = (why->asked / why->allowed - 1) * whole_ppm;
+    if (lack < 0 || lack >= OVER_SHARE_MAX) {
+        return;
+    }
+    struct lever lever = {
+        .trials = trials,
+        .kind = LEVER_SHARE,
+        .queue = &sched->queues.items[queue],
+        .base = limits.over_share_ppm,
+    };
+    struct resource_vec more = {.v = {(int64_t)lack + 2}};
+    need->kind = SCHED_NEED_SHARE;
+    need->pool = intern_get(sched->pool_names, pool);
+    need->base = lever.base;
+    find_least(&lever, more, need);
+    need->more = need->missing.v[0];
+    need->missing = (struct resource_vec){0};
+}
+
+/* How many more applications of its queue may run. */
+static void find_apps(struct trials *trials, struct sched_need *need)
+{
+    struct sched *sched = trials->sched;
+    struct lever lever = {
+        .trials = trials,
+        .kind = LEVER_APPS,
+        .queue = &sched->queues.items[list_of(trials)->queue],
+    };
+    struct resource_vec more = {.v = {1}};
+
+    need->kind = SCHED_NEED_APPS;
+    need->base = lever.queue->running_apps_max;
+    find_least(&lever, more, need);
+    need->more = need->missing.v[0];
     need->missing = (struct resource_vec){0};
 }
 
@@ -387,9 +489,18 @@ static void find(struct trials *trials, const struct need_question *question,
     case SCHED_WAIT_QUEUE_RATE:
     case SCHED_WAIT_RESOURCE_RATE:
     case SCHED_WAIT_APP_STARTING:
-    case SCHED_WAIT_OVER_SHARE: /* if its flow falls */
     case SCHED_WAIT_FROZEN:
         find_time(trials, why->until_ms, need);
+        break;
+    case SCHED_WAIT_OVER_SHARE:
+        if (why->until_ms) { /* its flow falls */
+            find_time(trials, why->until_ms, need);
+        } else {
+            find_share(trials, why, need);
+        }
+        break;
+    case SCHED_WAIT_APP_LIMIT:
+        find_apps(trials, need);
         break;
     case SCHED_WAIT_QUEUE_LIMIT:
         find_limit(trials, need);

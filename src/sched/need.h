@@ -18,6 +18,7 @@ enum {
     NEED_VICTIM_WORK = 400, /* ... of one for whom it was searched, ... */
     NEED_MOVE_WORK = 8, /* ... and of a node that goes elsewhere in its index */
     NEED_NODES_MAX = 4, /* nodes that are tried */
+    NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
 };
 
 /* A limit that is raised for a trial; see queue_limit_of(). */

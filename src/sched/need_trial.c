@@ -202,9 +202,31 @@ static bool starts_with_budget(const struct lever *lever,
 {
     int64_t before = lever->queue->excess_budget_milli;
 
-    lever->queue->excess_budget_milli = lever->budget_milli + more->v[0];
+    lever->queue->excess_budget_milli = lever->base + more->v[0];
     bool is = trial_starts(lever->trials, lever->trials->now_ms);
     lever->queue->excess_budget_milli = before;
+    return is;
+}
+
+static bool starts_with_share(const struct lever *lever,
+                              const struct resource_vec *more)
+{
+    int64_t before = lever->queue->over_share_ppm;
+
+    lever->queue->over_share_ppm = lever->base + more->v[0];
+    bool is = trial_starts(lever->trials, lever->trials->now_ms);
+    lever->queue->over_share_ppm = before;
+    return is;
+}
+
+static bool starts_with_apps(const struct lever *lever,
+                             const struct resource_vec *more)
+{
+    uint32_t before = lever->queue->running_apps_max;
+
+    lever->queue->running_apps_max = before + (uint32_t)more->v[0];
+    bool is = trial_starts(lever->trials, lever->trials->now_ms);
+    lever->queue->running_apps_max = before;
     return is;
 }
 
@@ -224,9 +246,13 @@ bool trial_pull(const struct lever *lever, const struct resource_vec *more)
     case LEVER_FLOATING:
         return starts_with_floating(lever, more);
     case LEVER_BUDGET:
+        return starts_with_budget(lever, more);
+    case LEVER_SHARE:
+        return starts_with_share(lever, more);
+    case LEVER_APPS:
         break;
     }
-    return starts_with_budget(lever, more);
+    return starts_with_apps(lever, more);
 }
 
 /* The least. */

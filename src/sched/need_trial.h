@@ -32,8 +32,11 @@ enum lever_kind {
     LEVER_LIMIT,    /* the limit of the queue for the class is higher */
     LEVER_QUOTA,    /* the queue's quota is */
     LEVER_FLOATING, /* the pool has more that is of no node */
-    LEVER_BUDGET,   /* the queue's excess budget is higher, by the first
-                       column, in thousandths of a unit x minute */
+    /* By the first column: */
+    LEVER_BUDGET, /* the queue's excess budget is higher, in thousandths of a
+                     unit x minute, */
+    LEVER_SHARE,  /* what it may have above its share, in millionths of that, */
+    LEVER_APPS,   /* or the number of its applications that may run */
 };
 
 struct lever {
@@ -41,8 +44,8 @@ struct lever {
     enum lever_kind kind;
     uint32_t node;            /* ROOM */
     struct limit_trial limit; /* LIMIT */
-    struct queue *queue;      /* QUOTA, BUDGET */
-    int64_t budget_milli;     /* BUDGET: what it is */
+    struct queue *queue;      /* QUOTA and all of the first column */
+    int64_t base;             /* BUDGET, SHARE: what it is now */
 };
 
 /* Whether another trial may be made. */

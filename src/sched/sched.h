@@ -593,9 +593,12 @@ enum sched_need_kind {
     SCHED_NEED_TIME,     /* it were `until_ms` */
     SCHED_NEED_QUOTA,    /* its queue's quota were `missing` larger */
     SCHED_NEED_FLOATING, /* `pool` had `missing` more of what is of no node */
-    SCHED_NEED_BUDGET,   /* its queue's excess budget in `pool`, which is
-                            `budget_milli`, were `more_milli` larger; in
-                            thousandths of the pool's units x minute */
+    /* These were `more` larger than they are, which is `base`: */
+    SCHED_NEED_BUDGET, /* its queue's excess budget in `pool`, in thousandths
+                          of the pool's units x minute */
+    SCHED_NEED_SHARE,  /* what its queue may have there above its share of what
+                          cannot be taken back, in millionths of the share */
+    SCHED_NEED_APPS,   /* the number of its queue's applications that may run */
 };
 
 /* What a job needs, all else as it is. */
@@ -611,7 +614,7 @@ struct sched_need {
     uint32_t member_count;
     int64_t until_ms;
     struct str pool; /* "": of no one; borrowed */
-    int64_t budget_milli, more_milli;
+    int64_t base, more;
 };
 
 /* What `job` needs to start, beside why it waits.  It plans rounds to try

@@ -216,8 +216,31 @@ static void give_budget(struct scene *scene, const struct resource_vec *more)
     struct queue_record record = queue_of(scene, queue, &parts);
 
     if (more->v[0]) {
-        record.excess_budget_milli = scene->need.budget_milli + more->v[0];
+        record.excess_budget_milli = scene->need.base + more->v[0];
     }
+    sched_queue_set(scene->trial.built.sched, (uint32_t)queue, &record);
+}
+
+/* Likewise. */
+static void give_share(struct scene *scene, const struct resource_vec *more)
+{
+    int queue = scene->trial.instance.jobs[scene->job].queue;
+    struct queue_parts parts;
+    struct queue_record record = queue_of(scene, queue, &parts);
+
+    if (more->v[0]) {
+        record.over_share_ppm = scene->need.base + more->v[0];
+    }
+    sched_queue_set(scene->trial.built.sched, (uint32_t)queue, &record);
+}
+
+static void give_apps(struct scene *scene, const struct resource_vec *more)
+{
+    int queue = scene->trial.instance.jobs[scene->job].queue;
+    struct queue_parts parts;
+    struct queue_record record = queue_of(scene, queue, &parts);
+
+    record.running_apps_max += (uint32_t)more->v[0];
     sched_queue_set(scene->trial.built.sched, (uint32_t)queue, &record);
 }
 
@@ -246,7 +269,7 @@ static bool is_just_enough(struct scene *scene, set_fn *give,
 static bool is_true(struct scene *scene)
 {
     const struct sched_need *need = &scene->need;
-    struct resource_vec budget = {.v = {need->more_milli}};
+    struct resource_vec more = {.v = {need->more}};
 
     switch (need->kind) {
     case SCHED_NEED_ROOM:
@@ -258,7 +281,11 @@ static bool is_true(struct scene *scene)
     case SCHED_NEED_FLOATING:
         return is_just_enough(scene, give_floating, need->missing);
     case SCHED_NEED_BUDGET:
-        return is_just_enough(scene, give_budget, budget);
+        return is_just_enough(scene, give_budget, more);
+    case SCHED_NEED_SHARE:
+        return is_just_enough(scene, give_share, more);
+    case SCHED_NEED_APPS:
+        return is_just_enough(scene, give_apps, more);
     case SCHED_NEED_TIME:
         return starts(scene, need->until_ms) &&
                !starts(scene, need->until_ms - 1);
@@ -276,8 +303,7 @@ static void show(const struct scene *scene)
            scene->job, scene->trial.instance.jobs[scene->job].gang,
            (int)scene->why.wait, (int)scene->why.growth, (int)scene->need.kind,
            built_node(&scene->trial.built, scene->need.node),
-           (long long)scene->need.budget_milli,
-           (long long)scene->need.more_milli);
+           (long long)scene->need.base, (long long)scene->need.more);
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         printf(" %lld", (long long)scene->need.missing.v[r]);
     }

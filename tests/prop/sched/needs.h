@@ -9,7 +9,7 @@
 /* What was asked, over all runs, by enum sched_need_kind: so that a property
  * says something. */
 struct tally {
-    unsigned asked[SCHED_NEED_BUDGET + 1], exact[SCHED_NEED_BUDGET + 1];
+    unsigned asked[SCHED_NEED_APPS + 1], exact[SCHED_NEED_APPS + 1];
 };
 
 struct scene {

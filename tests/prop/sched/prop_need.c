@@ -232,12 +232,13 @@ static bool asking_changes_nothing(struct tape *tape)
 /* Enough of what is said is exact for the property to mean something. */
 static bool is_telling(void)
 {
-    static const char *const names[] = {"none", "room",  "limit",    "members",
-                                        "time", "quota", "floating", "budget"};
+    static const char *const names[] = {"none",  "room",  "limit",    "members",
+                                        "time",  "quota", "floating", "budget",
+                                        "share", "apps"};
     const struct tally *tally = scene_tally();
     bool is = true;
 
-    for (int k = SCHED_NEED_NONE; k <= SCHED_NEED_BUDGET; k++) {
+    for (int k = SCHED_NEED_NONE; k <= SCHED_NEED_APPS; k++) {
         printf("%s: %u asked, %u exact\n", names[k], tally->asked[k],
                tally->exact[k]);
     }
@@ -247,6 +248,8 @@ static bool is_telling(void)
     is &= tally->exact[SCHED_NEED_QUOTA] * 8 >= tally->asked[SCHED_NEED_QUOTA];
     is &= tally->exact[SCHED_NEED_FLOATING] > 0;
     is &= tally->exact[SCHED_NEED_BUDGET] > 0;
+    is &= tally->exact[SCHED_NEED_SHARE] > 0;
+    is &= tally->exact[SCHED_NEED_APPS] > 0;
     return is;
 }
 

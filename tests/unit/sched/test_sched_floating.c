@@ -148,11 +148,31 @@ static void another_policy_has_more(void **state)
     assert_true(sched_is_consistent(w->sched));
 }
 
+static void it_is_said_how_many_more_it_takes(void **state)
+{
+    struct world *w = *state;
+    struct world_job two = {.queue = "A", .licences = 2};
+    struct sched_explanation why;
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"m", .cores = 8});
+    (void)world_submit(w, &two);
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t job = world_submit(w, &two);
+    sched_explain_need(w->sched, job, 0, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_FLOATING);
+    assert_int_equal(need.kind, SCHED_NEED_FLOATING);
+    assert_true(need.is_exact);
+    assert_true(str_equal(need.pool, STR("default")));
+    assert_int_equal(need.missing.v[LICENCE], 1);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
     const struct CMUnitTest tests[] = {
+        SCENARIO(it_is_said_how_many_more_it_takes),
         SCENARIO(a_pool_shares_them),
         SCENARIO(a_gang_takes_all_or_none),
         SCENARIO(what_no_pool_has_never_fits),

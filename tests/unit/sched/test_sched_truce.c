@@ -144,6 +144,47 @@ static void test_it_is_said_that_a_truce_is_the_cause(void **state)
     assert_int_equal(why.wait, SCHED_WAIT_CAPACITY);
 }
 
+/* The same of a group whose pods must be on nodes that are near: there is room
+ * further away. */
+static void test_it_is_said_of_groups_that_must_be_near_too(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("workers"), 2, 2, .hops_max = 2}},
+        .sub_group_count = 1,
+    };
+    struct sched_explanation why;
+    struct sched_need need;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].topology[0] = STR("rack");
+    w->policy.pools[0].level_count = 1;
+    world_restart(w);
+    w->requeues = true;
+    world_node(w, &(struct world_node){"n", 12, .label_key = "rack",
+                                       .label_value = "r1"});
+    world_node(w, &(struct world_node){"o", 1, .label_key = "rack",
+                                       .label_value = "r2"});
+    world_node(w, &(struct world_node){"p", 1, .label_key = "rack",
+                                       .label_value = "r3"});
+    (void)world_submit_many(w, &(struct world_job){.queue = "C", .cores = 6},
+                            3);
+    world_round(w, ROUND_BALANCE, 0);
+    /* D wants its part, so that C has more than its own, and fits nowhere. */
+    (void)world_submit(w, &(struct world_job){.queue = "D",
+                                              .cores = 1,
+                                              .selector_key = "zone",
+                                              .selector_value = "none"});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "B", .gang = "g"}, &terms);
+    (void)settle(w, SECOND);
+    assert_true(waits(w, group));
+    sched_explain_need(w->sched, group, 5 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
+    sched_explain(w->sched, group, 5 * SECOND, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_TOPOLOGY);
+}
+
 /* What is more urgent takes its place from the less urgent as ever. */
 static void test_urgency_knows_no_truce(void **state)
 {
@@ -283,6 +324,7 @@ int main(void)
         SCENARIO(test_gangs_take_a_place_from_each_other_once),
         SCENARIO(test_a_truce_ends_after_time_and_news),
         SCENARIO(test_it_is_said_that_a_truce_is_the_cause),
+        SCENARIO(test_it_is_said_of_groups_that_must_be_near_too),
         SCENARIO(test_urgency_knows_no_truce),
         SCENARIO(test_urgency_begins_with_who_has_too_much),
         SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),

@@ -19,6 +19,18 @@ static void set_quota(struct world *w, const char *queue, int64_t cores)
     world_queue_by(w, queue, &(struct queue_record){.quota = {&item, 1}});
 }
 
+static void set_budget(struct world *w, const char *queue, int64_t milli)
+{
+    struct queue_record record = {
+        .name = str_of(queue),
+        .priority_factor_micro = PRIORITY_FACTOR_ONE_MICRO,
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = milli,
+    };
+
+    sched_queue_set(w->sched, world_queue(w, queue, 1), &record);
+}
+
 static int64_t cpu_of(const struct world *w, const struct resource_vec *v)
 {
     return v->v[resource_column(&w->policy.schema, STR("cpu"))];
@@ -185,6 +197,110 @@ static void growth_that_waits_says_which_rule_keeps_it(void **state)
     assert_int_equal(why_of(w, spare, &need).until_ms, 300 * SECOND);
 }
 
+static void growth_says_what_the_next_pod_needs(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .freezing_window_ms = 300 * SECOND,
+        .sub_groups = {{STR("trainer"), 2, 6, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t spare = run_unit(w, &terms);
+    (void)why_of(w, spare, &need);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 1000);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    set_quota(w, "A", 3);
+    (void)why_of(w, spare, &need);
+    assert_int_equal(need.kind, SCHED_NEED_QUOTA);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 1000);
+    set_quota(w, "A", 100);
+    sched_gang_scaled(w->sched, spare, 0);
+    (void)why_of(w, spare, &need);
+    assert_int_equal(need.kind, SCHED_NEED_TIME);
+    assert_true(need.is_exact);
+    assert_int_equal(need.until_ms, 300 * SECOND);
+}
+
+/* Two of its queue would take what is new before it. */
+static void what_others_take_first_is_counted_in(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 4});
+    (void)world_submit(w, &(struct world_job){.queue = "A", .cores = 4});
+    world_round(w, ROUND_BALANCE, 0);
+    uint32_t first =
+        world_submit_many(w, &(struct world_job){.queue = "A", .cores = 3}, 3);
+    struct sched_explanation why = why_of(w, first + 2, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_CAPACITY);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(cpu_of(w, &need.missing), 9000);
+    set_quota(w, "A", 4);
+    (void)why_of(w, first + 1, &need);
+    assert_int_equal(need.kind, SCHED_NEED_QUOTA);
+    assert_false(need.is_exact); /* nor is there room */
+}
+
+static void a_budget_says_by_how_much_it_is_too_small(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_FLOW);
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    (void)world_submit(w, &(struct world_job){.queue = "B"});
+    set_budget(w, "A", 20000);
+    /* Half of the node is its share, and a fifth more is asked for, of what
+     * weighs 20: 4 for half an hour. */
+    uint32_t job = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .cores = 7, .memory_gb = 28, .lifetime_s = 1800});
+    struct sched_explanation why = why_of(w, job, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_BUDGET);
+    assert_int_equal(need.kind, SCHED_NEED_BUDGET);
+    assert_true(need.is_exact);
+    assert_int_equal(need.base, 20000);
+    int64_t enough = need.base + need.more;
+    set_budget(w, "A", enough - 1);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "");
+    set_budget(w, "A", enough);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_string_equal(world_node_of(w, job), "n");
+    assert_in_range(enough, 120000 - 1, 120000 + 1);
+}
+
+static void a_limit_on_applications_says_how_many_more(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    world_queue_by(w, "A", &(struct queue_record){.running_apps_max = 1});
+    uint32_t jobs[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        static const char *const apps[] = {"a", "b", "c", "d"};
+        jobs[i] = world_submit(
+            w, &(struct world_job){.queue = "A", .application = apps[i]});
+    }
+    world_round(w, ROUND_BALANCE, 0);
+    struct sched_explanation why = why_of(w, jobs[3], &need);
+    assert_int_equal(why.wait, SCHED_WAIT_APP_LIMIT);
+    assert_int_equal(need.kind, SCHED_NEED_APPS);
+    assert_true(need.is_exact);
+    assert_int_equal(need.base, 1);
+    assert_int_equal(need.more, 3);
+}
+
 static void growth_above_the_load_ceiling_says_so(void **state)
 {
     struct world *w = *state;
@@ -253,6 +369,10 @@ int main(void)
         CASE(a_limit_that_holds_the_minimum_is_no_reason),
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
+        CASE(growth_says_what_the_next_pod_needs),
+        CASE(what_others_take_first_is_counted_in),
+        CASE(a_budget_says_by_how_much_it_is_too_small),
+        CASE(a_limit_on_applications_says_how_many_more),
         CASE(growth_above_the_load_ceiling_says_so),
         CASE(growth_where_the_pool_is_gone_has_no_nodes),
         CASE(nodes_in_quarantine_are_not_too_small),
