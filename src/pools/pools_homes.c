@@ -218,7 +218,10 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     uint32_t *avoided =
         arena_alloc_array(&arena, avoid_count, sizeof(*avoided));
     for (uint32_t i = 0; i < avoid_count; i++) {
-        avoided[i] = node_back(from, nodes[i]);
+        /* The shard knows its name as long as somebody avoids it; the number
+         * here may be another node's since it went. */
+        avoided[i] = post_get(pools, sched_node_executor(from->sched, nodes[i]),
+                              sched_node_name(from->sched, nodes[i]));
     }
     if (!is_leased) {
         job_count_waiting(pools, place, -1);

@@ -268,6 +268,35 @@ static void a_gang_whose_pool_goes_is_where_it_runs(void **state)
     pools_stage_fini(&stage);
 }
 
+/* A node that went has no number any more, and another one may get it: who
+ * moves avoids the one that failed it, and no other. */
+static void who_moves_avoids_the_node_that_it_did(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    uint32_t a1 = pools_stage_node(&stage, "a1", "a", 1);
+    uint32_t job = pools_stage_job(&stage, "a", 1);
+    pools_stage_round(&stage, "a");
+    assert_int_equal(pools_job_node(stage.pools, job), a1);
+    pools_job_requeue(stage.pools, job, a1);
+    pools_node_remove(stage.pools, a1);
+    pools_stage_round(&stage, "a"); /* the number is free after it */
+    assert_int_equal(pools_stage_node(&stage, "d1", "", 1), a1);
+    pools_pool_delete(stage.pools, STR("a"));
+    pools_stage_round(&stage, "");
+    assert_int_equal(pools_job_node(stage.pools, job), a1);
+
+    pools_job_requeue(stage.pools, job, SCHED_NONE);
+    pools_node_remove(stage.pools, a1);
+    (void)pools_stage_node(&stage, "a1", "", 1);
+    pools_stage_round(&stage, "");
+    assert_int_equal(pools_job_node(stage.pools, job), SCHED_NONE);
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +306,7 @@ int main(void)
         TEST(a_truce_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
+        TEST(who_moves_avoids_the_node_that_it_did),
     };
 
     return RUN_TESTS(tests);
