@@ -150,15 +150,18 @@ enum check_course check_course(struct cli *cli, char *id)
                                                 : CHECK_SILENT;
 }
 
+enum cli_exit check_no_job(struct cli *cli, const char *id)
+{
+    return cli_fail(cli, CLI_NOT_FOUND,
+                    "there is no job %s; get jobs lists those that there are, "
+                    "and those that have ended until they are forgotten",
+                    id);
+}
+
 enum cli_exit check_one_job(struct cli *cli, char *id)
 {
-    return check_course(cli, id) == CHECK_NO_JOB
-               ? cli_fail(cli, CLI_NOT_FOUND,
-                          "there is no job %s; get jobs lists those that there "
-                          "are, and those that have ended until they are "
-                          "forgotten",
-                          id)
-               : CLI_OK;
+    return check_course(cli, id) == CHECK_NO_JOB ? check_no_job(cli, id)
+                                                 : CLI_OK;
 }
 
 enum cli_exit check_executor(struct cli *cli, const char *name)
@@ -273,9 +276,13 @@ enum cli_exit check_version(struct cli *cli, const json_t *document)
     const char *version =
         json_string_value(json_object_get(document, "apiVersion"));
 
-    return version && strcmp(version, "armadaproject.io/v1beta1") == 0
-               ? CLI_OK
-               : cli_fail(cli, CLI_INVALID,
-                          "apiVersion must be armadaproject.io/v1beta1, or of "
-                          "a pool resource.aibee.cn/v1alpha1");
+    if (version && strcmp(version, "armadaproject.io/v1beta1") == 0) {
+        return CLI_OK;
+    }
+    return cli_fail(cli, CLI_INVALID,
+                    "apiVersion must be armadaproject.io/v1beta1, or of "
+                    "a pool resource.aibee.cn/v1alpha1%s",
+                    json_object_get(document, "jobs")
+                        ? "; a file of jobs is for submit"
+                        : "");
 }

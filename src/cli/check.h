@@ -57,6 +57,9 @@ enum check_course {
 /* Ask it. */
 enum check_course check_course(struct cli *cli, char *id);
 
+/* Say that there is no such job and what to do: CLI_NOT_FOUND. */
+enum cli_exit check_no_job(struct cli *cli, const char *id);
+
 /* CLI_NOT_FOUND, having said so and what to do, if there is no such job;
  * CLI_OK, with nothing said, if there is or the server does not say. */
 enum cli_exit check_one_job(struct cli *cli, char *id);

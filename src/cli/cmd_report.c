@@ -96,14 +96,20 @@ enum cli_exit cmd_explain(struct cli *cli)
 {
     Berth__Api__ExplainJobRequest request =
         BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
     ProtobufCMessage *reply;
 
     request.job_id = cli_argument(cli, 0);
-    enum cli_exit rc =
-        cli_call(cli, "/berth.api.Berth/ExplainJob", &request.base,
-                 &berth__api__explain_job_response__descriptor, &reply);
+    enum cli_exit rc = cli_connect(cli);
     if (rc != CLI_OK) {
         return rc;
+    }
+    enum rpc_code code =
+        cli_try(cli, "/berth.api.Berth/ExplainJob", &request.base,
+                &berth__api__explain_job_response__descriptor, &reply, status);
+    if (code != RPC_OK) {
+        return code == RPC_NOT_FOUND ? check_no_job(cli, request.job_id)
+                                     : cli_fail_call(cli, status);
     }
     const Berth__Api__ExplainJobResponse *response = (void *)reply;
     if (cli->output == CLI_OUTPUT_TEXT) {

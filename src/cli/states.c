@@ -27,6 +27,17 @@ const char *states_name(Api__JobState state)
     return "unknown";
 }
 
+static enum cli_exit fail_unknown(const struct cli *cli, const char *given)
+{
+    auto_strbuf known = {0};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        strbuf_addf(&known, "%s%s", i ? ", " : "", names[i].name);
+    }
+    return cli_fail(cli, CLI_USAGE, "\"%s\" is not a job state; these are: %s",
+                    given, strbuf_text(&known));
+}
+
 enum cli_exit states_of_option(struct cli *cli, const char *option,
                                Api__JobState **ret_states, size_t *ret_count)
 {
@@ -41,8 +52,7 @@ enum cli_exit states_of_option(struct cli *cli, const char *option,
             at++;
         }
         if (at == ARRAY_COUNT(names)) {
-            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a job state",
-                            given.items[i]);
+            return fail_unknown(cli, given.items[i]);
         }
         states[i] = names[at].state;
     }

@@ -89,6 +89,10 @@ static void a_key_that_is_none_is_told_before_the_server_is_asked(void **state)
     free(result.out);
     free(result.err);
     assert_int_equal(script->call_count, 0);
+    check(ASK(script, "queue: q\njobSetId: s\njobs: []\n", "apply", "-f", "-"),
+          CLI_INVALID, "",
+          "berthctl: apiVersion must be armadaproject.io/v1beta1, or of a pool "
+          "resource.aibee.cn/v1alpha1; a file of jobs is for submit\n");
     check(ASK(script, "", "apply"), CLI_USAGE, "",
           "berthctl: apply wants -f FILE\n");
 }

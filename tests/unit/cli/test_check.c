@@ -31,6 +31,17 @@ static void what_is_no_job_is_told_after_the_request(void **state)
           "berthctl: job 01a is of queue q, job set s: nothing was done\n");
 }
 
+static void what_is_no_job_is_not_explained(void **state)
+{
+    struct script *script = *state;
+
+    script->code = RPC_NOT_FOUND;
+    check(ASK(script, "", "explain", "01a"), CLI_NOT_FOUND, "",
+          "berthctl: there is no job 01a; get jobs lists those that there are, "
+          "and those that have ended until they are forgotten\n");
+    script->code = RPC_OK;
+}
+
 static void what_a_job_cannot_do_is_told(void **state)
 {
     struct script *script = *state;
@@ -183,6 +194,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(what_is_no_job_is_told_after_the_request),
+        SERVED(what_is_no_job_is_not_explained),
         SERVED(what_a_job_cannot_do_is_told),
         SERVED(homes_and_lenders_that_are_no_pools_are_told),
         SERVED(nodes_and_executors_that_are_not_there_are_told),

@@ -63,7 +63,7 @@ static void unknown_words_are_usage_errors(void **state)
     check(RUN("", "cancel", "node", "n", "-a"), CLI_USAGE, "",
           "cancel node wants -e EXECUTOR");
     check(RUN("", "cancel", "queues", "q", "-s", "resting", "-a"), CLI_USAGE,
-          "", "\"resting\" is not a job state");
+          "", "\"resting\" is not a job state; these are: queued, leased, ");
     check(RUN("", "preempt", "queues", "q"), CLI_USAGE, "",
           "preempt queues wants -p CLASS or -a for every class");
 }
