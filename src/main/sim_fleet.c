@@ -200,7 +200,7 @@ static int play_and_report(const struct fleet_trace *trace,
     }
     if (rc < 0) {
         fprintf(stderr, "berth-sim: %s\n", err.text);
-        return SIM_EXIT_FAILURE;
+        return rc == -ERR_INVALID ? SIM_EXIT_USAGE : SIM_EXIT_FAILURE;
     }
     return sim_finish(STR("Philly, virtual clusters as queues"), &tally, world,
                       began_s, &options->output);

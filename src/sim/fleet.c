@@ -1,5 +1,6 @@
 #include "sim/fleet.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -338,6 +339,22 @@ static void choose_jobs(struct playing *p)
     }
 }
 
+/* Nothing could be said of a part without a job. */
+static int refuse_empty(const struct fleet_trace *trace,
+                        const struct fleet_options *options, struct err *err)
+{
+    enum { HOUR_S = 3600 };
+    int64_t last_s = trace->jobs.count
+                         ? trace->jobs.items[trace->jobs.count - 1].submit_s
+                         : 0;
+
+    return err_set(
+        err, -ERR_INVALID,
+        "no job of the trace is submitted in that part, from %" PRId64
+        " h on; the last is after %" PRId64 " h",
+        options->from_s / HOUR_S, last_s / HOUR_S);
+}
+
 int fleet_play(const struct fleet_trace *trace,
                const struct fleet_options *options, struct tally *tally,
                struct world **ret_world, struct err *err)
@@ -350,6 +367,9 @@ int fleet_play(const struct fleet_trace *trace,
     };
 
     choose_jobs(&p);
+    if (p.next == p.count) {
+        return refuse_empty(trace, options, err);
+    }
     int rc = set_up(&p, err);
     if (rc == 0) {
         rc = go_on(&p, err);

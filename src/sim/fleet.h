@@ -66,7 +66,8 @@ struct fleet_options {
 };
 
 /* Play a trace until all of its jobs have ended.  On 0 the caller destroys
- * `*ret_world` and tally_fini()s `tally`, which was zeroed. */
+ * `*ret_world` and tally_fini()s `tally`, which was zeroed.  -ERR_INVALID: none
+ * of its jobs is in the part that the options say. */
 int fleet_play(const struct fleet_trace *trace,
                const struct fleet_options *options, struct tally *tally,
                struct world **ret_world, struct err *err) must_check;

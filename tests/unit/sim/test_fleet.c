@@ -107,6 +107,25 @@ static void a_bad_inventory_is_refused_with_its_line(void **state)
     assert_non_null(strstr(err.text, "GPU"));
 }
 
+static void a_part_without_a_job_is_refused(void **state)
+{
+    struct fleet_trace trace = {0};
+    struct fleet_options options = {.gpu_count = 16,
+                                    .profile = PROFILE_BERTH,
+                                    .from_s = 100 * 3600,
+                                    .sample_ms = 60000};
+    struct tally tally = {0};
+    struct world *world = NULL;
+    struct err err;
+
+    (void)state;
+    assert_int_equal(fleet_parse(str_of(rows), &trace, &err), 0);
+    assert_int_equal(fleet_play(&trace, &options, &tally, &world, &err),
+                     -ERR_INVALID);
+    assert_non_null(strstr(err.text, "from 100 h on; the last is after 5 h"));
+    fleet_trace_fini(&trace);
+}
+
 /* Each virtual cluster has a pool of its own; what is too much for one runs
  * in the other. */
 static void pools_of_an_inventory_lend_to_one_another(void **state)
@@ -188,6 +207,7 @@ int main(void)
         cmocka_unit_test(rows_are_put_in_order_of_real_time),
         cmocka_unit_test(machines_are_kept_by_type_in_parts),
         cmocka_unit_test(a_bad_inventory_is_refused_with_its_line),
+        cmocka_unit_test(a_part_without_a_job_is_refused),
         cmocka_unit_test(pools_of_an_inventory_lend_to_one_another),
         cmocka_unit_test(large_jobs_are_gangs_and_clusters_are_queues),
         cmocka_unit_test(the_first_thousands_of_the_real_trace_all_run),
