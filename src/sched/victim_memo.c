@@ -225,7 +225,8 @@ static void look_at_members(const struct search *search,
 
 /* While a sub-group has more surplus than runs on any node, all its pods are
  * surplus on each, whatever the number; and whether the gang would break is
- * asked where one has less. */
+ * asked where one has less.  What changes for other reasons changes on every
+ * node: surplus goes where the minimums may go. */
 static void look_at_gang(const struct search *search,
                          const struct victim_rules *rules,
                          struct victim_memo *memo,
@@ -237,7 +238,8 @@ static void look_at_gang(const struct search *search,
     uint32_t pods_max = round->memos->pods_max;
 
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        if (sub_group_surplus(sched, gang, i) < pods_max ||
+        if (change->sub_group == NONE ||
+            sub_group_surplus(sched, gang, i) < pods_max ||
             (change->sub_group == i && change->surplus_min < pods_max)) {
             look_at_members(search, rules, memo, &gang->subs->items[i].leased);
         }

@@ -1,6 +1,7 @@
 /* Gangs with terms: sub-groups that have minimums and may grow (model.md
  * 2.11, PG-01 to PG-07), at the planner. */
 #include "sched/cover.h"
+#include "sched/state.h"
 #include "world_fixture.h"
 
 enum { COORD = 0, WORKERS = 1, MEMBERS = 9 }; /* handles within a group */
@@ -603,6 +604,34 @@ static void a_node_that_a_group_has_whole_opens_when_it_ends(void **state)
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
+/* In its freezing window a group loses surplus only as long as its minimums
+ * may go as well; what was found of its nodes before these have won their
+ * places back no longer goes. */
+static void frozen_surplus_stays_once_the_minimum_does(void **state)
+{
+    static const char *const nodes[] = {"n0", "n1", "n2", "n3",
+                                        "n4", "n5", "n6", "n7"};
+    struct world *w = *state;
+    struct gang_terms terms = whole_terms(2, 12);
+
+    terms.freezing_window_ms = 300000;
+    w->sched->checks_victims = true;
+    for (uint32_t i = 0; i < ARRAY_COUNT(nodes); i++) {
+        world_node(w, &(struct world_node){nodes[i], .cores = 8});
+    }
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "B", .gang = "g", .cores = 4}, &terms);
+    world_round(w, ROUND_BALANCE, 0);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(world_running_of(w, group, 12), 12);
+    sched_gang_scaled(w->sched, group, 1000);
+    for (uint32_t i = 0; i < 30; i++) {
+        (void)world_submit(w, &(struct world_job){.queue = "A", .cores = 2});
+    }
+    world_round(w, ROUND_BALANCE, 2000);
+    assert_int_equal(world_running_of(w, group, 12), 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -628,6 +657,7 @@ int main(void)
         SCENARIO(a_group_that_waits_for_whole_nodes_has_them_reserved),
         SCENARIO(an_admitted_group_that_breaks_up_leaves_the_list),
         SCENARIO(a_node_that_a_group_has_whole_opens_when_it_ends),
+        SCENARIO(frozen_surplus_stays_once_the_minimum_does),
     };
 
     return RUN_TESTS(tests);
