@@ -13,9 +13,10 @@ static bool once_in(struct tape *tape, int n)
     return pick(tape, 0, n - 1) == n - 1;
 }
 
-static void draw_pool(struct tape *tape, struct market *market, int pool)
+void market_draw_pool(struct tape *tape, struct market *market, int pool)
 {
     market->pools[pool] = (struct market_pool){
+        .is_there = pool == 0 || !once_in(tape, 8),
         .is_preemption_off = once_in(tape, 4),
         .is_borrowing_off = once_in(tape, 4),
         .is_sharing_off = once_in(tape, 4),
@@ -50,19 +51,42 @@ void market_draw(struct tape *tape, struct market *market)
     *market = (struct market){.pool_count = pick(tape, 2, MARKET_POOLS)};
     instance_draw(tape, &market->all);
     make_plain(&market->all);
+    market->pools[0].is_there = true;
     for (int p = 1; p < market->pool_count; p++) {
-        draw_pool(tape, market, p);
+        market_draw_pool(tape, market, p);
     }
     for (int n = 0; n < market->all.node_count; n++) {
-        market->all.nodes[n].pool = pick(tape, 0, market->pool_count - 1);
+        market->label[n] = pick(tape, 0, market->pool_count - 1);
     }
     for (int j = 0; j < market->all.job_count; j++) {
         const struct instance_job *job = &market->all.jobs[j];
-        market->home[j] = pick(tape, 0, market->pool_count - 1);
+        market->named[j] = pick(tape, 0, market->pool_count - 1);
         /* Who runs elsewhere came there by a change of pools, or was lent. */
         if (job->node != NO_NODE && !once_in(tape, 3)) {
-            market->home[j] = market->all.nodes[job->node].pool;
+            market->named[j] = market->label[job->node];
         }
+    }
+    market_settle(market);
+}
+
+static int if_there(const struct market *market, int pool)
+{
+    return market->pools[pool].is_there ? pool : 0;
+}
+
+void market_move(struct market *market, int node, int pool)
+{
+    market->label[node] = pool;
+    market->all.nodes[node].pool = if_there(market, pool);
+}
+
+void market_settle(struct market *market)
+{
+    for (int n = 0; n < market->all.node_count; n++) {
+        market_move(market, n, market->label[n]);
+    }
+    for (int j = 0; j < market->all.job_count; j++) {
+        market->home[j] = if_there(market, market->named[j]);
         market->at[j] = market->home[j];
     }
 }
@@ -188,7 +212,8 @@ static bool may_lend(const struct market *market, int home, int pool)
 {
     unsigned allowed = market->pools[home].lenders;
 
-    return pool != home && !market->pools[pool].is_sharing_off &&
+    return pool != home && market->pools[pool].is_there &&
+           !market->pools[pool].is_sharing_off &&
            (!allowed || allowed >> pool & 1);
 }
 

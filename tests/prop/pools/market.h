@@ -13,6 +13,7 @@
 enum { MARKET_POOLS = 4 };
 
 struct market_pool {
+    bool is_there; /* Default always is */
     bool is_preemption_off, is_borrowing_off, is_sharing_off;
     bool is_borrow_first;
     unsigned lenders; /* pools, as bits; 0: any */
@@ -22,13 +23,22 @@ struct market {
     struct instance all; /* of nodes the pool is one of these */
     int pool_count;
     struct market_pool pools[MARKET_POOLS];
-    int home[INSTANCE_JOBS_MAX];
-    int at[INSTANCE_JOBS_MAX];    /* where it waits */
-    int tries[INSTANCE_JOBS_MAX]; /* lenders that had no place for it */
+    int label[INSTANCE_NODES_MAX]; /* of a node: the pool that it is for */
+    int named[INSTANCE_JOBS_MAX];  /* by a job, as its home */
+    int home[INSTANCE_JOBS_MAX];   /* that, or Default when it is not there */
+    int at[INSTANCE_JOBS_MAX];     /* where it waits */
+    int tries[INSTANCE_JOBS_MAX];  /* lenders that had no place for it */
 };
 
 /* Draw one; some of its jobs run, at home or not. */
 void market_draw(struct tape *tape, struct market *market);
+/* Draw a pool anew: there or not, and what it lets its own and others do. */
+void market_draw_pool(struct tape *tape, struct market *market, int pool);
+/* Pools are others now: nodes find their pools, and all that waits is at home
+ * again, to ask anew. */
+void market_settle(struct market *market);
+/* A node is for a pool now; what runs there goes on. */
+void market_move(struct market *market, int node, int pool);
 /* Whether jobs of a class may be lent. */
 bool market_may_borrow(int priority_class);
 /* Whether a job waits. */

@@ -24,53 +24,62 @@ struct stall {
     uint32_t classes[INSTANCE_JOBS_MAX]; /* by the first job that is of it */
 };
 
-static void tell_pools(struct stall *stall, const struct market *market)
+static void tell_pool(struct stall *stall, const struct market *market, int p)
 {
-    for (int p = 1; p < market->pool_count; p++) {
-        const struct market_pool *pool = &market->pools[p];
-        struct label label = {str_of(NAMES[p]), STR("yes")};
-        struct str lenders[MARKET_POOLS];
-        uint32_t count = 0;
-        for (int l = 0; l < market->pool_count; l++) {
-            if (pool->lenders >> l & 1) {
-                lenders[count++] = l ? str_of(NAMES[l]) : POOL_DEFAULT_NAME;
-            }
+    const struct market_pool *pool = &market->pools[p];
+    struct label label = {str_of(NAMES[p]), STR("yes")};
+    struct str lenders[MARKET_POOLS];
+    uint32_t count = 0;
+
+    for (int l = 0; l < market->pool_count; l++) {
+        if (pool->lenders >> l & 1) {
+            lenders[count++] = l ? str_of(NAMES[l]) : POOL_DEFAULT_NAME;
         }
-        struct pool_record record = {
-            .name = str_of(NAMES[p]),
-            .has_selector = true,
-            .labels = &label,
-            .label_count = 1,
-            .is_preemption_off = pool->is_preemption_off,
-            .is_borrowing_off = pool->is_borrowing_off,
-            .is_sharing_off = pool->is_sharing_off,
-            .lenders = lenders,
-            .lender_count = count,
-            .preemption_order = pool->is_borrow_first ? BORROW_FIRST : 0,
-        };
-        pools_pool_set(stall->pools, &record);
     }
+    struct pool_record record = {
+        .name = str_of(NAMES[p]),
+        .has_selector = true,
+        .labels = &label,
+        .label_count = 1,
+        .is_preemption_off = pool->is_preemption_off,
+        .is_borrowing_off = pool->is_borrowing_off,
+        .is_sharing_off = pool->is_sharing_off,
+        .lenders = lenders,
+        .lender_count = count,
+        .preemption_order = pool->is_borrow_first ? BORROW_FIRST : 0,
+    };
+    if (pool->is_there) {
+        pools_pool_set(stall->pools, &record);
+    } else {
+        pools_pool_delete(stall->pools, record.name);
+    }
+}
+
+static void tell_node(struct stall *stall, const struct market *market, int n)
+{
+    const struct instance_node *node = &market->all.nodes[n];
+    struct resource_amount amounts[] = {
+        {STR("cpu"), node->capacity[0] * (int64_t)1000},
+        {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
+    };
+    struct label label = {str_of(NAMES[market->label[n]]), STR("yes")};
+    char name[8];
+    struct node_record record = {
+        .labels = &label,
+        .label_count = market->label[n] > 0,
+        .total = {amounts, 2},
+    };
+
+    snprintf(name, sizeof(name), "n%d", n);
+    record.name = str_of(name);
+    stall->handles[n] =
+        pools_node_set(stall->pools, STR("e"), &record, STR("default"));
 }
 
 static void tell_nodes(struct stall *stall, const struct market *market)
 {
     for (int n = 0; n < market->all.node_count; n++) {
-        const struct instance_node *node = &market->all.nodes[n];
-        struct resource_amount amounts[] = {
-            {STR("cpu"), node->capacity[0] * (int64_t)1000},
-            {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
-        };
-        struct label label = {str_of(NAMES[node->pool]), STR("yes")};
-        char name[8];
-        struct node_record record = {
-            .labels = &label,
-            .label_count = node->pool > 0,
-            .total = {amounts, 2},
-        };
-        snprintf(name, sizeof(name), "n%d", n);
-        record.name = str_of(name);
-        stall->handles[n] =
-            pools_node_set(stall->pools, STR("e"), &record, STR("default"));
+        tell_node(stall, market, n);
     }
 }
 
@@ -122,7 +131,7 @@ static void tell_job(struct stall *stall, const struct market *market,
     const struct instance_job *job = &market->all.jobs[index];
     struct sched_job record = {
         .queue = (uint32_t)job->queue,
-        .pool = str_of(NAMES[market->home[index]]),
+        .pool = str_of(NAMES[market->named[index]]),
         .class_index = class_of(stall, market, index),
         .priority = (uint32_t)job->priority,
         .submitted_ms = job->submitted,
@@ -149,7 +158,9 @@ static void stall_init(struct stall *stall, const struct market *market)
     }
     memset(stall->classes, 0xff, sizeof(stall->classes));
     stall->pools = pools_create(stall->policy);
-    tell_pools(stall, market);
+    for (int p = 1; p < market->pool_count; p++) {
+        tell_pool(stall, market, p);
+    }
     tell_nodes(stall, market);
     tell_queues(stall, market);
     for (int j = 0; j < market->all.job_count; j++) {
@@ -186,14 +197,16 @@ static int pool_of(const struct stall *stall, uint32_t shard)
 
 static uint32_t shard_of(const struct stall *stall, int pool)
 {
-    uint32_t shard = 0;
+    uint32_t at = 0;
 
-    while (pools_shard_record(stall->pools, shard) == NULL
-               ? pool != 0
-               : pool_of(stall, shard) != pool) {
-        shard++;
+    if (pool == 0) {
+        return POOLS_DEFAULT;
     }
-    return shard;
+    while (
+        !str_equal(pools_object(stall->pools, at)->name, str_of(NAMES[pool]))) {
+        at++;
+    }
+    return pools_object_shard(stall->pools, at);
 }
 
 static void show(const struct market *market, const struct stall *stall,
@@ -205,10 +218,12 @@ static void show(const struct market *market, const struct stall *stall,
     for (int p = 0; p < market->pool_count; p++) {
         const struct market_pool *pool = &market->pools[p];
         fprintf(stderr,
-                "pool %d: off: preemption %d borrowing %d sharing %d, borrow "
+                "pool %d: there %d off: preemption %d borrowing %d sharing %d, "
+                "borrow "
                 "first %d, lenders %x\n",
-                p, pool->is_preemption_off, pool->is_borrowing_off,
-                pool->is_sharing_off, pool->is_borrow_first, pool->lenders);
+                p, pool->is_there, pool->is_preemption_off,
+                pool->is_borrowing_off, pool->is_sharing_off,
+                pool->is_borrow_first, pool->lenders);
     }
     for (int n = 0; n < market->all.node_count; n++) {
         const struct instance_node *node = &market->all.nodes[n];
@@ -220,12 +235,13 @@ static void show(const struct market *market, const struct stall *stall,
         if (job->is_there) {
             fprintf(stderr,
                     "job %d: q%d %s %d/%d prio %d sub %d home %d at %d node %d "
-                    "leased %d tries %d; router: %d\n",
+                    "leased %d tries %d; router: %d node %d\n",
                     j, job->queue, CLASSES[job->priority_class].name,
                     job->request[0], job->request[1], job->priority,
                     job->submitted, market->home[j], market->at[j], job->node,
                     job->leased, market->tries[j],
-                    pool_of(stall, pools_job_shard(stall->pools, (uint32_t)j)));
+                    pool_of(stall, pools_job_shard(stall->pools, (uint32_t)j)),
+                    node_of(stall, pools_job_node(stall->pools, (uint32_t)j)));
         }
     }
     for (uint32_t i = 0; plan && i < plan->decision_count; i++) {
@@ -338,6 +354,25 @@ static void pass(struct tape *tape, struct stall *stall, struct market *market)
     }
 }
 
+/* A node moves to another pool, or a pool is edited, made or deleted: what runs
+ * goes on, and whose it is is another question now (5.3). */
+static void change(struct tape *tape, struct stall *stall,
+                   struct market *market)
+{
+    int node = (int)draw(tape, 0, (uint64_t)market->all.node_count - 1);
+    int pool = (int)draw(tape, 0, (uint64_t)market->pool_count - 1);
+
+    if (draw(tape, 0, 1)) {
+        market_move(market, node, pool);
+        tell_node(stall, market, node);
+    } else if (pool > 0) {
+        market_draw_pool(tape, market, pool);
+        market_settle(market);
+        tell_pool(stall, market, pool);
+        tell_nodes(stall, market);
+    }
+}
+
 static bool agrees_on_lending(struct tape *tape)
 {
     struct market market;
@@ -352,8 +387,17 @@ static bool agrees_on_lending(struct tape *tape)
         int pool = (int)draw(tape, 0, (uint64_t)market.pool_count - 1);
         enum round_kind kind =
             draw(tape, 0, 3) == 3 ? ROUND_FAST : ROUND_BALANCE;
-        holds = plan_pool(&stall, &market, pool, kind, NOW + (int)s);
+        if (market.pools[pool].is_there) {
+            holds = plan_pool(&stall, &market, pool, kind, NOW + (int)s);
+        }
         pass(tape, &stall, &market);
+        if (draw(tape, 0, 3) == 3) {
+            change(tape, &stall, &market);
+        }
+        if (holds && !is_same_market(&stall, &market)) {
+            show(&market, &stall, NULL, NULL);
+            holds = false;
+        }
     }
     stall_fini(&stall);
     return holds;
