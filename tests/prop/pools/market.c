@@ -27,9 +27,27 @@ void market_draw_pool(struct tape *tape, struct market *market, int pool)
     };
 }
 
-/* Jobs are alone and go anywhere: what else there is about nodes is the
- * business of each pool's planner. */
-static void make_plain(struct instance *all)
+/* Whether a gang is drawn whole, and of jobs that are alike but in their
+ * priorities. */
+static bool is_even(const struct instance *all, int gang)
+{
+    int count = 0;
+
+    for (int j = 0; j < all->job_count; j++) {
+        const struct instance_job *job = &all->jobs[j];
+        const struct instance_job *head = &all->jobs[gang - 1];
+        count += job->gang == gang;
+        if (job->gang == gang && (job->request[0] != head->request[0] ||
+                                  job->request[1] != head->request[1])) {
+            return false;
+        }
+    }
+    return count == all->jobs[gang - 1].cardinality;
+}
+
+/* Jobs go anywhere: what else there is about nodes is the business of each
+ * pool's planner. */
+static void make_plain(struct instance *all, bool has_gangs)
 {
     all->limit_percent = 0;
     for (int n = 0; n < all->node_count; n++) {
@@ -39,18 +57,36 @@ static void make_plain(struct instance *all)
     }
     for (int j = 0; j < all->job_count; j++) {
         struct instance_job *job = &all->jobs[j];
-        job->gang = job->rack = 0;
-        job->cardinality = job->minimum = 1;
+        job->rack = 0;
         job->is_uniform = job->is_tolerant = false;
         job->avoided = 0;
     }
+    bool is_gang[INSTANCE_JOBS_MAX];
+    for (int j = 0; j < all->job_count; j++) {
+        int gang = all->jobs[j].gang;
+        is_gang[j] = gang && has_gangs && is_even(all, gang);
+    }
+    for (int j = 0; j < all->job_count; j++) {
+        struct instance_job *job = &all->jobs[j];
+        job->gang = is_gang[j] ? job->gang : 0;
+        job->cardinality = job->minimum = is_gang[j] ? job->cardinality : 1;
+        job->node = is_gang[j] ? NO_NODE : job->node;
+        job->was_leased &= !is_gang[j];
+    }
 }
 
-void market_draw(struct tape *tape, struct market *market)
+bool market_is_of(const struct market *market, int a, int b)
+{
+    int gang = market->all.jobs[a].gang;
+
+    return a == b || (gang && market->all.jobs[b].gang == gang);
+}
+
+void market_draw(struct tape *tape, struct market *market, bool has_gangs)
 {
     *market = (struct market){.pool_count = pick(tape, 2, MARKET_POOLS)};
     instance_draw(tape, &market->all);
-    make_plain(&market->all);
+    make_plain(&market->all, has_gangs);
     market->pools[0].is_there = true;
     for (int p = 1; p < market->pool_count; p++) {
         market_draw_pool(tape, market, p);
@@ -64,6 +100,9 @@ void market_draw(struct tape *tape, struct market *market)
         /* Who runs elsewhere came there by a change of pools, or was lent. */
         if (job->node != NO_NODE && !once_in(tape, 3)) {
             market->named[j] = market->label[job->node];
+        }
+        if (job->gang) {
+            market->named[j] = market->named[job->gang - 1];
         }
     }
     market_settle(market);
@@ -140,24 +179,30 @@ static int free_on(const struct market *market, int node, int kind)
     return left > 0 ? left : 0;
 }
 
-/* A node of the pool has room for the job; or would have if it were empty. */
-static bool has_node(const struct market *market, int pool, int job,
-                     bool is_empty)
+static int size_of(const struct market *market, int job)
+{
+    return market->all.jobs[job].cardinality;
+}
+
+/* Nodes of the pool have room for the job and all of its gang; or would have if
+ * they were empty. */
+static bool has_nodes(const struct market *market, int pool, int job,
+                      bool is_empty)
 {
     const struct instance *all = &market->all;
+    int count = 0;
 
     for (int n = 0; n < all->node_count; n++) {
-        bool fits = all->nodes[n].pool == pool;
+        int here = all->nodes[n].pool == pool ? INSTANCE_JOBS_MAX : 0;
         for (int k = 0; k < NODE_KINDS; k++) {
-            fits &=
-                all->jobs[job].request[k] <=
-                (is_empty ? all->nodes[n].capacity[k] : free_on(market, n, k));
+            int room =
+                is_empty ? all->nodes[n].capacity[k] : free_on(market, n, k);
+            int asked = all->jobs[job].request[k];
+            here = asked && room / asked < here ? room / asked : here;
         }
-        if (fits) {
-            return true;
-        }
+        count += here;
     }
-    return false;
+    return count >= size_of(market, job);
 }
 
 /* A pool that may lend (5.5). */
@@ -180,7 +225,7 @@ static void look_at(const struct market *market, int pool,
         bool is_here = market_waits(market, j) && market->at[j] == pool;
         ret_shop->waiting += is_here;
         ret_shop->has_own_waiting |= is_here && market->home[j] == pool &&
-                                     has_node(market, pool, j, true);
+                                     has_nodes(market, pool, j, true);
     }
 }
 
@@ -204,8 +249,11 @@ static bool has_room(const struct market *market, const struct shop *shop,
 {
     const int *request = market->all.jobs[job].request;
 
-    return request[0] <= shop->idle[0] && request[1] <= shop->idle[1] &&
-           has_node(market, shop->pool, job, false);
+    int count = size_of(market, job);
+
+    return request[0] * count <= shop->idle[0] &&
+           request[1] * count <= shop->idle[1] &&
+           has_nodes(market, shop->pool, job, false);
 }
 
 static bool may_lend(const struct market *market, int home, int pool)
@@ -252,11 +300,15 @@ static void hand_out_one(struct market *market, struct shop *shops, int count,
         return; /* something else keeps it */
     }
     int to = choose(market, shops, count, job);
+    for (int j = 0; to >= 0 && j < market->all.job_count; j++) {
+        if (market_is_of(market, job, j)) {
+            shops[to].idle[0] -= market->all.jobs[j].request[0];
+            shops[to].idle[1] -= market->all.jobs[j].request[1];
+            market->at[j] = shops[to].pool;
+        }
+    }
     if (to >= 0) {
-        shops[to].idle[0] -= market->all.jobs[job].request[0];
-        shops[to].idle[1] -= market->all.jobs[job].request[1];
         shops[to].waiting++;
-        market->at[job] = shops[to].pool;
     }
 }
 
@@ -265,6 +317,11 @@ static void hand_out_one(struct market *market, struct shop *shops, int count,
 
 static bool is_like(const struct instance_job *a, const struct instance_job *b)
 {
+    if (a->gang || b->gang) { /* of one urgency they are of one kind */
+        return a->gang && b->gang && a->queue == b->queue &&
+               CLASSES[a->priority_class].priority ==
+                   CLASSES[b->priority_class].priority;
+    }
     return a->queue == b->queue && a->priority_class == b->priority_class &&
            a->request[0] == b->request[0] && a->request[1] == b->request[1];
 }
@@ -324,6 +381,17 @@ static bool asks_before(const struct market *market, const bool *is_listed,
     return is_before(market, first_a, first_b);
 }
 
+/* The last of a gang stands for it. */
+static bool is_head(const struct market *market, int job)
+{
+    for (int j = 0; j < market->all.job_count; j++) {
+        if (market_is_of(market, job, j) && is_before(market, job, j)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static void hand_out(struct market *market, int pool,
                      const struct oracle_plan *plan)
 {
@@ -339,8 +407,8 @@ static void hand_out(struct market *market, int pool,
     }
     for (int j = 0; j < market->all.job_count; j++) {
         const struct instance_job *job = &market->all.jobs[j];
-        is_listed[j] = market_waits(market, j) && market->home[j] == pool &&
-                       market->at[j] == pool &&
+        is_listed[j] = market_waits(market, j) && is_head(market, j) &&
+                       market->home[j] == pool && market->at[j] == pool &&
                        market_may_borrow(job->priority_class) &&
                        !market->all.queues[job->queue].is_cordoned;
         is_left[j] = is_listed[j] && !is_leased_by(plan, j);

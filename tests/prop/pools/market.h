@@ -3,8 +3,8 @@
  * of its jobs by model.md 5 and 6.5, in plain loops.
  *
  * Pool 0 is Default, the others are pool objects.  Nodes are those of
- * instance.h, each in a pool; jobs run alone, and what loses its place waits
- * again at home.
+ * instance.h, each in a pool; jobs run alone, or in gangs whose members are
+ * alike and all start at once; what loses its place waits again at home.
  */
 #pragma once
 
@@ -30,8 +30,10 @@ struct market {
     int tries[INSTANCE_JOBS_MAX];  /* lenders that had no place for it */
 };
 
-/* Draw one; some of its jobs run, at home or not. */
-void market_draw(struct tape *tape, struct market *market);
+/* Draw one; some of its jobs run, at home or not.  Gangs wait. */
+void market_draw(struct tape *tape, struct market *market, bool has_gangs);
+/* Whether two jobs are one, or of one gang. */
+bool market_is_of(const struct market *market, int a, int b);
 /* Draw a pool anew: there or not, and what it lets its own and others do. */
 void market_draw_pool(struct tape *tape, struct market *market, int pool);
 /* Pools are others now: nodes find their pools, and all that waits is at home

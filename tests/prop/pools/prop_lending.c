@@ -129,6 +129,9 @@ static void tell_job(struct stall *stall, const struct market *market,
                      int index)
 {
     const struct instance_job *job = &market->all.jobs[index];
+    char gang[8];
+
+    snprintf(gang, sizeof(gang), "g%d", job->gang);
     struct sched_job record = {
         .queue = (uint32_t)job->queue,
         .pool = str_of(NAMES[market->named[index]]),
@@ -136,8 +139,9 @@ static void tell_job(struct stall *stall, const struct market *market,
         .priority = (uint32_t)job->priority,
         .submitted_ms = job->submitted,
         .id = {{1, (uint64_t)index}},
-        .gang_cardinality = 1,
-        .gang_minimum = 1,
+        .gang_id = job->gang ? str_of(gang) : STR(""),
+        .gang_cardinality = (uint32_t)job->cardinality,
+        .gang_minimum = (uint32_t)job->minimum,
         .was_leased = job->was_leased,
     };
 
@@ -234,9 +238,10 @@ static void show(const struct market *market, const struct stall *stall,
         const struct instance_job *job = &market->all.jobs[j];
         if (job->is_there) {
             fprintf(stderr,
-                    "job %d: q%d %s %d/%d prio %d sub %d home %d at %d node %d "
+                    "job %d gang %d: q%d %s %d/%d prio %d sub %d home %d at %d "
+                    "node %d "
                     "leased %d tries %d; router: %d node %d\n",
-                    j, job->queue, CLASSES[job->priority_class].name,
+                    j, job->gang, job->queue, CLASSES[job->priority_class].name,
                     job->request[0], job->request[1], job->priority,
                     job->submitted, market->home[j], market->at[j], job->node,
                     job->leased, market->tries[j],
@@ -334,22 +339,45 @@ static bool plan_pool(struct stall *stall, struct market *market, int pool,
     return pools_is_consistent(stall->pools);
 }
 
+/* A job, or all of a gang, ends. */
+static void end(struct stall *stall, struct market *market, int job)
+{
+    for (int j = 0; j < market->all.job_count; j++) {
+        if (market_is_of(market, job, j)) {
+            market->all.jobs[j].is_there = false;
+            market->all.jobs[j].node = NO_NODE;
+            pools_job_remove(stall->pools, (uint32_t)j);
+        }
+    }
+}
+
+/* It comes, or comes again. */
+static void come(struct stall *stall, struct market *market, int job)
+{
+    for (int j = 0; j < market->all.job_count; j++) {
+        if (market_is_of(market, job, j)) {
+            market->all.jobs[j].is_there = true;
+            market->all.jobs[j].was_leased = false;
+            market->at[j] = market->home[j];
+            market->tries[j] = 0;
+            tell_job(stall, market, j);
+        }
+    }
+}
+
 /* Jobs end, and others come. */
 static void pass(struct tape *tape, struct stall *stall, struct market *market)
 {
     for (int j = 0; j < market->all.job_count; j++) {
         struct instance_job *job = &market->all.jobs[j];
+        if (job->gang && job->gang != j + 1) {
+            continue;
+        }
         if (!job->is_there && draw(tape, 0, 3) == 3) {
-            job->is_there = true;
-            job->was_leased = false;
-            market->at[j] = market->home[j];
-            market->tries[j] = 0;
-            tell_job(stall, market, j);
+            come(stall, market, j);
         } else if (job->is_there && job->node != NO_NODE &&
                    draw(tape, 0, 5) == 5) {
-            job->is_there = false;
-            job->node = NO_NODE;
-            pools_job_remove(stall->pools, (uint32_t)j);
+            end(stall, market, j);
         }
     }
 }
@@ -366,20 +394,23 @@ static void change(struct tape *tape, struct stall *stall,
         market_move(market, node, pool);
         tell_node(stall, market, node);
     } else if (pool > 0) {
+        bool was_there = market->pools[pool].is_there;
         market_draw_pool(tape, market, pool);
-        market_settle(market);
-        tell_pool(stall, market, pool);
-        tell_nodes(stall, market);
+        if (was_there || market->pools[pool].is_there) {
+            market_settle(market);
+            tell_pool(stall, market, pool);
+            tell_nodes(stall, market);
+        }
     }
 }
 
-static bool agrees_on_lending(struct tape *tape)
+static bool agrees(struct tape *tape, bool has_gangs)
 {
     struct market market;
     struct stall stall;
     bool holds = true;
 
-    market_draw(tape, &market);
+    market_draw(tape, &market, has_gangs);
     stall_init(&stall, &market);
     holds = is_same_market(&stall, &market);
     uint64_t steps = draw(tape, 1, STEPS_MAX);
@@ -391,7 +422,7 @@ static bool agrees_on_lending(struct tape *tape)
             holds = plan_pool(&stall, &market, pool, kind, NOW + (int)s);
         }
         pass(tape, &stall, &market);
-        if (draw(tape, 0, 3) == 3) {
+        if (!has_gangs && draw(tape, 0, 3) == 3) {
             change(tape, &stall, &market);
         }
         if (holds && !is_same_market(&stall, &market)) {
@@ -403,7 +434,23 @@ static bool agrees_on_lending(struct tape *tape)
     return holds;
 }
 
+/* Jobs that run alone, while nodes move and pools change. */
+static bool agrees_on_lending(struct tape *tape)
+{
+    return agrees(tape, false);
+}
+
+/* Gangs go, run and come back as a whole. */
+static bool agrees_on_lending_gangs(struct tape *tape)
+{
+    return agrees(tape, true);
+}
+
 int main(void)
 {
-    return prop_check("agrees_on_lending", agrees_on_lending, 3000, 0) ? 0 : 1;
+    bool holds = prop_check("agrees_on_lending", agrees_on_lending, 3000, 0);
+
+    holds &=
+        prop_check("agrees_on_lending_gangs", agrees_on_lending_gangs, 3000, 0);
+    return holds ? 0 : 1;
 }
