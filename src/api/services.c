@@ -28,6 +28,21 @@ static bool is_lasting(const struct pod_container *container)
     return !container->is_init || (policy && strcmp(policy, "Always") == 0);
 }
 
+static void add_ports(struct pod_ports *ports,
+                      const struct pod_container *container,
+                      struct arena *arena)
+{
+    for (size_t p = 0; p < container->message->n_ports; p++) {
+        const K8s__Io__Api__Core__V1__ContainerPort *port =
+            container->message->ports[p];
+        if (is_port_open(port)) {
+            ports->items[ports->count++] = (struct pod_port){
+                arena_str(arena, container->name),
+                arena_str(arena, str_of(port->protocol)), port->containerport};
+        }
+    }
+}
+
 struct pod_ports pod_ports_of(const struct pod_view *pod, struct arena *arena)
 {
     struct pod_ports ports = {0};
@@ -38,16 +53,8 @@ struct pod_ports pod_ports_of(const struct pod_view *pod, struct arena *arena)
     }
     ports.items = arena_alloc_array(arena, count, sizeof(ports.items[0]));
     for (uint32_t i = 0; i < pod->container_count; i++) {
-        const struct pod_container *container = &pod->containers[i];
-        for (size_t p = 0; p < container->message->n_ports; p++) {
-            const K8s__Io__Api__Core__V1__ContainerPort *port =
-                container->message->ports[p];
-            if (is_lasting(container) && is_port_open(port)) {
-                ports.items[ports.count++] =
-                    (struct pod_port){arena_str(arena, container->name),
-                                      arena_str(arena, str_of(port->protocol)),
-                                      port->containerport};
-            }
+        if (is_lasting(&pod->containers[i])) {
+            add_ports(&ports, &pod->containers[i], arena);
         }
     }
     return ports;

@@ -241,6 +241,34 @@ static double factor_of(const struct submit_rules *rules, struct str resource)
     return 1.0;
 }
 
+/* How a limit stands to its request: I9 and I10. */
+static int check_limit(const struct pod_container *container,
+                       const struct pod_amount *request,
+                       const struct pod_amount *limit,
+                       const struct submit_rules *rules,
+                       struct refusal *refusal)
+{
+    struct str name = container->name, resource = request->name;
+
+    if (limit->milli < request->milli) {
+        return refusal_set(
+            refusal,
+            "container %.*s defines %.*s with limits smaller than "
+            "requests",
+            STR_ARG(name), STR_ARG(resource));
+    }
+    double factor = factor_of(rules, resource);
+    bool is_equal = limit->milli == request->milli;
+    if (!is_equal && !rules->allows_larger_limits &&
+        (double)limit->milli > factor * (double)request->milli) {
+        return refusal_set(refusal,
+                           "container %.*s defines %.*s with limits great than "
+                           "%.2f*requests",
+                           STR_ARG(name), STR_ARG(resource), factor);
+    }
+    return 0;
+}
+
 /* I7 to I10 for one resource that a container requests. */
 static int check_request(const struct pod_container *container,
                          const struct pod_amount *request,
@@ -271,23 +299,7 @@ static int check_request(const struct pod_container *container,
             "for resource %.*s",
             STR_ARG(name), STR_ARG(limit->quantity), STR_ARG(resource));
     }
-    if (limit->milli < request->milli) {
-        return refusal_set(
-            refusal,
-            "container %.*s defines %.*s with limits smaller than "
-            "requests",
-            STR_ARG(name), STR_ARG(resource));
-    }
-    double factor = factor_of(rules, resource);
-    bool is_equal = limit->milli == request->milli;
-    if (!is_equal && !rules->allows_larger_limits &&
-        (double)limit->milli > factor * (double)request->milli) {
-        return refusal_set(refusal,
-                           "container %.*s defines %.*s with limits great than "
-                           "%.2f*requests",
-                           STR_ARG(name), STR_ARG(resource), factor);
-    }
-    return 0;
+    return check_limit(container, request, limit, rules, refusal);
 }
 
 /* I5 to I10 for one container. */

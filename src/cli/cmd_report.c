@@ -136,6 +136,28 @@ static void add_limit(struct table *table,
     }
 }
 
+static void add_share(struct table *table, const Berth__Api__QueueShare *share)
+{
+    table_add(table, share->queue);
+    table_add(table, share->pool);
+    table_addf(table, "%g", share->weight);
+    table_addf(table, "%.1f%%", share->fair_share * 100);
+    table_addf(table, "%.1f%%", share->adjusted_share * 100);
+    table_addf(table, "%.1f%%", share->actual_share * 100);
+    table_addf(table, "%.1f%%", share->demand_share * 100);
+    table_addf(table, "%.1f%%", share->usage * 100);
+    table_addf(table, "%.1f%%", share->flow * 100);
+    table_addf(table, "%.1f%%", share->infinite_flow * 100);
+    add_limit(table, share->infinite_limit, true);
+    add_limit(table, share->budget, false);
+    add_limit(table, share->budget_left, false);
+    table_addf(table, "%u", share->queued_count);
+    table_addf(table, "%u", share->leased_count);
+    table_addf(table, "%u", share->pending_count);
+    table_addf(table, "%u", share->running_count);
+    table_add(table, share->cordoned ? "yes" : "no");
+}
+
 enum cli_exit cmd_get_shares(struct cli *cli)
 {
     static const char *const headings[] = {
@@ -156,25 +178,7 @@ enum cli_exit cmd_get_shares(struct cli *cli)
     }
     const Berth__Api__GetQueueSharesResponse *response = (void *)reply;
     for (size_t i = 0; i < response->n_shares; i++) {
-        const Berth__Api__QueueShare *share = response->shares[i];
-        table_add(&table, share->queue);
-        table_add(&table, share->pool);
-        table_addf(&table, "%g", share->weight);
-        table_addf(&table, "%.1f%%", share->fair_share * 100);
-        table_addf(&table, "%.1f%%", share->adjusted_share * 100);
-        table_addf(&table, "%.1f%%", share->actual_share * 100);
-        table_addf(&table, "%.1f%%", share->demand_share * 100);
-        table_addf(&table, "%.1f%%", share->usage * 100);
-        table_addf(&table, "%.1f%%", share->flow * 100);
-        table_addf(&table, "%.1f%%", share->infinite_flow * 100);
-        add_limit(&table, share->infinite_limit, true);
-        add_limit(&table, share->budget, false);
-        add_limit(&table, share->budget_left, false);
-        table_addf(&table, "%u", share->queued_count);
-        table_addf(&table, "%u", share->leased_count);
-        table_addf(&table, "%u", share->pending_count);
-        table_addf(&table, "%u", share->running_count);
-        table_add(&table, share->cordoned ? "yes" : "no");
+        add_share(&table, response->shares[i]);
     }
     table_print(&table, cli->ports->out);
     if (response->n_shares == 0 && cli_has(cli, "pool")) {

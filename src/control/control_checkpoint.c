@@ -299,6 +299,25 @@ static void restore_jobs(struct control *c)
     }
 }
 
+static void get_policy(struct control *c, struct pack_reader *reader)
+{
+    struct str policy = unpack_str(reader);
+
+    if (policy.byte_count) {
+        policy_apply(c, policy);
+    }
+}
+
+static void get_dedup(struct control *c, struct pack_reader *reader)
+{
+    struct dedup *dedup = reader->is_bad ? NULL : dedup_unpack(reader);
+
+    if (dedup) {
+        dedup_destroy(c->dedup);
+        c->dedup = dedup;
+    }
+}
+
 int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
 {
     struct pack_reader reader = {.rest = bytes};
@@ -310,10 +329,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     }
     c->now_ms = unpack_i64(&reader);
     pools_set_time(c->pools, c->now_ms);
-    struct str policy = unpack_str(&reader);
-    if (policy.byte_count) {
-        policy_apply(c, policy);
-    }
+    get_policy(c, &reader);
     get_queues(c, &reader);
     get_retry_policies(c, &reader);
     if (version >= 3) {
@@ -321,11 +337,7 @@ int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
     }
     get_executors(c, &reader, version);
     get_marks(c, &reader);
-    struct dedup *dedup = reader.is_bad ? NULL : dedup_unpack(&reader);
-    if (dedup) {
-        dedup_destroy(c->dedup);
-        c->dedup = dedup;
-    }
+    get_dedup(c, &reader);
     struct str history = unpack_str(&reader);
     if (version >= 4) {
         training_decode(c->training, &reader);

@@ -140,11 +140,62 @@ static void put_json_gang(struct strbuf *buf, const struct sched_explanation *e)
     }
 }
 
-/* Other strings inside are names that we chose, or ids: nothing to escape. */
+static void put_json_exclusions(struct strbuf *buf,
+                                const struct sched_explanation *e)
+{
+    const char *comma = "";
+
+    strbuf_add_text(buf, ",\"nodesExcluded\":{");
+    for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
+        if (e->nodes_excluded[i]) {
+            strbuf_addf(buf, "%s\"%s\":%u", comma, exclusion_names[i],
+                        e->nodes_excluded[i]);
+            comma = ",";
+        }
+    }
+    strbuf_add_char(buf, '}');
+}
+
+/* Of one that waits. */
+static void put_json_wait(struct strbuf *buf, struct control *c,
+                          const struct waiting *waiting)
+{
+    const struct sched_explanation *e = &waiting->why;
+
+    strbuf_addf(buf,
+                ",\"reason\":\"%s\",\"nodesTotal\":%u,\"nodesFit\":%u,"
+                "\"ahead\":%u,\"gangPresent\":%u,\"gangWanted\":%u,"
+                "\"untilMs\":%" PRId64,
+                wait_names[e->wait], e->nodes_total, e->nodes_fit, e->ahead,
+                e->present, e->wanted, e->until_ms);
+    put_json_exclusions(buf, e);
+    put_json_topology(buf, e);
+    put_json_gang(buf, e);
+    if (e->closed_count) {
+        strbuf_addf(buf, ",\"nodesClosed\":%u", e->closed_count);
+    }
+    put_json_application(buf, e);
+    put_json_share(buf, c, e);
+    waiting_put_json(buf, c, waiting);
+}
+
+static void put_json_oversize(struct strbuf *buf,
+                              const struct sched_oversize *oversize)
+{
+    strbuf_add_text(buf, ",\"oversize\":{");
+    explain_put_json_member(buf, "pool", oversize->pool);
+    strbuf_addf(buf,
+                ",\"part\":%.12g,\"kept\":%.12g,\"members\":%u,"
+                "\"lifetimeMs\":%" PRId64 "}",
+                oversize->part, oversize->kept, oversize->member_count,
+                oversize->lifetime_ms);
+}
+
+/* Strings that are not a user's are names that we chose, or ids: nothing to
+ * escape. */
 void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
                       const struct waiting *waiting)
 {
-    const struct sched_explanation e = waiting->why;
     struct job_view view;
     char id[ID_TEXT_BYTES_MAX];
 
@@ -152,38 +203,10 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
     strbuf_addf(buf, "{\"jobId\":\"%s\",\"state\":\"%s\"",
                 job_id_format(view.id, id), job_state_name(view.state));
     if (!view.has_run) {
-        strbuf_addf(buf,
-                    ",\"reason\":\"%s\",\"nodesTotal\":%u,\"nodesFit\":%u,"
-                    "\"ahead\":%u,\"gangPresent\":%u,\"gangWanted\":%u,"
-                    "\"untilMs\":%" PRId64 ",\"nodesExcluded\":{",
-                    wait_names[e.wait], e.nodes_total, e.nodes_fit, e.ahead,
-                    e.present, e.wanted, e.until_ms);
-        const char *comma = "";
-        for (int i = 0; i < SCHED_EXCLUSIONS; i++) {
-            if (e.nodes_excluded[i]) {
-                strbuf_addf(buf, "%s\"%s\":%u", comma, exclusion_names[i],
-                            e.nodes_excluded[i]);
-                comma = ",";
-            }
-        }
-        strbuf_add_char(buf, '}');
-        put_json_topology(buf, &e);
-        put_json_gang(buf, &e);
-        if (e.closed_count) {
-            strbuf_addf(buf, ",\"nodesClosed\":%u", e.closed_count);
-        }
-        put_json_application(buf, &e);
-        put_json_share(buf, c, &e);
-        waiting_put_json(buf, c, waiting);
+        put_json_wait(buf, c, waiting);
     }
     if (waiting->is_oversize) {
-        const struct sched_oversize *o = &waiting->oversize;
-        strbuf_add_text(buf, ",\"oversize\":{");
-        explain_put_json_member(buf, "pool", o->pool);
-        strbuf_addf(buf,
-                    ",\"part\":%.12g,\"kept\":%.12g,\"members\":%u,"
-                    "\"lifetimeMs\":%" PRId64 "}",
-                    o->part, o->kept, o->member_count, o->lifetime_ms);
+        put_json_oversize(buf, &waiting->oversize);
     }
     strbuf_add_char(buf, '}');
 }

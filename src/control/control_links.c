@@ -75,25 +75,34 @@ void queue_forget(struct control *c, struct str name)
 
 /* Jobs and their classes. */
 
+/* What a class asks for, by its key; of a foreign log: what nobody has. */
+static void class_requirement(struct str class_key, struct arena *arena,
+                              struct requirement *ret_requirement)
+{
+    struct resource_amount unknown = {STR("berth.dev/unknown"), 1000};
+
+    if (requirement_unpack(class_key, arena, ret_requirement) == 0) {
+        return;
+    }
+    *ret_requirement = (struct requirement){
+        .lifetime_ms = LIFETIME_BY_CLASS,
+        .requests = {arena_alloc(arena, sizeof(unknown)), 1},
+    };
+    ret_requirement->requests.items[0] = unknown;
+}
+
+/* A job more is of a class; the planner's handle of it. */
 static uint32_t class_join(struct control *c, uint32_t index,
                            struct str class_key)
 {
-    auto_arena arena = {0};
-    struct requirement requirement = {0};
-
     while (c->classes.count <= index) {
         VEC_PUSH(&c->classes, (struct control_class){0});
     }
     struct control_class *class_ = &c->classes.items[index];
     if (class_->job_count++ == 0) {
-        if (requirement_unpack(class_key, &arena, &requirement) < 0) {
-            /* A foreign log: it asks for what nobody has. */
-            struct resource_amount amount = {STR("berth.dev/unknown"), 1000};
-            requirement = (struct requirement){
-                .lifetime_ms = LIFETIME_BY_CLASS,
-                .requests = {arena_alloc(&arena, sizeof(amount)), 1}};
-            requirement.requests.items[0] = amount;
-        }
+        auto_arena arena = {0};
+        struct requirement requirement = {0};
+        class_requirement(class_key, &arena, &requirement);
         class_->sched_class = pools_class_add(c->pools, &requirement);
         class_->checked_generation = 0;
     }

@@ -338,29 +338,39 @@ static void take_signals(struct shim *shim)
     }
 }
 
+/* What is waited for: signals first, then the containers' pipes. */
+struct waits {
+    struct pollfd fds[POLL_FDS_MAX];
+    struct container *owners[POLL_FDS_MAX];
+    nfds_t count;
+};
+
+static void add_pipes(struct waits *waits, struct container *container)
+{
+    for (int s = 0; s < 2; s++) {
+        if (container->pipes[s] >= 0) {
+            waits->owners[waits->count] = container;
+            waits->fds[waits->count++] =
+                (struct pollfd){container->pipes[s], POLLIN, 0};
+        }
+    }
+}
+
 /* Wait for output, signals or a time, and take what came. */
 static void wait_once(struct shim *shim)
 {
-    struct pollfd fds[POLL_FDS_MAX];
-    struct container *owners[POLL_FDS_MAX];
-    nfds_t count = 0;
+    struct waits waits = {.count = 0};
 
-    fds[count++] = (struct pollfd){shim->signal_fd, POLLIN, 0};
+    waits.fds[waits.count++] = (struct pollfd){shim->signal_fd, POLLIN, 0};
     for (size_t i = 0; i < shim->container_count; i++) {
-        for (int s = 0; s < 2; s++) {
-            if (shim->containers[i].pipes[s] >= 0) {
-                owners[count] = &shim->containers[i];
-                fds[count++] =
-                    (struct pollfd){shim->containers[i].pipes[s], POLLIN, 0};
-            }
-        }
+        add_pipes(&waits, &shim->containers[i]);
     }
-    if (poll(fds, count, poll_timeout_ms(shim)) > 0) {
-        for (nfds_t i = 1; i < count; i++) {
-            if (fds[i].revents) {
-                (void)take_output(owners[i],
-                                  owners[i]->pipes[0] == fds[i].fd ? 0 : 1);
-            }
+    bool is_some = poll(waits.fds, waits.count, poll_timeout_ms(shim)) > 0;
+    for (nfds_t i = 1; is_some && i < waits.count; i++) {
+        struct container *owner = waits.owners[i];
+        if (waits.fds[i].revents) {
+            (void)take_output(owner,
+                              owner->pipes[0] == waits.fds[i].fd ? 0 : 1);
         }
     }
     take_signals(shim);
@@ -381,6 +391,19 @@ static void take_time(struct shim *shim)
     }
 }
 
+/* Take what is left in a pipe, until it ends or its time is over. */
+static void drain_pipe(struct container *container, int s, int64_t until_ms)
+{
+    while (container->pipes[s] >= 0) {
+        int64_t left_ms = until_ms - clock_ms(CLOCK_MONOTONIC);
+        struct pollfd poll_fd = {container->pipes[s], POLLIN, 0};
+        if (left_ms <= 0 || poll(&poll_fd, 1, (int)left_ms) == 0 ||
+            !take_output(container, s)) {
+            return;
+        }
+    }
+}
+
 /* After the last process is gone the pipes come to their end by themselves;
  * the bound is for a process that the kernel cannot kill. */
 static void drain(struct shim *shim)
@@ -389,16 +412,8 @@ static void drain(struct shim *shim)
 
     for (size_t i = 0; i < shim->container_count; i++) {
         struct container *container = &shim->containers[i];
-        for (int s = 0; s < 2; s++) {
-            while (container->pipes[s] >= 0) {
-                int64_t left_ms = until_ms - clock_ms(CLOCK_MONOTONIC);
-                struct pollfd poll_fd = {container->pipes[s], POLLIN, 0};
-                if (left_ms <= 0 || poll(&poll_fd, 1, (int)left_ms) == 0 ||
-                    !take_output(container, s)) {
-                    break;
-                }
-            }
-        }
+        drain_pipe(container, 0, until_ms);
+        drain_pipe(container, 1, until_ms);
         shim_log_close(&container->log);
     }
 }

@@ -195,70 +195,100 @@ static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
     }
 }
 
-void job_move(struct pools *pools, uint32_t job, struct shard *to)
-{
-    struct place *place = job_place(pools, job);
-    struct shard *from = shard_of(pools, job);
-    auto_arena arena = {0};
-    struct sched_job record;
-    struct sched_run run;
+/* What a job takes along; its arena has what it points to. */
+struct baggage {
+    struct arena arena;
+    const struct sched_job *record;
+    struct sched_run run; /* if it has one */
+    bool is_leased, has_truce;
     struct sched_gang_memory memory;
     struct sched_truce truce;
+    uint32_t *avoided; /* in the router's handles */
     uint32_t avoid_count;
+};
 
-    ASSERT(!from->is_busy);
-    sched_gang_memory(from->sched, place->local, &memory);
-    bool has_truce = sched_job_truce_get(from->sched, place->local, &truce);
-    sched_job_record(from->sched, place->local, &record);
-    bool is_leased = sched_job_run(from->sched, place->local, &run);
+static void pack_baggage(struct pools *pools, const struct shard *from,
+                         uint32_t local, struct baggage *ret)
+{
+    struct sched_job record;
+
+    sched_gang_memory(from->sched, local, &ret->memory);
+    ret->has_truce = sched_job_truce_get(from->sched, local, &ret->truce);
+    sched_job_record(from->sched, local, &record);
+    ret->is_leased = sched_job_run(from->sched, local, &ret->run);
     record.class_index = class_back(from, record.class_index);
-    const struct sched_job *held = job_copy(&record, &arena);
+    ret->record = job_copy(&record, &ret->arena);
     const uint32_t *nodes =
-        sched_job_avoided(from->sched, place->local, &avoid_count);
-    uint32_t *avoided =
-        arena_alloc_array(&arena, avoid_count, sizeof(*avoided));
-    for (uint32_t i = 0; i < avoid_count; i++) {
+        sched_job_avoided(from->sched, local, &ret->avoid_count);
+    ret->avoided =
+        arena_alloc_array(&ret->arena, ret->avoid_count, sizeof(*ret->avoided));
+    for (uint32_t i = 0; i < ret->avoid_count; i++) {
         /* The shard knows its name as long as somebody avoids it; the number
          * here may be another node's since it went. */
-        avoided[i] = post_get(pools, sched_node_executor(from->sched, nodes[i]),
-                              sched_node_name(from->sched, nodes[i]));
+        ret->avoided[i] =
+            post_get(pools, sched_node_executor(from->sched, nodes[i]),
+                     sched_node_name(from->sched, nodes[i]));
     }
-    if (!is_leased) {
-        job_count_waiting(pools, place, -1);
+}
+
+/* One more (1) or less (-1) waits, or has a lease, where a job is. */
+static void count_job(struct pools *pools, const struct place *place,
+                      bool is_leased, int sign)
+{
+    if (is_leased) {
+        quotas_count(pools, place, sign);
     } else {
-        quotas_count(pools, place, -1);
+        job_count_waiting(pools, place, sign);
     }
-    change_shards(pools, job, to, held);
-    tell_memory(pools, job, &memory);
-    if (has_truce) {
-        tell_truce(pools, job, &truce);
-    }
-    for (uint32_t i = 0; i < avoid_count; i++) {
-        pools_job_avoid(pools, job, avoided[i]);
-    }
-    if (!is_leased) {
-        job_count_waiting(pools, place, 1);
-        return;
-    }
-    quotas_count(pools, place, 1);
+}
+
+/* Its run goes on where it came to. */
+static void tell_run(struct pools *pools, uint32_t job,
+                     const struct sched_run *run)
+{
     struct delta lease = delta_of(apply_lease);
-    lease.node = place->node;
-    lease.priority = run.priority;
-    lease.at_ms = run.leased_ms;
+
+    lease.node = job_place(pools, job)->node;
+    lease.priority = run->priority;
+    lease.at_ms = run->leased_ms;
     job_tell(pools, job, &lease);
-    if (run.age_from_ms != INT64_MAX) {
+    if (run->age_from_ms != INT64_MAX) {
         struct delta age = delta_of(apply_age);
-        age.at_ms = run.age_from_ms;
+        age.at_ms = run->age_from_ms;
         job_tell(pools, job, &age);
     }
-    if (run.is_protected) {
+    if (run->is_protected) {
         struct delta protect = delta_of(apply_protect);
         protect.flag = true;
         job_tell(pools, job, &protect);
     }
-    if (place->gang != NONE) {
-        gang_anchor(pools, place->gang, to);
+}
+
+void job_move(struct pools *pools, uint32_t job, struct shard *to)
+{
+    struct place *place = job_place(pools, job);
+    struct shard *from = shard_of(pools, job);
+    struct baggage baggage = {0};
+
+    ASSERT(!from->is_busy);
+    pack_baggage(pools, from, place->local, &baggage);
+    count_job(pools, place, baggage.is_leased, -1);
+    change_shards(pools, job, to, baggage.record);
+    tell_memory(pools, job, &baggage.memory);
+    if (baggage.has_truce) {
+        tell_truce(pools, job, &baggage.truce);
     }
+    for (uint32_t i = 0; i < baggage.avoid_count; i++) {
+        pools_job_avoid(pools, job, baggage.avoided[i]);
+    }
+    count_job(pools, place, baggage.is_leased, 1);
+    if (baggage.is_leased) {
+        tell_run(pools, job, &baggage.run);
+        if (place->gang != NONE) {
+            gang_anchor(pools, place->gang, to);
+        }
+    }
+    arena_fini(&baggage.arena);
 }
 
 void job_lend(struct pools *pools, uint32_t job, struct shard *to)

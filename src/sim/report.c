@@ -60,14 +60,13 @@ static void add_queues(const struct report *report, struct strbuf *out)
     }
 }
 
-void report_text(const struct report *report, struct strbuf *out)
+/* How long it took, and what became of the jobs. */
+static void add_jobs(const struct report *report, struct strbuf *out)
 {
     const struct tally_result *result = &report->result;
-    const struct world *world = report->tally->world;
-    double virtual_s = (double)world->now_ms / MS_PER_S;
-
-    strbuf_addf(out, "%.*s\n", STR_ARG(report->title));
+    double virtual_s = (double)report->tally->world->now_ms / MS_PER_S;
     bool is_long = virtual_s >= HOUR_S;
+
     strbuf_addf(
         out, "%-13s %.1f %s virtual in %.2f s: %.0f virtual s a second\n",
         "time", is_long ? virtual_s / HOUR_S : virtual_s, is_long ? "h" : "s",
@@ -83,15 +82,28 @@ void report_text(const struct report *report, struct strbuf *out)
         strbuf_addf(out, "%-13s %.*s\n", "first reason",
                     STR_ARG(report->tally->rejection));
     }
+}
+
+static void add_utilisation(const struct report *report, struct strbuf *out)
+{
     strbuf_addf(out, "%-13s", "utilisation");
     for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
         if (report_has_resource(report, r)) {
             strbuf_addf(out, " %.*s %.2f %%  ",
                         STR_ARG(schema_of(report)->columns[r].name),
-                        PERCENT * result->utilisation[r]);
+                        PERCENT * report->result.utilisation[r]);
         }
     }
     strbuf_add_char(out, '\n');
+}
+
+void report_text(const struct report *report, struct strbuf *out)
+{
+    const struct tally_result *result = &report->result;
+
+    strbuf_addf(out, "%.*s\n", STR_ARG(report->title));
+    add_jobs(report, out);
+    add_utilisation(report, out);
     add_spread(out, "wait s", &result->wait_s);
     add_spread(out, "slowdown", &result->slowdown);
     if (result->has_jain) {
@@ -158,13 +170,10 @@ static void add_json_queues(const struct report *report, struct strbuf *out)
     strbuf_add_text(out, "]");
 }
 
-void report_json(const struct report *report, struct strbuf *out)
+static void add_json_jobs(const struct report *report, struct strbuf *out)
 {
     const struct tally_result *result = &report->result;
-    bool is_first = true;
 
-    strbuf_add_text(out, "{\"name\": ");
-    report_json_text(out, report->title);
     strbuf_addf(out,
                 ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
                 ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
@@ -182,6 +191,14 @@ void report_json(const struct report *report, struct strbuf *out)
         report_json_text(out, report->tally->rejection);
         strbuf_add_text(out, ", ");
     }
+}
+
+static void add_json_utilisation(const struct report *report,
+                                 struct strbuf *out)
+{
+    const struct tally_result *result = &report->result;
+    bool is_first = true;
+
     strbuf_add_text(out, "\"utilisation\": {");
     for (uint32_t r = 0; r < schema_of(report)->column_count; r++) {
         if (report_has_resource(report, r)) {
@@ -192,6 +209,16 @@ void report_json(const struct report *report, struct strbuf *out)
         }
     }
     strbuf_add_text(out, "}, ");
+}
+
+void report_json(const struct report *report, struct strbuf *out)
+{
+    const struct tally_result *result = &report->result;
+
+    strbuf_add_text(out, "{\"name\": ");
+    report_json_text(out, report->title);
+    add_json_jobs(report, out);
+    add_json_utilisation(report, out);
     add_json_spread(out, "wait_s", &result->wait_s);
     add_json_spread(out, "bounded_slowdown", &result->slowdown);
     if (result->has_jain) {

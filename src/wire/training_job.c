@@ -57,6 +57,44 @@ struct said {
     struct str entrypoint, workspace, etcd_endpoint;
 };
 
+/* What may stand in one. */
+#define INSTANCES                                \
+    {"min-instance",                             \
+     MEMBER_NUMBER,                              \
+     offsetof(struct said, min),                 \
+     1,                                          \
+     TRAINING_PODS_MAX,                          \
+     1},                                         \
+    {                                            \
+        "max-instance", MEMBER_OTHER, 0, 0, 0, 0 \
+    }
+#define COMMON                                                                 \
+    {"resources", MEMBER_OTHER, 0, 0, 0, 0},                                   \
+        {"replicaSpec", MEMBER_OTHER, 0, 0, 0, 0},                             \
+    {                                                                          \
+        "etcd-endpoint", MEMBER_TEXT, offsetof(struct said, etcd_endpoint), 0, \
+            0, 0                                                               \
+    }
+static const struct training_member master_members[] = {COMMON};
+static const struct training_member pserver_members[] = {COMMON, INSTANCES};
+static const struct training_member trainer_members[] = {
+    COMMON,
+    INSTANCES,
+    {"entrypoint", MEMBER_TEXT, offsetof(struct said, entrypoint), 0, 0, 0},
+    {"workspace", MEMBER_TEXT, offsetof(struct said, workspace), 0, 0, 0},
+    {"passes", MEMBER_OTHER, 0, 0, 0, 0},
+};
+#undef INSTANCES
+#undef COMMON
+static const struct {
+    const struct training_member *members;
+    size_t count;
+} member_tables[TRAINING_COMPONENTS] = {
+    [TRAINING_MASTER] = {master_members, ARRAY_COUNT(master_members)},
+    [TRAINING_PSERVER] = {pserver_members, ARRAY_COUNT(pserver_members)},
+    [TRAINING_TRAINER] = {trainer_members, ARRAY_COUNT(trainer_members)},
+};
+
 static int check_instances(struct training_reading *r,
                            enum training_component component,
                            const struct said *said)
@@ -88,50 +126,15 @@ static int check_instances(struct training_reading *r,
 static int read_component(struct training_reading *r,
                           enum training_component component, json_t *object)
 {
-#define INSTANCES                                \
-    {"min-instance",                             \
-     MEMBER_NUMBER,                              \
-     offsetof(struct said, min),                 \
-     1,                                          \
-     TRAINING_PODS_MAX,                          \
-     1},                                         \
-    {                                            \
-        "max-instance", MEMBER_OTHER, 0, 0, 0, 0 \
-    }
-#define COMMON                                                                 \
-    {"resources", MEMBER_OTHER, 0, 0, 0, 0},                                   \
-        {"replicaSpec", MEMBER_OTHER, 0, 0, 0, 0},                             \
-    {                                                                          \
-        "etcd-endpoint", MEMBER_TEXT, offsetof(struct said, etcd_endpoint), 0, \
-            0, 0                                                               \
-    }
-    static const struct training_member master_members[] = {COMMON};
-    static const struct training_member pserver_members[] = {COMMON, INSTANCES};
-    static const struct training_member trainer_members[] = {
-        COMMON,
-        INSTANCES,
-        {"entrypoint", MEMBER_TEXT, offsetof(struct said, entrypoint), 0, 0, 0},
-        {"workspace", MEMBER_TEXT, offsetof(struct said, workspace), 0, 0, 0},
-        {"passes", MEMBER_OTHER, 0, 0, 0, 0},
-    };
-#undef INSTANCES
-#undef COMMON
-    static const struct {
-        const struct training_member *members;
-        size_t count;
-    } tables[TRAINING_COMPONENTS] = {
-        [TRAINING_MASTER] = {master_members, ARRAY_COUNT(master_members)},
-        [TRAINING_PSERVER] = {pserver_members, ARRAY_COUNT(pserver_members)},
-        [TRAINING_TRAINER] = {trainer_members, ARRAY_COUNT(trainer_members)},
-    };
     struct said said = {.min = 1, .max = 1};
     struct training_member max = {
         "max-instance", MEMBER_NUMBER, 0, 1, TRAINING_PODS_MAX, 1};
     char path[TRAINING_PATH_BYTES_MAX];
 
     (void)snprintf(path, sizeof(path), "spec.%s", components[component].name);
-    int rc = training_read_members(r, path, object, tables[component].members,
-                                   tables[component].count, &said);
+    int rc =
+        training_read_members(r, path, object, member_tables[component].members,
+                              member_tables[component].count, &said);
     if (rc == 0 && component != TRAINING_MASTER) {
         max.initial = said.min;
         rc = training_read_number(r, path, &max, object, &said.max);
