@@ -50,7 +50,7 @@ static void count_node(struct round *round, uint32_t class_index, uint32_t job,
                             : 0;
 }
 
-static void sum_domains(struct domain_room *room)
+void domain_room_sum(struct domain_room *room)
 {
     const struct topology *topology = room->topology;
 
@@ -80,10 +80,10 @@ static void count_all(struct round *round, uint32_t class_index, uint32_t job,
     round->counters->nodes_examined += room->topology->node_count;
     room->moved_seen = (uint32_t)round->moved.count;
     room->reserved_by = beside(round);
-    sum_domains(room);
+    domain_room_sum(room);
 }
 
-static struct domain_room *make(struct round *round)
+struct domain_room *domain_room_make(struct round *round)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
     struct arena *arena = round->arena;
@@ -123,7 +123,7 @@ static struct domain_room *follow(struct round *round, uint32_t class_index,
 {
     place_flush(round);
     if (!room) {
-        room = make(round);
+        room = domain_room_make(round);
         count_all(round, class_index, job, room);
         return room;
     }

@@ -34,3 +34,8 @@ const struct domain_room *domain_room_of(struct round *round,
 const struct domain_room *domain_room_whole(struct round *round,
                                             uint32_t class_index, uint32_t job,
                                             bool has_nodes);
+
+/* For rooms of another time: one in which nothing is counted. */
+struct domain_room *domain_room_make(struct round *round);
+/* Sum up what domains hold, once nodes are counted. */
+void domain_room_sum(struct domain_room *room);

@@ -2,6 +2,7 @@
 
 #include "sched/away.h"
 #include "sched/hops.h"
+#include "sched/near.h"
 #include "sched/sub_groups.h"
 #include "sched/topology.h"
 #include "sched/whole_node.h"
@@ -95,6 +96,23 @@ static uint32_t first_asked(const struct gang *gang, uint32_t sub_group)
     return asked->count ? seq_get(asked, (struct seq_cursor){0}) : NONE;
 }
 
+/* The level over which what runs of a sub-group is spread: what comes to it may
+ * be as far apart, whatever its cap says. */
+static uint32_t spread_of(const struct sched *sched,
+                          const struct topology *topology,
+                          const struct gang *gang, uint32_t sub_group)
+{
+    const struct seq *leased = &gang->subs->items[sub_group].leased;
+    struct near_anchor anchor = {.domain = NONE};
+
+    for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
+         seq_next(leased, &at)) {
+        uint32_t run = sched->jobs.items[seq_get(leased, at)].run;
+        near_anchor_add(topology, &anchor, sched->runs.items[run].node);
+    }
+    return near_anchor_level(topology, &anchor);
+}
+
 void near_fit_of(const struct sched *sched, uint32_t pool,
                  const struct gang *gang, uint32_t sub_group,
                  struct near_fit *ret_fit)
@@ -120,6 +138,8 @@ void near_fit_of(const struct sched *sched, uint32_t pool,
             topology, gang->subs->terms.sub_groups[sub_group].hops_max),
         .fit = ret_fit,
     };
+    uint32_t spread = spread_of(sched, topology, gang, sub_group);
+    fitting.level_max = spread > fitting.level_max ? spread : fitting.level_max;
     count_domains(&fitting, &arena);
 }
 

@@ -37,9 +37,7 @@ static void add_group(const struct round *round, struct label_index *index,
 static struct label_index *index_create(struct round *round)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
-    uint32_t most = topology->node_count > topology->domain_count
-                        ? topology->node_count
-                        : topology->domain_count;
+    size_t most = (size_t)topology->node_count + topology->domain_count;
     struct label_index *index = arena_alloc(round->arena, sizeof(*index));
 
     index->groups =
@@ -47,7 +45,8 @@ static struct label_index *index_create(struct round *round)
     return index;
 }
 
-/* The domains of a pool that a level allows, made once a round. */
+/* The domains of a pool that a level allows, made once a round; a node that is
+ * in none of them is one by itself. */
 static const struct label_index *highest(struct round *round, uint32_t level)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
@@ -56,8 +55,10 @@ static const struct label_index *highest(struct round *round, uint32_t level)
         return round->domains[level];
     }
     struct label_index *index = index_create(round);
-    for (uint32_t i = 0; level == 0 && i < topology->node_count; i++) {
-        add_group(round, index, i, 1);
+    for (uint32_t i = 0; i < topology->node_count; i++) {
+        if (topology->domains[topology->lowest[i]].level > level) {
+            add_group(round, index, i, 1);
+        }
     }
     for (uint32_t d = 0; level > 0 && d < topology->domain_count; d++) {
         if (topology_is_highest(topology, d, level)) {

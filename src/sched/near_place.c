@@ -192,8 +192,7 @@ bool near_place_members(struct near *near, const struct seq *asked,
     return true;
 }
 
-/* Whether members differ in nothing that is asked about nodes. */
-static bool is_alike(const struct sched *sched, const struct seq *asked)
+bool near_is_alike(const struct sched *sched, const struct seq *asked)
 {
     uint32_t class_index =
         class_of_job(sched, seq_get(asked, (struct seq_cursor){0}));
@@ -260,7 +259,7 @@ bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
     uint32_t sub_group = near->order[index];
     const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
     uint32_t first = seq_get(asked, (struct seq_cursor){0});
-    bool alike = is_alike(round->sched, asked);
+    bool alike = near_is_alike(round->sched, asked);
     struct near_pick pick = NEAR_NO_PICK;
     struct near_query query = {
         .room = room_for(near, first),
@@ -295,32 +294,34 @@ static bool place_from(struct near *near, uint32_t index)
 
 /* The gang. */
 
-/* The sub-groups that ask: the tightest caps first, of those the largest. */
-static void order_sub_groups(struct near *near)
+uint32_t near_order(struct round *round, const struct gang *gang,
+                    uint32_t order[SUB_GROUPS_MAX],
+                    uint32_t level_max[SUB_GROUPS_MAX])
 {
-    const struct sub_groups *subs = near->attempt->gang->subs;
+    const struct sub_groups *subs = gang->subs;
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
         uint32_t asked = subs->items[i].asked.count;
         if (asked == 0) {
             continue;
         }
-        near->level_max[i] =
-            near_level_max(near->attempt->round, near->attempt->gang, i);
-        uint32_t at = near->count++;
+        level_max[i] = near_level_max(round, gang, i);
+        uint32_t at = count++;
         while (at > 0) {
-            uint32_t other = near->order[at - 1];
-            bool is_before = near->level_max[i] != near->level_max[other]
-                                 ? near->level_max[i] < near->level_max[other]
+            uint32_t other = order[at - 1];
+            bool is_before = level_max[i] != level_max[other]
+                                 ? level_max[i] < level_max[other]
                                  : asked > subs->items[other].asked.count;
             if (!is_before) {
                 break;
             }
-            near->order[at] = other;
+            order[at] = other;
             at--;
         }
-        near->order[at] = i;
+        order[at] = i;
     }
+    return count;
 }
 
 /* The places of a cluster's nodes. */
@@ -438,7 +439,7 @@ bool near_try(struct attempt *attempt)
         .is_whole = whole_node_is_for(attempt->gang),
     };
 
-    order_sub_groups(&near);
+    near.count = near_order(round, attempt->gang, near.order, near.level_max);
     return index ? try_groups(&near, index) : try_group(&near, NULL);
 }
 

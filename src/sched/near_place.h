@@ -52,6 +52,14 @@ bool near_try(struct attempt *attempt);
 const struct label_index *near_groups(struct round *round,
                                       const struct gang *gang);
 
+/* The sub-groups that ask, in the order in which they are placed: the tightest
+ * caps first, of those the largest; and what each may be spread over.  Returns
+ * their number. */
+uint32_t near_order(struct round *round, const struct gang *gang,
+                    uint32_t order[SUB_GROUPS_MAX],
+                    uint32_t level_max[SUB_GROUPS_MAX]);
+/* Whether members differ in nothing that is asked about nodes. */
+bool near_is_alike(const struct sched *sched, const struct seq *asked);
 /* The highest level over which a sub-group may be spread now. */
 uint32_t near_level_max(struct round *round, const struct gang *gang,
                         uint32_t sub_group);

@@ -21,6 +21,7 @@
 #include "sched/state.h"
 
 struct label_group;
+struct whole_room;
 struct round;
 struct lane;
 struct search;
@@ -218,6 +219,13 @@ bool reserve_alike(struct reserving *r, const struct gang *gang,
  * of whole_node.h, at a known time. */
 bool reserve_whole(struct reserving *r, const struct gang *gang, int64_t at_ms,
                    const struct label_group *group, const uint8_t *allowed);
+/* Whether the topology says where a gang goes, at whatever time. */
+bool reserve_goes_near(const struct round *round, const struct gang *gang);
+/* Whether it has room at a time (reserve_near.c), within its caps and as near
+ * as can be; it moves from `left` to `taken`.  The rooms are those of
+ * topology.nodes. */
+bool reserve_fits_near(struct round *round, const struct gang *gang,
+                       struct whole_room *rooms);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */

@@ -9,6 +9,7 @@
 #include "sched/near_place.h"
 #include "sched/reserve.h"
 #include "sched/round.h"
+#include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
 /* Kinds of members times nodes: beyond it a gang gets no reservation, so that
@@ -46,6 +47,11 @@ struct spots {
     const struct label_group *only; /* or NULL: all */
     uint32_t needed, skipped_max;
     bool is_on_empty; /* the most room first, and up to the capacity */
+    bool is_near;     /* the topology says where members go */
+    /* By node, whether members that are all alike may go there, and the time
+     * that is asked about; NULL: any node, at any time. */
+    const uint8_t *allowed;
+    int64_t at_ms;
 };
 
 static bool goes_before(const struct spots *spots, uint32_t a, uint32_t b)
@@ -232,10 +238,42 @@ static bool fill_whole(struct spots *spots)
     return true;
 }
 
+/* The same where members are to be near together. */
+static bool fill_near(struct spots *spots)
+{
+    struct round *round = spots->r->round;
+    const struct topology *topology = topology_of(round->sched, round->p);
+    uint32_t n = topology->node_count;
+    struct whole_room *rooms =
+        arena_alloc_array(round->arena, n, sizeof(*rooms));
+
+    for (uint32_t i = 0; i < n; i++) {
+        rooms[i].node = topology->nodes[i];
+    }
+    order_by_name(spots);
+    for (uint32_t i = 0; i < spots->order_count; i++) {
+        const struct spot *spot = &spots->items[spots->order[i]];
+        rooms[topology->place[spot->node]].left = spot->room;
+    }
+    if (!reserve_fits_near(round, spots->gang, rooms)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < spots->order_count; i++) {
+        struct spot *spot = &spots->items[spots->order[i]];
+        spot->room = rooms[topology->place[spot->node]].left;
+        spot->taken = rooms[topology->place[spot->node]].taken;
+    }
+    return true;
+}
+
 static bool fill_now(struct spots *spots)
 {
-    return spots->r->holder && !spots->is_on_empty ? fill_whole(spots)
-                                                   : fill(spots);
+    if (spots->is_on_empty) {
+        return fill(spots);
+    }
+    return spots->is_near     ? fill_near(spots)
+           : spots->r->holder ? fill_whole(spots)
+                              : fill(spots);
 }
 
 /* What is free at a time, in the group that is asked about. */
@@ -265,7 +303,9 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
 static bool fits_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
-    const struct label_index *index = near_groups(round, spots->gang);
+    bool is_near = spots->is_near && !spots->is_on_empty;
+    const struct label_index *index = is_near ? place_groups(round, spots->gang)
+                                              : near_groups(round, spots->gang);
 
     spots->only = NULL;
     if (!index) {
@@ -347,6 +387,14 @@ static void spots_make(struct spots *spots)
     memset(spots->place, 0xff, n * sizeof(*spots->place));
 }
 
+/* Whether a node may have room. */
+static bool is_of_use(const struct spots *spots, uint32_t node)
+{
+    return !spots->allowed ||
+           (spots->allowed[node] &&
+            reserve_count_on(spots->r->memory, node, spots->at_ms) > 0);
+}
+
 /* The nodes that are asked about. */
 static void collect_spots(struct spots *spots)
 {
@@ -355,10 +403,11 @@ static void collect_spots(struct spots *spots)
     uint32_t n = (uint32_t)sched->nodes.count;
 
     spots_make(spots);
+    spots->count = 0;
     spots->r->releases.count = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (sched->nodes.items[i].pool != round->p ||
-            !sched->nodes.items[i].is_accepting) {
+            !sched->nodes.items[i].is_accepting || !is_of_use(spots, i)) {
             continue;
         }
         struct spot *spot = &spots->items[spots->count];
@@ -432,27 +481,65 @@ bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
     return true;
 }
 
+/* For a gang of like members the time is found by what each node holds; false:
+ * that does not tell where they would go. */
+static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
+{
+    struct reserving *r = spots->r;
+    const struct label_group *group;
+    const uint8_t *allowed;
+    int64_t at_ms =
+        reserve_first_time(r, spots->gang, spots->needed, &group, &allowed);
+
+    r->reservation->start_ms = at_ms;
+    if (spots->is_near && at_ms != SCHED_START_UNKNOWN) {
+        spots->allowed = allowed;
+        spots->at_ms = at_ms;
+        collect_spots(spots);
+        spots->allowed = NULL;
+        *ret_is_made = fits_at(spots, at_ms);
+        if (*ret_is_made) {
+            keep_places(spots);
+        }
+        return *ret_is_made;
+    }
+    *ret_is_made = r->holder && at_ms != SCHED_START_UNKNOWN
+                       ? reserve_whole(r, spots->gang, at_ms, group, allowed)
+                       : reserve_alike(r, spots->gang, spots->needed, at_ms,
+                                       group, allowed);
+    return true;
+}
+
+/* How many sub-groups ask. */
+static uint32_t count_asking(const struct gang *gang)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        count += gang->subs->items[i].asked.count > 0;
+    }
+    return count;
+}
+
 bool reserve_for_gang(struct reserving *r)
 {
-    const struct sched *sched = r->round->sched;
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
     const struct gang *gang = &sched->gangs.items[r->claim->item];
     struct spots spots = {.r = r, .gang = gang};
+    bool is_made;
 
-    if (!near_may_ever_fit(sched, r->round->p, gang)) {
+    if (!near_may_ever_fit(sched, round->p, gang)) {
         return false;
     }
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
-    if (is_uniform(sched, gang)) {
-        const struct label_group *group;
-        const uint8_t *allowed;
-        int64_t at_ms =
-            reserve_first_time(r, gang, spots.needed, &group, &allowed);
-        r->reservation->start_ms = at_ms;
-        if (r->holder && at_ms != SCHED_START_UNKNOWN) {
-            return reserve_whole(r, gang, at_ms, group, allowed);
-        }
-        return reserve_alike(r, gang, spots.needed, at_ms, group, allowed);
+    spots.is_near = reserve_goes_near(round, gang);
+    bool has_caps =
+        spots.is_near && count_asking(gang) > 1 && near_is_capped(round, gang);
+    if (is_uniform(sched, gang) && !has_caps &&
+        reserve_uniform(&spots, &is_made)) {
+        return is_made;
     }
     uint32_t kinds = list_members(&spots);
     collect_spots(&spots);

@@ -542,9 +542,11 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
     return true;
 }
 
-bool whole_node_fits(struct round *round, const struct gang *gang,
-                     struct whole_room *rooms, uint32_t room_count)
+static bool fits(struct round *round, const struct gang *gang,
+                 const uint32_t *only, struct whole_room *rooms,
+                 uint32_t room_count)
 {
+    const struct resource_vec none = {0};
     const struct sched *sched = round->sched;
     struct choice choice = {
         .round = round,
@@ -562,11 +564,13 @@ bool whole_node_fits(struct round *round, const struct gang *gang,
         const struct node *node = &sched->nodes.items[rooms[i].node];
         choice.rooms[i] = (struct room){
             .node = rooms[i].node,
-            .is_held = holder_in_plan(sched, node) == choice.holder,
+            .is_held = holder_in_plan(sched, node) == choice.holder ||
+                       !amounts_fit(&rooms[i].taken, &none),
             .left = rooms[i].left,
         };
     }
-    if (!choose(&choice, 0, gang->subs->terms.sub_group_count)) {
+    if (!choose(&choice, only ? *only : 0,
+                only ? 1 : gang->subs->terms.sub_group_count)) {
         return false;
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
@@ -577,6 +581,19 @@ bool whole_node_fits(struct round *round, const struct gang *gang,
         amounts_add(&rooms[place->room].taken, request);
     }
     return true;
+}
+
+bool whole_node_fits(struct round *round, const struct gang *gang,
+                     struct whole_room *rooms, uint32_t room_count)
+{
+    return fits(round, gang, NULL, rooms, room_count);
+}
+
+bool whole_node_fits_one(struct round *round, const struct gang *gang,
+                         uint32_t sub_group, struct whole_room *rooms,
+                         uint32_t room_count)
+{
+    return fits(round, gang, &sub_group, rooms, room_count);
 }
 
 bool whole_node_place(struct attempt *attempt)

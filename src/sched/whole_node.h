@@ -73,11 +73,16 @@ struct whole_room {
     struct resource_vec left, taken;
 };
 
-/* Whether what a gang asks for has room there by the same rule; it moves from
- * `left` to `taken`.  Nodes that it holds already may be among the rooms, which
- * are in order of names. */
+/* Whether what a gang's sub-groups ask for has room there by the same rule; it
+ * moves from `left` to `taken`.  Nodes that it holds already may be among the
+ * rooms, which are in order of names; those of which it takes some
+ * already are like these. */
 bool whole_node_fits(struct round *round, const struct gang *gang,
                      struct whole_room *rooms, uint32_t room_count);
+/* The same of one sub-group. */
+bool whole_node_fits_one(struct round *round, const struct gang *gang,
+                         uint32_t sub_group, struct whole_room *rooms,
+                         uint32_t room_count);
 /* Hold again what the attempt has leased so far, for to take a part of it back
  * lets go of all its nodes. */
 void whole_node_retake(struct attempt *attempt);

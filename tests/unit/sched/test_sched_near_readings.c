@@ -157,6 +157,128 @@ static void a_member_comes_as_near_as_it_costs_no_more(void **state)
     assert_string_equal(world_node_of(w, group + 1), "a1");
 }
 
+enum { SECOND = 1000 };
+
+/* Let what has no room be admitted, and reserved for. */
+static void use_window(struct world *w)
+{
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].topology[0] = STR("rack");
+    w->policy.pools[0].level_count = 1;
+    world_restart(w);
+}
+
+/* A job of so many cores that runs there for so long. */
+static void run_for(struct world *w, uint32_t node, int64_t cores,
+                    int64_t deadline_s)
+{
+    uint32_t job =
+        world_submit(w, &(struct world_job){.queue = "B",
+                                            .priority_class = "fixed",
+                                            .cores = cores,
+                                            .deadline_s = deadline_s});
+
+    world_lease(w, job, node, 0);
+    sched_job_age_from(w->sched, job, 0);
+}
+
+static uint32_t submit_twos(struct world *w, const struct gang_terms *terms)
+{
+    return world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cores = 2}, terms);
+}
+
+static void assert_promise(const struct world *w, uint32_t job, int64_t at_s)
+{
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, job);
+    assert_int_equal(w->plan.decisions[0].start_ms, at_s * SECOND);
+}
+
+/* A node in no rack is near to itself. */
+static void room_on_a_node_of_no_rack_is_reserved(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = 2}},
+        .sub_group_count = 1,
+    };
+
+    use_window(w);
+    add_node(w, "a", 2, "r");
+    run_for(w, add_node(w, "n", 4, NULL), 2, 100);
+    uint32_t group = submit_twos(w, &terms);
+    world_round(w, ROUND_FAST, 1);
+    assert_promise(w, group + 1, 100);
+}
+
+/* The time is one at which all sub-groups have room within their caps. */
+static void several_caps_are_kept_by_a_reservation(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("v"), 2, 2, .hops_max = 0},
+                       {STR("w"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 2,
+    };
+
+    use_window(w);
+    run_for(w, add_node(w, "a", 4, NULL), 2, 100);
+    run_for(w, add_node(w, "b", 4, NULL), 2, 200);
+    run_for(w, add_node(w, "c", 4, NULL), 2, 200);
+    /* Three have room now, but no two on one node. */
+    uint32_t group = submit_twos(w, &terms);
+    world_round(w, ROUND_FAST, 1);
+    assert_promise(w, group + 2, 100);
+}
+
+/* It is where the gang would go: on the lowest level that has room then. */
+static void what_is_reserved_is_as_near_as_can_be(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 2, 2, .hops_max = 2}},
+        .sub_group_count = 1,
+    };
+
+    use_window(w);
+    run_for(w, add_node(w, "a1", 2, "r1"), 1, 100);
+    run_for(w, add_node(w, "a2", 2, "r1"), 1, 100);
+    run_for(w, add_node(w, "b", 4, "r2"), 3, 100);
+    uint32_t group = submit_twos(w, &terms);
+    world_round(w, ROUND_FAST, 1);
+    assert_promise(w, group + 1, 100);
+    uint32_t beside =
+        world_submit_many(w, &(struct world_job){.queue = "B"}, 2);
+    world_round(w, ROUND_FAST, 2);
+    assert_string_equal(world_node_of(w, beside), "a1");
+    assert_string_equal(world_node_of(w, beside + 1), "a2");
+}
+
+/* Its cap lets what comes be as far apart as what runs is, so it is not one
+ * that could never start. */
+static void what_runs_further_apart_is_reserved_for(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 4, 4, .hops_max = 0}},
+        .sub_group_count = 1,
+    };
+
+    use_window(w);
+    uint32_t a = add_node(w, "a", 2, NULL), b = add_node(w, "b", 2, NULL);
+    uint32_t c = add_node(w, "c", 2, NULL), d = add_node(w, "d", 2, NULL);
+    uint32_t group = submit_twos(w, &terms);
+
+    world_lease(w, group, a, 0);
+    world_lease(w, group + 1, b, 0);
+    run_for(w, c, 1, 100);
+    run_for(w, d, 1, 200);
+    world_round(w, ROUND_FAST, 1);
+    assert_promise(w, group + 3, 200);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -168,6 +290,10 @@ int main(void)
         SCENARIO(what_is_best_for_one_part_is_not_kept_from_another),
         SCENARIO(whole_nodes_near_together_are_cleared),
         SCENARIO(a_member_comes_as_near_as_it_costs_no_more),
+        SCENARIO(room_on_a_node_of_no_rack_is_reserved),
+        SCENARIO(several_caps_are_kept_by_a_reservation),
+        SCENARIO(what_is_reserved_is_as_near_as_can_be),
+        SCENARIO(what_runs_further_apart_is_reserved_for),
     };
 
     return RUN_TESTS(tests);
