@@ -2,6 +2,7 @@
 
 #include "sched/gang_price.h"
 #include "sched/hops.h"
+#include "sched/lanes.h"
 #include "sched/near_force.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
@@ -83,6 +84,11 @@ void near_go_back(struct near *near, const struct near_state *state)
     attempt->placed_count = state->placed_count;
     attempt->placed_sum = state->placed_sum;
     near->nearness = state->nearness;
+    if (attempt->preempt_until) {
+        /* What its queue loses and gets back within the try is ordered by what
+         * it has then. */
+        lane_rewind(attempt->round, attempt->lane);
+    }
     if (near->is_whole) {
         whole_node_retake(attempt); /* its own room stays as counted */
     }
