@@ -18,6 +18,26 @@ struct place {
     uint64_t key;
 };
 
+/* Of so many like a job those that a hold lets pass on a node. */
+static int passing(const struct oracle *o, int job, int node, int most)
+{
+    enum pass pass = oracle_pass(o, job, node);
+
+    if (pass == PASS_NO) {
+        return 0;
+    }
+    if (pass != PASS_BESIDE || !o->hold.is_made || !o->hold.is_reserved[node] ||
+        oracle_level(o, job) > oracle_level(o, o->hold.unit)) {
+        return most;
+    }
+    for (int k = 0; k < NODE_KINDS; k++) {
+        int asked = o->in->jobs[job].request[k];
+        int extra = o->hold.extra[node][k];
+        most = asked && extra / asked < most ? extra / asked : most;
+    }
+    return most;
+}
+
 static int count_on(const struct oracle *o, int job, int node)
 {
     /* A node that is to show that it no longer fails takes one job. */
@@ -30,7 +50,7 @@ static int count_on(const struct oracle *o, int job, int node)
         }
         most = asked && free / asked < most ? free / asked : most;
     }
-    return oracle_allows(o, job, node) ? most : 0;
+    return oracle_allows(o, job, node) ? passing(o, job, node, most) : 0;
 }
 
 static uint64_t key_of(const struct oracle *o, int node)
@@ -76,7 +96,8 @@ static bool is_around(const struct oracle *o, int job,
                       const struct place *place)
 {
     for (int j = 0; j < o->in->job_count; j++) {
-        if (oracle_runs(o, j) && oracle_same_gang(o, job, j) &&
+        bool counts = oracle_runs(o, j) || o->status[j] == ENDED;
+        if (counts && oracle_same_gang(o, job, j) &&
             o->in->jobs[j].sub_group == o->in->jobs[job].sub_group &&
             !is_in(o, place, o->node[j])) {
             return false;
@@ -259,11 +280,12 @@ static bool force_at(struct oracle *o, int job, const struct place *place)
     return is_placed;
 }
 
-/* Places that a sub-group may have, in the order in which equals stand: nodes
- * of no rack, then each rack before its nodes. */
-static int all_places(const struct oracle *o, int job, struct place *places)
+/* Places of up to a level, in the order in which equals stand: nodes of no
+ * rack, then each rack before its nodes. */
+static int all_levels(const struct oracle *o, int level_max,
+                      struct place *places)
 {
-    int level_max = level_max_of(o, job), count = 0;
+    int count = 0;
 
     if (level_max == CLUSTER) {
         places[0] = (struct place){.level = CLUSTER};
@@ -279,9 +301,37 @@ static int all_places(const struct oracle *o, int job, struct place *places)
             }
         }
     }
-    int kept = 0;
+    return count;
+}
+
+/* Those that a sub-group may have. */
+static int all_places(const struct oracle *o, int job, struct place *places)
+{
+    int count = all_levels(o, level_max_of(o, job), places), kept = 0;
+
     for (int i = 0; i < count; i++) {
         if (is_around(o, job, &places[i])) {
+            places[kept++] = places[i];
+        }
+    }
+    return kept;
+}
+
+/* Those of them that are part of no other. */
+static int highest_places(const struct oracle *o, int job, struct place *places)
+{
+    int count = all_places(o, job, places), kept = 0;
+    bool has_rack = false;
+
+    for (int i = 0; i < count; i++) {
+        bool is_part = places[i].level == 0 && has_rack &&
+                       o->in->nodes[places[i].name].rack;
+        has_rack |= places[i].level == 1;
+        bool has_nodes = false;
+        for (int n = 0; n < o->in->node_count; n++) {
+            has_nodes |= is_in(o, &places[i], n);
+        }
+        if (!is_part && has_nodes) {
             places[kept++] = places[i];
         }
     }
@@ -377,6 +427,68 @@ bool oracle_force_near(struct oracle *o, int gang, int first)
     int ways = 0;
 
     return force(o, gang, first, &ways);
+}
+
+/* Pods like a job that an empty node holds, also one that is closed now. */
+static int count_empty(const struct oracle *o, int job, int node)
+{
+    const struct instance_job *record = &o->in->jobs[job];
+    const struct instance_node *n = &o->in->nodes[node];
+    int most = INT_MAX;
+
+    for (int k = 0; k < NODE_KINDS; k++) {
+        int asked = record->request[k];
+        most = asked && n->capacity[k] / asked < most ? n->capacity[k] / asked
+                                                      : most;
+    }
+    return (record->rack && record->rack != n->rack) ||
+                   (n->is_tainted && !record->is_tolerant)
+               ? 0
+               : most;
+}
+
+bool oracle_may_be_near(const struct oracle *o, int gang)
+{
+    for (int s = 0; s < SUB_GROUPS; s++) {
+        struct place places[PLACES_MAX];
+        int needed, first = first_asked(o, gang, s, &needed);
+        if (first < 0 || o->in->jobs[first].hops == NO_LIMIT) {
+            continue;
+        }
+        int count = all_levels(o, level_max_of(o, first), places);
+        bool has_any = false;
+        for (int i = 0; i < count; i++) {
+            int held = 0;
+            for (int n = 0; n < o->in->node_count; n++) {
+                held += is_in(o, &places[i], n) ? count_empty(o, first, n) : 0;
+            }
+            has_any |= held >= needed;
+        }
+        if (!has_any) {
+            return false;
+        }
+    }
+    return true;
+}
+
+unsigned oracle_domain(const struct oracle *o, int gang, int index)
+{
+    struct place places[PLACES_MAX];
+    int sub_group = next_sub_group(o, gang), needed, asking = 0;
+    int first = first_asked(o, gang, sub_group, &needed);
+    unsigned nodes = 0;
+
+    for (int s = 0; s < SUB_GROUPS; s++) {
+        asking += first_asked(o, gang, s, &needed) >= 0;
+    }
+    if (asking > 1 || level_max_of(o, first) == CLUSTER) {
+        return index == 0 ? (1u << o->in->node_count) - 1 : 0;
+    }
+    int count = highest_places(o, first, places);
+    for (int n = 0; index < count && n < o->in->node_count; n++) {
+        nodes |= is_in(o, &places[index], n) ? 1u << n : 0;
+    }
+    return nodes;
 }
 
 int oracle_find_near(const struct oracle *o, int job)

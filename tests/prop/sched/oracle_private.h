@@ -18,6 +18,7 @@ enum status {
     PREEMPTED,
     PLACED,
     FAILED,
+    ENDED, /* by the time in question */
 };
 
 /* A number of the order: exact, unless a flow that decayed is in it. */
@@ -475,6 +476,13 @@ int oracle_running_rack(const struct oracle *o, int gang);
 /* Start what a gang with terms asks for near together, in free space
  * (model.md 2.11). */
 bool oracle_place_near(struct oracle *o, int gang);
+/* Whether each sub-group of a gang alone would have room near enough on empty
+ * nodes. */
+bool oracle_may_be_near(const struct oracle *o, int gang);
+/* The nodes, as bits, of one of the highest domains that the cap allows if a
+ * single sub-group of a gang asks and has one, else of the cluster; 0: there
+ * are no more. */
+unsigned oracle_domain(const struct oracle *o, int gang, int index);
 /* The same where others must make way: `first` is the plan's first decision of
  * the try.  False: what was done is to be undone. */
 bool oracle_force_near(struct oracle *o, int gang, int first);

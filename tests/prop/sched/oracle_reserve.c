@@ -120,9 +120,59 @@ static bool fits_in_rack(const struct oracle *o, int unit, int rack, int at,
     }
 }
 
+/* Whether a gang is near together then: as what has ended leaves free space. */
+static bool fits_near(const struct oracle *o, int unit, int at,
+                      struct fitting *ret_fitting)
+{
+    struct oracle later = *o;
+    struct oracle_plan plan = {0};
+
+    later.plan = &plan;
+    memset(ret_fitting, 0, sizeof(*ret_fitting));
+    for (int n = 0; n < o->in->node_count; n++) {
+        oracle_room_at(o, n, unit, at, ret_fitting->room[n]);
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_runs(o, j) && oracle_bound(o, j, unit) <= at) {
+            later.status[j] = ENDED;
+        }
+    }
+    if (!oracle_place_near(&later, unit)) {
+        return false;
+    }
+    for (int i = 0; i < plan.count; i++) {
+        const struct oracle_decision *lease = &plan.decisions[i];
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            int amount = o->in->jobs[lease->job].request[k];
+            ret_fitting->room[lease->node][k] -= amount;
+            ret_fitting->taken[lease->node][k] += amount;
+        }
+    }
+    return true;
+}
+
+/* The highest domains that the cap of a gang's only sub-group that asks
+ * allows, one after the other: on empty nodes. */
+static bool fits_in_domain(const struct oracle *o, int unit,
+                           struct fitting *ret_fitting)
+{
+    struct oracle there = *o;
+
+    for (int i = 0; (there.only = oracle_domain(o, unit, i)) != 0; i++) {
+        if (fits_in_rack(&there, unit, 0, INT_MAX, ret_fitting)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool fits_at(const struct oracle *o, int unit, int at,
                     struct fitting *ret_fitting)
 {
+    if (o->in->jobs[unit].has_terms && o->in->has_topology) {
+        return at < INT_MAX ? fits_near(o, unit, at, ret_fitting)
+                            : fits_in_domain(o, unit, ret_fitting);
+    }
     if (!o->in->jobs[unit].gang || !o->in->jobs[unit].is_uniform) {
         return fits_in_rack(o, unit, 0, at, ret_fitting);
     }
@@ -171,6 +221,10 @@ bool oracle_reserve(struct oracle *o, int unit, int serial)
     struct fitting fitting;
 
     o->hold.serial = serial;
+    if (o->in->jobs[unit].has_terms && o->in->has_topology &&
+        !oracle_may_be_near(o, unit)) {
+        return false;
+    }
     for (int at = o->now;; at = next_bound(o, unit, at)) {
         if (fits_at(o, unit, at, &fitting)) {
             hold_places(o, unit, at, &fitting);

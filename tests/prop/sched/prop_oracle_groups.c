@@ -31,6 +31,17 @@ static bool agrees_on_groups_near(struct tape *tape)
     return rounds_agree(tape, &instance);
 }
 
+/* The same where what has no room is admitted, and reserved for. */
+static bool agrees_on_groups_near_that_wait(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    instance_draw_list(tape, &instance);
+    instance_draw_hops(tape, &instance);
+    return rounds_agree(tape, &instance);
+}
+
 /* Work of other pools comes last and goes first. */
 static bool agrees_on_borrowers(struct tape *tape)
 {
@@ -54,6 +65,8 @@ int main(void)
                         agrees_on_groups_that_wait, 3000, 0);
     holds &=
         prop_check("agrees_on_groups_near", agrees_on_groups_near, 3000, 0);
+    holds &= prop_check("agrees_on_groups_near_that_wait",
+                        agrees_on_groups_near_that_wait, 3000, 0);
     holds &= prop_check("agrees_on_borrowers", agrees_on_borrowers, 3000, 0);
     return holds ? 0 : 1;
 }
