@@ -304,6 +304,64 @@ static void cancelling_one_pod_cancels_the_group(void **state)
     group_fini(&g);
 }
 
+/* Pods that may not be taken back at any age grow into what is kept for a job,
+ * and a leader that knows it from the log alone takes it from them. */
+static void um_10_growth_makes_way_after_a_restart(void **state)
+{
+    const struct gang_terms terms = {
+        .sub_group_count = 1,
+        .sub_groups = {{STR("pods"), 1, 5, HOPS_ANY, 0, false}},
+    };
+    struct stage_job endless = {.priority_class = "armada-default"};
+    struct stage_job pods[5];
+    struct group g = {.count = 8};
+    struct job_id *fixed = &g.jobs[5];
+
+    (void)state;
+    stage_init(&g.stage);
+    stage_start(&g.stage);
+    stage_queue(&g.stage, "q");
+    stage_queue(&g.stage, "mine");
+    stage_queue(&g.stage, "others");
+    stage_exchange(&g.stage, "east", 1, NULL, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        endless.cpu_milli = i == 0 ? 6000 : 3000;
+        fixed[i] = stage_submit(&g.stage, "others", endless);
+    }
+    stage_settle(&g.stage);
+    for (uint32_t i = 0; i < 5; i++) {
+        pods[i] = (struct stage_job){
+            .priority_class = "armada-default",
+            .gang = "u",
+            .gang_cardinality = 5,
+            .gang_minimum = 1,
+            .terms = &terms,
+            .is_requeue_preempted = true,
+        };
+    }
+    stage_do(&g.stage, stage_submit_command(&g.stage, "q", pods, 5));
+    for (uint32_t i = 0; i < 5; i++) {
+        g.jobs[i] = g.stage.answer->submit.items[i].ret_job;
+    }
+    stage_settle(&g.stage);
+    endless.cpu_milli = 8000;
+    fixed[2] = stage_submit(&g.stage, "mine", endless);
+    stage_settle(&g.stage);
+    assert_int_equal(stage_count(&g.stage, EVENT_LEASED), 3);
+    stage_report(&g.stage, fixed[1], EVENT_RUN_SUCCEEDED);
+    pass(&g, 10000, 1);
+    assert_int_equal(stage_count(&g.stage, EVENT_LEASED), 6);
+
+    stage_crash(&g.stage);
+    stage_start(&g.stage);
+    stage_report(&g.stage, fixed[0], EVENT_RUN_SUCCEEDED);
+    pass(&g, 10000, 1);
+    assert_history(&g, 7, "submit leased");
+    assert_int_equal(stage_count(&g.stage, EVENT_RUN_PREEMPTED), 2);
+    assert_true(stage_is_made_again(&g.stage, NULL));
+    group_fini(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +372,7 @@ int main(void)
         cmocka_unit_test(pg_09_an_auxiliary_pod_that_fails_is_replaced),
         cmocka_unit_test(pg_08_without_a_slot_all_wait_again),
         cmocka_unit_test(pg_08_a_slot_in_time_replaces_it),
+        cmocka_unit_test(um_10_growth_makes_way_after_a_restart),
         cmocka_unit_test(a_group_is_submitted_once),
         cmocka_unit_test(cancelling_one_pod_cancels_the_group),
     };

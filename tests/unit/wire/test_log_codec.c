@@ -96,6 +96,9 @@ static void test_a_lease_keeps_what_was_decided(void **state)
         .leased = {STR("exec"), STR("node-1"), STR("pool"), -7, 3},
     };
 
+    event.leased.is_backfilled = event.leased.yields_at_once = true;
+    event.leased.yields_to = job();
+
     (void)state;
     struct event out = through_the_log(&event, &arena);
     assert_true(str_equal(out.leased.executor_id, STR("exec")));
@@ -103,6 +106,9 @@ static void test_a_lease_keeps_what_was_decided(void **state)
     assert_true(str_equal(out.leased.pool, STR("pool")));
     assert_int_equal(out.leased.priority, -7);
     assert_int_equal(out.leased.attempt, 3);
+    assert_true(out.leased.is_backfilled);
+    assert_true(out.leased.yields_at_once);
+    assert_int_equal(key128_compare(out.leased.yields_to.v, event.job.v), 0);
     assert_int_equal(key128_compare(out.job.v, event.job.v), 0);
     assert_int_equal(key128_compare(out.run.v, event.run.v), 0);
 
@@ -404,9 +410,9 @@ static void test_facts_about_executors_and_policy_survive(void **state)
                            .round = {ROUND_BALANCE, 1700000000123}};
     assert_true(through_the_log(&event, &arena).round.started_ms ==
                 1700000000123);
-    event = (struct event){
-        .type = EVENT_ROUND_BEGUN,
-        .round = {ROUND_BALANCE, 1700000000123, STR("a"), 17}};
+    event =
+        (struct event){.type = EVENT_ROUND_BEGUN,
+                       .round = {ROUND_BALANCE, 1700000000123, STR("a"), 17}};
     assert_true(
         str_equal(through_the_log(&event, &arena).round.pool, STR("a")));
     assert_true(through_the_log(&event, &arena).round.seen_seq == 17);
