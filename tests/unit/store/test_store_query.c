@@ -1,0 +1,187 @@
+/* The query store: what is asked of it. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "store_fixture.h"
+
+static void a_list_is_newest_first_and_pages(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_job *jobs;
+
+    for (int64_t n = 1; n <= 6; n++) {
+        store_submit_as(world, n, n % 2 ? "odd" : "even", "", "");
+    }
+    store_world_apply(world);
+    store_add_lease(world, 4, 0, T0 + 50);
+    store_world_apply(world);
+
+    struct store_filter any = {.count_max = 4};
+    assert_int_equal(store_list(world->reader, &any, &arena, &jobs, NULL), 4);
+    assert_int_equal(job_id_time_ms(jobs[0].id), T0 + 6);
+    any.older_than = jobs[3].id;
+    assert_int_equal(store_list(world->reader, &any, &arena, &jobs, NULL), 2);
+    assert_int_equal(job_id_time_ms(jobs[1].id), T0 + 1);
+    struct store_filter even = {
+        .queue = STR("q"), .job_set = STR("even"), .count_max = 10};
+    assert_int_equal(store_list(world->reader, &even, &arena, &jobs, NULL), 3);
+    assert_int_equal(job_id_time_ms(jobs[0].id), T0 + 6);
+    even.states = 1u << STORED_JOB_LEASED;
+    assert_int_equal(store_list(world->reader, &even, &arena, &jobs, NULL), 1);
+    even.queue = STR("");
+    assert_int_equal(store_list(world->reader, &even, &arena, &jobs, NULL), 1);
+    assert_int_equal(job_id_time_ms(jobs[0].id), T0 + 4);
+    struct store_filter none = {.queue = STR("other"), .count_max = 10};
+    assert_int_equal(store_list(world->reader, &none, &arena, &jobs, NULL), 0);
+}
+
+static void jobs_are_found_by_their_uri(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct job_id *ids;
+
+    store_submit_as(world, 1, "set", "", "u");
+    store_submit_as(world, 2, "set", "", "u");
+    store_submit_as(world, 3, "other", "", "u");
+    store_submit_as(world, 4, "set", "", "");
+    store_world_apply(world);
+
+    struct store_reader *r = world->reader;
+    assert_int_equal(store_jobs_by_uri(r, STR("q"), STR("set"), STR("u"),
+                                       &arena, &ids, NULL),
+                     2);
+    assert_int_equal(job_id_time_ms(ids[0]), T0 + 1);
+    assert_int_equal(
+        store_jobs_by_uri(r, STR("q"), STR("set"), STR(""), &arena, &ids, NULL),
+        0);
+}
+
+static void a_queue_is_active_while_its_jobs_hold_resources(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    auto_arena arena = {0};
+    struct stored_active_queue *pairs;
+
+    store_submit_plain(world, 1);
+    store_submit_plain(world, 2);
+    store_world_apply(world);
+    assert_int_equal(store_active_queues(world->reader, &arena, &pairs, NULL),
+                     0);
+    store_add_lease(world, 1, 0, T0 + 5);
+    store_add_lease(world, 2, 0, T0 + 5);
+    store_world_apply(world);
+    store_add_event(world, store_event_about(EVENT_SUCCEEDED, 1, T0 + 6));
+    store_world_apply(world);
+    assert_int_equal(store_active_queues(world->reader, &arena, &pairs, NULL),
+                     1);
+    assert_str(pairs[0].pool, "pool");
+    assert_str(pairs[0].queue, "q");
+    store_add_event(world, store_event_about(EVENT_CANCELLED, 2, T0 + 7));
+    store_world_apply(world);
+
+    assert_int_equal(store_active_queues(world->reader, &arena, &pairs, NULL),
+                     0);
+}
+
+static void a_job_set_finds_its_records(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    uint64_t seqs[8];
+    int64_t key;
+
+    store_submit_as(world, 1, "a", "", "");
+    store_submit_as(world, 2, "b", "", "");
+    store_submit_as(world, 3, "a", "", "");
+    store_world_apply(world);
+    store_submit_as(world, 4, "b", "", "");
+    store_world_apply(world);
+    store_submit_as(world, 5, "a", "", "");
+    store_world_apply(world);
+
+    struct store_reader *r = world->reader;
+    assert_int_equal(store_job_set(r, STR("q"), STR("a"), &key, NULL), 1);
+    assert_int_equal(store_job_set_seqs(r, key, 0, seqs, 8, NULL), 2);
+    assert_int_equal(seqs[0], 1);
+    assert_int_equal(seqs[1], 3);
+    assert_int_equal(store_job_set_seqs(r, key, 1, seqs, 8, NULL), 1);
+    assert_int_equal(store_job_set_seqs(r, key, 0, seqs, 1, NULL), 1);
+    assert_int_equal(store_job_set_seqs(r, key, 3, seqs, 8, NULL), 0);
+}
+
+static void a_client_id_leads_to_its_job(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    struct job_id job;
+
+    store_submit_as(world, 1, "set", "c", "");
+    store_submit_as(world, 2, "set", "c", ""); /* in the same request */
+    store_submit_as(world, 3, "set", "", "");
+    store_world_apply(world);
+
+    struct store_reader *r = world->reader;
+    assert_int_equal(store_client_id(r, STR("q"), STR("c"), &job, NULL), 1);
+    assert_int_equal(job_id_time_ms(job), T0 + 2);
+    assert_int_equal(store_client_id(r, STR("q"), STR(""), &job, NULL), 0);
+    assert_int_equal(store_client_id(r, STR("p"), STR("c"), &job, NULL), 0);
+}
+
+enum { PAIR_COUNT = 150 };
+
+struct watcher {
+    struct store *store;
+    bool is_good;
+};
+
+/* Records hold two jobs each: an odd number is half a record. */
+static void *watch(void *ctx)
+{
+    struct watcher *watcher = (struct watcher *)ctx;
+    auto_ptr(store_reader) reader = NULL;
+    struct store_filter filter = {.count_max = STORE_LIST_MAX};
+    int count = 0;
+
+    watcher->is_good = store_reader_open(watcher->store, &reader, NULL) == 0;
+    while (watcher->is_good && count < 2 * PAIR_COUNT) {
+        auto_arena arena = {0};
+        struct stored_job *jobs;
+        int last_count = count;
+
+        count = store_list(reader, &filter, &arena, &jobs, NULL);
+        watcher->is_good = count >= last_count && count % 2 == 0;
+    }
+    return NULL;
+}
+
+static void a_reader_sees_whole_records(void **state)
+{
+    struct store_world *world = (struct store_world *)*state;
+    struct watcher watcher = {.store = world->store};
+    pthread_t thread;
+
+    assert_int_equal(pthread_create(&thread, NULL, watch, &watcher), 0);
+    for (int64_t n = 0; n < PAIR_COUNT; n++) {
+        store_submit_plain(world, 2 * n);
+        store_submit_plain(world, 2 * n + 1);
+        store_world_apply(world);
+    }
+    pthread_join(thread, NULL);
+
+    assert_true(watcher.is_good);
+}
+
+int main(void)
+{
+#define CASE(name) \
+    cmocka_unit_test_setup_teardown(name, store_set_up, store_tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(a_list_is_newest_first_and_pages),
+        CASE(jobs_are_found_by_their_uri),
+        CASE(a_queue_is_active_while_its_jobs_hold_resources),
+        CASE(a_job_set_finds_its_records),
+        CASE(a_client_id_leads_to_its_job),
+        CASE(a_reader_sees_whole_records),
+    };
+    return RUN_TESTS(tests);
+}
