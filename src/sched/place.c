@@ -366,6 +366,7 @@ static void move_node(struct round *round, uint32_t node)
 static void open_node(struct round *round, uint32_t node)
 {
     round->changes[node]++;
+    victim_memo_note_node(round, node);
     if (!round->is_open[node]) {
         round->is_open[node] = true;
         VEC_PUSH(&round->open_nodes, node);

@@ -26,7 +26,7 @@ enum turn { TURN_UNASKED, TURN_AFTER, TURN_BEFORE };
 struct victim_memo {
     uint32_t class_index, queue;
     uint64_t serial; /* of the last search */
-    size_t moved_seen, noted_seen, changes_seen;
+    size_t noted_seen, changes_seen;
     struct leaf *leaves; /* by node */
     uint32_t *bests;     /* by block: a node, or NONE */
     bool *is_stale;      /* by block: its best is not known */
@@ -250,15 +250,8 @@ static void look_at_changed(const struct search *search,
                             const struct victim_rules *rules,
                             struct victim_memo *memo)
 {
-    const struct round *round = search->round;
-    const struct victim_memos *memos = round->memos;
+    const struct victim_memos *memos = search->round->memos;
 
-    for (size_t i = memo->moved_seen; i < round->moved.count; i++) {
-        look_at(search, rules, memo, round->moved.items[i]);
-    }
-    for (size_t i = 0; i < round->open_nodes.count; i++) {
-        look_at(search, rules, memo, round->open_nodes.items[i]);
-    }
     for (size_t i = memo->noted_seen; i < memos->noted.count; i++) {
         look_at(search, rules, memo, memos->noted.items[i]);
     }
@@ -305,7 +298,6 @@ static struct victim_memo *memo_update(const struct search *search,
         look_at_all(search, rules, memo);
     }
     memos->asking = NULL;
-    memo->moved_seen = round->moved.count;
     memo->noted_seen = memos->noted.count;
     memo->changes_seen = memos->changes.count;
     return memo;
@@ -353,8 +345,7 @@ static uint32_t best_of_block(struct round *round,
     return best;
 }
 
-static uint32_t best_of_all(struct round *round,
-                            const struct victim_memo *memo)
+static uint32_t best_of_all(struct round *round, const struct victim_memo *memo)
 {
     uint32_t best = NONE;
 

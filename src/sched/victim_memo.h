@@ -26,7 +26,8 @@ bool victim_memo_find(const struct search *search,
                       const struct victim_rules *rules,
                       struct victim_set *ret_set);
 
-/* Evicted work has its place on a node again. */
+/* What a node has free is another now, or evicted work has its place there
+ * again. */
 void victim_memo_note_node(struct round *round, uint32_t node);
 /* The plan preempts a member of a gang with terms (+1), or undoes it (-1). */
 void victim_memo_note_job(struct round *round, uint32_t job, int sign);
