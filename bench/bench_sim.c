@@ -7,9 +7,9 @@
  *     bench_sim EXAMPLES [SCALE]
  *
  * EXAMPLES is examples/sim.  SCALE divides MX-01 (1: ten million jobs, 3 GB of
- * memory and some minutes) and MX-02, which is played at a tenth of that: its
- * balance rounds look at all that runs.  The real log is looked for in
- * $BERTH_TRACES and left out where that is not set.
+ * memory and some minutes) and MX-02 (six million jobs, 1 GB, some minutes).
+ * The real log is looked for in $BERTH_TRACES and left out where that is not
+ * set.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,6 @@ enum {
     FULL_MS = 600 * 1000,
     STEADY_MS = 3600 * 1000,
     WINDOW_MS = 600 * 1000,
-    MX02_PART = 10,
 };
 
 /* What came of a scenario. */
@@ -218,7 +217,7 @@ int main(int argc, char **argv)
     }
     bench_sdsc();
     bench_mx03(argv[1]);
-    bench_mx02(argv[1], scale * MX02_PART);
+    bench_mx02(argv[1], scale);
     bench_mx01(argv[1], scale);
     return 0;
 }
