@@ -266,14 +266,35 @@ static void fold_node_removed(struct control *c,
     }
 }
 
+/* Whether nodes go from pool to pool by an event, or might in between. */
+static bool moves_nodes(const struct control *c,
+                        const struct control_executor *executor,
+                        const struct event *event)
+{
+    bool moves = event->nodes.is_full || pools_object_count(c->pools) == 0;
+
+    for (uint32_t i = 0; !moves && i < event->nodes.set_count; i++) {
+        const struct node_record *record = &event->nodes.set[i];
+        uint32_t at = names_find(&executor->node_names, record->name);
+        moves = at != NAMES_NONE && executor->nodes.items[at].bytes &&
+                pools_node_moves(c->pools, executor->nodes.items[at].sched_node,
+                                 record);
+    }
+    return moves;
+}
+
 static void fold_nodes(struct control *c, const struct event *event)
 {
     struct control_executor *executor =
         executor_get(c, event->nodes.executor_id);
 
+    bool is_held = moves_nodes(c, executor, event);
     executor->is_known = true;
     mem_free(executor->pool);
     executor->pool = str_dup(event->nodes.pool);
+    if (is_held) {
+        pools_flows_hold(c->pools);
+    }
     if (event->nodes.is_full) {
         executor_clear_nodes(c, executor);
     }
@@ -282,6 +303,9 @@ static void fold_nodes(struct control *c, const struct event *event)
     }
     for (uint32_t i = 0; i < event->nodes.removed_count; i++) {
         fold_node_removed(c, executor, event->nodes.removed[i]);
+    }
+    if (is_held) {
+        pools_flows_keep(c->pools);
     }
     if (event->nodes.has_pending) {
         pending_fold(c, executor, event->nodes.pool, &event->nodes.pending);

@@ -34,6 +34,7 @@ void pool_fold(struct control *c, const struct event *event)
 {
     struct str name = event->pool.record.name;
 
+    pools_flows_hold(c->pools);
     if (event->type == EVENT_POOL_SET) {
         if (put(c, event->pool.encoded) == 0) {
             pool_objects_changed(c);
@@ -42,6 +43,7 @@ void pool_fold(struct control *c, const struct event *event)
         pools_pool_delete(c->pools, name);
         pool_objects_changed(c);
     }
+    pools_flows_keep(c->pools);
 }
 
 const char *pool_refusal(const struct control *c, const struct event *event)

@@ -62,6 +62,44 @@ void pools_set_time(struct pools *pools, int64_t now_ms)
     pools->now_ms = now_ms > pools->now_ms ? now_ms : pools->now_ms;
 }
 
+static void apply_hold(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
+{
+    (void)pools;
+    (void)delta;
+    sched_flows_hold(shard->sched);
+}
+
+static void apply_keep(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
+{
+    (void)pools;
+    (void)delta;
+    sched_flows_keep(shard->sched);
+}
+
+void pools_flows_hold(struct pools *pools)
+{
+    struct delta delta = delta_of(apply_hold);
+
+    if (pools->is_mapped) {
+        deliver_all(pools, &delta);
+    } else {
+        sched_flows_hold(first_of(pools));
+    }
+}
+
+void pools_flows_keep(struct pools *pools)
+{
+    struct delta delta = delta_of(apply_keep);
+
+    if (pools->is_mapped) {
+        deliver_all(pools, &delta);
+    } else {
+        sched_flows_keep(first_of(pools));
+    }
+}
+
 /* Queues. */
 
 static const void *copy_queue(const void *from, struct arena *arena)

@@ -42,6 +42,12 @@ DEFINE_AUTO(pools, pools_destroy)
 
 /* Go by another policy from now on. */
 void pools_policy_set(struct pools *pools, const struct policy *policy);
+/* Nodes are about to change, some of which may go from pool to pool with what
+ * runs there, or have done so: flows change once for all of it
+ * (sched/standing_hold.h). */
+void pools_flows_hold(struct pools *pools);
+/* The end of a hold. */
+void pools_flows_keep(struct pools *pools);
 /* The leader's logged time. */
 void pools_set_time(struct pools *pools, int64_t now_ms);
 

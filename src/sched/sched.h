@@ -59,6 +59,13 @@ uint32_t sched_class_add(struct sched *sched,
 /* Forget a class that no job has; its index may be given out again. */
 void sched_class_remove(struct sched *sched, uint32_t class_index);
 
+/* Nodes are about to go from pool to pool with what runs there, or have all
+ * done so: flows change once for all of it (standing_hold.h).  No round is
+ * planned in between; holds nest. */
+void sched_flows_hold(struct sched *sched);
+/* The end of a hold; nothing happens where none began. */
+void sched_flows_keep(struct sched *sched);
+
 /* Whether an executor gets new leases at all: not while it is cordoned, stale
  * or over its limit of unacknowledged leases.  New executors do. */
 void sched_executor_set(struct sched *sched, struct str executor,

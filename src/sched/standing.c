@@ -1,6 +1,7 @@
 #include "sched/standing.h"
 
 #include "sched/admitted.h"
+#include "sched/standing_hold.h"
 
 static bool has_knobs(const struct pool_policy *pool)
 {
@@ -74,7 +75,7 @@ static void change(struct sched *sched, struct standing *standing,
 {
     int64_t half_ms = pool_half_time_ms(sched, standing->pool);
 
-    if (half_ms <= 0 || sched->is_relinking) {
+    if (half_ms <= 0 || sched->is_relinking || standing_hold(sched, standing)) {
         amounts_add_times(sum, request, sign);
         return;
     }
@@ -219,6 +220,7 @@ void standings_remove(struct sched *sched, uint32_t index)
 
 void standings_fini(struct sched *sched)
 {
+    standing_hold_fini(sched);
     VEC_FREE(&sched->standings);
     VEC_FREE(&sched->spare_standings);
     VEC_FREE(&sched->charges);

@@ -188,6 +188,7 @@ struct standing {
     uint32_t queue;  /* or NONE: a free slot */
     uint32_t pool;
     uint32_t next; /* of the queue, or NONE */
+    uint32_t held; /* 1 + its place in what is held; 0: none */
 };
 
 /* What a job was charged; see sched_job_charge(). */
@@ -645,8 +646,9 @@ struct sched {
     bool is_told_news;        /* see sched_news_follow() */
     uint32_t truce_lifted;    /* a job that none binds; or NONE: see need.c */
 
-    bool keeps_standings; /* see standing.h */
-    bool is_relinking;    /* sums change, but not the usage */
+    bool keeps_standings;        /* see standing.h */
+    struct flow_hold *flow_hold; /* see standing_hold.h; NULL: never */
+    bool is_relinking;           /* sums change, but not the usage */
     bool are_weights_stale;
     u128 weight_unit, weight_sum; /* see limits.c */
     VEC(struct standing) standings;

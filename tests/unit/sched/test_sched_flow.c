@@ -371,6 +371,46 @@ static void flows_survive_a_change_of_the_policy(void **state)
     mem_free(other);
 }
 
+/* A pool of two nodes, of which both are full, gives one away. */
+static void move_a_node(struct world *w, bool is_held)
+{
+    flow_use(w, 10);
+    w->policy.pools[1] = w->policy.pools[0];
+    w->policy.pools[1].name = STR("other");
+    w->policy.pool_count = 2;
+    world_restart(w);
+    (void)world_queue(w, "A", 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t node =
+            world_node(w, &(struct world_node){i ? "n" : "m", .cores = 4});
+        (void)flow_run_job(w, "A", 4, node, 0);
+    }
+    sched_set_time(w->sched, MINUTE);
+    if (is_held) {
+        sched_flows_hold(w->sched);
+    }
+    (void)world_node(w, &(struct world_node){"m", .cores = 4, .pool = "other"});
+    sched_flows_keep(w->sched); /* nothing where none is held */
+}
+
+static void a_node_takes_its_work_along_without_a_flow(void **state)
+{
+    struct world *w = *state;
+
+    move_a_node(w, true);
+    assert_near(flow_stats(w, "A").usage_share, 1);
+    assert_near(flow_stats(w, "A").flow, 1);
+}
+
+/* Else what went counts on, of a pool that is smaller by it. */
+static void what_goes_bit_by_bit_seems_more_than_the_pool(void **state)
+{
+    struct world *w = *state;
+
+    move_a_node(w, false);
+    assert_true(flow_stats(w, "A").flow > 1.2);
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -393,6 +433,8 @@ int main(void)
         CASE(um_02_a_flow_that_falls_wins_places_one_by_one),
         CASE(um_03_without_memory_shares_are_even_at_once),
         CASE(flows_survive_a_change_of_the_policy),
+        CASE(a_node_takes_its_work_along_without_a_flow),
+        CASE(what_goes_bit_by_bit_seems_more_than_the_pool),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
