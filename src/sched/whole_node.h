@@ -74,9 +74,9 @@ struct whole_room {
 };
 
 /* Whether what a gang's sub-groups ask for has room there by the same rule; it
- * moves from `left` to `taken`.  Nodes that it holds already may be among the
- * rooms, which are in order of names; those of which it takes some
- * already are like these. */
+ * moves from `left` to `taken`.  The rooms are in order of names.  Nodes that
+ * the gang holds may be among them, and those of which it has `taken` some are
+ * like these. */
 bool whole_node_fits(struct round *round, const struct gang *gang,
                      struct whole_room *rooms, uint32_t room_count);
 /* The same of one sub-group. */
