@@ -85,6 +85,26 @@ static struct resource_vec sum_beside(const struct sched *sched,
     return sum;
 }
 
+/* What an admitted entry asks for; NULL: nothing, or the plan has started it.
+ */
+static const struct resource_vec *asked_by(const struct sched *sched,
+                                           const struct admitted *entry)
+{
+    uint32_t job = admitted_job(sched, entry);
+
+    if (job == NONE || sched->job_flags.items[job] & JOB_PLANNED) {
+        return NULL;
+    }
+    return entry->is_gang
+               ? &sched->gangs.items[entry->item].waiting_sum
+               : &sched->classes.items[class_of_job(sched, job)].request;
+}
+
+static bool is_later(const struct round *round, const struct pool *pool)
+{
+    return pool->policy_index > round->pool->policy_index;
+}
+
 /* What a queue has admitted in the pools whose turn in the plan is yet to come;
  * what the plan has started of it counts there. */
 static void add_admitted(const struct round *round, uint32_t queue,
@@ -94,19 +114,32 @@ static void add_admitted(const struct round *round, uint32_t queue,
 
     for (size_t p = 0; p < sched->pools.count; p++) {
         const struct pool *pool = &sched->pools.items[p];
-        bool is_later = pool->policy_index > round->pool->policy_index;
-        for (size_t i = 0; is_later && i < pool->admitted.count; i++) {
+        for (size_t i = 0; is_later(round, pool) && i < pool->admitted.count;
+             i++) {
             const struct admitted *entry = &pool->admitted.items[i];
-            uint32_t job =
-                entry->queue == queue ? admitted_job(sched, entry) : NONE;
-            if (job != NONE && !(sched->job_flags.items[job] & JOB_PLANNED)) {
-                amounts_add(
-                    sum, entry->is_gang
-                             ? &sched->gangs.items[entry->item].waiting_sum
-                             : &sched->classes.items[class_of_job(sched, job)]
-                                    .request);
+            const struct resource_vec *asked =
+                entry->queue == queue ? asked_by(sched, entry) : NULL;
+            if (asked) {
+                amounts_add(sum, asked);
             }
         }
+    }
+}
+
+void quota_count_own(const struct round *round, struct lane *lane,
+                     uint32_t item, bool is_gang, int sign)
+{
+    const struct sched *sched = round->sched;
+    uint32_t p, job = is_gang ? sched->gangs.items[item].position : item;
+    const struct admitted *entry =
+        job == NONE ? NULL : admitted_anywhere(sched, job, &p);
+    const struct resource_vec *asked =
+        entry && is_later(round, &sched->pools.items[p])
+            ? asked_by(sched, entry)
+            : NULL;
+
+    if (asked) {
+        amounts_add_times(&lane->quota->elsewhere, asked, sign);
     }
 }
 

@@ -28,6 +28,11 @@ struct lane_quota {
 
 /* Note that; the lane's sums are there. */
 void quota_begin(const struct round *round, struct lane *lane);
+/* A lane's head, a job or a gang, is tried.  What it has admitted in a pool
+ * whose turn is yet to come would be what it starts with here: it does not
+ * count elsewhere meanwhile (`sign` -1), nor later, if it has started (1). */
+void quota_count_own(const struct round *round, struct lane *lane,
+                     uint32_t item, bool is_gang, int sign);
 /* See quota_short(). */
 int quota_short_indeed(const struct round *round, const struct lane *lane,
                        const struct resource_vec *request);

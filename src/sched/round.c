@@ -473,8 +473,7 @@ static void step_gang(struct round *round, struct lane *lane)
     }
 }
 
-/* Decide about the first new work of a lane. */
-static void step_new(struct round *round, struct lane *lane)
+static void step_head(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
     uint32_t lookback_max = sched->policy->lookback_max;
@@ -519,6 +518,22 @@ static void step_new(struct round *round, struct lane *lane)
     }
     round->reserve.own = NULL;
     sweep_step(round);
+}
+
+/* Decide about the first new work of a lane. */
+static void step_new(struct round *round, struct lane *lane)
+{
+    uint32_t item = lane->heads[0].item;
+    bool is_gang =
+        round->sched->lists.items[lane->heads[0].list].class_index == NONE;
+
+    if (lane->quota) {
+        quota_count_own(round, lane, item, is_gang, -1);
+    }
+    step_head(round, lane);
+    if (lane->quota) {
+        quota_count_own(round, lane, item, is_gang, 1);
+    }
 }
 
 /* Decide about the first evicted work of a lane; its cost may have grown

@@ -99,6 +99,7 @@ struct instance_job {
     int admitted;               /* the serial number of its admission, or 0 */
     int admitted_pool;          /* where */
     bool is_admitted_elsewhere; /* in a pool that is not looked at */
+    bool is_admitted_later;     /* whose turn comes after this one's */
     int promised;               /* it starts then at the latest, or INT_MAX */
     int yields_to;              /* a serial number, or 0 */
     bool yields_at_once;

@@ -89,6 +89,7 @@ void instance_project(const struct instance *instance, int pool,
         if (job->admitted && job->admitted_pool != pool) {
             job->admitted = 0;
             job->is_admitted_elsewhere = true;
+            job->is_admitted_later = job->admitted_pool > pool;
         }
     }
     ret_part->pool = pool;

@@ -24,17 +24,29 @@ void oracle_usage(const struct oracle *o, int queue,
     }
 }
 
+/* Of what a pool admitted whose turn comes later: what starts here, or would,
+ * and does not count there then. */
+static bool starts_here(const struct oracle *o, int unit, int job)
+{
+    return o->in->jobs[job].is_admitted_later &&
+           !instance_is_spare(o->in, job) &&
+           (o->status[job] == PLACED || o->status[job] == FAILED ||
+            oracle_is_member(o, unit, job));
+}
+
 /* What is admitted counts too, as in a queue's usage. */
-static bool is_within_quota(const struct oracle *o, int queue,
+static bool is_within_quota(const struct oracle *o, int unit,
                             const int request[INSTANCE_KINDS])
 {
-    int quota = o->in->queues[queue].quota;
+    int queue = o->in->jobs[unit].queue, quota = o->in->queues[queue].quota;
     int used = request[0] + o->in->queues[queue].cores_elsewhere;
 
     for (int j = 0; j < o->in->job_count; j++) {
         bool counts =
             oracle_runs(o, j) || (o->status[j] == WAITING && o->admitted[j]);
-        used += counts && o->in->jobs[j].queue == queue
+        counts &= o->in->jobs[j].queue == queue;
+        used += counts ? o->in->jobs[j].request[0] : 0;
+        used -= o->in->jobs[j].queue == queue && starts_here(o, unit, j)
                     ? o->in->jobs[j].request[0]
                     : 0;
     }
@@ -46,7 +58,7 @@ bool oracle_is_within_limit(const struct oracle *o, int job,
 {
     int used = 0;
 
-    if (!is_within_quota(o, o->in->jobs[job].queue, request)) {
+    if (!is_within_quota(o, job, request)) {
         return false;
     }
     if (!o->in->limit_percent || o->in->jobs[job].priority_class != 0) {

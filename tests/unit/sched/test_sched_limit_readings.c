@@ -141,6 +141,31 @@ static void a_quota_is_kept_for_what_another_pool_admitted(void **state)
     assert_string_equal(world_node_of(w, other), "m");
 }
 
+/* But what it is kept for may start in either. */
+static void a_quota_that_is_kept_is_for_whom_it_is_kept(void **state)
+{
+    struct world *w = *state;
+    struct resource_amount one = {STR("cpu"), 1000};
+    struct queue_record queue = queue_record_plain(STR("A"));
+    struct world_job job = {.queue = "A", .priority_class = "fixed"};
+
+    make_pools(w);
+    queue.quota = (struct resource_list){&one, 1};
+    world_queue_by(w, "A", &queue);
+    uint32_t node =
+        world_node(w, &(struct world_node){"n", .cores = 1, .pool = "second"});
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "B",
+                                                    .priority_class = "fixed"}),
+                node, 0);
+    uint32_t head = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    world_node(w, &(struct world_node){"m", .cores = 1});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_string_equal(world_node_of(w, head), "m");
+}
+
 /* A queue that goes by applications, a pool that reserves, and work of B for
  * which it does so on node m. */
 static void make_stages(struct world *w, bool is_class_ignored)
@@ -227,6 +252,7 @@ int main(void)
         SCENARIO(a_flow_ties_with_what_another_would_have),
         SCENARIO(what_starts_in_one_pool_starts_in_no_other),
         SCENARIO(a_quota_is_kept_for_what_another_pool_admitted),
+        SCENARIO(a_quota_that_is_kept_is_for_whom_it_is_kept),
         SCENARIO(what_an_application_lacks_is_kept_for_it),
         SCENARIO(what_nothing_binds_is_admitted),
     };
