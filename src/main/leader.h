@@ -22,7 +22,7 @@ struct leader_options {
     int64_t retention_ms;
     uint64_t checkpoint_record_count;
     uint32_t planner_thread_count; /* 0: one for each core */
-    void (*failed)(void *ctx); /* told once if it cannot go on */
+    void (*failed)(void *ctx);     /* told once if it cannot go on */
     void *ctx;
 };
 

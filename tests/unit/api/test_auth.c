@@ -113,10 +113,8 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_basic),
-        TEST(test_anonymous_is_last),
-        TEST(test_no_method),
-        TEST(test_permissions_by_group),
+        TEST(test_basic),     TEST(test_anonymous_is_last),
+        TEST(test_no_method), TEST(test_permissions_by_group),
         TEST(test_names),
     };
 

@@ -41,9 +41,9 @@ static void a_pool_is_printed_with_what_its_profile_says(void **state)
     struct err err = {""};
     struct config *config;
 
-    int rc = config_read(
-        STR("scheduling: {pools: [{name: a, profile: flow}]}\n"), "c.yaml",
-        &arena, &config, &err);
+    int rc =
+        config_read(STR("scheduling: {pools: [{name: a, profile: flow}]}\n"),
+                    "c.yaml", &arena, &config, &err);
     assert_int_equal(rc, 0);
     settings_print(&config_settings, config, false, &text);
     assert_non_null(strstr(strbuf_text(&text), "admittedWindow: 32\n"));
