@@ -14,6 +14,10 @@
  * many have moved since. */
 enum { MOVED_MAX = 2048, MOVED_NEAR_MAX = 256 };
 
+/* More open nodes are told to the index, asked or not: what is undone looks at
+ * all that are open. */
+enum { OPEN_NODES_MAX = 1024 };
+
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)
 {
@@ -362,23 +366,27 @@ static void move_node(struct round *round, uint32_t node)
     VEC_PUSH(&round->moved, node);
 }
 
-/* What a node has free is another now; the index is told when it is asked. */
-static void open_node(struct round *round, uint32_t node)
+/* What a node has free is another now, by the journal's entry `entry` or by
+ * undoing some (OPEN_FOR_GOOD); the index is told when it is asked. */
+static void open_node(struct round *round, uint32_t node, size_t entry)
 {
     round->changes[node]++;
     victim_memo_note_node(round, node);
     if (!round->is_open[node]) {
+        if (round->open_nodes.count >= OPEN_NODES_MAX) {
+            place_flush(round);
+        }
         round->is_open[node] = true;
-        VEC_PUSH(&round->open_nodes, node);
+        VEC_PUSH(&round->open_nodes, (struct open_node){entry, node});
     }
 }
 
 /* The same where that may be more than before.  Words only say too much. */
-static void open_grown_node(struct round *round, uint32_t node)
+static void open_grown_node(struct round *round, uint32_t node, size_t entry)
 {
     struct sched *sched = round->sched;
 
-    open_node(round, node);
+    open_node(round, node, entry);
     sched->free_words[node] =
         packed_of(&round->pool->index.scale, &sched->free[node]);
 }
@@ -386,11 +394,34 @@ static void open_grown_node(struct round *round, uint32_t node)
 void place_flush(struct round *round)
 {
     for (size_t i = 0; i < round->open_nodes.count; i++) {
-        uint32_t node = round->open_nodes.items[i];
+        uint32_t node = round->open_nodes.items[i].node;
         round->is_open[node] = false;
         move_node(round, node);
     }
     round->open_nodes.count = 0;
+    round->told_count = round->sched->journal.count;
+}
+
+/* All is undone down to `mark`: unless the index was told since, nodes that
+ * were opened since are as it has them, and nobody need know. */
+static void close_undone(struct round *round, size_t mark)
+{
+    struct open_node *items = round->open_nodes.items;
+    bool is_untold = round->told_count <= mark;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < round->open_nodes.count; i++) {
+        struct open_node item = items[i];
+        if (item.entry < mark || item.entry == OPEN_FOR_GOOD) {
+            items[kept++] = item;
+        } else if (is_untold) {
+            round->is_open[item.node] = false;
+        } else {
+            items[kept++] = (struct open_node){OPEN_FOR_GOOD, item.node};
+        }
+    }
+    round->open_nodes.count = kept;
+    round->told_count = is_untold ? round->told_count : mark;
 }
 
 static void note(const struct round *round, uint32_t node, uint32_t class_index,
@@ -437,7 +468,7 @@ void place_put(struct round *round, struct lane *lane, uint32_t class_index,
     }
     charge_reservations(round, class, node, count);
     note(round, node, class_index, count, lane->queue);
-    open_node(round, node);
+    open_node(round, node, sched->journal.count - 1);
     round->version++;
     if (sched->nodes.items[node].is_on_trial) {
         sched->nodes.items[node].trial_plan = sched->plan_count;
@@ -536,7 +567,7 @@ void place_preempt(struct round *round, uint32_t job)
         sub_groups_lose(sched, job, 1);
         victim_memo_note_job(round, job, 1);
     }
-    open_grown_node(round, run->node);
+    open_grown_node(round, run->node, sched->journal.count - 1);
     round->version++;
 }
 
@@ -588,13 +619,14 @@ void place_rollback(struct round *round, size_t mark)
             charge(round, run, class, 1);
             change_unit(round, run, class, 1);
         }
-        open_grown_node(round, entry.node);
+        open_grown_node(round, entry.node, OPEN_FOR_GOOD);
         /* What was learnt of the node meanwhile no longer holds. */
         if (entry.node != last) {
             VEC_PUSH(&round->grown, entry.node);
             last = entry.node;
         }
     }
+    close_undone(round, mark);
     share_rollback(round, mark);
     round->version++;
 }

@@ -151,6 +151,15 @@ struct fall {
     size_t journal_count; /* then */
 };
 
+/* A node whose index entry is stale, and since which entry of the journal; or
+ * it stays so whatever is undone. */
+struct open_node {
+    size_t entry;
+    uint32_t node;
+};
+
+#define OPEN_FOR_GOOD SIZE_MAX
+
 struct round {
     struct sched *sched;
     struct arena *arena;
@@ -185,8 +194,9 @@ struct round {
     uint64_t growth_count; /* times that free amounts grew */
     uint32_t rest_count;   /* of them by preemptions that stand: more room than
                               whom they serve takes */
-    VEC(uint32_t) open_nodes; /* whose index entries are stale */
-    bool *is_open;            /* by node: among them */
+    VEC(struct open_node) open_nodes;
+    size_t told_count; /* of the journal, that the index heard of */
+    bool *is_open;     /* by node: among them */
     bool is_cut;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
