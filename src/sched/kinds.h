@@ -31,3 +31,10 @@ bool kinds_note_class(struct sched *sched,
 void kinds_note_node(struct sched *sched, uint32_t node);
 /* All kinds are right after this. */
 void kinds_sync(struct sched *sched);
+
+/* Whether a class is known to be kept from a kind, by what it learned so far
+ * (NULL: nothing). */
+static inline bool kinds_refuse(const uint64_t *kinds, uint32_t kind)
+{
+    return kinds && (kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
+}

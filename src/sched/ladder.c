@@ -2,18 +2,11 @@
 
 #include <string.h>
 
+#include "sched/kinds.h"
 #include "sched/lend.h"
 #include "sched/packed.h"
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };
-
-/* One evicted run; rungs are kept by node, each node's by ordinal. */
-struct rung {
-    uint32_t run, node, class_index;
-    uint32_t ordinal; /* of its unit */
-    uint32_t place;   /* in the order in which rungs go */
-    uint8_t level;
-};
 
 /* A rung whose room grew. */
 struct growth {
@@ -143,6 +136,11 @@ static struct ladder *ladder_of(struct round *round)
     ladder->grown_seen = round->grown.count;
     round->ladder = ladder;
     return ladder;
+}
+
+const struct rung *ladder_rungs(struct round *round)
+{
+    return ladder_of(round)->rungs;
 }
 
 /* Words. */
@@ -312,7 +310,9 @@ static enum found look_at(const struct search *search, struct tier *tier,
     const struct rung *rung = &ladder->rungs[at];
     struct resource_vec room;
 
-    if (!place_allows(search, rung->node)) {
+    if (kinds_refuse(class_at(round, search->class_index)->kinds,
+                     round->sched->kinds_of[rung->node]) ||
+        !place_allows(search, rung->node)) {
         return NOT_ALLOWED;
     }
     refresh(round, tier, rung->node, at, &room);

@@ -124,39 +124,69 @@ static void trim(const struct round *round, struct node *node)
     }
 }
 
-/* 1 + the largest ordinal down to which the node's evicted work, taken from
- * the end, must go for `request` to fit, or 0: not even all of it.  What is
- * less than `cut_min` may be said to be more, but less than that. */
-static uint32_t cut_of(const struct round *round, uint32_t index,
+/* Going down from the end: what evicted work must go for a class to fit beside
+ * what is free. */
+struct descent {
+    const struct rung *rungs;
+    const struct class *class;
+    struct resource_vec free;
+    uint32_t cut_min; /* less is not asked for */
+};
+
+/* 1 + the largest ordinal down to which a node's evicted work must go, or 0:
+ * not even all of it.  What is less than `cut_min` may be said to be more, but
+ * less than that.  With `is_hasty` as if all of it were still to be had: that
+ * is found out without a look at the runs. */
+static uint32_t descend(const struct round *round, struct descent descent,
+                        const struct node *node, bool is_hasty)
+{
+    for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
+        const struct rung *rung = &descent.rungs[i - 1];
+        if (rung->ordinal + 1 < descent.cut_min) {
+            return rung->ordinal + 1;
+        }
+        const struct run *run = &round->sched->runs.items[rung->run];
+        if (rung->level > descent.class->level ||
+            (!is_hasty &&
+             (run->state != RUN_EVICTED || is_yielder(round, run)))) {
+            continue;
+        }
+        amounts_add(&descent.free,
+                    &class_at(round, rung->class_index)->request);
+        if (amounts_fit(&descent.class->request, &descent.free)) {
+            return rung->ordinal + 1;
+        }
+    }
+    return 0;
+}
+
+/* That of a node for a class. */
+static uint32_t cut_of(struct round *round, uint32_t index,
                        const struct class *class, uint32_t cut_min)
 {
     const struct sched *sched = round->sched;
     struct node *node = &sched->nodes.items[index];
-    struct resource_vec free = sched->free[index];
 
     if (node->stamp != sched->stamp) {
         return 0;
     }
-    trim(round, node);
-    add_yielders(round, index, &free);
-    lend_add_room(round, index, &free);
-    for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
-        const struct run *run = &sched->runs.items[round->evicted_runs[i - 1]];
-        if (run->state != RUN_EVICTED || run->level > class->level ||
-            is_yielder(round, run)) {
-            continue;
-        }
-        uint32_t cut = round->units[run->unit].ordinal + 1;
-        if (cut < cut_min) {
-            return cut;
-        }
-        amounts_add(&free,
-                    &class_at(round, class_of_job(sched, run->job))->request);
-        if (amounts_fit(&class->request, &free)) {
-            return cut;
-        }
+    struct descent descent = {
+        .rungs = ladder_rungs(round),
+        .class = class,
+        .free = sched->free[index],
+        .cut_min = cut_min,
+    };
+    add_yielders(round, index, &descent.free);
+    lend_add_room(round, index, &descent.free);
+    uint32_t cut = descend(round, descent, node, true);
+    if (cut == 0 || cut < cut_min) {
+        return cut;
     }
-    return 0;
+    cut = descend(round, descent, node, false);
+    if (cut == 0) {
+        trim(round, node);
+    }
+    return cut;
 }
 
 /* A node, and down to where evicted work must go there. */
