@@ -1,48 +1,12 @@
-/* Sentences of wire/log_codec.h. */
-#include "armada/armadaevents.pb-c.h"
-#include "armada/queue.pb-c.h"
-#include "berth/log.pb-c.h"
-#include "unit.h"
-#include "wire/field.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
+/* Sentences of wire/log_codec.h: what an event is, it stays. */
+#include "log_fixture.h"
 
-#define JOB_TEXT "01h2xcejqtf2nbrexx3vqjhp41"
-#define RUN_TEXT "123e4567-e89b-12d3-a456-426614174000"
-
-static struct job_id job(void)
-{
-    struct job_id id = {{0, 0}};
-
-    assert_int_equal(job_id_parse(STR(JOB_TEXT), &id), 0);
-    return id;
-}
-
-static struct run_id run(void)
+static struct run_id log_run(void)
 {
     struct run_id id = {{0, 0}};
 
     assert_int_equal(run_id_parse(STR(RUN_TEXT), &id), 0);
     return id;
-}
-
-static const struct event_scope scope = {
-    .queue = {"q", 1}, .job_set = {"set", 3}, .user = {"ann", 3}};
-
-enum { SEEN_MAX = 16 };
-
-struct seen {
-    struct log_item items[SEEN_MAX];
-    uint32_t count;
-};
-
-static int remember(const struct log_item *item, void *ctx)
-{
-    struct seen *seen = ctx;
-
-    assert_true(seen->count < SEEN_MAX);
-    seen->items[seen->count++] = *item;
-    return 0;
 }
 
 /* What becomes of an event on its way through a batch; it must come out as
@@ -55,13 +19,13 @@ static struct event through_the_log(const struct event *event,
     struct seen seen = {.count = 0};
     struct err err = {{0}};
 
-    log_batch_add(&batch, &scope, event);
+    log_batch_add(&batch, &log_scope, event);
     struct str payload = arena_str(arena, log_batch_finish(&batch));
-    assert_int_equal(log_decode(payload, arena, remember, &seen, &err), 0);
+    assert_int_equal(log_decode(payload, arena, log_remember, &seen, &err), 0);
     assert_int_equal(seen.count, 1);
-    assert_true(str_equal(seen.items[0].scope.queue, scope.queue));
-    assert_true(str_equal(seen.items[0].scope.job_set, scope.job_set));
-    assert_true(str_equal(seen.items[0].scope.user, scope.user));
+    assert_true(str_equal(seen.items[0].scope.queue, log_scope.queue));
+    assert_true(str_equal(seen.items[0].scope.job_set, log_scope.job_set));
+    assert_true(str_equal(seen.items[0].scope.user, log_scope.user));
     struct event out = seen.items[0].event;
     assert_int_equal(out.type, event->type);
     assert_true(out.created_ms == event->created_ms);
@@ -91,13 +55,13 @@ static void test_a_lease_keeps_what_was_decided(void **state)
     struct event event = {
         .type = EVENT_LEASED,
         .created_ms = 1700000000123,
-        .job = job(),
-        .run = run(),
+        .job = log_job(),
+        .run = log_run(),
         .leased = {STR("exec"), STR("node-1"), STR("pool"), -7, 3},
     };
 
     event.leased.is_backfilled = event.leased.yields_at_once = true;
-    event.leased.yields_to = job();
+    event.leased.yields_to = log_job();
 
     (void)state;
     struct event out = through_the_log(&event, &arena);
@@ -126,7 +90,7 @@ static void test_times_before_the_epoch_survive(void **state)
 {
     auto_arena arena = {0};
     struct event event = {
-        .type = EVENT_SUCCEEDED, .created_ms = -1, .job = job()};
+        .type = EVENT_SUCCEEDED, .created_ms = -1, .job = log_job()};
 
     (void)state;
     through_the_log(&event, &arena);
@@ -171,8 +135,8 @@ static void test_a_run_s_state_keeps_its_pod(void **state)
     struct event event = {
         .type = EVENT_RUN_RUNNING,
         .created_ms = 5,
-        .job = job(),
-        .run = run(),
+        .job = log_job(),
+        .run = log_run(),
         .pod = {.executor_id = STR("exec"),
                 .node_name = STR("node-1"),
                 .pod_name = STR("armada-x-0"),
@@ -200,8 +164,8 @@ static void test_errors_keep_their_kind_and_text(void **state)
     struct event event = {
         .type = EVENT_RUN_ERRORS,
         .created_ms = 5,
-        .job = job(),
-        .run = run(),
+        .job = log_job(),
+        .run = log_run(),
         .error = {.kind = ERROR_POD,
                   .cause = CAUSE_OOM,
                   .is_terminal = true,
@@ -223,7 +187,8 @@ static void test_errors_keep_their_kind_and_text(void **state)
     assert_true(str_equal(out.error.subcategory, STR("oom")));
 
     /* The encoded error copies on into the job's own failure. */
-    struct event failed = {.type = EVENT_FAILED, .created_ms = 6, .job = job()};
+    struct event failed = {
+        .type = EVENT_FAILED, .created_ms = 6, .job = log_job()};
     failed.error.encoded = out.error.encoded;
     out = through_the_log(&failed, &arena);
     assert_int_equal(out.error.kind, ERROR_POD);
@@ -235,7 +200,7 @@ static void test_an_error_without_contents_keeps_its_kind(void **state)
     auto_arena arena = {0};
     struct event event = {
         .type = EVENT_FAILED,
-        .job = job(),
+        .job = log_job(),
         .error = {.kind = ERROR_LEASE_EXPIRED, .is_terminal = true},
     };
 
@@ -252,35 +217,35 @@ static void test_decisions_about_jobs_keep_their_reasons(void **state)
     auto_arena arena = {0};
     struct event event = {
         .type = EVENT_RUN_PREEMPTED,
-        .job = job(),
-        .run = run(),
+        .job = log_job(),
+        .run = log_run(),
         .preempted = {.reason = STR("urgency"),
-                      .preempting_job = job(),
+                      .preempting_job = log_job(),
                       .requestor = STR("bob")},
     };
 
     (void)state;
     struct event out = through_the_log(&event, &arena);
-    assert_int_equal(key128_compare(out.preempted.preempting_job.v, job().v),
-                     0);
+    assert_int_equal(
+        key128_compare(out.preempted.preempting_job.v, log_job().v), 0);
     event.preempted.preempting_job = (struct job_id){{0, 0}};
     out = through_the_log(&event, &arena);
     assert_true(key128_is_none(out.preempted.preempting_job.v));
 
     struct event cancelled = {
         .type = EVENT_CANCELLED,
-        .job = job(),
+        .job = log_job(),
         .cancel = {.reason = STR("why"), .requestor = STR("bob")}};
     out = through_the_log(&cancelled, &arena);
     assert_true(str_equal(out.cancel.requestor, STR("bob")));
 
     struct event requeued = {
-        .type = EVENT_REQUEUED, .job = job(), .requeued = {.priority = 9}};
+        .type = EVENT_REQUEUED, .job = log_job(), .requeued = {.priority = 9}};
     assert_int_equal(through_the_log(&requeued, &arena).requeued.priority, 9);
 
     struct event moved = {
         .type = EVENT_REPRIORITISED,
-        .job = job(),
+        .job = log_job(),
         .reprioritise = {.priority = 4000000000u, .requestor = STR("bob")}};
     assert_true(through_the_log(&moved, &arena).reprioritise.priority ==
                 4000000000u);
@@ -546,152 +511,6 @@ static void test_a_submission_is_kept_whole_with_its_digest(void **state)
     assert_true(str_equal(strbuf_str(&buf), strbuf_str(&again)));
 }
 
-static void test_unknown_events_and_ids_are_counted_as_none(void **state)
-{
-    auto_arena arena = {0};
-    auto_log_batch batch = {0};
-    auto_strbuf future = {0}, idless = {0};
-    struct seen seen = {.count = 0};
-    struct event good = {.type = EVENT_SUCCEEDED, .job = job()};
-
-    (void)state;
-    field_put_bytes(&future, 5000, STR("\x08\x01"));
-    field_put_bytes(&idless, EVENT_SUCCEEDED, STR("\x1a\x03xyz"));
-    log_batch_add_encoded(&batch, &scope, strbuf_str(&future));
-    log_batch_add_encoded(&batch, &scope, strbuf_str(&idless));
-    log_batch_add(&batch, &(struct event_scope){.queue = STR("other")}, &good);
-    assert_int_equal(batch.event_count, 3);
-    assert_int_equal(
-        log_decode(log_batch_finish(&batch), &arena, remember, &seen, NULL), 0);
-    assert_int_equal(seen.count, 3);
-    assert_int_equal(seen.items[0].event.type, EVENT_NONE);
-    assert_int_equal(seen.items[1].event.type, EVENT_NONE);
-    assert_int_equal(seen.items[2].event.type, EVENT_SUCCEEDED);
-    assert_int_equal(seen.items[2].index, 2);
-    assert_int_equal(seen.items[1].sequence_index, 0);
-    assert_int_equal(seen.items[2].sequence_index, 1);
-    assert_false(seen.items[1].is_last);
-    assert_true(seen.items[2].is_last);
-}
-
-static int stop_at_once(const struct log_item *item, void *ctx)
-{
-    (void)item;
-    ++*(int *)ctx;
-    return -ERR_CONFLICT;
-}
-
-static void test_the_callback_can_end_the_walk(void **state)
-{
-    auto_arena arena = {0};
-    auto_log_batch batch = {0};
-    struct event good = {.type = EVENT_SUCCEEDED, .job = job()};
-    int calls = 0;
-
-    (void)state;
-    log_batch_add(&batch, &scope, &good);
-    log_batch_add(&batch, &scope, &good);
-    assert_int_equal(log_decode(log_batch_finish(&batch), &arena, stop_at_once,
-                                &calls, NULL),
-                     -ERR_CONFLICT);
-    assert_int_equal(calls, 1);
-}
-
-static void test_a_torn_payload_is_corrupt(void **state)
-{
-    auto_arena arena = {0};
-    auto_log_batch batch = {0};
-    struct event good = {.type = EVENT_SUCCEEDED, .job = job()};
-
-    (void)state;
-    log_batch_add(&batch, &scope, &good);
-    struct str payload = log_batch_finish(&batch);
-    for (size_t cut = 1; cut < payload.byte_count; cut++) {
-        struct seen seen = {.count = 0};
-        assert_int_equal(
-            log_decode(str_make(payload.p, cut), &arena, remember, &seen, NULL),
-            -ERR_CORRUPT);
-    }
-}
-
-static void
-test_equal_scopes_share_a_sequence_and_a_batch_is_reusable(void **state)
-{
-    auto_arena arena = {0};
-    auto_log_batch batch = {0};
-    struct event good = {.type = EVENT_SUCCEEDED, .job = job()};
-    ProtobufCMessage *message;
-
-    (void)state;
-    for (int round = 0; round < 2; round++) {
-        log_batch_add(&batch, &scope, &good);
-        log_batch_add(&batch, &scope, &good);
-        log_batch_add_sequence(&batch, STR(""), 0);
-        log_batch_add(&batch, &scope, &good);
-        assert_int_equal(wire_decode(&berth__log__batch__descriptor,
-                                     log_batch_finish(&batch),
-                                     &wire_request_limits, &arena, &message,
-                                     NULL),
-                         0);
-        assert_int_equal(((Berth__Log__Batch *)message)->n_sequences, 3);
-        log_batch_clear(&batch);
-    }
-}
-
-struct encoded_seen {
-    struct str events[SEEN_MAX];
-    uint32_t count, count_max;
-};
-
-static int remember_encoded(const struct event_scope *of, struct str encoded,
-                            void *ctx)
-{
-    struct encoded_seen *seen = ctx;
-
-    assert_true(str_equal(of->user, scope.user));
-    if (seen->count == seen->count_max) {
-        return 1;
-    }
-    seen->events[seen->count++] = encoded;
-    return 0;
-}
-
-static void test_a_job_set_is_walked_without_the_others(void **state)
-{
-    auto_arena arena = {0};
-    auto_log_batch batch = {0};
-    struct seen all = {.count = 0};
-    struct encoded_seen seen = {.count_max = 2};
-    struct event event = {.type = EVENT_SUCCEEDED, .job = job()};
-    struct event_scope other_set = scope;
-    struct event_scope other_queue = scope;
-
-    (void)state;
-    other_set.job_set = STR("another");
-    other_queue.queue = STR("r");
-    log_batch_add(&batch, &other_set, &event);
-    log_batch_add(&batch, &scope, &event);
-    log_batch_add(&batch, &other_queue, &event);
-    event.created_ms = 5;
-    log_batch_add(&batch, &scope, &event);
-    struct str payload = log_batch_finish(&batch);
-    assert_int_equal(log_decode(payload, &arena, remember, &all, NULL), 0);
-    assert_int_equal(log_walk_job_set(payload, scope.queue, scope.job_set,
-                                      remember_encoded, &seen, NULL),
-                     0);
-    assert_int_equal(seen.count, 2);
-    assert_true(str_equal(seen.events[0], all.items[1].encoded));
-    assert_true(str_equal(seen.events[1], all.items[3].encoded));
-    seen = (struct encoded_seen){.count_max = 1};
-    assert_int_equal(log_walk_job_set(payload, scope.queue, scope.job_set,
-                                      remember_encoded, &seen, NULL),
-                     1);
-    assert_int_equal(log_walk_job_set(str_make(payload.p, 1), scope.queue,
-                                      scope.job_set, remember_encoded, &seen,
-                                      NULL),
-                     -ERR_CORRUPT);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -710,11 +529,6 @@ int main(void)
         TEST(test_facts_about_executors_and_policy_survive),
         TEST(test_a_queue_is_kept_whole_and_understood),
         TEST(test_a_submission_is_kept_whole_with_its_digest),
-        TEST(test_unknown_events_and_ids_are_counted_as_none),
-        TEST(test_the_callback_can_end_the_walk),
-        TEST(test_a_torn_payload_is_corrupt),
-        TEST(test_equal_scopes_share_a_sequence_and_a_batch_is_reusable),
-        TEST(test_a_job_set_is_walked_without_the_others),
     };
     return RUN_TESTS(tests);
 }
