@@ -224,7 +224,7 @@ struct round {
     size_t kinds_bytes;         /* that classes note about kinds; see kinds.h */
     struct ladder *ladder;      /* of them, once asked for */
     struct cut_memos *cuts;     /* see cut_memo.h; NULL: nothing yet */
-    VEC(struct victim) victims; /* scratch of victims.c */
+    VEC(struct victim) victims; /* scratch of victims_choose.c */
     VEC(uint32_t) pods;         /* likewise of group_victims.c */
     bool *is_over;              /* by queue: over its share; NULL: not asked */
     uint32_t *queue_ranks;      /* see surplus_order.c; NULL: not asked */

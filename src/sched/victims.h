@@ -1,8 +1,9 @@
 /*
  * victims - what would lose its place on one node for a job.
  *
- * Private to src/sched; shared by victims.c, which finds and takes them, and
- * the files about gangs with terms (group_victims, victim_sets).
+ * Private to src/sched.  Who goes on a node is said here (victims_choose.c);
+ * victims.c asks the searches for one (yielders.h, victims_search.h, and
+ * victim_sets.h where gangs with terms run), and victims_take.h takes them.
  */
 #pragma once
 
@@ -61,8 +62,6 @@ bool victims_may_be(const struct search *search);
 const struct victim *victims_all(const struct search *search, uint32_t node,
                                  const struct victim_rules *rules,
                                  uint32_t *ret_count);
-/* Preempt all of that; false: some of it may not go. */
-bool victims_clear(const struct search *search, uint32_t node);
 /* All that must go on a node for the job that is searched for, and what may
  * stay (`job` is NONE); NULL: it has no room there even so.  Good until the
  * next call. */

@@ -6,6 +6,7 @@
 #include "sched/lanes.h"
 #include "sched/merge_sort.h"
 #include "sched/sub_groups.h"
+#include "sched/victims_take.h"
 #include "sched/whole_clear.h"
 
 bool whole_node_is_for(const struct gang *gang)

@@ -1,0 +1,120 @@
+/* Victims for urgency: the least urgent work that must give way. */
+#include "sched/urgent.h"
+#include "sched/victims.h"
+#include "sched/victims_search.h"
+#include "sched/yielders.h"
+
+/* What a node would have free without preemptible work up to level `p`,
+ * without what is evicted up to `evicted_max`, and without yielders. */
+static struct resource_vec room_at(const struct round *round, uint32_t index,
+                                   uint32_t evicted_max, uint32_t p)
+{
+    const struct sched *sched = round->sched;
+    struct resource_vec room = urgent_room(round, index, evicted_max, p);
+    bool has_yielders = round->reserve.asking && sched->yielders.count;
+
+    for (uint32_t at = has_yielders ? sched->nodes.items[index].run_first
+                                    : NONE;
+         at != NONE; at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        bool is_counted =
+            (run->level <= p && run->is_preemptible) ||
+            (run->state == RUN_EVICTED && run->level <= evicted_max &&
+             round->units[run->unit].ordinal >= round->reserve.ordinal_min);
+        if (yielders_has(round, run) && !is_counted) {
+            amounts_add(
+                &room,
+                &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+    return room;
+}
+
+/* A node that would do, and its place in the order. */
+struct fit {
+    uint32_t node;
+    uint64_t key;
+};
+
+static void consider_room(const struct search *search, uint32_t node,
+                          uint32_t p, uint32_t evicted_max, struct fit *best)
+{
+    struct round *round = search->round;
+    const uint32_t *ranks = round->sched->ranks;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec room = room_at(round, node, evicted_max, p);
+    uint64_t key = pool_weigh(round->pool, &room);
+
+    if (!amounts_fit(&class->request, &room) ||
+        (best->node != NONE &&
+         (key > best->key ||
+          (key == best->key && ranks[node] >= ranks[best->node])))) {
+        return;
+    }
+    if (place_allows(search, node)) {
+        *best = (struct fit){node, key};
+    }
+}
+
+/* Nodes with yielders are asked one by one. */
+static bool is_plain_match(void *context, uint32_t node)
+{
+    const struct search *search = context;
+
+    return !yielders_are_on(search->round, node) && place_allows(search, node);
+}
+
+static uint32_t find_at_level(const struct search *search, uint32_t p,
+                              uint32_t evicted_max)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    struct fit best = {NONE, 0};
+    struct search context = *search;
+
+    round->counters->nodes_examined += search->only ? search->only->count : 0;
+    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
+        consider_room(search, search->only->nodes[i], p, evicted_max, &best);
+    }
+    if (search->only) {
+        return best.node;
+    }
+    best.node = urgent_find(search, p, evicted_max, is_plain_match, &context);
+    if (round->reserve.asking && sched->yielders.count) {
+        if (best.node != NONE) {
+            struct resource_vec room =
+                room_at(round, best.node, evicted_max, p);
+            best.key = pool_weigh(round->pool, &room);
+        }
+        yielders_look_anew(round);
+        for (size_t i = 0; i < sched->yielders.count; i++) {
+            const struct run *run =
+                &sched->runs.items[sched->yielders.items[i]];
+            if (yielders_has(round, run) &&
+                !yielders_is_looked_at(round, run->node)) {
+                consider_room(search, run->node, p, evicted_max, &best);
+            }
+        }
+    }
+    return best.node;
+}
+
+uint32_t victims_find_urgent(const struct search *search,
+                             struct victim_rules *rules)
+{
+    const struct sched *sched = search->round->sched;
+    uint32_t level = class_at(search->round, search->class_index)->level;
+
+    for (uint32_t p = 0; p < level; p++) {
+        bool is_first = p == 0 && rules->is_bound;
+        if (sched->preemptible_count[p] == 0 && !is_first) {
+            continue;
+        }
+        uint32_t node = find_at_level(search, p, level - rules->is_bound);
+        if (node != NONE) {
+            rules->level_max = (int)p;
+            return node;
+        }
+    }
+    return NONE;
+}
