@@ -67,7 +67,9 @@ static void put_rule(struct strbuf *text, struct control *c,
     struct str pool = pools_node_pool(c->pools, decision->node);
     const struct held_share *held = NULL;
 
-    switch (decision->preemption) {
+    /* Who goes with its gang goes by the rule of the one it follows. */
+    switch (decision->preemption == SCHED_PREEMPT_GANG ? decision->cause
+                                                       : decision->preemption) {
     case SCHED_PREEMPT_URGENCY:
         strbuf_add_text(text, "; rule b: that one is more urgent");
         break;

@@ -385,6 +385,8 @@ enum sched_preemption {
 struct sched_decision {
     enum sched_action action;
     enum sched_preemption preemption; /* PREEMPT only */
+    enum sched_preemption cause; /* PREEMPT as GANG: why the member goes that
+                                    it follows */
     uint32_t job;
     uint32_t node;    /* where it goes, or loses its place */
     int32_t priority; /* LEASE: the priority it is scheduled at */

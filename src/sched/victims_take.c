@@ -5,7 +5,7 @@
 #include "sched/victims.h"
 
 static void preempt(const struct search *search, uint32_t job,
-                    enum sched_preemption why)
+                    enum sched_preemption why, enum sched_preemption cause)
 {
     struct round *round = search->round;
     struct sched *sched = round->sched;
@@ -18,6 +18,7 @@ static void preempt(const struct search *search, uint32_t job,
     round_decide(round, (struct sched_decision){
                             .action = SCHED_PREEMPT,
                             .preemption = why,
+                            .cause = cause,
                             .job = job,
                             .node = node,
                             .for_job = search->job,
@@ -44,7 +45,7 @@ static void preempt_held(const struct search *search,
                                         &sched->gangs.items[victim->group]);
 
     for (uint32_t i = 0; i < count; i++) {
-        preempt(search, round->pods.items[i], why);
+        preempt(search, round->pods.items[i], why, SCHED_PREEMPT_NONE);
     }
 }
 
@@ -67,7 +68,7 @@ static void preempt_victim(const struct search *search,
         preempt_held(search, victim, why);
         return;
     }
-    preempt(search, victim->job, why);
+    preempt(search, victim->job, why, SCHED_PREEMPT_NONE);
     if (victim->gang == NONE) {
         return;
     }
@@ -77,7 +78,7 @@ static void preempt_victim(const struct search *search,
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         if (run->state != RUN_PREEMPTED) {
-            preempt(search, job, SCHED_PREEMPT_GANG);
+            preempt(search, job, SCHED_PREEMPT_GANG, why);
         }
     }
 }
