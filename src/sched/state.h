@@ -761,7 +761,7 @@ void class_resolve(struct sched *sched, uint32_t class_index);
 /* Free all classes. */
 void classes_fini(struct sched *sched);
 
-/* Jobs (jobs.c, gangs.c). */
+/* Jobs (waiting.c, lists.c, runs.c, gangs.c). */
 
 /* The account of a queue, pool and priority class, made when new. */
 uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,

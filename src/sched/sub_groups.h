@@ -43,7 +43,7 @@ struct sub_groups {
     struct sub_members *items; /* owned; terms.sub_group_count of them */
 };
 
-/* For the state (jobs.c, gangs.c). */
+/* For the state (waiting.c, runs.c, gangs.c). */
 
 /* Those of a new gang, or NULL: it has no terms. */
 struct sub_groups *sub_groups_create(struct str packed) must_check;
