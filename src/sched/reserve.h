@@ -221,11 +221,21 @@ bool reserve_whole(struct reserving *r, const struct gang *gang, int64_t at_ms,
                    const struct label_group *group, const uint8_t *allowed);
 /* Whether the topology says where a gang goes, at whatever time. */
 bool reserve_goes_near(const struct round *round, const struct gang *gang);
-/* Whether it has room at a time (reserve_near.c), within its caps and as near
- * as can be; it moves from `left` to `taken`.  The rooms are those of
- * topology.nodes. */
-bool reserve_fits_near(struct round *round, const struct gang *gang,
-                       struct whole_room *rooms);
+/* Such a gang in the making, in the round's arena (reserve_near.c). */
+struct reserve_near;
+struct reserve_near *reserve_near_begin(struct round *round,
+                                        const struct gang *gang);
+/* What nodes have at the time that is asked about next, by their places in
+ * topology.nodes: nothing, until the caller sets `left`. */
+struct whole_room *reserve_near_rooms(struct reserve_near *near);
+/* Whether the gang has room there, within its caps and as near as can be; it
+ * moves from `left` to `taken`.  False also once that is spent. */
+bool reserve_fits_near(struct reserve_near *near);
+/* Whether all questions together have cost half of what one gang may cost a
+ * round, so that times should be chosen with care; and all of it. */
+bool reserve_near_is_long(const struct reserve_near *near);
+/* See reserve_near_is_long(). */
+bool reserve_near_is_spent(const struct reserve_near *near);
 /* Forget what is remembered of a pool's nodes. */
 void reserve_forget(struct pool *pool);
 /* Reserve for a whole gang; false as in reserve_make(). */

@@ -46,8 +46,9 @@ struct spots {
     uint32_t order_count;
     const struct label_group *only; /* or NULL: all */
     uint32_t needed, skipped_max;
-    bool is_on_empty; /* the most room first, and up to the capacity */
-    bool is_near;     /* the topology says where members go */
+    bool is_on_empty;          /* the most room first, and up to the capacity */
+    struct reserve_near *near; /* the topology says where members go; or
+                                  NULL: it does not, or that is spent */
     /* By node, whether members that are all alike may go there, and the time
      * that is asked about; NULL: any node, at any time. */
     const uint8_t *allowed;
@@ -243,19 +244,14 @@ static bool fill_near(struct spots *spots)
 {
     struct round *round = spots->r->round;
     const struct topology *topology = topology_of(round->sched, round->p);
-    uint32_t n = topology->node_count;
-    struct whole_room *rooms =
-        arena_alloc_array(round->arena, n, sizeof(*rooms));
+    struct whole_room *rooms = reserve_near_rooms(spots->near);
 
-    for (uint32_t i = 0; i < n; i++) {
-        rooms[i].node = topology->nodes[i];
-    }
     order_by_name(spots);
     for (uint32_t i = 0; i < spots->order_count; i++) {
         const struct spot *spot = &spots->items[spots->order[i]];
         rooms[topology->place[spot->node]].left = spot->room;
     }
-    if (!reserve_fits_near(round, spots->gang, rooms)) {
+    if (!reserve_fits_near(spots->near)) {
         return false;
     }
     for (uint32_t i = 0; i < spots->order_count; i++) {
@@ -271,7 +267,7 @@ static bool fill_now(struct spots *spots)
     if (spots->is_on_empty) {
         return fill(spots);
     }
-    return spots->is_near     ? fill_near(spots)
+    return spots->near        ? fill_near(spots)
            : spots->r->holder ? fill_whole(spots)
                               : fill(spots);
 }
@@ -303,7 +299,7 @@ static void set_rooms(struct spots *spots, int64_t at_ms)
 static bool fits_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
-    bool is_near = spots->is_near && !spots->is_on_empty;
+    bool is_near = spots->near && !spots->is_on_empty;
     const struct label_index *index = is_near ? place_groups(round, spots->gang)
                                               : near_groups(round, spots->gang);
 
@@ -364,6 +360,7 @@ static int64_t first_time(struct spots *spots, uint64_t looks_each)
     bool is_halved = looks_each * count > RESERVE_LOOKS_MAX;
 
     while (low < high) {
+        is_halved |= spots->near && reserve_near_is_long(spots->near);
         size_t middle = is_halved ? (low + high) / 2 : low;
         if (fits_at(spots, times[middle])) {
             high = middle;
@@ -492,7 +489,7 @@ static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
         reserve_first_time(r, spots->gang, spots->needed, &group, &allowed);
 
     r->reservation->start_ms = at_ms;
-    if (spots->is_near && at_ms != SCHED_START_UNKNOWN) {
+    if (spots->near && at_ms != SCHED_START_UNKNOWN) {
         spots->allowed = allowed;
         spots->at_ms = at_ms;
         collect_spots(spots);
@@ -508,6 +505,18 @@ static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
                        : reserve_alike(r, spots->gang, spots->needed, at_ms,
                                        group, allowed);
     return true;
+}
+
+/* The time at which it starts, or else its places on empty nodes. */
+static bool find_places(struct spots *spots, uint64_t looks_each)
+{
+    struct reservation *reservation = spots->r->reservation;
+
+    spots->is_on_empty = false;
+    reservation->start_ms = first_time(spots, looks_each);
+    spots->is_on_empty = reservation->start_ms == SCHED_START_UNKNOWN;
+    /* Once more: the search may have ended on a time that was too early. */
+    return fits_at(spots, reservation->start_ms);
 }
 
 /* How many sub-groups ask. */
@@ -534,9 +543,11 @@ bool reserve_for_gang(struct reserving *r)
     }
     spots.needed = gang_needed(gang);
     spots.skipped_max = gang->waiting.count - spots.needed;
-    spots.is_near = reserve_goes_near(round, gang);
+    if (reserve_goes_near(round, gang)) {
+        spots.near = reserve_near_begin(round, gang);
+    }
     bool has_caps =
-        spots.is_near && count_asking(gang) > 1 && near_is_capped(round, gang);
+        spots.near && count_asking(gang) > 1 && near_is_capped(round, gang);
     if (is_uniform(sched, gang) && !has_caps &&
         reserve_uniform(&spots, &is_made)) {
         return is_made;
@@ -546,11 +557,12 @@ bool reserve_for_gang(struct reserving *r)
     if ((uint64_t)kinds * spots.count > RESERVE_LOOKS_MAX) {
         return false;
     }
-    r->reservation->start_ms =
-        first_time(&spots, (uint64_t)kinds * spots.count);
-    spots.is_on_empty = r->reservation->start_ms == SCHED_START_UNKNOWN;
-    /* Once more: the search may have ended on a time that was too early. */
-    if (!fits_at(&spots, r->reservation->start_ms)) {
+    is_made = find_places(&spots, (uint64_t)kinds * spots.count);
+    if (spots.near && reserve_near_is_spent(spots.near)) {
+        spots.near = NULL; /* where there is room, however far apart */
+        is_made = find_places(&spots, (uint64_t)kinds * spots.count);
+    }
+    if (!is_made) {
         return false;
     }
     keep_places(&spots);

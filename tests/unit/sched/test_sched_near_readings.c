@@ -1,5 +1,6 @@
 /* Readings of the rules about groups near together, and about their nodes, that
  * the oracle of tests/prop/sched and the planner once differed about. */
+#include "sched/state.h"
 #include "world_fixture.h"
 
 static int setup(void **state)
@@ -279,6 +280,42 @@ static void what_runs_further_apart_is_reserved_for(void **state)
     assert_promise(w, group + 3, 200);
 }
 
+/* Where one part could go in many ways and another has room at the end only,
+ * each way is tried at each time, as long as that costs others little. */
+static void what_is_reserved_for_costs_little(void **state)
+{
+    enum { NODES = 40, CORES = 80, LONG_S = 1000, BYTES_MAX = 64 << 20 };
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("v"), 2, 2, .hops_max = 0},
+                       {STR("w"), 310, 310, .hops_max = 2}},
+        .sub_group_count = 2,
+    };
+    char rack[] = "r0", name[] = "n00";
+
+    use_window(w);
+    for (int i = 0; i < NODES; i++) {
+        rack[1] = (char)('0' + i / 4);
+        name[1] = (char)('0' + i / 10);
+        name[2] = (char)('0' + i % 10);
+        uint32_t node = add_node(w, name, CORES, rack);
+        for (int k = 0; k < CORES; k++) {
+            run_for(w, node, 1, LONG_S);
+            sched_job_age_from(w->sched, (uint32_t)(i * CORES + k),
+                               k * NODES + i);
+        }
+    }
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .deadline_s = 5},
+        &terms);
+    world_round(w, ROUND_FAST, 1);
+    struct sched_admission admission;
+    assert_true(sched_job_admission(w->sched, group, &admission));
+    /* All but ten cores of the first rack are free then. */
+    assert_true(admission.start_ms == LONG_S * 1000 + 77 * NODES + 1);
+    assert_true(w->sched->arena.byte_count < BYTES_MAX);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -294,6 +331,7 @@ int main(void)
         SCENARIO(several_caps_are_kept_by_a_reservation),
         SCENARIO(what_is_reserved_is_as_near_as_can_be),
         SCENARIO(what_runs_further_apart_is_reserved_for),
+        SCENARIO(what_is_reserved_for_costs_little),
     };
 
     return RUN_TESTS(tests);
