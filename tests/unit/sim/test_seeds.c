@@ -121,6 +121,30 @@ static void seed_004_jobs_borrow_and_go_home(void **state)
     played_fini(&played);
 }
 
+static void seed_004_a_large_job_fills_what_others_leave(void **state)
+{
+    struct played played;
+    uint32_t at_once_count = 0, lent_count = 0, again_count = 0;
+
+    (void)state;
+    play_example(&played, "004-priority");
+    ASSERT_STARTS(&played, "train", 90);
+    assert_int_equal(played.result.succeeded_count, 130 + 1);
+    assert_int_equal(played.result.preemption_count, 8);
+    for (size_t i = 0; i < played.world->jobs.count; i++) {
+        const struct world_job *job = &played.world->jobs.items[i];
+        at_once_count += job->started_ms / 1000 == 0;
+        lent_count += job->started_ms / 1000 == 1;
+        again_count += job->start_count == 2;
+        assert_true(job->start_count == 1 || job->start_count == 2);
+    }
+    /* Home is filled first; the next round hands out the others. */
+    assert_int_equal(at_once_count, 4);
+    assert_int_equal(lent_count, 16);
+    assert_int_equal(again_count, 8);
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +153,7 @@ int main(void)
         cmocka_unit_test(seed_001_one_application_starts_at_a_time),
         cmocka_unit_test(seed_002_a_training_job_grows_when_it_may),
         cmocka_unit_test(seed_004_jobs_borrow_and_go_home),
+        cmocka_unit_test(seed_004_a_large_job_fills_what_others_leave),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
