@@ -253,7 +253,8 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t shard,
 uint32_t pools_borrow(struct pools *pools, uint32_t shard, enum round_kind kind,
                       struct sched_plan *plan);
 /* What the last plan of a shard decides was told: it stands, and who is to
- * come or go does so now.  Whether anybody was handed out.  Nothing is done
+ * come or go does so now, but for those still admitted here: the plan was cut
+ * before it dismissed them.  Whether anybody was handed out.  Nothing is done
  * for a shard that is being planned again by then, or that is gone. */
 bool pools_plan_commit(struct pools *pools, uint32_t shard);
 /* It comes to nothing instead: nobody comes or goes, and the next plan goes on

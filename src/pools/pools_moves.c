@@ -58,13 +58,17 @@ static void come_back(struct pools *pools, uint32_t job)
     job_send_home(pools, job);
 }
 
-/* A job goes to a lender, unless its gang runs somewhere by now. */
+/* A job goes to a lender, unless its gang runs somewhere by now, or it is still
+ * admitted: the plan was cut before it said otherwise, and a leader that knows
+ * the log alone would count it at home until it is leased. */
 static bool go_out(struct pools *pools, const struct move *move)
 {
     const struct place *place = &pools->places.items[move->job];
     struct shard *to = pools->shards.items[move->to];
+    struct sched_admission admission;
 
     if (!to || to->is_closed ||
+        pools_job_admission(pools, move->job, &admission) ||
         (place->gang != NONE &&
          pools->gangs.items[place->gang].leased_count > 0)) {
         return false;

@@ -297,6 +297,57 @@ static void who_moves_avoids_the_node_that_it_did(void **state)
     pools_stage_fini(&stage);
 }
 
+/* Plan pool a, and hand out what waits there; whether the plan says that a job
+ * is admitted no longer. */
+static bool plan_dismisses(struct pools_stage *stage, uint32_t job)
+{
+    uint32_t shard = pools_stage_shard(stage, "a");
+    bool is_dismissed = false;
+    struct sched_plan plan;
+
+    pools_plan(stage->pools, shard, stage->now_ms, ROUND_BALANCE,
+               SCHED_DECISIONS_MAX, &plan);
+    (void)pools_borrow(stage->pools, shard, ROUND_BALANCE, &plan);
+    for (uint32_t i = 0; i < plan.decision_count; i++) {
+        is_dismissed |= plan.decisions[i].action == SCHED_DISMISS &&
+                        plan.decisions[i].job == job;
+    }
+    return is_dismissed;
+}
+
+/* The log says nothing of who is lent, but that it is admitted no longer. */
+static void who_is_admitted_is_lent_when_its_dismissal_was_told(void **state)
+{
+    struct pools_stage stage;
+    struct sched_admission admission;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pool_policy_apply(&stage.policy.pools[0], PROFILE_FLOW);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", 1);
+    (void)pools_stage_node(&stage, "b1", "b", 1);
+    (void)pools_stage_job(&stage, "a", 1);
+    pools_stage_round(&stage, "a");
+    uint32_t job = pools_stage_job(&stage, "a", 1);
+    pools_job_admit(stage.pools, job, STR("a"), SCHED_START_UNKNOWN, 0);
+    uint32_t a = pools_stage_shard(&stage, "a");
+
+    /* Something else in the batch has cut the plan short. */
+    assert_true(plan_dismisses(&stage, job));
+    assert_false(pools_plan_commit(stage.pools, a));
+    assert_int_equal(pools_job_shard(stage.pools, job), a);
+    assert_true(pools_job_admission(stage.pools, job, &admission));
+
+    assert_true(plan_dismisses(&stage, job));
+    pools_job_dismiss(stage.pools, job);
+    assert_true(pools_plan_commit(stage.pools, a));
+    assert_int_equal(pools_job_shard(stage.pools, job),
+                     pools_stage_shard(&stage, "b"));
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +358,7 @@ int main(void)
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
         TEST(who_moves_avoids_the_node_that_it_did),
+        TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
     };
 
     return RUN_TESTS(tests);
