@@ -111,7 +111,7 @@ enum sched_app_state app_state_shown(const struct app *app,
     bool is_at_rest = state == SCHED_APP_NEW || state == SCHED_APP_COMPLETING ||
                       state == SCHED_APP_COMPLETED;
 
-    return app->guest_count && is_at_rest
+    return app->guests.count && is_at_rest
                ? app_state_after(state, APP_ASKED, 1, 0)
                : state; /* others do not change as somebody asks */
 }
@@ -119,7 +119,7 @@ enum sched_app_state app_state_shown(const struct app *app,
 /* Whether it begins anew with its guests. */
 static bool is_theirs(const struct app *app)
 {
-    return app->guest_count > 0 &&
+    return app->guests.count > 0 &&
            (app->state == SCHED_APP_NEW || app->state == SCHED_APP_COMPLETED);
 }
 
@@ -313,6 +313,7 @@ static void app_free(struct sched *sched, uint32_t at)
     }
     mem_free(app->id);
     VEC_FREE(&app->lists);
+    seq_fini(&app->guests);
     *app = (struct app){0};
     VEC_PUSH(&sched->spare_apps, at);
 }
@@ -324,7 +325,7 @@ static void app_expire(struct sched *sched, uint32_t index)
 {
     struct app *app = app_at(sched, index);
 
-    if (app->guest_count == 0) {
+    if (app->guests.count == 0) {
         app_free(sched, index);
         return;
     }
@@ -398,25 +399,40 @@ void app_describe(struct sched *sched, uint32_t index, const struct job *job,
 static bool has_nothing(const struct app *app)
 {
     return app->ask_count == 0 && app->allocation_count == 0 &&
-           app->guest_count == 0;
+           app->guests.count == 0;
+}
+
+/* The order of a seq of guests. */
+static bool guest_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+    const struct job *x = &sched->jobs.items[a], *y = &sched->jobs.items[b];
+
+    return x->submitted_ms != y->submitted_ms
+               ? x->submitted_ms < y->submitted_ms
+               : key128_compare(x->id.v, y->id.v) < 0;
 }
 
 void app_guest(struct sched *sched, uint32_t index, int sign,
                const struct job *job, bool is_opted_out)
 {
     struct app *app = app_at(sched, index);
+    uint32_t guest = (uint32_t)(job - sched->jobs.items);
 
+    ASSERT(guest < sched->jobs.count);
     app_detach(sched, index);
-    if (app->guest_count == 0) {
-        app->guest_submitted_ms = INT64_MAX;
+    if (app->guests.count == 0) {
         app->is_guest_opted_out = false;
     }
-    app->guest_count += (uint32_t)sign;
-    if (sign > 0 && (job->submitted_ms < app->guest_submitted_ms ||
-                     (job->submitted_ms == app->guest_submitted_ms &&
-                      key128_compare(job->id.v, app->guest_first.v) < 0))) {
-        app->guest_submitted_ms = job->submitted_ms;
-        app->guest_first = job->id;
+    if (sign > 0) {
+        seq_insert(&app->guests, guest, guest_less, sched);
+    } else {
+        seq_remove(&app->guests, guest, guest_less, sched);
+    }
+    if (app->guests.count) {
+        uint32_t first = seq_get(&app->guests, (struct seq_cursor){0});
+        app->guest_submitted_ms = sched->jobs.items[first].submitted_ms;
+        app->guest_first = sched->jobs.items[first].id;
     }
     app->is_guest_opted_out |= is_opted_out;
     app_attach(sched, index);
@@ -615,6 +631,7 @@ void apps_fini(struct sched *sched)
     for (size_t i = 0; i < sched->apps.count; i++) {
         mem_free(sched->apps.items[i].id);
         VEC_FREE(&sched->apps.items[i].lists);
+        seq_fini(&sched->apps.items[i].guests);
     }
     for (size_t i = 0; i < sched->queues.count; i++) {
         struct app_queue *apps = sched->queues.items[i].apps;

@@ -63,8 +63,8 @@ void app_count(struct sched *sched, uint32_t app, int asks, int allocations,
 /* A job, leased or waiting, is of another application now; one without jobs
  * is forgotten as if it had never been. */
 void app_leave(struct sched *sched, uint32_t app, bool was_leased);
-/* A guest comes (1), or goes or is one no more (-1); when it comes, what it
- * says of its application. */
+/* A guest, a job of the state's, comes (1), or goes or is one no more (-1);
+ * when it comes, what it says of its application. */
 void app_guest(struct sched *sched, uint32_t app, int sign,
                const struct job *job, bool is_opted_out);
 /* Forget it if it had but guests, and they are gone. */

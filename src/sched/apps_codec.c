@@ -218,10 +218,10 @@ static bool is_app_right(const struct sched *sched, uint32_t index,
 
     return app->ask_count == sums->ask_count + app->lent_count &&
            app->allocation_count == sums->allocation_count &&
-           app->guest_count == sums->guest_count &&
+           app->guests.count == sums->guest_count &&
            app->lists.count == sums->list_count &&
            app->is_ready == (app->lists.count > 0) &&
-           (is_new ? app->guest_count && !has_jobs : has_jobs != is_at_rest) &&
+           (is_new ? app->guests.count && !has_jobs : has_jobs != is_at_rest) &&
            (app->state != SCHED_APP_ACCEPTED || app->allocation_count == 0) &&
            (app->state != SCHED_APP_STARTING || app->allocation_count == 1) &&
            app->state != SCHED_APP_EXPIRED;

@@ -46,7 +46,7 @@ void sched_job_record(const struct sched *sched, uint32_t index,
         const struct app *app = &sched->apps.items[list->app];
         ret_record->application = str_make(app->id, app->id_bytes);
         ret_record->has_stateaware_off =
-            app->is_opted_out || (app->guest_count && app->is_guest_opted_out);
+            app->is_opted_out || (app->guests.count && app->is_guest_opted_out);
     }
     if (job->gang != NONE) {
         describe_gang(&sched->gangs.items[job->gang], ret_record);

@@ -215,9 +215,9 @@ struct app {
     struct job_id first;  /* ... with this id, which settles ties */
     uint32_t ask_count, allocation_count;
     uint32_t lent_count; /* of the asks, those that wait in another state */
-    /* Borrowers that wait here, which ask at home: their number, the first of
-     * them, and whether one says so; see app_state_shown(). */
-    uint32_t guest_count;
+    /* Borrowers that wait here, which ask at home: all of them by submission,
+     * the first, and whether one says so; see app_state_shown(). */
+    struct seq guests;
     int64_t guest_submitted_ms;
     struct job_id guest_first;
     bool is_guest_opted_out;

@@ -289,6 +289,33 @@ static void switches_with_jobs(void **state)
     assert_int_equal(order_state_of(w, "App1", 5), SCHED_APP_NEW);
 }
 
+/* A job of another pool that waits here. */
+static uint32_t ask_abroad(struct world *w, const char *app, int64_t at_ms)
+{
+    return world_submit(w, &(struct world_job){
+                               .queue = "Q",
+                               .application = app,
+                               .submitted_ms = at_ms,
+                               .is_foreign = true,
+                           });
+}
+
+/* Nobody remembers guests that are gone, and so no order goes by them. */
+static void an_application_of_guests_is_as_old_as_those_that_wait(void **state)
+{
+    struct world *w = *state;
+
+    order_node(w, 1);
+    uint32_t gone = ask_abroad(w, "App1", 1);
+    uint32_t last = ask_abroad(w, "App1", 3);
+    uint32_t first = ask_abroad(w, "App2", 2);
+    world_end(w, gone);
+    assert_true(sched_is_consistent(w->sched));
+    order_round(w, 4);
+    assert_true(order_has_node(w, first));
+    assert_false(order_has_node(w, last));
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -307,6 +334,7 @@ int main(void)
         SCENARIO(limits_applications_that_run),
         SCENARIO(explains_what_the_ordering_keeps_back),
         SCENARIO(switches_with_jobs),
+        SCENARIO(an_application_of_guests_is_as_old_as_those_that_wait),
     };
 
     return RUN_TESTS(tests);
