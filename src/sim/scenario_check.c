@@ -49,6 +49,15 @@ static int say_bound(const struct place *place, const char *key, double value,
                    place->path, key, value, what, bound);
 }
 
+/* A name is that of an earlier entry of its list. */
+static int say_twice(const struct place *place, struct str name,
+                     const char *list, uint32_t index)
+{
+    return err_set(place->err, -ERR_INVALID,
+                   "%s.name: \"%.*s\" is %s[%u] already", place->path,
+                   STR_ARG(name), list, index);
+}
+
 static double s_of(int64_t ms)
 {
     return (double)ms / MS_PER_S;
@@ -89,18 +98,36 @@ static int check_cluster(const struct scenario *scenario, uint32_t index,
 
     for (uint32_t i = 0; i < index; i++) {
         if (str_equal(cluster->name, scenario->clusters[i].name)) {
-            return err_set(err, -ERR_INVALID,
-                           "%s.name: \"%.*s\" is clusters[%u] already",
-                           place.path, STR_ARG(cluster->name), i);
+            return say_twice(&place, cluster->name, "clusters", i);
         }
     }
     for (uint32_t i = 0; i < cluster->nodes_count; i++) {
         char list[32];
         snprintf(list, sizeof(list), "clusters[%u].nodes", index);
         struct place nodes = place_of(list, i, err);
+        for (uint32_t k = 0; k < i; k++) {
+            if (str_equal(cluster->nodes[i].name, cluster->nodes[k].name)) {
+                return say_twice(&nodes, cluster->nodes[i].name, "nodes", k);
+            }
+        }
         int rc = check_pairs(&nodes, "labels", &cluster->nodes[i].labels);
         if (rc < 0) {
             return rc;
+        }
+    }
+    return 0;
+}
+
+/* A queue that is there twice would have one of two weights. */
+static int check_queue_name(const struct scenario *scenario, uint32_t index,
+                            struct err *err)
+{
+    struct place place = place_of("queues", index, err);
+    struct str name = scenario->queues[index].name;
+
+    for (uint32_t i = 0; i < index; i++) {
+        if (str_equal(name, scenario->queues[i].name)) {
+            return say_twice(&place, name, "queues", i);
         }
     }
     return 0;
@@ -302,6 +329,9 @@ int scenario_check(const struct scenario *scenario, struct err *err)
     }
     for (uint32_t i = 0; i < scenario->cluster_count && rc == 0; i++) {
         rc = check_cluster(scenario, i, err);
+    }
+    for (uint32_t i = 0; i < scenario->queue_count && rc == 0; i++) {
+        rc = check_queue_name(scenario, i, err);
     }
     for (uint32_t i = 0; i < scenario->pool_count && rc == 0; i++) {
         struct place place = place_of("pools", i, err);

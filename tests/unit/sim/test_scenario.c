@@ -104,6 +104,32 @@ static void what_does_not_go_together_is_named_with_what_may_be(void **state)
     }
 }
 
+static void a_name_stands_for_one_thing(void **state)
+{
+    static const struct {
+        const char *nodes, *queues, *said;
+    } cases[] = {
+        {"{name: n, resources: {cpu: 4}}, {name: n, resources: {cpu: 8}}",
+         "{name: q}",
+         "s.yaml: clusters[0].nodes[1].name: \"n\" is nodes[0] already"},
+        {"{name: n, resources: {cpu: 4}}", "{name: q}, {name: r}, {name: q}",
+         "s.yaml: queues[2].name: \"q\" is queues[0] already"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+        auto_arena arena = {0};
+        auto_strbuf text = {0};
+        struct err err = {{0}};
+        strbuf_addf(&text,
+                    "clusters: [{name: c, nodes: [%s]}]\nqueues: [%s]\njobs: "
+                    "[{name: j, queue: q, count: 1, resources: {cpu: 1}}]\n",
+                    cases[i].nodes, cases[i].queues);
+        assert_null(read_it(&arena, strbuf_text(&text), &err));
+        assert_string_equal(err.text, cases[i].said);
+    }
+}
+
 static void a_part_has_at_least_one_of_each(void **state)
 {
     auto_arena arena = {0};
@@ -122,6 +148,7 @@ int main(void)
         cmocka_unit_test(a_short_scenario_has_defaults_for_the_rest),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(what_does_not_go_together_is_named_with_what_may_be),
+        cmocka_unit_test(a_name_stands_for_one_thing),
         cmocka_unit_test(a_part_has_at_least_one_of_each),
     };
 
