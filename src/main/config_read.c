@@ -1,8 +1,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "main/config.h"
+#include "wire/kube_name.h"
 
 struct config *config_defaults(struct arena *arena)
 {
@@ -145,6 +147,50 @@ static int check_auth(const struct config_auth *auth, struct err *err)
     return 0;
 }
 
+/* Nodes are named after their group, and go by their labels. */
+static int check_fake_nodes(const struct config_fake *fake, struct err *err)
+{
+    for (uint32_t i = 0; i < fake->group_count; i++) {
+        const struct config_fake_group *group = &fake->groups[i];
+        for (uint32_t j = 0; j < i; j++) {
+            if (str_equal(group->name, fake->groups[j].name)) {
+                return err_set(err, -ERR_INVALID,
+                               "executor.fake.nodes[%u].name: \"%.*s\" is "
+                               "the name of nodes[%u] too",
+                               i, STR_ARG(group->name), j);
+            }
+        }
+        for (uint32_t j = 0; j < group->labels.count; j++) {
+            struct str text = group->labels.items[j];
+            const char *equals = memchr(text.p, '=', text.byte_count);
+            if (!equals || equals == text.p) {
+                return err_set(err, -ERR_INVALID,
+                               "executor.fake.nodes[%u].labels[%u]: \"%.*s\" "
+                               "is not of the form key=value",
+                               i, j, STR_ARG(text));
+            }
+        }
+    }
+    return 0;
+}
+
+/* Here, and not where policies are read: a log may tell of such a one. */
+static int check_topology(const struct policy_form *form, struct err *err)
+{
+    for (uint32_t p = 0; p < form->pool_count; p++) {
+        const struct setting_texts *levels = &form->pools[p].topology;
+        for (uint32_t i = 0; i < levels->count; i++) {
+            if (!kube_is_label_key(levels->items[i])) {
+                return err_set(err, -ERR_INVALID,
+                               "scheduling.pools[%u].topology[%u]: \"%.*s\" "
+                               "is not the key of a label",
+                               p, i, STR_ARG(levels->items[i]));
+            }
+        }
+    }
+    return 0;
+}
+
 static int check_pairs(const struct config *config, struct err *err)
 {
     const struct config_tls *tls = &config->server.tls;
@@ -195,10 +241,13 @@ int config_check(const struct config *config, struct err *err)
     if (rc == 0) {
         rc = check_pairs(config, err);
     }
+    if (rc == 0) {
+        rc = check_fake_nodes(&config->executor.fake, err);
+    }
     if (rc == 0 && policy_from_form(&config->scheduling, policy, &why) < 0) {
         return err_set(err, -ERR_INVALID, "scheduling.%s", why.text);
     }
-    return rc;
+    return rc < 0 ? rc : check_topology(&config->scheduling, err);
 }
 
 int config_policy(const struct config *config, struct arena *arena,

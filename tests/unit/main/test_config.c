@@ -83,6 +83,17 @@ static void wrong_configurations_are_refused(void **state)
               "key; did you mean submit_any_jobs?");
     check_one("scheduling: {pools: [{name: a}, {name: a}]}",
               "scheduling.pools[1].name: \"a\" is given twice");
+    check_one("scheduling: {pools: [{name: a, topology: [net/leaf, no key]}]}",
+              "scheduling.pools[0].topology[1]: \"no key\" is not the key of "
+              "a label");
+    check_one("executor: {fake: {nodes: [{resources: {cpu: 1}}, {name: b,\n"
+              "    resources: {cpu: 1}}, {resources: {cpu: 2}}]}}",
+              "executor.fake.nodes[2].name: \"fake\" is the name of nodes[0] "
+              "too");
+    check_one("executor: {fake: {nodes: [{resources: {cpu: 1},\n"
+              "    labels: [disk=ssd, gpu]}]}}",
+              "executor.fake.nodes[0].labels[1]: \"gpu\" is not of the form "
+              "key=value");
     check_one("executor: {runtime: docker}",
               "c.yaml:1: executor.runtime: \"docker\" is not one of: process "
               "fake");
