@@ -20,6 +20,7 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
     [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
     [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
+    [SCHED_EXCLUDED_FAR] = "are further from its gang's nodes than may be",
     [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
     [SCHED_EXCLUDED_FULL] = "have too little free",
     [SCHED_EXCLUDED_RESERVED] = "are kept for a job that it would delay",

@@ -14,6 +14,7 @@ static const char *const exclusion_names[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_AFFINITY] = "affinity",
     [SCHED_EXCLUDED_AVOIDED] = "avoided",
     [SCHED_EXCLUDED_UNIFORMITY] = "uniformity",
+    [SCHED_EXCLUDED_FAR] = "far",
     [SCHED_EXCLUDED_TOO_SMALL] = "tooSmall",
     [SCHED_EXCLUDED_FULL] = "full",
     [SCHED_EXCLUDED_RESERVED] = "reserved",

@@ -269,6 +269,9 @@ static void ask(struct sched *sched, uint32_t job,
         const struct gang *gang = &sched->gangs.items[record->gang];
         ret_question->uniformity = str_of(gang->uniformity);
         ret_question->is_growth = gang->subs && sub_groups_are_met(gang);
+        if (ret_question->is_growth) {
+            explain_reach(ret_question);
+        }
     }
     explain_begin(ret_question);
 }

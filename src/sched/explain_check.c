@@ -72,6 +72,9 @@ enum sched_exclusion explain_exclusion(const struct question *question,
                     question->uniformity)) {
         return SCHED_EXCLUDED_UNIFORMITY;
     }
+    if (question->is_growth && !explain_is_in_reach(question, index)) {
+        return SCHED_EXCLUDED_FAR;
+    }
     if (question->class->is_impossible ||
         !amounts_fit(request, &node->capacity) ||
         !floating_may_fit(sched, node->pool, request)) {

@@ -1,15 +1,88 @@
 /* What keeps a gang that runs from growing by a member that waits. */
 #include "sched/explain_private.h"
 #include "sched/growth.h"
+#include "sched/hops.h"
+#include "sched/near.h"
 #include "sched/scale.h"
+#include "sched/sub_groups.h"
+#include "sched/topology.h"
 
-/* The pool where the gang runs. */
-static uint32_t pool_of(const struct sched *sched, const struct gang *gang)
+static uint32_t node_of(const struct sched *sched, uint32_t job)
 {
-    uint32_t first = seq_get(&gang->leased, (struct seq_cursor){0});
-    uint32_t run = sched->jobs.items[first].run;
+    return sched->runs.items[sched->jobs.items[job].run].node;
+}
 
-    return sched->nodes.items[sched->runs.items[run].node].pool;
+/* The highest domain that the cap of the job's sub-group allows around what
+ * runs of it; for growth a cap does not end. */
+static void reach_domain(struct question *question, const struct gang *gang)
+{
+    const struct sched *sched = question->sched;
+    struct reach *reach = &question->reach;
+    uint32_t sub_group = sub_group_of(sched, question->job);
+    uint32_t hops_max = gang->subs->terms.sub_groups[sub_group].hops_max;
+    const struct topology *topology =
+        topology_of(sched, sched->nodes.items[reach->node].pool);
+    const struct seq *leased = &gang->subs->items[sub_group].leased;
+    struct near_anchor anchor = {.domain = NONE};
+
+    if (!topology || hops_max == HOPS_ANY || leased->count == 0) {
+        return;
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
+         seq_next(leased, &at)) {
+        near_anchor_add(topology, &anchor, node_of(sched, seq_get(leased, at)));
+    }
+    if (near_around(topology, topology_level_max(topology, hops_max), &anchor,
+                    &reach->first, &reach->count)) {
+        reach->topology = topology;
+    }
+}
+
+void explain_reach(struct question *question)
+{
+    const struct sched *sched = question->sched;
+    const struct gang *gang = &sched->gangs.items[question->record->gang];
+
+    question->reach.node =
+        node_of(sched, seq_get(&gang->leased, (struct seq_cursor){0}));
+    reach_domain(question, gang);
+}
+
+/* Whether the label that all of the gang's nodes share is the same here. */
+static bool is_uniform(const struct question *question, uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct node_record *here = sched->nodes.items[index].record,
+                             *there = sched->nodes.items[question->reach.node]
+                                          .record;
+
+    if (!question->uniformity.byte_count || !there) {
+        return true;
+    }
+    const struct label *a = label_find(here->labels, here->label_count,
+                                       question->uniformity),
+                       *b = label_find(there->labels, there->label_count,
+                                       question->uniformity);
+    return !a || !b || str_equal(a->value, b->value);
+}
+
+bool explain_is_in_reach(const struct question *question, uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct reach *reach = &question->reach;
+
+    if (sched->nodes.items[index].executor !=
+            sched->nodes.items[reach->node].executor ||
+        !is_uniform(question, index)) {
+        return false;
+    }
+    if (!reach->topology) {
+        return true;
+    }
+    uint32_t place = index < reach->topology->place_count
+                         ? reach->topology->place[index]
+                         : NONE;
+    return place >= reach->first && place < reach->first + reach->count;
 }
 
 /* Whether the pool's load leaves no room for it. */
@@ -82,7 +155,7 @@ void explain_growth(const struct question *question)
 
     /* It grows by one at a time, and where it runs. */
     of_pod.asked = question->class->request;
-    of_pod.pool = pool_of(sched, gang);
+    of_pod.pool = sched->nodes.items[question->reach.node].pool;
     question->answer->present = gang->leased.count;
     question->answer->wanted = gang->cardinality;
     question->answer->growth = rule_of(&of_pod, gang);

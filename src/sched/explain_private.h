@@ -10,6 +10,13 @@
 #include "sched/need.h"
 #include "sched/state.h"
 
+/* Where a gang that runs may grow to; zeroed, it is no such gang. */
+struct reach {
+    uint32_t node;                   /* one that it has */
+    const struct topology *topology; /* NULL: it has no say */
+    uint32_t first, count;           /* places in topology.nodes */
+};
+
 struct question {
     struct sched *sched;
     uint32_t job;             /* or NONE: it waits in another state */
@@ -28,6 +35,7 @@ struct question {
     uint32_t class_count;
     uint32_t needed_count; /* of them, that must fit */
     bool is_growth;        /* its gang runs, and would grow by it */
+    struct reach reach;    /* then: to there */
     uint32_t lacking;      /* the sub-group that the answer is of; or NONE */
     int64_t now_ms;
     struct sched_explanation *answer;
@@ -62,6 +70,10 @@ bool explain_sub_groups(struct question *question, const struct gang *gang);
 /* The nodes nearest to holding another job of its gang. */
 void explain_near_of(const struct question *question, uint32_t job,
                      struct near_nodes *ret_near);
+/* Where its gang may grow to, which runs. */
+void explain_reach(struct question *question);
+/* Whether a node is there. */
+bool explain_is_in_reach(const struct question *question, uint32_t index);
 /* What keeps a spare member of a gang that runs from starting. */
 void explain_growth(const struct question *question);
 /* Whether its queue may not have what is asked for, of its quota. */

@@ -528,6 +528,7 @@ enum sched_exclusion {
     SCHED_EXCLUDED_AFFINITY,
     SCHED_EXCLUDED_AVOIDED,    /* the job failed to start there before */
     SCHED_EXCLUDED_UNIFORMITY, /* lacks the gang's label */
+    SCHED_EXCLUDED_FAR,        /* its gang runs, and cannot grow to there */
     SCHED_EXCLUDED_TOO_SMALL,  /* even when empty */
     SCHED_EXCLUDED_FULL,       /* big enough, not free enough */
     SCHED_EXCLUDED_RESERVED,   /* free enough, kept for an admitted job */

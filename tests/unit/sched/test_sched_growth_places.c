@@ -184,6 +184,7 @@ static void growth_widens_a_domain_only_within_the_cap(void **state)
 {
     struct world *w = *state;
     struct gang_terms terms = units_trainers(2, 6);
+    struct sched_explanation why;
 
     w->policy.pools[0].topology[0] = STR("rack");
     w->policy.pools[0].level_count = 1;
@@ -197,6 +198,13 @@ static void growth_widens_a_domain_only_within_the_cap(void **state)
     assert_int_equal(units_count_on(w, capped, 6, "r1b"), 2);
     assert_int_equal(units_count_on(w, capped, 6, "r1a"), 1);
     assert_int_equal(units_count_of(w, capped, &terms), 3);
+    /* Room that is too far is none, and an explanation says so. */
+    sched_explain(w->sched, capped + 3, 0, &why);
+    assert_int_equal(why.wait, SCHED_WAIT_GROWTH);
+    assert_int_equal(why.growth, SCHED_WAIT_CAPACITY);
+    assert_int_equal(why.nodes_fit, 0);
+    assert_int_equal(why.nodes_excluded[SCHED_EXCLUDED_FAR], 1);
+    assert_int_equal(why.nodes_excluded[SCHED_EXCLUDED_FULL], 2);
     for (uint32_t i = 0; i < 6; i++) {
         world_end(w, capped + i);
     }
