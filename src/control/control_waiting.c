@@ -14,14 +14,18 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
                  struct waiting *ret_waiting)
 {
     struct waiting *w = ret_waiting;
+    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
+    /* Not as of the newest record, which may be old: what ends at a time that
+     * is past keeps nothing. */
+    int64_t now_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
 
     *w = (struct waiting){0};
-    pools_explain_need(c->pools, job, c->now_ms, &w->why, &w->need);
+    pools_explain_need(c->pools, job, now_ms, &w->why, &w->need);
     if (w->why.wait != SCHED_WAIT_NOT) {
-        w->kind_count = pools_explain_kinds(c->pools, job, c->now_ms, w->kinds,
+        w->kind_count = pools_explain_kinds(c->pools, job, now_ms, w->kinds,
                                             &w->left_out_count);
         w->borrowing =
-            pools_explain_lending(c->pools, job, c->now_ms, &w->why, arena,
+            pools_explain_lending(c->pools, job, now_ms, &w->why, arena,
                                   &w->lenders, &w->lender_count);
     }
     w->is_oversize = pools_gang_is_oversize(c->pools, job, &w->oversize);

@@ -2,10 +2,12 @@
  * What pods of others ask for in vain, from an executor's word to what a gang
  * gives back (model.md 4.6, TJ-15).
  */
+#include <stdio.h>
+
 #include "leader_stage.h"
 #include "unit.h"
 
-enum { PODS = 9, CORE = 1000 };
+enum { PODS = 9, CORE = 1000, MINUTE_MS = 60000 };
 
 struct scene {
     struct stage stage;
@@ -39,11 +41,12 @@ static void exchange(struct scene *s, int64_t pending_milli)
     stage_settle(&s->stage);
 }
 
-/* Trainers 2..9 of one core, never frozen. */
-static void submit(struct scene *s)
+/* Trainers 2..9 of one core. */
+static void submit_frozen_for(struct scene *s, int64_t window_ms)
 {
     struct gang_terms terms = {
         .kind = GANG_TRAINING_TOLERANT,
+        .freezing_window_ms = window_ms,
         .sub_group_count = 1,
         .sub_groups = {{STR("trainer"), 2, PODS, HOPS_ANY, 0, false}},
     };
@@ -64,6 +67,12 @@ static void submit(struct scene *s)
     }
     stage_pass(&s->stage, 1000);
     stage_settle(&s->stage);
+}
+
+/* The same, never frozen. */
+static void submit(struct scene *s)
+{
+    submit_frozen_for(s, 0);
 }
 
 static uint32_t leased_count(struct scene *s)
@@ -122,10 +131,40 @@ static void what_is_pending_survives_a_checkpoint(void **state)
     stage_fini(&s.stage);
 }
 
+/* An answer is as of now, though nothing was logged for long. */
+static void a_freeze_that_has_ended_is_no_reason(void **state)
+{
+    struct scene s = {0};
+    const char *const growth[] = {"frozen", "load"};
+
+    (void)state;
+    stage_init(&s.stage);
+    stage_start(&s.stage);
+    stage_queue(&s.stage, "q");
+    exchange(&s, -1);
+    submit_frozen_for(&s, MINUTE_MS);
+    exchange(&s, 5 * CORE);
+    assert_int_equal(leased_count(&s), 5);
+    for (size_t i = 0; i < ARRAY_COUNT(growth); i++) {
+        struct command *command = command_create(COMMAND_EXPLAIN);
+        char said[64];
+        command->explain.job = s.jobs[PODS - 1];
+        stage_do(&s.stage, command);
+        auto_mem char *json = str_dup(s.stage.answer->explain.json);
+        snprintf(said, sizeof(said), "\"growth\":\"%s\"", growth[i]);
+        if (!strstr(json, said)) {
+            fail_msg("%s is not in %s", said, json);
+        }
+        stage_pass(&s.stage, MINUTE_MS);
+    }
+    stage_fini(&s.stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(tj_15_a_gang_shrinks_for_a_service_that_wants_more),
+        TEST(a_freeze_that_has_ended_is_no_reason),
         TEST(what_is_pending_survives_a_checkpoint),
     };
     return RUN_TESTS(tests);
