@@ -32,6 +32,7 @@ struct waiting {
     enum pools_borrowing borrowing;
     struct pools_lender *lenders; /* in the arena of the answer */
     uint32_t lender_count;
+    bool is_of_gang;
     bool is_oversize; /* its gang is, see sched_gang_is_oversize() */
     struct sched_oversize oversize;
 };

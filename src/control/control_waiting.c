@@ -14,12 +14,14 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
                  struct waiting *ret_waiting)
 {
     struct waiting *w = ret_waiting;
+    struct job_view view;
     int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
     /* Not as of the newest record, which may be old: what ends at a time that
      * is past keeps nothing. */
     int64_t now_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
 
-    *w = (struct waiting){0};
+    jobs_get(c->jobs, job, &view);
+    *w = (struct waiting){.is_of_gang = view.gang_index != JOBS_NONE};
     pools_explain_need(c->pools, job, now_ms, &w->why, &w->need);
     if (w->why.wait != SCHED_WAIT_NOT) {
         w->kind_count = pools_explain_kinds(c->pools, job, now_ms, w->kinds,
@@ -60,7 +62,7 @@ static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
 
 /* Text. */
 
-/* A gang may need more than any node has at all. */
+/* A gang, and what others take first, may need more than any node has. */
 static bool is_beyond_nodes(const struct waiting *waiting)
 {
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
@@ -196,7 +198,9 @@ void waiting_put_text(struct strbuf *buf, struct control *c,
     if (waiting->need.kind == SCHED_NEED_ROOM && waiting->kind_count > 0 &&
         waiting->left_out_count == 0 && is_beyond_nodes(waiting)) {
         strbuf_add_text(buf, "That is more than any node has: so much must "
-                             "become free on several, for all of its gang.\n");
+                             "become free on several, ");
+        strbuf_add_text(buf, waiting->is_of_gang ? "for all of its gang.\n"
+                                                 : "as others go first.\n");
     }
     if (waiting->kind_count) {
         strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");

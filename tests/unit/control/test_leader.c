@@ -410,6 +410,27 @@ static void a_waiting_job_is_explained(void **state)
     stage_end(s);
 }
 
+/* It is no gang that needs more than a node has. */
+static void a_job_behind_others_is_told_that_they_go_first(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id last = {{0}};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        last = stage_leased(s, (struct stage_job){.cpu_milli = 10000});
+    }
+    struct command *why = command_create(COMMAND_EXPLAIN);
+    why->explain.job = last;
+    stage_do(s, why);
+    auto_mem char *text = str_dup(s->answer->explain.text);
+    if (!strstr(text, "has 20 cpu more free") ||
+        !strstr(text, "free on several, as others go first.\n")) {
+        fail_msg("%s", text);
+    }
+    stage_end(s);
+}
+
 static void put_field(struct strbuf *buf, char tag, const char *text)
 {
     strbuf_add_char(buf, tag);
@@ -478,6 +499,7 @@ int main(void)
         TEST(a_wake_is_followed_by_a_balance_round),
         TEST(ar_09_a_gang_starts_with_its_minimum),
         TEST(a_waiting_job_is_explained),
+        TEST(a_job_behind_others_is_told_that_they_go_first),
     };
 
     return RUN_TESTS(tests);
