@@ -156,7 +156,7 @@ void lane_fill(struct round *round, struct lane *lane)
     struct sched *sched = round->sched;
     const struct queue *queue = &sched->queues.items[lane->queue];
 
-    lane->head_count = 0;
+    lane->head_count = lane->late_count = 0;
     lane->looked_count = 0;
     lane->is_folded = false;
     if (queue->apps && !queue->is_cordoned) {

@@ -129,19 +129,25 @@ static bool is_for_pool(const struct round *round, uint32_t pool,
            is_foreign == round->is_lending;
 }
 
+/* The same heads, with room for more. */
+static struct head *grow(struct round *round, const struct head *heads,
+                         uint32_t count, uint32_t *capacity)
+{
+    *capacity = *capacity ? *capacity * 2 : 8;
+    struct head *grown =
+        arena_alloc_array(round->arena, *capacity, sizeof(*grown));
+    if (count) {
+        memcpy(grown, heads, count * sizeof(*grown));
+    }
+    return grown;
+}
+
 static void make_room(struct round *round, struct lane *lane)
 {
-    if (lane->head_count < lane->head_capacity) {
-        return;
+    if (lane->head_count == lane->head_capacity) {
+        lane->heads =
+            grow(round, lane->heads, lane->head_count, &lane->head_capacity);
     }
-    uint32_t capacity = lane->head_capacity ? lane->head_capacity * 2 : 8;
-    struct head *heads =
-        arena_alloc_array(round->arena, capacity, sizeof(*heads));
-    if (lane->head_count) {
-        memcpy(heads, lane->heads, lane->head_count * sizeof(*heads));
-    }
-    lane->heads = heads;
-    lane->head_capacity = capacity;
 }
 
 static void push_head(struct round *round, struct lane *lane,
@@ -252,6 +258,28 @@ void lane_drop_list(struct round *round, struct lane *lane)
     if (at != NONE) {
         lane_lists_draw(round, lane, at * 2 + 1);
         lane_lists_draw(round, lane, at * 2 + 2);
+    }
+}
+
+void lane_put_off(struct round *round, struct lane *lane)
+{
+    ASSERT(lane->is_by_apps && lane->heads[0].front == NONE);
+    if (lane->late_count == lane->late_capacity) {
+        lane->late =
+            grow(round, lane->late, lane->late_count, &lane->late_capacity);
+    }
+    lane->late[lane->late_count++] = lane->heads[0];
+    pop_head(round, lane);
+}
+
+void lane_take_up(struct round *round, struct lane *lane)
+{
+    while (lane->late_count) {
+        struct head head = lane->late[--lane->late_count];
+        if (lane_lists_move(round, &head)) {
+            lane_lists_note(round, &head);
+            push_head(round, lane, &head);
+        }
     }
 }
 

@@ -49,3 +49,8 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
 void lane_sink_first(struct round *round, struct lane *lane);
 /* Pass over the rest of the lane's first list. */
 void lane_drop_list(struct round *round, struct lane *lane);
+/* Put the first list of a lane that goes by applications off, until
+ * lane_take_up(). */
+void lane_put_off(struct round *round, struct lane *lane);
+/* Draw from the lists that were put off again, each from where it was. */
+void lane_take_up(struct round *round, struct lane *lane);

@@ -169,7 +169,11 @@ static void choose(struct round *round, struct lane *lane,
     bool is_next = apps->chosen == NONE ||
                    order_state(round, apps->chosen) != SCHED_APP_ACCEPTED;
 
-    if (!is_next || apps->starting_count > 0 || is_full(queue, apps)) {
+    if (apps->starting_count > 0 || is_full(queue, apps)) {
+        return;
+    }
+    if (!is_next) {
+        lane_take_up(round, lane);
         return;
     }
     if (apps->chosen != NONE) {

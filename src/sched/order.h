@@ -27,7 +27,8 @@ int order_compare(const struct round *round, const struct app_rank *a,
 /* Gather the lists that a lane may draw from. */
 void order_fill(struct round *round, struct lane *lane);
 /* Whether the lane's first is of an application that was chosen to start, but
- * another starts: one that the plan took its only lease from. */
+ * another starts: one that the plan took its only lease from.  Its lists are
+ * put off until that has another. */
 bool order_is_late(const struct round *round, const struct lane *lane);
 /* Let in what may come now, and bring the first that may start to the top. */
 void order_settle(struct round *round, struct lane *lane);

@@ -488,7 +488,7 @@ static void step_head(struct round *round, struct lane *lane)
         return;
     }
     if (lane->is_by_apps && order_is_late(round, lane)) {
-        lane_drop_list(round, lane);
+        lane_put_off(round, lane);
         return;
     }
     if (is_counting(round) &&

@@ -57,6 +57,8 @@ struct lane {
     const struct resource_vec *request; /* of the new stream's first */
     struct head *heads; /* a heap by order of jobs; see lane_unfold() */
     uint32_t head_count, head_capacity;
+    struct head *late; /* heads that wait for another application to start */
+    uint32_t late_count, late_capacity;
     bool is_folded;          /* its queue's heap may hold more */
     bool is_by_apps;         /* each head has a rank: see order.h */
     struct order_hold *hold; /* see order_reserve.c; NULL: nothing is unmet */

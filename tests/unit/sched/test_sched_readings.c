@@ -506,6 +506,65 @@ static void a_limit_on_starts_stops_smaller_work_of_others(void **state)
     assert_string_equal(world_node_of(w, small), "");
 }
 
+/* An application that loses its first lease in the plan that gives it others
+ * starts anew, and the next one is its turn when it has: in that plan too, also
+ * where it is more urgent than what was decided meanwhile. */
+static void the_next_starts_after_one_that_starts_anew(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q",
+        .cores = 1,
+        .priority_class = "high",
+        .application = "a",
+        .selector_key = "pool",
+        .selector_value = "y",
+    };
+
+    world_queue_by(w, "Q", &BY_STATE);
+    world_queue(w, "R", 1);
+    uint32_t x = world_node(w, &(struct world_node){.name = "x",
+                                                    .cores = 2,
+                                                    .label_key = "pool",
+                                                    .label_value = "x"});
+    uint32_t y = world_node(w, &(struct world_node){.name = "y",
+                                                    .cores = 6,
+                                                    .label_key = "pool",
+                                                    .label_value = "y"});
+    uint32_t driver = world_submit(w, &(struct world_job){
+                                          .queue = "Q",
+                                          .cores = 2,
+                                          .priority_class = "low",
+                                          .application = "a",
+                                      });
+    world_lease(w, driver, x, 1);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
+    world_lease(w, other, y, 1);
+    uint32_t second = world_submit(w, &job); /* goes first: 3 cores of Q ... */
+    uint32_t taker = world_submit(w, &(struct world_job){
+                                         .queue = "R", /* ... then 4 of R */
+                                         .cores = 2,
+                                         .priority_class = "high",
+                                         .selector_key = "pool",
+                                         .selector_value = "x",
+                                     });
+    job.application = "b";
+    job.cores = 2;
+    job.submitted_ms = 1;
+    uint32_t next = world_submit(w, &job);
+    job.application = "a";
+    job.cores = 1;
+    job.priority_class = "low";
+    uint32_t third = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 10);
+    assert_true(w->is_gone[driver]);
+    assert_string_equal(world_node_of(w, taker), "x");
+    assert_string_equal(world_node_of(w, second), "y");
+    assert_string_equal(world_node_of(w, third), "y");
+    assert_string_equal(world_node_of(w, next), "y");
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -527,6 +586,7 @@ int main(void)
         CASE(what_a_gang_goes_without_is_not_charged),
         CASE(the_shortest_gang_passes_first),
         CASE(a_limit_on_starts_stops_smaller_work_of_others),
+        CASE(the_next_starts_after_one_that_starts_anew),
     };
 
     return RUN_TESTS(tests);
