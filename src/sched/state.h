@@ -710,7 +710,7 @@ static inline bool job_is_before(const struct job *a, const struct job *b)
     return key128_compare(a->id.v, b->id.v) < 0;
 }
 
-/* Nodes (nodes.c). */
+/* Nodes (nodes.c, node_names.c, node_runs.c, pool_nodes.c, nodes_sync.c). */
 
 /* Bring ranks, pools and indexes up to date with the nodes. */
 void nodes_sync(struct sched *sched);

@@ -1,0 +1,11 @@
+/*
+ * node_record - what an executor told of a node, copied into one block.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "model/node.h"
+
+/* A copy of a record, without pool and type; to be freed with mem_free(). */
+struct node_record *node_record_copy(const struct node_record *record);
