@@ -304,7 +304,7 @@ bool round_is_ripe(const struct round *round, const struct run *run);
 /* Plan again when it will be, if that is known. */
 void round_wake_for(struct round *round, const struct run *run);
 
-/* place.c */
+/* place_find.c, place_match.c, place.c, place_changes.c */
 
 /* The best node with free space, or NONE. */
 uint32_t place_find(const struct search *search);
@@ -321,6 +321,9 @@ bool place_matches_ever(const struct search *search, uint32_t node);
 bool place_matches(const struct search *search, uint32_t node);
 /* Likewise, and what is reserved on the node. */
 bool place_allows(const struct search *search, uint32_t node);
+/* Of that, only what is reserved, what gangs have whole, and GPUs that are
+ * kept: it only grows in a round, so what it forbids stays forbidden. */
+bool place_passes(const struct search *search, uint32_t node);
 /* Likewise, when a gang that has the node whole, or all that keeps it from
  * being had whole, will be gone from it. */
 bool place_allows_evicting(const struct search *search, uint32_t node);
