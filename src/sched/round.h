@@ -273,7 +273,7 @@ static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
     return sched->lists.items[sched->jobs.items[job].list].class_index;
 }
 
-/* round.c */
+/* round.c, round_decide.c, round_starts.c */
 
 /* Append a decision to the present group. */
 void round_decide(struct round *round, struct sched_decision decision);
