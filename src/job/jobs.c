@@ -277,11 +277,6 @@ uint32_t jobs_index_end(const struct jobs *jobs)
     return (uint32_t)jobs->rows.count;
 }
 
-uint32_t jobs_run_index_end(const struct jobs *jobs)
-{
-    return (uint32_t)jobs->runs.count;
-}
-
 bool jobs_is_live(const struct jobs *jobs, uint32_t job)
 {
     return job < jobs->rows.count && jobs->rows.items[job].state != JOB_NONE;

@@ -150,8 +150,6 @@ uint32_t jobs_count(const struct jobs *jobs);
 uint32_t jobs_index_end(const struct jobs *jobs);
 /* Whether there is a job at `job`, which may be any number. */
 bool jobs_is_live(const struct jobs *jobs, uint32_t job);
-/* One more than the largest run index in use. */
-uint32_t jobs_run_index_end(const struct jobs *jobs);
 /* Counts, kept up to date. */
 struct jobs_counts jobs_counts(const struct jobs *jobs);
 

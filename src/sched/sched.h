@@ -353,12 +353,6 @@ void sched_node_stats(const struct sched *sched, uint32_t node,
 /* How many nodes that are there have this health, which is not NORMAL. */
 uint32_t sched_health_count(const struct sched *sched, enum node_health health);
 
-/* Append the state of the rate limits, packed, for a checkpoint. */
-void sched_limits_pack(const struct sched *sched, struct strbuf *buf);
-/* Take it back, once all queues and nodes are there.
- * -ERR_CORRUPT: not such bytes; -ERR_VERSION: of a newer release. */
-int sched_limits_unpack(struct sched *sched, struct str bytes) must_check;
-
 /* What a decision is. */
 enum sched_action {
     SCHED_LEASE,

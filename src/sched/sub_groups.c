@@ -317,21 +317,6 @@ uint32_t sub_group_last_surplus(const struct sched *sched,
     return NONE;
 }
 
-uint32_t sub_group_next_spare(const struct sched *sched,
-                              const struct gang *gang, uint32_t sub_group)
-{
-    const struct seq *members = &gang->subs->items[sub_group].spare;
-
-    for (struct seq_cursor at = {0}; !seq_is_end(members, at);
-         seq_next(members, &at)) {
-        uint32_t job = seq_get(members, at);
-        if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
-            return job;
-        }
-    }
-    return NONE;
-}
-
 void sub_groups_lose(struct sched *sched, uint32_t job, int sign)
 {
     if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs) {

@@ -94,10 +94,6 @@ uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
  * would be of use to nobody.  NONE: there is no such surplus. */
 uint32_t sub_group_last_surplus(const struct sched *sched,
                                 const struct gang *gang, uint32_t sub_group);
-/* The spare member with the lowest id that the plan has not started, or NONE.
- */
-uint32_t sub_group_next_spare(const struct sched *sched,
-                              const struct gang *gang, uint32_t sub_group);
 /* How many of all its members the plan in the making preempted. */
 uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang);
 /* Whether a member that runs is of its sub-group's minimum, and not surplus:

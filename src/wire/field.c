@@ -96,13 +96,6 @@ static unsigned varint_write(uint8_t *to, uint64_t value)
     return count;
 }
 
-void field_put_varint(struct strbuf *buf, uint64_t value)
-{
-    uint8_t bytes[VARINT_BYTES_MAX];
-
-    strbuf_add(buf, bytes, varint_write(bytes, value));
-}
-
 void field_put_u64(struct strbuf *buf, uint32_t number, uint64_t value)
 {
     uint8_t bytes[2 * VARINT_BYTES_MAX];

@@ -65,9 +65,6 @@ static inline size_t field_varint_bytes(uint64_t value)
     return value ? (size_t)(63 - __builtin_clzll(value)) / 7 + 1 : 1;
 }
 
-/* Append a bare varint. */
-void field_put_varint(struct strbuf *buf, uint64_t value);
-
 /* Append a field that is an integer.  The put functions write what they are
  * told, zero too; the put_set ones leave out proto3's defaults. */
 void field_put_u64(struct strbuf *buf, uint32_t number, uint64_t value);
