@@ -179,7 +179,9 @@ static void explained(struct command *command, void *ctx)
         ASSERT(object.byte_count > 0); /* it ends in a brace */
         strbuf_add_str(&text, command->explain.text);
         strbuf_add(&json, object.p, object.byte_count - 1);
-        last_run_put(call, command->explain.job, &text, &json);
+        if (command->explain.waits_again) {
+            last_run_put(call, command->explain.job, &text, &json);
+        }
         strbuf_add_char(&json, '}');
         response.text = message_copy(&call->arena, strbuf_str(&text));
         response.json = message_copy(&call->arena, strbuf_str(&json));

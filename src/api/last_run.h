@@ -1,6 +1,7 @@
 /*
  * last_run - of a job that waits again: how its last run ended, as the query
- * store has it.
+ * store has it.  That is read on the leader's thread, so only where there is
+ * something to tell.
  */
 #pragma once
 

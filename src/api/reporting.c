@@ -35,7 +35,9 @@ static void on_job_report(struct command *command, void *ctx)
     } else if (!api_call_fail_command(call, command, "Failed to make report")) {
         auto_strbuf text = {0};
         strbuf_add_str(&text, command->explain.text);
-        last_run_put(call, command->explain.job, &text, NULL);
+        if (command->explain.waits_again) {
+            last_run_put(call, command->explain.job, &text, NULL);
+        }
         reply_text(call, strbuf_str(&text));
     }
     command_destroy(command);

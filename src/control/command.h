@@ -394,8 +394,9 @@ struct command {
         } gangs;
         struct {
             struct job_id job;
-            struct str text; /* answer: sentences for people */
-            struct str json; /* answer: the same as data */
+            struct str text;  /* answer: sentences for people */
+            struct str json;  /* answer: the same as data */
+            bool waits_again; /* answer: it has run, and waits */
         } explain;
     };
     enum command_result result;

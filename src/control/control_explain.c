@@ -373,12 +373,15 @@ void explain_answer(struct control *c, struct command *command)
     auto_strbuf text = {0}, json = {0};
     uint32_t job = jobs_find(c->jobs, command->explain.job);
     struct waiting waiting;
+    struct job_view view;
 
     if (job == JOBS_NONE) {
         command_answer(command, COMMAND_NOT_FOUND,
                        "the job is unknown, or has ended");
         return;
     }
+    jobs_get(c->jobs, job, &view);
+    command->explain.waits_again = !view.has_run && view.run_count > 0;
     waiting_ask(c, job, &command->arena, &waiting);
     explain_put_job(&text, c, job, &waiting);
     explain_put_json(&json, c, job, &waiting);

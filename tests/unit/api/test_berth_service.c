@@ -137,6 +137,7 @@ static void answer_explain(struct fixture *fixture, struct command *command)
     if (command->kind == COMMAND_EXPLAIN) {
         command->explain.text = STR("It waits.\n");
         command->explain.json = STR("{\"reason\":\"capacity\"}");
+        command->explain.waits_again = true;
     }
 }
 

@@ -66,6 +66,7 @@ static void it_is_told_and_preempted_with_the_reason(void **state)
     struct stage *stage = crowd.stage;
     stage_settle(stage);
     assert_false(says(explain(&crowd)->explain.text, "lifetime"));
+    assert_false(explain(&crowd)->explain.waits_again); /* it runs */
     /* Others want their half. */
     crowd_out(&crowd);
     const struct command *answer = explain(&crowd);
@@ -101,6 +102,7 @@ static void it_is_told_while_it_waits_again(void **state)
     stage_settle(crowd.stage);
     crowd_out(&crowd);
     stage_pass(crowd.stage, 5000);
+    assert_true(explain(&crowd)->explain.waits_again);
     assert_true(says(explain(&crowd)->explain.text,
                      "When its gang of 6 starts it has 60% of pool default, "
                      "and its queue may keep 50% while others want their "
