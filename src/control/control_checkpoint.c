@@ -294,7 +294,9 @@ static void restore_jobs(struct control *c)
             restore_run(c, job, &view);
         } else {
             VEC_PUSH(&c->unchecked, job);
-            VEC_PUSH(&c->fresh_members, job);
+            if (view.gang_index != JOBS_NONE && view.run_count == 0) {
+                VEC_PUSH(&c->fresh_members, job);
+            }
         }
     }
 }
