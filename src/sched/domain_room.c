@@ -164,3 +164,21 @@ const struct domain_room *domain_room_whole(struct round *round,
     class->empty_room = follow(round, class_index, job, class->empty_room);
     return class->empty_room;
 }
+
+const struct domain_room *domain_room_held(struct round *round,
+                                           uint32_t class_index, uint32_t job)
+{
+    struct class *class = class_round(round, class_index);
+    uint32_t gang = round->sched->jobs.items[job].gang;
+    struct domain_room *room = class->held_room;
+
+    if (room && room->gang != gang) {
+        place_flush(round);
+        count_all(round, class_index, job, room);
+    } else {
+        room = follow(round, class_index, job, room);
+    }
+    room->gang = gang;
+    class->held_room = room;
+    return room;
+}

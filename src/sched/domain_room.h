@@ -24,6 +24,7 @@ struct domain_room {
     uint32_t count_max;    /* no node holds more */
     uint32_t moved_seen;   /* of round.moved */
     uint32_t reserved_by;  /* what it was counted beside */
+    uint32_t gang;         /* of domain_room_held(): whose nodes count */
 };
 
 /* The room that a class has now, in a pool with a topology. */
@@ -34,6 +35,11 @@ const struct domain_room *domain_room_of(struct round *round,
 const struct domain_room *domain_room_whole(struct round *round,
                                             uint32_t class_index, uint32_t job,
                                             bool has_nodes);
+
+/* The same for one that grows pod by pod: counted at its first call, and right
+ * until the class is asked for about another gang. */
+const struct domain_room *domain_room_held(struct round *round,
+                                           uint32_t class_index, uint32_t job);
 
 /* For rooms of another time: one in which nothing is counted. */
 struct domain_room *domain_room_make(struct round *round);

@@ -24,7 +24,7 @@ struct class *class_round(struct round *round, uint32_t class_index)
         class->requirement = NULL;
         class->climb = NULL;
         class->group_rooms = NULL;
-        class->domain_room = class->empty_room = NULL;
+        class->domain_room = class->empty_room = class->held_room = NULL;
         class->borrowed = NULL;
         class->blocked_growth = 0;
         class->lane_first = NONE;

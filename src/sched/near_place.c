@@ -514,7 +514,7 @@ uint32_t near_find(const struct search *search, const struct gang *gang,
     struct round *round = search->round;
     const struct domain_room *room =
         whole_node_is_for(gang)
-            ? domain_room_whole(round, search->class_index, search->job, true)
+            ? domain_room_held(round, search->class_index, search->job)
             : domain_room_of(round, search->class_index);
     struct near_pick pick = NEAR_NO_PICK;
     struct near_query query = {

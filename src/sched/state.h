@@ -80,6 +80,7 @@ struct class
     struct group_rooms *group_rooms; /* see group_room.c */
     struct domain_room *domain_room; /* see domain_room.h */
     struct domain_room *empty_room;  /* likewise, of nodes that nobody uses */
+    struct domain_room *held_room;   /* likewise, or that a gang has */
     struct borrowed *borrowed;       /* see lend.h */
 };
 

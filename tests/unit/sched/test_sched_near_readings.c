@@ -316,6 +316,34 @@ static void what_is_reserved_for_costs_little(void **state)
     assert_true(w->sched->arena.byte_count < BYTES_MAX);
 }
 
+/* A gang grows by one pod after the other, and nodes are counted once. */
+static void growth_by_whole_nodes_costs_little(void **state)
+{
+    enum { NODES = 400, LOOKS_EACH_MAX = 8 };
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, NODES, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .is_whole_node = true,
+    };
+    char rack[] = "r00", name[] = "n000";
+
+    for (int i = 0; i < NODES; i++) {
+        rack[1] = (char)('0' + i / 40);
+        rack[2] = (char)('0' + i / 4 % 10);
+        name[1] = (char)('0' + i / 100);
+        name[2] = (char)('0' + i / 10 % 10);
+        name[3] = (char)('0' + i % 10);
+        add_node(w, name, 1, rack);
+    }
+    (void)world_submit_group(w, &(struct world_job){.queue = "A", .gang = "g"},
+                             &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->leased_count, NODES);
+    assert_true(w->plan.counters.nodes_examined <
+                (uint64_t)NODES * LOOKS_EACH_MAX);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -332,6 +360,7 @@ int main(void)
         SCENARIO(what_is_reserved_is_as_near_as_can_be),
         SCENARIO(what_runs_further_apart_is_reserved_for),
         SCENARIO(what_is_reserved_for_costs_little),
+        SCENARIO(growth_by_whole_nodes_costs_little),
     };
 
     return RUN_TESTS(tests);
