@@ -275,12 +275,30 @@ static void put_amounts(struct strbuf *buf, const struct control *c,
     }
 }
 
+void explain_put_unknown(struct strbuf *buf, const struct control *c,
+                         struct str resource)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    const char *comma = "";
+
+    strbuf_addf(buf, "It asks for %.*s, and jobs are scheduled by ",
+                STR_ARG(resource));
+    for (uint32_t r = 0; r < schema->column_count; r++) {
+        strbuf_addf(buf, "%s%.*s", comma, STR_ARG(schema->columns[r].name));
+        comma = ", ";
+    }
+    strbuf_add_text(buf, " alone (scheduling.supportedResourceTypes).\n");
+}
+
 static void put_details(struct strbuf *buf, struct control *c,
                         const struct sched_explanation *e)
 {
     strbuf_add_text(buf, "It asks for ");
     amounts_put(buf, c, &e->needed);
     strbuf_add_text(buf, ".\n");
+    if (e->unknown.byte_count) {
+        explain_put_unknown(buf, c, e->unknown);
+    }
     if (e->wait == SCHED_WAIT_TOPOLOGY) {
         put_topology(buf, e);
     } else {

@@ -60,6 +60,10 @@ const char *moment_put(int64_t ms, char text[WIRE_RFC3339_TEXT_BYTES_MAX]);
 /* Append, a line each, why how many nodes cannot take a job. */
 void explain_put_exclusions(struct strbuf *buf,
                             const struct sched_explanation *e);
+/* Append that a job asks for a resource that the policy has not, and which it
+ * has. */
+void explain_put_unknown(struct strbuf *buf, const struct control *c,
+                         struct str resource);
 /* Append how a live job stands: where it runs, or why it waits. */
 void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
                      const struct waiting *waiting);

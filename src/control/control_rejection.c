@@ -32,7 +32,12 @@ static void put_nearest_miss(struct strbuf *buf, const struct control *c,
 static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
                        const struct sched_explanation *explanation)
 {
-    strbuf_addf(buf, "%s does not fit on any node. It asks for ", which);
+    strbuf_addf(buf, "%s does not fit on any node. ", which);
+    if (explanation->unknown.byte_count) {
+        explain_put_unknown(buf, c, explanation->unknown);
+        return;
+    }
+    strbuf_add_text(buf, "It asks for ");
     amounts_put(buf, c, &explanation->needed);
     strbuf_add_text(buf, ".\n");
     put_nearest_miss(buf, c, explanation);

@@ -243,6 +243,22 @@ static void answer_waiting(struct question *question)
     }
 }
 
+/* A resource that a job asks for and the policy has not; "": none. */
+static struct str unknown_of(const struct sched *sched,
+                             const struct requirement *requirement)
+{
+    const struct resource_list *requests = &requirement->requests;
+
+    for (uint32_t i = 0; i < requests->count; i++) {
+        if (requests->items[i].milli > 0 &&
+            resource_column(&sched->policy->schema, requests->items[i].name) <
+                0) {
+            return requests->items[i].name;
+        }
+    }
+    return (struct str){"", 0};
+}
+
 /* Ask about a job; what the question points to lives in `arena`. */
 static void ask(struct sched *sched, uint32_t job,
                 struct sched_explanation *answer, struct arena *arena,
@@ -274,6 +290,7 @@ static void ask(struct sched *sched, uint32_t job,
         }
     }
     explain_begin(ret_question);
+    answer->unknown = unknown_of(sched, ret_question->requirement);
 }
 
 void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,

@@ -539,6 +539,9 @@ struct sched_explanation {
     uint32_t nodes_excluded[SCHED_EXCLUSIONS];
     uint32_t nodes_fit;
     struct resource_vec needed;    /* of the job */
+    struct str unknown;            /* a resource that it asks for and that the
+                                      policy has not, so that it fits nowhere;
+                                      "": none; borrowed until the job goes */
     uint32_t nearest_node;         /* lacks least of those that could hold the
                                       job when empty, or SCHED_NONE */
     struct resource_vec available; /* on nearest_node (NEVER_FITS: of those too

@@ -247,15 +247,17 @@ void stage_queue(struct stage *stage, const char *name)
 
 static void pack_class(struct strbuf *key, const struct stage_job *job)
 {
-    struct resource_amount cpu = {STR("cpu"),
-                                  job->cpu_milli ? job->cpu_milli : 1000};
+    struct resource_amount amounts[] = {
+        {STR("cpu"), job->cpu_milli ? job->cpu_milli : 1000},
+        {str_of(job->also ? job->also : ""), 1000},
+    };
     char salt[16];
     struct toleration toleration = {.key = STR("salt"), .value = str_of(salt)};
     struct requirement requirement = {
         .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(job->priority_class ? job->priority_class
                                                      : "armada-preemptible"),
-        .requests = {&cpu, 1},
+        .requests = {amounts, job->also ? 2 : 1},
         .tolerations = &toleration,
         .toleration_count = job->class_salt > 0,
     };

@@ -48,6 +48,7 @@ struct stage_job {
     uint32_t sub_group;
     uint32_t priority;
     int64_t cpu_milli; /* 0: 1000 */
+    const char *also;  /* another resource, of which it asks for 1; or NULL */
     bool is_fail_fast, is_requeue_preempted, is_requeue_lost;
     uint32_t class_salt; /* another class for each; 0: none */
     const char *application;

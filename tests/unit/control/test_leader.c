@@ -53,6 +53,22 @@ static void a_job_that_fits_nowhere_is_rejected(void **state)
     stage_end(s);
 }
 
+static void a_resource_that_is_not_scheduled_is_named(void **state)
+{
+    struct stage *s = stage_begin(1);
+    struct job_id job =
+        stage_submit(s, "q", (struct stage_job){.also = "example.com/fpga"});
+
+    (void)state;
+    stage_settle(s);
+    auto_mem char *why = stage_failure(s, job);
+    assert_string_equal(
+        why, "The job does not fit on any node. It asks for example.com/fpga, "
+             "and jobs are scheduled by nvidia.com/gpu, cpu, memory, "
+             "ephemeral-storage alone (scheduling.supportedResourceTypes).\n");
+    stage_end(s);
+}
+
 /* Of one node of 10 cpu: five members of 3 cpu never fit at once. */
 static void a_gang_that_fits_nowhere_is_rejected(void **state)
 {
@@ -483,6 +499,7 @@ int main(void)
         TEST(a_job_runs_and_succeeds),
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
+        TEST(a_resource_that_is_not_scheduled_is_named),
         TEST(a_gang_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_is_never_near_enough_is_rejected),
         TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
