@@ -28,8 +28,8 @@ static int compare_gaps(const void *a, const void *b)
     return x->at.offset < y->at.offset ? -1 : x->at.offset > y->at.offset;
 }
 
-/* The planned jobs that stand in lists by themselves, in order; a plan decides
- * once on each. */
+/* The planned jobs that still stand in lists by themselves, in order; a plan
+ * decides once on each. */
 static struct gap *find_gaps(const struct sched *sched, size_t *ret_count)
 {
     struct gap *gaps =
@@ -40,7 +40,8 @@ static struct gap *find_gaps(const struct sched *sched, size_t *ret_count)
         uint32_t index = sched->decisions.items[i].job;
         const struct job *job = &sched->jobs.items[index];
         enum sched_action action = sched->decisions.items[i].action;
-        if (job->gang != NONE ||
+        bool is_gone = job->list == LIST_NONE; /* since the plan was made */
+        if (is_gone || job->gang != NONE ||
             (action != SCHED_LEASE && action != SCHED_FAIL)) {
             continue;
         }

@@ -289,6 +289,28 @@ static void what_is_passed_over_is_what_came_before(void **state)
     sched_plan_forget(w->sched);
 }
 
+/* It may be gone by the time that the plan is acted on. */
+static void what_the_plan_started_may_be_gone(void **state)
+{
+    struct world *w = *state;
+    struct sched_plan plan;
+    uint32_t jobs[4];
+
+    w->policy.classes[0].may_borrow = true;
+    world_restart(w);
+    (void)lend_node(w, "n", 1);
+    uint32_t gone = lend_own(w, "p0", 1), first = lend_own(w, "p0", 1);
+    uint32_t second = lend_own(w, "p0", 1);
+    sched_plan(w->sched, 1, ROUND_BALANCE, SCHED_DECISIONS_MAX, &plan);
+    assert_int_equal(plan.decision_count, 1);
+    assert_int_equal(plan.decisions[0].job, gone);
+    world_end(w, gone);
+    assert_int_equal(sched_unplaced(w->sched, 0, 4, jobs), 2);
+    assert_int_equal(jobs[0], first);
+    assert_int_equal(sched_unplaced(w->sched, 1, 4, jobs), 1);
+    assert_int_equal(jobs[0], second);
+}
+
 int main(void)
 {
 #define STAGED(name)                                                   \
@@ -308,6 +330,7 @@ int main(void)
         STAGED(nothing_reserved_is_lent),
         STAGED(what_waits_is_lent_in_its_order),
         STAGED(what_is_passed_over_is_what_came_before),
+        STAGED(what_the_plan_started_may_be_gone),
     };
 
     return RUN_TESTS(tests);
