@@ -91,7 +91,8 @@ static inline struct victim of_run(const struct round *round,
         .sum = class->request,
         .ordinal =
             run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
-        .level = is_foreign ? class->level : run->level,
+        /* A borrower's own level says only that anybody may take it. */
+        .level = is_foreign ? level_of(sched, run->priority) : run->level,
         .is_foreign = is_foreign,
         .is_evicted = run->state == RUN_EVICTED,
         .is_yielder = yielders_has(round, run),

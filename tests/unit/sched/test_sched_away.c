@@ -250,6 +250,31 @@ static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
     assert_int_equal(w->plan.decisions[0].yields_to, head);
 }
 
+/* Of borrowers the one that is less urgent where it runs goes first,
+ * however old: as what it may run away counts for all others too. */
+static void ar_13_a_borrower_counts_as_where_it_runs(void **state)
+{
+    struct world *w = *state;
+    struct world_job borrower = low;
+
+    uint32_t node =
+        world_node(w, &(struct world_node){"gpu", .cores = 2, .taint = "gpu"});
+    borrower.is_foreign = true;
+    uint32_t away = world_submit(w, &borrower);
+    sched_job_lease(w->sched, away, node, AWAY_PRIORITY, 0, false);
+    w->node_of[away] = node;
+    borrower.tolerated = "gpu";
+    uint32_t younger = world_submit(w, &borrower);
+    world_lease(w, younger, node, 1);
+    struct world_job own = gpu_job;
+    own.cores = 1;
+    uint32_t job = world_submit(w, &own);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_true(w->is_gone[away]);
+    assert_string_equal(world_node_of(w, younger), "gpu");
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -265,6 +290,7 @@ int main(void)
         SCENARIO(ar_13_follows_the_policy),
         SCENARIO(ar_13_away_work_takes_for_fairness),
         SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
+        SCENARIO(ar_13_a_borrower_counts_as_where_it_runs),
     };
 
     return RUN_TESTS(tests);
