@@ -42,6 +42,10 @@ bool whole_node_is_right(const struct sched *sched, uint32_t node);
  * (1 + its index) or for others (0). */
 bool whole_node_opens_whole(const struct round *round, uint32_t own,
                             uint32_t node);
+/* Whether nobody uses a node, as the plan leaves it. */
+bool whole_node_is_unused(const struct sched *sched, uint32_t node);
+/* 1 + the gang that holds a node, as the plan leaves it, or 0. */
+uint32_t whole_node_holder(const struct sched *sched, const struct node *node);
 /* The longer part of whole_node_bars(). */
 bool whole_node_bars_indeed(const struct round *round, uint32_t job,
                             uint32_t node);
