@@ -76,7 +76,7 @@ struct growth {
     int64_t load_max_ppm;
     bool has_changed;  /* the round started or took some of its gangs */
     bool is_gpu_known; /* round.keeps_gpus is set right */
-    struct map full;   /* classes and groups that have no room; see room() */
+    struct map full; /* classes and groups that have no room; growth_place.c */
 };
 
 /* The same of a pool, between rounds. */
@@ -93,9 +93,48 @@ int growth_overload(const struct sched *sched, const struct growth_load *load,
                     const struct resource_vec *request);
 /* Make the step. */
 void growth_step(struct round *round);
-/* Find teams, parts and units. */
-void growth_gather(struct growth *growth);
-/* What is asked for in the pool, and what there is. */
-void growth_measure(struct growth *growth);
 /* The space of the step. */
 struct elastic_space growth_space(struct growth *growth);
+
+/* What its files ask of each other. */
+
+/* The part that a unit is. */
+static inline struct growth_part *growth_part_of(const struct growth *growth,
+                                                 uint32_t unit)
+{
+    return &growth->parts[growth->units[unit].handle];
+}
+/* The team of a part. */
+static inline struct growth_team *growth_team_of(const struct growth *growth,
+                                                 const struct growth_part *part)
+{
+    return &growth->teams[part->team];
+}
+
+/* Find teams, parts and units (growth_units.c). */
+void growth_gather(struct growth *growth);
+/* What is asked for in the pool, and what there is (growth_load.c). */
+void growth_measure(struct growth *growth);
+/* Whether `load` would be above what is allowed, of something that is asked
+ * for. */
+bool growth_is_above(const struct growth *growth,
+                     const struct resource_vec *load,
+                     const struct resource_vec *request);
+/* Whether a request is for GPUs too (growth_gpus.c). */
+bool growth_asks_for_gpu(const struct sched *sched,
+                         const struct resource_vec *request);
+/* Whether nodes with GPUs are to be kept for work that asks for them. */
+bool growth_keeps_gpus(const struct round *round);
+/* The next spare member of a part, or NONE (growth_place.c). */
+uint32_t growth_next_spare(const struct growth *growth,
+                           struct growth_part *part);
+/* Whether the limits of its queue and class, rates and load allow a pod. */
+bool growth_may_grow(struct growth *growth, struct lane *lane,
+                     const struct class *class);
+/* A free node for a pod of a part, where the topology has a say or where it has
+ * none; or NONE. */
+uint32_t growth_find(struct growth *growth, struct growth_part *part,
+                     const struct search *search);
+/* Decide what has changed (growth_decide.c): unit after unit, what goes before
+ * what comes. */
+void growth_decide_all(struct growth *growth);
