@@ -6,6 +6,8 @@
 #include "control/control_explain.h"
 #include "control/control_private.h"
 
+enum { MS_PER_S = 1000 };
+
 static void put_queue_line(struct strbuf *buf, struct control *c,
                            uint32_t queue, uint32_t pool)
 {
@@ -38,6 +40,41 @@ static void put_admitted(struct strbuf *buf, struct control *c,
             strbuf_addf(buf, ", which has room by %s",
                         moment_put(stats->head_start_ms, start));
         }
+    }
+    strbuf_add_char(buf, '\n');
+}
+
+/* Which rules it goes by: what is switched off, or says nothing, is left out.
+ */
+static void put_rules(struct strbuf *buf, const struct pool_policy *pool)
+{
+    static const char *const profiles[] = {[PROFILE_BERTH] = "berth",
+                                           [PROFILE_ARMADA] = "armada",
+                                           [PROFILE_FLOW] = "flow"};
+    const char *backfill = !pool->has_backfill ? "off"
+                           : pool->backfill_order == BACKFILL_SHORTEST_FIRST
+                               ? "shortestFirst"
+                               : "inOrder";
+
+    strbuf_addf(buf, "\tRules:\tprofile %s, cost %s", profiles[pool->profile],
+                pool->cost == COST_WEIGHTED_SUM ? "weightedSum" : "drf");
+    if (pool->half_time_ms > 0) {
+        strbuf_addf(buf, ", flowHalfTime %" PRId64 " s",
+                    pool->half_time_ms / MS_PER_S);
+    }
+    strbuf_addf(buf, ", admittedWindow %u", pool->admitted_window);
+    if (pool->admitted_window > 0) {
+        strbuf_addf(buf, " (%u of a queue), strictOrder %s, backfill %s",
+                    pool->admitted_window_per_queue,
+                    pool->is_strict ? "on" : "off", backfill);
+    }
+    if (pool->over_share_ppm != POLICY_OFF) {
+        strbuf_addf(buf, ", overShareFactor %.6g",
+                    (double)pool->over_share_ppm / FRACTION_ONE_PPM);
+    }
+    if (pool->excess_budget_minutes != POLICY_OFF) {
+        strbuf_addf(buf, ", excessBudgetMinutes %" PRId64,
+                    pool->excess_budget_minutes);
     }
     strbuf_add_char(buf, '\n');
 }
@@ -75,6 +112,7 @@ static void put_pool(struct strbuf *buf, struct control *c, uint32_t pool,
     strbuf_add_text(buf, "\n\tAllocated:\t");
     amounts_put(buf, c, &stats.allocated);
     strbuf_addf(buf, "\n\tActive queues:\t%u\n", stats.active_queue_count);
+    put_rules(buf, policy_pool_of(&c->policy->policy, name));
     put_levels(buf, &stats);
     put_admitted(buf, c, &stats);
     strbuf_add_text(buf, "\tQueue\tWeight\tFair share\tAdjusted\tActual\t"

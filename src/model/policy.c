@@ -117,6 +117,22 @@ void policy_defaults(struct policy *ret_policy)
     add_level(policy, STR("production"), 10000);
 }
 
+const struct pool_policy *policy_pool_of(const struct policy *policy,
+                                         struct str name)
+{
+    const struct pool_policy *pool = &policy->pools[0];
+
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        if (str_equal(policy->pools[i].name, name)) {
+            return &policy->pools[i];
+        }
+        if (str_equal(policy->pools[i].name, STR("default"))) {
+            pool = &policy->pools[i];
+        }
+    }
+    return pool;
+}
+
 uint32_t policy_class_index(const struct policy *policy, struct str name)
 {
     for (uint32_t i = 0; i < policy->class_count; i++) {

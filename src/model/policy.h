@@ -203,5 +203,10 @@ void policy_defaults(struct policy *ret_policy);
  * (name, limits, weights) stay as they are. */
 void pool_policy_apply(struct pool_policy *pool, enum pool_profile profile);
 
+/* The pool whose knobs hold for one of that name: its own, or those of
+ * `default`, or of the first. */
+const struct pool_policy *policy_pool_of(const struct policy *policy,
+                                         struct str name);
+
 /* The index of a class by name, or the default's for one that is unknown. */
 uint32_t policy_class_index(const struct policy *policy, struct str name);

@@ -141,19 +141,9 @@ void shard_destroy(struct shard *shard)
 static struct policy *policy_of(const struct pools *pools, struct str name)
 {
     struct policy *policy = mem_alloc(sizeof(*policy));
-    uint32_t from = 0;
 
     *policy = *pools->policy;
-    for (uint32_t i = 0; i < policy->pool_count; i++) {
-        if (str_equal(policy->pools[i].name, name)) {
-            from = i;
-            break;
-        }
-        if (str_equal(policy->pools[i].name, STR("default"))) {
-            from = i;
-        }
-    }
-    policy->pools[0] = pools->policy->pools[from];
+    policy->pools[0] = *policy_pool_of(pools->policy, name);
     policy->pools[0].name = name;
     policy->pool_count = 1;
     return policy;

@@ -418,6 +418,10 @@ static void a_waiting_job_is_explained(void **state)
     struct command *report = command_create(COMMAND_QUERY_REPORT);
     stage_do(s, report);
     assert_non_null(strstr(s->answer->report.text.p, "Pool default:"));
+    assert_non_null(strstr(s->answer->report.text.p,
+                           "\tRules:\tprofile berth, cost drf, admittedWindow "
+                           "1 (1 of a queue), strictOrder off, backfill "
+                           "inOrder\n"));
     struct command *queues = command_create(COMMAND_QUERY_QUEUES);
     stage_do(s, queues);
     assert_int_equal(s->answer->queues.share_count, 1);
