@@ -417,7 +417,11 @@ bool order_explain(const struct sched *sched, uint32_t job, int64_t now_ms,
     const struct queue *queue = &sched->queues.items[list->queue];
     const struct app_queue *apps = queue->apps;
 
-    if (!apps || app_at(sched, list->app)->state != SCHED_APP_ACCEPTED) {
+    if (!apps) {
+        return false;
+    }
+    const struct app *app = app_at(sched, list->app);
+    if (app_state_shown(app, app->state) != SCHED_APP_ACCEPTED) {
         return false;
     }
     int64_t running_count = (int64_t)apps->count[SCHED_APP_STARTING] +
@@ -472,7 +476,8 @@ static struct place place_of(const struct sched *sched, const struct list *list,
     return (struct place){
         .level =
             is_by_app && queue->is_class_priority_ignored ? 0 : list->level,
-        .submitted_ms = is_by_app ? app_at(sched, list->app)->submitted_ms : 0,
+        .submitted_ms =
+            is_by_app ? app_submitted_ms(app_at(sched, list->app)) : 0,
         .job = job,
     };
 }
