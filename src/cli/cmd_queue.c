@@ -1,6 +1,8 @@
 /*
  * create, update, delete, get and cordon of queues.
  */
+#include <inttypes.h>
+
 #include "cli/check.h"
 #include "cli/pool_table.h"
 #include "cli/queues.h"
@@ -43,7 +45,9 @@ static enum cli_exit take_limit(struct cli *cli, const char *option,
         return CLI_OK;
     }
     if (setting_parse_ppm(str_of(text), &ppm) < 0) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
+        return cli_fail(cli, CLI_USAGE,
+                        "--%s must be a decimal number such as 0.5, not \"%s\"",
+                        option, text);
     }
     *ret_limit = arena_alloc(&cli->arena, sizeof(**ret_limit));
     google__protobuf__double_value__init(*ret_limit);
@@ -112,7 +116,10 @@ static enum cli_exit take_scheduling(struct cli *cli, Api__Queue *queue)
     }
     unsigned long apps_max = strtoul(apps, &end, 10);
     if (*apps < '0' || *apps > '9' || *end || apps_max > UINT32_MAX) {
-        return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", apps);
+        return cli_fail(cli, CLI_USAGE,
+                        "--max-running-apps must be a whole number from 0 to "
+                        "%" PRIu32 ", not \"%s\"",
+                        UINT32_MAX, apps);
     }
     if (cli_has(cli, "max-running-apps")) {
         scheduling->max_running_apps = (uint32_t)apps_max;

@@ -64,6 +64,14 @@ static void unknown_words_are_usage_errors(void **state)
           "cancel node wants -e EXECUTOR");
     check(RUN("", "cancel", "queues", "q", "-s", "resting", "-a"), CLI_USAGE,
           "", "\"resting\" is not a job state; these are: queued, leased, ");
+    check(RUN("", "create", "queue", "q", "--over-share-factor", "1e99"),
+          CLI_USAGE, "",
+          "--over-share-factor must be a decimal number such as 0.5, not "
+          "\"1e99\"");
+    check(RUN("", "create", "queue", "q", "--max-running-apps", "4294967296"),
+          CLI_USAGE, "",
+          "--max-running-apps must be a whole number from 0 to 4294967295, not "
+          "\"4294967296\"");
     check(RUN("", "preempt", "queues", "q"), CLI_USAGE, "",
           "preempt queues wants -p CLASS or -a for every class");
 }
