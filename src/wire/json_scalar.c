@@ -1,6 +1,8 @@
 /* JSON's numbers, texts and words as fields of messages. */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/quantity.h"
@@ -62,13 +64,15 @@ int json_read_whole(struct json_reader *reader, const struct json_path *path,
                     const json_t *json, int64_t min, int64_t max,
                     int64_t *ret_value)
 {
-    if (!json_whole_number(json, ret_value)) {
-        return json_refuse(reader, path, "must be a whole number");
+    char what[96];
+
+    if (json_whole_number(json, ret_value) && *ret_value >= min &&
+        *ret_value <= max) {
+        return 0;
     }
-    if (*ret_value < min || *ret_value > max) {
-        return json_refuse(reader, path, "is out of range");
-    }
-    return 0;
+    snprintf(what, sizeof(what),
+             "must be a whole number from %" PRId64 " to %" PRId64, min, max);
+    return json_refuse(reader, path, what);
 }
 
 int json_read_u64(struct json_reader *reader, const struct json_path *path,
@@ -144,7 +148,10 @@ int json_read_text(struct json_reader *reader, const struct json_path *path,
                    const json_t *json, char **ret_text)
 {
     if (!json_is_string(json)) {
-        return json_refuse(reader, path, "must be a text");
+        return json_refuse(reader, path,
+                           json_is_number(json) || json_is_boolean(json)
+                               ? "must be a text: write it in quotes"
+                               : "must be a text");
     }
     size_t byte_count = json_string_length(json);
     if (strlen(json_string_value(json)) != byte_count) {

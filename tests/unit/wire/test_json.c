@@ -276,10 +276,17 @@ static void test_an_error_names_the_path(void **state)
     assert_refused(ITEM, "{\"services\":[{\"type\":\"Cluster\"}]}",
                    "services[0].type: is not one of the known names");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[-1]}]}",
-                   "services[0].ports[0]: is out of range");
+                   "services[0].ports[0]: must be a whole number from 0 to "
+                   "4294967295");
+    assert_refused(ITEM, "{\"services\":[{\"ports\":[1e20]}]}",
+                   "services[0].ports[0]: must be a whole number from 0 to "
+                   "4294967295");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[1.5]}]}",
-                   "services[0].ports[0]: must be a whole number");
-    assert_refused(ITEM, "{\"labels\":{\"a\":1}}", "labels.a: must be a text");
+                   "services[0].ports[0]: must be a whole number from 0 to "
+                   "4294967295");
+    assert_refused(ITEM, "{\"labels\":{\"a\":1}}",
+                   "labels.a: must be a text: write it in quotes");
+    assert_refused(ITEM, "{\"labels\":{\"a\":[]}}", "labels.a: must be a text");
     assert_refused(ITEM, "[]", "must be an object");
     assert_refused(POD, "{\"hostNetwork\":\"yes\"}",
                    "hostNetwork: must be true or false");
