@@ -129,7 +129,8 @@ static const struct setting submission_keys[] = {
     SETTING("defaultPriorityClassName", TEXT, config_submission, default_class,
             .about = "The class of a pod that names none."),
     SETTING("defaultJobLimits", AMOUNTS, config_submission, default_limits,
-            .about = "Requests and limits of a container that names none."),
+            .about = "What a container asks for of a resource that it does not "
+                     "name; one that names none at all is refused."),
     SETTING("minJobResources", AMOUNTS, config_submission, minimums,
             .about = "The least that a container may request."),
     SETTING("maxPodSpecSizeBytes", BYTES, config_submission, pod_spec_bytes_max,
