@@ -194,7 +194,10 @@ static int play_and_report(const struct fleet_trace *trace,
 
     options->fleet.progress = is_watched ? sim_on_progress : NULL;
     options->fleet.ctx = &progress;
-    int rc = fleet_play(trace, &options->fleet, &tally, &world, &err);
+    int rc = sim_try_outputs(&options->output, &err);
+    if (rc == 0) {
+        rc = fleet_play(trace, &options->fleet, &tally, &world, &err);
+    }
     if (is_watched) {
         sim_show_progress("");
     }

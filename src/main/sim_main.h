@@ -71,6 +71,10 @@ int sim_read_file(const char *path, struct strbuf *ret_text,
 /* Write a whole file.  -ERR_IO with a text. */
 int sim_write_file(const char *path, struct str text,
                    struct err *err) must_check;
+/* Whether the files of a report can be written, before much is played for
+ * them; what is in them stays.  -ERR_IO with a text. */
+int sim_try_outputs(const struct sim_output *output,
+                    struct err *err) must_check;
 /* Print a report and write its files: an exit code. */
 int sim_write_report(const struct report *report,
                      const struct sim_output *output);

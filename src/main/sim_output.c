@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "main/machine.h"
@@ -63,6 +64,26 @@ int sim_write_file(const char *path, struct str text, struct err *err)
         fwrite(text.p, 1, text.byte_count, file) == text.byte_count;
     if (fclose(file) != 0 || !is_written) {
         return err_set(err, -ERR_IO, "%s: cannot be written", path);
+    }
+    return 0;
+}
+
+int sim_try_outputs(const struct sim_output *output, struct err *err)
+{
+    const char *const paths[] = {output->csv_path, output->svg_path,
+                                 output->jobs_path};
+    struct stat info;
+
+    for (size_t i = 0; i < ARRAY_COUNT(paths); i++) {
+        /* The reader of a pipe would take this for its end. */
+        if (!paths[i] ||
+            (stat(paths[i], &info) == 0 && S_ISFIFO(info.st_mode))) {
+            continue;
+        }
+        FILE *file = fopen(paths[i], "ab");
+        if (!file || fclose(file) != 0) {
+            return err_set(err, -ERR_IO, "%s: %s", paths[i], strerror(errno));
+        }
     }
     return 0;
 }

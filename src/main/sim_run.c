@@ -134,7 +134,10 @@ static int play_and_report(const struct scenario *scenario, struct elog *log,
     struct err err;
     double began_s = sim_real_s();
 
-    int rc = play(scenario, &options, &tally, &world, &err);
+    int rc = sim_try_outputs(output, &err);
+    if (rc == 0) {
+        rc = play(scenario, &options, &tally, &world, &err);
+    }
     if (is_watched) {
         sim_show_progress("");
     }

@@ -100,6 +100,20 @@ class Sim(unittest.TestCase):
         self.assertIn("a obtained", csv.read_text().splitlines()[0])
         self.assertIn("<svg", svg.read_text())
 
+    def test_a_table_that_cannot_be_written_is_told_before_playing(self):
+        csv = str(self.folder / "none" / "a.csv")
+        jobs = self.file("jobs", "as it was")
+        trace = self.file("p.csv", PHILLY)
+        for arguments in (["run", self.file("s.yaml", SCENARIO)],
+                          ["fleet", "--trace", "philly", trace]):
+            with self.subTest(arguments=arguments):
+                done = self.sim(*arguments, "--csv", csv, code=1)
+                self.assertIn(csv, done.stderr)
+                self.assertEqual(done.stdout, "")
+        self.sim("run", self.file("s.yaml", SCENARIO), "--jobs", jobs, "--csv",
+                 csv, code=1)
+        self.assertEqual(pathlib.Path(jobs).read_text(), "as it was")
+
     def test_fleet_plays_clusters_as_queues(self):
         path = self.file("p.csv", "timestamp,duration,num_gpus,gpu_time,"
                                   "cluster\n" + PHILLY)
