@@ -13,6 +13,13 @@
  * within it.  Charges and budgets are whole, in millionths of the pool x ms,
  * and rounded down.
  *
+ * Surplus of a gang of infinite lifetime is not asked about, but counts in
+ * the flow of such work, where 2.11 has it behave like work of lifetime 0.
+ * Which pods are surplus changes as others of the gang end, and with all that
+ * plans do and undo: not to count it, each such change would be one of this
+ * flow, and what turned from surplus into a minimum would be above a limit
+ * that nobody asked.
+ *
  * Neither is for borrowers: they may be taken back at any time, so they leave
  * the room that these limits are to keep.  They count in the queue's usage and
  * flow, as all that it has of the pool (model.md 6.8).
