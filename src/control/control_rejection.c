@@ -29,6 +29,26 @@ static void put_nearest_miss(struct strbuf *buf, const struct control *c,
     }
 }
 
+/* Which of a resource that is of no node is more than any pool has. */
+static void put_floating_miss(struct strbuf *buf, const struct control *c,
+                              const struct resource_vec *needed)
+{
+    const struct policy *policy = &c->policy->policy;
+
+    for (int r = 0; r < (int)policy->schema.column_count; r++) {
+        int64_t most = 0;
+        for (uint32_t p = 0; p < policy->pool_count; p++) {
+            int64_t has = policy->pools[p].floating[r];
+            most = has > most ? has : most;
+        }
+        if (policy->is_floating[r] && needed->v[r] > most) {
+            strbuf_add_text(buf, "No pool has more than ");
+            amounts_put_one(buf, c, r, most);
+            strbuf_add_text(buf, " (scheduling.floatingResources).\n");
+        }
+    }
+}
+
 static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
                        const struct sched_explanation *explanation)
 {
@@ -40,6 +60,7 @@ static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
     strbuf_add_text(buf, "It asks for ");
     amounts_put(buf, c, &explanation->needed);
     strbuf_add_text(buf, ".\n");
+    put_floating_miss(buf, c, &explanation->needed);
     put_nearest_miss(buf, c, explanation);
     explain_put_exclusions(buf, explanation);
 }

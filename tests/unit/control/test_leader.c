@@ -69,6 +69,28 @@ static void a_resource_that_is_not_scheduled_is_named(void **state)
     stage_end(s);
 }
 
+static void too_much_of_what_is_of_no_node_is_told(void **state)
+{
+    struct stage s;
+
+    (void)state;
+    stage_init(&s);
+    s.policy.schema.columns[0].name = STR("licence");
+    s.policy.is_floating[0] = true;
+    s.policy.has_floating = true;
+    stage_start(&s);
+    stage_queue(&s, "q");
+    stage_exchange(&s, "e", 1, NULL, 0);
+    struct job_id job =
+        stage_submit(&s, "q", (struct stage_job){.also = "licence"});
+    stage_settle(&s);
+    auto_mem char *why = stage_failure(&s, job);
+    assert_non_null(strstr(why, "It asks for 1 cpu, 1 licence.\nNo pool has "
+                                "more than 0 licence "
+                                "(scheduling.floatingResources).\n"));
+    stage_fini(&s);
+}
+
 /* Of one node of 10 cpu: five members of 3 cpu never fit at once. */
 static void a_gang_that_fits_nowhere_is_rejected(void **state)
 {
@@ -504,6 +526,7 @@ int main(void)
         TEST(a_run_that_fails_fails_the_job),
         TEST(a_job_that_fits_nowhere_is_rejected),
         TEST(a_resource_that_is_not_scheduled_is_named),
+        TEST(too_much_of_what_is_of_no_node_is_told),
         TEST(a_gang_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_is_never_near_enough_is_rejected),
         TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
