@@ -156,10 +156,28 @@ class Berth:
                 f"{done.stdout}{done.stderr}")
         return done
 
+    def shims(self):
+        """The processes that stand over pods of this server."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue  # it has ended since
+            if (words[0].endswith(b"/berth-shim") and len(words) > 1
+                    and words[1].startswith(os.fsencode(self.data))):
+                found.append(int(entry.name))
+        return found
+
     def close(self, is_kept=False):
         """Stop the server with its jobs and remove the folder."""
         if self.program and self.program.process.poll() is None:
             self.program.stop()
+        for pid in self.shims():  # pods outlive their server
+            try:
+                os.kill(pid, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
         if not is_kept:
             shutil.rmtree(self.folder, ignore_errors=True)
 
