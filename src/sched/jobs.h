@@ -5,7 +5,7 @@
  * Private to src/sched.  The deltas are those of sched.h: jobs.c has jobs that
  * come, go and change, job_leases.c their leases, job_avoids.c the nodes that
  * they avoid.  Below them waiting.c, lists.c and runs.c keep the tables, by
- * the functions that state.h lists.
+ * the functions that state_jobs.h lists.
  */
 #pragma once
 

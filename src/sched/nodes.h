@@ -5,7 +5,7 @@
  * their names and slots, node_runs.c what runs on them and which of them
  * changed, pool_nodes.c the pools that they are of: their sums, weights and
  * indexes; nodes_sync.c brings all of it in line.  What other files ask of
- * nodes is in state.h.
+ * nodes is in state_nodes.h.
  */
 #pragma once
 
