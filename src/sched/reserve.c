@@ -1,8 +1,7 @@
-#include "sched/reserve.h"
-
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/reserve_private.h"
 #include "sched/truce.h"
 #include "sched/whole_node.h"
 

@@ -3,7 +3,7 @@
  * matter are asked for more. */
 #include "sched/merge_sort.h"
 #include "sched/near_place.h"
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/round.h"
 
 /* A node that may be chosen. */

@@ -7,7 +7,7 @@
 #include "sched/merge_sort.h"
 #include "sched/near_fit.h"
 #include "sched/near_place.h"
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/round.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"

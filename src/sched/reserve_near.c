@@ -5,7 +5,7 @@
 
 #include "sched/lanes.h"
 #include "sched/near_place.h"
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/round.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"

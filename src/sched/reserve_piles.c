@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/whole_node.h"
 
 enum { PILES_MAX = 16 /* of a node; with more queues there it is asked */ };

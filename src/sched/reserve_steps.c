@@ -3,7 +3,7 @@
  * all of them have. */
 #include "sched/lanes.h"
 #include "sched/near_place.h"
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/round.h"
 
 static void sort_releases(struct release *items, size_t count)

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 
 /* The best node that allows the claim's job, or NONE; what is known of it is
  * right then. */

@@ -3,7 +3,7 @@
  * then, or none. */
 #include <stdlib.h>
 
-#include "sched/reserve.h"
+#include "sched/reserve_private.h"
 #include "sched/round.h"
 #include "sched/whole_node.h"
 
