@@ -313,7 +313,8 @@ bool order_allows(struct round *round, const struct lane *lane, uint32_t list)
     }
     const struct app_queue *apps = apps_of(round, queue);
     return !is_full(queue, apps) &&
-           (queue->ordering != QUEUE_BY_STATEAWARE || apps->chosen == app);
+           (queue->ordering != QUEUE_BY_STATEAWARE ||
+            (apps->chosen == app && apps->starting_count == 0));
 }
 
 /* When the last application that starts ceases to, in time. */

@@ -37,7 +37,7 @@ void order_leased(struct round *round, uint32_t job);
 /* A job was preempted (+1), or was not after all (-1). */
 void order_lost(struct round *round, uint32_t job, int count);
 /* Whether the application of a list that was admitted before may start now:
- * not when another one's turn to start has come since. */
+ * not when another one's turn to start has come since, or another starts. */
 bool order_allows(struct round *round, const struct lane *lane, uint32_t list);
 /* The state of an application, were what is planned told back. */
 enum sched_app_state order_state(const struct round *round, uint32_t app);

@@ -565,6 +565,57 @@ static void the_next_starts_after_one_that_starts_anew(void **state)
     assert_string_equal(world_node_of(w, next), "y");
 }
 
+/* The same among what is admitted: whose turn had come has none while the one
+ * before it starts anew. */
+static void nobody_admitted_starts_beside_one_that_starts_anew(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q",
+        .priority_class = "high",
+        .application = "a",
+        .selector_key = "pool",
+        .selector_value = "y",
+    };
+
+    w->policy.pools[0].admitted_window = 3;
+    world_restart(w);
+    world_queue_by(w, "Q", &BY_STATE);
+    world_queue(w, "R", 1);
+    uint32_t x = world_node(w, &(struct world_node){.name = "x",
+                                                    .cores = 1,
+                                                    .label_key = "pool",
+                                                    .label_value = "x"});
+    (void)world_node(w, &(struct world_node){.name = "y",
+                                             .cores = 2,
+                                             .label_key = "pool",
+                                             .label_value = "y"});
+    uint32_t driver = world_submit(w, &(struct world_job){
+                                          .queue = "Q",
+                                          .priority_class = "low",
+                                          .application = "a",
+                                      });
+    world_lease(w, driver, x, 1);
+    uint32_t second = world_submit(w, &job);
+    uint32_t taker = world_submit(w, &(struct world_job){
+                                         .queue = "R",
+                                         .priority_class = "high",
+                                         .selector_key = "pool",
+                                         .selector_value = "x",
+                                     });
+    job.application = "b";
+    job.submitted_ms = 1;
+    uint32_t next = world_submit(w, &job);
+    for (uint32_t i = second; i <= next; i++) {
+        sched_job_admit(w->sched, i, STR("default"), SCHED_START_UNKNOWN, 0);
+    }
+    world_round(w, ROUND_BALANCE, 10);
+    assert_true(w->is_gone[driver]);
+    assert_string_equal(world_node_of(w, taker), "x");
+    assert_string_equal(world_node_of(w, second), "y");
+    assert_string_equal(world_node_of(w, next), "");
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -587,6 +638,7 @@ int main(void)
         CASE(the_shortest_gang_passes_first),
         CASE(a_limit_on_starts_stops_smaller_work_of_others),
         CASE(the_next_starts_after_one_that_starts_anew),
+        CASE(nobody_admitted_starts_beside_one_that_starts_anew),
     };
 
     return RUN_TESTS(tests);
