@@ -46,6 +46,10 @@ void attempt_back(struct round *round, struct mark mark);
  * others may have been preempted for it.  NONE: there is none. */
 uint32_t attempt_find(struct attempt *attempt, uint32_t job,
                       uint32_t *ret_class);
+/* Whether a group might hold as many members as are needed; true also where
+ * nobody knows. */
+bool attempt_may_hold(const struct attempt *attempt,
+                      const struct label_group *group);
 /* Put a member there. */
 void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
                    uint32_t class_index);

@@ -204,12 +204,10 @@ static bool may_fit(struct attempt *attempt)
            place_find(&search) != NONE;
 }
 
-/* Whether a group might hold as many members as are needed. */
-static bool may_hold(const struct attempt *attempt,
-                     const struct label_group *group)
+bool attempt_may_hold(const struct attempt *attempt,
+                      const struct label_group *group)
 {
     struct round *round = attempt->round;
-
     bool is_unknown = attempt->preempt_until > 0 &&
                       round->sched->terms_run_count; /* surplus may go, too */
     if (attempt->class_index == NONE || attempt->may_go_away ||
@@ -226,7 +224,7 @@ static bool may_hold(const struct attempt *attempt,
 static bool is_candidate(const struct attempt *attempt,
                          const struct label_group *group)
 {
-    return may_hold(attempt, group) &&
+    return attempt_may_hold(attempt, group) &&
            place_is_open(attempt->round, attempt->gang, group);
 }
 

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 
 #include "sched/gang_price.h"
+#include "sched/group_room.h"
 #include "sched/hops.h"
 #include "sched/lanes.h"
 #include "sched/near_force.h"
@@ -353,18 +354,22 @@ static void keep_to(struct near *near, const struct label_group *outer)
     const struct topology *topology = near->topology;
     const struct sched *sched = near->attempt->round->sched;
 
+    for (uint32_t i = 0; near->allowed && i < near->outer->count; i++) {
+        near->allowed[near->outer->nodes[i]] = false;
+    }
     near->outer = outer;
     near->first = 0;
     near->end = topology->node_count;
-    near->allowed = NULL;
     if (!outer) {
         return;
     }
     find_cluster(sched, topology, outer->executor, &near->first, &near->end);
     if (near->attempt->gang->uniformity[0]) {
-        near->allowed =
-            arena_alloc_array(near->attempt->round->arena, sched->nodes.count,
-                              sizeof(*near->allowed));
+        if (!near->allowed) {
+            near->allowed =
+                arena_alloc_array(near->attempt->round->arena,
+                                  sched->nodes.count, sizeof(*near->allowed));
+        }
         for (uint32_t i = 0; i < outer->count; i++) {
             near->allowed[outer->nodes[i]] = true;
         }
@@ -407,6 +412,20 @@ static bool is_better(const struct near *near, const struct victim_set *price,
     return victim_set_compare(near->attempt->round, price, best) < 0;
 }
 
+/* Whether a group is to be tried: it might hold the gang, now and if its nodes
+ * were empty.  A label may have as many values as there are nodes. */
+static bool is_candidate(const struct attempt *attempt,
+                         const struct label_index *index, uint32_t group)
+{
+    struct round *round = attempt->round;
+    bool is_unknown = attempt->class_index == NONE || attempt->may_go_away;
+
+    return place_is_open(round, attempt->gang, &index->groups[group]) &&
+           (is_unknown || group_holds_empty(round, attempt->class_index, index,
+                                            group) >= attempt->needed) &&
+           attempt_may_hold(attempt, &index->groups[group]);
+}
+
 /* Try one cluster after the other; the best one stands. */
 static bool try_groups(struct near *near, const struct label_index *index)
 {
@@ -419,7 +438,7 @@ static bool try_groups(struct near *near, const struct label_index *index)
 
     for (uint32_t i = 0; i < index->group_count; i++) {
         const struct label_group *group = &index->groups[i];
-        if (!place_is_open(round, attempt->gang, group)) {
+        if (!is_candidate(attempt, index, i)) {
             continue;
         }
         if (try_group(near, group)) {

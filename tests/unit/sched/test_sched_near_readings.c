@@ -313,6 +313,7 @@ static void what_is_reserved_for_costs_little(void **state)
     assert_true(sched_job_admission(w->sched, group, &admission));
     /* All but ten cores of the first rack are free then. */
     assert_true(admission.start_ms == LONG_S * 1000 + 77 * NODES + 1);
+    print_message("%zu\n", w->sched->arena.byte_count);
     assert_true(w->sched->arena.byte_count < BYTES_MAX);
 }
 
@@ -344,6 +345,41 @@ static void growth_by_whole_nodes_costs_little(void **state)
                 (uint64_t)NODES * LOOKS_EACH_MAX);
 }
 
+/* A label may have as many values as there are nodes. */
+static void values_that_could_not_hold_a_gang_cost_little(void **state)
+{
+    enum { NODES = 600, BYTES_MAX = 4 << 20 };
+    struct world *w = *state;
+    struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 4, 4, .hops_max = 2}},
+        .sub_group_count = 1,
+    };
+    struct world_job member = {
+        .queue = "A", .gang = "fits", .uniformity = "host"};
+    char rack[] = "r000", name[] = "n000";
+
+    for (int i = 0; i < NODES; i++) {
+        struct label labels[] = {{STR("host"), str_of(name)},
+                                 {STR("rack"), str_of(rack)}};
+        struct world_node node = {name, .labels = labels, .label_count = 2};
+        for (int k = 1; k < 4; k++) {
+            static const int places[] = {0, 100, 10, 1};
+            name[k] = (char)('0' + i / places[k] % 10);
+            rack[k] = (char)('0' + i / 4 / places[k] % 10);
+        }
+        node.cores = i == NODES / 2 ? 4 : 3;
+        (void)world_node(w, &node);
+    }
+    uint32_t fits = world_submit_group(w, &member, &terms);
+    terms.sub_groups[0].min_count = terms.sub_groups[0].max_count = 5;
+    member.gang = "waits";
+    (void)world_submit_group(w, &member, &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->leased_count, 4);
+    assert_string_equal(world_node_of(w, fits), "n300");
+    assert_true(w->sched->arena.byte_count < BYTES_MAX);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -361,6 +397,7 @@ int main(void)
         SCENARIO(what_runs_further_apart_is_reserved_for),
         SCENARIO(what_is_reserved_for_costs_little),
         SCENARIO(growth_by_whole_nodes_costs_little),
+        SCENARIO(values_that_could_not_hold_a_gang_cost_little),
     };
 
     return RUN_TESTS(tests);
