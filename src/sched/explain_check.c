@@ -37,12 +37,12 @@ static bool is_held(const struct question *question, uint32_t index)
                                         index);
 }
 
-enum sched_exclusion explain_exclusion(const struct question *question,
-                                       uint32_t index)
+/* As far as it is no matter how much the job asks for. */
+static enum sched_exclusion exclusion_of_any(const struct question *question,
+                                             uint32_t index)
 {
     const struct sched *sched = question->sched;
     const struct node *node = &sched->nodes.items[index];
-    const struct resource_vec *request = &question->class->request;
 
     if (!explain_is_in_pools(question, node->pool)) {
         return SCHED_EXCLUDED_POOL;
@@ -72,8 +72,21 @@ enum sched_exclusion explain_exclusion(const struct question *question,
                     question->uniformity)) {
         return SCHED_EXCLUDED_UNIFORMITY;
     }
-    if (question->is_growth && !explain_is_in_reach(question, index)) {
-        return SCHED_EXCLUDED_FAR;
+    return question->is_growth && !explain_is_in_reach(question, index)
+               ? SCHED_EXCLUDED_FAR
+               : SCHED_EXCLUSIONS;
+}
+
+enum sched_exclusion explain_exclusion(const struct question *question,
+                                       uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *request = &question->class->request;
+    enum sched_exclusion why = exclusion_of_any(question, index);
+
+    if (why != SCHED_EXCLUSIONS) {
+        return why;
     }
     if (question->class->is_impossible ||
         !amounts_fit(request, &node->capacity) ||

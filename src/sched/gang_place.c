@@ -397,6 +397,66 @@ static uint32_t only_class(const struct sched *sched, const struct gang *gang)
     return first;
 }
 
+/* Whether limits let less of the gang start than all that waits. */
+static bool is_limited(const struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+    const struct sched *sched = round->sched;
+    const struct gang *gang = attempt->gang;
+    uint32_t class_index = class_of_job(sched, seq_last(&gang->waiting));
+
+    return attempt->needed < attempt->wanted &&
+           (!lane_is_within(round, attempt->lane, class_index,
+                            &gang->waiting_sum) ||
+            floating_short(sched, round->p, &round->used, &gang->waiting_sum) >=
+                0);
+}
+
+/* At home, away, and with victims. */
+static bool try_all(struct attempt *attempt)
+{
+    struct round *round = attempt->round;
+
+    if (try_gang(attempt)) {
+        return true;
+    }
+    if (may_go_away(round, attempt->gang)) {
+        attempt->only = NULL;
+        attempt->may_go_away = true;
+        if (try_gang(attempt)) {
+            return true;
+        }
+    }
+    return round->kind == ROUND_BALANCE && !round->is_filling &&
+           try_preempting(attempt);
+}
+
+/* What was placed stands. */
+static void settle(const struct attempt *attempt, struct gang *gang)
+{
+    struct round *round = attempt->round;
+    const struct sched *sched = round->sched;
+    struct lane *lane = attempt->lane;
+
+    truce_mark(round, attempt->decision_mark);
+    gang_started(round, lane, attempt->placed_count, &attempt->placed_sum);
+    for (size_t i = attempt->decision_mark;
+         lane->is_stepwise && i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE) {
+            order_leased(round, decision->job);
+        }
+    }
+    evict_return_gang(round, gang);
+    lane_refresh_evicted(round, lane);
+    gang->planned = sched->plan_count;
+    if (gang->subs) {
+        gang->subs->joined_plan = sched->plan_count;
+        victim_memo_note_gang(round, (uint32_t)(gang - sched->gangs.items));
+    }
+    round->group++;
+}
+
 enum gang_outcome gang_place(struct round *round, struct lane *lane,
                              uint32_t index)
 {
@@ -414,25 +474,11 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         .work_end = sweep_gang_end(round, gang),
     };
 
-    uint32_t class_index = class_of_job(sched, seq_last(&gang->waiting));
-    attempt.is_limited =
-        attempt.needed < attempt.wanted &&
-        (!lane_is_within(round, lane, class_index, &gang->waiting_sum) ||
-         floating_short(sched, round->p, &round->used, &gang->waiting_sum) >=
-             0);
+    attempt.is_limited = is_limited(&attempt);
     if (gang->planned == sched->plan_count) {
         return GANG_WAITS; /* the plan took some of it, or started some */
     }
-    bool is_done = try_gang(&attempt);
-    if (!is_done && may_go_away(round, gang)) {
-        attempt.only = NULL;
-        attempt.may_go_away = true;
-        is_done = try_gang(&attempt);
-    }
-    if (!is_done && round->kind == ROUND_BALANCE && !round->is_filling) {
-        is_done = try_preempting(&attempt);
-    }
-    if (!is_done) {
+    if (!try_all(&attempt)) {
         return attempt.is_over && sweep_gang_is_cut(round, gang) ? GANG_CUT
                                                                  : GANG_WAITS;
     }
@@ -443,22 +489,6 @@ enum gang_outcome gang_place(struct round *round, struct lane *lane,
         attempt_back(round, mark);
         return GANG_CUT;
     }
-    truce_mark(round, mark.decisions);
-    gang_started(round, lane, attempt.placed_count, &attempt.placed_sum);
-    for (size_t i = mark.decisions;
-         lane->is_stepwise && i < sched->decisions.count; i++) {
-        const struct sched_decision *decision = &sched->decisions.items[i];
-        if (decision->action == SCHED_LEASE) {
-            order_leased(round, decision->job);
-        }
-    }
-    evict_return_gang(round, gang);
-    lane_refresh_evicted(round, lane);
-    gang->planned = sched->plan_count;
-    if (gang->subs) {
-        gang->subs->joined_plan = sched->plan_count;
-        victim_memo_note_gang(round, (uint32_t)(gang - sched->gangs.items));
-    }
-    round->group++;
+    settle(&attempt, gang);
     return GANG_PLACED;
 }

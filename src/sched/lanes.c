@@ -102,6 +102,20 @@ struct cost lane_new_cost(const struct round *round, const struct lane *lane,
     return lane->flow ? share_above_floor(lane, cost) : cost;
 }
 
+/* What is first in a list is the lane's next new work. */
+static void put_new(struct round *round, struct lane *lane,
+                    const struct list *list, const struct resource_vec *request)
+{
+    lane->request = request;
+    lane->level[STREAM_NEW] = list->level;
+    lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
+    if (lane->flow) {
+        share_note(round, lane);
+    }
+    heap_put(round, lane, STREAM_NEW);
+    lane_chain(round, lane, list->class_index);
+}
+
 /* Find the lane's next new work and put its stream in order. */
 void lane_refresh_new(struct round *round, struct lane *lane)
 {
@@ -141,14 +155,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
                 row = 0;
             }
         } else {
-            lane->request = request;
-            lane->level[STREAM_NEW] = list->level;
-            lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
-            if (lane->flow) {
-                share_note(round, lane);
-            }
-            heap_put(round, lane, STREAM_NEW);
-            lane_chain(round, lane, list->class_index);
+            put_new(round, lane, list, request);
             return;
         }
     }
