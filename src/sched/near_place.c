@@ -8,6 +8,9 @@
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 
+/* Ways of a sub-group that a label does not allow, and that are passed over. */
+enum { SKIPS_MAX = 1024 };
+
 /* A node that takes some members. */
 struct taker {
     uint64_t key;
@@ -259,6 +262,22 @@ static void undo(struct near *near, const struct near_state *state,
     }
 }
 
+/* Whether so many members have room on those nodes of a pick that a label
+ * allows; what it does not is no way to be tried. */
+static bool is_allowed_for(const struct near *near,
+                           const struct domain_room *room,
+                           const struct near_pick *pick, uint32_t needed)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = pick->first;
+         near->allowed && count < needed && i < pick->first + pick->nodes;
+         i++) {
+        count += near->allowed[room->topology->nodes[i]] ? room->counts[i] : 0;
+    }
+    return !near->allowed || count >= needed;
+}
+
 bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
 {
     struct attempt *attempt = near->attempt;
@@ -267,6 +286,7 @@ bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
     const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
     uint32_t first = seq_get(asked, (struct seq_cursor){0});
     bool alike = near_is_alike(round->sched, asked);
+    uint32_t skip_count = 0;
     struct near_pick pick = NEAR_NO_PICK;
     struct near_query query = {
         .room = room_for(near, first),
@@ -278,7 +298,13 @@ bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
     };
 
     near_anchor_of(round, attempt->gang, sub_group, &query.anchor);
-    while (near->try_count < near->tries_max && near_next(&query, &pick)) {
+    while (near->try_count < near->tries_max && skip_count < SKIPS_MAX &&
+           near_next(&query, &pick)) {
+        if (!is_allowed_for(near, query.room, &pick,
+                            alike ? asked->count : 1)) {
+            skip_count++;
+            continue;
+        }
         struct near_state state = near_state_of(near);
         near->try_count++;
         bool is_put = put_at(near, sub_group, alike, query.room, &pick);

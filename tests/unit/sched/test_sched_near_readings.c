@@ -380,6 +380,39 @@ static void values_that_could_not_hold_a_gang_cost_little(void **state)
     assert_true(w->sched->arena.byte_count < BYTES_MAX);
 }
 
+/* Only so many ways are tried, of those that the label allows. */
+static void a_value_far_down_is_found(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 4, 4, .hops_max = 2}},
+        .sub_group_count = 1,
+    };
+    char rack[] = "r0", name[] = "n0";
+
+    for (int i = 0; i < 32; i++) {
+        struct label labels[] = {{STR("host"), str_of(name)},
+                                 {STR("rack"), str_of(rack)}};
+        struct world_node node = {name, .labels = labels, .label_count = 2};
+        name[1] = (char)('0' + i);
+        rack[1] = (char)('0' + i / 4);
+        node.cores = i == 16 ? 4 : 3;
+        run_low(w, world_node(w, &node), 1);
+    }
+    uint32_t group = world_submit_group(w,
+                                        &(struct world_job){
+                                            .queue = "A",
+                                            .gang = "g",
+                                            .uniformity = "host",
+                                            .priority_class = "high",
+                                        },
+                                        &terms);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->leased_count, 4);
+    assert_int_equal(w->preempted_count, 1);
+    assert_string_equal(world_node_of(w, group), "n@");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -398,6 +431,7 @@ int main(void)
         SCENARIO(what_is_reserved_for_costs_little),
         SCENARIO(growth_by_whole_nodes_costs_little),
         SCENARIO(values_that_could_not_hold_a_gang_cost_little),
+        SCENARIO(a_value_far_down_is_found),
     };
 
     return RUN_TESTS(tests);
