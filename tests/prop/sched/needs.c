@@ -14,26 +14,7 @@ const struct tally *scene_tally(void)
 
 void scene_act(struct trial *trial)
 {
-    struct instance *instance = &trial->instance;
-    struct sched *sched = trial->built.sched;
-
-    for (uint32_t i = 0; i < trial->plan.decision_count; i++) {
-        struct sched_decision decision = trial->plan.decisions[i];
-        int job = (int)decision.job;
-        if (decision.action == SCHED_PREEMPT && instance->jobs[job].has_terms) {
-            instance_requeue(instance, job, trial->now);
-            sched_job_requeue(sched, decision.job, SCHED_NONE);
-        } else {
-            instance_apply(instance, &decision,
-                           built_node(&trial->built, decision.node),
-                           trial->now);
-            built_apply(&trial->built, &decision, trial->now);
-        }
-        if (decision.is_scaling) {
-            instance_scale(instance, job, trial->now);
-            sched_gang_scaled(sched, decision.job, trial->now);
-        }
-    }
+    trial_act_on(&trial->instance, &trial->built, &trial->plan, trial->now);
 }
 
 void scene_settle(struct scene *scene)

@@ -1,30 +1,8 @@
 #include "rounds.h"
 
 #include "sched/state.h"
+#include "trial.h"
 #include "verdict.h"
-
-/* Let the decisions of a plan happen.  Pods of gangs with terms wait again
- * when they lose their places. */
-static void act(struct instance *instance, struct built *built,
-                const struct sched_plan *plan, int now)
-{
-    for (uint32_t i = 0; i < plan->decision_count; i++) {
-        struct sched_decision decision = plan->decisions[i];
-        int job = (int)decision.job;
-        if (decision.action == SCHED_PREEMPT && instance->jobs[job].has_terms) {
-            instance_requeue(instance, job, now);
-            sched_job_requeue(built->sched, decision.job, SCHED_NONE);
-        } else {
-            instance_apply(instance, &decision,
-                           built_node(built, decision.node), now);
-            built_apply(built, &decision, now);
-        }
-        if (decision.is_scaling) {
-            instance_scale(instance, job, now);
-            sched_gang_scaled(built->sched, decision.job, now);
-        }
-    }
-}
 
 /* What becomes of a job that runs. */
 static void pass_job(struct tape *tape, struct instance *instance,
@@ -74,7 +52,7 @@ bool rounds_agree(struct tape *tape, const struct instance *start)
         /* The oracle knows too that flows fell. */
         built.sched->version += instance.half_ms > 0;
         holds = verdict_is_same(tape, &instance, &built, kind, now, &plan);
-        act(&instance, &built, &plan, now);
+        trial_act_on(&instance, &built, &plan, now);
         now += (int)draw(tape, 0, 400);
         sched_set_time(built.sched, now);
         for (int j = 0; rounds > 1 && j < instance.job_count; j++) {

@@ -7,6 +7,27 @@ int trial_level(const struct trial *trial, uint32_t job)
     return CLASSES[trial->instance.jobs[job].priority_class].priority;
 }
 
+void trial_act_on(struct instance *instance, struct built *built,
+                  const struct sched_plan *plan, int now)
+{
+    for (uint32_t i = 0; i < plan->decision_count; i++) {
+        struct sched_decision decision = plan->decisions[i];
+        int job = (int)decision.job;
+        if (decision.action == SCHED_PREEMPT && instance->jobs[job].has_terms) {
+            instance_requeue(instance, job, now);
+            sched_job_requeue(built->sched, decision.job, SCHED_NONE);
+        } else {
+            instance_apply(instance, &decision,
+                           built_node(built, decision.node), now);
+            built_apply(built, &decision, now);
+        }
+        if (decision.is_scaling) {
+            instance_scale(instance, job, now);
+            sched_gang_scaled(built->sched, decision.job, now);
+        }
+    }
+}
+
 void trial_act(struct trial *trial)
 {
     for (uint32_t i = 0; i < trial->plan.decision_count; i++) {

@@ -32,7 +32,11 @@ int trial_check_all(const struct property *properties, size_t count,
 void trial_plan(struct trial *trial, enum round_kind kind);
 /* Let all decisions of the plan happen. */
 void trial_act(struct trial *trial);
-/* Likewise, and all that were preempted ask again at once. */
+/* Let a plan happen to an instance and its planner.  Pods of gangs with terms
+ * wait again when they lose their places. */
+void trial_act_on(struct instance *instance, struct built *built,
+                  const struct sched_plan *plan, int now);
+/* Like trial_act(), and all that were preempted ask again at once. */
 void trial_act_again(struct trial *trial);
 /* Make the planner forget that it had nothing left to do. */
 void trial_force(struct trial *trial);
