@@ -85,8 +85,8 @@ static void submit_reads_a_group_as_the_guide_writes_it(void **state)
               "queue: q\njobs:\n- podGroup: {subGroups: [{maxHops: -1}]}\n",
               "submit", "-"),
           CLI_INVALID, "",
-          "berthctl: jobs[0].podGroup.subGroups[0].maxHops: is out of "
-          "range\n");
+          "berthctl: jobs[0].podGroup.subGroups[0].maxHops: must be a whole "
+          "number from 0 to 4294967295\n");
 }
 
 static void submit_says_what_a_file_lacks(void **state)
