@@ -175,7 +175,7 @@ static bool has_urgency(const struct sched *sched)
 
 /* Whether what queues have says that their work would be preempted for the
  * claim: they are over their share, and further than the claim would be. */
-static void mark_queues(struct reserving *r)
+static void mark_queues(struct reserving *r, bool is_by_share)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
@@ -190,7 +190,7 @@ static void mark_queues(struct reserving *r)
 
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
-    if (sched->policy->is_fair_share_preemption_off ||
+    if (!is_by_share || sched->policy->is_fair_share_preemption_off ||
         sched->is_preemption_off || truce_binds(round, r->claim->job)) {
         return;
     }
@@ -201,6 +201,7 @@ static void mark_queues(struct reserving *r)
         r->may_go[shares[i].queue] =
             share_is_over(sched, round->p, &shares[i]) &&
             cost_compare(&round->pool->base, &own, &theirs) < 0;
+        r->counts_on_shares |= r->may_go[shares[i].queue];
     }
 }
 
@@ -518,6 +519,25 @@ static void count_work(struct round *round, bool is_made)
     }
 }
 
+/* Reserve, counting on lifetimes of what is over its share, or not. */
+static bool reserve_with(struct reserving *r, bool is_by_share)
+{
+    const struct claim *claim = r->claim;
+
+    *r->reservation = (struct reservation){
+        .job = claim->job,
+        .serial = claim->serial,
+        .level = claim->level,
+        .start_ms = SCHED_START_UNKNOWN,
+    };
+    mark_queues(r, is_by_share);
+    chain_planned(r);
+    bool is_made = claim->is_gang ? reserve_for_gang(r) : reserve_for_job(r);
+    VEC_FREE(&r->releases);
+    count_work(r->round, is_made);
+    return is_made;
+}
+
 bool reserve_make(struct round *round, const struct claim *claim,
                   struct reservation *ret_reservation)
 {
@@ -527,17 +547,20 @@ bool reserve_make(struct round *round, const struct claim *claim,
         .reservation = ret_reservation,
         .holder = holder_of(round, claim),
     };
+    bool is_made = reserve_with(&r, true);
 
-    *ret_reservation = (struct reservation){
-        .job = claim->job,
-        .serial = claim->serial,
-        .level = claim->level,
-        .start_ms = SCHED_START_UNKNOWN,
-    };
-    mark_queues(&r);
-    chain_planned(&r);
-    bool is_made = claim->is_gang ? reserve_for_gang(&r) : reserve_for_job(&r);
-    VEC_FREE(&r.releases);
-    count_work(round, is_made);
+    /* It has no room now, though all might go that is over its share: too
+     * little of it was, or what was lies elsewhere.  A promise that rests on
+     * that would not be kept. */
+    if (is_made && r.counts_on_shares &&
+        ret_reservation->start_ms <= round->now_ms) {
+        r = (struct reserving){
+            .round = round,
+            .claim = claim,
+            .reservation = ret_reservation,
+            .holder = r.holder,
+        };
+        is_made = reserve_with(&r, false);
+    }
     return is_made;
 }

@@ -3,7 +3,9 @@
  * who may use them in the meantime (model.md 2.9).
  *
  * What runs is expected to be gone at its *release bound*: the end of its
- * deadline, or of its lifetime if it would be preempted for the gang then.
+ * deadline, or of its lifetime if it would be preempted for the gang then;
+ * not the latter, for fairness, where that would leave it room at once, for it
+ * has just found none.
  * The reservation is where the gang would go at the first time t* at which
  * the bounds that have passed leave it room; without such a time, where most
  * of its room is free or bounded.  It belongs to nodes and amounts, not to a

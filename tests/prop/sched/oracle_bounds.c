@@ -96,8 +96,9 @@ static bool would_go(const struct oracle *o, int job, int unit)
             amounts[k] += o->in->jobs[j].request[k];
         }
     }
-    return !o->in->is_fair_share_off && !o->in->is_preemption_off &&
-           o->is_over[queue] && !instance_has_truce(o->in, unit, o->now) &&
+    return !o->is_without_shares && !o->in->is_fair_share_off &&
+           !o->in->is_preemption_off && o->is_over[queue] &&
+           !instance_has_truce(o->in, unit, o->now) &&
            oracle_level(o, job) <= oracle_level(o, unit) &&
            oracle_compare(o, oracle_key(o, unit),
                           oracle_cost(o, queue, amounts)) < 0;

@@ -83,6 +83,7 @@ struct oracle {
     struct number flow[INSTANCE_QUEUES_MAX][2];
     int now;
     bool is_over[INSTANCE_QUEUES_MAX]; /* its share */
+    bool is_without_shares; /* no reservation counts on what that frees */
     /* What each has when the plan begins, by its weight. */
     struct fraction held[INSTANCE_QUEUES_MAX];
     bool is_hopeless[INSTANCE_JOBS_MAX]; /* no node has room for its like */

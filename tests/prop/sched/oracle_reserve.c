@@ -216,15 +216,11 @@ static int next_bound(const struct oracle *o, int unit, int after)
     return next;
 }
 
-bool oracle_reserve(struct oracle *o, int unit, int serial)
+/* At the first time at which it fits. */
+static bool reserve_first(struct oracle *o, int unit)
 {
     struct fitting fitting;
 
-    o->hold.serial = serial;
-    if (o->in->jobs[unit].has_terms && o->in->has_topology &&
-        !oracle_may_be_near(o, unit)) {
-        return false;
-    }
     for (int at = o->now;; at = next_bound(o, unit, at)) {
         if (fits_at(o, unit, at, &fitting)) {
             hold_places(o, unit, at, &fitting);
@@ -234,4 +230,23 @@ bool oracle_reserve(struct oracle *o, int unit, int serial)
             return false;
         }
     }
+}
+
+bool oracle_reserve(struct oracle *o, int unit, int serial)
+{
+    o->hold.serial = serial;
+    if (o->in->jobs[unit].has_terms && o->in->has_topology &&
+        !oracle_may_be_near(o, unit)) {
+        return false;
+    }
+    struct hold before = o->hold;
+    o->is_without_shares = false;
+    bool is_made = reserve_first(o, unit);
+    if (is_made && o->hold.start <= o->now) {
+        /* It has no room now: what is over its share was not enough. */
+        o->hold = before;
+        o->is_without_shares = true;
+        is_made = reserve_first(o, unit);
+    }
+    return is_made;
 }

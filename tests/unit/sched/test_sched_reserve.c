@@ -121,26 +121,45 @@ static void a_node_with_room_grows_when_a_lifetime_there_is_over(void **state)
     struct world *w = *state;
     uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
     uint32_t m = world_node(w, &(struct world_node){"m", .cores = 10});
-    struct world_job low = {.queue = "A", .priority_class = "low"};
-    struct world_job urgent = {
-        .queue = "H", .priority_class = "high", .cores = 4};
+    world_queue(w, "A", 1);
+    world_queue(w, "H", 1);
+    uint32_t on_n = reserve_submit(w, "A", 8, 50, 0);
+    uint32_t on_m = reserve_submit(w, "A", 7, 50, 0);
+    uint32_t aging = reserve_submit(w, "A", 3, 0, 100);
+    world_lease(w, on_n, n, 0);
+    world_lease(w, reserve_submit(w, "A", 2, 0, 0), n, 0);
+    world_lease(w, on_m, m, 0);
+    world_lease(w, aging, m, 0);
+    (void)sched_job_started(w->sched, on_n);
+    (void)sched_job_started(w->sched, on_m);
+    (void)sched_job_started(w->sched, aging);
+    reserve_submit(w, "H", 4, 0, 0);
+    world_round(w, ROUND_FAST, 1 * S);
+    assert_int_equal(reserved_node(w), m); /* 7 cores there then, 8 on n */
+    world_round(w, ROUND_FAST, 200 * S);
+    assert_int_equal(reserved_node(w), n); /* 10 on m now */
+}
+
+/* What is over its share does not make room where it must keep some of it:
+ * then no start is promised that rests on that. */
+static void promises_nothing_that_fairness_does_not_give(void **state)
+{
+    struct world *w = *state;
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t jobs[2];
 
     world_queue(w, "A", 1);
     world_queue(w, "H", 1);
-    low.cores = 8;
-    world_lease(w, world_submit(w, &low), n, 0);
-    world_lease(w, reserve_submit(w, "A", 2, 0, 0), n, 0);
-    low.cores = 7;
-    world_lease(w, world_submit(w, &low), m, 0);
-    uint32_t aging = reserve_submit(w, "A", 3, 0, 100);
-    world_lease(w, aging, m, 0);
-    (void)sched_job_started(w->sched, aging);
-    world_submit(w, &urgent);
-    world_round(w, ROUND_FAST, 1 * S);
-    assert_int_equal(reserved_node(w), m); /* 7 cores there, 8 on n */
-    world_submit(w, &urgent);
-    world_round(w, ROUND_FAST, 200 * S);
-    assert_int_equal(reserved_node(w), n); /* 10 on m now */
+    for (int i = 0; i < 2; i++) {
+        jobs[i] = reserve_submit(w, "A", 5, 300, 10);
+        world_lease(w, jobs[i], n, 0);
+        (void)sched_job_started(w->sched, jobs[i]);
+    }
+    uint32_t head = reserve_submit(w, "H", 8, 0, 0);
+    world_round(w, ROUND_BALANCE, 100 * S);
+    /* 8 of 10 for H are more than A's share leaves: neither goes. */
+    assert_true(reserve_runs(w, jobs[0]) && reserve_runs(w, jobs[1]));
+    assert_int_equal(reserve_promise(w, head), 300 * S);
 }
 
 static void bk_01_leases_in_the_order_of_admission(void **state)
@@ -251,6 +270,7 @@ int main(void)
         SCENARIO(bk_06_reserves_without_a_bound),
         SCENARIO(what_is_known_of_nodes_follows_their_runs),
         SCENARIO(a_node_with_room_grows_when_a_lifetime_there_is_over),
+        SCENARIO(promises_nothing_that_fairness_does_not_give),
         SCENARIO(bk_07_protects_only_the_first),
         SCENARIO(bk_08_only_lowers_what_it_promised),
         SCENARIO(admits_the_first_without_room_alone),
