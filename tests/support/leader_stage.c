@@ -252,7 +252,7 @@ static void pack_class(struct strbuf *key, const struct stage_job *job)
         {str_of(job->also ? job->also : ""), 1000},
     };
     char salt[16];
-    struct toleration toleration = {.key = STR("salt"), .value = str_of(salt)};
+    struct toleration toleration = {.key = STR("salt")};
     struct requirement requirement = {
         .lifetime_ms = LIFETIME_BY_CLASS,
         .priority_class = str_of(job->priority_class ? job->priority_class
