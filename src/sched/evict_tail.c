@@ -224,29 +224,15 @@ struct gathering {
     struct resource_vec all; /* of the lane, without what is gathered */
 };
 
-static struct ripe_key key_at(const struct gathering *g,
-                              const struct rest *rest)
-{
-    const struct sched *sched = g->round->sched;
-    const struct run *run = &sched->runs.items[seq_get(rest->runs, rest->at)];
-    const struct job *job = &sched->jobs.items[run->job];
-
-    return (struct ripe_key){
-        .leased_ms = run->leased_ms,
-        .submitted_ms = job->submitted_ms,
-        .priority = job->priority,
-        .job = run->job,
-        .level = run->level,
-    };
-}
-
 /* The account of which the last is the last of all. */
 static struct rest *last_of(struct gathering *g, struct ripe_key *ret_key)
 {
     struct rest *last = NULL;
 
     for (uint32_t i = 0; i < g->rest_count; i++) {
-        struct ripe_key key = key_at(g, &g->rests[i]);
+        const struct rest *rest = &g->rests[i];
+        struct ripe_key key =
+            ripe_key_of(g->round->sched, seq_get(rest->runs, rest->at));
         if (!last || ripe_goes_before(g->round->sched, ret_key, &key)) {
             last = &g->rests[i];
             *ret_key = key;

@@ -20,7 +20,7 @@ int64_t ripe_at_ms(const struct sched *sched, const struct run *run)
                : run->started_ms + lifetime_ms;
 }
 
-static struct ripe_key key_of(const struct sched *sched, uint32_t index)
+struct ripe_key ripe_key_of(const struct sched *sched, uint32_t index)
 {
     const struct run *run = &sched->runs.items[index];
     const struct job *job = &sched->jobs.items[run->job];
@@ -38,7 +38,8 @@ static struct ripe_key key_of(const struct sched *sched, uint32_t index)
 static bool run_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct sched *sched = context;
-    struct ripe_key first = key_of(sched, a), second = key_of(sched, b);
+    struct ripe_key first = ripe_key_of(sched, a);
+    struct ripe_key second = ripe_key_of(sched, b);
 
     return ripe_goes_before(sched, &first, &second);
 }
@@ -124,7 +125,7 @@ static void take(struct sched *sched, struct ripe *ripe, uint32_t index)
     }
 }
 
-static uint32_t is_member(const struct sched *sched, uint32_t run)
+static bool is_member(const struct sched *sched, uint32_t run)
 {
     return sched->jobs.items[sched->runs.items[run].job].gang != NONE;
 }

@@ -42,6 +42,8 @@ struct ripe_key {
 /* When a run may be preempted for fairness; INT64_MIN: at any time; INT64_MAX:
  * not known, or never. */
 int64_t ripe_at_ms(const struct sched *sched, const struct run *run);
+/* What a run is ordered by. */
+struct ripe_key ripe_key_of(const struct sched *sched, uint32_t run);
 /* Order in which a queue's running work wins its places back: as its jobs are
  * ordered, the longest running first among equals. */
 static inline bool ripe_goes_before(const struct sched *sched,
