@@ -173,9 +173,10 @@ static bool has_urgency(const struct sched *sched)
            !sched->is_preemption_off;
 }
 
-/* Whether what queues have says that their work would be preempted for the
- * claim: they are over their share, and further than the claim would be. */
-static void mark_queues(struct reserving *r, bool is_by_share)
+/* Note whether what queues have says that their work would be preempted for the
+ * claim: they are over their share, and further than the claim would be.  True
+ * where it says so of any. */
+static bool mark_queues(struct reserving *r, bool is_by_share)
 {
     struct round *round = r->round;
     const struct sched *sched = round->sched;
@@ -192,8 +193,9 @@ static void mark_queues(struct reserving *r, bool is_by_share)
                                   sizeof(*r->may_go));
     if (!is_by_share || sched->policy->is_fair_share_preemption_off ||
         sched->is_preemption_off || truce_binds(round, r->claim->job)) {
-        return;
+        return false;
     }
+    bool is_any = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct queue *queue = &sched->queues.items[shares[i].queue];
         struct cost theirs = cost_of(&round->pool->base, &shares[i].allocated,
@@ -201,8 +203,9 @@ static void mark_queues(struct reserving *r, bool is_by_share)
         r->may_go[shares[i].queue] =
             share_is_over(sched, round->p, &shares[i]) &&
             cost_compare(&round->pool->base, &own, &theirs) < 0;
-        r->counts_on_shares |= r->may_go[shares[i].queue];
+        is_any = is_any || r->may_go[shares[i].queue];
     }
+    return is_any;
 }
 
 /* When a job of a class that began at `start_ms` is gone; it may be held to
@@ -519,27 +522,11 @@ static void count_work(struct round *round, bool is_made)
     }
 }
 
-/* Reserve, counting on lifetimes of what is over its share, or not. */
-static bool reserve_with(struct reserving *r, bool is_by_share)
-{
-    const struct claim *claim = r->claim;
-
-    *r->reservation = (struct reservation){
-        .job = claim->job,
-        .serial = claim->serial,
-        .level = claim->level,
-        .start_ms = SCHED_START_UNKNOWN,
-    };
-    mark_queues(r, is_by_share);
-    chain_planned(r);
-    bool is_made = claim->is_gang ? reserve_for_gang(r) : reserve_for_job(r);
-    VEC_FREE(&r->releases);
-    count_work(r->round, is_made);
-    return is_made;
-}
-
-bool reserve_make(struct round *round, const struct claim *claim,
-                  struct reservation *ret_reservation)
+/* Reserve, counting on lifetimes of what is over its share, or not; whether any
+ * was counted on. */
+static bool reserve_with(struct round *round, const struct claim *claim,
+                         bool is_by_share, struct reservation *ret_reservation,
+                         bool *ret_counts_on_shares)
 {
     struct reserving r = {
         .round = round,
@@ -547,20 +534,35 @@ bool reserve_make(struct round *round, const struct claim *claim,
         .reservation = ret_reservation,
         .holder = holder_of(round, claim),
     };
-    bool is_made = reserve_with(&r, true);
+
+    *ret_reservation = (struct reservation){
+        .job = claim->job,
+        .serial = claim->serial,
+        .level = claim->level,
+        .start_ms = SCHED_START_UNKNOWN,
+    };
+    *ret_counts_on_shares = mark_queues(&r, is_by_share);
+    chain_planned(&r);
+    bool is_made = claim->is_gang ? reserve_for_gang(&r) : reserve_for_job(&r);
+    VEC_FREE(&r.releases);
+    count_work(round, is_made);
+    return is_made;
+}
+
+bool reserve_make(struct round *round, const struct claim *claim,
+                  struct reservation *ret_reservation)
+{
+    bool counts_on_shares;
+    bool is_made =
+        reserve_with(round, claim, true, ret_reservation, &counts_on_shares);
 
     /* It has no room now, though all might go that is over its share: too
      * little of it was, or what was lies elsewhere.  A promise that rests on
      * that would not be kept. */
-    if (is_made && r.counts_on_shares &&
+    if (is_made && counts_on_shares &&
         ret_reservation->start_ms <= round->now_ms) {
-        r = (struct reserving){
-            .round = round,
-            .claim = claim,
-            .reservation = ret_reservation,
-            .holder = r.holder,
-        };
-        is_made = reserve_with(&r, false);
+        is_made = reserve_with(round, claim, false, ret_reservation,
+                               &counts_on_shares);
     }
     return is_made;
 }

@@ -40,7 +40,6 @@ struct reserving {
     uint32_t *planned_next;  /* by entry */
     uint8_t *is_touched;     /* by node: what the journal has; or NULL */
     uint8_t *may_go;         /* by queue: a lifetime of its work is a bound */
-    bool counts_on_shares;   /* of some queue it is */
     struct ready_memory *memory; /* see reserve_recall() */
     /* Of what was gathered since they were set: whether a bound is overdue,
      * and the first bound that moves since its run has not started
