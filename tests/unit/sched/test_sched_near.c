@@ -479,7 +479,6 @@ static void room_is_made_where_protected_surplus_goes(void **state)
     assert_int_equal(count_on(w, g, 2, 'b'), 2);
 }
 
-/* Without levels only one node is near. */
 /* Pods on one node are no hops apart, whatever it is near to. */
 static void room_is_made_on_a_node_without_labels(void **state)
 {
@@ -506,6 +505,7 @@ static void room_is_made_on_a_node_without_labels(void **state)
     assert_string_equal(world_node_of(w, g + 1), "u");
 }
 
+/* Without levels only one node is near. */
 static void a_cap_in_a_pool_without_levels_asks_for_one_node(void **state)
 {
     struct world *w = *state;
