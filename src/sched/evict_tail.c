@@ -329,7 +329,7 @@ bool tail_add_lane(struct round *round, uint32_t index, struct tail *tail)
     uint32_t first = tail->count, count = 0;
     struct gathering g = {
         .round = round, .lane = lane, .bound = &tail->bound, .all = lane->all};
-    struct ripe_key key;
+    struct ripe_key key = {0};
     struct rest *last;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
