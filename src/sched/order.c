@@ -204,13 +204,14 @@ void order_fill(struct round *round, struct lane *lane)
     }
 }
 
-bool order_is_late(const struct round *round, const struct lane *lane)
+/* Whether a list is of an application that was chosen to start, but another
+ * starts: one that the plan took its only lease from. */
+static bool is_late(const struct round *round, const struct queue *queue,
+                    const struct head *head)
 {
-    const struct queue *queue = queue_of(round, lane);
-
     return queue->ordering == QUEUE_BY_STATEAWARE &&
            apps_of(round, queue)->starting_count > 0 &&
-           order_state(round, lane->heads[0].rank->app) == SCHED_APP_ACCEPTED;
+           order_state(round, head->rank->app) == SCHED_APP_ACCEPTED;
 }
 
 void order_settle(struct round *round, struct lane *lane)
@@ -228,6 +229,8 @@ void order_settle(struct round *round, struct lane *lane)
         if (is_full(queue, apps) &&
             order_state(round, rank->app) == SCHED_APP_ACCEPTED) {
             lane_drop_list(round, lane);
+        } else if (!lane->is_in_turn && is_late(round, queue, head)) {
+            lane_put_off(round, lane);
         } else if (head->rank != rank) {
             head->rank = rank;
             lane_sink_first(round, lane);

@@ -26,11 +26,9 @@ int order_compare(const struct round *round, const struct app_rank *a,
                   const struct app_rank *b);
 /* Gather the lists that a lane may draw from. */
 void order_fill(struct round *round, struct lane *lane);
-/* Whether the lane's first is of an application that was chosen to start, but
- * another starts: one that the plan took its only lease from.  Its lists are
- * put off until that has another. */
-bool order_is_late(const struct round *round, const struct lane *lane);
-/* Let in what may come now, and bring the first that may start to the top. */
+/* Let in what may come now, and bring the first that may start to the top.
+ * Lists of an application that was chosen to start, but no longer may as the
+ * plan took the only lease of another, are put off until that has one. */
 void order_settle(struct round *round, struct lane *lane);
 /* A job is leased by the plan. */
 void order_leased(struct round *round, uint32_t job);

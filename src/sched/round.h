@@ -67,6 +67,7 @@ struct lane {
     uint32_t looked_count;
     struct usage **usages;    /* by priority class; NULL: none yet */
     bool is_touched;          /* its work was preempted */
+    bool is_in_turn;          /* its first new work is being decided about */
     bool is_rescued;          /* see starving.h */
     struct lane_quota *quota; /* see quota.h; NULL: its queue has none */
     bool is_refused;          /* by its share: out for the round */

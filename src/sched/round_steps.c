@@ -205,10 +205,6 @@ static void step_head(struct round *round, struct lane *lane)
         lane->head_count = 0;
         return;
     }
-    if (lane->is_by_apps && order_is_late(round, lane)) {
-        lane_put_off(round, lane);
-        return;
-    }
     if (round_counts_starts(round) &&
         !round_may_start(round, lane, count, lane->request)) {
         return;
@@ -248,7 +244,9 @@ static void step_new(struct round *round, struct lane *lane)
     if (lane->quota) {
         quota_count_own(round, lane, item, is_gang, -1);
     }
+    lane->is_in_turn = true;
     step_head(round, lane);
+    lane->is_in_turn = false;
     if (lane->quota) {
         quota_count_own(round, lane, item, is_gang, 1);
     }

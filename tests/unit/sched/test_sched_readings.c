@@ -3,6 +3,10 @@
 #include "world_fixture.h"
 
 static const struct queue_record BY_STATE = {.ordering = QUEUE_BY_STATEAWARE};
+static const struct queue_record BY_STATE_ALONE = {
+    .ordering = QUEUE_BY_STATEAWARE,
+    .is_class_priority_ignored = true,
+};
 static const struct queue_record BY_FIFO_ALONE = {
     .ordering = QUEUE_BY_FIFO,
     .is_class_priority_ignored = true,
@@ -616,6 +620,65 @@ static void nobody_admitted_starts_beside_one_that_starts_anew(void **state)
     assert_string_equal(world_node_of(w, next), "");
 }
 
+/* Who waits for one that starts anew does not stand before it: its queue's turn
+ * is that of what may start now. */
+static void what_starts_later_holds_up_nobody(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q",
+        .priority_class = "high",
+        .application = "a",
+        .selector_key = "pool",
+        .selector_value = "y",
+    };
+
+    world_queue_by(w, "Q", &BY_STATE_ALONE);
+    world_queue(w, "R", 1);
+    uint32_t x = world_node(w, &(struct world_node){.name = "x",
+                                                    .cores = 2,
+                                                    .label_key = "pool",
+                                                    .label_value = "x"});
+    uint32_t y = world_node(w, &(struct world_node){.name = "y",
+                                                    .cores = 4,
+                                                    .label_key = "pool",
+                                                    .label_value = "y"});
+    uint32_t driver = world_submit(w, &(struct world_job){
+                                          .queue = "Q",
+                                          .cores = 2,
+                                          .priority_class = "low",
+                                          .application = "a",
+                                      });
+    world_lease(w, driver, x, 1);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
+    world_lease(w, other, y, 1);
+    uint32_t second = world_submit(w, &job); /* then "b" is chosen ... */
+    uint32_t taker = world_submit(w, &(struct world_job){
+                                         .queue = "R", /* ... too early */
+                                         .cores = 2,
+                                         .priority_class = "high",
+                                         .selector_key = "pool",
+                                         .selector_value = "x",
+                                     });
+    job.application = "b";
+    job.priority_class = "low";
+    uint32_t later = world_submit(w, &job);
+    job.application = "a";
+    job.priority_class = "mid";
+    job.priority = 1;
+    uint32_t third = world_submit(w, &job);
+    job.queue = "R"; /* which has more by now */
+    uint32_t rival = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 10);
+    assert_true(w->is_gone[driver]);
+    assert_string_equal(world_node_of(w, second), "y");
+    assert_string_equal(world_node_of(w, taker), "x");
+    assert_string_equal(world_node_of(w, third), "y");
+    assert_string_equal(world_node_of(w, rival), "");
+    assert_string_equal(world_node_of(w, later), "");
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -638,6 +701,7 @@ int main(void)
         CASE(the_shortest_gang_passes_first),
         CASE(a_limit_on_starts_stops_smaller_work_of_others),
         CASE(the_next_starts_after_one_that_starts_anew),
+        CASE(what_starts_later_holds_up_nobody),
         CASE(nobody_admitted_starts_beside_one_that_starts_anew),
     };
 
