@@ -74,6 +74,22 @@ static uint64_t base_work(const struct sched *sched)
     return items * NEED_ITEM_WORK;
 }
 
+const struct list *trial_list(const struct trials *trials)
+{
+    const struct sched *sched = trials->sched;
+
+    return &sched->lists.items[sched->jobs.items[trials->job].list];
+}
+
+struct resource_vec trial_asked(const struct trials *trials)
+{
+    const struct sched *sched = trials->sched;
+
+    return trials->gang == NONE || trials->sub_group != NONE
+               ? sched->classes.items[trial_list(trials)->class_index].request
+               : gang_least(sched, trials->gang);
+}
+
 bool trial_may(const struct trials *trials)
 {
     uint64_t base = base_work(trials->sched);

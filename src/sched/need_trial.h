@@ -48,6 +48,12 @@ struct lever {
     int64_t base;             /* BUDGET, SHARE: what it is now */
 };
 
+/* Where the job waits. */
+const struct list *trial_list(const struct trials *trials);
+/* What must be had at once: of the job, of its gang, or of the next pod that
+ * the gang grows by. */
+struct resource_vec trial_asked(const struct trials *trials);
+
 /* Whether another trial may be made. */
 bool trial_may(const struct trials *trials);
 /* Whether the next round starts the job, or others of its gang. */
