@@ -1,9 +1,11 @@
-#include "sched/near_force.h"
+/* A gang whose sub-groups are to be near together, where others must make
+ * way. */
 
 #include <stdlib.h>
 
 #include "sched/gang_price.h"
 #include "sched/group_room.h"
+#include "sched/near_private.h"
 #include "sched/sub_groups.h"
 #include "sched/whole_node.h"
 

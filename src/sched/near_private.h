@@ -1,7 +1,12 @@
 /*
- * near_force - a gang in the making whose sub-groups are to be near together:
- * what placing it in free space (near_place.c) and where others must make way
- * (near_force.c) share.  near_place.h says what both do.
+ * near_private - a gang in the making whose sub-groups are to be near
+ * together; for near_*.c only.  near_place.h says what is done.
+ *
+ *     near_place.c  the whole gang, in one group of nodes after the other
+ *     near_free.c   a sub-group in free space
+ *     near_force.c  likewise where others must make way
+ *     near_find.c   one more member
+ *     near_caps.c   what caps say of all these
  *
  * Private to src/sched; lives as long as the try.
  */
@@ -52,6 +57,9 @@ struct label_group near_group_of(const struct near *near, uint32_t first,
 /* Members one by one, each where it is best in a group (NULL: the pool). */
 bool near_place_members(struct near *near, const struct seq *asked,
                         const struct label_group *group);
+/* The places of a cluster's nodes in topology.nodes. */
+void near_cluster(const struct sched *sched, const struct topology *topology,
+                  uint32_t executor, uint32_t *ret_first, uint32_t *ret_end);
 /* Place the sub-group at `index` in free space, and then the rest; picks are
  * tried until one does. */
 bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest);
