@@ -12,6 +12,9 @@ enum { REFUSAL_TEXT_BYTES_MAX = 2048 };
 
 struct refusal {
     char text[REFUSAL_TEXT_BYTES_MAX];
+    /* Which of the request's items was refused, from 1; 0: not one of them.
+     * refusal_set() leaves it as it is. */
+    uint32_t item_number;
 };
 
 /* Format into `refusal` (longer texts are cut, never inside a character) and

@@ -471,6 +471,7 @@ static int build_items(struct builder *builder)
     items = builder->command->submit.items;
     for (size_t i = 0; i < request->n_job_request_items && rc == 0; i++) {
         rc = build_any(builder, request->job_request_items[i], &at, items);
+        builder->refusal->item_number = rc < 0 ? (uint32_t)i + 1 : 0;
     }
     return rc;
 }

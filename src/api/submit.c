@@ -1,4 +1,6 @@
 /* Submit.SubmitJobs (armada-api.md 3.1). */
+#include <stdio.h>
+
 #include "api/handlers.h"
 #include "api/state.h"
 #include "api/submission.h"
@@ -62,11 +64,25 @@ static void refuse_bytes(struct api_call *call, int rc, const struct err *err)
         "cannot decode request: %s", err->text);
 }
 
+/* Armada's message is the rule's text and nothing else (armada-api.md 3.1), so
+ * which item it was stands beside it. */
+static void refuse(struct api_call *call, const struct refusal *refusal)
+{
+    char field[RPC_FIELD_BYTES_MAX];
+
+    if (refusal->item_number > 0) {
+        snprintf(field, sizeof(field), "job_request_items[%u]",
+                 refusal->item_number - 1);
+        rpc_call_set_field(call->rpc, field);
+    }
+    api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal->text);
+}
+
 void handle_submit_jobs(struct api_call *call, struct str request)
 {
     const struct api_ports *ports = &call->api->ports;
     Berth__Submission__Request *message;
-    struct refusal refusal;
+    struct refusal refusal = {.item_number = 0};
     struct err err;
     struct submission_context context = {
         .rules = &call->api->config->submit,
@@ -87,7 +103,7 @@ void handle_submit_jobs(struct api_call *call, struct str request)
     struct command *command = command_create(COMMAND_SUBMIT);
     if (submission_build(message, &context, command, &refusal) < 0) {
         command_destroy(command);
-        api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal.text);
+        refuse(call, &refusal);
         return;
     }
     if (command->submit.item_count == 0) {

@@ -143,6 +143,7 @@ static int check_gangs(const Berth__Submission__Request *request,
 
     for (size_t i = 0; i < request->n_job_request_items && rc == 0; i++) {
         rc = check_member(&book, request->job_request_items[i], rules, refusal);
+        refusal->item_number = rc < 0 ? (uint32_t)i + 1 : 0;
     }
     intern_destroy(book.ids);
     VEC_FREE(&book.firsts);

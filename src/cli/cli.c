@@ -175,8 +175,10 @@ enum cli_exit cli_fail_call(const struct cli *cli,
                         "that there are)",
                         status->message);
     }
-    enum cli_exit rc = cli_fail(cli, cli_exit_of(status->code), "%s: %s",
-                                rpc_code_name(status->code), status->message);
+    enum cli_exit rc =
+        cli_fail(cli, cli_exit_of(status->code), "%s: %s%s%s",
+                 rpc_code_name(status->code), cli->about ? cli->about : "",
+                 cli->about ? ": " : "", status->message);
     put_advice(cli, status);
     return rc;
 }

@@ -2,6 +2,7 @@
  * submit: a file of jobs, or a Kubernetes Job, 200 to a request; or
  * TrainingJobs.
  */
+#include <stdio.h>
 #include <time.h>
 
 #include "armada/services.pb-c.h"
@@ -23,8 +24,12 @@ enum {
 struct submission {
     char *queue, *job_set;
     Api__JobSubmitRequestItem **items;
+    /* Of each, the client id that the file gives it; or NULL. */
+    const char **names;
     size_t item_count;
     size_t accepted_count;
+    /* All are the pods of this Kubernetes Job; NULL: they are a file's. */
+    const char *job_name;
 };
 
 /* An empty client id becomes a fresh one, so that a request that is sent
@@ -102,10 +107,19 @@ static enum cli_exit read_job(struct cli *cli, const json_t *json, size_t index,
         return cli_fail(cli, CLI_INVALID, "jobs[%zu]: %s", index, err.text);
     }
     *ret_item = (Api__JobSubmitRequestItem *)(void *)message;
-    if (!*(*ret_item)->client_id) {
-        (*ret_item)->client_id = fresh_client_id(cli);
-    }
     return CLI_OK;
+}
+
+static void take_client_id(struct cli *cli, struct submission *submission,
+                           size_t index)
+{
+    Api__JobSubmitRequestItem *item = submission->items[index];
+
+    if (*item->client_id) {
+        submission->names[index] = item->client_id;
+    } else {
+        item->client_id = fresh_client_id(cli);
+    }
 }
 
 /* What the option of that name says, else the file's member. */
@@ -140,6 +154,8 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
         .job_set = text_of(cli, json, "job-set", "jobSetId"),
         .items =
             arena_alloc_array(&cli->arena, count, sizeof(*submission.items)),
+        .names =
+            arena_alloc_array(&cli->arena, count, sizeof(*submission.names)),
         .item_count = count,
     };
     if (!*submission.queue) {
@@ -152,6 +168,7 @@ static enum cli_exit read_submission(struct cli *cli, const json_t *json,
         if (rc != CLI_OK) {
             return rc;
         }
+        take_client_id(cli, &submission, i);
         if (i < REMARK_JOBS_MAX && remark_count < REMARKS_MAX) {
             remark_count += remark_unknown(cli, json_array_get(jobs, i), i);
         }
@@ -195,11 +212,32 @@ static bool is_passing(const struct rpc_status *status)
            strstr(status->message, "try again");
 }
 
+/* Which of the jobs the server refused, as its file knows it; NULL: it does
+ * not say.  `from` is where the request begins. */
+static const char *refused_job(struct cli *cli,
+                               const struct submission *submission, size_t from,
+                               const struct rpc_status *status)
+{
+    unsigned offset;
+
+    if (sscanf(status->field, "job_request_items[%u]", &offset) != 1 ||
+        offset >= submission->item_count - from) {
+        return NULL;
+    }
+    size_t index = from + offset;
+    const char *name = submission->names[index];
+    if (submission->job_name) {
+        return cli_format(cli, "Job %s", submission->job_name);
+    }
+    return name ? cli_format(cli, "jobs[%zu] (clientId %s)", index, name)
+                : cli_format(cli, "jobs[%zu]", index);
+}
+
 /* Send one request, again while the server says that it is full.  Client ids
  * make it safe to repeat. */
-static enum cli_exit send_request(struct cli *cli,
-                                  const Api__JobSubmitRequest *request,
-                                  ProtobufCMessage **ret_reply)
+static enum cli_exit
+send_request(struct cli *cli, const struct submission *submission, size_t from,
+             const Api__JobSubmitRequest *request, ProtobufCMessage **ret_reply)
 {
     auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
     struct timespec pause = {.tv_nsec = RETRY_MS * NS_PER_MS};
@@ -217,7 +255,10 @@ static enum cli_exit send_request(struct cli *cli,
     if (rc != CLI_OK || status->code == RPC_OK) {
         return rc;
     }
-    return cli_fail_call(cli, status);
+    cli->about = refused_job(cli, submission, from, status);
+    rc = cli_fail_call(cli, status);
+    cli->about = NULL;
+    return rc;
 }
 
 static enum cli_exit send_some(struct cli *cli, struct submission *submission,
@@ -230,7 +271,7 @@ static enum cli_exit send_some(struct cli *cli, struct submission *submission,
     request.job_set_id = submission->job_set;
     request.job_request_items = submission->items + from;
     request.n_job_request_items = count;
-    enum cli_exit rc = send_request(cli, &request, &reply);
+    enum cli_exit rc = send_request(cli, submission, from, &request, &reply);
     if (rc != CLI_OK) {
         return rc;
     }
@@ -282,6 +323,9 @@ enum cli_exit cmd_submit(struct cli *cli)
     }
     if (rc != CLI_OK || cli_has(cli, "dry-run")) {
         return rc;
+    }
+    if (file) {
+        submission.job_name = kubernetes_job_name(json);
     }
     return send_all(cli, &submission);
 }

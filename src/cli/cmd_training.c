@@ -29,8 +29,11 @@ static enum cli_exit check_job(struct cli *cli, struct str resource,
     return CLI_OK;
 }
 
-static enum cli_exit submit_job(struct cli *cli, struct str resource)
+static enum cli_exit submit_job(struct cli *cli, const json_t *document,
+                                struct str resource, size_t index)
 {
+    const char *name = json_string_value(
+        json_object_get(json_object_get(document, "metadata"), "name"));
     Berth__Api__SubmitTrainingJobRequest request =
         BERTH__API__SUBMIT_TRAINING_JOB_REQUEST__INIT;
     ProtobufCMessage *reply;
@@ -39,9 +42,12 @@ static enum cli_exit submit_job(struct cli *cli, struct str resource)
     request.job_set = cli_format(cli, "%s", cli_text(cli, "job-set", ""));
     request.resource.len = resource.byte_count;
     request.resource.data = (uint8_t *)arena_strdup(&cli->arena, resource);
+    cli->about = cli_format(cli, "document %zu, TrainingJob %s", index + 1,
+                            name ? name : "without a name");
     enum cli_exit rc =
         cli_call(cli, "/berth.api.Berth/SubmitTrainingJob", &request.base,
                  &berth__api__submit_training_job_response__descriptor, &reply);
+    cli->about = NULL;
     if (rc != CLI_OK) {
         return rc;
     }
@@ -78,8 +84,9 @@ static enum cli_exit submit_documents(struct cli *cli, json_t *documents,
                             i + 1);
         }
         training_job_write(&job, &text);
-        enum cli_exit rc = is_check ? check_job(cli, strbuf_str(&text), i)
-                                    : submit_job(cli, strbuf_str(&text));
+        enum cli_exit rc =
+            is_check ? check_job(cli, strbuf_str(&text), i)
+                     : submit_job(cli, document, strbuf_str(&text), i);
         if (rc != CLI_OK && rc != CLI_FAILED) {
             return rc;
         }

@@ -82,6 +82,7 @@ struct cli {
     struct context context;
     struct rpc_channel *channel; /* owned; opened by the first call */
     json_t *notes;               /* owned; NULL: none */
+    const char *about;           /* what a failing call was about, or NULL */
 };
 
 /* All commands, in the order of --help. */

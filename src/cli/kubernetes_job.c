@@ -22,6 +22,14 @@ bool kubernetes_job_is(const json_t *document)
            strncmp(version, "batch/", strlen("batch/")) == 0;
 }
 
+const char *kubernetes_job_name(const json_t *document)
+{
+    const char *name =
+        json_string_value(member(document, "metadata", "name", NULL));
+
+    return name ? name : "";
+}
+
 static enum cli_exit read_count(struct cli *cli, const json_t *document,
                                 json_int_t *ret_count)
 {

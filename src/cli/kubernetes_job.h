@@ -26,6 +26,9 @@ enum { KUBERNETES_JOB_PODS_MAX = 100000 };
 /* Whether a document is a Kubernetes Job. */
 bool kubernetes_job_is(const json_t *document);
 
+/* What the Job calls itself; "" if it does not. */
+const char *kubernetes_job_name(const json_t *document);
+
 /* The file of jobs that a Job stands for; the caller json_decref()s it.
  * CLI_INVALID, with a message, when it is no Job that can be run. */
 enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,

@@ -58,6 +58,18 @@ static void add_message(struct rpc_call *call, grpc_op *op,
     }
 }
 
+static void add_trailer(struct rpc_call *call, grpc_op *op)
+{
+    if (GRPC_SLICE_LENGTH(call->field) > 0) {
+        call->trailer = (grpc_metadata){
+            .key = grpc_slice_from_static_string(RPC_FIELD_HEADER),
+            .value = call->field,
+        };
+        op->data.send_status_from_server.trailing_metadata_count = 1;
+        op->data.send_status_from_server.trailing_metadata = &call->trailer;
+    }
+}
+
 void call_start_status(struct rpc_call *call)
 {
     grpc_op ops[3] = {{0}};
@@ -70,6 +82,7 @@ void call_start_status(struct rpc_call *call)
     ops[count].data.send_status_from_server.status =
         (grpc_status_code)call->code;
     ops[count].data.send_status_from_server.status_details = &call->message;
+    add_trailer(call, &ops[count]);
     start_batch(call, ops, count + 1, TAG_STATUS);
 }
 

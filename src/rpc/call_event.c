@@ -11,6 +11,7 @@ void call_post(struct rpc_server *server)
     atomic_init(&call->ref_count, 1);
     call->server = server;
     call->message = grpc_empty_slice();
+    call->field = grpc_empty_slice();
     pthread_mutex_init(&call->lock, NULL);
     for (int kind = 0; kind < TAG_KINDS; kind++) {
         call->tags[kind] = (struct tag){(enum tag_kind)kind, call};

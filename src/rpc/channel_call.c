@@ -104,6 +104,20 @@ void channel_call_end(struct channel_call *call)
     pthread_mutex_unlock(&channel->lock);
 }
 
+static void put_field(const struct channel_call *call,
+                      struct rpc_status *status)
+{
+    status->field[0] = '\0';
+    for (size_t i = 0; i < call->trailer.count; i++) {
+        struct str key = core_slice_str(&call->trailer.metadata[i].key);
+        struct str value = core_slice_str(&call->trailer.metadata[i].value);
+        if (str_equal(key, STR(RPC_FIELD_HEADER))) {
+            snprintf(status->field, sizeof(status->field), "%.*s",
+                     STR_ARG(value));
+        }
+    }
+}
+
 void channel_call_status(const struct channel_call *call,
                          struct rpc_status *ret_status)
 {
@@ -112,6 +126,7 @@ void channel_call_status(const struct channel_call *call,
     ret_status->code = (enum rpc_code)call->code;
     snprintf(ret_status->message, sizeof(ret_status->message), "%.*s",
              STR_ARG(text));
+    put_field(call, ret_status);
 }
 
 grpc_op channel_op_head(struct channel_call *call)

@@ -41,14 +41,21 @@ enum {
     /* Bytes of a status message, with its NUL; longer ones are cut.  On the
      * wire a byte can become three, and clients take 8 KiB of headers. */
     RPC_MESSAGE_BYTES_MAX = 2304,
+    /* Bytes of what a refusal is about, with its NUL. */
+    RPC_FIELD_BYTES_MAX = 64,
     /* Bytes of one message after decompression, where nothing else is set. */
     RPC_RECEIVE_BYTES_DEFAULT_MAX = 4 << 20,
 };
+
+/* Trailing metadata that says which part of a request was refused, for
+ * messages whose text is fixed: "job_request_items[3]". */
+#define RPC_FIELD_HEADER "berth-refused-field"
 
 /* How a call ended, as its caller sees it. */
 struct rpc_status {
     enum rpc_code code;
     char message[RPC_MESSAGE_BYTES_MAX]; /* UTF-8, may be empty */
+    char field[RPC_FIELD_BYTES_MAX];     /* of RPC_FIELD_HEADER, or "" */
 };
 
 /* The code's name as gRPC writes it ("NOT_FOUND"); "UNKNOWN" for a number

@@ -20,6 +20,7 @@ void rpc_call_unref(struct rpc_call *call)
         call->destroy_data(call->data);
     }
     grpc_slice_unref(call->message);
+    grpc_slice_unref(call->field);
     gpr_free(call->peer);
     mem_free(call->header_bytes);
     mem_free(call->headers);
@@ -57,6 +58,16 @@ void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
     }
     pthread_mutex_unlock(&call->lock);
     rpc_call_unref(call);
+}
+
+void rpc_call_set_field(struct rpc_call *call, const char *field)
+{
+    pthread_mutex_lock(&call->lock);
+    ASSERT(!call->is_finished);
+    grpc_slice_unref(call->field);
+    call->field = grpc_slice_from_copied_buffer(
+        field, strnlen(field, RPC_FIELD_BYTES_MAX - 1));
+    pthread_mutex_unlock(&call->lock);
 }
 
 static int send_message(struct rpc_call *call, struct str message,

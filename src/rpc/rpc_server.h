@@ -145,6 +145,11 @@ void rpc_call_unref(struct rpc_call *call);
 void rpc_call_finish(struct rpc_call *call, enum rpc_code code,
                      const char *message, struct str reply);
 
+/* Say with the status of a call, which its handler is about to finish, which
+ * part of the request it is about (RPC_FIELD_HEADER): printable ASCII, cut at
+ * RPC_FIELD_BYTES_MAX. */
+void rpc_call_set_field(struct rpc_call *call, const char *field);
+
 /* Told that a message was taken by the transport (is_ok), or that the call is
  * over.  May send the next one. */
 typedef void rpc_sent_fn(void *ctx, struct rpc_call *call, bool is_ok);

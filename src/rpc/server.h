@@ -81,6 +81,8 @@ struct rpc_call {
     grpc_byte_buffer *received, *sent, *reply;
     enum rpc_code code;
     grpc_slice message;
+    grpc_slice field;      /* that is refused; empty: none in particular */
+    grpc_metadata trailer; /* says so, while the status is sent */
     rpc_sent_fn *on_sent;
     void *on_sent_ctx;
     rpc_message_fn *on_message;

@@ -123,6 +123,7 @@ static void test_trap_09_all_or_nothing(void **state)
     assert_null(submit(&f, items, 2));
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
     assert_string_equal(f.status.message, "namespace is a required field");
+    assert_string_equal(f.status.field, "job_request_items[1]");
     events.queue = (char *)(uintptr_t) "q";
     events.id = (char *)(uintptr_t) "s";
     events.errorifmissing = true;
@@ -132,6 +133,33 @@ static void test_trap_09_all_or_nothing(void **state)
         fixture_next(&f, stream, &api__event_stream_message__descriptor));
     rpc_stream_close(stream);
     assert_int_equal(f.status.code, RPC_NOT_FOUND);
+    fixture_fini(&f);
+}
+
+/* The rules about gangs of one request name an item as well; those about the
+ * request name none. */
+static void test_a_refusal_says_which_item(void **state)
+{
+    struct fixture f;
+    Berth__Submission__Item *items[3];
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    for (int i = 0; i < 3; i++) {
+        items[i] = sample_item(&f.arena, sample_pod(&f.arena));
+    }
+    sample_gang(&f.arena, items[2], "g", "none");
+    assert_null(submit(&f, items, 3));
+    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.field, "job_request_items[2]");
+    Berth__Submission__Request *request = sample_request_of(&f.arena, items, 2);
+    request->job_set_id = (char *)(uintptr_t) "";
+    assert_int_equal(fixture_code(&f, "/api.Submit/SubmitJobs", &request->base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message, "job set id is a required field");
+    assert_string_equal(f.status.field, "");
     fixture_fini(&f);
 }
 
@@ -422,6 +450,7 @@ int main(void)
         TEST(test_submit_of_nothing_is_fine),
         TEST(test_trap_02_unknown_queue),
         TEST(test_trap_09_all_or_nothing),
+        TEST(test_a_refusal_says_which_item),
         TEST(test_trap_05_commands_are_blind),
         TEST(jobs_of_a_deleted_queue_can_be_cancelled),
         TEST(jobs_of_a_deleted_queue_want_the_permission),

@@ -21,6 +21,7 @@ struct script {
     char address[32];
     enum rpc_code code;
     const char *message;
+    const char *field;   /* that it refuses; NULL: none */
     struct strbuf reply; /* of a unary call, or the one stream message */
     /* Stream messages that follow it, and how many of them went out. */
     struct strbuf more[MORE_MAX];
@@ -43,6 +44,9 @@ static inline void on_unary(void *ctx, struct rpc_call *call,
     script->call_count++;
     strbuf_clear(&script->request);
     strbuf_add_str(&script->request, request);
+    if (script->field) {
+        rpc_call_set_field(call, script->field);
+    }
     rpc_call_finish(call, script->code, script->message,
                     strbuf_str(&script->reply));
 }
@@ -128,6 +132,7 @@ static inline int start(void **state)
     }
     struct rpc_method methods[] = {
         UNARY("/api.Submit/SubmitJobs"),
+        UNARY("/berth.api.Berth/SubmitTrainingJob"),
         UNARY("/api.Submit/CancelJobs"),
         UNARY("/api.Submit/CancelJobSet"),
         UNARY("/api.Submit/PreemptJobs"),

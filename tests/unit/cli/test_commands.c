@@ -166,6 +166,44 @@ static void long_submission_is_sent_in_requests_of_200(void **state)
     assert_int_equal(request->n_job_request_items, 1);
 }
 
+/* The server's message is the rule's text alone; which job it was, as the file
+ * has them and not the request, comes from beside it. */
+static void a_refusal_says_which_job_of_the_file(void **state)
+{
+    struct script *script = *state;
+    Api__JobSubmitResponse response = API__JOB_SUBMIT_RESPONSE__INIT;
+
+    answer(script, &response.base);
+    script->code = RPC_INVALID_ARGUMENT;
+    script->message = "why";
+    script->field = "job_request_items[1]";
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs:\n"
+              "- podSpec: {}\n- podSpec: {}\n",
+              "submit", "-"),
+          CLI_INVALID, "", "berthctl: INVALID_ARGUMENT: jobs[1]: why\n");
+    check(ASK(script,
+              "queue: q\njobSetId: s\njobs:\n"
+              "- podSpec: {}\n- {clientId: mine, podSpec: {}}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: INVALID_ARGUMENT: jobs[1] (clientId mine): why\n");
+    check(ASK(script, kubernetes_job, "submit", "-", "--queue", "q"),
+          CLI_INVALID, "", "berthctl: INVALID_ARGUMENT: Job pi: why\n");
+    script->field = "job_request_items[7]"; /* there is none */
+    check(ASK(script, kubernetes_job, "submit", "-", "--queue", "q"),
+          CLI_INVALID, "", "berthctl: INVALID_ARGUMENT: why\n");
+    script->field = NULL;
+    check(ASK(script,
+              "kind: TrainingJob\napiVersion: paddlepaddle.org/v1\n"
+              "metadata: {name: t}\n---\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: INVALID_ARGUMENT: document 1, TrainingJob t: why\n");
+    script->message = NULL;
+    script->code = RPC_OK;
+}
+
 static void cancelling_prints_what_armadactl_prints(void **state)
 {
     struct script *script = *state;
@@ -752,6 +790,7 @@ int main(void)
         SERVED(submit_takes_a_kubernetes_job_as_it_stands),
         SERVED(submit_says_what_is_wrong_with_a_kubernetes_job),
         SERVED(long_submission_is_sent_in_requests_of_200),
+        SERVED(a_refusal_says_which_job_of_the_file),
         SERVED(cancelling_prints_what_armadactl_prints),
         SERVED(reprioritizing_lists_what_changed_and_what_failed),
         SERVED(queue_is_made_from_options_or_a_file),

@@ -121,6 +121,33 @@ static void a_status_message_may_hold_any_text(void **state)
     fixture_stop(&f);
 }
 
+static void refuse_field(void *ctx, struct rpc_call *call, struct str request)
+{
+    (void)ctx;
+    (void)request;
+    rpc_call_set_field(call, "items[0]");
+    rpc_call_set_field(call, "items[7]");
+    rpc_call_finish(call, RPC_INVALID_ARGUMENT, "bad", STR(""));
+}
+
+static void a_status_may_name_the_field_that_is_refused(void **state)
+{
+    struct fixture f;
+    auto_strbuf reply = strbuf_make(0);
+    struct rpc_status status;
+
+    (void)state;
+    fixture_start_one(&f, RPC_UNARY, refuse_field, NULL);
+    assert_int_equal(
+        rpc_channel_call(f.channel, "/t.T/M", STR("x"), NULL, &reply, &status),
+        RPC_INVALID_ARGUMENT);
+    assert_string_equal(status.message, "bad");
+    assert_string_equal(status.field, "items[7]");
+    rpc_channel_call(f.channel, "/t.T/N", STR("x"), NULL, &reply, &status);
+    assert_string_equal(status.field, "");
+    fixture_stop(&f);
+}
+
 static void refuse_at_length(void *ctx, struct rpc_call *call,
                              struct str request)
 {
@@ -497,6 +524,7 @@ int main(void)
         TEST(an_unknown_method_is_unimplemented),
         TEST(calls_may_be_answered_later_from_other_threads),
         TEST(a_status_message_may_hold_any_text),
+        TEST(a_status_may_name_the_field_that_is_refused),
         TEST(a_long_status_message_is_cut_between_characters),
         TEST(a_handler_sees_headers_peer_and_deadline),
         TEST(an_illegal_header_is_refused_on_this_side),
