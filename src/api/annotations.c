@@ -148,8 +148,8 @@ static int read_terms(const Berth__Submission__Item *item, struct gang *gang,
     }
     int rc = read_number(item, ANNOTATION_MAX_HOPS, HOPS_MAX, &hops, refusal);
     rc = rc < 0 ? rc
-                : read_number(item, ANNOTATION_FREEZING_WINDOW, LIFETIME_S_MAX,
-                              &window_s, refusal);
+                : read_number(item, ANNOTATION_FREEZING_WINDOW,
+                              GANG_SECONDS_MAX, &window_s, refusal);
     gang->has_terms = whole.p || hops >= 0 || window_s >= 0;
     gang->hops_max = hops >= 0 ? (uint32_t)hops : HOPS_ANY;
     gang->freezing_window_ms =

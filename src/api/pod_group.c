@@ -61,9 +61,9 @@ static int check_alone(const Berth__Submission__Item *item,
 static int read_seconds(const char *field, const number_t *seconds,
                         int64_t *ret_ms, struct refusal *refusal)
 {
-    if (seconds && seconds->value > POD_GROUP_SECONDS_MAX) {
+    if (seconds && seconds->value > GANG_SECONDS_MAX) {
         return refusal_set(refusal, "%s: %u is not from 0 to %d", field,
-                           seconds->value, POD_GROUP_SECONDS_MAX);
+                           seconds->value, GANG_SECONDS_MAX);
     }
     if (seconds) {
         *ret_ms = (int64_t)seconds->value * MS_PER_S;

@@ -30,8 +30,6 @@
 #define LABEL_SUB_GROUP "berth.dev/sub-group"
 #define LABEL_POD_INDEX "berth.dev/pod-index"
 
-enum { POD_GROUP_SECONDS_MAX = 366 * 86400 /* of any time that it says */ };
-
 /* What a group is made of. */
 struct pod_group {
     struct gang_terms terms;

@@ -28,6 +28,9 @@ enum {
     HOPS_ANY = UINT32_MAX,              /* as many as there are in the pool */
     FREEZING_BY_POLICY = -1,            /* a window: as the policy has it */
     REPLACE_TIMEOUT_MS = 5 * 60 * 1000, /* of a group that says none */
+    /* The longest of each time that terms may say, however they are written:
+     * as annotations, a podGroup or a TrainingJob. */
+    GANG_SECONDS_MAX = 366 * 86400,
 };
 
 /* Pods that are alike. */

@@ -1,5 +1,7 @@
 #include "wire/policy_rules.h"
 
+#include "model/gang_terms.h"
+
 #define HOUR_MS INT64_C(3600000)
 
 enum { COUNT_MAX = 1000000 };
@@ -89,7 +91,7 @@ static const struct setting elastic_keys[] = {
     SETTING("freezingWindow", DURATION, policy_elastic_form, freezing_window_ms,
             .about = "A gang that grew or shrank does neither for so long, "
                      "unless it says otherwise.",
-            .max = 30 * 24 * HOUR_MS),
+            .max = GANG_SECONDS_MAX * INT64_C(1000)),
     SETTING("agingPerLevel", DURATION, policy_elastic_form, aging_per_level_ms,
             .about = "In queues that are ordered cfs having waited so long is "
                      "worth as much as ten times the weight.",

@@ -26,7 +26,6 @@ enum {
     TRAINING_PODS_MAX = 20000,     /* of all components, at their most */
     TRAINING_PORTS_MAX = 1024,
     TRAINING_PORT_DEFAULT = 7164,
-    TRAINING_FREEZING_WINDOW_S_MAX = 7 * 86400,
 };
 
 /* What an operator says of all TrainingJobs.  Texts are borrowed. */

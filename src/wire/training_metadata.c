@@ -43,7 +43,6 @@ static int read_annotation_number(struct training_reading *r,
     struct str text = annotation(annotations, key);
     int64_t number = 0;
 
-    *ret_number = -1;
     if (text.byte_count == 0) {
         return 0;
     }
@@ -63,6 +62,20 @@ static int read_annotation_number(struct training_reading *r,
     return 0;
 }
 
+/* The number of an annotation of ours, in either spelling; -1: none. */
+static int read_own_number(struct training_reading *r,
+                           const json_t *annotations,
+                           const char *const spellings[2], int64_t max,
+                           int64_t *ret_number)
+{
+    *ret_number = -1;
+    int rc =
+        read_annotation_number(r, annotations, spellings[1], max, ret_number);
+    return rc < 0 ? rc
+                  : read_annotation_number(r, annotations, spellings[0], max,
+                                           ret_number);
+}
+
 static int refuse_gangs(struct training_reading *r, json_t *annotations)
 {
     const char *key;
@@ -74,24 +87,32 @@ static int refuse_gangs(struct training_reading *r, json_t *annotations)
             return training_refuse(r, annotations_path, key,
                                    "a TrainingJob is a gang by itself");
         }
+        if (strcmp(key, "berth.dev/nodeReservation") == 0 ||
+            strcmp(key, "armadaproject.io/nodeReservation") == 0) {
+            return training_refuse(r, annotations_path, key,
+                                   "the pods of a TrainingJob share nodes");
+        }
     }
     return 0;
 }
 
 static int read_annotations(struct training_reading *r, json_t *annotations)
 {
+    static const char *const window[] = {"berth.dev/freezingWindowSeconds",
+                                         "armadaproject.io/"
+                                         "freezingWindowSeconds"};
+    static const char *const hops[] = {"berth.dev/maxHops",
+                                       "armadaproject.io/maxHops"};
     struct training_job *job = r->job;
     int64_t window_s = -1;
 
     int rc = training_read_texts(r, annotations_path, annotations);
     rc = rc ? rc : refuse_gangs(r, annotations);
     rc = rc ? rc
-            : read_annotation_number(r, annotations,
-                                     "armadaproject.io/freezingWindowSeconds",
-                                     TRAINING_FREEZING_WINDOW_S_MAX, &window_s);
+            : read_own_number(r, annotations, window, GANG_SECONDS_MAX,
+                              &window_s);
     rc = rc ? rc
-            : read_annotation_number(r, annotations, "armadaproject.io/maxHops",
-                                     HOPS_MAX, &job->hops_max);
+            : read_own_number(r, annotations, hops, HOPS_MAX, &job->hops_max);
     if (rc < 0) {
         return rc;
     }

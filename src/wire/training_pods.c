@@ -210,6 +210,28 @@ json_t *training_job_labels(const struct training_job *job)
     return json_is_object(given) ? json_deep_copy(given) : json_object();
 }
 
+/* Those that the TrainingJob itself is made of. */
+static bool is_of_job(const char *key)
+{
+    static const char *const keys[] = {
+        "armadaproject.io/queue",
+        "armadaproject.io/jobSet",
+        "armadaproject.io/priorityClassName",
+        "armadaproject.io/pool",
+        "armadaproject.io/freezingWindowSeconds",
+        "armadaproject.io/maxHops",
+        "berth.dev/freezingWindowSeconds",
+        "berth.dev/maxHops",
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 json_t *training_job_annotations(const struct training_job *job)
 {
     const json_t *metadata = json_object_get(job->resource, "metadata");
@@ -220,8 +242,7 @@ json_t *training_job_annotations(const struct training_job *job)
 
     json_object_foreach(given, key, value)
     {
-        if (!str_starts_with(str_of(key), STR("armadaproject.io/")) &&
-            !json_is_null(value)) {
+        if (!is_of_job(key) && !json_is_null(value)) {
             json_object_set(annotations, key, value);
         }
     }

@@ -518,6 +518,29 @@ static void annotation_gangs_may_have_terms(void **state)
                         "16, not 17");
 }
 
+/* The range of a window is the same however a gang is written; of a TrainingJob
+ * tests/unit/wire/test_training_job.c says it. */
+static void windows_have_one_range(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    assert_int_equal(GANG_SECONDS_MAX, 31622400);
+    sample_gang(&arena, item, "g", "3");
+    sample_annotation(&arena, item, "berth.dev/freezingWindowSeconds",
+                      "31622400");
+    assert_string_equal(refusal_of(item, &arena), "");
+    item = sample_item(&arena, sample_pod(&arena));
+    sample_gang(&arena, item, "g", "3");
+    sample_annotation(&arena, item, "berth.dev/freezingWindowSeconds",
+                      "31622401");
+    assert_string_equal(refusal_of(item, &arena),
+                        "invalid gang information: annotation "
+                        "berth.dev/freezingWindowSeconds must be a whole "
+                        "number from 0 to 31622400, not 31622401");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -529,6 +552,7 @@ int main(void)
         cmocka_unit_test(bad_groups_are_refused),
         cmocka_unit_test(a_group_does_not_swell_without_bound),
         cmocka_unit_test(annotation_gangs_may_have_terms),
+        cmocka_unit_test(windows_have_one_range),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

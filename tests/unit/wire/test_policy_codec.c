@@ -332,6 +332,7 @@ static void numbers_out_of_range_are_refused(void **state)
         {"elastic: {period: 0s}", "period"},
         {"elastic: {agingPerLevel: 0s}", "agingPerLevel"},
         {"elastic: {freezingWindow: -1s}", "freezingWindow"},
+        {"elastic: {freezingWindow: 8784h1s}", "freezingWindow"},
         {"elastic: {cpuPerGpu: -1}", "cpuPerGpu"},
         {"elastic: {scoreWeights: {tpu: 1}}", "scoreWeights"},
         {"pools: [{name: default, elasticMaxLoad: 0}]", "elasticMaxLoad"},

@@ -274,6 +274,7 @@ test_annotations_say_what_the_resource_has_no_field_for(void **state)
              "    armadaproject.io/priorityClassName: offline\n"
              "    armadaproject.io/freezingWindowSeconds: 60\n"
              "    armadaproject.io/maxHops: '4'\n"
+             "    armadaproject.io/onPreemption: fail\n"
              "    resource.aibee.cn/pool: gpu\n"
              "    team: seven\n"
              "spec: {trainer: {}, host_network: true}\n",
@@ -285,10 +286,42 @@ test_annotations_say_what_the_resource_has_no_field_for(void **state)
     assert_int_equal(job.hops_max, 4);
     auto_json_t *annotations = training_job_annotations(&job);
     auto_json_t *wanted =
-        json_pack("{s:s, s:s, s:s, s:s}", "team", "seven",
+        json_pack("{s:s, s:s, s:s, s:s, s:s}", "team", "seven",
+                  "armadaproject.io/onPreemption", "fail",
                   "resource.aibee.cn/pool", "gpu", "armadaproject.io/pool",
                   "gpu", "port-manager/hostnetwork", "true");
     assert_true(json_equal(annotations, wanted));
+}
+
+/* Of both spellings ours counts, and neither goes to the pods. */
+static void test_own_annotations_have_two_spellings(void **state)
+{
+    (void)state;
+    auto_training_job job = {0};
+
+    read_job("apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n"
+             "metadata:\n  name: a\n  annotations:\n"
+             "    berth.dev/freezingWindowSeconds: 31622400\n"
+             "    armadaproject.io/freezingWindowSeconds: 60\n"
+             "    berth.dev/maxHops: '4'\n"
+             "spec: {trainer: {}}\n",
+             &job);
+    assert_int_equal(job.freezing_window_ms, INT64_C(31622400000));
+    assert_int_equal(job.hops_max, 4);
+    auto_json_t *annotations = training_job_annotations(&job);
+    assert_int_equal(json_object_size(annotations), 0);
+    assert_refused("apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n"
+                   "metadata: {name: a, annotations: "
+                   "{berth.dev/freezingWindowSeconds: 31622401}}\n"
+                   "spec: {trainer: {}}\n",
+                   "metadata.annotations.berth.dev/freezingWindowSeconds: "
+                   "must be a number from 0 to 31622400, not \"31622401\"");
+    assert_refused("apiVersion: paddlepaddle.org/v1\nkind: TrainingJob\n"
+                   "metadata: {name: a, annotations: "
+                   "{berth.dev/nodeReservation: Whole}}\n"
+                   "spec: {trainer: {}}\n",
+                   "metadata.annotations.berth.dev/nodeReservation: the pods "
+                   "of a TrainingJob share nodes");
 }
 
 static void test_gpus_have_two_names(void **state)
@@ -406,6 +439,7 @@ int main(void)
         TEST(test_an_etcd_that_is_given_is_not_made),
         TEST(test_without_fault_tolerance_there_is_no_master),
         TEST(test_annotations_say_what_the_resource_has_no_field_for),
+        TEST(test_own_annotations_have_two_spellings),
         TEST(test_gpus_have_two_names),
         TEST(test_gpus_need_cores_to_feed_them),
         TEST(test_a_refusal_names_the_field),
