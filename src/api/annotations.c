@@ -6,6 +6,14 @@
 
 #include "model/quantity.h"
 
+/* All that begin with berth.dev/. */
+static const char *const own_keys[] = {
+    ANNOTATION_ON_PREEMPTION, ANNOTATION_ON_EXECUTOR_LOST,
+    ANNOTATION_LIFETIME,      ANNOTATION_NODE_RESERVATION,
+    ANNOTATION_MAX_HOPS,      ANNOTATION_FREEZING_WINDOW,
+    ANNOTATION_FAKE_RUN_MS,   ANNOTATION_FAKE_EXIT_CODE,
+};
+
 struct str annotation_find(const Berth__Submission__Item *item, const char *key)
 {
     /* From the end: of equal keys the last counts. */
@@ -277,11 +285,40 @@ int64_t annotations_lifetime_ms(const Berth__Submission__Item *item)
     return ms;
 }
 
+/* One that begins as ours do and is none is a slip, which would else be taken
+ * for a wish that was heard.  Those with Armada's prefix are not ours to
+ * refuse. */
+static int check_known(const Berth__Submission__Item *item,
+                       struct refusal *refusal)
+{
+    for (size_t i = 0; i < item->n_annotations; i++) {
+        struct str key = str_of(item->annotations[i]->key);
+        bool is_known = !str_starts_with(key, STR("berth.dev/"));
+
+        for (size_t k = 0; k < ARRAY_COUNT(own_keys) && !is_known; k++) {
+            is_known = str_equal(key, str_of(own_keys[k]));
+        }
+        if (!is_known) {
+            auto_strbuf known = {0};
+            for (size_t k = 0; k < ARRAY_COUNT(own_keys); k++) {
+                strbuf_addf(&known, "%s%s", k ? ", " : "", own_keys[k]);
+            }
+            return refusal_set(refusal,
+                               "annotation %.*s is not known; those of "
+                               "berth.dev are %s; it says \"%s\"",
+                               STR_ARG(key), strbuf_text(&known),
+                               item->annotations[i]->value);
+        }
+    }
+    return 0;
+}
+
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal)
 {
-    int rc = check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
+    int rc = check_known(item, refusal);
 
+    rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_PREEMPTION, refusal);
     rc = rc < 0 ? rc : check_loss(item, ANNOTATION_ON_EXECUTOR_LOST, refusal);
     if (rc == 0 && !annotation_find(item, ANNOTATION_GANG_ID).p) {
         rc = annotations_check_no_terms(

@@ -40,6 +40,10 @@
 #define TAG_STATEAWARE_OFF "application.stateaware.disable"
 #define LABEL_STATEAWARE_OFF "disableStateAware"
 
+/* Of the fake runtime (executor/fake.h). */
+#define ANNOTATION_FAKE_RUN_MS "berth.dev/fakeRunMs"
+#define ANNOTATION_FAKE_EXIT_CODE "berth.dev/fakeExitCode"
+
 enum { LIFETIME_S_MAX = 366 * 86400 };
 
 /* A job's gang as it says itself. */
@@ -76,8 +80,8 @@ int annotations_check_no_terms(const Berth__Submission__Item *item,
                                const char *why,
                                struct refusal *refusal) must_check;
 
-/* Check those that are not about gangs and are ours: what they say is one of
- * the words known. */
+/* Check those that are not about gangs and are ours: each is known, and what it
+ * says is one of the words known. */
 int annotations_check_own(const Berth__Submission__Item *item,
                           struct refusal *refusal) must_check;
 

@@ -559,6 +559,27 @@ static void test_own_annotations(void **state)
                         "requeue, not retry");
 }
 
+/* Only our own prefix is ours to refuse. */
+static void test_unknown_own_annotations_are_refused(void **state)
+{
+    auto_arena arena = {0};
+    Berth__Submission__Item *item = sample_item(&arena, sample_pod(&arena));
+
+    (void)state;
+    sample_annotation(&arena, item, "armadaproject.io/lifetimeSecond", "60");
+    sample_annotation(&arena, item, "example.com/any", "thing");
+    sample_annotation(&arena, item, "berth.dev/fakeRunMs", "60");
+    assert_string_equal(rest_text(item, &arena), "");
+    sample_annotation(&arena, item, "berth.dev/lifetimeSecond", "60");
+    assert_string_equal(
+        rest_text(item, &arena),
+        "annotation berth.dev/lifetimeSecond is not known; those of berth.dev "
+        "are berth.dev/onPreemption, berth.dev/onExecutorLost, "
+        "berth.dev/lifetimeSeconds, berth.dev/nodeReservation, "
+        "berth.dev/maxHops, berth.dev/freezingWindowSeconds, "
+        "berth.dev/fakeRunMs, berth.dev/fakeExitCode; it says \"60\"");
+}
+
 static void test_lifetimes(void **state)
 {
     static const struct {
@@ -636,6 +657,7 @@ int main(void)
         TEST(test_i18_restricted_tolerations),
         TEST(test_i19_price_band),
         TEST(test_own_annotations),
+        TEST(test_unknown_own_annotations_are_refused),
         TEST(test_lifetimes),
         TEST(test_what_is_not_validated),
         TEST(test_reason_of_50_bytes),
