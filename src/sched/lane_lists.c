@@ -19,8 +19,8 @@ static uint32_t job_of_head(const struct round *round, const struct head *head)
                : head->item;
 }
 
-static bool head_less(const struct round *round, const struct head *a,
-                      const struct head *b)
+bool lane_head_less(const struct round *round, const struct head *a,
+                    const struct head *b)
 {
     if (a->level != b->level) {
         return a->level > b->level;
@@ -77,10 +77,11 @@ static void heads_down(const struct round *round, struct lane *lane,
             break;
         }
         if (child + 1 < lane->head_count &&
-            head_less(round, &lane->heads[child + 1], &lane->heads[child])) {
+            lane_head_less(round, &lane->heads[child + 1],
+                           &lane->heads[child])) {
             child++;
         }
-        if (!head_less(round, &lane->heads[child], &head)) {
+        if (!lane_head_less(round, &lane->heads[child], &head)) {
             break;
         }
         lane->heads[at] = lane->heads[child];
@@ -155,7 +156,7 @@ static void push_head(struct round *round, struct lane *lane,
 {
     make_room(round, lane);
     uint32_t at = lane->head_count++;
-    while (at > 0 && head_less(round, head, &lane->heads[(at - 1) / 2])) {
+    while (at > 0 && lane_head_less(round, head, &lane->heads[(at - 1) / 2])) {
         lane->heads[at] = lane->heads[(at - 1) / 2];
         at = (at - 1) / 2;
     }
@@ -323,7 +324,7 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
         lane_lists_note(round, head);
     }
     for (uint32_t i = 1; i <= 2 && i < lane->head_count; i++) {
-        if (head_less(round, &lane->heads[i], head)) {
+        if (lane_head_less(round, &lane->heads[i], head)) {
             return false;
         }
     }

@@ -49,6 +49,9 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
 void lane_sink_first(struct round *round, struct lane *lane);
 /* Pass over the rest of the lane's first list. */
 void lane_drop_list(struct round *round, struct lane *lane);
+/* Whether a head goes before another one of its queue. */
+bool lane_head_less(const struct round *round, const struct head *a,
+                    const struct head *b);
 /* Put the first list of a lane that goes by applications off, until
  * lane_take_up(). */
 void lane_put_off(struct round *round, struct lane *lane);

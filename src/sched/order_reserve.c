@@ -5,10 +5,16 @@
 #include "sched/apps.h"
 #include "sched/order.h"
 
-struct order_hold {
-    bool is_unmet; /* `claim` found no room in this round */
-    bool is_made;  /* `reservation` is good; NONE nodes: there is none */
+/* What found no room in this round; there is some if `claim` has a lane. */
+struct unmet {
     struct claim claim;
+    struct head head; /* as it stood in its lane */
+};
+
+struct order_hold {
+    struct unmet going;  /* the first of applications that go on */
+    struct unmet chosen; /* of the one that is to start: counts when it has */
+    bool is_made;        /* `reservation` is good; NONE nodes: there is none */
     struct reservation reservation;
 };
 
@@ -44,21 +50,28 @@ static uint32_t list_of(const struct sched *sched, const struct claim *claim)
                           : sched->jobs.items[claim->item].list;
 }
 
-/* Whether what is remembered goes before what finds no room now: it is of an
- * application that goes on, or is to start as that is. */
-static bool is_remembered(const struct round *round, const struct lane *lane,
-                          uint32_t list)
+/* Remember which of the two is first in the queue's order. */
+static void keep_first(const struct round *round, struct unmet *first,
+                       const struct unmet *other)
 {
-    const struct list *lists = round->sched->lists.items;
-
-    if (!lane->hold || !lane->hold->is_unmet) {
-        return false;
+    if (!first->claim.lane ||
+        lane_head_less(round, &other->head, &first->head)) {
+        *first = *other;
     }
-    uint32_t first = list_of(round->sched, &lane->hold->claim);
-    return !is_accepted(round, first) || lists[first].app == lists[list].app;
 }
 
-/* What is to start yet counts when it has: it may by another of its jobs. */
+/* What was to start may go on by now, by another of its jobs. */
+static void note_starts(const struct round *round, struct order_hold *hold)
+{
+    struct unmet *chosen = &hold->chosen;
+
+    if (chosen->claim.lane &&
+        !is_accepted(round, list_of(round->sched, &chosen->claim))) {
+        keep_first(round, &hold->going, chosen);
+        chosen->claim.lane = NULL;
+    }
+}
+
 void order_unmet(const struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
@@ -66,18 +79,20 @@ void order_unmet(const struct round *round, struct lane *lane)
     const struct list *list = &sched->lists.items[head->list];
     bool is_gang = list->class_index == NONE;
 
-    if (!reserves(round, lane) || is_remembered(round, lane, head->list)) {
+    if (!reserves(round, lane)) {
         return;
     }
-    struct order_hold *hold = hold_of(round, lane);
-    hold->is_unmet = true;
-    hold->claim = (struct claim){
-        .lane = lane,
-        .job = is_gang ? sched->gangs.items[head->item].position : head->item,
-        .item = head->item,
-        .level = list->level,
-        .is_gang = is_gang,
+    uint32_t job =
+        is_gang ? sched->gangs.items[head->item].position : head->item;
+    struct unmet unmet = {
+        .claim = {lane, job, head->item, 0, list->level, is_gang},
+        .head = *head,
     };
+    struct order_hold *hold = hold_of(round, lane);
+    note_starts(round, hold);
+    keep_first(round,
+               is_accepted(round, head->list) ? &hold->chosen : &hold->going,
+               &unmet);
 }
 
 /* Whether an entry stands before what is in `list`, in the queue's order. */
@@ -175,15 +190,17 @@ struct reservation *order_hold(struct round *round, struct lane *lane,
     }
     const struct claim *claim = first_admitted(round, lane, list);
     struct order_hold *hold = lane->hold;
-    bool is_unmet = hold && hold->is_unmet &&
-                    !is_accepted(round, list_of(round->sched, &hold->claim)) &&
-                    is_before(round, &hold->claim, list);
+    if (hold) {
+        note_starts(round, hold);
+    }
+    bool is_unmet = hold && hold->going.claim.lane &&
+                    is_before(round, &hold->going.claim, list);
     if (!claim && !is_unmet) {
         return NULL;
     }
     hold = hold_of(round, lane);
     if (!hold->is_made) {
-        make(round, hold, claim ? claim : &hold->claim);
+        make(round, hold, claim ? claim : &hold->going.claim);
     }
     /* What is more urgent goes beside it anywhere. */
     bool binds =

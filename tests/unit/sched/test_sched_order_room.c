@@ -140,6 +140,56 @@ static void sa_08_passes_a_reservation_of_the_queue(void **state)
     assert_string_equal(world_node_of(w, sa.driver), "gpu");
 }
 
+/* Of what has no room the first in the queue's order is kept room for, though
+ * its application started when less urgent work had been passed over. */
+static void the_most_urgent_is_waited_for(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q",
+        .application = "App1",
+        .cores = 1,
+        .priority_class = "low",
+        .selector_key = "gpu",
+        .selector_value = "no",
+    };
+
+    hold_for_other(w);
+    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
+                                                      .cores = 10,
+                                                      .label_key = "gpu",
+                                                      .label_value = "yes"});
+    uint32_t cpu = world_node(w, &(struct world_node){.name = "cpu",
+                                                      .cores = 4,
+                                                      .label_key = "gpu",
+                                                      .label_value = "no"});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 8,
+                                            .deadline_s = 60});
+    world_lease(w, busy, gpu, 0);
+    world_lease(w, world_submit(w, &job), cpu, 0);
+    job.cores = 100;
+    world_submit(w, &job); /* there never is room for it */
+    job.cores = 1;
+    uint32_t second = world_submit(w, &job); /* App1 is Running: App2 starts */
+    job.application = "App2";
+    job.priority_class = "mid";
+    job.submitted_ms = 1;
+    world_submit_many(w, &job, 2);
+    uint32_t large = ask_for(w, "App2", 10, true, 0);
+    job.application = "App3";
+    job.submitted_ms = 1000;
+    job.selector_value = "yes";
+    uint32_t driver = world_submit(w, &job);
+    world_round(w, ROUND_FAST, 1);
+    assert_string_equal(world_node_of(w, second), "cpu");
+    assert_int_equal(order_state_of(w, "App2", 1), SCHED_APP_RUNNING);
+    assert_false(order_has_node(w, large));
+    assert_false(order_has_node(w, driver));
+}
+
 /* In a pool that reserves nothing the older one has its turn and no more. */
 static void sa_08_reserves_nothing_where_the_pool_does_not(void **state)
 {
@@ -190,6 +240,7 @@ int main(void)
         SCENARIO(sa_08_does_not_take_what_is_waited_for),
         SCENARIO(sa_08_keeps_a_reservation_of_the_queue),
         SCENARIO(sa_08_passes_a_reservation_of_the_queue),
+        SCENARIO(the_most_urgent_is_waited_for),
         SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
         SCENARIO(um_04_leaves_room_for_later_stages),
     };
