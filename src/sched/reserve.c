@@ -365,28 +365,24 @@ struct resource_vec reserve_room(const struct reserving *r, uint32_t node)
 }
 
 /* What was gathered of a node from `first` on is there when the last of it
- * is, with what is free; or never, if some of it has no bound. */
+ * is, all of the node at once; or never, if some of it has no bound.  Runs on a
+ * node that shrank are more than it, so they do not tell what it has. */
 static void gather_whole(struct reserving *r, uint32_t node, size_t first)
 {
     const struct sched *sched = r->round->sched;
-    struct resource_vec *room = arena_alloc(r->round->arena, sizeof(*room));
+    const struct resource_vec *capacity = &sched->nodes.items[node].capacity;
     struct resource_vec sum = sched->free[node];
     int64_t last_ms = INT64_MIN;
 
-    *room = sum;
     for (size_t i = first; i < r->releases.count; i++) {
         const struct release *release = &r->releases.items[i];
         amounts_add(&sum, release->request);
         last_ms = release->at_ms > last_ms ? release->at_ms : last_ms;
     }
-    if (memcmp(&sum, &sched->nodes.items[node].capacity, sizeof(sum)) != 0) {
-        r->releases.count = first;
-        return;
+    r->releases.count = first;
+    if (memcmp(&sum, capacity, sizeof(sum)) == 0) {
+        add_release(r, node, last_ms, capacity);
     }
-    for (size_t i = first; i < r->releases.count; i++) {
-        r->releases.items[i].at_ms = last_ms;
-    }
-    add_release(r, node, last_ms, room);
 }
 
 void reserve_gather(struct reserving *r, uint32_t node)

@@ -447,6 +447,41 @@ static void whole_nodes_are_reserved_by_the_cover(void **state)
     assert_string_equal(world_node_of(w, beside), "small");
 }
 
+/* Of a node that shrank under its runs no more is there than it has, however
+ * much they leave. */
+static void a_node_that_shrank_is_reserved_as_it_is(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 3, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+        .is_whole_node = true,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 4});
+    uint32_t m = world_node(w, &(struct world_node){"m", .cores = 1});
+    uint32_t first =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .priority_class = "fixed",
+                                            .deadline_s = 100,
+                                            .cores = 4});
+    world_lease(w, first, n, 0);
+    sched_job_age_from(w->sched, first, 0);
+    world_lease(w,
+                world_submit(w, &(struct world_job){.queue = "A",
+                                                    .priority_class = "fixed"}),
+                m, 0);
+    world_node(w, &(struct world_node){"n", .cores = 2});
+    world_submit_group(w, &(struct world_job){.queue = "B", .gang = "g"},
+                       &terms);
+    world_round(w, ROUND_FAST, 10 * SECOND);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].start_ms, SCHED_START_UNKNOWN);
+}
+
 /* What is more urgent than who waits for a node may have it whole. */
 static void an_urgent_group_has_a_reserved_node_whole(void **state)
 {
@@ -507,6 +542,7 @@ int main(void)
         SCENARIO(the_queue_that_has_most_gives_its_surplus_first),
         SCENARIO(a_group_keeps_no_node_beyond_who_waits_for_it),
         SCENARIO(whole_nodes_are_reserved_by_the_cover),
+        SCENARIO(a_node_that_shrank_is_reserved_as_it_is),
         SCENARIO(an_urgent_group_has_a_reserved_node_whole),
     };
 
