@@ -27,6 +27,29 @@ static void note_admission(struct instance *rest, int unit, int pool,
     }
 }
 
+static bool is_decided(const struct oracle_plan *plan, int job)
+{
+    for (int i = 0; i < plan->count; i++) {
+        if (plan->decisions[i].job == job) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A gang that starts is admitted no longer, with those of it that wait on. */
+static void end_admission(struct instance *rest, const struct oracle_plan *plan,
+                          int unit, int pool)
+{
+    for (int j = 0; j < rest->job_count; j++) {
+        struct instance_job *job = &rest->jobs[j];
+        if (is_of(rest, unit, j) && job->admitted &&
+            job->admitted_pool == pool && !is_decided(plan, j)) {
+            job->admitted = 0; /* so it does not count elsewhere */
+        }
+    }
+}
+
 /* What a pool starts and takes is nothing for the next to decide about, but
  * shares are those of when the plan began.  It counts for limits that are over
  * all pools. */
@@ -50,6 +73,7 @@ static void take_off(struct instance *rest, const struct oracle_plan *plan,
         job->is_elsewhere = true;
         queue->cores_elsewhere += (has - had) * job->request[0];
         if (has) {
+            end_admission(rest, plan, decision->job, pool);
             start_limit_take(&rest->starts, 1, now);
             start_limit_take(&queue->starts, 1, now);
         }

@@ -141,6 +141,38 @@ static void a_quota_is_kept_for_what_another_pool_admitted(void **state)
     assert_string_equal(world_node_of(w, other), "m");
 }
 
+/* A gang of which some start is admitted no longer: the quota is kept for those
+ * of it that wait on in no pool of that plan. */
+static void a_quota_is_not_kept_for_the_rest_of_a_gang(void **state)
+{
+    struct world *w = *state;
+    struct resource_amount three = {STR("cpu"), 3000};
+    struct queue_record queue = queue_record_plain(STR("A"));
+    struct world_job job = {.queue = "A",
+                            .priority_class = "fixed",
+                            .pool = "default",
+                            .gang = "g",
+                            .cardinality = 3,
+                            .minimum = 1};
+
+    make_pools(w);
+    queue.quota = (struct resource_list){&three, 1};
+    world_queue_by(w, "A", &queue);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 1});
+    uint32_t gang = world_submit_many(w, &job, 3);
+    world_lease(w, gang, node, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    world_node(w, &(struct world_node){"n", .cores = 2});
+    world_node(w, &(struct world_node){"m", .cores = 1, .pool = "second"});
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "fixed", .pool = "second"});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(world_running_of(w, gang, 3), 2);
+    assert_string_equal(world_node_of(w, other), "m");
+}
+
 /* But what it is kept for may start in either. */
 static void a_quota_that_is_kept_is_for_whom_it_is_kept(void **state)
 {
@@ -252,6 +284,7 @@ int main(void)
         SCENARIO(a_flow_ties_with_what_another_would_have),
         SCENARIO(what_starts_in_one_pool_starts_in_no_other),
         SCENARIO(a_quota_is_kept_for_what_another_pool_admitted),
+        SCENARIO(a_quota_is_not_kept_for_the_rest_of_a_gang),
         SCENARIO(a_quota_that_is_kept_is_for_whom_it_is_kept),
         SCENARIO(what_an_application_lacks_is_kept_for_it),
         SCENARIO(what_nothing_binds_is_admitted),
