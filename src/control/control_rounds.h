@@ -45,12 +45,42 @@ struct round_fact {
 
 /* How the rounds of a shard stand. */
 struct shard_rounds *rounds_of(struct control *c, uint32_t shard);
-/* Plan what is due, and add what is decided. */
-void rounds_add(struct control *c);
-/* Plan a shard, and add what the plan decides. */
-void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind);
+/* The shards in the order in which they are planned: Default, then objects by
+ * name. */
+uint32_t rounds_shard_at(const struct control *c, uint32_t at);
 /* The shard of a pool object's name, else Default's. */
 uint32_t rounds_shard(const struct control *c, struct str pool);
+/* Plan what is due, and add what is decided. */
+void rounds_add(struct control *c);
+/* When a round is next due; UINT64_MAX: never. */
+uint64_t rounds_due_ns(struct control *c, int64_t wall_ms);
+
+/* control_round.c */
+
+/* The name of a shard's pool object; empty: it is Default's. */
+struct str rounds_shard_name(const struct control *c, uint32_t shard);
+/* Plan a shard, and add what the plan decides. */
+void batch_plan_round(struct control *c, uint32_t shard, enum round_kind kind);
+/* A plan is there: what of it stands goes into the batch.  `seen_seq` is that
+ * of the state it was made on beside the leader; 0: it was made in the step. */
+void round_take_plan(struct control *c, uint32_t shard, enum round_kind kind,
+                     uint64_t started_ns, uint64_t seen_seq,
+                     struct sched_plan *plan);
+/* The plans of the batch stand: it was folded. */
+void rounds_commit(struct control *c);
+/* They come to nothing, and leave no trace. */
+void rounds_forget(struct control *c);
+
+/* control_beside.c */
+
+/* Whether plans are made beside the leader. */
+bool rounds_are_beside(const struct control *c);
+/* Begin one, and tell of it. */
+void rounds_begin(struct control *c, uint32_t shard, enum round_kind kind);
+/* The plans that are back, as many as the batch has room for: what is taken
+ * goes into it, for the state is another after it.  First all their shards are
+ * idle again, since one may lend to another. */
+void rounds_take_back(struct control *c);
 /* Whether a command must wait until no plan is being made: what changes pools
  * does, and for a while what asks about them. */
 bool rounds_must_wait(struct control *c, const struct command *command);
@@ -59,10 +89,6 @@ bool rounds_must_wait(struct control *c, const struct command *command);
 bool rounds_are_held(const struct control *c);
 /* Wait for all plans that are being made, and leave them unused. */
 void rounds_abandon(struct control *c);
-/* The plans of the batch stand: it was folded. */
-void rounds_commit(struct control *c);
-/* They come to nothing, and leave no trace. */
-void rounds_forget(struct control *c);
 /* For who makes the rounds of a log again.  Begin a plan beside the leader, as
  * of a time; nothing where one is out. */
 void round_begin(struct control *c, uint32_t shard, enum round_kind kind,
@@ -73,8 +99,6 @@ void round_take_back(struct control *c, uint32_t shard);
 bool round_finish(struct control *c, uint32_t shard);
 /* One that is back comes to nothing. */
 void round_drop(struct control *c, uint32_t shard);
-/* When a round is next due; UINT64_MAX: never. */
-uint64_t rounds_due_ns(struct control *c, int64_t wall_ms);
 
 /* control_facts.c */
 
