@@ -1,7 +1,5 @@
 #include "control/control.h"
 
-#include <stdio.h>
-
 #include "control/control_answers.h"
 #include "control/control_batch.h"
 #include "control/control_checkpoint.h"
@@ -14,60 +12,7 @@
 #include "job/groups.h"
 #include "wire/policy_codec.h"
 
-enum { RETRY_MS = 200, IN_FLIGHT_MS = 1 };
-
-/* Answers. */
-
-void command_answer(struct command *command, enum command_result result,
-                    const char *text)
-{
-    command->result = result;
-    command->result_text = arena_str(&command->arena, str_of(text));
-    command->done(command, command->ctx);
-}
-
-static void answer_all(struct command *command, enum command_result result,
-                       const char *text)
-{
-    while (command) {
-        struct command *next = command->next;
-        command_answer(command, result, text);
-        command = next;
-    }
-}
-
-/* Take what has been posted to the end of what waits.  While that is enough
- * for a batch the rest stays in the inbox, whose bounds tell those who post. */
-static void take_inbox(struct control *c)
-{
-    if (c->waiting_byte_count > CONTROL_BATCH_BYTES) {
-        return;
-    }
-    struct command *command = inbox_take(c->config.inbox);
-    if (!command) {
-        return;
-    }
-    if (c->waiting_last) {
-        c->waiting_last->next = command;
-    } else {
-        c->waiting_first = command;
-    }
-    c->waiting_byte_count += command->byte_count;
-    while (command->next) {
-        command = command->next;
-        c->waiting_byte_count += command->byte_count;
-    }
-    c->waiting_last = command;
-}
-
-static void refuse_waiting(struct control *c, const char *text)
-{
-    struct command *first = c->waiting_first;
-
-    c->waiting_first = c->waiting_last = NULL;
-    c->waiting_byte_count = 0;
-    answer_all(first, COMMAND_UNAVAILABLE, text);
-}
+enum { IN_FLIGHT_MS = 1 };
 
 /* Create and destroy. */
 
@@ -80,24 +25,6 @@ static struct policy_box *policy_box_copy(const struct policy *policy)
     struct policy_box *box = policy_box_read(strbuf_str(&text), &err);
     ASSERT(box); /* what was printed can be read */
     return box;
-}
-
-static void flight_destroy(struct flight *flight)
-{
-    log_batch_fini(&flight->log);
-    mem_free(flight);
-}
-
-/* The leader goes; a record in flight stays until the log has told of it. */
-static void flight_leave(struct control *c)
-{
-    if (!c->batch.is_in_flight || c->batch.is_told) {
-        flight_destroy(c->flight);
-        return;
-    }
-    c->flight->control = NULL;
-    c->flight->log = c->batch.log;
-    memset(&c->batch.log, 0, sizeof(c->batch.log));
 }
 
 struct control *control_create(const struct control_config *config)
@@ -124,10 +51,11 @@ void control_destroy(struct control *c)
     if (!c) {
         return;
     }
-    refuse_waiting(c, "the server is stopping");
-    take_inbox(c);
-    refuse_waiting(c, "the server is stopping");
-    answer_all(c->batch.first, COMMAND_UNAVAILABLE, "the server is stopping");
+    waiting_refuse(c, "the server is stopping");
+    waiting_take(c);
+    waiting_refuse(c, "the server is stopping");
+    command_answer_all(c->batch.first, COMMAND_UNAVAILABLE,
+                       "the server is stopping");
     flight_leave(c);
     batch_clear(&c->batch);
     sessions_release(c);
@@ -149,163 +77,7 @@ void control_destroy(struct control *c)
     mem_free(c);
 }
 
-/* A batch in flight and its end. */
-
-static void on_told(void *ctx, int result, uint64_t seq)
-{
-    struct flight *flight = ctx;
-    struct control *c = flight->control;
-
-    if (!c) {
-        flight_destroy(flight);
-        return;
-    }
-    ASSERT(seq == c->batch.seq);
-    c->batch.is_told = true;
-    c->batch.result = result;
-}
-
-static int batch_submit(struct control *c)
-{
-    struct batch *batch = &c->batch;
-    struct str payload = log_batch_finish(&batch->log);
-    struct elog_record record = {
-        .seq = c->seq + 1,
-        .epoch = c->epoch,
-        .time_ms = batch->time_ms,
-        .format_version = CONTROL_FORMAT_VERSION,
-        .payload = payload,
-    };
-
-    batch->seq = record.seq;
-    batch->payload = payload;
-    if (batch->log.buf.is_over) {
-        return -ERR_LIMIT;
-    }
-    int rc = elog_submit(c->config.log, &record, on_told, c->flight);
-    batch->is_in_flight = rc == 0;
-    return rc;
-}
-
-static void answer_durable(struct control *c)
-{
-    struct command *command = c->batch.first;
-
-    c->batch.first = c->batch.last = NULL;
-    while (command) {
-        struct command *next = command->next;
-        command->log_seq = c->batch.seq;
-        if (command->kind == COMMAND_EXCHANGE) {
-            exchange_answer(c, command);
-        } else {
-            command_answer(command, COMMAND_OK, "");
-        }
-        command = next;
-    }
-}
-
-static void refuse_batch(struct control *c, const char *text)
-{
-    struct command *command = c->batch.first;
-
-    c->batch.first = c->batch.last = NULL;
-    for (struct command *each = command; each; each = each->next) {
-        if (each->kind == COMMAND_EXCHANGE) {
-            executor_get(c, each->exchange.request.executor_id)->is_in_batch =
-                false;
-        }
-    }
-    answer_all(command, COMMAND_LOG_FAILED, text);
-}
-
-/* Nothing has happened; what was decided is decided again. */
-static void batch_failed(struct control *c, int result)
-{
-    const char *text = result == -ERR_FULL
-                           ? "the log has no space left on its disk"
-                       : result == -ERR_LIMIT
-                           ? "the requests make more than one record of the "
-                             "log may hold"
-                           : "the log does not take appends";
-
-    c->metrics.batch_failed_count++;
-    for (size_t i = 0; i < c->batch.owed.count; i++) {
-        jobs_mark_dirty(c->jobs, c->batch.owed.items[i]);
-    }
-    rounds_forget(c);
-    facts_failed(c);
-    c->is_plan_wanted = c->is_balance_wanted = true;
-    c->retry_ns = control_mono_ns(c) + RETRY_MS * (uint64_t)NS_PER_MS;
-    refuse_batch(c, text);
-    batch_clear(&c->batch);
-}
-
-static void start_leading(struct control *c)
-{
-    uint64_t now_ns = control_mono_ns(c);
-
-    c->state = CONTROL_LEADING;
-    for (size_t i = 0; i < c->executors.count; i++) {
-        if (c->executors.items[i]) {
-            c->executors.items[i]->heard_ns = now_ns;
-        }
-    }
-    jobs_mark_all_dirty(c->jobs);
-    c->is_plan_wanted = c->is_balance_wanted = true;
-}
-
-static int batch_durable(struct control *c, struct err *err)
-{
-    struct batch *batch = &c->batch;
-
-    int rc = fold_payload(c, batch->payload, batch->seq, batch->time_ms, err);
-    if (rc < 0) {
-        return rc;
-    }
-    rounds_commit(c);
-    facts_logged(c);
-    c->metrics.batch_count++;
-    if (batch->is_announcement) {
-        start_leading(c);
-    }
-    answer_durable(c);
-    batch_clear(batch);
-    sessions_push(c);
-    if (c->config.hooks.durable) {
-        c->config.hooks.durable(c->config.hooks.ctx, c->seq);
-    }
-    if (c->config.hooks.stored_seq &&
-        dedup_count(c->dedup) > DEDUP_RECENT_COUNT + DEDUP_RECENT_COUNT / 64) {
-        dedup_forget(c->dedup, c->config.hooks.stored_seq(c->config.hooks.ctx));
-    }
-    checkpoint_if_due(c);
-    return 0;
-}
-
-/* What became of the batch in flight; 0 also if that is not known yet. */
-static int batch_poll(struct control *c, struct err *err)
-{
-    if (c->batch.is_in_flight && !c->batch.is_told) {
-        elog_poll(c->config.log, 0);
-    }
-    if (!c->batch.is_in_flight || !c->batch.is_told) {
-        return 0;
-    }
-    int result = c->batch.result;
-    if (result == 0) {
-        return batch_durable(c, err);
-    }
-    batch_failed(c, result);
-    if (result == -ERR_FULL) {
-        return 0;
-    }
-    return err_set(err, result == -ERR_FENCED ? result : -ERR_IO,
-                   result == -ERR_FENCED
-                       ? "another leader has taken over the log"
-                       : "the log does not take appends: open it anew");
-}
-
-/* Steps. */
+/* What others see. */
 
 static void publish_metrics(struct control *c)
 {
@@ -338,6 +110,8 @@ enum control_state control_state(const struct control *c)
     return c->state;
 }
 
+/* Steps. */
+
 /* Say who leads, and by which policy if that is news. */
 static int announce(struct control *c)
 {
@@ -359,13 +133,13 @@ static int announce(struct control *c)
         log_batch_add(&c->batch.log, &scope, &event);
     }
     c->batch.is_announcement = true;
-    return batch_submit(c);
+    return flight_submit(c);
 }
 
 static int step_replay(struct control *c, struct err *err)
 {
     if (c->batch.is_in_flight) {
-        return batch_poll(c, err);
+        return flight_poll(c, err);
     }
     if (control_mono_ns(c) < c->retry_ns) {
         return 0;
@@ -375,7 +149,7 @@ static int step_replay(struct control *c, struct err *err)
     if (rc == 1) {
         rc = announce(c);
         return rc < 0 ? err_set(err, rc, "the log refuses the first record")
-                      : batch_poll(c, err);
+                      : flight_poll(c, err);
     }
     return rc;
 }
@@ -395,19 +169,19 @@ static void notice_pause(struct control *c)
 static int step_lead(struct control *c, struct err *err)
 {
     notice_pause(c);
-    int rc = batch_poll(c, err);
+    int rc = flight_poll(c, err);
     if (rc < 0 || c->batch.is_in_flight) {
         return rc;
     }
     if (!batch_form(c)) {
         return 0;
     }
-    rc = batch_submit(c);
+    rc = flight_submit(c);
     if (rc == -ERR_LIMIT) {
-        batch_failed(c, rc);
+        flight_failed(c, rc);
         return 0;
     }
-    return rc < 0 ? rc : batch_poll(c, err);
+    return rc < 0 ? rc : flight_poll(c, err);
 }
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -461,8 +235,8 @@ static int stop(struct control *c, int rc, const struct err *err)
     c->state = CONTROL_STOPPED;
     c->stop_code = rc;
     c->stop_text = *err;
-    refuse_batch(c, "the server is no longer the leader");
-    refuse_waiting(c, "the server is no longer the leader");
+    flight_refuse(c, "the server is no longer the leader");
+    waiting_refuse(c, "the server is no longer the leader");
     sessions_release(c);
     publish_metrics(c);
     return rc;
@@ -473,7 +247,7 @@ int control_step(struct control *c, struct err *err)
     struct err text = {{0}};
     int rc = 0;
 
-    take_inbox(c);
+    waiting_take(c);
     switch (c->state) {
     case CONTROL_STARTING:
         rc = start_acquire(c, &text);
@@ -486,7 +260,7 @@ int control_step(struct control *c, struct err *err)
         checkpoint_go_on(c);
         break;
     case CONTROL_STOPPED:
-        refuse_waiting(c, "the server is no longer the leader");
+        waiting_refuse(c, "the server is no longer the leader");
         return err_set(err, c->stop_code, "%s", c->stop_text.text);
     }
     if (rc < 0) {
@@ -494,7 +268,7 @@ int control_step(struct control *c, struct err *err)
         return stop(c, rc, &text);
     }
     if (c->state != CONTROL_LEADING) {
-        refuse_waiting(c, "the server is reading its log");
+        waiting_refuse(c, "the server is reading its log");
     }
     publish_metrics(c);
     return wake_ms(c);

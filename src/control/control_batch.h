@@ -3,6 +3,7 @@
  * owed, plans; in this order, on the state after the batch before.
  *
  *     control_batch.c     form, what is owed to jobs
+ *     control_flight.c    its way into the log, and its end
  *     control_commands.c  which commands go into it
  *     control_submit.c    submissions
  *     control_events.c    sequences that others made: reports, requests
@@ -76,6 +77,20 @@ void batch_add_decisions(struct batch *batch,
                          const struct job_decisions *decisions);
 /* Add what is owed to a job; false if that is nothing. */
 bool batch_add_owed(struct control *c, uint32_t job);
+
+/* control_flight.c */
+
+/* Hand the batch to the log; -ERR_LIMIT: it is more than a record may hold. */
+int flight_submit(struct control *c) must_check;
+/* What became of the batch in flight: once it is durable it is folded and its
+ * commands are answered.  0 also if that is not known yet. */
+int flight_poll(struct control *c, struct err *err) must_check;
+/* Nothing has happened; what was decided is decided again. */
+void flight_failed(struct control *c, int result);
+/* Answer the commands of the batch with COMMAND_LOG_FAILED. */
+void flight_refuse(struct control *c, const char *text);
+/* The leader goes; a record in flight stays until the log has told of it. */
+void flight_leave(struct control *c);
 
 /* control_commands.c */
 

@@ -22,11 +22,23 @@ int start_from_checkpoint(struct control *c, struct err *err) must_check;
 /* The like: 1 when all is read, 0 when there is more, or a negative code. */
 int start_replay(struct control *c, struct err *err) must_check;
 
-/* control_checkpoint.c */
+/* control_encode.c */
+
+/* Append the live state; `is_whole` false leaves out what depends on where the
+ * reading of the log began. */
+void checkpoint_encode(struct control *c, struct strbuf *buf, bool is_whole);
+/* All but the jobs, which come after it. */
+void checkpoint_encode_head(struct control *c, struct strbuf *buf,
+                            bool is_whole);
+
+/* control_decode.c */
 
 /* Set the live state up from a checkpoint. */
 int checkpoint_decode(struct control *c, struct str bytes,
                       struct err *err) must_check;
+
+/* control_checkpoint.c */
+
 /* Write one if it is due, and forget some old records. */
 void checkpoint_if_due(struct control *c);
 /* Encode some more of one that was begun. */

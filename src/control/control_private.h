@@ -1,9 +1,10 @@
 /*
  * control_private - the state of a leader; its parts have headers of their own.
  *
- *     control.c             create, step, answer
+ *     control.c             create, step
+ *     control_inbox.c       what waits, and its answers
  *     control_start.c       become the writer, read checkpoint and log
- *     control_checkpoint.c  the live state as bytes, and back
+ *     control_checkpoint.h  the live state as bytes, and back
  *     control_fold.h        what each event does to the live state
  *     control_batch.h       forming the next batch
  *     control_rounds.h      plans: when, of which shard

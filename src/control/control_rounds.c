@@ -140,7 +140,7 @@ void rounds_add(struct control *c)
     }
 }
 
-/* When one shard's is. */
+/* When a round of one shard is next due. */
 static uint64_t shard_due_ns(const struct control *c,
                              const struct shard_rounds *rounds, uint64_t now_ns,
                              int64_t wall_ms)
