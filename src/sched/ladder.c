@@ -5,6 +5,7 @@
 #include "sched/kinds.h"
 #include "sched/lend.h"
 #include "sched/packed.h"
+#include "sched/place_heap.h"
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };
 
@@ -40,8 +41,7 @@ struct ladder {
 struct climb {
     struct tier *tier;
     uint32_t place, log_seen;
-    uint32_t *pending;
-    uint32_t pending_count, pending_capacity;
+    struct place_heap pending;
 };
 
 /* Making it. */
@@ -298,11 +298,9 @@ static uint32_t next_place(struct tier *tier, uint32_t from, uint32_t count,
     return count;
 }
 
-enum found { FOUND, TOO_SMALL, NOT_ALLOWED };
-
-/* Look at a rung whose word fits. */
-static enum found look_at(const struct search *search, struct tier *tier,
-                          uint32_t place)
+/* Whether a rung whose word fits will do. */
+static bool will_do(const struct search *search, struct tier *tier,
+                    uint32_t place)
 {
     struct round *round = search->round;
     const struct ladder *ladder = round->ladder;
@@ -313,30 +311,11 @@ static enum found look_at(const struct search *search, struct tier *tier,
     if (kinds_refuse(class_at(round, search->class_index)->kinds,
                      round->sched->kinds_of[rung->node]) ||
         !place_allows(search, rung->node)) {
-        return NOT_ALLOWED;
+        return false;
     }
     refresh(round, tier, rung->node, at, &room);
-    bool is_fit =
-        is_takeable(round, tier, rung) &&
-        amounts_fit(&class_at(round, search->class_index)->request, &room);
-    return is_fit ? FOUND : TOO_SMALL;
-}
-
-static void add_pending(struct round *round, struct climb *climb,
-                        uint32_t place)
-{
-    if (climb->pending_count == climb->pending_capacity) {
-        uint32_t capacity = climb->pending_count ? climb->pending_count * 2 : 8;
-        uint32_t *pending =
-            arena_alloc_array(round->arena, capacity, sizeof(*pending));
-        if (climb->pending_count) {
-            memcpy(pending, climb->pending,
-                   climb->pending_count * sizeof(*pending));
-        }
-        climb->pending = pending;
-        climb->pending_capacity = capacity;
-    }
-    climb->pending[climb->pending_count++] = place;
+    return is_takeable(round, tier, rung) &&
+           amounts_fit(&class_at(round, search->class_index)->request, &room);
 }
 
 static void read_log(struct round *round, struct climb *climb, uint64_t request)
@@ -347,42 +326,26 @@ static void read_log(struct round *round, struct climb *climb, uint64_t request)
         const struct growth *growth = &tier->log[climb->log_seen];
         if (packed_fits(request, growth->word) &&
             growth->place < climb->place) {
-            add_pending(round, climb, growth->place);
+            place_heap_push(round->arena, &climb->pending, growth->place);
         }
     }
 }
 
-/* The first of the rungs that grew behind the climb, or NONE. */
+/* The first of the rungs that grew behind the climb, or NONE.  Those that no
+ * longer fit are in the way only once they are the first, and the log tells of
+ * them again when they grow. */
 static uint32_t find_pending(const struct search *search, struct climb *climb,
                              uint64_t request)
 {
-    for (;;) {
-        uint32_t best = NONE, kept = 0;
-        for (uint32_t i = 0; i < climb->pending_count; i++) {
-            uint32_t place = climb->pending[i];
-            if (packed_fits(request, climb->tier->words[place])) {
-                climb->pending[kept++] = place;
-                best = place < best ? place : best;
-            }
+    while (climb->pending.count) {
+        uint32_t place = climb->pending.items[0];
+        if (packed_fits(request, climb->tier->words[place]) &&
+            will_do(search, climb->tier, place)) {
+            return place;
         }
-        climb->pending_count = kept;
-        if (best == NONE) {
-            return NONE;
-        }
-        switch (look_at(search, climb->tier, best)) {
-        case FOUND:
-            return best;
-        case TOO_SMALL:
-        case NOT_ALLOWED:
-            for (uint32_t i = 0; i < climb->pending_count; i++) {
-                if (climb->pending[i] == best) {
-                    climb->pending[i--] =
-                        climb->pending[--climb->pending_count];
-                }
-            }
-            break;
-        }
+        place_heap_pop(&climb->pending);
     }
+    return NONE;
 }
 
 static uint32_t find_onward(const struct search *search, struct climb *climb,
@@ -395,7 +358,7 @@ static uint32_t find_onward(const struct search *search, struct climb *climb,
         if (climb->place == count) {
             return NONE;
         }
-        if (look_at(search, climb->tier, climb->place) == FOUND) {
+        if (will_do(search, climb->tier, climb->place)) {
             return climb->place;
         }
         climb->place++;
