@@ -1,16 +1,16 @@
 #include "sched/cut_memo.h"
 
-enum { MEMOS_MAX = 8 };
+enum { MEMOS_MAX = 16 };
 
 /* What is known of a node: not, if it or the memo changed since. */
 struct known {
     uint32_t serial;  /* of the memo */
     uint32_t changes; /* of the node */
-    uint32_t most;
+    uint64_t word;
 };
 
 struct cut_memo {
-    uint32_t class_index;
+    uint32_t class_index, question;
     uint32_t serial;
     uint64_t turn; /* of its last use */
     struct known *nodes;
@@ -23,8 +23,8 @@ struct cut_memos {
     uint64_t turn;
 };
 
-/* One that is not in use yet, or else that of the class which did not ask for
- * longest. */
+/* One that is not in use yet, or else that of the question which was not asked
+ * for longest. */
 static struct cut_memo *take(struct round *round, struct cut_memos *memos)
 {
     struct cut_memo *oldest = &memos->items[0];
@@ -43,7 +43,8 @@ static struct cut_memo *take(struct round *round, struct cut_memos *memos)
     return oldest;
 }
 
-struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index)
+struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
+                             uint32_t question)
 {
     if (!round->cuts) {
         round->cuts = arena_alloc(round->arena, sizeof(*round->cuts));
@@ -52,31 +53,34 @@ struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index)
     struct cut_memo *memo = NULL;
 
     for (uint32_t i = 0; i < memos->count && !memo; i++) {
-        memo = memos->items[i].class_index == class_index ? &memos->items[i]
-                                                          : NULL;
+        struct cut_memo *item = &memos->items[i];
+        bool is_asked =
+            item->class_index == class_index && item->question == question;
+        memo = is_asked ? item : NULL;
     }
     if (!memo) {
         memo = take(round, memos);
         memo->class_index = class_index;
-        memo->serial = ++memos->serial; /* what it has is of another class */
+        memo->question = question;
+        memo->serial = ++memos->serial; /* what it has answers another one */
     }
     memo->turn = ++memos->turn;
     return memo;
 }
 
-uint32_t cut_memo_most(const struct round *round, const struct cut_memo *memo,
-                       uint32_t node)
+bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
+                  uint32_t node, uint64_t *ret_word)
 {
     const struct known *known = &memo->nodes[node];
-    bool is_known =
-        known->serial == memo->serial && known->changes == round->changes[node];
 
-    return is_known ? known->most : UINT32_MAX;
+    *ret_word = known->word;
+    return known->serial == memo->serial &&
+           known->changes == round->changes[node];
 }
 
 void cut_memo_set(const struct round *round, struct cut_memo *memo,
-                  uint32_t node, uint32_t most)
+                  uint32_t node, uint64_t word)
 {
     memo->nodes[node] =
-        (struct known){memo->serial, round->changes[node], most};
+        (struct known){memo->serial, round->changes[node], word};
 }

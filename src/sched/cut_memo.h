@@ -1,28 +1,34 @@
 /*
- * cut_memo - what searches for evicted work in a group of nodes found out about
- * the nodes that were not the best.
+ * cut_memo - what searches for victims in a group of nodes found out about the
+ * nodes.
  *
  * A gang that must stay together asks all nodes of a group for each member,
  * though only the node of the member before is another than it was; and it
- * tries group after group, each of them as it was before.  So each class
- * remembers of a node that the evicted work on it would have to go at least
- * down to some ordinal, until something of the node changes.
+ * tries group after group, each of them as it was before.  So for each class
+ * and question one word is remembered of a node, until something of the node
+ * changes.  What the word means is the asker's.
  *
- * Serves searches for which nobody promised to give way.  Private to src/sched;
- * lives in the round's arena.
+ * Serves searches for which nobody promised to give way, and all of whose
+ * evicted work may go.  Private to src/sched; lives in the round's arena.
  */
 #pragma once
 
 #include "sched/round.h"
 
+/* The question how far down evicted work must go (victims_fair.c). */
+#define CUT_MEMO_LAST UINT32_MAX
+/* That what there is room for when work up to level `p` goes, and evicted work
+ * up to the class's own, or below it (victims_urgent.c). */
+#define CUT_MEMO_URGENT(p, is_bound) ((p)*2 + ((is_bound) ? 1 : 0))
+
 struct cut_memo;
 
-/* What is known for a class, to be asked until another class is. */
-struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index);
-/* 1 + the largest ordinal down to which evicted work must go at least;
- * UINT32_MAX: not known. */
-uint32_t cut_memo_most(const struct round *round, const struct cut_memo *memo,
-                       uint32_t node);
-/* It is that. */
+/* What is known for a class and a question, to be asked until another is. */
+struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
+                             uint32_t question);
+/* What was remembered of a node; false: nothing that still holds. */
+bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
+                  uint32_t node, uint64_t *ret_word);
+/* Remember it. */
 void cut_memo_set(const struct round *round, struct cut_memo *memo,
-                  uint32_t node, uint32_t most);
+                  uint32_t node, uint64_t word);

@@ -88,22 +88,37 @@ struct last {
     uint32_t node, cut;
 };
 
-/* A node that may be the best, from what is remembered (NULL: nothing). */
+/* The cut of a node; one below `cut_min` may be too large, but is below that.
+ * What is remembered of it (unless `memo` is NULL) is that, and whether it is
+ * exact. */
+static uint32_t recall_cut(const struct search *search, struct cut_memo *memo,
+                           uint32_t node, uint32_t cut_min)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    uint64_t word;
+
+    if (!memo) {
+        return cut_of(round, node, class, cut_min);
+    }
+    if (cut_memo_get(round, memo, node, &word) &&
+        ((word & 1) || word >> 1 < cut_min)) {
+        return (uint32_t)(word >> 1);
+    }
+    uint32_t cut = cut_of(round, node, class, cut_min);
+    bool is_exact = cut == 0 || cut >= cut_min;
+    cut_memo_set(round, memo, node, (uint64_t)cut << 1 | is_exact);
+    return cut;
+}
+
+/* A node that may be the best. */
 static void consider(const struct search *search, struct cut_memo *memo,
                      uint32_t node, struct last *best)
 {
     struct round *round = search->round;
     const uint32_t *ranks = round->sched->ranks;
-    uint32_t most = memo ? cut_memo_most(round, memo, node) : UINT32_MAX;
+    uint32_t cut = recall_cut(search, memo, node, best->cut);
 
-    if (most == 0 || most < best->cut) {
-        return;
-    }
-    uint32_t cut =
-        cut_of(round, node, class_at(round, search->class_index), best->cut);
-    if (memo) {
-        cut_memo_set(round, memo, node, cut);
-    }
     if (cut <= round->reserve.ordinal_min || cut < best->cut ||
         (cut == best->cut && ranks[node] >= ranks[best->node])) {
         return;
@@ -118,9 +133,10 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_cut)
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
-    struct cut_memo *memo = search->only && !round->reserve.asking
-                                ? cut_memo_of(round, search->class_index)
-                                : NULL;
+    struct cut_memo *memo =
+        search->only && !round->reserve.asking
+            ? cut_memo_of(round, search->class_index, CUT_MEMO_LAST)
+            : NULL;
 
     round->counters->nodes_examined += search->only ? search->only->count : 0;
     for (uint32_t i = 0; search->only && i < search->only->count; i++) {

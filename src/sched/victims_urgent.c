@@ -1,4 +1,5 @@
 /* Victims for urgency: the least urgent work that must give way. */
+#include "sched/cut_memo.h"
 #include "sched/urgent.h"
 #include "sched/victims.h"
 #include "sched/victims_search.h"
@@ -36,16 +37,27 @@ struct fit {
     uint64_t key;
 };
 
-static void consider_room(const struct search *search, uint32_t node,
-                          uint32_t p, uint32_t evicted_max, struct fit *best)
+/* No class fits. */
+#define KEY_NONE UINT64_MAX
+
+/* Whether the class fits in a node's room, and its place in the order then. */
+static uint64_t key_of(const struct search *search, uint32_t node, uint32_t p,
+                       uint32_t evicted_max)
 {
     struct round *round = search->round;
-    const uint32_t *ranks = round->sched->ranks;
     const struct class *class = class_at(round, search->class_index);
     struct resource_vec room = room_at(round, node, evicted_max, p);
-    uint64_t key = pool_weigh(round->pool, &room);
 
-    if (!amounts_fit(&class->request, &room) ||
+    return amounts_fit(&class->request, &room) ? pool_weigh(round->pool, &room)
+                                               : KEY_NONE;
+}
+
+static void consider_room(const struct search *search, uint32_t node,
+                          uint64_t key, struct fit *best)
+{
+    const uint32_t *ranks = search->round->sched->ranks;
+
+    if (key == KEY_NONE ||
         (best->node != NONE &&
          (key > best->key ||
           (key == best->key && ranks[node] >= ranks[best->node])))) {
@@ -54,6 +66,34 @@ static void consider_room(const struct search *search, uint32_t node,
     if (place_allows(search, node)) {
         *best = (struct fit){node, key};
     }
+}
+
+/* The best of a group, whose nodes are much as they were for the member
+ * before. */
+static uint32_t find_in_group(const struct search *search, uint32_t p,
+                              uint32_t evicted_max)
+{
+    struct round *round = search->round;
+    bool is_bound = evicted_max != class_at(round, search->class_index)->level;
+    struct cut_memo *memo = round->reserve.asking || round->reserve.ordinal_min
+                                ? NULL
+                                : cut_memo_of(round, search->class_index,
+                                              CUT_MEMO_URGENT(p, is_bound));
+    struct fit best = {NONE, 0};
+
+    round->counters->nodes_examined += search->only->count;
+    for (uint32_t i = 0; i < search->only->count; i++) {
+        uint32_t node = search->only->nodes[i];
+        uint64_t key;
+        if (!memo || !cut_memo_get(round, memo, node, &key)) {
+            key = key_of(search, node, p, evicted_max);
+            if (memo) {
+                cut_memo_set(round, memo, node, key);
+            }
+        }
+        consider_room(search, node, key, &best);
+    }
+    return best.node;
 }
 
 /* Nodes with yielders are asked one by one. */
@@ -72,12 +112,8 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
     struct fit best = {NONE, 0};
     struct search context = *search;
 
-    round->counters->nodes_examined += search->only ? search->only->count : 0;
-    for (uint32_t i = 0; search->only && i < search->only->count; i++) {
-        consider_room(search, search->only->nodes[i], p, evicted_max, &best);
-    }
     if (search->only) {
-        return best.node;
+        return find_in_group(search, p, evicted_max);
     }
     best.node = urgent_find(search, p, evicted_max, is_plain_match, &context);
     if (round->reserve.asking && sched->yielders.count) {
@@ -92,7 +128,8 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
                 &sched->runs.items[sched->yielders.items[i]];
             if (yielders_has(round, run) &&
                 !yielders_is_looked_at(round, run->node)) {
-                consider_room(search, run->node, p, evicted_max, &best);
+                consider_room(search, run->node,
+                              key_of(search, run->node, p, evicted_max), &best);
             }
         }
     }
