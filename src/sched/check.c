@@ -75,12 +75,22 @@ static bool are_nodes_right(struct sched *sched)
     return true;
 }
 
+/* Whether a node of an index stands there as it is. */
+static bool is_entry_right(const struct sched *sched,
+                           const struct node_index *index, uint32_t node,
+                           uint64_t key, uint64_t word)
+{
+    return key == sched->nodes.items[node].key &&
+           word == packed_of(&index->scale, &sched->free[node]) &&
+           word == sched->free_words[node];
+}
+
 static bool is_index_right(const struct sched *sched, uint32_t p)
 {
     const struct pool *pool = &sched->pools.items[p];
     const struct node_index *index = &pool->index;
     uint64_t key = 0;
-    uint32_t rank = 0, count = 0;
+    uint32_t rank = 0, count = 0, loose_count = 0;
     struct resource_vec total = {0};
 
     for (uint32_t b = 0; b < index->order_count; b++) {
@@ -90,17 +100,24 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
             bool is_after = block->keys[i] > key ||
                             (block->keys[i] == key &&
                              (sched->ranks[node] > rank || count == 0));
-            if (!is_after || block->keys[i] != sched->nodes.items[node].key ||
-                sched->nodes.items[node].pool != p ||
-                block->words[i] !=
-                    packed_of(&index->scale, &sched->free[node]) ||
-                block->words[i] != sched->free_words[node] ||
-                !packed_fits(block->words[i], index->tops[b])) {
+            bool is_loose = block->words[i] == 0;
+            if (!is_after || sched->nodes.items[node].pool != p ||
+                !packed_fits(block->words[i], index->tops[b]) ||
+                (!is_loose &&
+                 !is_entry_right(sched, index, node, block->keys[i],
+                                 block->words[i]))) {
                 return false;
             }
             key = block->keys[i];
             rank = sched->ranks[node];
             count++;
+            loose_count += is_loose;
+        }
+    }
+    for (uint32_t i = 0; i < index->loose.count; i++) {
+        if (!is_entry_right(sched, index, index->loose.nodes[i],
+                            index->loose.keys[i], index->loose.words[i])) {
+            return false;
         }
     }
     for (size_t i = 0; i < sched->nodes.count; i++) {
@@ -113,7 +130,8 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
     struct pool policy = {.policy_index = pool->policy_index, .total = total};
     floating_set_totals(sched, &policy);
     total = policy.total;
-    return count == pool->indexed_count && same_vec(&total, &pool->total);
+    return count == pool->indexed_count && loose_count == index->loose.count &&
+           same_vec(&total, &pool->total);
 }
 
 static bool are_accounts_right(const struct sched *sched, struct arena *arena)

@@ -454,8 +454,7 @@ void evict_forget(struct round *round)
     VEC_FREE(&round->falls);
     VEC_FREE(&round->grown);
     VEC_FREE(&round->touched);
-    VEC_FREE(&round->moved_words);
-    VEC_FREE(&round->moved_keys);
+    recent_fini(&round->recent);
     VEC_FREE(&round->moved);
     VEC_FREE(&round->open_nodes);
     VEC_FREE(&round->victims);

@@ -1,6 +1,6 @@
-#include "sched/node_index.h"
-
 #include <string.h>
+
+#include "sched/node_index_private.h"
 
 enum { BLOCKS_MIN = 16, DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS };
 
@@ -16,6 +16,7 @@ void node_index_fini(struct node_index *index)
 
 void node_index_clear(struct node_index *index)
 {
+    index->loose.count = 0;
     index->order_count = 0;
     index->spare_count = 0;
     for (uint32_t i = index->capacity; i > 0; i--) {
@@ -76,14 +77,7 @@ static void drop_block(struct node_index *index, uint32_t at)
             behind * sizeof(*index->ends));
 }
 
-static struct node_index_block *block_at(const struct node_index *index,
-                                         uint32_t at)
-{
-    return &index->blocks[index->order[at]];
-}
-
-/* What a node has free, packed; the caller is told as well. */
-static uint64_t word_of(const struct node_index *index, uint32_t node)
+uint64_t node_index_word(const struct node_index *index, uint32_t node)
 {
     uint64_t word = packed_of(&index->scale, &index->free[node]);
 
@@ -97,7 +91,7 @@ static uint64_t word_of(const struct node_index *index, uint32_t node)
 static void set_tops(struct node_index *index, uint32_t at, uint32_t first,
                      uint32_t last)
 {
-    struct node_index_block *block = block_at(index, at);
+    struct node_index_block *block = node_index_block_at(index, at);
     uint32_t part_count =
         (block->count + NODE_INDEX_PART - 1) / NODE_INDEX_PART;
     uint64_t top = 0;
@@ -118,15 +112,6 @@ static void set_tops(struct node_index *index, uint32_t at, uint32_t first,
     index->tops[at] = top;
 }
 
-/* Whether (key, rank) of the item at `i` of a block is before the given. */
-static bool is_before(const struct node_index *index,
-                      const struct node_index_block *block, uint32_t i,
-                      uint64_t key, uint32_t rank)
-{
-    return block->keys[i] != key ? block->keys[i] < key
-                                 : index->ranks[block->nodes[i]] < rank;
-}
-
 /* Whether all of the block at `at` is before (key, rank). */
 static bool is_block_before(const struct node_index *index, uint32_t at,
                             uint64_t key, uint32_t rank)
@@ -136,14 +121,12 @@ static bool is_block_before(const struct node_index *index, uint32_t at,
     if (index->ends[at] != key) {
         return index->ends[at] < key;
     }
-    block = block_at(index, at);
+    block = node_index_block_at(index, at);
     return index->ranks[block->nodes[block->count - 1]] < rank;
 }
 
-/* The first block whose last item is not before (key, rank); order_count
- * when there is none. */
-static uint32_t find_block(const struct node_index *index, uint64_t key,
-                           uint32_t rank)
+uint32_t node_index_block_of(const struct node_index *index, uint64_t key,
+                             uint32_t rank)
 {
     uint32_t low = 0, high = index->order_count;
 
@@ -158,16 +141,15 @@ static uint32_t find_block(const struct node_index *index, uint64_t key,
     return low;
 }
 
-/* The first place in a block whose item is not before (key, rank). */
-static uint32_t find_place(const struct node_index *index,
-                           const struct node_index_block *block, uint64_t key,
-                           uint32_t rank)
+uint32_t node_index_place_of(const struct node_index *index,
+                             const struct node_index_block *block, uint64_t key,
+                             uint32_t rank)
 {
     uint32_t low = 0, high = block->count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (is_before(index, block, middle, key, rank)) {
+        if (node_index_is_before(index, block, middle, key, rank)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -191,13 +173,13 @@ static void shift(struct node_index_block *block, uint32_t to, uint32_t from,
 
 /* Write an item at a place that is free for it; the tops are the caller's. */
 static void put(struct node_index *index, uint32_t at, uint32_t place,
-                uint32_t node, uint64_t key)
+                uint32_t node, uint64_t key, uint64_t word)
 {
-    struct node_index_block *block = block_at(index, at);
+    struct node_index_block *block = node_index_block_at(index, at);
 
     block->nodes[place] = node;
     block->keys[place] = key;
-    block->words[place] = word_of(index, node);
+    block->words[place] = word;
     block->kinds[place] = index->kinds ? index->kinds[node] : 0;
     index->ends[at] = block->keys[block->count - 1];
 }
@@ -205,7 +187,7 @@ static void put(struct node_index *index, uint32_t at, uint32_t place,
 static void split(struct node_index *index, uint32_t at)
 {
     struct node_index_block *upper = add_block(index, at + 1);
-    struct node_index_block *lower = block_at(index, at);
+    struct node_index_block *lower = node_index_block_at(index, at);
     uint32_t half = lower->count / 2;
 
     upper->count = lower->count - half;
@@ -224,37 +206,43 @@ static void split(struct node_index *index, uint32_t at)
     set_tops(index, at + 1, 0, NODE_INDEX_BLOCK);
 }
 
-void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
+static void insert(struct node_index *index, uint32_t node, uint64_t key,
+                   uint64_t word)
 {
     uint32_t rank = index->ranks[node];
-    uint32_t at = find_block(index, key, rank);
+    uint32_t at = node_index_block_of(index, key, rank);
 
     if (index->order_count == 0) {
         add_block(index, 0);
     } else if (at == index->order_count) {
         at--;
     }
-    if (block_at(index, at)->count == NODE_INDEX_BLOCK) {
+    if (node_index_block_at(index, at)->count == NODE_INDEX_BLOCK) {
         split(index, at);
         at += is_block_before(index, at, key, rank);
     }
-    struct node_index_block *block = block_at(index, at);
-    uint32_t place = find_place(index, block, key, rank);
+    struct node_index_block *block = node_index_block_at(index, at);
+    uint32_t place = node_index_place_of(index, block, key, rank);
     shift(block, place + 1, place, block->count - place);
     block->count++;
-    put(index, at, place, node, key);
+    put(index, at, place, node, key, word);
     set_tops(index, at, place, block->count);
+}
+
+void node_index_insert(struct node_index *index, uint32_t node, uint64_t key)
+{
+    insert(index, node, key, node_index_word(index, node));
 }
 
 /* Where a node is that is there. */
 static uint32_t locate(const struct node_index *index, uint32_t node,
                        uint64_t key, uint32_t *ret_block)
 {
-    uint32_t at = find_block(index, key, index->ranks[node]);
+    uint32_t at = node_index_block_of(index, key, index->ranks[node]);
 
     ASSERT(at < index->order_count);
-    const struct node_index_block *block = block_at(index, at);
-    uint32_t place = find_place(index, block, key, index->ranks[node]);
+    const struct node_index_block *block = node_index_block_at(index, at);
+    uint32_t place = node_index_place_of(index, block, key, index->ranks[node]);
     ASSERT(place < block->count && block->nodes[place] == node);
     *ret_block = at;
     return place;
@@ -262,7 +250,7 @@ static uint32_t locate(const struct node_index *index, uint32_t node,
 
 static void take_out(struct node_index *index, uint32_t at, uint32_t place)
 {
-    struct node_index_block *block = block_at(index, at);
+    struct node_index_block *block = node_index_block_at(index, at);
 
     block->count--;
     shift(block, place, place + 1, block->count - place);
@@ -277,37 +265,48 @@ static void take_out(struct node_index *index, uint32_t at, uint32_t place)
 void node_index_remove(struct node_index *index, uint32_t node, uint64_t key)
 {
     uint32_t at;
-    uint32_t place = locate(index, node, key, &at);
 
+    (void)node_index_fasten(index, node, &key);
+    uint32_t place = locate(index, node, key, &at);
     take_out(index, at, place);
 }
 
-void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
-                     uint64_t key)
+void node_index_relocate(struct node_index *index, uint32_t node,
+                         uint64_t old_key, uint64_t key, uint64_t word)
 {
     uint32_t at, rank = index->ranks[node];
     uint32_t from = locate(index, node, old_key, &at);
-    struct node_index_block *block = block_at(index, at);
+    struct node_index_block *block = node_index_block_at(index, at);
 
     bool is_in =
         key < old_key
-            ? from > 0 && is_before(index, block, 0, key, rank)
+            ? from > 0 && node_index_is_before(index, block, 0, key, rank)
             : from + 1 < block->count &&
-                  !is_before(index, block, block->count - 1, key, rank);
+                  !node_index_is_before(index, block, block->count - 1, key,
+                                        rank);
     if (!is_in && key != old_key) {
         take_out(index, at, from);
-        node_index_insert(index, node, key);
+        insert(index, node, key, word);
         return;
     }
-    uint32_t to = key == old_key ? from : find_place(index, block, key, rank);
+    uint32_t to =
+        key == old_key ? from : node_index_place_of(index, block, key, rank);
     if (to < from) {
         shift(block, to + 1, to, from - to);
     } else if (to > from) {
         to--;
         shift(block, from, from + 1, to - from);
     }
-    put(index, at, to, node, key);
+    put(index, at, to, node, key, word);
     set_tops(index, at, to < from ? to : from, to < from ? from : to);
+}
+
+void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
+                     uint64_t key)
+{
+    (void)node_index_fasten(index, node, &old_key);
+    node_index_relocate(index, node, old_key, key,
+                        node_index_word(index, node));
 }
 
 /* Stable sort by key, a digit after the other; returns where the result is. */
@@ -355,7 +354,7 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
         for (uint32_t i = 0; i < n; i++) {
             block->nodes[i] = entries[done + i].node;
             block->keys[i] = entries[done + i].key;
-            block->words[i] = word_of(index, block->nodes[i]);
+            block->words[i] = node_index_word(index, block->nodes[i]);
             block->kinds[i] = index->kinds ? index->kinds[block->nodes[i]] : 0;
         }
         block->count = n;
@@ -363,59 +362,4 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
         set_tops(index, at, 0, NODE_INDEX_BLOCK);
         done += n;
     }
-}
-
-static bool is_refused(const struct node_query *query, uint32_t kind)
-{
-    return query->kinds &&
-           (query->kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
-}
-
-/* The first node of a part of a block that has room and matches. */
-static uint32_t find_in_part(const struct node_index *index,
-                             const struct node_query *query,
-                             const struct node_index_block *block,
-                             uint32_t part, uint64_t *examined)
-{
-    uint64_t word = packed_of(&index->scale, query->request);
-    uint32_t end = (part + 1) * NODE_INDEX_PART;
-
-    end = end < block->count ? end : block->count;
-    for (uint32_t i = part * NODE_INDEX_PART; i < end; i++) {
-        uint32_t node = block->nodes[i];
-        if (!packed_fits(word, block->words[i]) ||
-            is_refused(query, block->kinds[i]) ||
-            !amounts_fit(query->request, &index->free[node])) {
-            continue;
-        }
-        ++*examined;
-        if (query->match(query->context, node)) {
-            return node;
-        }
-    }
-    return NODE_INDEX_NONE;
-}
-
-uint32_t node_index_find(const struct node_index *index,
-                         const struct node_query *query, uint64_t *examined)
-{
-    uint64_t word = packed_of(&index->scale, query->request);
-
-    for (uint32_t at = find_block(index, query->key_min, query->rank_min);
-         at < index->order_count; at++) {
-        if (!packed_fits(word, index->tops[at])) {
-            continue;
-        }
-        const struct node_index_block *block = block_at(index, at);
-        for (uint32_t p = 0; p * NODE_INDEX_PART < block->count; p++) {
-            if (!packed_fits(word, block->tops[p])) {
-                continue;
-            }
-            uint32_t node = find_in_part(index, query, block, p, examined);
-            if (node != NODE_INDEX_NONE) {
-                return node;
-            }
-        }
-    }
-    return NODE_INDEX_NONE;
 }

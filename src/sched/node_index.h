@@ -9,6 +9,11 @@
  * else.  Free amounts and
  * ranks are the caller's, in arrays by node.
  *
+ * Who fills a pool moves the same few nodes again and again.  So what moves
+ * *loosely* stands beside the blocks at first, its entry there as a word that
+ * nothing fits, and takes its place when many others have moved since.  All
+ * else is as if it had moved at once.
+ *
  * Zeroed memory is an empty index.  Threads: one owner.
  */
 #pragma once
@@ -19,6 +24,7 @@ enum {
     NODE_INDEX_BLOCK = 64,
     NODE_INDEX_PART = 8,
     NODE_INDEX_PARTS = NODE_INDEX_BLOCK / NODE_INDEX_PART,
+    NODE_INDEX_LOOSE_MAX = 64,
     NODE_INDEX_NONE = UINT32_MAX,
 };
 
@@ -29,6 +35,15 @@ struct node_index_block {
     uint64_t keys[NODE_INDEX_BLOCK];
     uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
     uint32_t kinds[NODE_INDEX_BLOCK]; /* see kinds.h */
+};
+
+/* Nodes that moved loosely, those that did so last at the end. */
+struct node_index_loose {
+    uint32_t count;
+    uint32_t nodes[NODE_INDEX_LOOSE_MAX];
+    uint64_t keys[NODE_INDEX_LOOSE_MAX];
+    uint64_t words[NODE_INDEX_LOOSE_MAX];
+    uint64_t block_keys[NODE_INDEX_LOOSE_MAX]; /* as in the blocks */
 };
 
 struct node_index {
@@ -44,6 +59,7 @@ struct node_index {
     uint64_t *node_words; /* the caller's, by node: set to the node's word; or
                              NULL: not wanted */
     struct packed_scale scale; /* the caller's; set while empty */
+    struct node_index_loose loose;
 };
 
 /* A node that is to be in an index. */
@@ -70,6 +86,9 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
 /* A node that is there has other amounts free, and so another key (or not). */
 void node_index_move(struct node_index *index, uint32_t node, uint64_t old_key,
                      uint64_t key);
+/* The same for a node that will move again soon. */
+void node_index_move_loosely(struct node_index *index, uint32_t node,
+                             uint64_t old_key, uint64_t key);
 /* What is searched for. */
 struct node_query {
     const struct resource_vec *request;
@@ -82,6 +101,6 @@ struct node_query {
 };
 
 /* The first node that has room and matches, or NODE_INDEX_NONE.  Adds to
- * `examined` the nodes that were asked about. */
+ * `examined` the nodes that were asked about: all that have room, up to it. */
 uint32_t node_index_find(const struct node_index *index,
                          const struct node_query *query, uint64_t *examined);

@@ -17,17 +17,11 @@ void place_changes_count_work(const struct round *round, uint32_t work)
 static void move_node(struct round *round, uint32_t node)
 {
     const struct sched *sched = round->sched;
-    uint32_t *last = &round->moved_last[node];
 
     place_changes_count_work(round, NEED_MOVE_WORK);
-    node_reindex(round->sched, node);
-    if (*last != NONE) {
-        round->moved_words.items[*last] = 0;
-    }
-    *last = (uint32_t)round->moved.count;
-    VEC_PUSH(&round->moved_words,
-             packed_of(&round->pool->index.scale, &sched->free[node]));
-    VEC_PUSH(&round->moved_keys, sched->nodes.items[node].key);
+    node_reindex_loosely(round->sched, node);
+    recent_note(&round->recent, node, (uint32_t)round->moved.count,
+                sched->nodes.items[node].key, sched->free_words[node]);
     VEC_PUSH(&round->moved, node);
 }
 

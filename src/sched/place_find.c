@@ -51,49 +51,21 @@ static bool is_before(const struct sched *sched, uint32_t a, uint64_t key,
     return a_key != key ? a_key < key : sched->ranks[a] < rank;
 }
 
-enum { MOVED_STRIDE = 4 };
-
-/* The first from `at` on of the nodes that moved with which a request may fit
- * at or before a key, as they were then; so many at once, without a branch for
- * each, for most do not. */
-static size_t next_moved(const struct round *round, size_t at, uint64_t word,
-                         uint64_t key)
-{
-    size_t count = round->moved.count;
-
-    for (; at + MOVED_STRIDE <= count; at += MOVED_STRIDE) {
-        const uint64_t *words = &round->moved_words.items[at];
-        const uint64_t *keys = &round->moved_keys.items[at];
-        unsigned any = 0;
-        for (uint32_t i = 0; i < MOVED_STRIDE; i++) {
-            any |= (unsigned)packed_fits(word, words[i]) & (keys[i] <= key);
-        }
-        if (any) {
-            break;
-        }
-    }
-    while (at < count && (!packed_fits(word, round->moved_words.items[at]) ||
-                          round->moved_keys.items[at] > key)) {
-        at++;
-    }
-    return at;
-}
-
 /* The best of the nodes that moved before the class's cursor since its last
  * search, or NONE. */
 static uint32_t find_moved(const struct search *search)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
+    const struct recent *recent = &round->recent;
     const struct class *class = class_at(round, search->class_index);
     uint64_t key = class->cursor_key;
     uint32_t rank = class->cursor_rank, best = NONE;
     uint64_t word = packed_of(&round->pool->index.scale, &class->request);
 
-    for (size_t i = class->moved_seen;
-         (i = next_moved(round, i, word, key)) < round->moved.count; i++) {
-        /* Where it was otherwise, it is here once more. */
-        uint32_t node = round->moved.items[i];
+    for (size_t i = recent_since(recent, class->moved_seen);
+         (i = recent_next(recent, i, word, key)) < recent->nodes.count; i++) {
+        uint32_t node = recent->nodes.items[i];
         if (amounts_fit(&class->request, &sched->free[node]) &&
             is_before(sched, node, key, rank) && place_allows(search, node)) {
             best = node;

@@ -158,6 +158,28 @@ void pool_nodes_reindex(struct sched *sched, uint32_t p)
     pool->is_stale = false;
 }
 
+/* Whether a node that is there, and stays, has another place there. */
+static bool is_move(const struct sched *sched, uint32_t index)
+{
+    const struct node *node = &sched->nodes.items[index];
+
+    return node->pool != NONE && node->is_indexed && node->is_accepting;
+}
+
+void node_reindex_loosely(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (!is_move(sched, index)) {
+        node_reindex(sched, index);
+        return;
+    }
+    struct pool *pool = &sched->pools.items[node->pool];
+    uint64_t key = pool_weigh(pool, &sched->free[index]);
+    node_index_move_loosely(&pool->index, index, node->key, key);
+    node->key = key;
+}
+
 void node_reindex(struct sched *sched, uint32_t index)
 {
     struct node *node = &sched->nodes.items[index];
@@ -167,7 +189,7 @@ void node_reindex(struct sched *sched, uint32_t index)
     }
     struct pool *pool = &sched->pools.items[node->pool];
     uint64_t key = pool_weigh(pool, &sched->free[index]);
-    if (node->is_indexed && node->is_accepting) {
+    if (is_move(sched, index)) {
         node_index_move(&pool->index, index, node->key, key);
         node->key = key;
         return;

@@ -69,9 +69,10 @@ static void make_tables(struct round *round, uint32_t lane_count)
                                              sizeof(*round->lane_of_queue));
     memset(round->lane_of_queue, 0xff,
            sched->queues.count * sizeof(*round->lane_of_queue));
-    round->moved_last =
-        arena_alloc_array(round->arena, node_count, sizeof(*round->moved_last));
-    memset(round->moved_last, 0xff, node_count * sizeof(*round->moved_last));
+    round->recent.places = arena_alloc_array(round->arena, node_count,
+                                             sizeof(*round->recent.places));
+    memset(round->recent.places, 0xff,
+           node_count * sizeof(*round->recent.places));
     round->changes =
         arena_alloc_array(round->arena, node_count, sizeof(*round->changes));
     round->is_open =

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "sched/recent.h"
 #include "sched/reserve.h"
 
 enum { ROUND_FACTORS_MAX = 64 };
@@ -234,16 +235,11 @@ struct round {
     struct victim_memos *memos; /* see victim_memo.h; NULL: nothing yet */
     struct cost gang_cost;      /* what the gang that is placed is ordered by */
     bool keeps_surplus;         /* surplus does not go alone */
-    /* Nodes whose place in the index changed, and beside each its key and what
-     * it had free then, packed; a word of 0 (nothing fits) once it moved again:
-     * few are looked at more closely. */
-    VEC(uint32_t) moved;
-    VEC(uint64_t) moved_keys;
-    VEC(uint64_t) moved_words;
-    uint32_t *moved_last;   /* by node: where it is in these lists, or NONE */
-    VEC(struct fall) falls; /* see share_fall() */
-    VEC(uint32_t) grown;    /* nodes that got room by preemption */
-    VEC(uint32_t) touched;  /* lanes whose work was just preempted */
+    VEC(uint32_t) moved;        /* nodes whose place in the index changed */
+    struct recent recent;       /* of them; see recent.h */
+    VEC(struct fall) falls;     /* see share_fall() */
+    VEC(uint32_t) grown;        /* nodes that got room by preemption */
+    VEC(uint32_t) touched;      /* lanes whose work was just preempted */
     struct label_index *labels; /* that the pool does not remember */
     const struct label_index *domains[GANG_LEVELS_MAX + 1]; /* near_groups.c */
 

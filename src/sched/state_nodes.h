@@ -84,6 +84,8 @@ void node_touch(struct sched *sched, uint32_t node);
 void node_refresh(struct sched *sched, uint32_t node);
 /* Put the entry right at once. */
 void node_reindex(struct sched *sched, uint32_t node);
+/* Likewise for a node that will change again soon. */
+void node_reindex_loosely(struct sched *sched, uint32_t node);
 /* The weighted amount that a vector is worth in the order of a pool. */
 uint64_t pool_weigh(const struct pool *pool, const struct resource_vec *v);
 /* Whether what a node has is part of what its pool has: what is cordoned in

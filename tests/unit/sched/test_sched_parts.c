@@ -2,6 +2,7 @@
 #include "sched/bucket.h"
 #include "sched/cost.h"
 #include "sched/node_index.h"
+#include "sched/recent.h"
 #include "sched/seq.h"
 #include "unit.h"
 
@@ -59,57 +60,151 @@ static bool any(void *context, uint32_t node)
     return context == NULL || node != *(const uint32_t *)context;
 }
 
+enum { NODES = 700 };
+
+/* Nodes with room, in an index. */
+struct indexed {
+    struct resource_vec free[NODES];
+    uint32_t ranks[NODES];
+    struct node_index index;
+};
+
+static uint64_t key_of(const struct resource_vec *v)
+{
+    return (uint64_t)(v->v[0] + v->v[1]);
+}
+
+/* Whether node `a` is before (key, rank). */
+static bool is_before(const struct indexed *all, uint32_t a, uint64_t key,
+                      uint32_t rank)
+{
+    uint64_t a_key = key_of(&all->free[a]);
+
+    return a_key != key ? a_key < key : all->ranks[a] < rank;
+}
+
+/* What a search is to find, by a look at all nodes; and how many have room
+ * from where it begins up to there. */
+static uint32_t scan(const struct indexed *all, const struct node_query *query,
+                     uint64_t *ret_asked)
+{
+    uint32_t best = NODE_INDEX_NONE;
+    uint64_t key = UINT64_MAX;
+    uint32_t rank = UINT32_MAX;
+
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        *ret_asked = best != NODE_INDEX_NONE;
+        for (uint32_t i = 0; i < NODES; i++) {
+            if (!amounts_fit(query->request, &all->free[i]) ||
+                is_before(all, i, query->key_min, query->rank_min) ||
+                !is_before(all, i, key, rank)) {
+                continue;
+            }
+            ++*ret_asked;
+            if (pass == 0 && any(query->context, i)) {
+                best = i;
+                key = key_of(&all->free[i]);
+                rank = all->ranks[i];
+            }
+        }
+    }
+    return best;
+}
+
+/* Move a node in one of the ways there are. */
+static void move(struct indexed *all, uint32_t node, uint64_t random)
+{
+    uint64_t old_key = key_of(&all->free[node]);
+
+    if (random >> 60 < 12) { /* what is used fills up */
+        all->free[node].v[0] -= all->free[node].v[0] > 0;
+        all->free[node].v[1] -= all->free[node].v[1] > 0;
+    } else {
+        all->free[node].v[0] = (int64_t)(random >> 25) % 50;
+        all->free[node].v[1] = (int64_t)(random >> 37) % 90;
+    }
+    uint64_t key = key_of(&all->free[node]);
+    switch (random >> 16 & 7) {
+    case 0:
+        node_index_remove(&all->index, node, old_key);
+        node_index_insert(&all->index, node, key);
+        break;
+    case 1:
+        node_index_move(&all->index, node, old_key, key);
+        break;
+    default:
+        node_index_move_loosely(&all->index, node, old_key, key);
+    }
+}
+
 /* The first node in the order that has room and matches, as a scan of all
- * nodes finds it, while they move about. */
+ * nodes finds it, while they move about, some of them loosely; and those with
+ * room are asked up to it. */
 static void node_index_finds_the_first(void **state)
 {
-    enum { NODES = 700 };
-    static struct resource_vec free[NODES];
-    static uint32_t ranks[NODES];
-    struct node_index index = {.free = free, .ranks = ranks};
-    uint64_t examined = 0, random = 1;
+    static struct indexed all;
+    uint64_t examined = 0, random = 1, asked;
 
     (void)state;
+    all.index.free = all.free;
+    all.index.ranks = all.ranks;
     for (uint32_t i = 0; i < NODES; i++) {
-        ranks[i] = i * 37 % NODES;
-        free[i].v[0] = i % 50;
-        free[i].v[1] = i * 7 % 90;
-        node_index_insert(&index, i, (uint64_t)(free[i].v[0] + free[i].v[1]));
+        all.ranks[i] = i * 37 % NODES;
+        all.free[i] = (struct resource_vec){{i % 50, i * 7 % 90}};
+        node_index_insert(&all.index, i, key_of(&all.free[i]));
     }
-    for (int turn = 0; turn < 3000; turn++) {
+    for (int turn = 0; turn < 6000; turn++) {
         random = random * 6364136223846793005u + 1442695040888963407u;
         struct resource_vec ask = {
             {(int64_t)(random >> 33) % 40, (int64_t)(random >> 40) % 80}};
-        uint64_t key_min = (uint64_t)(ask.v[0] + ask.v[1]);
         uint32_t not_this = (uint32_t)(random >> 48) % NODES;
-        uint32_t want = NODE_INDEX_NONE;
-        for (uint32_t i = 0; i < NODES; i++) {
-            int64_t key = free[i].v[0] + free[i].v[1];
-            int64_t best = want == NODE_INDEX_NONE
-                               ? INT64_MAX
-                               : free[want].v[0] + free[want].v[1];
-            if (i != not_this && ask.v[0] <= free[i].v[0] &&
-                ask.v[1] <= free[i].v[1] &&
-                (key < best || (key == best && ranks[i] < ranks[want]))) {
-                want = i;
-            }
-        }
-        struct node_query query = {.request = &ask,
-                                   .key_min = key_min,
-                                   .match = any,
-                                   .context = &not_this};
-        uint32_t got = node_index_find(&index, &query, &examined);
-        assert_int_equal(got, want);
-        /* Move some node: it fills up, or is emptied. */
+        struct node_query query = {
+            .request = &ask,
+            .key_min = key_of(&ask) + (random >> 55) % 3,
+            .rank_min = (uint32_t)(random >> 22) % NODES,
+            .match = any,
+            .context = &not_this,
+        };
+        uint32_t want = scan(&all, &query, &asked);
         uint32_t node = (uint32_t)(random >> 20) % NODES;
-        node_index_remove(&index, node,
-                          (uint64_t)(free[node].v[0] + free[node].v[1]));
-        free[node].v[0] = (int64_t)(random >> 25) % 50;
-        free[node].v[1] = (int64_t)(random >> 37) % 90;
-        node_index_insert(&index, node,
-                          (uint64_t)(free[node].v[0] + free[node].v[1]));
+        examined = 0;
+        assert_int_equal(node_index_find(&all.index, &query, &examined), want);
+        assert_int_equal(examined, asked);
+        move(&all, turn % 3 ? node % 80 : node, random);
     }
-    node_index_fini(&index);
+    node_index_fini(&all.index);
+}
+
+/* What moved since, each node once, in the order of the last moves. */
+static void recent_moves_are_in_order(void **state)
+{
+    enum { MOVES = 20000 };
+    static uint32_t places[NODES], moved[MOVES], last[NODES];
+    struct recent recent = {.places = places};
+    uint64_t random = 1;
+
+    (void)state;
+    memset(places, 0xff, sizeof(places));
+    for (uint32_t turn = 0; turn < MOVES; turn++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint32_t most = random >> 60 < 10 ? 7 : random >> 60 < 15 ? 90 : NODES;
+        uint32_t node = (uint32_t)(random >> 33) % most;
+        moved[turn] = node;
+        last[node] = turn;
+        recent_note(&recent, node, turn, node, 1);
+        uint32_t since = turn - (uint32_t)(random >> 50) % (turn + 1) % 300;
+        size_t at = recent_since(&recent, since);
+        for (uint32_t i = since; i <= turn; i++) {
+            if (last[moved[i]] != i || moved[i] > NODES / 2) {
+                continue;
+            }
+            at = recent_next(&recent, at, 1, NODES / 2);
+            assert_int_equal(recent.nodes.items[at++], moved[i]);
+        }
+        assert_int_equal(recent_next(&recent, at, 1, NODES / 2),
+                         recent.nodes.count);
+    }
+    recent_fini(&recent);
 }
 
 /* A bucket never used is full, refills evenly, and says when. */
@@ -166,9 +261,13 @@ static void cost_is_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(seq_stays_sorted),           TEST(seq_empties),
-        TEST(node_index_finds_the_first), TEST(bucket_refills_evenly),
-        TEST(bucket_lets_one_overdraw),   TEST(cost_is_exact),
+        TEST(seq_stays_sorted),
+        TEST(seq_empties),
+        TEST(node_index_finds_the_first),
+        TEST(recent_moves_are_in_order),
+        TEST(bucket_refills_evenly),
+        TEST(bucket_lets_one_overdraw),
+        TEST(cost_is_exact),
     };
 
     return RUN_TESTS(tests);
