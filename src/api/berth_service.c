@@ -281,6 +281,7 @@ static Berth__Api__QueueShare *share_message(const struct queue_share *share,
     message->leased_count = share->leased_count;
     message->pending_count = share->pending_count;
     message->running_count = share->running_count;
+    message->job_count = share->job_count;
     message->cordoned = share->is_cordoned;
     message->usage = (double)share->usage_ppm / 1e6;
     message->flow = (double)share->flow_ppm / 1e6;
@@ -297,7 +298,9 @@ static void shares_known(struct command *command, void *ctx)
     Berth__Api__GetQueueSharesResponse response =
         BERTH__API__GET_QUEUE_SHARES_RESPONSE__INIT;
     struct api_call *call = ctx;
-    struct str pool = str_of(call->data);
+    const Berth__Api__GetQueueSharesRequest *request = call->data;
+    struct str pool = str_of(request->pool);
+    struct str queue = str_of(request->queue);
 
     if (!api_call_fail_command(call, command, "log")) {
         response.shares =
@@ -324,6 +327,6 @@ void handle_get_queue_shares(struct api_call *call, struct str request)
                          request, &message)) {
         return;
     }
-    call->data = message->pool; /* lives in the call's arena */
+    call->data = message; /* lives in the call's arena */
     api_call_post(call, command_create(COMMAND_QUERY_QUEUES), shares_known);
 }

@@ -228,6 +228,37 @@ enum cli_exit check_queue(struct cli *cli, const char *name)
                : CLI_OK;
 }
 
+void check_left_jobs(struct cli *cli, char *queue)
+{
+    Berth__Api__GetQueueSharesRequest request =
+        BERTH__API__GET_QUEUE_SHARES_REQUEST__INIT;
+    uint32_t job_count = 0, placed_count = 0;
+    ProtobufCMessage *reply;
+
+    request.queue = queue;
+    if (ask(cli, "/berth.api.Berth/GetQueueShares", &request.base,
+            &berth__api__get_queue_shares_response__descriptor,
+            &reply) != RPC_OK) {
+        return;
+    }
+    const Berth__Api__GetQueueSharesResponse *list = (const void *)reply;
+    for (size_t i = 0; i < list->n_shares; i++) {
+        const Berth__Api__QueueShare *share = list->shares[i];
+        job_count = share->job_count;
+        placed_count +=
+            share->leased_count + share->pending_count + share->running_count;
+    }
+    if (job_count == 0) {
+        return;
+    }
+    placed_count = placed_count < job_count ? placed_count : job_count;
+    (void)cli_fail(cli, CLI_OK,
+                   "queue %s still has jobs: %u that run, to their ends, and "
+                   "%u that wait, until they are cancelled (cancel job-set %s "
+                   "JOBSET) or there is a queue %s again",
+                   queue, placed_count, job_count - placed_count, queue, queue);
+}
+
 bool check_has_queue(struct cli *cli, const char *name)
 {
     const Api__Queue *queue;

@@ -71,6 +71,12 @@ enum cli_exit check_node(struct cli *cli, const char *name,
                          const char *executor);
 /* The same of a queue. */
 enum cli_exit check_queue(struct cli *cli, const char *name);
+/* Remark on the jobs that a queue which was deleted still has, and on what
+ * becomes of them; nothing if it has none or the server does not say. */
+void check_left_jobs(struct cli *cli, char *queue);
+/* CLI_INVALID, having named those that there are, if one of these is no
+ * priority class; CLI_OK also if the server does not say. */
+enum cli_exit check_classes(struct cli *cli, char *const *names, size_t count);
 /* Remark on each of these names that is the name of no pool, and on what comes
  * of that: `consequence`.  It may be made later, so nothing is refused; "" is
  * the default pool. */

@@ -306,6 +306,7 @@ enum cli_exit cmd_delete_queue(struct cli *cli)
         cli_call_empty(cli, "/api.Submit/DeleteQueue", &request.base);
     if (rc == CLI_OK && is_there == CLI_OK) {
         cli_note(cli, "Deleted queue %s (or it did not exist)", request.name);
+        check_left_jobs(cli, request.name);
     }
     return rc == CLI_OK ? is_there : rc;
 }

@@ -34,6 +34,8 @@ struct script {
     /* Likewise ListPools. */
     bool has_pools;
     struct strbuf pools;
+    /* GetQueueShares, which answers nothing in its place. */
+    struct strbuf shares;
 };
 
 static inline void on_unary(void *ctx, struct rpc_call *call,
@@ -75,6 +77,16 @@ static inline void on_list_pools(void *ctx, struct rpc_call *call,
     } else {
         on_unary(ctx, call, request);
     }
+}
+
+/* GetQueueShares, which is not the request that a test looks at. */
+static inline void on_shares(void *ctx, struct rpc_call *call,
+                             struct str request)
+{
+    struct script *script = ctx;
+
+    (void)request;
+    rpc_call_finish(call, RPC_OK, "", strbuf_str(&script->shares));
 }
 
 /* A list in pages: `reply`, then `more`. */
@@ -154,6 +166,7 @@ static inline int start(void **state)
         UNARY("/berth.api.Berth/UpdatePool"),
         UNARY("/berth.api.Berth/DeletePool"),
         {"/berth.api.Berth/ListPools", RPC_UNARY, on_list_pools, script, 0},
+        {"/berth.api.Berth/GetQueueShares", RPC_UNARY, on_shares, script, 0},
         STREAM("/berth.api.Berth/Backup"),
     };
     struct rpc_server_options options = {
@@ -183,6 +196,7 @@ static inline int stop(void **state)
     strbuf_fini(&script->request);
     strbuf_fini(&script->jobs);
     strbuf_fini(&script->pools);
+    strbuf_fini(&script->shares);
     mem_free(script);
     return 0;
 }

@@ -291,6 +291,30 @@ static void queue_is_made_from_options_or_a_file(void **state)
           "Deleted queue q (or it did not exist)\n", "");
 }
 
+/* Counts of nodes are of each pool, those of jobs of all together. */
+static void deleting_a_queue_says_which_jobs_it_leaves(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__GetQueueSharesResponse response =
+        BERTH__API__GET_QUEUE_SHARES_RESPONSE__INIT;
+    Berth__Api__QueueShare here = BERTH__API__QUEUE_SHARE__INIT, there = here;
+    Berth__Api__QueueShare *shares[] = {&here, &there};
+
+    here.job_count = there.job_count = 7;
+    here.queued_count = there.queued_count = 4;
+    here.leased_count = 1;
+    there.running_count = 2;
+    response.shares = shares;
+    response.n_shares = 2;
+    wire_encode(&response.base, &script->shares);
+    check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
+          "Deleted queue q (or it did not exist)\n",
+          "berthctl: queue q still has jobs: 3 that run, to their ends, and 4 "
+          "that wait, until they are cancelled (cancel job-set q JOBSET) or "
+          "there is a queue q again\n");
+    strbuf_clear(&script->shares);
+}
+
 /* A queue that has some of everything, in JSON. */
 static const char full_queue[] =
     "{\"name\": \"q\", \"priorityFactor\": 3, \"permissions\": ["
@@ -794,6 +818,7 @@ int main(void)
         SERVED(cancelling_prints_what_armadactl_prints),
         SERVED(reprioritizing_lists_what_changed_and_what_failed),
         SERVED(queue_is_made_from_options_or_a_file),
+        SERVED(deleting_a_queue_says_which_jobs_it_leaves),
         SERVED(update_queue_changes_only_what_is_named),
         SERVED(update_queue_replaces_the_owners_named_only),
         SERVED(update_queue_makes_none),

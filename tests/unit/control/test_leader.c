@@ -449,6 +449,7 @@ static void a_waiting_job_is_explained(void **state)
     assert_int_equal(s->answer->queues.share_count, 1);
     assert_int_equal(s->answer->queues.shares[0].leased_count, 1);
     assert_int_equal(s->answer->queues.shares[0].queued_count, 1);
+    assert_int_equal(s->answer->queues.shares[0].job_count, 2);
     stage_end(s);
 }
 
