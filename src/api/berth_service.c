@@ -308,7 +308,8 @@ static void shares_known(struct command *command, void *ctx)
                               sizeof(*response.shares));
         for (uint32_t i = 0; i < command->queues.share_count; i++) {
             const struct queue_share *share = &command->queues.shares[i];
-            if (pool.byte_count == 0 || str_equal(pool, share->pool)) {
+            if ((!pool.byte_count || str_equal(pool, share->pool)) &&
+                (!queue.byte_count || str_equal(queue, share->queue))) {
                 response.shares[response.n_shares++] =
                     share_message(share, &call->arena);
             }

@@ -6,7 +6,10 @@
 #include "api/state.h"
 #include "model/quantity.h"
 #include "wire/message.h"
+#include "wire/policy_codec.h"
 #include "wire/pool_codec.h"
+
+enum { MS_PER_S = 1000 };
 
 static void post_event(struct api_call *call, const struct event *event,
                        enum pool_wish wish)
@@ -168,6 +171,110 @@ static Berth__Api__PoolStatus *status_message(const struct pool_row *row,
     return status;
 }
 
+static Google__Protobuf__DoubleValue *fraction_or_none(int64_t ppm,
+                                                       struct arena *arena)
+{
+    Google__Protobuf__DoubleValue *message =
+        message_new(arena, &google__protobuf__double_value__descriptor);
+
+    message->value = (double)ppm / FRACTION_ONE_PPM;
+    return ppm == POLICY_OFF ? NULL : message;
+}
+
+static Google__Protobuf__Int64Value *number_or_none(int64_t number,
+                                                    struct arena *arena)
+{
+    Google__Protobuf__Int64Value *message =
+        message_new(arena, &google__protobuf__int64_value__descriptor);
+
+    message->value = number;
+    return number == POLICY_OFF ? NULL : message;
+}
+
+static Berth__Api__PoolRules *rules_message(const struct pool_rules *rules,
+                                            struct arena *arena)
+{
+    const struct pool_policy *policy = &rules->policy;
+    Berth__Api__PoolRules *message =
+        message_new(arena, &berth__api__pool_rules__descriptor);
+
+    message->pool = message_copy(arena, rules->name);
+    message->profile =
+        message_copy(arena, str_of(policy_profile_word(policy->profile)));
+    message->cost = message_copy(arena, str_of(policy_cost_word(policy->cost)));
+    message->flow_half_time_seconds = policy->half_time_ms / MS_PER_S;
+    message->admitted_window = policy->admitted_window;
+    message->admitted_window_per_queue = policy->admitted_window_per_queue;
+    message->strict_order = policy->is_strict;
+    message->backfill =
+        message_copy(arena, str_of(policy_backfill_word(policy)));
+    message->over_share_factor =
+        fraction_or_none(policy->over_share_ppm, arena);
+    message->excess_budget_minutes =
+        number_or_none(policy->excess_budget_minutes, arena);
+    message->starved_after_seconds = policy->starved_after_ms / MS_PER_S;
+    message->short_job_penalty_seconds =
+        policy->short_job_penalty_ms / MS_PER_S;
+    message->protected_fraction_of_fair_share =
+        (double)policy->protected_fraction_ppm / FRACTION_ONE_PPM;
+    message->elastic_max_load = (double)policy->load_max_ppm / FRACTION_ONE_PPM;
+    message->elastic_evenness = (double)policy->evenness_ppm / FRACTION_ONE_PPM;
+    message->topology = arena_alloc_array(arena, policy->level_count,
+                                          sizeof(*message->topology));
+    for (uint32_t i = 0; i < policy->level_count; i++) {
+        message->topology[message->n_topology++] =
+            message_copy(arena, policy->topology[i]);
+    }
+    return message;
+}
+
+/* The classes of the policy, and those that jobs may name beside them. */
+static void put_classes(Berth__Api__ListPoolsResponse *response,
+                        const struct command *command,
+                        const struct submit_rules *rules, struct arena *arena)
+{
+    uint32_t count = command->pools.class_count;
+
+    response->priority_classes = arena_alloc_array(
+        arena, count + rules->class_count, sizeof(*response->priority_classes));
+    for (uint32_t i = 0; i < count; i++) {
+        response->priority_classes[response->n_priority_classes++] =
+            message_copy(arena, command->pools.classes[i]);
+    }
+    for (uint32_t i = 0; i < rules->class_count; i++) {
+        bool is_there = false;
+        for (uint32_t k = 0; k < count; k++) {
+            is_there |= str_equal(rules->classes[i], command->pools.classes[k]);
+        }
+        if (!is_there) {
+            response->priority_classes[response->n_priority_classes++] =
+                message_copy(arena, rules->classes[i]);
+        }
+    }
+}
+
+/* What the configuration says. */
+static void put_policy(Berth__Api__ListPoolsResponse *response,
+                       struct command *command,
+                       const struct submit_rules *rules)
+{
+    struct arena *arena = &command->arena;
+
+    response->configured = arena_alloc_array(
+        arena, command->pools.configured_count, sizeof(*response->configured));
+    for (uint32_t i = 0; i < command->pools.configured_count; i++) {
+        response->configured[response->n_configured++] =
+            message_copy(arena, command->pools.configured[i]);
+    }
+    response->rules = arena_alloc_array(arena, command->pools.rules_count,
+                                        sizeof(*response->rules));
+    for (uint32_t i = 0; i < command->pools.rules_count; i++) {
+        response->rules[response->n_rules++] =
+            rules_message(&command->pools.rules[i], arena);
+    }
+    put_classes(response, command, rules, arena);
+}
+
 static void pools_known(struct command *command, void *ctx)
 {
     Berth__Api__ListPoolsResponse response =
@@ -181,13 +288,7 @@ static void pools_known(struct command *command, void *ctx)
             response.pools[response.n_pools++] =
                 status_message(&command->pools.rows[i], &command->arena);
         }
-        response.configured =
-            arena_alloc_array(&command->arena, command->pools.configured_count,
-                              sizeof(*response.configured));
-        for (uint32_t i = 0; i < command->pools.configured_count; i++) {
-            response.configured[response.n_configured++] =
-                message_copy(&command->arena, command->pools.configured[i]);
-        }
+        put_policy(&response, command, &call->api->config->submit);
         api_call_reply(call, &response.base);
     }
     command_destroy(command);

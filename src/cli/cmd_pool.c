@@ -529,13 +529,77 @@ static void print_table(struct cli *cli,
     }
 }
 
+/* A limit that may be none. */
+static void add_limit(struct table *table, bool is_there, double limit)
+{
+    if (is_there) {
+        table_addf(table, "%.6g", limit);
+    } else {
+        table_add(table, "-");
+    }
+}
+
+static void add_rules(struct table *table, const Berth__Api__PoolRules *rules)
+{
+    table_add(table, rules->pool);
+    table_add(table, rules->profile);
+    table_add(table, rules->cost);
+    add_limit(table, rules->flow_half_time_seconds > 0,
+              (double)rules->flow_half_time_seconds);
+    table_addf(table, "%u", rules->admitted_window);
+    table_addf(table, "%u", rules->admitted_window_per_queue);
+    table_add(table, rules->strict_order ? "on" : "off");
+    table_add(table, rules->backfill);
+    add_limit(table, rules->over_share_factor,
+              rules->over_share_factor ? rules->over_share_factor->value : 0);
+    add_limit(table, rules->excess_budget_minutes,
+              rules->excess_budget_minutes
+                  ? (double)rules->excess_budget_minutes->value
+                  : 0);
+    table_addf(table, "%zu", rules->n_topology);
+}
+
+/* Those of the pools that are shown; the default pool's are those of the
+ * configuration's. */
+static void print_rules(struct cli *cli,
+                        const Berth__Api__ListPoolsResponse *response)
+{
+    static const char *const headings[] = {
+        "POOL",       "PROFILE",    "COST",   "HALF TIME S",
+        "WINDOW",     "OF A QUEUE", "STRICT", "BACKFILL",
+        "OVER SHARE", "BUDGET MIN", "LEVELS"};
+    struct table table = {.arena = &cli->arena,
+                          .headings = headings,
+                          .column_count = ARRAY_COUNT(headings)};
+    bool has_default = false;
+
+    for (size_t i = 0; i < response->n_pools; i++) {
+        has_default |= response->pools[i]->is_default;
+    }
+    for (size_t i = 0; i < response->n_rules; i++) {
+        const Berth__Api__PoolRules *rules = response->rules[i];
+        bool is_object = i >= response->n_configured;
+        if (is_object ? has_pool(response, rules->pool) : has_default) {
+            add_rules(&table, rules);
+        }
+    }
+    table_print(&table, cli->ports->out);
+}
+
 enum cli_exit cmd_get_pools(struct cli *cli)
 {
     Berth__Api__ListPoolsResponse *response = NULL;
     auto_strbuf text = {0};
 
     enum cli_exit rc = get_response(cli, &response);
+    if (rc == CLI_OK && cli_has(cli, "statistics") && cli_has(cli, "rules")) {
+        return cli_fail(cli, CLI_USAGE, "--statistics or --rules, not both");
+    }
     if (rc != CLI_OK || cli_print_message(cli, &response->base)) {
+        return rc;
+    }
+    if (cli_has(cli, "rules")) {
+        print_rules(cli, response);
         return rc;
     }
     if (cli_has(cli, "statistics")) {

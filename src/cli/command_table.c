@@ -158,6 +158,8 @@ static const struct option_spec pool_options[] = {
 static const struct option_spec get_pools_options[] = {
     {"statistics", 0, OPTION_FLAG, NULL,
      "resources of each pool: what there is, used, lent, waited for"},
+    {"rules", 0, OPTION_FLAG, NULL,
+     "by which rules is planned in each pool: profile, window, limits"},
 };
 static const struct option_spec retry_policy_options[] = {FILE_OPTION};
 static const struct option_spec report_options[] = {

@@ -237,6 +237,12 @@ struct pool_row {
     uint32_t node_name_count, pod_name_count;
 };
 
+/* By which rules is planned in a pool. */
+struct pool_rules {
+    struct str name;
+    struct pool_policy policy; /* without its name and floating resources */
+};
+
 /* Whether a job that waits is admitted, and what it was promised; whether one
  * that has a node is preempted if that is asked for. */
 struct admission_status {
@@ -369,6 +375,12 @@ struct command {
             uint32_t row_count;
             struct str *configured; /* answer: the configuration's pools */
             uint32_t configured_count;
+            /* Answer: of each of those, then of each of the rows that is an
+             * object; and the policy's classes. */
+            struct pool_rules *rules;
+            uint32_t rules_count;
+            struct str *classes;
+            uint32_t class_count;
         } pools;
         struct {
             struct admission_status *rows; /* jobs are given */

@@ -307,6 +307,45 @@ static void name_configured(const struct control *c, struct command *command)
     }
 }
 
+static void add_rules(const struct control *c, struct command *command,
+                      struct str name)
+{
+    struct pool_rules *rules =
+        &command->pools.rules[command->pools.rules_count++];
+
+    rules->name = arena_str(&command->arena, name);
+    rules->policy = *policy_pool_of(&c->policy->policy, name);
+    rules->policy.name = (struct str){0};
+    for (uint32_t i = 0; i < rules->policy.level_count; i++) {
+        rules->policy.topology[i] =
+            arena_str(&command->arena, rules->policy.topology[i]);
+    }
+}
+
+/* What the policy says of the pools of an answer whose rows are there. */
+static void put_policy(const struct control *c, struct command *command)
+{
+    const struct policy *policy = &c->policy->policy;
+    uint32_t count = policy->pool_count + command->pools.row_count;
+
+    command->pools.rules = arena_alloc_array(&command->arena, count,
+                                             sizeof(*command->pools.rules));
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        add_rules(c, command, policy->pools[i].name);
+    }
+    for (uint32_t i = 0; i < command->pools.row_count; i++) {
+        if (!command->pools.rows[i].is_default) {
+            add_rules(c, command, command->pools.rows[i].name);
+        }
+    }
+    command->pools.classes = arena_alloc_array(
+        &command->arena, policy->class_count, sizeof(*command->pools.classes));
+    for (uint32_t i = 0; i < policy->class_count; i++) {
+        command->pools.classes[command->pools.class_count++] =
+            arena_str(&command->arena, policy->classes[i].name);
+    }
+}
+
 /* As the next batch would be told it. */
 static int64_t time_ms(const struct control *c)
 {
@@ -352,6 +391,9 @@ void pool_objects_answer(struct control *c, struct command *command)
         if (!wanted.byte_count || str_equal(wanted, rows[i].name)) {
             rows[command->pools.row_count++] = rows[i];
         }
+    }
+    if (!is_metrics) {
+        put_policy(c, command);
     }
     command_answer(command, COMMAND_OK, "");
 }

@@ -5,6 +5,7 @@
 #include "control/control_answers.h"
 #include "control/control_explain.h"
 #include "control/control_private.h"
+#include "wire/policy_codec.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -48,16 +49,9 @@ static void put_admitted(struct strbuf *buf, struct control *c,
  */
 static void put_rules(struct strbuf *buf, const struct pool_policy *pool)
 {
-    static const char *const profiles[] = {[PROFILE_BERTH] = "berth",
-                                           [PROFILE_ARMADA] = "armada",
-                                           [PROFILE_FLOW] = "flow"};
-    const char *backfill = !pool->has_backfill ? "off"
-                           : pool->backfill_order == BACKFILL_SHORTEST_FIRST
-                               ? "shortestFirst"
-                               : "inOrder";
-
-    strbuf_addf(buf, "\tRules:\tprofile %s, cost %s", profiles[pool->profile],
-                pool->cost == COST_WEIGHTED_SUM ? "weightedSum" : "drf");
+    strbuf_addf(buf, "\tRules:\tprofile %s, cost %s",
+                policy_profile_word(pool->profile),
+                policy_cost_word(pool->cost));
     if (pool->half_time_ms > 0) {
         strbuf_addf(buf, ", flowHalfTime %" PRId64 " s",
                     pool->half_time_ms / MS_PER_S);
@@ -66,7 +60,7 @@ static void put_rules(struct strbuf *buf, const struct pool_policy *pool)
     if (pool->admitted_window > 0) {
         strbuf_addf(buf, " (%u of a queue), strictOrder %s, backfill %s",
                     pool->admitted_window_per_queue,
-                    pool->is_strict ? "on" : "off", backfill);
+                    pool->is_strict ? "on" : "off", policy_backfill_word(pool));
     }
     if (pool->over_share_ppm != POLICY_OFF) {
         strbuf_addf(buf, ", overShareFactor %.6g",

@@ -11,6 +11,13 @@
 
 #include "wire/settings.h"
 
+/* The words in which a policy's choices are written. */
+const char *policy_profile_word(enum pool_profile profile);
+/* Likewise. */
+const char *policy_cost_word(enum cost_rule cost);
+/* Likewise of backfill: "off", or the order of it. */
+const char *policy_backfill_word(const struct pool_policy *pool);
+
 /* One pool as it is written. */
 struct policy_pool_form {
     struct str name;

@@ -48,6 +48,22 @@ const char *const policy_cost_words[] = {"drf", "weightedSum"};
 const char *const policy_switch_words[] = {"off", "on"};
 const char *const policy_backfill_words[] = {"inOrder", "shortestFirst"};
 
+const char *policy_profile_word(enum pool_profile profile)
+{
+    return policy_profile_words[profile];
+}
+
+const char *policy_cost_word(enum cost_rule cost)
+{
+    return policy_cost_words[cost];
+}
+
+const char *policy_backfill_word(const struct pool_policy *pool)
+{
+    return pool->has_backfill ? policy_backfill_words[pool->backfill_order]
+                              : policy_switch_words[0];
+}
+
 static const struct setting pool_keys[] = {
     SETTING("name", TEXT, policy_pool_form, name, .about = "Name of the pool.",
             .is_required = true),

@@ -50,6 +50,16 @@ static void answer_pools(struct fixture *fixture, struct command *command)
         .amounts[POOL_AMOUNT_MEMORY].used_milli = (int64_t)2048 * 1000 << 20,
         .amounts[POOL_AMOUNT_CPU].shared_milli = 1500,
     };
+    command->pools.rules =
+        arena_alloc_array(&command->arena, 1, sizeof(*command->pools.rules));
+    command->pools.rules_count = 1;
+    command->pools.rules[0].name = STR("gpu");
+    pool_policy_apply(&command->pools.rules[0].policy, PROFILE_FLOW);
+    command->pools.classes =
+        arena_alloc_array(&command->arena, 2, sizeof(*command->pools.classes));
+    command->pools.class_count = 2;
+    command->pools.classes[0] = STR("mine");
+    command->pools.classes[1] = STR("production");
 }
 
 static void begin(struct fixture *f, struct known *known, bool is_there)
@@ -165,6 +175,16 @@ static void a_list_says_what_pools_are_and_have(void **state)
     assert_string_equal(list->pools[1]->resources[0]->name, "cpu");
     assert_string_equal(list->pools[1]->resources[0]->shared, "1500m");
     assert_string_equal(list->pools[1]->resources[2]->used, "2Gi");
+    assert_int_equal(list->n_rules, 1);
+    assert_string_equal(list->rules[0]->pool, "gpu");
+    assert_string_equal(list->rules[0]->profile, "flow");
+    assert_string_equal(list->rules[0]->backfill, "inOrder");
+    assert_int_equal(list->rules[0]->excess_budget_minutes->value, 60);
+    /* The policy's classes, then those that only submissions know. */
+    assert_int_equal(list->n_priority_classes, 8);
+    assert_string_equal(list->priority_classes[0], "mine");
+    assert_string_equal(list->priority_classes[1], "production");
+    assert_string_equal(list->priority_classes[2], "armada-default");
     fixture_fini(&f);
 }
 

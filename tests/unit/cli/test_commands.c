@@ -747,6 +747,63 @@ static void get_pools_shows_whose_jobs_are_in_them(void **state)
           "berthctl: there is no pool cpu\n");
 }
 
+/* Those of the default pool are those of the configuration's pools; of objects
+ * only the ones asked for. */
+static void get_pools_shows_the_rules_of_each(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__Pool gpu = BERTH__API__POOL__INIT, rest = gpu;
+    Berth__Api__PoolStatus one = BERTH__API__POOL_STATUS__INIT, other = one;
+    Berth__Api__PoolStatus *statuses[] = {&one, &other};
+    Berth__Api__PoolRules plain = BERTH__API__POOL_RULES__INIT, flow = plain;
+    Berth__Api__PoolRules *rules[] = {&flow, &plain};
+    Berth__Api__ListPoolsResponse list = BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    Google__Protobuf__DoubleValue factor = GOOGLE__PROTOBUF__DOUBLE_VALUE__INIT;
+    char name[] = "gpu", whole[] = "default", cpu[] = "cpu", drf[] = "drf";
+    char profile[] = "flow", berth[] = "berth", order[] = "inOrder";
+    char off[] = "off", *configured[] = {cpu};
+
+    gpu.name = name;
+    rest.name = whole;
+    one.pool = &rest;
+    one.is_default = true;
+    other.pool = &gpu;
+    list.pools = statuses;
+    list.n_pools = 2;
+    list.configured = configured;
+    list.n_configured = 1;
+    flow.pool = cpu;
+    flow.profile = profile;
+    flow.cost = plain.cost = drf;
+    flow.flow_half_time_seconds = 600;
+    flow.admitted_window = 3;
+    flow.admitted_window_per_queue = 1;
+    flow.strict_order = true;
+    flow.backfill = order;
+    factor.value = 0.2;
+    flow.over_share_factor = &factor;
+    plain.pool = name;
+    plain.profile = berth;
+    plain.backfill = off;
+    list.rules = rules;
+    list.n_rules = 2;
+    answer(script, &list.base);
+    check(ASK(script, "", "get", "pools", "--rules"), CLI_OK,
+          "POOL  PROFILE  COST  HALF TIME S  WINDOW  OF A QUEUE  STRICT  "
+          "BACKFILL  OVER SHARE  BUDGET MIN  LEVELS\n"
+          "cpu   flow     drf   600          3       1           on      "
+          "inOrder   0.2         -           0\n"
+          "gpu   berth    drf   -            0       0           off     "
+          "off       -           -           0\n",
+          "");
+    check(ASK(script, "", "get", "pools", "gpu", "--rules"), CLI_OK,
+          "POOL  PROFILE  COST  HALF TIME S  WINDOW  OF A QUEUE  STRICT  "
+          "BACKFILL  OVER SHARE  BUDGET MIN  LEVELS\n"
+          "gpu   berth    drf   -            0       0           off     "
+          "off       -           -           0\n",
+          "");
+}
+
 static void a_list_of_training_jobs_is_asked_for_page_by_page(void **state)
 {
     struct script *script = *state;
@@ -832,6 +889,7 @@ int main(void)
         SERVED(explain_prints_text_or_data),
         SERVED(create_pool_takes_options_or_a_file),
         SERVED(get_pools_shows_whose_jobs_are_in_them),
+        SERVED(get_pools_shows_the_rules_of_each),
         SERVED(a_list_of_training_jobs_is_asked_for_page_by_page),
         SERVED(backup_writes_only_into_a_new_directory),
     };

@@ -36,6 +36,31 @@ static void a_pool_set_again_is_as_it_was_set_last(void **state)
     assert_true(record.is_sharing_off);
 }
 
+/* Of each of the configuration's pools, then of each object that is shown,
+ * which goes by those of `default`. */
+static void a_list_says_by_which_rules_pools_go(void **state)
+{
+    struct stage *s = *state;
+
+    pools_put(s, &(struct pool_record){.name = STR("a")});
+    pools_put(s, &(struct pool_record){.name = STR("b")});
+    struct command *command = command_create(COMMAND_QUERY_POOLS);
+    command->pools.name = STR("b");
+    stage_do(s, command);
+    assert_int_equal(s->answer->pools.configured_count, 1);
+    assert_int_equal(s->answer->pools.rules_count, 2);
+    const struct pool_rules *rules = s->answer->pools.rules;
+    assert_true(str_equal(rules[0].name, s->policy.pools[0].name));
+    assert_true(str_equal(rules[1].name, STR("b")));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(rules[i].policy.profile, PROFILE_BERTH);
+        assert_int_equal(rules[i].policy.admitted_window, 1);
+    }
+    assert_int_equal(s->answer->pools.class_count, s->policy.class_count);
+    assert_true(
+        str_equal(s->answer->pools.classes[0], s->policy.classes[0].name));
+}
+
 static void pools_outlive_the_leader(void **state)
 {
     struct stage *s = *state;
@@ -136,6 +161,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STAGED(pools_are_listed_in_order_of_names),
         STAGED(a_pool_set_again_is_as_it_was_set_last),
+        STAGED(a_list_says_by_which_rules_pools_go),
         STAGED(pools_outlive_the_leader),
         STAGED(pools_outlive_the_leader_by_a_checkpoint),
         STAGED(of_two_who_make_a_pool_at_once_one_is_told_that_it_exists),
