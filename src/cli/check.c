@@ -281,6 +281,46 @@ static bool is_pool(const Berth__Api__ListPoolsResponse *list, const char *name)
     return is;
 }
 
+static bool is_among(char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(names[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum cli_exit check_classes(struct cli *cli, char *const *names, size_t count)
+{
+    Berth__Api__ListPoolsRequest request = BERTH__API__LIST_POOLS_REQUEST__INIT;
+    char pool[] = "default";
+    ProtobufCMessage *reply;
+
+    request.name = pool;
+    if (count == 0 ||
+        ask(cli, "/berth.api.Berth/ListPools", &request.base,
+            &berth__api__list_pools_response__descriptor, &reply) != RPC_OK) {
+        return CLI_OK;
+    }
+    const Berth__Api__ListPoolsResponse *list = (const void *)reply;
+    for (size_t i = 0; i < count && list->n_priority_classes > 0; i++) {
+        auto_strbuf known = {0};
+        if (is_among(list->priority_classes, list->n_priority_classes,
+                     names[i])) {
+            continue;
+        }
+        for (size_t k = 0; k < list->n_priority_classes; k++) {
+            strbuf_addf(&known, "%s%s", k ? ", " : "",
+                        list->priority_classes[k]);
+        }
+        return cli_fail(cli, CLI_INVALID,
+                        "there is no priority class %s; the server's are %s",
+                        names[i], strbuf_text(&known));
+    }
+    return CLI_OK;
+}
+
 void check_pools(struct cli *cli, char *const *names, size_t count,
                  const char *consequence)
 {

@@ -13,7 +13,8 @@ struct selection {
     struct cli_names queues, classes, pools;
 };
 
-/* -p is required unless -a says that all are meant. */
+/* -p is required unless -a says that all are meant.  The server takes classes
+ * and pools that there are not, and finds no jobs of them. */
 static enum cli_exit take_classes(struct cli *cli, struct selection *selection)
 {
     selection->classes = cli_list(cli, "priority-classes");
@@ -24,7 +25,10 @@ static enum cli_exit take_classes(struct cli *cli, struct selection *selection)
                         "%s wants -p CLASS or -a for every class",
                         cli->command->path);
     }
-    return CLI_OK;
+    check_pools(cli, selection->pools.items, selection->pools.count,
+                "no job is meant");
+    return check_classes(cli, selection->classes.items,
+                         selection->classes.count);
 }
 
 /* The queues of -q, or every queue: the server takes none for none. */

@@ -145,6 +145,8 @@ static inline int start(void **state)
     struct rpc_method methods[] = {
         UNARY("/api.Submit/SubmitJobs"),
         UNARY("/berth.api.Berth/SubmitTrainingJob"),
+        UNARY("/api.Executor/CancelOnExecutor"),
+        UNARY("/api.QueueService/PreemptOnQueue"),
         UNARY("/api.Submit/CancelJobs"),
         UNARY("/api.Submit/CancelJobSet"),
         UNARY("/api.Submit/PreemptJobs"),

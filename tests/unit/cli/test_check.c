@@ -190,6 +190,44 @@ static void jobs_that_are_named_are_asked_for_in_full_each_time(void **state)
     assert_int_equal(request->limit, 1000);
 }
 
+/* Armada's requests take them and find nothing. */
+static void classes_that_are_none_are_refused(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__ListPoolsResponse list = BERTH__API__LIST_POOLS_RESPONSE__INIT;
+    char low[] = "low", high[] = "high";
+    char *classes[] = {low, high};
+    static const char none[] = "";
+
+    script->has_pools = true;
+    strbuf_clear(&script->pools);
+    list.priority_classes = classes;
+    list.n_priority_classes = 2;
+    wire_encode(&list.base, &script->pools);
+    script->call_count = 0;
+    check(ASK(script, none, "cancel", "executor", "e", "-q", "q", "-p",
+              "low,higher"),
+          CLI_INVALID, "",
+          "berthctl: there is no priority class higher; the server's are low, "
+          "high\n");
+    check(ASK(script, none, "preempt", "queues", "q", "-p", "Low"), CLI_INVALID,
+          "",
+          "berthctl: there is no priority class Low; the server's are low, "
+          "high\n");
+    assert_int_equal(script->call_count, 0);
+    check(ASK(script, none, "cancel", "executor", "e", "-q", "q", "-p", "low",
+              "--pools", "nowhere"),
+          CLI_NOT_FOUND, "Requested cancellation of jobs on executor e\n",
+          "berthctl: there is no pool nowhere; until there is, no job is "
+          "meant\nberthctl: there is no executor e\n");
+    /* One that does not say takes all. */
+    strbuf_clear(&script->pools);
+    check(ASK(script, none, "cancel", "executor", "e", "-q", "q", "-p", "x"),
+          CLI_NOT_FOUND, "Requested cancellation of jobs on executor e\n",
+          "berthctl: there is no executor e\n");
+    script->has_pools = false;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +238,7 @@ int main(void)
         SERVED(nodes_and_executors_that_are_not_there_are_told),
         SERVED(queue_that_takes_the_place_of_another_says_so),
         SERVED(pool_of_a_queue_that_is_not_there_is_remarked_upon),
+        SERVED(classes_that_are_none_are_refused),
         SERVED(jobs_that_are_named_and_not_there_are_told),
         SERVED(jobs_that_are_named_beyond_the_limit_are_not_missing),
         SERVED(jobs_that_are_named_are_asked_for_in_full_each_time),
