@@ -91,6 +91,31 @@ static void on_answered(struct api_call *call, int rc,
                   "%s", err->text);
 }
 
+/* Why there is nothing of a job without a run; it may have ended for all
+ * that. */
+static int refuse_unrun(const struct stored_job *job, struct err *err)
+{
+    switch (job->state) {
+    case STORED_JOB_CANCELLED:
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the job was cancelled and never ran");
+    case STORED_JOB_REJECTED:
+    case STORED_JOB_FAILED:
+    case STORED_JOB_PREEMPTED:
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the job failed and never ran: %.*s",
+                       STR_ARG(job->error));
+    case STORED_JOB_SUCCEEDED:
+        return err_set(err, -ERR_NOT_FOUND, "of the job no run is known");
+    case STORED_JOB_QUEUED:
+    case STORED_JOB_LEASED:
+    case STORED_JOB_PENDING:
+    case STORED_JOB_RUNNING:
+        break;
+    }
+    return err_set(err, -ERR_NOT_FOUND, "the job has not run yet");
+}
+
 /* The executor that has the job's latest run: 1; -ERR_NOT_FOUND if there is
  * no such job, or none ever had it. */
 static int find_executor(struct api_call *call, struct job_id id,
@@ -116,7 +141,7 @@ static int find_executor(struct api_call *call, struct job_id id,
                      : 0;
         *ret_executor = rc > 0 ? run.cluster : (struct str){0};
         if (rc == 0) {
-            rc = err_set(err, -ERR_NOT_FOUND, "the job has not run yet");
+            rc = refuse_unrun(&job, err);
         }
     }
     reader_pool_give_back(call->api->readers, readers);

@@ -102,11 +102,8 @@ static struct rpc_stream *serve(struct fixture *f, const char *id)
     return stream;
 }
 
-/* A job that runs on the executor "cluster". */
-static struct job_id leased_job(struct fixture *f)
+static struct job_id queued_job(struct fixture *f)
 {
-    static const struct event_scope scope = {
-        .queue = {"q", 1}, .job_set = {"s", 1}, .user = {"amy", 3}};
     Berth__Submission__Item *item =
         sample_item(&f->arena, sample_pod(&f->arena));
     Berth__Submission__Request *request =
@@ -119,6 +116,17 @@ static struct job_id leased_job(struct fixture *f)
     assert_non_null(response);
     assert_int_equal(
         job_id_parse(str_of(response->job_response_items[0]->job_id), &id), 0);
+    fixture_settle(f);
+    return id;
+}
+
+/* A job that runs on the executor "cluster". */
+static struct job_id leased_job(struct fixture *f)
+{
+    static const struct event_scope scope = {
+        .queue = {"q", 1}, .job_set = {"s", 1}, .user = {"amy", 3}};
+    struct job_id id = queued_job(f);
+
     struct event event = {.type = EVENT_LEASED,
                           .created_ms = f->now_ms,
                           .job = id,
@@ -358,6 +366,45 @@ static void an_asker_may_go_away(void **state)
     fixture_fini(&f);
 }
 
+/* A job that ended without a run has no logs to come. */
+static void a_job_that_never_ran_says_what_became_of_it(void **state)
+{
+    static const struct event_scope scope = {
+        .queue = {"q", 1}, .job_set = {"s", 1}, .user = {"amy", 3}};
+    struct event events[] = {
+        {.type = EVENT_CANCELLED},
+        {.type = EVENT_FAILED,
+         .error = {.kind = ERROR_REJECTED,
+                   .is_terminal = true,
+                   .message = STR("it fits nowhere")}},
+    };
+    static const char *const texts[] = {
+        "the job was cancelled and never ran",
+        "the job failed and never ran: it fits nowhere",
+    };
+    struct fixture f;
+    struct asker asker;
+
+    (void)state;
+    begin(&f, 0);
+    for (size_t i = 0; i < ARRAY_COUNT(events); i++) {
+        struct job_id job = queued_job(&f);
+        ask(&f, job, 0, &asker);
+        assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
+        assert_string_equal(asker.status.message, "the job has not run yet");
+        asker_fini(&asker);
+        events[i].created_ms = f.now_ms;
+        events[i].job = job;
+        fixture_log(&f, &scope, &events[i]);
+        fixture_settle(&f);
+        ask(&f, job, 0, &asker);
+        assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
+        assert_string_equal(asker.status.message, texts[i]);
+        asker_fini(&asker);
+    }
+    fixture_fini(&f);
+}
+
 static void a_stream_says_whose_it_is(void **state)
 {
     struct fixture f;
@@ -382,6 +429,7 @@ int main(void)
         TEST(the_newest_stream_counts),
         TEST(questions_that_wait_are_bounded),
         TEST(an_asker_may_go_away),
+        TEST(a_job_that_never_ran_says_what_became_of_it),
         TEST(a_stream_says_whose_it_is),
     };
 
