@@ -96,26 +96,37 @@ static void put_run(const struct stored_job *job, const struct stored_run *run,
     strbuf_add_char(json, '}');
 }
 
-void last_run_put(struct api_call *call, struct job_id id, struct strbuf *text,
-                  struct strbuf *json)
+const struct last_run *last_run_read(struct api_call *call, struct job_id id)
 {
+    struct last_run *last = arena_alloc(&call->arena, sizeof(*last));
     struct readers *readers;
-    struct stored_job job;
-    struct stored_run run = {0};
-    struct err err;
 
-    if (reader_pool_lend(call->api->readers, &readers, &err) < 0) {
-        return; /* it is only a remark */
+    *last = (struct last_run){0};
+    last->rc = reader_pool_lend(call->api->readers, &readers, &last->err);
+    if (last->rc < 0) {
+        return last;
     }
-    int rc = store_job(readers->store, id, &call->arena, &job, &err);
-    if (rc > 0 && job.state == STORED_JOB_QUEUED &&
-        !key128_is_none(job.latest_run.v)) {
-        rc =
-            store_run(readers->store, job.latest_run, &call->arena, &run, &err);
+    last->rc =
+        store_job(readers->store, id, &call->arena, &last->job, &last->err);
+    if (last->rc > 0 && !key128_is_none(last->job.latest_run.v)) {
+        struct stored_run run;
+        struct err err;
+        /* It is only a remark: what fails here is not told. */
+        if (store_run(readers->store, last->job.latest_run, &call->arena, &run,
+                      &err) > 0) {
+            last->run = run;
+        }
     }
     reader_pool_give_back(call->api->readers, readers);
-    if (rc > 0 && run.finished_ms > 0) {
-        put_run(&job, &run, text, json);
+    return last;
+}
+
+void last_run_put(const struct last_run *last, struct strbuf *text,
+                  struct strbuf *json)
+{
+    if (last->rc > 0 && last->job.state == STORED_JOB_QUEUED &&
+        last->run.finished_ms > 0) {
+        put_run(&last->job, &last->run, text, json);
     }
 }
 
@@ -144,24 +155,15 @@ static void explain_ended(struct api_call *call, const struct stored_job *job)
     api_call_reply(call, &response.base);
 }
 
-/* The leader does not know it: ask the store. */
-static void explain_stored(struct api_call *call, struct job_id id)
+/* The leader does not know it: what the store said. */
+static void explain_stored(struct api_call *call, const struct last_run *last)
 {
-    struct readers *readers;
-    struct stored_job job;
-    struct err err;
-
-    int rc = reader_pool_lend(call->api->readers, &readers, &err);
-    if (rc == 0) {
-        rc = store_job(readers->store, id, &call->arena, &job, &err);
-        reader_pool_give_back(call->api->readers, readers);
-    }
-    if (rc < 0) {
-        api_call_fail_storage(call, &err);
-    } else if (rc == 0) {
+    if (last->rc < 0) {
+        api_call_fail_storage(call, &last->err);
+    } else if (last->rc == 0) {
         api_call_fail(call, RPC_NOT_FOUND, "no such job");
     } else {
-        explain_ended(call, &job);
+        explain_ended(call, &last->job);
     }
 }
 
@@ -172,7 +174,7 @@ static void explained(struct command *command, void *ctx)
     struct api_call *call = ctx;
 
     if (command->result == COMMAND_NOT_FOUND) {
-        explain_stored(call, command->explain.job);
+        explain_stored(call, call->data);
     } else if (!api_call_fail_command(call, command, "log")) {
         auto_strbuf text = {0}, json = {0};
         struct str object = command->explain.json;
@@ -180,7 +182,7 @@ static void explained(struct command *command, void *ctx)
         strbuf_add_str(&text, command->explain.text);
         strbuf_add(&json, object.p, object.byte_count - 1);
         if (command->explain.waits_again) {
-            last_run_put(call, command->explain.job, &text, &json);
+            last_run_put(call->data, &text, &json);
         }
         strbuf_add_char(&json, '}');
         response.text = message_copy(&call->arena, strbuf_str(&text));
@@ -204,6 +206,7 @@ void handle_explain_job(struct api_call *call, struct str request)
                       message->job_id);
         return;
     }
+    call->data = (void *)(uintptr_t)last_run_read(call, id);
     struct command *command = command_create(COMMAND_EXPLAIN);
     command->explain.job = id;
     api_call_post(call, command, explained);

@@ -36,7 +36,7 @@ static void on_job_report(struct command *command, void *ctx)
         auto_strbuf text = {0};
         strbuf_add_str(&text, command->explain.text);
         if (command->explain.waits_again) {
-            last_run_put(call, command->explain.job, &text, NULL);
+            last_run_put(call->data, &text, NULL);
         }
         reply_text(call, strbuf_str(&text));
     }
@@ -116,6 +116,7 @@ void handle_get_job_report(struct api_call *call, struct str request)
         !read_job(call, message->job_id, &job)) {
         return;
     }
+    call->data = (void *)(uintptr_t)last_run_read(call, job);
     struct command *command = command_create(COMMAND_EXPLAIN);
     command->explain.job = job;
     api_call_post(call, command, on_job_report);

@@ -3,7 +3,9 @@
  */
 #include <stdio.h>
 
+#include "api/state.h"
 #include "api_fixture.h"
+#include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
 #include "sample.h"
 #include "unit.h"
@@ -130,11 +132,12 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
     fixture_fini(&f);
 }
 
-/* What a leader says of a job that waits. */
+/* What a leader says of a job that waits.  While it does, on its own thread,
+ * there is nothing to read the store with. */
 static void answer_explain(struct fixture *fixture, struct command *command)
 {
-    (void)fixture;
     if (command->kind == COMMAND_EXPLAIN) {
+        fixture->exchange_ctx = steal_ptr(fixture->api->readers);
         command->explain.text = STR("It waits.\n");
         command->explain.json = STR("{\"reason\":\"capacity\"}");
         command->explain.waits_again = true;
@@ -147,8 +150,25 @@ static Berth__Api__ExplainJobResponse *explain(struct fixture *f, char *id)
         BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
 
     request.job_id = id;
-    return fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
-                        &berth__api__explain_job_response__descriptor);
+    Berth__Api__ExplainJobResponse *response =
+        fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
+                     &berth__api__explain_job_response__descriptor);
+    f->api->readers = f->exchange_ctx;
+    return response;
+}
+
+/* The same as a report. */
+static void assert_reported(struct fixture *f, char *id, const char *text)
+{
+    Schedulerobjects__JobReportRequest request =
+        SCHEDULEROBJECTS__JOB_REPORT_REQUEST__INIT;
+
+    request.job_id = id;
+    Schedulerobjects__JobReport *report =
+        fixture_call(f, "/schedulerobjects.SchedulerReporting/GetJobReport",
+                     &request.base, &schedulerobjects__job_report__descriptor);
+    f->api->readers = f->exchange_ctx;
+    assert_string_equal(report->report, text);
 }
 
 static void job_that_waits_again_is_told_how_its_last_run_ended(void **state)
@@ -194,6 +214,7 @@ static void job_that_waits_again_is_told_how_its_last_run_ended(void **state)
         "{\"reason\":\"capacity\",\"lastRun\":{\"run\":1,\"node\":\"node\","
         "\"executor\":\"cluster\",\"endedMs\":2000,\"how\":\"was preempted\","
         "\"error\":\"for the \\\"share\\\" of others\"}}");
+    assert_reported(&f, ids[0], response->text);
     fixture_fini(&f);
 }
 
