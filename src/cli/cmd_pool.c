@@ -126,6 +126,25 @@ static enum cli_exit check_arguments(const struct cli *cli)
                           cli->command->path);
 }
 
+/* Without a selector it is a pool all the same (model.md 5.1), but of no
+ * nodes. */
+static void remark_on_selector(struct cli *cli, const Berth__Api__Pool *pool)
+{
+    const Berth__Api__LabelSelector *selector = pool->node_selector;
+
+    if (!selector) {
+        (void)cli_fail(cli, CLI_OK,
+                       "pool %s has no nodeSelector, and so no nodes: edit "
+                       "pool %s --selector K=V gives it some",
+                       pool->name, pool->name);
+    } else if (selector->n_match_labels + selector->n_match_expressions == 0) {
+        (void)cli_fail(cli, CLI_OK,
+                       "the nodeSelector of pool %s is empty, and so it "
+                       "selects every node",
+                       pool->name);
+    }
+}
+
 /* Calls. */
 
 static enum cli_exit put_pool(struct cli *cli, const char *method,
@@ -139,6 +158,7 @@ static enum cli_exit put_pool(struct cli *cli, const char *method,
     enum cli_exit rc = cli_call_empty(cli, method, &pool->base);
     if (rc == CLI_OK) {
         cli_note(cli, "%s pool %s", done, pool->name);
+        remark_on_selector(cli, pool);
         check_pools(cli, pool->borrowing_pools, pool->n_borrowing_pools,
                     "nothing is borrowed from it");
     }
@@ -257,6 +277,7 @@ static enum cli_exit check_document(struct cli *cli, const json_t *document)
     }
     if (rc == CLI_OK) {
         cli_note(cli, "Created pool %s", pool->name);
+        remark_on_selector(cli, pool);
     }
     return rc;
 }
@@ -311,6 +332,7 @@ static enum cli_exit try_apply(struct cli *cli, const Berth__Api__Pool *was,
     } else {
         cli_note(cli, "%s pool %s (not done: --dry-run)",
                  was ? "Edited" : "Created", pool->name);
+        remark_on_selector(cli, pool);
     }
     return CLI_OK;
 }

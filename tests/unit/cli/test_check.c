@@ -92,13 +92,33 @@ static void homes_and_lenders_that_are_no_pools_are_told(void **state)
     answer(script, &empty.base);
     script->has_pools = true;
     wire_encode(&list.base, &script->pools);
-    check(ASK(script, "", "create", "pool", "a", "--borrowing-pools",
-              "gpu,licensed,default,nope"),
+    check(ASK(script, "", "create", "pool", "a", "--selector", "k=v",
+              "--borrowing-pools", "gpu,licensed,default,nope"),
           CLI_OK, "Created pool a\n",
           "berthctl: there is no pool nope; until there is, nothing is "
           "borrowed from it\n");
+}
+
+static void pools_that_select_none_or_all_are_told(void **state)
+{
+    struct script *script = *state;
+    Google__Protobuf__Empty empty = GOOGLE__PROTOBUF__EMPTY__INIT;
+    static const char none[] =
+        "berthctl: pool a has no nodeSelector, and so no nodes: edit pool a "
+        "--selector K=V gives it some\n";
+
+    answer(script, &empty.base);
     check(ASK(script, "", "create", "pool", "a"), CLI_OK, "Created pool a\n",
-          "");
+          none);
+    check(ASK(script, "", "create", "pool", "a", "--selector", ""), CLI_OK,
+          "Created pool a\n",
+          "berthctl: the nodeSelector of pool a is empty, and so it selects "
+          "every node\n");
+    check(ASK(script,
+              "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
+              "metadata: {name: a}\n",
+              "create", "-f", "-", "--dry-run"),
+          CLI_OK, "Created pool a\n", none);
 }
 
 static void nodes_and_executors_that_are_not_there_are_told(void **state)
@@ -235,6 +255,7 @@ int main(void)
         SERVED(what_is_no_job_is_not_explained),
         SERVED(what_a_job_cannot_do_is_told),
         SERVED(homes_and_lenders_that_are_no_pools_are_told),
+        SERVED(pools_that_select_none_or_all_are_told),
         SERVED(nodes_and_executors_that_are_not_there_are_told),
         SERVED(queue_that_takes_the_place_of_another_says_so),
         SERVED(pool_of_a_queue_that_is_not_there_is_remarked_upon),

@@ -708,11 +708,14 @@ static void create_pool_takes_options_or_a_file(void **state)
 
     check(ASK(script,
               "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
-              "metadata: {name: a}\nspec: {disablePreemption: true}\n---\n"
+              "metadata: {name: a}\nspec: {disablePreemption: true, "
+              "nodeSelector: {matchLabels: {k: v}}}\n---\n"
               "apiVersion: resource.aibee.cn/v1alpha1\nkind: Pool\n"
               "metadata: {name: b}\n",
               "create", "-f", "-"),
-          CLI_OK, "Created pool a\nCreated pool b\n", "");
+          CLI_OK, "Created pool a\nCreated pool b\n",
+          "berthctl: pool b has no nodeSelector, and so no nodes: edit pool b "
+          "--selector K=V gives it some\n");
     check(ASK(script, "", "create", "pool", "default"), CLI_INVALID, "",
           "berthctl: metadata.name: \"default\" is the default pool, which "
           "cannot be created, edited or deleted\n");

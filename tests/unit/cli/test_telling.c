@@ -36,7 +36,9 @@ static void edit_that_changes_nothing_says_so(void **state)
           "Unchanged pool a\n", "");
     assert_int_equal(script->call_count, 1);
     check(ASK(script, "", "edit", "pool", "a", "--disable-sharing=false"),
-          CLI_OK, "Edited pool a\n", "");
+          CLI_OK, "Edited pool a\n",
+          "berthctl: pool a has no nodeSelector, and so no nodes: edit pool a "
+          "--selector K=V gives it some\n");
     check(ASK(script, "", "edit", "pool", "a"), CLI_USAGE, "",
           "berthctl: edit pool a wants options that say what to change\n");
 }
