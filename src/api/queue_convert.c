@@ -25,14 +25,17 @@ static int check_subject(const Api__Queue__Permissions__Subject *subject,
     return 0;
 }
 
-/* A limit that is a number, negative for none. */
+/* A limit that is a number, or -1 for none.  The comparisons are false for what
+ * is no number. */
 static int check_limit(const char *what,
                        const Google__Protobuf__DoubleValue *limit, double max,
                        struct refusal *refusal)
 {
-    if (limit && !(limit->value <= max)) {
+    if (limit && limit->value != -1 &&
+        !(limit->value >= 0 && limit->value <= max)) {
         return refusal_set(refusal,
-                           "%s must be at most %g (negative: no limit), not %g",
+                           "%s must be from 0 to %g, or -1 for no limit, not "
+                           "%g",
                            what, max, limit->value);
     }
     return 0;

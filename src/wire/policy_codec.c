@@ -182,6 +182,13 @@ static int pool_from_form(const struct policy_pool_form *form,
         rc = check_fractions(policy, "pools[].costWeights", &form->cost_weights,
                              err);
     }
+    if (rc == 0 && form->over_share_ppm != POLICY_UNWRITTEN &&
+        form->over_share_ppm != -FRACTION_ONE_PPM && form->over_share_ppm < 0) {
+        rc = err_set(err, -ERR_INVALID,
+                     "pools[%u].overShareFactor: must be from 0 to 1000, or -1 "
+                     "for no limit",
+                     policy->pool_count - 1);
+    }
     if (rc < 0) {
         return rc;
     }

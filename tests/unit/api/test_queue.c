@@ -161,6 +161,7 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
     Api__Queue queue = queue_of("q", 1);
     Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
     Google__Protobuf__DoubleValue budget = GOOGLE__PROTOBUF__DOUBLE_VALUE__INIT;
+    Google__Protobuf__DoubleValue factor = budget;
 
     (void)state;
     fixture_init(&f);
@@ -193,7 +194,24 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
     budget.value = 1e13;
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_INVALID_ARGUMENT);
-    budget.value = -1;
+    budget.value = -0.5;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: scheduling.excessBudget must "
+                        "be from 0 to 1e+12, or -1 for no limit, not -0.5");
+    budget.value = (double)NAN;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    scheduling.over_share_factor = &factor;
+    factor.value = -2;
+    budget.value = 0;
+    assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
+                     RPC_INVALID_ARGUMENT);
+    assert_string_equal(f.status.message,
+                        "error validating queue: scheduling.overShareFactor "
+                        "must be from 0 to 1000, or -1 for no limit, not -2");
+    factor.value = budget.value = -1;
     assert_int_equal(fixture_code(&f, "/api.Submit/CreateQueue", &queue.base),
                      RPC_OK);
     fixture_fini(&f);

@@ -299,6 +299,9 @@ static void numbers_out_of_range_are_refused(void **state)
     } cases[] = {
         {"pools: [{name: default, overShareFactor: 1001}]", "overShareFactor"},
         {"pools: [{name: default, overShareFactor: x}]", "overShareFactor"},
+        {"pools: [{name: default, overShareFactor: -0.5}]",
+         "pools[0].overShareFactor: must be from 0 to 1000, or -1 for no "
+         "limit"},
         {"pools: [{name: default, admittedWindow: 1025}]", "admittedWindow"},
         {"pools: [{name: default, admittedWindow: -1}]", "admittedWindow"},
         {"pools: [{name: default, excessBudgetMinutes: -2}]",
