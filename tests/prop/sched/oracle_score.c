@@ -37,6 +37,12 @@ static int weight_of(const struct instance_job *job)
     return CLASSES[job->priority_class].weight;
 }
 
+/* Of its class: a gang asks for pods of that wherever some of it run. */
+static int priority_of(const struct oracle *o, int job)
+{
+    return CLASSES[o->in->jobs[job].priority_class].priority;
+}
+
 /* The dearer pod goes first. */
 static int compare_pods(const struct oracle *o, const int *a, const int *b)
 {
@@ -61,7 +67,7 @@ static int compare_likes(const struct oracle *o, int a, int b,
 int oracle_score_compare(const struct oracle *o, const struct grower *a,
                          const struct grower *b)
 {
-    int c = order(oracle_level(o, b->first), oracle_level(o, a->first));
+    int c = order(priority_of(o, b->first), priority_of(o, a->first));
 
     c = c ? c : fraction_compare(oracle_score(o, a), oracle_score(o, b));
     c = c ? c : compare_likes(o, a->first, b->first, a->request, b->request);

@@ -275,6 +275,33 @@ static void ar_13_a_borrower_counts_as_where_it_runs(void **state)
     assert_string_equal(world_node_of(w, younger), "gpu");
 }
 
+/* In what order gangs grow (model.md 4.4) goes by their class, not by where
+ * some of them run. */
+static void a_group_that_runs_away_grows_in_its_turn(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct world_job pod = low;
+
+    uint32_t cpu = world_node(w, &(struct world_node){"cpu", .cores = 2});
+    uint32_t gpu =
+        world_node(w, &(struct world_node){"gpu", .cores = 1, .taint = "gpu"});
+    pod.gang = "older";
+    uint32_t older = world_submit_group(w, &pod, &terms);
+    sched_job_lease(w->sched, older, gpu, AWAY_PRIORITY, 0, false);
+    w->node_of[older] = gpu;
+    pod.gang = "younger";
+    pod.submitted_ms = 1;
+    uint32_t younger = world_submit_group(w, &pod, &terms);
+    world_lease(w, younger, cpu, 0);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(world_running_of(w, younger, 2), 1);
+    assert_int_equal(count_on(w, older, 2, "cpu"), 1);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -290,6 +317,7 @@ int main(void)
         SCENARIO(ar_13_follows_the_policy),
         SCENARIO(ar_13_away_work_takes_for_fairness),
         SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
+        SCENARIO(a_group_that_runs_away_grows_in_its_turn),
         SCENARIO(ar_13_a_borrower_counts_as_where_it_runs),
     };
 
