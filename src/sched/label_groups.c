@@ -173,6 +173,16 @@ const struct label_index *place_labels(struct round *round, struct str key)
     return known;
 }
 
+/* Whether a gang may be on any node of an index of clusters: there is but one,
+ * and what runs of the gang is there and not where all nodes are closed. */
+static bool is_anywhere(const struct round *round, const struct gang *gang,
+                        const struct label_index *index)
+{
+    return index->group_count == 0 ||
+           (index->group_count == 1 &&
+            place_is_open(round, gang, &index->groups[0]));
+}
+
 const struct label_index *place_groups(struct round *round,
                                        const struct gang *gang)
 {
@@ -182,7 +192,8 @@ const struct label_index *place_groups(struct round *round,
         return NULL; /* the common case; and the rest costs a look at nodes */
     }
     const struct label_index *index = place_labels(round, key);
-    return key.byte_count == 0 && index->group_count <= 1 ? NULL : index;
+    return key.byte_count == 0 && is_anywhere(round, gang, index) ? NULL
+                                                                  : index;
 }
 
 const struct label_group *place_group_of(const struct sched *sched,

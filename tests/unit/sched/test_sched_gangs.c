@@ -297,6 +297,34 @@ static void growth_stays_in_the_cluster(void **state)
     assert_int_equal(w->plan.decision_count, 0);
 }
 
+/* Nor does it go elsewhere when its cluster takes no more: not what is to
+ * replace a member, nor what it grows by. */
+static void a_gang_leaves_no_cluster_that_is_closed(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = growing(1, 3);
+
+    uint32_t a =
+        world_node(w, &(struct world_node){"a1", .cores = 4, .executor = "a"});
+    world_node(w, &(struct world_node){"b1", .cores = 4, .executor = "b"});
+    uint32_t plain = world_submit_many(
+        w,
+        &(struct world_job){
+            .queue = "A", .gang = "g", .cardinality = 2, .minimum = 1},
+        2);
+    world_lease(w, plain, a, 0);
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "u"}, &terms);
+    world_lease(w, unit, a, 0);
+    sched_executor_set(w->sched, STR("a"), false);
+    world_round(w, ROUND_BALANCE, 600000);
+    assert_int_equal(w->plan.decision_count, 0);
+    sched_executor_set(w->sched, STR("a"), true);
+    world_round(w, ROUND_BALANCE, 1200000);
+    assert_int_equal(count_in(w, plain, 2, 'a'), 2);
+    assert_int_equal(count_in(w, unit, 3, 'a'), 2);
+}
+
 /* Racks of the same names in two clusters, and nodes in none: each grows only
  * where it began. */
 static void a_unit_grows_in_its_own_rack_of_many(void **state)
@@ -354,6 +382,7 @@ int main(void)
         SCENARIO(limits_let_a_gang_start_with_its_minimum),
         SCENARIO(limits_keep_a_gang_whose_minimum_is_too_much),
         SCENARIO(growth_stays_in_the_cluster),
+        SCENARIO(a_gang_leaves_no_cluster_that_is_closed),
         SCENARIO(a_unit_grows_in_its_own_rack_of_many),
     };
 
