@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 static const char *const RACKS[] = {"", "r1", "r2"};
+static const char *const CLUSTERS[] = {"e", "f"};
 static const char *const POOLS[] = {"default", "second"};
 
 /* So much of the second kind. */
@@ -39,8 +40,9 @@ void built_set_node(struct built *built, const struct instance *instance,
     snprintf(name, sizeof(name), "n%d", index);
     record.name = str_of(name);
     built->pools[index] = node->pool;
-    built->handles[index] = sched_node_set(built->sched, STR("e"), &record,
-                                           str_of(POOLS[node->pool]));
+    built->handles[index] =
+        sched_node_set(built->sched, str_of(CLUSTERS[node->cluster]), &record,
+                       str_of(POOLS[node->pool]));
     sched_health_set(
         built->sched, built->handles[index],
         &(struct sched_health){.health = node->health,

@@ -36,6 +36,7 @@ enum {
 struct instance_node {
     int capacity[INSTANCE_KINDS]; /* no seats */
     int rack;                     /* 0: no label; else r1, r2 */
+    int cluster;                  /* 0, or 1 where there is a second */
     bool is_tainted;
     bool is_unschedulable;
     enum node_health health;
@@ -143,6 +144,7 @@ struct instance {
     /* A pool object's shard, whose own work may not preempt. */
     bool is_object, is_preemption_off;
     bool has_topology; /* racks are its only level */
+    bool has_clusters; /* two; no gang is in both */
     bool has_gpus;
 };
 
@@ -209,6 +211,9 @@ void instance_draw_pools(struct tape *tape, struct instance *instance,
  * index 0. */
 void instance_project(const struct instance *instance, int pool,
                       struct instance *ret_part);
+/* Maybe draw in a second cluster, right after what runs; not where there is a
+ * topology. */
+void instance_draw_clusters(struct tape *tape, struct instance *instance);
 /* Draw in limits on starts. */
 void instance_draw_rates(struct tape *tape, struct instance *instance);
 /* Whether a limit lets so much start: more than it ever holds when it is full.

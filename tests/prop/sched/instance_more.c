@@ -45,6 +45,37 @@ static void draw_away(struct tape *tape, struct instance *instance)
     }
 }
 
+/* What runs of a gang runs in the cluster of its first that does. */
+static void keep_together(struct instance *instance, int index)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    for (int j = 0; job->gang && j < index; j++) {
+        const struct instance_job *first = &instance->jobs[j];
+        if (first->gang != job->gang || first->node == NO_NODE ||
+            job->node == NO_NODE) {
+            continue;
+        }
+        if (instance->nodes[first->node].cluster !=
+            instance->nodes[job->node].cluster) {
+            job->node = NO_NODE;
+            job->leased = 0;
+            job->started = NOT_STARTED;
+        }
+    }
+}
+
+void instance_draw_clusters(struct tape *tape, struct instance *instance)
+{
+    instance->has_clusters = !instance->has_topology && once_in(tape, 4);
+    for (int n = 0; instance->has_clusters && n < instance->node_count; n++) {
+        instance->nodes[n].cluster = pick(tape, 0, 1);
+    }
+    for (int j = 0; instance->has_clusters && j < instance->job_count; j++) {
+        keep_together(instance, j);
+    }
+}
+
 void instance_draw_more(struct tape *tape, struct instance *instance)
 {
     if (once_in(tape, 8)) {

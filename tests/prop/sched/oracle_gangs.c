@@ -105,7 +105,8 @@ bool oracle_place_members(struct oracle *o, int gang, int sub_group)
     return true;
 }
 
-int oracle_running_rack(const struct oracle *o, int gang)
+/* The rack that members which run hold their gang to, or 0. */
+static int running_rack(const struct oracle *o, int gang)
 {
     int first = -1;
 
@@ -120,14 +121,39 @@ int oracle_running_rack(const struct oracle *o, int gang)
     return first < 0 ? 0 : o->in->nodes[o->in->jobs[first].node].rack;
 }
 
-static bool rack_exists(const struct oracle *o, int rack)
+/* Likewise the cluster, or NO_NODE. */
+static int running_cluster(const struct oracle *o, int gang)
 {
-    for (int n = 0; n < o->in->node_count; n++) {
-        if (o->in->nodes[n].rack == rack && instance_is_open(o->in, n)) {
-            return true;
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (oracle_same_gang(o, gang, j) && oracle_runs(o, j)) {
+            return o->in->nodes[o->node[j]].cluster;
         }
     }
-    return false;
+    return NO_NODE;
+}
+
+int oracle_group_count(const struct oracle *o, int gang)
+{
+    return (o->in->jobs[gang].is_uniform ? 2 : 1) *
+           (o->in->has_clusters ? 2 : 1);
+}
+
+unsigned oracle_group(const struct oracle *o, int gang, int index)
+{
+    int clusters = o->in->has_clusters ? 2 : 1, cluster = index % clusters;
+    int rack = o->in->jobs[gang].is_uniform ? 1 + index / clusters : 0;
+    int rack_of_it = running_rack(o, gang);
+    int cluster_of_it = running_cluster(o, gang);
+    unsigned nodes = 0;
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        const struct instance_node *node = &o->in->nodes[n];
+        bool is_of = node->cluster == cluster && (!rack || node->rack == rack);
+        nodes |= is_of && instance_is_open(o->in, n) ? 1u << n : 0;
+    }
+    bool is_elsewhere = (rack && rack_of_it && rack_of_it != rack) ||
+                        (cluster_of_it != NO_NODE && cluster_of_it != cluster);
+    return is_elsewhere ? 0 : nodes;
 }
 
 /* Whether some sub-group must be near together. */
@@ -142,53 +168,74 @@ static bool has_caps(const struct oracle *o, int gang)
     return false;
 }
 
+/* Try where `o->only` says; how many have a place, 0: too few. */
+static int try_once(struct oracle *o, int gang, int needed, int preempt_until)
+{
+    bool is_near = o->in->has_topology && has_caps(o, gang);
+    int wanted = oracle_gang_count(o, gang, WAITING);
+
+    if (is_near && preempt_until && !o->in->jobs[gang].is_uniform) {
+        return oracle_force_near(o, gang, o->plan->count) ? wanted : 0;
+    }
+    if (o->in->jobs[gang].is_whole && !o->in->jobs[gang].is_uniform) {
+        return oracle_place_whole(o, gang, preempt_until > 0) ? wanted : 0;
+    }
+    return try_members(o, gang, 0, needed, preempt_until);
+}
+
+static bool try_group(struct oracle *o, int gang, unsigned only, int needed,
+                      int preempt_until)
+{
+    o->only = only;
+    bool is_done = try_once(o, gang, needed, preempt_until) > 0;
+    o->only = 0;
+    return is_done;
+}
+
 static bool try_gang(struct oracle *o, int gang, int wanted, int needed,
                      int preempt_until)
 {
     const struct oracle saved = *o;
     const struct oracle_plan saved_plan = *o->plan;
-    int best_rack = 0, best_placed = 0;
+    int best_placed = 0, count = oracle_group_count(o, gang);
+    unsigned best_group = 0;
     struct price best = {0};
 
-    if (!o->in->jobs[gang].is_uniform) {
-        bool is_near = o->in->has_topology && has_caps(o, gang);
-        bool is_done = is_near && preempt_until
-                           ? oracle_force_near(o, gang, o->plan->count)
-                       : o->in->jobs[gang].is_whole
-                           ? oracle_place_whole(o, gang, preempt_until > 0)
-                           : try_members(o, gang, 0, needed, preempt_until) > 0;
-        if (!is_done) {
+    if (count == 1) {
+        if (!try_group(o, gang, 0, needed, preempt_until)) {
             *o = saved;
             *o->plan = saved_plan;
+            return false;
         }
-        return is_done;
+        return true;
     }
-    for (int rack = 1; rack <= 2; rack++) {
-        int only = oracle_running_rack(o, gang);
-        if ((only && only != rack) || !rack_exists(o, rack)) {
+    for (int i = 0; i < count; i++) {
+        unsigned group = oracle_group(o, gang, i);
+        if (!group) {
             continue;
         }
-        int placed = try_members(o, gang, rack, needed, preempt_until);
+        o->only = group;
+        int placed = try_once(o, gang, needed, preempt_until);
+        o->only = 0;
         struct price price = oracle_price_since(o, gang, saved_plan.count);
         if (placed == wanted && price.count == 0) {
             return true;
         }
-        int c = !best_rack ? -1
+        int c = !best_group ? -1
                 : (price.count == 0) != (best.count == 0)
                     ? (price.count ? 1 : -1)
                 : placed != best_placed ? best_placed - placed
                 : price.count           ? oracle_price_compare(o, &price, &best)
                                         : 0;
         if (placed > 0 && c < 0) {
-            best_rack = rack;
+            best_group = group;
             best_placed = placed;
             best = price;
         }
         *o = saved;
         *o->plan = saved_plan;
     }
-    return best_rack &&
-           try_members(o, gang, best_rack, needed, preempt_until) > 0;
+    return best_group && try_group(o, gang, best_group, needed, preempt_until);
 }
 
 /* Whether surplus of gangs with terms goes. */

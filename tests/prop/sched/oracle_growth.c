@@ -95,6 +95,17 @@ static bool may_grow(const struct step *step, int index, int job)
            oracle_may_start_so(o, grower->queue, 1, grower->request[0]);
 }
 
+/* The nodes, as bits, of the cluster that a job's gang is in. */
+static unsigned in_cluster(const struct oracle *o, int job)
+{
+    unsigned nodes = 0;
+
+    for (int i = 0; i < oracle_group_count(o, job); i++) {
+        nodes |= oracle_group(o, job, i);
+    }
+    return nodes ? nodes : 1u << INSTANCE_NODES_MAX; /* none that is open */
+}
+
 /* One pod more, of those that wait the one with the lowest id. */
 bool oracle_step_grow(struct step *step, int index)
 {
@@ -106,9 +117,11 @@ bool oracle_step_grow(struct step *step, int index)
            o->in->jobs[job].sub_group != grower->sub_group) {
         job++;
     }
+    o->only = o->in->has_clusters ? in_cluster(o, job) : 0;
     int node = !may_grow(step, index, job) ? NO_NODE
                : o->in->has_topology       ? oracle_find_near(o, job)
                                            : oracle_find_free(o, job, 0);
+    o->only = 0;
     if (node == NO_NODE) {
         return false;
     }

@@ -472,8 +472,11 @@ int oracle_find_victims_away(struct oracle *o, int job, int rack);
 void oracle_least(const struct oracle *o, int unit,
                   int amounts[INSTANCE_KINDS]);
 
-/* The rack that members which run hold their gang to, or 0. */
-int oracle_running_rack(const struct oracle *o, int gang);
+/* A gang is all of one value of its label, if it has one, in one cluster: how
+ * many such groups of nodes there are. */
+int oracle_group_count(const struct oracle *o, int gang);
+/* Their open nodes, as bits; 0: what runs of the gang holds it to others. */
+unsigned oracle_group(const struct oracle *o, int gang, int index);
 /* Start what a gang with terms asks for near together, in free space
  * (model.md 2.11). */
 bool oracle_place_near(struct oracle *o, int gang);

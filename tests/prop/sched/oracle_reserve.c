@@ -173,13 +173,13 @@ static bool fits_at(const struct oracle *o, int unit, int at,
         return at < INT_MAX ? fits_near(o, unit, at, ret_fitting)
                             : fits_in_domain(o, unit, ret_fitting);
     }
-    if (!o->in->jobs[unit].gang || !o->in->jobs[unit].is_uniform) {
+    if (!o->in->jobs[unit].gang || oracle_group_count(o, unit) == 1) {
         return fits_in_rack(o, unit, 0, at, ret_fitting);
     }
-    for (int rack = 1; rack <= 2; rack++) {
-        int only = oracle_running_rack(o, unit);
-        if ((!only || only == rack) &&
-            fits_in_rack(o, unit, rack, at, ret_fitting)) {
+    struct oracle there = *o;
+    for (int i = 0; i < oracle_group_count(o, unit); i++) {
+        there.only = oracle_group(o, unit, i);
+        if (there.only && fits_in_rack(&there, unit, 0, at, ret_fitting)) {
             return true;
         }
     }

@@ -10,6 +10,7 @@ static bool agrees_with_the_oracle(struct tape *tape)
     struct sched_plan plan;
 
     instance_draw(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_more(tape, &instance);
     enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
     built_init(&built, &instance, 0);
@@ -111,6 +112,7 @@ static bool agrees_on_flows(struct tape *tape)
     struct instance instance;
 
     instance_draw_flow(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance, false);
 }
@@ -120,6 +122,7 @@ static bool agrees_on_reservations(struct tape *tape)
     struct instance instance;
 
     instance_draw_window(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance, false);
 }
@@ -129,6 +132,7 @@ static bool agrees_on_profiles(struct tape *tape)
     struct instance instance;
 
     instance_draw_profile(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance, false);
 }
@@ -138,6 +142,7 @@ static bool agrees_on_applications(struct tape *tape)
     struct instance instance;
 
     instance_draw_apps(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_more(tape, &instance);
     return agrees_through_time(tape, &instance, true);
 }
@@ -149,6 +154,7 @@ static bool agrees_on_stages(struct tape *tape)
     struct instance instance;
 
     instance_draw_stages(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     return agrees_through_time(tape, &instance, true);
 }
 

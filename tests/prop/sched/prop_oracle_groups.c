@@ -8,6 +8,7 @@ static bool agrees_on_running_groups(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     return rounds_agree(tape, &instance);
 }
 
@@ -17,6 +18,7 @@ static bool agrees_on_groups_that_wait(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_list(tape, &instance);
     return rounds_agree(tape, &instance);
 }
@@ -52,6 +54,7 @@ static bool agrees_on_borrowers(struct tape *tape)
     } else {
         instance_draw(tape, &instance);
     }
+    instance_draw_clusters(tape, &instance);
     instance_lend(tape, &instance);
     return rounds_agree(tape, &instance);
 }

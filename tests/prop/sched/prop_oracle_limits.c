@@ -9,6 +9,7 @@ static bool agrees_on_limited_groups(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_limits(tape, &instance);
     return rounds_agree(tape, &instance);
 }
@@ -19,6 +20,7 @@ static bool agrees_on_limited_groups_that_wait(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_list(tape, &instance);
     instance_draw_limits(tape, &instance);
     return rounds_agree(tape, &instance);
@@ -42,6 +44,7 @@ static bool agrees_on_limited_borrowers(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_limits(tape, &instance);
     instance.away_level = 0;
     instance_lend(tape, &instance);

@@ -14,6 +14,7 @@ static bool agrees_on_pools(struct tape *tape)
     bool holds = true;
 
     instance_draw(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_pools(tape, &instance, false);
     built_init(&built, &instance, 0);
     uint64_t rounds = draw(tape, 1, 3);
@@ -43,6 +44,7 @@ static bool agrees_on_pools_of_groups(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_pools(tape, &instance, true);
     return rounds_agree(tape, &instance);
 }
@@ -57,6 +59,7 @@ static bool agrees_on_pools_that_remember(struct tape *tape)
     } else {
         instance_draw(tape, &instance);
     }
+    instance_draw_clusters(tape, &instance);
     instance_draw_list(tape, &instance);
     instance_draw_pools(tape, &instance, true);
     return rounds_agree(tape, &instance);
@@ -68,6 +71,7 @@ static bool agrees_on_limited_pools(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_pools(tape, &instance, true);
     if (draw(tape, 0, 1)) {
         instance_draw_list(tape, &instance);
