@@ -273,6 +273,10 @@ static enum jobs_answer on_reclassified(struct jobs *jobs,
     struct job_row *row = &jobs->rows.items[job];
     uint32_t before = row->class_index;
     row_will_change(jobs, job);
+    if (row->run != JOBS_NONE && jobs->policy) {
+        run_reclass(jobs, job, names_get(&jobs->classes, before),
+                    event->reclassified.class_key);
+    }
     row->class_index = names_add(&jobs->classes, event->reclassified.class_key);
     names_unref(&jobs->classes, before);
     change->job = job;

@@ -175,6 +175,10 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
 void row_free(struct jobs *jobs, uint32_t job);
 /* A run for `job`, listed with its executor. */
 void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run);
+/* A run that goes by the priority of its job's class (a packed key) goes by
+ * that of the class `to` from now on. */
+void run_reclass(struct jobs *jobs, uint32_t job, struct str from,
+                 struct str to);
 /* Take a run off its executor's list: it has ended. */
 void run_unlist(struct jobs *jobs, uint32_t run);
 /* Free the run of `job`. */

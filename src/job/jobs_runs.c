@@ -102,6 +102,24 @@ void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms)
     }
 }
 
+static int32_t priority_of(const struct jobs *jobs, struct str class_key)
+{
+    uint32_t index =
+        policy_class_index(jobs->policy, class_priority_class(class_key));
+
+    return jobs->policy->classes[index].priority;
+}
+
+void run_reclass(struct jobs *jobs, uint32_t job, struct str from,
+                 struct str to)
+{
+    struct run_row *run = &jobs->runs.items[jobs->rows.items[job].run];
+
+    if (run->priority == priority_of(jobs, from)) {
+        run->priority = priority_of(jobs, to);
+    }
+}
+
 void run_free(struct jobs *jobs, uint32_t job)
 {
     uint32_t index = jobs->rows.items[job].run;

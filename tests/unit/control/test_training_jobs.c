@@ -400,6 +400,32 @@ static void tj_21_a_change_of_class_takes_effect_at_once(void **state)
     finish(&stage);
 }
 
+static void tj_21_a_checkpoint_knows_the_new_class_of_a_run(void **state)
+{
+    struct stage stage;
+    int64_t first;
+
+    (void)state;
+    start(&stage, 0);
+    struct training busy = submit(&stage, "busy", 1, 1);
+    assert_int_equal(reclass(&stage, "busy", "production"), COMMAND_OK);
+    exchange(&stage, &(struct training){0}, 2);
+    stage_settle(&stage);
+    exchange(&stage, &busy, 2);
+    assert_int_equal(run_all(&stage, &busy), 2);
+    assert_int_equal(reclass(&stage, "busy", "normal"), COMMAND_OK);
+    stage.checkpoint_events = 1;
+    restart(&stage);
+    restart(&stage);
+    /* What has become more urgent than it takes its place. */
+    (void)submit(&stage, "a", 1, 1);
+    assert_int_equal(reclass(&stage, "a", "production"), COMMAND_OK);
+    (void)rounds_in(&stage, 3000, &first);
+    assert_phase(&stage, "busy", "");
+    assert_phase(&stage, "a", "creating");
+    finish(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -409,6 +435,7 @@ int main(void)
         TEST(tj_18_scaling_down_for_others_is_no_failure),
         TEST(tj_18_scaling_down_for_the_load_is_no_failure),
         TEST(tj_21_a_change_of_class_takes_effect_at_once),
+        TEST(tj_21_a_checkpoint_knows_the_new_class_of_a_run),
     };
 
     return RUN_TESTS(tests);
