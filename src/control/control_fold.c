@@ -56,6 +56,7 @@ void state_fini(struct control *c)
     VEC_FREE(&c->marks);
     VEC_FREE(&c->notes);
     VEC_FREE(&c->unchecked);
+    VEC_FREE(&c->doubtful);
     VEC_FREE(&c->fresh_members);
     VEC_FREE(&c->rounds);
     c->jobs = NULL;

@@ -143,6 +143,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
                    report_rejection(c, &explanation, &c->batch.arena),
                    c->batch.time_ms, &decisions);
     } else {
+        VEC_PUSH(&c->doubtful, job);
         return true;
     }
     batch_add_decisions(&c->batch, &decisions);
@@ -168,6 +169,19 @@ static bool needs_no_check(const struct control *c, uint32_t job)
            jobs_tried(c->jobs, job, tried) == 0 && !is_of_gang(c, job);
 }
 
+/* Nodes are others: what nobody could say of jobs may be known now. */
+static void ask_the_doubtful(struct control *c)
+{
+    if (c->doubtful_generation == c->node_generation) {
+        return;
+    }
+    for (size_t i = 0; i < c->doubtful.count; i++) {
+        VEC_PUSH(&c->unchecked, c->doubtful.items[i]);
+    }
+    c->doubtful.count = 0;
+    c->doubtful_generation = c->node_generation;
+}
+
 /* What waits for its pool must not push the list along for ever. */
 static void drop_checked(struct control *c)
 {
@@ -186,12 +200,13 @@ static void drop_checked(struct control *c)
 
 void batch_end_misfits(struct control *c)
 {
-    size_t end = c->unchecked.count;
     uint32_t check_count = 0, look_count = 0;
 
     if (c->metrics.node_count == 0) {
         return;
     }
+    ask_the_doubtful(c);
+    size_t end = c->unchecked.count;
     for (uint32_t scanned = 0;
          c->unchecked_first < end && scanned < SCANS_MAX &&
          check_count < CHECKS_MAX && look_count < LOOKS_MAX;

@@ -98,6 +98,9 @@ struct control {
     VEC(struct run_note) notes;
     VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
     size_t unchecked_first;
+    /* Jobs that only closed nodes might hold, as of `doubtful_generation`. */
+    VEC(uint32_t) doubtful;
+    uint64_t doubtful_generation;
     VEC(uint32_t) fresh_members; /* of gangs; their place in them is unsure */
     uint64_t trim_seq;           /* records before it may go; 0: none */
     uint64_t trimmed_seq;        /* where the last trim stopped */
