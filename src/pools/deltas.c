@@ -17,6 +17,20 @@ static void touch(struct pools *pools, struct shard *shard,
     }
 }
 
+/* Which of the deltas tells of a job what it is (pools_out.c). */
+static void index_job(struct shard *shard, const struct delta *delta)
+{
+    struct key128 key = key_of_u64(delta->job);
+    uint32_t at = (uint32_t)shard->deltas.count;
+
+    if (delta->apply == apply_add) {
+        map_put(&shard->told_adds, key, at);
+        map_remove(&shard->told_names, key);
+    } else if (delta->apply == apply_application) {
+        map_put(&shard->told_names, key, at);
+    }
+}
+
 static void keep(struct pools *pools, struct shard *shard,
                  const struct delta *delta)
 {
@@ -37,6 +51,7 @@ static void keep(struct pools *pools, struct shard *shard,
         pools->kinds.items[delta->class_index].pin_count++;
     }
     touch(pools, shard, delta);
+    index_job(shard, delta);
     VEC_PUSH(&shard->deltas, kept);
 }
 
@@ -73,6 +88,8 @@ void deltas_apply(struct pools *pools, struct shard *shard)
         }
     }
     shard->deltas.count = 0;
+    map_fini(&shard->told_adds);
+    map_fini(&shard->told_names);
     arena_reset(&shard->delta_arena);
     for (size_t i = 0; i < shard->touched_posts.count; i++) {
         pools->posts.items[shard->touched_posts.items[i]].is_touched = false;
@@ -88,6 +105,8 @@ void deltas_apply(struct pools *pools, struct shard *shard)
 void deltas_fini(struct shard *shard)
 {
     VEC_FREE(&shard->deltas);
+    map_fini(&shard->told_adds);
+    map_fini(&shard->told_names);
     VEC_FREE(&shard->touched);
     VEC_FREE(&shard->touched_posts);
     VEC_FREE(&shard->limbo);

@@ -92,23 +92,24 @@ static void tell_asks(struct pools *pools, uint32_t job,
     deliver(pools, home_of_name(pools, place->name), &delta);
 }
 
+/* The delta of a job that its shard is yet to be told, or NULL. */
+static const struct delta *told(const struct shard *shard,
+                                const struct map *index, uint32_t local)
+{
+    uint32_t at = map_find(index, key_of_u64(local));
+
+    return at == MAP_NONE ? NULL : &shard->deltas.items[at];
+}
+
 /* What is known of a job in its shard, which may yet have to be told. */
 static void record_of(const struct pools *pools, uint32_t job,
                       struct sched_job *ret_record)
 {
     const struct shard *shard = shard_of(pools, job);
     uint32_t local = pools->places.items[job].local;
-    const struct delta *added = NULL, *named = NULL;
+    const struct delta *added = told(shard, &shard->told_adds, local);
+    const struct delta *named = told(shard, &shard->told_names, local);
 
-    for (size_t i = 0; i < shard->deltas.count; i++) {
-        const struct delta *delta = &shard->deltas.items[i];
-        if (delta->job == local && delta->apply == apply_add) {
-            added = delta;
-            named = NULL;
-        } else if (delta->job == local && delta->apply == apply_application) {
-            named = delta;
-        }
-    }
     if (added) {
         *ret_record = *(const struct sched_job *)added->record;
     } else {

@@ -149,7 +149,9 @@ struct shard {
     bool is_busy;
     VEC(struct delta) deltas;
     struct arena delta_arena;
-    VEC(uint8_t) touched; /* by its jobs */
+    struct map told_adds;  /* by job: the last delta by which it came, */
+    struct map told_names; /* and the last since then with its application */
+    VEC(uint8_t) touched;  /* by its jobs */
     VEC(uint32_t) touched_posts;
     VEC(uint32_t) limbo;  /* its jobs that were removed meanwhile */
     VEC(uint32_t) strays; /* jobs that may have to go home then */

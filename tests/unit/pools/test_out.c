@@ -148,6 +148,43 @@ static void orderings_change_while_jobs_are_lent(void **state)
     pools_stage_fini(&stage);
 }
 
+/* Who loses its place while the lender is planned asks at home under what the
+ * lender was told of it last, though that is yet to be applied there. */
+static void who_comes_home_of_a_busy_pool_is_as_it_was_told_last(void **state)
+{
+    static const char *const names[] = {"first", "second", "third"};
+    struct pools_stage stage;
+    struct sched_application app;
+    struct sched_plan plan;
+
+    (void)state;
+    uint32_t job = begin(&stage);
+    uint32_t lender = pools_stage_shard(&stage, "b");
+    pools_stage_round(&stage, "b");
+    assert_true(pools_job_node(stage.pools, job) != SCHED_NONE);
+    struct sched *sched = pools_plan_begin(stage.pools, lender);
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        pools_job_application(stage.pools, job, str_of(names[i]), false);
+    }
+    pools_job_requeue(stage.pools, job, SCHED_NONE);
+    sched_plan(sched, stage.now_ms, ROUND_FAST, 16, &plan);
+    (void)pools_plan_end(stage.pools, lender, &plan);
+    pools_plan_forget(stage.pools, lender);
+    assert_true(count(&stage, &app) > 0);
+    assert_int_equal(count_of(&stage, SCHED_APP_ACCEPTED), 1);
+    auto_arena arena = {0};
+    struct sched_application *list;
+    uint32_t n =
+        pools_applications(stage.pools, 0, stage.now_ms, &arena, &list);
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i].state == SCHED_APP_ACCEPTED) {
+            assert_true(str_equal(list[i].id, STR("third")));
+        }
+    }
+    assert_true(pools_is_consistent(stage.pools));
+    pools_stage_fini(&stage);
+}
+
 /* A checkpoint that is read puts jobs where they first were; applications of
  * which it says nothing were never there. */
 static void a_checkpoint_restores_no_application_that_went(void **state)
@@ -179,6 +216,7 @@ int main(void)
         TEST(who_ends_while_it_is_lent_asks_no_more),
         TEST(a_guest_changes_no_state_in_vain),
         TEST(orderings_change_while_jobs_are_lent),
+        TEST(who_comes_home_of_a_busy_pool_is_as_it_was_told_last),
         TEST(a_checkpoint_restores_no_application_that_went),
     };
 
