@@ -95,7 +95,7 @@ size_t gang_roll_call(const struct jobs *jobs, uint32_t gang,
             roll.begun = job;
         }
     }
-    if (!row->group && row->members.count > digest.gang_cardinality) {
+    if (row->members.count > digest.gang_cardinality) {
         roll.last = last_within(jobs, row, digest.gang_cardinality);
     }
     roll.elder = elder_of(jobs, gang, roll.oldest, &look_count);

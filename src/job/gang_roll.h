@@ -7,12 +7,12 @@
  *     when an older gang of the same queue and id has not ended and says
  *         something else of itself: cardinality, minimum, uniformity label, or
  *         terms; or its oldest member is of another priority class
- *     when its gang has begun: some member runs, or has run and waits again
  *     when as many older members as the gang may have have not ended
+ *     when its gang has begun: some member runs, or has run and waits again
  *
- * The last two are not for gangs with terms (gang_terms.h): these may grow,
- * and what is above their maximum waits for it.  Members that are about to be
- * cancelled are gone already.
+ * The last is not for gangs with terms (gang_terms.h): a job may come to take
+ * the place of a member that has ended.  Members that are about to be cancelled
+ * are gone already.
  *
  * Pure.
  */

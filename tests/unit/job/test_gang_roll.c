@@ -186,21 +186,30 @@ static void an_elder_that_is_being_cancelled_is_gone(void **state)
     assert_int_equal(judge(jobs, 2, &view), GANG_FAULT_NONE);
 }
 
-static void groups_with_terms_may_have_more(void **state)
+/* Who comes late to one that has terms may take a place that is free, and no
+ * other: it would wait for as long as the gang is there. */
+static void groups_with_terms_have_no_more_than_their_cardinality(void **state)
 {
     auto_ptr(jobs) jobs = table();
     struct gang_fault_view view;
     struct gang_terms terms = {
         .sub_group_count = 1,
-        .sub_groups = {{STR("worker"), 1, 1, HOPS_ANY, 0, false}},
+        .sub_groups = {{STR("worker"), 1, 2, HOPS_ANY, 0, false}},
     };
-    struct member member = {.cardinality = 1, .minimum = 1, .terms = &terms};
+    struct member member = {.cardinality = 2, .minimum = 1, .terms = &terms};
 
     (void)state;
     submit(jobs, 1, member);
     lease(jobs, 1);
     submit(jobs, 2, member);
     assert_int_equal(judge(jobs, 2, &view), GANG_FAULT_NONE);
+    submit(jobs, 3, member);
+    assert_int_equal(judge(jobs, 2, &view), GANG_FAULT_NONE);
+    assert_int_equal(judge(jobs, 3, &view), GANG_FAULT_FULL);
+    assert_int_equal(view.expected_count, 2);
+    lease(jobs, 2);
+    end(jobs, 2);
+    assert_int_equal(judge(jobs, 3, &view), GANG_FAULT_NONE);
 }
 
 int main(void)
@@ -210,7 +219,7 @@ int main(void)
         TEST(nobody_joins_a_gang_that_has_begun),
         TEST(who_says_otherwise_than_an_older_gang_is_wrong),
         TEST(an_elder_that_is_being_cancelled_is_gone),
-        TEST(groups_with_terms_may_have_more),
+        TEST(groups_with_terms_have_no_more_than_their_cardinality),
     };
 
     return RUN_TESTS(tests);
