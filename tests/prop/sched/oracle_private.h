@@ -346,9 +346,10 @@ void oracle_lend(struct oracle *o);
 
 /* Whether a run is of what its gang's minimums ask for; others are. */
 bool oracle_is_base(const struct oracle *o, int job);
-/* Which pods on a node are surplus now, were they all to go from there. */
-void oracle_surplus_on(const struct oracle *o, int node,
-                       bool ret_is_surplus[INSTANCE_JOBS_MAX]);
+/* Whether a pod is surplus, when those go alone that are marked; of its node
+ * those with higher ids are. */
+bool oracle_is_surplus(const struct oracle *o, int job,
+                       const bool goes_alone[INSTANCE_JOBS_MAX]);
 /* Whether the plan starts some of the gang of a victim, which is not broken
  * then. */
 bool oracle_is_joined(const struct oracle *o, int victim, int job);

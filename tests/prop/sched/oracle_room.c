@@ -105,17 +105,17 @@ static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
 static int collect(const struct oracle *o, int job, int node,
                    const struct rules *rules, struct victim *victims)
 {
-    bool is_surplus[INSTANCE_JOBS_MAX], may[INSTANCE_JOBS_MAX];
+    bool is_surplus[INSTANCE_JOBS_MAX] = {0}, may[INSTANCE_JOBS_MAX];
     int count = 0, holder = oracle_holder(o, node);
     bool may_holder = true;
 
-    oracle_surplus_on(o, node, is_surplus);
-    for (int j = 0; j < o->in->job_count; j++) {
+    for (int j = o->in->job_count - 1; j >= 0; j--) {
         bool is_here = o->node[j] == node && oracle_runs(o, j);
-        may[j] =
-            is_here && (is_surplus[j] ? oracle_may_shrink(o, j, job, rules)
+        bool is_spare = is_here && oracle_is_surplus(o, j, is_surplus);
+        may[j] = is_here && (is_spare ? oracle_may_shrink(o, j, job, rules)
                                       : oracle_may_go(o, j, job, node, rules) &&
                                             !oracle_is_joined(o, j, job));
+        is_surplus[j] = is_spare && may[j];
         may_holder &= !is_here || may[j] || o->in->jobs[j].gang != holder;
     }
     for (int j = 0; j < o->in->job_count; j++) {

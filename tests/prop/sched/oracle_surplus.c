@@ -1,7 +1,7 @@
 /* What gangs with terms have above their minimums (model.md 2.11, and 6.6
  * rule c): as many of a sub-group may go one by one, and one more takes all of
  * the gang.  Surplus is a number, not certain pods: on each node it is those
- * with the highest ids. */
+ * with the highest ids, of those that may go. */
 #include "oracle_private.h"
 
 /* Members of the sub-group that a job is of that ran when the plan began and
@@ -37,23 +37,18 @@ bool oracle_is_base(const struct oracle *o, int job)
     return !record->has_terms || before < record->sub_minimum;
 }
 
-void oracle_surplus_on(const struct oracle *o, int node,
-                       bool ret_is_surplus[INSTANCE_JOBS_MAX])
+bool oracle_is_surplus(const struct oracle *o, int job,
+                       const bool goes_alone[INSTANCE_JOBS_MAX])
 {
-    memset(ret_is_surplus, 0, INSTANCE_JOBS_MAX * sizeof(*ret_is_surplus));
-    for (int j = o->in->job_count - 1; j >= 0 && !o->keeps_surplus; j--) {
-        const struct instance_job *record = &o->in->jobs[j];
-        if (!record->has_terms || o->node[j] != node || !oracle_runs(o, j) ||
-            o->status[j] == PLACED) {
-            continue;
-        }
-        int left = count_held(o, j) - record->sub_minimum;
-        for (int k = j + 1; k < o->in->job_count; k++) {
-            left -= ret_is_surplus[k] && oracle_same_gang(o, j, k) &&
-                    o->in->jobs[k].sub_group == record->sub_group;
-        }
-        ret_is_surplus[j] = left > 0;
+    const struct instance_job *record = &o->in->jobs[job];
+    int left = count_held(o, job) - record->sub_minimum;
+
+    for (int k = job + 1; k < o->in->job_count; k++) {
+        left -= goes_alone[k] && oracle_same_gang(o, job, k) &&
+                o->in->jobs[k].sub_group == record->sub_group;
     }
+    return record->has_terms && !o->keeps_surplus && o->status[job] != PLACED &&
+           left > 0;
 }
 
 bool oracle_is_joined(const struct oracle *o, int victim, int job)

@@ -447,6 +447,35 @@ static void whole_nodes_are_reserved_by_the_cover(void **state)
     assert_string_equal(world_node_of(w, beside), "small");
 }
 
+/* What a gang grew by beside a reservation yields, and goes alone: of what is
+ * above a minimum it does not matter which pods go, and others may not while
+ * the gang is frozen. */
+static void what_yields_is_what_is_spare(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .freezing_window_ms = 1000 * SECOND,
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t head = world_submit(w, &(struct world_job){"A", .cores = 2});
+    uint32_t unit = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_lease(w, unit + 1, n, 0);
+    world_lease(w, unit, n, 5 * SECOND);
+    sched_gang_scaled(w->sched, unit, 5 * SECOND);
+    sched_job_admit(w->sched, head, STR("default"), SCHED_START_UNKNOWN, 0);
+    sched_job_yield(w->sched, unit, head, true);
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_string_equal(world_node_of(w, head), "n");
+    assert_string_equal(world_node_of(w, unit + 1), "n");
+    assert_int_equal(w->preempted_count, 1);
+}
+
 /* Of a node that shrank under its runs no more is there than it has, however
  * much they leave. */
 static void a_node_that_shrank_is_reserved_as_it_is(void **state)
@@ -535,6 +564,7 @@ int main(void)
         SCENARIO(what_is_left_of_a_group_starts_anew),
         SCENARIO(nodes_are_cleared_beside_empty_ones),
         SCENARIO(a_node_opens_as_its_group_goes),
+        SCENARIO(what_yields_is_what_is_spare),
         SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
         SCENARIO(a_gang_that_is_taken_keeps_no_gpus),
         SCENARIO(a_queue_with_nothing_but_spare_pods_is_active),
