@@ -329,6 +329,8 @@ static bool rebuilds(struct history *history)
     auto_strbuf x = {0}, y = {0};
 
     rebuild(history, fresh);
+    /* Growth is looked at every few seconds: do so now, as the new one does. */
+    history->world.sched->version++;
     sched_history_pack(history->world.sched, &x);
     sched_history_pack(fresh->sched, &y);
     bool holds = sched_is_consistent(fresh->sched) &&
