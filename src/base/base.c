@@ -4,6 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Where memory of that many bytes begins, pages of 2 MiB are asked for. */
+enum { HUGE_BYTES_MIN = 8 << 20 };
 
 const char *err_name(int code)
 {
@@ -55,6 +60,19 @@ static void *must_have(void *p, size_t size)
     return p;
 }
 
+/* Tables as big as this are looked up here and there, and most of what that
+ * costs with a million jobs is finding pages of 4 KiB.  A kernel that knows no
+ * others, or will not give them, changes nothing. */
+static void *want_huge_pages(void *p, size_t size)
+{
+    if (p && size >= HUGE_BYTES_MIN) {
+        uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+        uintptr_t from = (uintptr_t)p & ~(page_bytes - 1);
+        (void)!madvise((void *)from, (uintptr_t)p + size - from, MADV_HUGEPAGE);
+    }
+    return p;
+}
+
 void *mem_alloc(size_t size)
 {
     return must_have(calloc(1, size), size);
@@ -62,12 +80,14 @@ void *mem_alloc(size_t size)
 
 void *mem_alloc_array(size_t count, size_t size)
 {
-    return must_have(calloc(count, size), count * size);
+    return want_huge_pages(must_have(calloc(count, size), count * size),
+                           count * size);
 }
 
 void *mem_grow_array(void *p, size_t count, size_t size)
 {
-    return must_have(reallocarray(p, count, size), count * size);
+    return want_huge_pages(
+        must_have(reallocarray(p, count, size), count * size), count * size);
 }
 
 void *mem_dup(const void *p, size_t size)
