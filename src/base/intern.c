@@ -6,6 +6,7 @@
 
 struct intern {
     VEC(struct str) strings;
+    uint32_t last;   /* that was added or found by intern_add() */
     uint32_t *slots; /* owned, [slot_count]; index + 1, 0 is free */
     uint32_t slot_count;
     struct arena arena; /* the bytes */
@@ -58,10 +59,14 @@ static void grow(struct intern *intern)
 
 uint32_t intern_add(struct intern *intern, struct str s)
 {
+    if (intern->last < intern->strings.count &&
+        str_equal(intern->strings.items[intern->last], s)) {
+        return intern->last; /* the name of the one pool, again and again */
+    }
     uint32_t *slot = find_slot(intern, s);
-
     if (*slot) {
-        return *slot - 1;
+        intern->last = *slot - 1;
+        return intern->last;
     }
     ASSERT(intern->strings.count < INTERN_COUNT_MAX);
     if ((intern->strings.count + 1) * 2 > intern->slot_count) {
@@ -70,7 +75,8 @@ uint32_t intern_add(struct intern *intern, struct str s)
     }
     VEC_PUSH(&intern->strings, arena_str(&intern->arena, s));
     *slot = (uint32_t)intern->strings.count;
-    return *slot - 1;
+    intern->last = *slot - 1;
+    return intern->last;
 }
 
 uint32_t intern_find(const struct intern *intern, struct str s)

@@ -2,16 +2,11 @@
 
 enum { VARINT_BYTES_MAX = 10, LENGTH_BYTES_MAX = 5 };
 
-bool field_read_varint(struct field_cursor *cursor, uint64_t *ret_value)
+static bool read_long_varint(struct field_cursor *cursor, uint64_t *ret_value)
 {
     const uint8_t *p = cursor->p;
     uint64_t value = 0;
 
-    if (p < cursor->end && *p < 0x80) { /* most are this short */
-        *ret_value = *p;
-        cursor->p = p + 1;
-        return true;
-    }
     for (unsigned i = 0; i < VARINT_BYTES_MAX && p < cursor->end; i++) {
         uint8_t byte = *p++;
 
@@ -26,6 +21,23 @@ bool field_read_varint(struct field_cursor *cursor, uint64_t *ret_value)
         }
     }
     return false;
+}
+
+static inline bool read_varint(struct field_cursor *cursor, uint64_t *ret_value)
+{
+    const uint8_t *p = cursor->p;
+
+    if (p < cursor->end && *p < 0x80) { /* most are this short */
+        *ret_value = *p;
+        cursor->p = p + 1;
+        return true;
+    }
+    return read_long_varint(cursor, ret_value);
+}
+
+bool field_read_varint(struct field_cursor *cursor, uint64_t *ret_value)
+{
+    return read_varint(cursor, ret_value);
 }
 
 static bool read_fixed(struct field_cursor *cursor, unsigned byte_count,
@@ -48,7 +60,7 @@ static bool read_bytes(struct field_cursor *cursor, struct str *ret_bytes)
 {
     uint64_t length;
 
-    if (!field_read_varint(cursor, &length) ||
+    if (!read_varint(cursor, &length) ||
         length > (size_t)(cursor->end - cursor->p)) {
         return false;
     }
@@ -62,14 +74,14 @@ bool field_read(struct field_cursor *cursor, struct field *ret_field)
     uint64_t tag;
 
     ASSERT(cursor->p < cursor->end);
-    if (!field_read_varint(cursor, &tag) || tag > UINT32_MAX || tag < 8) {
+    if (!read_varint(cursor, &tag) || tag > UINT32_MAX || tag < 8) {
         return false;
     }
     *ret_field = (struct field){.number = (uint32_t)(tag >> 3)};
     switch (tag & 7) {
     case FIELD_VARINT:
         ret_field->type = FIELD_VARINT;
-        return field_read_varint(cursor, &ret_field->value);
+        return read_varint(cursor, &ret_field->value);
     case FIELD_FIXED64:
         ret_field->type = FIELD_FIXED64;
         return read_fixed(cursor, 8, &ret_field->value);
@@ -108,42 +120,63 @@ void field_put_u64(struct strbuf *buf, uint32_t number, uint64_t value)
 
 void field_put_bytes(struct strbuf *buf, uint32_t number, struct str bytes)
 {
-    uint8_t head[2 * VARINT_BYTES_MAX];
-    unsigned count = varint_write(head, (uint64_t)number << 3 | FIELD_BYTES);
+    uint64_t tag = (uint64_t)number << 3 | FIELD_BYTES;
+    size_t head =
+        field_varint_bytes(tag) + field_varint_bytes(bytes.byte_count);
 
     ASSERT(number >= 1 && number <= FIELD_NUMBER_MAX);
-    count += varint_write(head + count, bytes.byte_count);
-    uint8_t *to = strbuf_reserve(buf, count + bytes.byte_count);
+    uint8_t *to = strbuf_reserve(buf, head + bytes.byte_count);
     if (!to) {
         return;
     }
-    memcpy(to, head, count);
+    to += varint_write(to, tag);
+    to += varint_write(to, bytes.byte_count);
     if (bytes.byte_count) {
-        memcpy(to + count, bytes.p, bytes.byte_count);
+        memcpy(to, bytes.p, bytes.byte_count);
     }
 }
 
-size_t field_begin(struct strbuf *buf, uint32_t number)
+size_t field_begin_wide(struct strbuf *buf, uint32_t number,
+                        unsigned length_bytes)
 {
-    uint8_t head[VARINT_BYTES_MAX + LENGTH_BYTES_MAX] = {0};
-    unsigned count = varint_write(head, (uint64_t)number << 3 | FIELD_BYTES);
+    uint64_t tag = (uint64_t)number << 3 | FIELD_BYTES;
 
     ASSERT(number >= 1 && number <= FIELD_NUMBER_MAX);
-    strbuf_add(buf, head, count + LENGTH_BYTES_MAX);
+    ASSERT(length_bytes >= 1 && length_bytes <= LENGTH_BYTES_MAX);
+    uint8_t *to = strbuf_reserve(buf, field_varint_bytes(tag) + length_bytes);
+    if (to) {
+        varint_write(to, tag);
+    }
     return buf->byte_count;
 }
 
-void field_end(struct strbuf *buf, size_t begin)
+/* Move what stands from `begin` on so that its length has `count` bytes. */
+static bool make_length_room(struct strbuf *buf, size_t begin,
+                             unsigned length_bytes, unsigned count)
+{
+    size_t length = buf->byte_count - begin;
+
+    if (count > length_bytes && !strbuf_reserve(buf, count - length_bytes)) {
+        return false;
+    }
+    char *at = buf->bytes + begin;
+    memmove(at - length_bytes + count, at, length);
+    buf->byte_count = begin - length_bytes + count + length;
+    buf->bytes[buf->byte_count] = '\0';
+    return true;
+}
+
+void field_end_wide(struct strbuf *buf, size_t begin, unsigned length_bytes)
 {
     if (buf->is_over) {
         return; /* what was dropped makes the rest meaningless anyway */
     }
-    ASSERT(begin >= LENGTH_BYTES_MAX && begin <= buf->byte_count);
+    ASSERT(begin >= length_bytes && begin <= buf->byte_count);
     size_t length = buf->byte_count - begin;
     ASSERT(length <= UINT32_MAX);
-    char *at = buf->bytes + begin - LENGTH_BYTES_MAX;
-    unsigned count = varint_write((uint8_t *)at, length);
-    memmove(at + count, buf->bytes + begin, length);
-    buf->byte_count -= LENGTH_BYTES_MAX - count;
-    buf->bytes[buf->byte_count] = '\0';
+    unsigned count = (unsigned)field_varint_bytes(length);
+    if (count == length_bytes ||
+        make_length_room(buf, begin, length_bytes, count)) {
+        varint_write((uint8_t *)buf->bytes + begin - length_bytes, length);
+    }
 }

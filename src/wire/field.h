@@ -98,10 +98,25 @@ static inline void field_put_set_bytes(struct strbuf *buf, uint32_t number,
     }
 }
 
-/* Begin a message inside the message: append its tag and room for a length.
- * Returns what field_end() wants. */
-size_t field_begin(struct strbuf *buf, uint32_t number) must_check;
+/* Begin a message inside the message: append its tag and room for a length of
+ * `length_bytes` (1 to 5), the guess of what that will take.  Returns what
+ * field_end_wide() wants. */
+size_t field_begin_wide(struct strbuf *buf, uint32_t number,
+                        unsigned length_bytes) must_check;
 
-/* End the message that field_begin() began: its length is written and its
- * bytes move up so that the length takes no more than it needs. */
-void field_end(struct strbuf *buf, size_t begin);
+/* End the message that field_begin_wide() began with that guess: its length is
+ * written, and where the guess was wrong its bytes move, so that a length never
+ * takes more than it needs. */
+void field_end_wide(struct strbuf *buf, size_t begin, unsigned length_bytes);
+
+/* The same for a message that has most often fewer than 128 bytes. */
+static inline size_t field_begin(struct strbuf *buf, uint32_t number)
+{
+    return field_begin_wide(buf, number, 1);
+}
+
+/* End what field_begin() began. */
+static inline void field_end(struct strbuf *buf, size_t begin)
+{
+    field_end_wide(buf, begin, 1);
+}

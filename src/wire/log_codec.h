@@ -55,7 +55,8 @@ int log_walk_job_set(struct str payload, struct str queue, struct str job_set,
 int log_decode_sequence(struct str sequence, struct arena *arena,
                         log_item_fn *fn, void *ctx, struct err *err) must_check;
 
-/* Decode one encoded EventSequence.Event; -ERR_CORRUPT. */
+/* Decode one encoded EventSequence.Event; -ERR_CORRUPT, and then what is in
+ * `*ret_event` means nothing. */
 int log_decode_event(struct str encoded, struct arena *arena,
                      struct event *ret_event, struct err *err) must_check;
 

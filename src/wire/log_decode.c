@@ -221,9 +221,8 @@ static int read_body(uint32_t number, struct str body, struct arena *arena,
                      struct event *event, struct err *err)
 {
     const struct layout *layout = layout_of(number);
-    int64_t created_ms = event->created_ms;
 
-    *event = (struct event){.created_ms = created_ms};
+    *event = (struct event){0};
     if (!layout) {
         return 0; /* of a newer release, or nothing that we use */
     }
@@ -232,7 +231,7 @@ static int read_body(uint32_t number, struct str body, struct arena *arena,
         return corrupt(err, "an event is malformed");
     }
     if (!has_ids(event, layout)) {
-        *event = (struct event){.created_ms = created_ms};
+        *event = (struct event){0};
         return 0;
     }
     return complete(event, body, arena, err);
@@ -265,7 +264,8 @@ int log_decode_event(struct str encoded, struct arena *arena,
                      struct event *ret_event, struct err *err)
 {
     struct field_cursor cursor = field_cursor_make(encoded);
-    struct event event = {0};
+    int64_t created_ms = 0;
+    bool has_body = false;
     int rc = 0;
 
     while (rc == 0 && !field_cursor_is_done(&cursor)) {
@@ -277,14 +277,16 @@ int log_decode_event(struct str encoded, struct arena *arena,
             continue;
         }
         if (field.number != CREATED_FIELD) {
-            rc = read_body(field.number, field.bytes, arena, &event, err);
-        } else if (read_created(field.bytes, &event.created_ms) < 0) {
+            has_body = true;
+            rc = read_body(field.number, field.bytes, arena, ret_event, err);
+        } else if (read_created(field.bytes, &created_ms) < 0) {
             rc = corrupt(err, "a time is malformed");
         }
     }
-    if (rc == 0) {
-        *ret_event = event;
+    if (!has_body) {
+        *ret_event = (struct event){0};
     }
+    ret_event->created_ms = created_ms;
     return rc;
 }
 

@@ -5,6 +5,10 @@
 
 enum { CREATED_FIELD = 18, SUBMIT_FIELD = 1, DIGEST_FIELD = 1000 };
 
+/* What most lengths take: an event has some hundred bytes, and a sequence of
+ * more than 16 KiB is not moved, which is what costs. */
+enum { EVENT_LENGTH_BYTES = 2, SEQUENCE_LENGTH_BYTES = 3 };
+
 static void put_layout(struct strbuf *buf, const struct layout *layout,
                        const struct event *event);
 
@@ -180,22 +184,22 @@ void log_encode_event(struct strbuf *buf, const struct event *event)
 
     ASSERT(layout);
     put_created(buf, event->created_ms);
-    size_t begin = field_begin(buf, event->type);
+    size_t begin = field_begin_wide(buf, event->type, EVENT_LENGTH_BYTES);
     put_layout(buf, layout, event);
     if (event->type == EVENT_EXECUTOR_NODES) {
         put_nodes(buf, event);
     }
-    field_end(buf, begin);
+    field_end_wide(buf, begin, EVENT_LENGTH_BYTES);
 }
 
 void log_put_submit(struct strbuf *buf, int64_t created_ms,
                     struct str submit_job, struct str digest)
 {
     put_created(buf, created_ms);
-    size_t begin = field_begin(buf, SUBMIT_FIELD);
+    size_t begin = field_begin_wide(buf, SUBMIT_FIELD, EVENT_LENGTH_BYTES);
     strbuf_add_str(buf, submit_job);
     field_put_bytes(buf, DIGEST_FIELD, digest);
-    field_end(buf, begin);
+    field_end_wide(buf, begin, EVENT_LENGTH_BYTES);
 }
 
 void log_batch_fini(struct log_batch *batch)
@@ -218,7 +222,8 @@ void log_batch_clear(struct log_batch *batch)
 static void end_sequence(struct log_batch *batch)
 {
     if (batch->sequence_begin) {
-        field_end(&batch->buf, batch->sequence_begin);
+        field_end_wide(&batch->buf, batch->sequence_begin,
+                       SEQUENCE_LENGTH_BYTES);
         batch->sequence_begin = 0;
     }
 }
@@ -238,7 +243,8 @@ static void open_sequence(struct log_batch *batch,
         return;
     }
     end_sequence(batch);
-    batch->sequence_begin = field_begin(&batch->buf, 1);
+    batch->sequence_begin =
+        field_begin_wide(&batch->buf, 1, SEQUENCE_LENGTH_BYTES);
     strbuf_add_str(&batch->buf, strbuf_str(next));
     struct strbuf old = batch->scope;
     batch->scope = batch->scratch;
@@ -249,9 +255,9 @@ void log_batch_add(struct log_batch *batch, const struct event_scope *scope,
                    const struct event *event)
 {
     open_sequence(batch, scope);
-    size_t begin = field_begin(&batch->buf, 5);
+    size_t begin = field_begin_wide(&batch->buf, 5, EVENT_LENGTH_BYTES);
     log_encode_event(&batch->buf, event);
-    field_end(&batch->buf, begin);
+    field_end_wide(&batch->buf, begin, EVENT_LENGTH_BYTES);
     batch->event_count++;
 }
 

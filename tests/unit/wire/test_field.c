@@ -48,6 +48,39 @@ static void test_a_message_inside_takes_a_minimal_length(void **state)
     assert_true(str_equal(strbuf_str(&nested), strbuf_str(&flat)));
 }
 
+/* Lengths of 1, 2 and 3 bytes, each guessed as 1 to 5. */
+static void test_a_wrong_guess_of_a_length_leaves_no_trace(void **state)
+{
+    const size_t sizes[] = {0, 127, 128, 16383, 16384};
+    auto_mem char *bytes = mem_alloc(16384);
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_COUNT(sizes); i++) {
+        for (unsigned guess = 1; guess <= 5; guess++) {
+            auto_strbuf nested = {0}, flat = {0};
+            size_t begin = field_begin_wide(&nested, 7, guess);
+            strbuf_add(&nested, bytes, sizes[i]);
+            field_end_wide(&nested, begin, guess);
+            field_put_bytes(&flat, 7, str_make(bytes, sizes[i]));
+            assert_true(str_equal(strbuf_str(&nested), strbuf_str(&flat)));
+            assert_int_equal(nested.bytes[nested.byte_count], '\0');
+        }
+    }
+}
+
+static void test_a_length_without_room_makes_the_buffer_over(void **state)
+{
+    auto_strbuf buf = strbuf_make(2 + 128);
+    char bytes[128] = {0};
+
+    (void)state;
+    size_t begin = field_begin(&buf, 1);
+    strbuf_add(&buf, bytes, sizeof(bytes));
+    assert_false(buf.is_over);
+    field_end(&buf, begin); /* the length takes two bytes */
+    assert_true(buf.is_over);
+}
+
 static void test_an_overfull_buffer_stays_over(void **state)
 {
     auto_strbuf buf = strbuf_make(16);
@@ -115,6 +148,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_put_is_read_back),
         TEST(test_a_message_inside_takes_a_minimal_length),
+        TEST(test_a_wrong_guess_of_a_length_leaves_no_trace),
+        TEST(test_a_length_without_room_makes_the_buffer_over),
         TEST(test_an_overfull_buffer_stays_over),
         TEST(test_what_protobuf_forbids_is_refused),
         TEST(test_text_is_wellformed_and_has_no_nul),
