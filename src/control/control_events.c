@@ -40,7 +40,7 @@ static bool is_late(const struct control *c, const struct event *event)
         return false;
     }
     uint32_t job = jobs_find_run(c->jobs, event->run);
-    if (job == JOBS_NONE || job != jobs_find(c->jobs, event->job)) {
+    if (job == JOBS_NONE || !jobs_has_id(c->jobs, job, event->job)) {
         return true;
     }
     enum job_happening happening = job_happening_of(event);

@@ -110,25 +110,18 @@ static void note_held(struct control *c,
     response->cancels = arena_alloc_array(&command->arena, request->run_count,
                                           sizeof(*response->cancels));
     for (uint32_t i = 0; i < request->run_count; i++) {
-        struct job_view view;
-        uint32_t job = jobs_find_run(c->jobs, request->runs[i]);
-        if (job != JOBS_NONE) {
-            jobs_get(c->jobs, job, &view);
-        }
-        if (job == JOBS_NONE ||
-            c->notes.items[view.run.index].executor != index) {
+        uint32_t run = jobs_run_index(c->jobs, request->runs[i]);
+        if (run == JOBS_NONE || c->notes.items[run].executor != index) {
             response->cancels[response->cancel_count++] = request->runs[i];
             continue;
         }
-        c->notes.items[view.run.index].exchange_no = c->exchange_no;
-        c->notes.items[view.run.index].session_no = executor->session_no;
+        c->notes.items[run].exchange_no = c->exchange_no;
+        c->notes.items[run].session_no = executor->session_no;
     }
     for (uint32_t i = 0; i < request->runs_gone_count; i++) {
-        struct job_view view;
-        uint32_t job = jobs_find_run(c->jobs, request->runs_gone[i]);
-        if (job != JOBS_NONE) {
-            jobs_get(c->jobs, job, &view);
-            c->notes.items[view.run.index].session_no = 0;
+        uint32_t run = jobs_run_index(c->jobs, request->runs_gone[i]);
+        if (run != JOBS_NONE) {
+            c->notes.items[run].session_no = 0;
         }
     }
 }

@@ -104,7 +104,7 @@ static void count_transition(struct control *c,
                              const struct log_item *item)
 {
     struct str pool = {0};
-    uint32_t queue = queue_find(c, item->scope.queue);
+    uint32_t queue;
 
     if (change->before == change->after || c->state != CONTROL_LEADING) {
         return;
@@ -113,6 +113,8 @@ static void count_transition(struct control *c,
         uint32_t node = pools_job_node(c->pools, change->job);
         queue = c->links.items[change->job].queue;
         pool = node == SCHED_NONE ? pool : pools_node_pool(c->pools, node);
+    } else {
+        queue = queue_find(c, item->scope.queue);
     }
     if (item->event.type == EVENT_LEASED) {
         pool = item->event.leased.pool;
@@ -170,7 +172,7 @@ static void note_training(struct control *c, const struct jobs_change *change,
 static void note_node(struct control *c, const struct jobs_change *change,
                       const struct event *event)
 {
-    struct job_view view;
+    struct job_run run;
     struct str name = event->pod.node_name;
 
     if ((event->type != EVENT_RUN_ASSIGNED &&
@@ -179,14 +181,16 @@ static void note_node(struct control *c, const struct jobs_change *change,
         pools_job_node(c->pools, change->job) == SCHED_NONE) {
         return;
     }
-    jobs_get(c->jobs, change->job, &view);
-    const struct control_executor *executor =
-        control_find_executor(c, view.run.executor_id);
-    if (str_equal(name, view.run.node_name) || !executor ||
-        names_find(&executor->node_names, name) == NAMES_NONE) {
+    jobs_get_run(c->jobs, change->job, &run);
+    if (str_equal(name, run.node_name)) {
         return;
     }
-    uint32_t node = pools_node_index(c->pools, view.run.executor_id, name);
+    const struct control_executor *executor =
+        control_find_executor(c, run.executor_id);
+    if (!executor || names_find(&executor->node_names, name) == NAMES_NONE) {
+        return;
+    }
+    uint32_t node = pools_node_index(c->pools, run.executor_id, name);
     uint32_t from = pools_job_node(c->pools, change->job);
     if (str_equal(pools_node_pool(c->pools, node),
                   pools_node_pool(c->pools, from))) {

@@ -3,7 +3,11 @@
 #include "base/base.h"
 #include "base/hash.h"
 
-enum { SLOTS_MIN = 64 };
+/* What is left of a slot beside a row: some bits of the id's hash. */
+enum { SLOTS_MIN = 64, MARK_BITS = 6, MARK_MAX = (1 << MARK_BITS) - 1 };
+
+_Static_assert((uint64_t)ID_INDEX_ROWS_MAX << MARK_BITS == (uint64_t)1 << 32,
+               "a slot is a row and a mark");
 
 static struct key128 id_of(const void *rows, size_t row_bytes, uint32_t row)
 {
@@ -13,21 +17,40 @@ static struct key128 id_of(const void *rows, size_t row_bytes, uint32_t row)
     return id;
 }
 
-static uint32_t id_home(const struct id_index *index, struct key128 id)
+static uint64_t hash_of(struct key128 id)
 {
-    return (uint32_t)hash_mix(hash_mix(id.hi) ^ id.lo) &
-           (index->slot_count - 1);
+    return hash_mix(hash_mix(id.hi) ^ id.lo);
 }
 
+/* Never that of a free slot, which has all bits. */
+static uint32_t mark_of(uint64_t hash)
+{
+    uint32_t mark = (uint32_t)(hash >> (64 - MARK_BITS));
+
+    return mark < MARK_MAX ? mark : MARK_MAX - 1;
+}
+
+static uint32_t row_of(uint32_t slot)
+{
+    return slot & (ID_INDEX_ROWS_MAX - 1);
+}
+
+/* The slot of an id, or the free one where it belongs.  Rows lie far apart:
+ * only what bears the id's mark is looked at. */
 static uint32_t id_slot(const struct id_index *index, const void *rows,
                         size_t row_bytes, struct key128 id)
 {
-    uint32_t at = id_home(index, id);
+    uint64_t hash = hash_of(id);
+    uint32_t at = (uint32_t)hash & (index->slot_count - 1);
+    uint32_t mark = mark_of(hash);
 
     while (index->slots[at] != ID_INDEX_NONE) {
-        struct key128 other = id_of(rows, row_bytes, index->slots[at]);
-        if (other.hi == id.hi && other.lo == id.lo) {
-            break;
+        if (index->slots[at] / ID_INDEX_ROWS_MAX == mark) {
+            struct key128 other =
+                id_of(rows, row_bytes, row_of(index->slots[at]));
+            if (other.hi == id.hi && other.lo == id.lo) {
+                break;
+            }
         }
         at = (at + 1) & (index->slot_count - 1);
     }
@@ -37,8 +60,11 @@ static uint32_t id_slot(const struct id_index *index, const void *rows,
 uint32_t id_index_find(const struct id_index *index, const void *rows,
                        size_t row_bytes, struct key128 id)
 {
-    return index->slot_count ? index->slots[id_slot(index, rows, row_bytes, id)]
-                             : ID_INDEX_NONE;
+    if (index->slot_count == 0) {
+        return ID_INDEX_NONE;
+    }
+    uint32_t slot = index->slots[id_slot(index, rows, row_bytes, id)];
+    return slot == ID_INDEX_NONE ? ID_INDEX_NONE : row_of(slot);
 }
 
 static void id_index_grow(struct id_index *index, const void *rows,
@@ -52,7 +78,7 @@ static void id_index_grow(struct id_index *index, const void *rows,
            (size_t)index->slot_count * sizeof(*index->slots));
     for (uint32_t i = 0; i < old.slot_count; i++) {
         if (old.slots[i] != ID_INDEX_NONE) {
-            struct key128 id = id_of(rows, row_bytes, old.slots[i]);
+            struct key128 id = id_of(rows, row_bytes, row_of(old.slots[i]));
             index->slots[id_slot(index, rows, row_bytes, id)] = old.slots[i];
         }
     }
@@ -62,13 +88,14 @@ static void id_index_grow(struct id_index *index, const void *rows,
 void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
                   uint32_t row)
 {
+    ASSERT(row < ID_INDEX_ROWS_MAX);
     if (((uint64_t)index->count + 1) * 4 > (uint64_t)index->slot_count * 3) {
         id_index_grow(index, rows, row_bytes);
     }
     struct key128 id = id_of(rows, row_bytes, row);
     uint32_t at = id_slot(index, rows, row_bytes, id);
     ASSERT(index->slots[at] == ID_INDEX_NONE);
-    index->slots[at] = row;
+    index->slots[at] = mark_of(hash_of(id)) * ID_INDEX_ROWS_MAX + row;
     index->count++;
 }
 
@@ -81,8 +108,8 @@ void id_index_remove(struct id_index *index, const void *rows, size_t row_bytes,
     ASSERT(index->slots[hole] != ID_INDEX_NONE);
     for (uint32_t at = (hole + 1) & mask; index->slots[at] != ID_INDEX_NONE;
          at = (at + 1) & mask) {
-        uint32_t home =
-            id_home(index, id_of(rows, row_bytes, index->slots[at]));
+        struct key128 other = id_of(rows, row_bytes, row_of(index->slots[at]));
+        uint32_t home = (uint32_t)hash_of(other) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
             index->slots[hole] = index->slots[at];
             hole = at;

@@ -3,7 +3,8 @@
  *
  * The rows lie elsewhere, in an array that may move between calls; each begins
  * with its id, so that the index need not keep it again: 4 bytes a slot, at
- * most three of four in use.  Its owner frees `slots`.
+ * most three of four in use.  What a row's number leaves of those bytes tells
+ * most other rows apart without a look at them.  Its owner frees `slots`.
  */
 #pragma once
 
@@ -12,9 +13,11 @@
 /* No row. */
 #define ID_INDEX_NONE UINT32_MAX
 
+enum { ID_INDEX_ROWS_MAX = 1 << 26 };
+
 /* All zero is an empty one. */
 struct id_index {
-    uint32_t *slots; /* owned; ID_INDEX_NONE is free */
+    uint32_t *slots; /* owned; a row and a mark, or ID_INDEX_NONE: free */
     uint32_t slot_count, count;
 };
 

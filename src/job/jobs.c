@@ -293,10 +293,21 @@ uint32_t jobs_find(const struct jobs *jobs, struct job_id id)
                          id.v);
 }
 
+bool jobs_has_id(const struct jobs *jobs, uint32_t job, struct job_id id)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    return key128_compare(jobs->rows.items[job].id.v, id.v) == 0;
+}
+
+uint32_t jobs_run_index(const struct jobs *jobs, struct run_id id)
+{
+    return id_index_find(&jobs->by_run, jobs->runs.items,
+                         sizeof(struct run_row), id.v);
+}
+
 uint32_t jobs_find_run(const struct jobs *jobs, struct run_id id)
 {
-    uint32_t run = id_index_find(&jobs->by_run, jobs->runs.items,
-                                 sizeof(struct run_row), id.v);
+    uint32_t run = jobs_run_index(jobs, id);
 
     return run == JOBS_NONE ? JOBS_NONE : jobs->runs.items[run].job;
 }
@@ -341,6 +352,14 @@ void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view)
         get_run(jobs, row->run, &view.run);
     }
     *ret_view = view;
+}
+
+void jobs_get_run(const struct jobs *jobs, uint32_t job,
+                  struct job_run *ret_run)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    ASSERT(jobs->rows.items[job].run != JOBS_NONE);
+    get_run(jobs, jobs->rows.items[job].run, ret_run);
 }
 
 enum job_state jobs_state(const struct jobs *jobs, uint32_t job)

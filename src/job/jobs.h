@@ -161,8 +161,15 @@ struct jobs_run_counts jobs_run_counts(const struct jobs *jobs,
 uint32_t jobs_find(const struct jobs *jobs, struct job_id id);
 /* The index of the job that has this run, or JOBS_NONE. */
 uint32_t jobs_find_run(const struct jobs *jobs, struct run_id id);
+/* The index of this run, as in struct job_run, or JOBS_NONE. */
+uint32_t jobs_run_index(const struct jobs *jobs, struct run_id id);
+/* Whether a job that is there has this id. */
+bool jobs_has_id(const struct jobs *jobs, uint32_t job, struct job_id id);
 /* A job that is there. */
 void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view);
+/* Its run alone, which it has. */
+void jobs_get_run(const struct jobs *jobs, uint32_t job,
+                  struct job_run *ret_run);
 /* Its state alone. */
 enum job_state jobs_state(const struct jobs *jobs, uint32_t job);
 /* Its digest, as it was submitted but for the client id. */

@@ -351,14 +351,14 @@ static void keep_tried(struct jobs *jobs, uint32_t job)
     };
 }
 
-/* Whether the event is about the run that the job has now. */
-static bool is_of_run(const struct jobs *jobs, uint32_t job,
-                      const struct event *event)
+/* The job that an event about a run is of, if it has that run now.  The run
+ * alone leads there: one look-up, and what was judged by the run is near. */
+static uint32_t find_of_run(const struct jobs *jobs, const struct event *event)
 {
-    uint32_t run = jobs->rows.items[job].run;
+    uint32_t job = jobs_find_run(jobs, event->run);
 
-    return run != JOBS_NONE &&
-           key128_compare(jobs->runs.items[run].id.v, event->run.v) == 0;
+    return job != JOBS_NONE && jobs_has_id(jobs, job, event->job) ? job
+                                                                  : JOBS_NONE;
 }
 
 static bool names_a_run(enum job_happening happening)
@@ -455,10 +455,10 @@ static enum jobs_answer on_happening(struct jobs *jobs,
                                      const struct event *event,
                                      struct jobs_change *change)
 {
-    uint32_t job = jobs_find(jobs, event->job);
+    uint32_t job = names_a_run(happening) ? find_of_run(jobs, event)
+                                          : jobs_find(jobs, event->job);
 
-    if (job == JOBS_NONE ||
-        (names_a_run(happening) && !is_of_run(jobs, job, event))) {
+    if (job == JOBS_NONE) {
         return late(jobs);
     }
     enum job_state before = (enum job_state)jobs->rows.items[job].state;
