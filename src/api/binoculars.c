@@ -91,6 +91,13 @@ static void on_answered(struct api_call *call, int rc,
                   "%s", err->text);
 }
 
+static struct str first_line(struct str text)
+{
+    const char *end = memchr(text.p, '\n', text.byte_count);
+
+    return str_make(text.p, end ? (size_t)(end - text.p) : text.byte_count);
+}
+
 /* Why there is nothing of a job without a run; it may have ended for all
  * that. */
 static int refuse_unrun(const struct stored_job *job, struct err *err)
@@ -104,7 +111,7 @@ static int refuse_unrun(const struct stored_job *job, struct err *err)
     case STORED_JOB_PREEMPTED:
         return err_set(err, -ERR_NOT_FOUND,
                        "the job failed and never ran: %.*s",
-                       STR_ARG(job->error));
+                       STR_ARG(first_line(job->error)));
     case STORED_JOB_SUCCEEDED:
         return err_set(err, -ERR_NOT_FOUND, "of the job no run is known");
     case STORED_JOB_QUEUED:
@@ -153,7 +160,7 @@ static void read_logs(struct api_call *call, const struct log_query *query)
 {
     const struct log_source *source = call->api->ports.logs;
     struct log_answer answer;
-    struct str executor;
+    struct str executor = {0};
     struct err err;
 
     int rc = find_executor(call, query->job, &executor, &err);
@@ -170,6 +177,11 @@ static void read_logs(struct api_call *call, const struct log_query *query)
         if (found != -ERR_NOT_FOUND) {
             on_answered(call, found, &answer, &here);
             return;
+        }
+        if (executor.p) {
+            struct err there = err;
+            (void)err_set(&err, rc, "%s; on the server's machine: %s",
+                          there.text, here.text);
         }
     }
     on_answered(call, rc, &answer, &err);

@@ -376,7 +376,7 @@ static void a_job_that_never_ran_says_what_became_of_it(void **state)
         {.type = EVENT_FAILED,
          .error = {.kind = ERROR_REJECTED,
                    .is_terminal = true,
-                   .message = STR("it fits nowhere")}},
+                   .message = STR("it fits nowhere\nNearest is n")}},
     };
     static const char *const texts[] = {
         "the job was cancelled and never ran",
@@ -405,6 +405,43 @@ static void a_job_that_never_ran_says_what_became_of_it(void **state)
     fixture_fini(&f);
 }
 
+static int find_none(const struct log_source *source,
+                     const struct log_query *query, struct arena *arena,
+                     struct log_answer *ret_answer, struct err *err)
+{
+    (void)source;
+    (void)query;
+    (void)arena;
+    (void)ret_answer;
+    return err_set(err, -ERR_NOT_FOUND, "the pod has no container x");
+}
+
+/* An executor inside the server serves no logs over a stream: what there is to
+ * say of its pods is what the server finds on its own disk. */
+static void what_is_not_here_either_is_told_of_both_places(void **state)
+{
+    static const struct log_source source = {find_none, NULL};
+    struct fixture f;
+    struct asker asker;
+
+    (void)state;
+    fixture_init(&f);
+    f.logs = &source;
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    ask(&f, leased_job(&f), 0, &asker);
+    assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
+    assert_string_equal(asker.status.message,
+                        "executor cluster does not serve logs now; on the "
+                        "server's machine: the pod has no container x");
+    asker_fini(&asker);
+    ask(&f, queued_job(&f), 0, &asker);
+    assert_int_equal(outcome(&asker), RPC_NOT_FOUND);
+    assert_string_equal(asker.status.message, "the job has not run yet");
+    asker_fini(&asker);
+    fixture_fini(&f);
+}
+
 static void a_stream_says_whose_it_is(void **state)
 {
     struct fixture f;
@@ -430,6 +467,7 @@ int main(void)
         TEST(questions_that_wait_are_bounded),
         TEST(an_asker_may_go_away),
         TEST(a_job_that_never_ran_says_what_became_of_it),
+        TEST(what_is_not_here_either_is_told_of_both_places),
         TEST(a_stream_says_whose_it_is),
     };
 
