@@ -149,12 +149,19 @@ static bool take_place(struct training_incoming *in,
 static bool allows_class(struct api_call *call, struct str name,
                          const char *field)
 {
-    if (submit_rules_allow_class(&call->api->config->submit, name)) {
+    const struct submit_rules *rules = &call->api->config->submit;
+    auto_strbuf known = {0};
+
+    if (submit_rules_allow_class(rules, name)) {
         return true;
     }
+    for (uint32_t i = 0; i < rules->class_count; i++) {
+        strbuf_addf(&known, "%s%.*s", i ? ", " : "",
+                    STR_ARG(rules->classes[i]));
+    }
     api_call_fail(call, RPC_INVALID_ARGUMENT,
-                  "%s: there is no priority class \"%.*s\"", field,
-                  STR_ARG(name));
+                  "%s: there is no priority class \"%.*s\"; jobs may name %s",
+                  field, STR_ARG(name), strbuf_text(&known));
     return false;
 }
 

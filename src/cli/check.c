@@ -252,11 +252,17 @@ void check_left_jobs(struct cli *cli, char *queue)
         return;
     }
     placed_count = placed_count < job_count ? placed_count : job_count;
-    (void)cli_fail(cli, CLI_OK,
-                   "queue %s still has jobs: %u that run, to their ends, and "
-                   "%u that wait, until they are cancelled (cancel job-set %s "
-                   "JOBSET) or there is a queue %s again",
-                   queue, placed_count, job_count - placed_count, queue, queue);
+    if (placed_count > 0) {
+        (void)cli_fail(cli, CLI_OK,
+                       "%u of its jobs have a node: they go on to their ends",
+                       placed_count);
+    }
+    if (job_count > placed_count) {
+        (void)cli_fail(cli, CLI_OK,
+                       "%u of its jobs wait: they start only when there is a "
+                       "queue %s again; cancel job-set %s JOBSET ends them",
+                       job_count - placed_count, queue, queue);
+    }
 }
 
 bool check_has_queue(struct cli *cli, const char *name)

@@ -166,14 +166,14 @@ enum cli_exit cli_fail_call(const struct cli *cli,
                             const struct rpc_status *status)
 {
     /* How Armada denies what is asked about a queue that does not exist. */
-    static const char no_queue[] = "could not find queue ";
+    const char *no_queue = strstr(status->message, "could not find queue ");
 
-    if (status->code == RPC_PERMISSION_DENIED &&
-        strncmp(status->message, no_queue, strlen(no_queue)) == 0) {
+    if (no_queue && (status->code == RPC_PERMISSION_DENIED ||
+                     status->code == RPC_UNKNOWN)) {
         return cli_fail(cli, CLI_NOT_FOUND,
                         "%s (create queue makes one, get queues shows those "
                         "that there are)",
-                        status->message);
+                        no_queue);
     }
     enum cli_exit rc =
         cli_fail(cli, cli_exit_of(status->code), "%s: %s%s%s",

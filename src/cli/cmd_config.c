@@ -21,9 +21,14 @@ static enum cli_exit read_contexts(struct cli *cli, json_t **ret_config,
                                    const json_t **ret_contexts)
 {
     if (access(config_path(cli), F_OK) != 0) {
-        return cli_fail(cli, CLI_NOT_FOUND,
-                        "there is no configuration file %s, and so no contexts",
-                        config_path(cli));
+        return cli_has(cli, "config")
+                   ? cli_fail(cli, CLI_NOT_FOUND,
+                              "there is no configuration file %s, and so no "
+                              "contexts",
+                              config_path(cli))
+                   : cli_fail(cli, CLI_NOT_FOUND,
+                              "there is neither ~/.berthctl.yaml nor "
+                              "~/.armadactl.yaml, and so no contexts");
     }
     enum cli_exit rc = cli_read_document(cli, config_path(cli), ret_config);
     if (rc != CLI_OK) {

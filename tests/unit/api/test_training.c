@@ -176,7 +176,9 @@ static void refusals_say_what_is_wrong(void **state)
         {"{apiVersion: paddlepaddle.org/v1, kind: TrainingJob, metadata: "
          "{name: a, annotations: {armadaproject.io/priorityClassName: huge}}, "
          "spec: {trainer: {}}}",
-         "q", "priorityClassName: there is no priority class \"huge\""},
+         "q",
+         "priorityClassName: there is no priority class \"huge\"; jobs may "
+         "name armada-default, "},
         {"{apiVersion: paddlepaddle.org/v1, kind: TrainingJob, metadata: "
          "{name: a}, spec: {trainer: {resources: {requests: {memory: 1}}}}}",
          "q", "spec.trainer: container \"trainer\" memory requests (1) below"},

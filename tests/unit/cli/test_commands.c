@@ -309,9 +309,9 @@ static void deleting_a_queue_says_which_jobs_it_leaves(void **state)
     wire_encode(&response.base, &script->shares);
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n",
-          "berthctl: queue q still has jobs: 3 that run, to their ends, and 4 "
-          "that wait, until they are cancelled (cancel job-set q JOBSET) or "
-          "there is a queue q again\n");
+          "berthctl: 3 of its jobs have a node: they go on to their ends\n"
+          "berthctl: 4 of its jobs wait: they start only when there is a queue "
+          "q again; cancel job-set q JOBSET ends them\n");
     strbuf_clear(&script->shares);
 }
 
@@ -456,8 +456,18 @@ static void exit_codes_tell_failures_apart(void **state)
         {RPC_UNKNOWN, CLI_FAILED, "berthctl: UNKNOWN: why\n"},
     };
 
-    script->message = "why";
+    static const char wrapped[] =
+        "[x-request-id: \"1\"] could not find queue \"q\"";
+    static const char no_queue[] =
+        "berthctl: could not find queue \"q\" (create queue makes one, get "
+        "queues shows those that there are)\n";
+
     strbuf_clear(&script->reply);
+    script->code = RPC_UNKNOWN;
+    script->message = wrapped;
+    check(ASK(script, "", "cancel", "job-set", "q", "s"), CLI_NOT_FOUND, "",
+          no_queue);
+    script->message = "why";
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
         script->code = cases[i].code;
         check(ASK(script, "", "get", "queue", "q"), cases[i].exit, "",
