@@ -168,6 +168,16 @@ static enum cli_exit change(struct cli *cli, const struct applied_kind *kind,
     return send(cli, kind, kind->update, "Updated", message, name);
 }
 
+/* The server makes whoever creates a queue its owner unless an owner is named.
+ * A document that names its permissions and no owner means no others, and
+ * would else be changed to them by being applied again. */
+static bool has_permissions_alone(const struct applied_kind *kind,
+                                  const json_t *said)
+{
+    return kind == &queue_kind && json_object_get(said, "permissions") &&
+           !json_object_get(said, "userOwners");
+}
+
 static enum cli_exit make(struct cli *cli, const struct applied_kind *kind,
                           json_t *said, const char *name)
 {
@@ -175,9 +185,14 @@ static enum cli_exit make(struct cli *cli, const struct applied_kind *kind,
 
     set_defaults(kind, said);
     enum cli_exit rc = read_message(cli, kind, said, &message);
-    return rc == CLI_OK
-               ? send(cli, kind, kind->create, "Created", message, name)
-               : rc;
+    if (rc == CLI_OK) {
+        rc = send(cli, kind, kind->create, "Created", message, name);
+    }
+    if (rc == CLI_OK && has_permissions_alone(kind, said) &&
+        !cli_has(cli, "dry-run")) {
+        rc = cli_call_empty(cli, kind->update, message);
+    }
+    return rc;
 }
 
 /* Homes that are none are taken, and told of. */

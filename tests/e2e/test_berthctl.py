@@ -225,6 +225,15 @@ labels:
                          [f"Updated queue {name}"])
         queue = json.loads(self.ctl("get", "queue", name, "-o", "json"))
         self.assertNotIn("cordoned", queue)
+        # Permissions that are named are all there are, from the first.
+        only = {"apiVersion": "armadaproject.io/v1beta1", "kind": "Queue",
+                "name": name + "-2", "permissions": [
+                    {"subjects": [{"kind": "Group", "name": "everyone"}],
+                     "verbs": ["submit", "cancel"]}]}
+        self.assertEqual(apply(only), [f"Created queue {name}-2"])
+        self.assertEqual(apply(only), [f"Unchanged queue {name}-2"])
+        queue = json.loads(self.ctl("get", "queue", name + "-2", "-o", "json"))
+        self.assertEqual(queue["permissions"], only["permissions"])
         # A key that is none is an error, as is a thing of no such kind.
         self.assertRegex(apply({**file, "priortyFactor": 2}, code=6),
                          "priortyFactor")
