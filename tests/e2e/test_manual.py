@@ -215,6 +215,19 @@ class ExamplesTest(unittest.TestCase):
                     count += 1
         self.assertGreaterEqual(count, 8)
 
+    def test_nodes_that_examples_make_up_hold_any_job(self):
+        """A container that does not ask for storage asks for some."""
+        made = [made for path in (*GUIDE.glob("*.md"),
+                                  *(harness.ROOT / "docs" / "man").glob("*"))
+                for block in re.findall(r"```(?:yaml)?\n(.*?)```",
+                                        path.read_text(), re.S)
+                if "runtime: fake" in block
+                for made in re.findall(r"resources: {.*?}", block)]
+        self.assertGreaterEqual(len(made), 2)
+        for resources in made:
+            for name in ("cpu", "memory", "ephemeral-storage"):
+                self.assertIn(name + ": ", resources)
+
     def test_examples_of_configurations_are_taken(self):
         for page, argv in (
                 ("berth-job.5", ["berthctl", "submit", "--dry-run"]),
