@@ -421,6 +421,21 @@ void evict_return(struct round *round, uint32_t index)
     }
 }
 
+void evict_return_all(struct round *round)
+{
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        struct lane *lane = &round->lanes[i];
+        for (; lane->unit_next < lane->unit_end; lane->unit_next++) {
+            const struct unit *unit = &round->units[lane->unit_next];
+            if (evict_state(round, unit) == RUN_EVICTED) {
+                evict_return(round, lane->unit_next);
+                amounts_add(&lane->placed, unit->sum);
+            }
+        }
+        lane_refresh_evicted(round, lane);
+    }
+}
+
 void evict_return_gang(struct round *round, const struct gang *gang)
 {
     struct sched *sched = round->sched;

@@ -117,6 +117,7 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
     uint32_t at = lane->heap_place[kind];
 
     if (at == NONE) {
+        round->heap_new_count += kind == STREAM_NEW;
         heap_up(round, round->heap_count++, entry);
     } else {
         heap_sink(round, at, entry);
@@ -130,6 +131,7 @@ void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
     if (at == NONE) {
         return;
     }
+    round->heap_new_count -= kind == STREAM_NEW;
     lane->heap_place[kind] = NONE;
     struct heap_entry last = round->heap[--round->heap_count];
     if (at < round->heap_count) {

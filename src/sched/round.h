@@ -182,6 +182,7 @@ struct round {
     uint32_t factor_count;
     struct heap_entry *heap;
     uint32_t heap_count;
+    uint32_t heap_new_count; /* of them new streams */
 
     struct bucket_rule rate_all, rate_queue;
     struct bucket_rule rate_start[RESOURCE_COLUMNS_MAX];
@@ -369,6 +370,9 @@ void evict_kept_return(struct round *round);
 enum run_state evict_state(const struct round *round, const struct unit *unit);
 /* A unit has its place again. */
 void evict_return(struct round *round, uint32_t unit);
+/* All that is evicted has its place again: there is no new work any more that
+ * could take it. */
+void evict_return_all(struct round *round);
 /* Likewise what runs of a gang that is joined by more of its members. */
 void evict_return_gang(struct round *round, const struct gang *gang);
 /* What was evicted is steady again; the round is over. */

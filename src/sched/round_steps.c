@@ -289,7 +289,9 @@ void round_run_heap(struct round *round)
     while (round->heap_count && !round->is_cut && !round->is_spent) {
         uint32_t stream = round->heap[0].stream;
         struct lane *lane = &round->lanes[stream / STREAM_KINDS];
-        if (stream % STREAM_KINDS == STREAM_EVICTED) {
+        if (round->heap_new_count == 0) {
+            evict_return_all(round);
+        } else if (stream % STREAM_KINDS == STREAM_EVICTED) {
             step_evicted(round, lane);
         } else {
             step_new(round, lane);
