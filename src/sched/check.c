@@ -49,7 +49,7 @@ static bool are_nodes_right(struct sched *sched)
             foreign_count += lend_is_foreign(sched, run->job);
             held_count += run->is_held;
             if (run->node != i || run->state != RUN_STEADY ||
-                run->unit != NONE) {
+                run->rung != NONE) {
                 return false;
             }
         }

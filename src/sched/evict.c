@@ -1,7 +1,7 @@
 #include <string.h>
 
+#include "sched/evict_order.h"
 #include "sched/evict_tail.h"
-#include "sched/heap.h"
 #include "sched/lanes.h"
 #include "sched/lend.h"
 #include "sched/merge_sort.h"
@@ -44,24 +44,36 @@ void evict_note(struct round *round, const struct run *run)
     }
 }
 
+static void add_member(struct round *round, struct unit *unit, uint32_t index)
+{
+    struct run *run = &round->sched->runs.items[index];
+
+    round->members[round->member_count++] = (struct unit_run){
+        .run = index,
+        .node = run->node,
+        .class_index = class_of_job(round->sched, run->job),
+        .level = run->level,
+        .is_preemptible = run->is_preemptible,
+    };
+    unit->member_count++;
+    run->state = RUN_EVICTED;
+}
+
 static void unit_add_run(struct round *round, struct unit *unit, uint32_t index)
 {
     struct sched *sched = round->sched;
-    struct run *run = &sched->runs.items[index];
+    const struct run *run = &sched->runs.items[index];
     const struct job *job = &sched->jobs.items[run->job];
 
-    round->members[round->member_count++] = index;
-    unit->member_count++;
+    add_member(round, unit, index);
     unit->level = run->level < unit->level ? run->level : unit->level;
     unit->leased_ms =
         run->leased_ms > unit->leased_ms ? run->leased_ms : unit->leased_ms;
     unit->last = run->job;
     unit->priority = job->priority;
     unit->submitted_ms = job->submitted_ms;
-    run->state = RUN_EVICTED;
     round->evicted_count++;
     evict_note(round, run);
-    run->unit = round->unit_count;
 }
 
 static struct resource_vec *request_of(const struct round *round, uint32_t job)
@@ -174,12 +186,7 @@ static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
     lane->unit_first = lane->unit_next = first;
     lane->unit_end = round->unit_count;
     for (uint32_t i = first; i < round->unit_count; i++) {
-        const struct unit *unit = &round->units[i];
-        for (uint32_t m = 0; m < unit->member_count; m++) {
-            uint32_t run = round->members[unit->member_first + m];
-            round->sched->runs.items[run].unit = i;
-        }
-        amounts_subtract(&lane->placed, unit->sum);
+        amounts_subtract(&lane->placed, round->units[i].sum);
     }
 }
 
@@ -201,79 +208,6 @@ static void evict_lane(struct round *round, uint32_t index)
     }
     sort_units(round, first, round->unit_count - first);
     settle_lane(round, &round->lanes[index], first);
-}
-
-/* The order in which all queues' evicted work would win its places back if
- * there were nothing else. */
-static uint32_t *order_units(struct round *round)
-{
-    uint32_t *order =
-        arena_alloc_array(round->arena, round->unit_count, sizeof(*order));
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < round->lane_count; i++) {
-        lane_refresh_evicted(round, &round->lanes[i]);
-    }
-    if (round->reserve.has_window) {
-        round->turns = arena_alloc_array(round->arena, round->unit_count,
-                                         sizeof(*round->turns));
-        round->turn_units = order;
-    }
-    while (round->heap_count) {
-        struct lane *lane = &round->lanes[round->heap[0].stream / STREAM_KINDS];
-        struct unit *unit = &round->units[lane->unit_next];
-        unit->ordinal = round->ordinal_first + count;
-        if (round->turns) {
-            round->turns[count] = lane->cost[STREAM_EVICTED];
-        }
-        order[count++] = lane->unit_next++;
-        amounts_add(&lane->placed, unit->sum);
-        lane_refresh_evicted(round, lane);
-    }
-    for (uint32_t i = 0; i < round->unit_count; i++) {
-        struct lane *lane = &round->lanes[round->units[i].lane];
-        amounts_subtract(&lane->placed, round->units[i].sum);
-        lane->unit_next = i < lane->unit_next ? i : lane->unit_next;
-    }
-    return order;
-}
-
-/* Give each node its evicted runs, in the order of `order`. */
-static void index_nodes(struct round *round, const uint32_t *order)
-{
-    struct sched *sched = round->sched;
-    uint32_t member_count = round->member_count;
-    uint32_t total = 0;
-
-    round->evicted_runs = arena_alloc_array(round->arena, member_count,
-                                            sizeof(*round->evicted_runs));
-    round->evicted_nodes = arena_alloc_array(round->arena, member_count,
-                                             sizeof(*round->evicted_nodes));
-    for (uint32_t m = 0; m < member_count; m++) {
-        uint32_t index = sched->runs.items[round->members[m]].node;
-        struct node *node = &sched->nodes.items[index];
-        if (node->stamp != sched->stamp) {
-            node->stamp = sched->stamp;
-            node->evicted_end = 0;
-            round->evicted_nodes[round->evicted_node_count++] = index;
-        }
-        node->evicted_end++;
-    }
-    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
-        struct node *node = &sched->nodes.items[round->evicted_nodes[i]];
-        uint32_t count = node->evicted_end;
-        node->evicted_first = node->evicted_end = total;
-        total += count;
-    }
-    for (uint32_t i = 0; i < round->unit_count; i++) {
-        const struct unit *unit = &round->units[order[i]];
-        for (uint32_t m = 0; m < unit->member_count; m++) {
-            uint32_t run = round->members[unit->member_first + m];
-            struct node *node =
-                &sched->nodes.items[sched->runs.items[run].node];
-            round->evicted_runs[node->evicted_end++] = run;
-        }
-    }
 }
 
 /* Evict only the tails of what is over its share (evict_tail.h); false: the
@@ -305,11 +239,9 @@ static bool evict_tails(struct round *round, const struct share *shares,
                                        sizeof(*round->members));
     for (uint32_t i = 0; i < tail.count; i++) {
         struct unit *unit = &round->units[i];
-        uint32_t run = sched->jobs.items[unit->last].run;
+        uint32_t index = sched->jobs.items[unit->last].run;
         unit->member_first = round->member_count;
-        unit->member_count = 1;
-        round->members[round->member_count++] = run;
-        sched->runs.items[run].state = RUN_EVICTED;
+        add_member(round, unit, index);
     }
     for (uint32_t i = 0; i < share_count; i++) {
         if (firsts[i] < firsts[i + 1]) {
@@ -353,7 +285,7 @@ void evict_over_share(struct round *round, const struct share *shares,
         evict_all(round, shares, share_count, run_count);
     }
     round->counters->evicted += round->kept_count + round->member_count;
-    index_nodes(round, order_units(round));
+    evict_order(round);
 }
 
 enum run_state evict_state(const struct round *round, const struct unit *unit)
@@ -362,7 +294,7 @@ enum run_state evict_state(const struct round *round, const struct unit *unit)
 
     for (uint32_t m = 0; m < unit->member_count; m++) {
         enum run_state state =
-            runs[round->members[unit->member_first + m]].state;
+            runs[round->members[unit->member_first + m].run].state;
         if (state != RUN_PREEMPTED) {
             return state;
         }
@@ -402,20 +334,23 @@ void evict_return(struct round *round, uint32_t index)
     const struct unit *unit = &round->units[index];
 
     for (uint32_t m = 0; m < unit->member_count; m++) {
-        uint32_t run = round->members[unit->member_first + m];
-        if (round->sched->runs.items[run].state != RUN_EVICTED) {
+        uint32_t node = round->members[unit->member_first + m].node;
+        struct run *run =
+            &round->sched->runs
+                 .items[round->members[unit->member_first + m].run];
+        if (run->state != RUN_EVICTED) {
             continue; /* one of a gang with terms that went alone */
         }
-        round->sched->runs.items[run].state = RUN_RETURNED;
+        run->state = RUN_RETURNED;
+        round->rungs[run->rung].is_out = false;
         round->evicted_count--;
-        uint32_t node = round->sched->runs.items[run].node;
         round->changes[node]++;
         urgent_note(round, node);
         victim_memo_note_node(round, node);
     }
     if (unit->is_group) {
         /* Whether its surplus may go depends on whether its minimums may. */
-        uint32_t run = round->members[unit->member_first];
+        uint32_t run = round->members[unit->member_first].run;
         uint32_t job = round->sched->runs.items[run].job;
         victim_memo_note_gang(round, round->sched->jobs.items[job].gang);
     }
@@ -445,9 +380,10 @@ void evict_return_gang(struct round *round, const struct gang *gang)
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         if (run->state == RUN_EVICTED) {
-            const struct unit *unit = &round->units[run->unit];
+            uint32_t index = round->rungs[run->rung].unit;
+            const struct unit *unit = &round->units[index];
             amounts_add(&round->lanes[unit->lane].placed, unit->sum);
-            evict_return(round, run->unit);
+            evict_return(round, index);
         }
     }
 }
@@ -459,8 +395,8 @@ void evict_forget(struct round *round)
         for (uint32_t m = 0; m < unit->member_count; m++) {
             struct run *run =
                 &round->sched->runs
-                     .items[round->members[unit->member_first + m]];
-            run->unit = NONE;
+                     .items[round->members[unit->member_first + m].run];
+            run->rung = NONE;
             if (run->state != RUN_PREEMPTED) {
                 run->state = RUN_STEADY;
             }

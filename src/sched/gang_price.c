@@ -12,14 +12,14 @@ static struct victim victim_of(const struct round *round,
     const struct run *run =
         &sched->runs.items[sched->jobs.items[decision->job].run];
     bool is_evicted =
-        decision->preemption == SCHED_PREEMPT_FAIR_SHARE && run->unit != NONE;
+        decision->preemption == SCHED_PREEMPT_FAIR_SHARE && run->rung != NONE;
     bool is_surplus = decision->preemption == SCHED_PREEMPT_SURPLUS;
 
     return (struct victim){
         .job = decision->job,
         .gang = NONE,
         .group = is_surplus ? sched->jobs.items[decision->job].gang : NONE,
-        .ordinal = is_evicted ? round->units[run->unit].ordinal : 0,
+        .ordinal = is_evicted ? round->rungs[run->rung].ordinal : 0,
         .is_evicted = is_evicted,
         .is_surplus = is_surplus,
         .protected_count = run->is_protected,

@@ -64,10 +64,9 @@ static void add_protected(const struct round *round, uint32_t index,
         return;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
-        if (!run->is_preemptible && run->state == RUN_EVICTED) {
-            amounts_add(
-                room, &class_at(round, class_of_job(sched, run->job))->request);
+        const struct rung *rung = &round->rungs[i];
+        if (!rung->is_preemptible && rung->is_out) {
+            amounts_add(room, &class_at(round, rung->class_index)->request);
         }
     }
 }

@@ -55,7 +55,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .priority = priority,
         .leased_ms = now_ms,
         .started_ms = INT64_MAX,
-        .unit = NONE,
+        .rung = NONE,
     };
     job->run = run;
     run_link(sched, run);

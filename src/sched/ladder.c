@@ -28,8 +28,8 @@ struct tier {
 
 struct ladder {
     struct packed_scale scale;
-    struct rung *rungs; /* at the index that round.evicted_runs has them */
-    uint32_t *rung_at;  /* by place */
+    uint32_t *rung_at; /* by place */
+    uint32_t *kind_at; /* likewise, of the node */
     uint32_t count;
     uint8_t level_max; /* of all rungs */
     struct tier *tiers;
@@ -46,20 +46,6 @@ struct climb {
 
 /* Making it. */
 
-static struct rung rung_of(const struct round *round, uint32_t index)
-{
-    const struct sched *sched = round->sched;
-    const struct run *run = &sched->runs.items[index];
-
-    return (struct rung){
-        .run = index,
-        .node = run->node,
-        .class_index = class_of_job(sched, run->job),
-        .ordinal = round->units[run->unit].ordinal,
-        .level = run->level,
-    };
-}
-
 /* Note the rungs of one node, and count them by ordinal. */
 static void add_node(const struct round *round, struct ladder *ladder,
                      uint32_t index, uint32_t *counts,
@@ -68,8 +54,7 @@ static void add_node(const struct round *round, struct ladder *ladder,
     const struct node *node = &round->sched->nodes.items[index];
 
     for (uint32_t e = node->evicted_first; e < node->evicted_end; e++) {
-        struct rung *rung = &ladder->rungs[e];
-        *rung = rung_of(round, round->evicted_runs[e]);
+        const struct rung *rung = &round->rungs[e];
         counts[rung->ordinal - round->ordinal_first]++;
         ladder->count++;
         ladder->level_max =
@@ -99,9 +84,10 @@ static void place_rungs(const struct round *round, struct ladder *ladder,
         }
         const struct node *node = &round->sched->nodes.items[nodes[i]];
         for (uint32_t e = node->evicted_end; e > node->evicted_first; e--) {
-            struct rung *rung = &ladder->rungs[e - 1];
+            struct rung *rung = &round->rungs[e - 1];
             rung->place = counts[rung->ordinal - round->ordinal_first]++;
             ladder->rung_at[rung->place] = e - 1;
+            ladder->kind_at[rung->place] = round->sched->kinds_of[nodes[i]];
         }
     }
 }
@@ -121,10 +107,10 @@ static struct ladder *ladder_of(struct round *round)
         arena_alloc_array(round->arena, sched->nodes.count, sizeof(*nodes));
     struct resource_vec largest = {0};
 
-    ladder->rungs = arena_alloc_array(round->arena, round->member_count,
-                                      sizeof(*ladder->rungs));
     ladder->rung_at = arena_alloc_array(round->arena, round->member_count,
                                         sizeof(*ladder->rung_at));
+    ladder->kind_at = arena_alloc_array(round->arena, round->member_count,
+                                        sizeof(*ladder->kind_at));
     memset(nodes, 0xff, sched->nodes.count * sizeof(*nodes));
     for (uint32_t i = 0; i < round->evicted_node_count; i++) {
         uint32_t node = round->evicted_nodes[i];
@@ -138,18 +124,11 @@ static struct ladder *ladder_of(struct round *round)
     return ladder;
 }
 
-const struct rung *ladder_rungs(struct round *round)
-{
-    return ladder_of(round)->rungs;
-}
-
 /* Words. */
 
-static bool is_takeable(const struct round *round, const struct tier *tier,
-                        const struct rung *rung)
+static bool is_takeable(const struct tier *tier, const struct rung *rung)
 {
-    return rung->level <= tier->level &&
-           round->sched->runs.items[rung->run].state == RUN_EVICTED;
+    return rung->level <= tier->level && rung->is_out;
 }
 
 static void log_growth(struct round *round, struct tier *tier, uint32_t place,
@@ -192,8 +171,8 @@ static void refresh(struct round *round, struct tier *tier, uint32_t index,
     *ret_room = round->sched->free[index];
     lend_add_room(round, index, ret_room);
     for (uint32_t e = node->evicted_end; e > down_to; e--) {
-        const struct rung *rung = &ladder->rungs[e - 1];
-        if (!is_takeable(round, tier, rung)) {
+        const struct rung *rung = &round->rungs[e - 1];
+        if (!is_takeable(tier, rung)) {
             tier->words[rung->place] = 0;
             continue;
         }
@@ -304,17 +283,19 @@ static bool will_do(const struct search *search, struct tier *tier,
 {
     struct round *round = search->round;
     const struct ladder *ladder = round->ladder;
-    uint32_t at = ladder->rung_at[place];
-    const struct rung *rung = &ladder->rungs[at];
     struct resource_vec room;
 
     if (kinds_refuse(class_at(round, search->class_index)->kinds,
-                     round->sched->kinds_of[rung->node]) ||
-        !place_allows(search, rung->node)) {
+                     ladder->kind_at[place])) {
+        return false;
+    }
+    uint32_t at = ladder->rung_at[place];
+    const struct rung *rung = &round->rungs[at];
+    if (!place_allows(search, rung->node)) {
         return false;
     }
     refresh(round, tier, rung->node, at, &room);
-    return is_takeable(round, tier, rung) &&
+    return is_takeable(tier, rung) &&
            amounts_fit(&class_at(round, search->class_index)->request, &room);
 }
 
@@ -401,8 +382,7 @@ uint32_t ladder_find(const struct search *search, uint32_t *ret_cut)
     if (place == NONE) {
         return NONE;
     }
-    const struct rung *rung =
-        &round->ladder->rungs[round->ladder->rung_at[place]];
+    const struct rung *rung = &round->rungs[round->ladder->rung_at[place]];
     *ret_cut = rung->ordinal + 1;
     return rung->node;
 }

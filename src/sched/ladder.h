@@ -18,16 +18,6 @@
 
 #include "sched/round.h"
 
-/* One evicted run, with what searches ask about it. */
-struct rung {
-    uint32_t run, node, class_index;
-    uint32_t ordinal; /* of its unit */
-    uint32_t place;   /* in the order in which rungs go */
-    uint8_t level;
-};
-
-/* The rungs, each at the index that round.evicted_runs has its run at. */
-const struct rung *ladder_rungs(struct round *round);
 /* The node on which a job finds room by the evicted work that goes first, or
  * NONE; `ret_cut` is 1 + the ordinal down to which it must go there, or 0. */
 uint32_t ladder_find(const struct search *search, uint32_t *ret_cut);

@@ -126,8 +126,9 @@ static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
     if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
-        round->units[run->unit].is_group) {
-        amounts_count(round->units[run->unit].sum, &class->request, sign);
+        round->units[round->rungs[run->rung].unit].is_group) {
+        amounts_count(round->units[round->rungs[run->rung].unit].sum,
+                      &class->request, sign);
     }
 }
 
@@ -145,7 +146,10 @@ void place_preempt(struct round *round, uint32_t job)
     change_unit(round, run, class, -1);
     vacate(sched, run, class, 1);
     amounts_subtract(&round->used, &class->request);
-    round->evicted_count -= run->state == RUN_EVICTED;
+    if (run->state == RUN_EVICTED) {
+        round->evicted_count--;
+        round->rungs[run->rung].is_out = false;
+    }
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
     if (sched->terms_run_count) {
@@ -199,7 +203,10 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
         sub_groups_lose(sched, entry->job, -1);
         victim_memo_note_job(round, entry->job, -1);
     }
-    round->evicted_count += run->state == RUN_EVICTED;
+    if (run->state == RUN_EVICTED) {
+        round->evicted_count++;
+        round->rungs[run->rung].is_out = true;
+    }
     charge(round, run, class, 1);
     change_unit(round, run, class, 1);
 }
@@ -244,7 +251,7 @@ void place_undo(struct sched *sched)
             vacate(sched, run,
                    &sched->classes.items[class_of_job(sched, entry.job)], -1);
             run->state = RUN_STEADY;
-            run->unit = NONE;
+            run->rung = NONE;
         }
         node_index_later(sched, entry.node); /* it is as it was */
     }

@@ -94,6 +94,24 @@ struct unit {
     bool is_group; /* of a gang with terms: `sum` may change */
 };
 
+/* A run of a unit. */
+struct unit_run {
+    uint32_t run, node, class_index;
+    uint8_t level;
+    bool is_preemptible;
+};
+
+/* The same run beside the others that are evicted on its node, where searches
+ * look: all that they ask of it. */
+struct rung {
+    uint32_t run, node, class_index, unit;
+    uint32_t ordinal; /* of the unit */
+    uint32_t place;   /* in the order in which rungs go; see ladder.h */
+    uint8_t level;
+    bool is_preemptible;
+    bool is_out; /* the run's state is RUN_EVICTED */
+};
+
 /* A stream in the heap; see heap.c for `like`. */
 struct heap_entry {
     double approx;
@@ -213,12 +231,12 @@ struct round {
 
     struct unit *units;
     uint32_t unit_count;
-    uint32_t evicted_count; /* runs that are out of their places now */
-    uint32_t kept_count;    /* of them that are not of a tail: evict_tail.h */
-    uint32_t ordinal_first; /* of the units' ordinals */
-    uint32_t *members;      /* runs, by unit */
+    uint32_t evicted_count;   /* runs that are out of their places now */
+    uint32_t kept_count;      /* of them that are not of a tail: evict_tail.h */
+    uint32_t ordinal_first;   /* of the units' ordinals */
+    struct unit_run *members; /* by unit */
     uint32_t member_count;
-    uint32_t *evicted_runs;  /* by node, each node's by ordinal */
+    struct rung *rungs;      /* by node, each node's by ordinal */
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
     uint32_t evicted_level_max;

@@ -123,7 +123,7 @@ struct run {
     bool yields_at_once; /* to whom it yields, whatever its lifetime */
     bool is_protected;   /* by a disruption budget; see budgets.h */
     bool is_held;        /* counts in its node's held_count */
-    uint32_t unit;       /* of the round that evicted it */
+    uint32_t rung;       /* in the round that evicted it; or NONE */
     uint32_t ripe_place; /* in its account's memory, if that has one: ripe.h */
 };
 

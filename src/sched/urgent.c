@@ -32,14 +32,11 @@ static struct resource_vec room_within(const struct round *round,
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct run *run = &sched->runs.items[round->evicted_runs[i]];
-        bool is_counted = run->is_preemptible && run->level < below;
-        if (run->state == RUN_EVICTED && !is_counted &&
-            run->level <= level_max &&
-            round->units[run->unit].ordinal >= ordinal_min) {
-            amounts_add(
-                &room,
-                &class_at(round, class_of_job(sched, run->job))->request);
+        const struct rung *rung = &round->rungs[i];
+        bool is_counted = rung->is_preemptible && rung->level < below;
+        if (rung->is_out && !is_counted && rung->level <= level_max &&
+            rung->ordinal >= ordinal_min) {
+            amounts_add(&room, &class_at(round, rung->class_index)->request);
         }
     }
     return room;

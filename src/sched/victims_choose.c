@@ -62,7 +62,7 @@ static inline bool is_permitted(const struct round *round,
     }
     if (run->state == RUN_EVICTED) {
         return run->level + rules->is_bound <= class->level &&
-               round->units[run->unit].ordinal + 1 >= rules->cut;
+               round->rungs[run->rung].ordinal + 1 >= rules->cut;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
      * that has won its place back. */
@@ -90,7 +90,7 @@ static inline struct victim of_run(const struct round *round,
         .group = NONE,
         .sum = class->request,
         .ordinal =
-            run->state == RUN_EVICTED ? round->units[run->unit].ordinal : 0,
+            run->state == RUN_EVICTED ? round->rungs[run->rung].ordinal : 0,
         /* A borrower's own level says only that anybody may take it. */
         .level = is_foreign ? level_of(sched, run->priority) : run->level,
         .is_foreign = is_foreign,

@@ -10,10 +10,11 @@
 static void trim(const struct round *round, struct node *node)
 {
     const struct run *runs = round->sched->runs.items;
+    const struct rung *rungs = round->rungs;
 
     while (node->evicted_first < node->evicted_end &&
-           runs[round->evicted_runs[node->evicted_first]].state ==
-               RUN_RETURNED) {
+           !rungs[node->evicted_first].is_out &&
+           runs[rungs[node->evicted_first].run].state == RUN_RETURNED) {
         node->evicted_first++;
     }
 }
@@ -21,11 +22,16 @@ static void trim(const struct round *round, struct node *node)
 /* Going down from the end: what evicted work must go for a class to fit beside
  * what is free. */
 struct descent {
-    const struct rung *rungs;
     const struct class *class;
     struct resource_vec free;
     uint32_t cut_min; /* less is not asked for */
 };
+
+static bool is_yielder(const struct round *round, const struct rung *rung)
+{
+    return round->reserve.asking &&
+           yielders_has(round, &round->sched->runs.items[rung->run]);
+}
 
 /* 1 + the largest ordinal down to which a node's evicted work must go, or 0:
  * not even all of it.  What is less than `cut_min` may be said to be more, but
@@ -35,14 +41,12 @@ static uint32_t descend(const struct round *round, struct descent descent,
                         const struct node *node, bool is_hasty)
 {
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
-        const struct rung *rung = &descent.rungs[i - 1];
+        const struct rung *rung = &round->rungs[i - 1];
         if (rung->ordinal + 1 < descent.cut_min) {
             return rung->ordinal + 1;
         }
-        const struct run *run = &round->sched->runs.items[rung->run];
         if (rung->level > descent.class->level ||
-            (!is_hasty &&
-             (run->state != RUN_EVICTED || yielders_has(round, run)))) {
+            (!is_hasty && (!rung->is_out || is_yielder(round, rung)))) {
             continue;
         }
         amounts_add(&descent.free,
@@ -65,7 +69,6 @@ static uint32_t cut_of(struct round *round, uint32_t index,
         return 0;
     }
     struct descent descent = {
-        .rungs = ladder_rungs(round),
         .class = class,
         .free = sched->free[index],
         .cut_min = cut_min,

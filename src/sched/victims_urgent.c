@@ -21,7 +21,7 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
         bool is_counted =
             (run->level <= p && run->is_preemptible) ||
             (run->state == RUN_EVICTED && run->level <= evicted_max &&
-             round->units[run->unit].ordinal >= round->reserve.ordinal_min);
+             round->rungs[run->rung].ordinal >= round->reserve.ordinal_min);
         if (yielders_has(round, run) && !is_counted) {
             amounts_add(
                 &room,
