@@ -171,20 +171,54 @@ static void put_gangs_first(struct victim *victims, uint32_t count)
     }
 }
 
-/* All that may go on the node, those that best keep their place first. */
-static struct victim *collect(const struct search *search, uint32_t node,
-                              const struct victim_rules *rules,
-                              uint32_t *ret_count)
+/* Whether nobody but evicted jobs and gangs without terms may go. */
+static bool is_for_evicted(const struct round *round,
+                           const struct victim_rules *rules)
+{
+    const struct sched *sched = round->sched;
+
+    return rules->level_max < 0 && !round->reserve.asking &&
+           !sched->terms_run_count && !sched->is_preemption_off &&
+           !lend_may_recall(round);
+}
+
+/* Those that may go of what is evicted on a node, without a look at the rest
+ * of what runs there. */
+static uint32_t add_evicted(const struct search *search, uint32_t index,
+                            const struct victim_rules *rules,
+                            struct victim *victims)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t first = node->evicted_end, count = 0;
+
+    if (node->stamp != sched->stamp) {
+        return 0;
+    }
+    while (first > node->evicted_first &&
+           round->rungs[first - 1].ordinal + 1 >= rules->cut) {
+        first--;
+    }
+    for (uint32_t i = first; i < node->evicted_end; i++) {
+        const struct rung *rung = &round->rungs[i];
+        if (rung->is_out && rung->level + rules->is_bound <= class->level) {
+            add_victim(round, victims, &count, &sched->runs.items[rung->run]);
+        }
+    }
+    return count;
+}
+
+/* Those that may go of all that runs on a node. */
+static uint32_t add_any(const struct search *search, uint32_t node,
+                        const struct victim_rules *rules,
+                        struct victim *victims)
 {
     struct round *round = search->round;
     struct sched *sched = round->sched;
     const struct class *class = class_at(round, search->class_index);
     uint32_t count = 0;
-
-    sched->collect_count++;
-    /* One more, for who has no victims is told from who may not go. */
-    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count + 1);
-    struct victim *victims = round->victims.items;
 
     for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
          run = sched->runs.items[run].node_next) {
@@ -200,6 +234,25 @@ static struct victim *collect(const struct search *search, uint32_t node,
             add_victim(round, victims, &count, item);
         }
     }
+    return count;
+}
+
+/* All that may go on the node, those that best keep their place first. */
+static struct victim *collect(const struct search *search, uint32_t node,
+                              const struct victim_rules *rules,
+                              uint32_t *ret_count)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+
+    sched->collect_count++;
+    /* One more, for who has no victims is told from who may not go. */
+    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count + 1);
+    struct victim *victims = round->victims.items;
+
+    uint32_t count = is_for_evicted(round, rules)
+                         ? add_evicted(search, node, rules, victims)
+                         : add_any(search, node, rules, victims);
     budgets_mark(sched, victims, count);
     sort_victims(round, victims, count);
     if (rules->spares_groups) {
