@@ -110,6 +110,25 @@ enum control_state control_state(const struct control *c)
     return c->state;
 }
 
+/* Time. */
+
+int64_t control_now_ms(struct control *c)
+{
+    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
+    uint64_t now_ns = control_mono_ns(c);
+    int64_t least_ms = c->told_ms > c->now_ms ? c->told_ms : c->now_ms;
+
+    if (wall_ms >= least_ms || c->told_ms < c->now_ms) {
+        c->told_ms = wall_ms > least_ms ? wall_ms : least_ms;
+        c->told_ns = now_ns;
+        return c->told_ms;
+    }
+    uint64_t passed_ms = (now_ns - c->told_ns) / ((uint64_t)2 * NS_PER_MS);
+    c->told_ms += (int64_t)passed_ms;
+    c->told_ns += passed_ms * 2 * NS_PER_MS;
+    return c->told_ms;
+}
+
 /* Steps. */
 
 /* Say who leads, and by which policy if that is news. */
@@ -117,10 +136,9 @@ static int announce(struct control *c)
 {
     struct event_scope scope = {0};
     struct event event;
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
 
     batch_clear(&c->batch);
-    c->batch.time_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
+    c->batch.time_ms = control_now_ms(c);
     memset(&event, 0, sizeof(event));
     event.type = EVENT_LEADER_STARTED;
     event.created_ms = c->batch.time_ms;
@@ -194,7 +212,7 @@ static int wake_ms(struct control *c)
 {
     uint64_t now_ns = control_mono_ns(c);
     uint64_t due_ns = now_ns + CONTROL_WAKE_MS_MAX * (uint64_t)NS_PER_MS;
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
+    int64_t time_ms = control_now_ms(c);
 
     if (c->batch.is_in_flight) {
         return IN_FLIGHT_MS;
@@ -212,12 +230,12 @@ static int wake_ms(struct control *c)
         c->fresh_members.count > 0) {
         due_ns = now_ns;
     }
-    due_ns = earlier(due_ns, rounds_due_ns(c, wall_ms));
-    if (jobs_groups_due_ms(c->jobs) <= wall_ms) {
+    due_ns = earlier(due_ns, rounds_due_ns(c, time_ms));
+    if (jobs_groups_due_ms(c->jobs) <= time_ms) {
         due_ns = now_ns;
     }
     int64_t health_ms = pools_health_wake_ms(c->pools);
-    if (health_ms <= c->now_ms || health_ms <= wall_ms) {
+    if (health_ms <= time_ms) {
         due_ns = now_ns;
     }
     due_ns = earlier(due_ns, executors_due_ns(c));

@@ -157,11 +157,10 @@ static void add_queue(struct apps_answer *answer, uint32_t queue)
 
 void apps_answer(struct control *c, struct command *command)
 {
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
     struct apps_answer answer = {
         .c = c,
         .command = command,
-        .now_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms,
+        .now_ms = control_now_ms(c),
         .capacity = command->apps.limit < APPLICATION_ROWS_MAX
                         ? command->apps.limit
                         : APPLICATION_ROWS_MAX,

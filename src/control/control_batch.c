@@ -105,12 +105,11 @@ static void add_owed(struct control *c)
 bool batch_form(struct control *c)
 {
     struct batch *batch = &c->batch;
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
 
     batch_clear(batch);
     c->form_no++;
     batch->log.buf.byte_count_max = CONTROL_BATCH_BYTES_MAX;
-    batch->time_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
+    batch->time_ms = control_now_ms(c);
     facts_open(c);
     batch_take_commands(c);
     if (control_mono_ns(c) >= c->retry_ns) {

@@ -346,14 +346,6 @@ static void put_policy(const struct control *c, struct command *command)
     }
 }
 
-/* As the next batch would be told it. */
-static int64_t time_ms(const struct control *c)
-{
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
-
-    return wall_ms > c->now_ms ? wall_ms : c->now_ms;
-}
-
 /* The Default pool stands first. */
 void pool_objects_answer(struct control *c, struct command *command)
 {
@@ -373,8 +365,8 @@ void pool_objects_answer(struct control *c, struct command *command)
     for (uint32_t i = 0; i < count; i++) {
         rows[i] = row_of(i ? c->pool_table.entries.items[i - 1] : NULL, arena);
         if (!command->pools.is_brief) {
-            rows[i].age_ms =
-                pools_usage(c->pools, shard_at(c, i), time_ms(c), &usages[i]);
+            rows[i].age_ms = pools_usage(c->pools, shard_at(c, i),
+                                         control_now_ms(c), &usages[i]);
             add_usage(&usages[i], &all);
         }
     }

@@ -74,6 +74,8 @@ struct control {
     uint64_t snapshot_seq;
     uint32_t snapshot_pause_us; /* the longest step so far */
     int64_t now_ms;             /* of the last record, or later */
+    int64_t told_ms;            /* by control_now_ms(), the last time, */
+    uint64_t told_ns;           /* and then */
     struct policy_box *policy;
     bool is_policy_logged; /* it is the log's, not only the configuration's */
     struct jobs *jobs;
@@ -130,6 +132,12 @@ struct control {
 };
 
 enum { NS_PER_MS = 1000000 };
+
+/* The time of what is said and decided now: the wall clock's, but never before
+ * the last record or what this has told before.  When the wall clock was set
+ * back it goes on at half speed until the other has caught up: what waits for a
+ * time that was noted ahead must come to its end. */
+int64_t control_now_ms(struct control *c);
 
 /* Nanoseconds of the clock that never goes back. */
 static inline uint64_t control_mono_ns(const struct control *c)

@@ -15,10 +15,9 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
 {
     struct waiting *w = ret_waiting;
     struct job_view view;
-    int64_t wall_ms = c->config.clock->wall_ms(c->config.clock);
     /* Not as of the newest record, which may be old: what ends at a time that
      * is past keeps nothing. */
-    int64_t now_ms = wall_ms > c->now_ms ? wall_ms : c->now_ms;
+    int64_t now_ms = control_now_ms(c);
 
     jobs_get(c->jobs, job, &view);
     *w = (struct waiting){.is_of_gang = view.gang_index != JOBS_NONE};

@@ -218,6 +218,30 @@ static void time_never_runs_backwards(void **state)
     stage_end(s);
 }
 
+static void a_rate_goes_on_after_the_clock_was_set_back(void **state)
+{
+    const int64_t ahead_ms = INT64_C(40) * 24 * 3600 * 1000;
+    struct stage *s = mem_alloc(sizeof(*s));
+
+    (void)state;
+    stage_init(s);
+    s->policy.rate_global = (struct rate_limit){100, 1};
+    stage_start(s);
+    stage_queue(s, "q");
+    stage_exchange(s, "e", 1, NULL, 0);
+    s->wall_ms += ahead_ms;
+    struct job_id first = stage_leased(s, (struct stage_job){0});
+    STAGE_HISTORY(s, first, "submit leased");
+    s->wall_ms -= ahead_ms;
+    struct job_id second = stage_leased(s, (struct stage_job){0});
+    STAGE_HISTORY(s, second, "submit");
+    stage_pass(s, 15000); /* ten seconds for each start */
+    STAGE_HISTORY(s, second, "submit");
+    stage_pass(s, 10000); /* at half speed */
+    STAGE_HISTORY(s, second, "submit leased");
+    stage_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +254,7 @@ int main(void)
         TEST(a_full_disk_is_said_and_survived),
         TEST(a_deposed_leader_stops),
         TEST(time_never_runs_backwards),
+        TEST(a_rate_goes_on_after_the_clock_was_set_back),
     };
 
     return RUN_TESTS(tests);
