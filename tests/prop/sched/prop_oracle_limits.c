@@ -46,7 +46,7 @@ static bool agrees_on_limited_borrowers(struct tape *tape)
     instance_draw_groups(tape, &instance);
     instance_draw_clusters(tape, &instance);
     instance_draw_limits(tape, &instance);
-    instance.away_level = 0;
+
     instance_lend(tape, &instance);
     return rounds_agree(tape, &instance);
 }
