@@ -211,8 +211,7 @@ void instance_draw_pools(struct tape *tape, struct instance *instance,
  * index 0. */
 void instance_project(const struct instance *instance, int pool,
                       struct instance *ret_part);
-/* Maybe draw in a second cluster, right after what runs; not where there is a
- * topology. */
+/* Maybe draw in a second cluster, right after what runs. */
 void instance_draw_clusters(struct tape *tape, struct instance *instance);
 /* Draw in limits on starts. */
 void instance_draw_rates(struct tape *tape, struct instance *instance);

@@ -67,7 +67,7 @@ static void keep_together(struct instance *instance, int index)
 
 void instance_draw_clusters(struct tape *tape, struct instance *instance)
 {
-    instance->has_clusters = !instance->has_topology && once_in(tape, 4);
+    instance->has_clusters = once_in(tape, 4);
     for (int n = 0; instance->has_clusters && n < instance->node_count; n++) {
         instance->nodes[n].cluster = pick(tape, 0, 1);
     }

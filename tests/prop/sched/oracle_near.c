@@ -7,6 +7,7 @@
 enum {
     CLUSTER = 2,
     SUB_GROUPS = 3,
+    CLUSTERS = 2,
     PLACES_MAX = INSTANCE_NODES_MAX + 3,
     WAYS_MAX = 8, /* that are tried where others must make way */
 };
@@ -241,7 +242,8 @@ static int next_sub_group(const struct oracle *o, int gang)
     return best;
 }
 
-bool oracle_place_near(struct oracle *o, int gang)
+/* Sub-group after sub-group, in free space. */
+static bool place_near(struct oracle *o, int gang)
 {
     struct place places[PLACES_MAX];
     int sub_group = next_sub_group(o, gang), needed;
@@ -254,13 +256,57 @@ bool oracle_place_near(struct oracle *o, int gang)
     for (int i = 0; i < count; i++) {
         const struct oracle saved = *o;
         const struct oracle_plan saved_plan = *o->plan;
-        if (put(o, first, &places[i]) && oracle_place_near(o, gang)) {
+        o->nearness.levels += places[i].level;
+        o->nearness.count += places[i].count;
+        o->nearness.key += places[i].key;
+        if (put(o, first, &places[i]) && place_near(o, gang)) {
             return true;
         }
         *o = saved;
         *o->plan = saved_plan;
     }
     return false;
+}
+
+static bool is_nearer(const struct nearness *a, const struct nearness *b)
+{
+    if (a->levels != b->levels) {
+        return a->levels < b->levels;
+    }
+    return a->count != b->count ? a->count < b->count : a->key < b->key;
+}
+
+/* Place it in a cluster, or anywhere (0). */
+static bool place_in(struct oracle *o, int gang, unsigned cluster)
+{
+    o->only = cluster;
+    o->nearness = (struct nearness){0};
+    bool is_placed = place_near(o, gang);
+    o->only = 0;
+    return is_placed;
+}
+
+bool oracle_place_near(struct oracle *o, int gang)
+{
+    unsigned best = 0;
+    struct nearness nearest = {0};
+
+    if (o->only || oracle_group_count(o, gang) == 1) {
+        return place_in(o, gang, o->only);
+    }
+    for (int i = 0; i < oracle_group_count(o, gang); i++) {
+        const struct oracle saved = *o;
+        const struct oracle_plan saved_plan = *o->plan;
+        unsigned cluster = oracle_group(o, gang, i);
+        if (cluster && place_in(o, gang, cluster) &&
+            (!best || is_nearer(&o->nearness, &nearest))) {
+            best = cluster;
+            nearest = o->nearness;
+        }
+        *o = saved;
+        *o->plan = saved_plan;
+    }
+    return best && place_in(o, gang, best);
 }
 
 /* Where others must make way. */
@@ -271,12 +317,14 @@ static bool force_at(struct oracle *o, int job, const struct place *place)
     if (o->in->jobs[job].is_whole) {
         return fill_whole(o, job, place, true);
     }
+    unsigned cluster = o->only, nodes = 0;
     for (int n = 0; n < o->in->node_count; n++) {
-        o->only |= is_in(o, place, n) ? 1u << n : 0;
+        nodes |= is_in(o, place, n) ? 1u << n : 0;
     }
+    o->only = cluster ? nodes & cluster : nodes;
     bool is_placed =
         o->only && oracle_place_members(o, job, o->in->jobs[job].sub_group);
-    o->only = 0;
+    o->only = cluster;
     return is_placed;
 }
 
@@ -457,10 +505,13 @@ bool oracle_may_be_near(const struct oracle *o, int gang)
         }
         int count = all_levels(o, level_max_of(o, first), places);
         bool has_any = false;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count * CLUSTERS; i++) {
             int held = 0;
             for (int n = 0; n < o->in->node_count; n++) {
-                held += is_in(o, &places[i], n) ? count_empty(o, first, n) : 0;
+                held += is_in(o, &places[i / CLUSTERS], n) &&
+                                o->in->nodes[n].cluster == i % CLUSTERS
+                            ? count_empty(o, first, n)
+                            : 0;
             }
             has_any |= held >= needed;
         }
@@ -471,24 +522,44 @@ bool oracle_may_be_near(const struct oracle *o, int gang)
     return true;
 }
 
-unsigned oracle_domain(const struct oracle *o, int gang, int index)
+/* The open nodes of a place in a cluster, as bits. */
+static unsigned nodes_of(const struct oracle *o, int gang,
+                         const struct place *place, int cluster)
 {
-    struct place places[PLACES_MAX];
+    unsigned nodes = oracle_group(o, gang, cluster);
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        nodes &= is_in(o, place, n) ? ~0u : ~(1u << n);
+    }
+    return nodes;
+}
+
+int oracle_domains(const struct oracle *o, int gang,
+                   unsigned domains[ORACLE_DOMAINS_MAX])
+{
+    struct place places[PLACES_MAX] = {{.level = CLUSTER}};
     int sub_group = next_sub_group(o, gang), needed, asking = 0;
-    int first = first_asked(o, gang, sub_group, &needed);
-    unsigned nodes = 0;
+    int first = first_asked(o, gang, sub_group, &needed), count = 1, kept = 0;
+    int clusters = oracle_group_count(o, gang);
 
     for (int s = 0; s < SUB_GROUPS; s++) {
         asking += first_asked(o, gang, s, &needed) >= 0;
     }
-    if (asking > 1 || level_max_of(o, first) == CLUSTER) {
-        return index == 0 ? (1u << o->in->node_count) - 1 : 0;
+    if (asking == 1 && level_max_of(o, first) < CLUSTER) {
+        count = highest_places(o, first, places);
     }
-    int count = highest_places(o, first, places);
-    for (int n = 0; index < count && n < o->in->node_count; n++) {
-        nodes |= is_in(o, &places[index], n) ? 1u << n : 0;
+    /* Nodes that are in no domain stand first; then cluster by cluster. */
+    for (int level = 0; level <= CLUSTER; level++) {
+        for (int c = 0; c < clusters; c++) {
+            for (int i = 0; i < count; i++) {
+                unsigned nodes = nodes_of(o, gang, &places[i], c);
+                if (places[i].level == level && nodes) {
+                    domains[kept++] = nodes;
+                }
+            }
+        }
     }
-    return nodes;
+    return kept;
 }
 
 int oracle_find_near(const struct oracle *o, int job)

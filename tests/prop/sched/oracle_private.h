@@ -67,7 +67,11 @@ struct oracle {
     bool is_growing;    /* gangs: what is leased has no lifetime */
     struct number key;  /* K of the unit of new work that is tried */
     unsigned only;      /* nodes, as bits, where members are to go; 0: all */
-    int growth_count;   /* times that victims made more room than was needed */
+    struct nearness {   /* of sub-groups that were placed near together */
+        int levels, count;
+        uint64_t key;
+    } nearness;
+    int growth_count; /* times that victims made more room than was needed */
     int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */
     enum status status[INSTANCE_JOBS_MAX];
     int node[INSTANCE_JOBS_MAX];
@@ -484,10 +488,13 @@ bool oracle_place_near(struct oracle *o, int gang);
 /* Whether each sub-group of a gang alone would have room near enough on empty
  * nodes. */
 bool oracle_may_be_near(const struct oracle *o, int gang);
-/* The nodes, as bits, of one of the highest domains that the cap allows if a
- * single sub-group of a gang asks and has one, else of the cluster; 0: there
- * are no more. */
-unsigned oracle_domain(const struct oracle *o, int gang, int index);
+enum { ORACLE_DOMAINS_MAX = 2 * (INSTANCE_NODES_MAX + 3) };
+
+/* The open nodes, as bits, of the highest domains that the cap allows if a
+ * single sub-group of a gang asks and has one, else of the clusters; how many
+ * these are. */
+int oracle_domains(const struct oracle *o, int gang,
+                   unsigned domains[ORACLE_DOMAINS_MAX]);
 /* The same where others must make way: `first` is the plan's first decision of
  * the try.  False: what was done is to be undone. */
 bool oracle_force_near(struct oracle *o, int gang, int first);

@@ -151,6 +151,24 @@ static bool fits_near(const struct oracle *o, int unit, int at,
     return true;
 }
 
+/* The same cluster after cluster. */
+static bool fits_near_in_one(const struct oracle *o, int unit, int at,
+                             struct fitting *ret_fitting)
+{
+    struct oracle there = *o;
+
+    if (oracle_group_count(o, unit) == 1) {
+        return fits_near(o, unit, at, ret_fitting);
+    }
+    for (int i = 0; i < oracle_group_count(o, unit); i++) {
+        there.only = oracle_group(o, unit, i);
+        if (there.only && fits_near(&there, unit, at, ret_fitting)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The highest domains that the cap of a gang's only sub-group that asks
  * allows, one after the other: on empty nodes. */
 static bool fits_in_domain(const struct oracle *o, int unit,
@@ -158,7 +176,11 @@ static bool fits_in_domain(const struct oracle *o, int unit,
 {
     struct oracle there = *o;
 
-    for (int i = 0; (there.only = oracle_domain(o, unit, i)) != 0; i++) {
+    unsigned domains[ORACLE_DOMAINS_MAX];
+    int count = oracle_domains(o, unit, domains);
+
+    for (int i = 0; i < count; i++) {
+        there.only = domains[i];
         if (fits_in_rack(&there, unit, 0, INT_MAX, ret_fitting)) {
             return true;
         }
@@ -170,7 +192,7 @@ static bool fits_at(const struct oracle *o, int unit, int at,
                     struct fitting *ret_fitting)
 {
     if (o->in->jobs[unit].has_terms && o->in->has_topology) {
-        return at < INT_MAX ? fits_near(o, unit, at, ret_fitting)
+        return at < INT_MAX ? fits_near_in_one(o, unit, at, ret_fitting)
                             : fits_in_domain(o, unit, ret_fitting);
     }
     if (!o->in->jobs[unit].gang || oracle_group_count(o, unit) == 1) {

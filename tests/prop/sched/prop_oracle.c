@@ -36,6 +36,7 @@ static bool agrees_on_groups(struct tape *tape)
     enum round_kind kind = (enum round_kind)draw(tape, 0, 1);
 
     instance_draw_terms(tape, &instance, kind == ROUND_FAST);
+    instance_draw_clusters(tape, &instance);
     built_init(&built, &instance, 0);
     bool holds = verdict_is_same(tape, &instance, &built, kind, 100, &plan);
     built_fini(&built);

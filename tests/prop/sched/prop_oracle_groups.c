@@ -29,6 +29,7 @@ static bool agrees_on_groups_near(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_hops(tape, &instance);
     return rounds_agree(tape, &instance);
 }
@@ -39,6 +40,7 @@ static bool agrees_on_groups_near_that_wait(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_list(tape, &instance);
     instance_draw_hops(tape, &instance);
     return rounds_agree(tape, &instance);

@@ -32,6 +32,7 @@ static bool agrees_on_limited_groups_near(struct tape *tape)
     struct instance instance;
 
     instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
     instance_draw_hops(tape, &instance);
     instance_draw_limits(tape, &instance);
     return rounds_agree(tape, &instance);
