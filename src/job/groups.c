@@ -184,6 +184,17 @@ void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
     }
 }
 
+/* Whether a sub-group has more pods than it may have, with what has become of
+ * those that ended. */
+static bool is_crowded(const struct group_part *part)
+{
+    const struct group_count *count = &part->count;
+
+    return (uint64_t)count->waiting + count->running + count->succeeded +
+               count->failed + count->gone >
+           part->max_count;
+}
+
 void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
 {
     struct group *group = group_of(jobs, job);
@@ -192,6 +203,9 @@ void group_ended(struct jobs *jobs, uint32_t job, enum job_state after)
         return;
     }
     struct group_count *count = &part_of(jobs, job)->count;
+    if (after == JOB_REJECTED && is_crowded(part_of(jobs, job))) {
+        return; /* one too many; it says nothing of the others */
+    }
     switch ((int)after) {
     case JOB_SUCCEEDED:
         count->succeeded++;

@@ -23,6 +23,9 @@
  * is preempted as a whole (it waits again, where its jobs say so); times are
  * those of the leader's events, so a replay counts on.
  *
+ * A job that came when its sub-group had all its members, and is rejected, was
+ * none: it counts nowhere.
+ *
  * A pod that is lost, evicted or given back, and an auxiliary one that ends
  * badly, is replaced by itself: job_action.h.
  *

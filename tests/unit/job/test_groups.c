@@ -409,6 +409,47 @@ static void cancelling_one_cancels_all(void **state)
     scene_fini(&s);
 }
 
+static void reject(struct scene *s, uint32_t n)
+{
+    struct job_decisions decisions;
+
+    job_refuse(s->jobs, job_of(s, n), ERROR_REJECTED, STR("one too many"),
+               s->now_ms, &decisions);
+    fold(s, &decisions);
+    settle(s);
+}
+
+/* Who comes when all are there is rejected by itself. */
+static void one_too_many_leaves_the_group_as_it_is(void **state)
+{
+    struct gang_terms terms = {
+        .kind = GANG_POD_GROUP,
+        .replace_timeout_ms = TIMEOUT_MS,
+        .sub_group_count = 2,
+        .sub_groups = {{STR("ps"), 2, 2, HOPS_ANY, 0, true},
+                       {STR("worker"), 4, 5, HOPS_ANY, 0, false}},
+    };
+    auto_strbuf packed = {0};
+    struct scene s;
+
+    (void)state;
+    gang_terms_pack(&packed, &terms);
+    scene_init(&s, GANG_POD_GROUP, 5);
+    submit(&s, 7, strbuf_str(&packed), 7);
+    reject(&s, 7);
+    assert_states(&s, "wwwwwww");
+    start(&s, 0, 7);
+    submit(&s, 8, strbuf_str(&packed), 7);
+    reject(&s, 8);
+    assert_states(&s, "rrrrrrr");
+    scene_fini(&s);
+    /* One of its own is not: then it never has all that it needs. */
+    scene_init(&s, GANG_POD_GROUP, 5);
+    reject(&s, 6);
+    assert_states(&s, "-------");
+    scene_fini(&s);
+}
+
 /* A worker dies, and nothing replaces it for the timeout: all wait again.
  * The time counts on through a restart. */
 static void pg_08_below_its_minimum_it_goes_as_a_whole(void **state)
@@ -522,6 +563,7 @@ int main(void)
         cmocka_unit_test(pg_09_a_failed_worker_decides),
         cmocka_unit_test(a_tolerant_group_survives_failures),
         cmocka_unit_test(cancelling_one_cancels_all),
+        cmocka_unit_test(one_too_many_leaves_the_group_as_it_is),
         cmocka_unit_test(pg_08_below_its_minimum_it_goes_as_a_whole),
         cmocka_unit_test(pg_08_a_replacement_in_time_is_all),
         cmocka_unit_test(tj_18_removals_do_not_cost_tries),
