@@ -54,6 +54,10 @@ struct elog_reader {
 /* The checksum of a record: of its payload and of all other fields. */
 uint64_t elog_record_checksum(const struct elog_record *record) must_check;
 
+/* Whether a record has its checksum, or that by which it was kept before files
+ * had version 2. */
+bool elog_record_is_whole(const struct elog_record *record) must_check;
+
 /* Appends that were submitted and not told yet, oldest first.  For backends
  * that append at poll.  Zeroed memory is an empty one. */
 struct elog_pending {

@@ -69,6 +69,22 @@ static int create_tables(sqlite3 *db, struct err *err)
     return sq_commit(db, err);
 }
 
+/* From now on no older release may open it: it would take our records for
+ * damaged ones, and pass over them. */
+static int set_version(sqlite3 *db, struct err *err)
+{
+    char sql[64];
+    int64_t version = 0;
+
+    int rc = sq_get_int(db, "PRAGMA user_version", &version, err);
+    if (rc < 0 || version == ELOG_SQLITE_VERSION) {
+        return rc < 0 ? rc : 0;
+    }
+    snprintf(sql, sizeof(sql), "PRAGMA user_version = %d",
+             (int)ELOG_SQLITE_VERSION);
+    return sq_exec(db, sql, err);
+}
+
 bool elog_sqlite_get_record(sqlite3_stmt *row, struct elog_record *ret_record)
 {
     *ret_record = (struct elog_record){
@@ -79,7 +95,7 @@ bool elog_sqlite_get_record(sqlite3_stmt *row, struct elog_record *ret_record)
         .checksum = (uint64_t)sqlite3_column_int64(row, 4),
         .payload = sq_column_str(row, 5),
     };
-    return ret_record->checksum == elog_record_checksum(ret_record);
+    return elog_record_is_whole(ret_record);
 }
 
 int elog_sqlite_get_head(sqlite3_stmt *select, struct elog_sqlite_head *ret,
@@ -234,8 +250,8 @@ int elog_sqlite_prepare(sqlite3 *db, char *note, struct err *err)
                      "PRAGMA journal_size_limit = 67108864",
                      err);
     }
-    if (rc == 0 && table_count == 0) {
-        rc = create_tables(db, err);
+    if (rc == 0) {
+        rc = table_count == 0 ? create_tables(db, err) : set_version(db, err);
     }
     if (rc == 0) {
         rc = check_head(db, err);

@@ -13,7 +13,9 @@
 #include "elog/sq.h"
 
 enum {
-    ELOG_SQLITE_VERSION = 1,
+    /* 1: other checksums; such a file becomes one of version 2 when it is
+     * opened for writing, and what is in it stays as it is. */
+    ELOG_SQLITE_VERSION = 2,
     ELOG_SQLITE_APPLICATION_ID = 0x42657274, /* "Bert" */
     /* Damaged records at the end that opening passes over at most: as many
      * as one commit may hold. */

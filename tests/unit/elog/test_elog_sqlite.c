@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/hash.h"
+#include "base/strbuf.h"
 #include "elog/elog_sqlite.h"
 #include "elog/sq.h"
 #include "tmpdir.h"
@@ -148,6 +150,79 @@ static void a_newer_version_is_refused(void **state)
     assert_non_null(strstr(err.text, "newer release"));
     assert_int_equal(elog_sqlite_reader_open(f->path, &reader, &err),
                      -ERR_VERSION);
+}
+
+/* The checksum of files of version 1. */
+static uint64_t former_checksum(const struct elog_record *record)
+{
+    uint64_t fields[] = {record->seq, record->epoch, (uint64_t)record->time_ms,
+                         record->format_version};
+
+    return hash_bytes(record->payload.p, record->payload.byte_count,
+                      hash_bytes(fields, sizeof(fields), 0));
+}
+
+static int write_former(void *ctx, const struct elog_record *record)
+{
+    strbuf_addf(ctx, "UPDATE record SET checksum = %lld WHERE seq = %llu;",
+                (long long)former_checksum(record),
+                (unsigned long long)record->seq);
+    return 0;
+}
+
+/* Give all records the checksums of version 1. */
+static void make_former(struct fixture *f)
+{
+    auto_strbuf sql = {0};
+    auto_ptr(elog_reader) reader = NULL;
+    struct elog_range all = {.from_seq = 1};
+
+    assert_int_equal(elog_reader_open(f->log, &reader, NULL), 0);
+    assert_true(elog_read(reader, &all, write_former, &sql, NULL) > 0);
+    elog_reader_close(steal_ptr(reader));
+    close_log(f);
+    strbuf_add_text(&sql, "PRAGMA user_version = 1");
+    tamper(f, strbuf_text(&sql));
+}
+
+static void
+a_log_of_version_1_goes_on_and_is_closed_to_older_releases(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    struct sq_open how = {.path = f->path, .is_read_only = true};
+    int64_t version = 0;
+    sqlite3 *db = NULL;
+    uint32_t count;
+    struct err err;
+
+    append(f, 3);
+    make_former(f);
+    open_log(f);
+    assert_string_equal(elog_note(f->log), "");
+    assert_int_equal(elog_acquire(f->log, &f->epoch, NULL), 0);
+    append(f, 2);
+    assert_int_equal(read_all(f->log, &count, &err), 5);
+    close_log(f);
+
+    assert_int_equal(sq_open(&how, &db, NULL), 0);
+    assert_int_equal(sq_get_int(db, "PRAGMA user_version", &version, NULL), 1);
+    assert_int_equal(version, 2);
+    sq_close(db);
+    open_log(f);
+}
+
+static void damage_of_a_record_of_version_1_is_noticed(void **state)
+{
+    struct fixture *f = (struct fixture *)*state;
+    uint32_t count;
+    struct err err;
+
+    append(f, 3);
+    make_former(f);
+    tamper(f, "UPDATE record SET payload = x'00' WHERE seq = 2");
+    open_log(f);
+    assert_int_equal(read_all(f->log, &count, &err), -ERR_CORRUPT);
+    assert_int_equal(count, 1);
 }
 
 static void another_database_is_refused(void **state)
@@ -540,6 +615,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_log_in_use_is_refused_and_the_user_named),
         CASE(a_newer_version_is_refused),
+        CASE(a_log_of_version_1_goes_on_and_is_closed_to_older_releases),
+        CASE(damage_of_a_record_of_version_1_is_noticed),
         CASE(another_database_is_refused),
         CASE(a_file_that_is_no_database_is_refused),
         CASE(a_missing_folder_is_an_error_with_its_name),
