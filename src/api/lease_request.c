@@ -66,79 +66,14 @@ struct reading {
     struct err *err;
 };
 
-static struct str take_text(char **at, struct str text)
-{
-    char *copy = *at;
-
-    if (text.byte_count) {
-        memcpy(copy, text.p, text.byte_count);
-    }
-    *at += text.byte_count;
-    return str_make(copy, text.byte_count);
-}
-
-static size_t text_bytes(const struct node_record *record)
-{
-    size_t n = record->name.byte_count + record->pool.byte_count +
-               record->node_type.byte_count;
-
-    for (uint32_t i = 0; i < record->label_count; i++) {
-        n += record->labels[i].key.byte_count +
-             record->labels[i].value.byte_count;
-    }
-    for (uint32_t i = 0; i < record->taint_count; i++) {
-        n += record->taints[i].key.byte_count +
-             record->taints[i].value.byte_count;
-    }
-    for (uint32_t i = 0; i < record->total.count; i++) {
-        n += record->total.items[i].name.byte_count;
-    }
-    for (uint32_t i = 0; i < record->foreign.count; i++) {
-        n += record->foreign.items[i].name.byte_count;
-    }
-    return n;
-}
-
-static void keep_amounts(struct resource_list *list, char **at,
-                         struct arena *arena)
-{
-    struct resource_amount *items =
-        arena_alloc_array(arena, list->count, sizeof(*items));
-
-    for (uint32_t i = 0; i < list->count; i++) {
-        items[i] = list->items[i];
-        items[i].name = take_text(at, list->items[i].name);
-    }
-    list->items = items;
-}
-
 /* A copy of a record in the arena that takes no more room than it must. */
 static struct node_record keep_node(const struct node_record *record,
                                     struct arena *arena)
 {
-    struct node_record kept = *record;
-    char *at = arena_alloc(arena, text_bytes(record));
-    struct label *labels =
-        arena_alloc_array(arena, record->label_count, sizeof(*labels));
-    struct taint *taints =
-        arena_alloc_array(arena, record->taint_count, sizeof(*taints));
+    struct node_record kept;
 
-    kept.name = take_text(&at, record->name);
-    kept.pool = take_text(&at, record->pool);
-    kept.node_type = take_text(&at, record->node_type);
-    for (uint32_t i = 0; i < record->label_count; i++) {
-        labels[i].key = take_text(&at, record->labels[i].key);
-        labels[i].value = take_text(&at, record->labels[i].value);
-    }
-    for (uint32_t i = 0; i < record->taint_count; i++) {
-        taints[i] = record->taints[i];
-        taints[i].key = take_text(&at, record->taints[i].key);
-        taints[i].value = take_text(&at, record->taints[i].value);
-    }
-    kept.labels = labels;
-    kept.taints = taints;
-    keep_amounts(&kept.total, &at, arena);
-    keep_amounts(&kept.foreign, &at, arena);
+    node_record_copy(record, arena_alloc(arena, node_record_bytes(record)),
+                     &kept);
     return kept;
 }
 

@@ -35,3 +35,10 @@ struct node_record {
     struct resource_list foreign; /* of it, used by pods not ours */
     bool is_unschedulable;        /* cordoned in its cluster */
 };
+
+/* What the arrays and texts of a record take. */
+size_t node_record_bytes(const struct node_record *record);
+/* A copy of a record whose arrays and texts are in `memory`, which has
+ * node_record_bytes(), aligned to 8. */
+void node_record_copy(const struct node_record *record, void *memory,
+                      struct node_record *ret_record);

@@ -1,5 +1,5 @@
 /*
- * node_record - what an executor told of a node, copied into one block.
+ * node_record - what an executor told of a node, kept in one block.
  *
  * Private to src/sched.
  */
@@ -8,4 +8,4 @@
 #include "model/node.h"
 
 /* A copy of a record, without pool and type; to be freed with mem_free(). */
-struct node_record *node_record_copy(const struct node_record *record);
+struct node_record *node_record_keep(const struct node_record *record);

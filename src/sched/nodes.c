@@ -98,7 +98,7 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
         node = &sched->nodes.items[index];
     }
     mem_free(node->record);
-    node->record = node_record_copy(record);
+    node->record = node_record_keep(record);
     if (!is_same || is_moved) {
         truce_news(sched);
     }
