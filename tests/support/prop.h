@@ -20,6 +20,16 @@ typedef bool prop_fn(struct tape *tape);
 /* A number in low..high, both included.  Smaller ones shrink better, so make
  * `low` the simplest case. */
 uint64_t draw(struct tape *tape, uint64_t low, uint64_t high);
+/* The same as an int, which may be negative. */
+static inline int pick(struct tape *tape, int low, int high)
+{
+    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
+}
+/* True once in `n` times; false is the simpler case. */
+static inline bool once_in(struct tape *tape, int n)
+{
+    return pick(tape, 0, n - 1) == n - 1;
+}
 
 /* Run `property` `run_count` times from `seed` (0: from $PROP_SEED, else 1).
  * $PROP_RUNS is another count; with $PROP_SECONDS it ends after that time, or

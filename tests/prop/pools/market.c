@@ -2,17 +2,6 @@
 
 enum { BORROWER_NEVER = 2 }; /* of CLASSES: `high` stays at home */
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-/* True once in `n` times; false is the simpler case. */
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 void market_draw_pool(struct tape *tape, struct market *market, int pool)
 {
     market->pools[pool] = (struct market_pool){

@@ -17,8 +17,17 @@ static struct resource_amount second_of(const struct instance *instance,
                                           amount * (int64_t)1000000000000};
 }
 
-void built_set_node(struct built *built, const struct instance *instance,
-                    int index)
+void built_add_more(const struct built *built, const struct resource_vec *more,
+                    struct resource_amount *amount)
+{
+    const struct resource_schema *schema = &built->policy.schema;
+    int column = resource_column(schema, amount->name);
+
+    amount->milli += more->v[column] * schema->columns[column].unit_milli;
+}
+
+void built_set_node_with(struct built *built, const struct instance *instance,
+                         int index, const struct resource_vec *more)
 {
     const struct instance_node *node = &instance->nodes[index];
     char name[8];
@@ -37,39 +46,59 @@ void built_set_node(struct built *built, const struct instance *instance,
         .is_unschedulable = node->is_unschedulable,
     };
 
+    for (int i = 0; i < 2; i++) {
+        built_add_more(built, more, &amounts[i]);
+    }
     snprintf(name, sizeof(name), "n%d", index);
     record.name = str_of(name);
     built->pools[index] = node->pool;
     built->handles[index] =
         sched_node_set(built->sched, str_of(CLUSTERS[node->cluster]), &record,
                        str_of(POOLS[node->pool]));
+}
+
+void built_set_node(struct built *built, const struct instance *instance,
+                    int index)
+{
+    static const struct resource_vec nothing;
+    const struct instance_node *node = &instance->nodes[index];
+
+    built_set_node_with(built, instance, index, &nothing);
     sched_health_set(
         built->sched, built->handles[index],
         &(struct sched_health){.health = node->health,
                                .is_pinned = node->health == NODE_OUT});
 }
 
+struct queue_record built_queue(const struct instance *instance, int index,
+                                struct built_queue *parts)
+{
+    const struct instance_queue *queue = &instance->queues[index];
+
+    parts->quota[0] =
+        (struct resource_amount){STR("cpu"), queue->quota * (int64_t)1000};
+    snprintf(parts->name, sizeof(parts->name), "q%d", index);
+    return (struct queue_record){
+        .name = str_of(parts->name),
+        .priority_factor_micro =
+            queue->factor_halves * (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
+        .is_cordoned = queue->is_cordoned,
+        .ordering = queue->ordering,
+        .is_class_priority_ignored = queue->is_class_ignored,
+        .allows_stateaware_off = queue->allows_off,
+        .running_apps_max = (uint32_t)queue->running_apps_max,
+        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
+        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
+        .quota = {parts->quota, queue->quota > 0},
+    };
+}
+
 void built_set_queue(struct built *built, const struct instance *instance,
                      int index)
 {
-    char name[8];
-    struct resource_amount quota = {STR("cpu"), instance->queues[index].quota *
-                                                    (int64_t)1000};
-    struct queue_record record = {
-        .priority_factor_micro = instance->queues[index].factor_halves *
-                                 (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
-        .is_cordoned = instance->queues[index].is_cordoned,
-        .ordering = instance->queues[index].ordering,
-        .is_class_priority_ignored = instance->queues[index].is_class_ignored,
-        .allows_stateaware_off = instance->queues[index].allows_off,
-        .running_apps_max = (uint32_t)instance->queues[index].running_apps_max,
-        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
-        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
-        .quota = {&quota, quota.milli > 0},
-    };
+    struct built_queue parts;
+    struct queue_record record = built_queue(instance, index, &parts);
 
-    snprintf(name, sizeof(name), "q%d", index);
-    record.name = str_of(name);
     sched_queue_set(built->sched, (uint32_t)index, &record);
 }
 

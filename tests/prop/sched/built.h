@@ -30,6 +30,21 @@ int built_node(const struct built *built, uint32_t handle);
 /* Tell the planner of a node as it now is. */
 void built_set_node(struct built *built, const struct instance *instance,
                     int node);
+/* The same, but for its health, with so much more. */
+void built_set_node_with(struct built *built, const struct instance *instance,
+                         int node, const struct resource_vec *more);
+/* Add to an amount what a vector has of its resource. */
+void built_add_more(const struct built *built, const struct resource_vec *more,
+                    struct resource_amount *amount);
+/* What a queue's record points to. */
+struct built_queue {
+    char name[8];
+    struct resource_amount quota[2]; /* of which the instance has cores */
+    struct queue_limit limit;
+};
+/* A queue as it now is. */
+struct queue_record built_queue(const struct instance *instance, int queue,
+                                struct built_queue *parts);
 /* Tell the planner of a queue as it now is. */
 void built_set_queue(struct built *built, const struct instance *instance,
                      int queue);

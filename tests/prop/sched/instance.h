@@ -162,6 +162,20 @@ extern const struct instance_class CLASSES[CLASS_COUNT];
 void instance_draw(struct tape *tape, struct instance *instance);
 /* Draw one with the knobs of flows, limits and budgets; nothing runs yet. */
 void instance_draw_flow(struct tape *tape, struct instance *instance);
+/* How times are drawn: a lifetime that is not its class's has no end once in
+ * `endless_in` times, else is up to so much; a deadline is there once in
+ * `deadline_in` times. */
+struct drawn_times {
+    int endless_in, lifetime_max, lifetime_ms;
+    int deadline_in, deadline_max, deadline_ms;
+};
+/* Draw lifetimes and deadlines, of all of a gang alike; those of gangs with
+ * terms keep their lifetime. */
+void instance_draw_times(struct tape *tape, struct instance *instance,
+                         const struct drawn_times *times);
+/* Give a member of a gang the times of the first; false: it is that, or a job
+ * alone. */
+bool instance_take_times(struct instance *instance, int job);
 /* Draw one with a window for admitted work; nothing runs yet. */
 void instance_draw_window(struct tape *tape, struct instance *instance);
 /* Draw one with the knobs of profile `berth`, or of `flow` with a smaller
@@ -228,6 +242,13 @@ bool instance_is_open(const struct instance *instance, int node);
  * while that is still admitted, so a plan's decisions go in order. */
 void instance_apply(struct instance *instance,
                     const struct sched_decision *decision, int node, int now);
+/* How many jobs from `first` on are of its gang; 1 for a job alone. */
+int instance_gang_count(const struct instance *instance, int first);
+/* Those are all of their gang; none of them runs, or minds where. */
+void instance_reset_gang(struct instance *instance, int first, int count);
+/* Those are a sub-group of their gang, and ask for the like. */
+void instance_set_sub_group(struct instance *instance, int first, int count,
+                            int sub_group, int minimum);
 /* A job comes, to wait. */
 void instance_submit(struct instance *instance, int job, int now);
 /* Members of a gang came or went: it stays admitted, with all of them, as long

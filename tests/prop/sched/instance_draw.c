@@ -1,16 +1,5 @@
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-/* True once in `n` times; false is the simpler case. */
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 static void draw_job(struct tape *tape, struct instance *instance, int index)
 {
     struct instance_job *job = &instance->jobs[index];
@@ -155,6 +144,39 @@ void instance_make_uniform(struct instance *instance)
     }
 }
 
+bool instance_take_times(struct instance *instance, int index)
+{
+    struct instance_job *job = &instance->jobs[index];
+
+    if (!job->gang || job->gang == index + 1) {
+        return false;
+    }
+    job->lifetime = instance->jobs[job->gang - 1].lifetime;
+    job->deadline = instance->jobs[job->gang - 1].deadline;
+    return true;
+}
+
+void instance_draw_times(struct tape *tape, struct instance *instance,
+                         const struct drawn_times *times)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        if (instance_take_times(instance, j)) {
+            continue;
+        }
+        if (!job->has_terms && once_in(tape, 2)) {
+            job->lifetime =
+                once_in(tape, times->endless_in)
+                    ? ENDLESS
+                    : pick(tape, 0, times->lifetime_max) * times->lifetime_ms;
+        }
+        job->deadline =
+            once_in(tape, times->deadline_in)
+                ? pick(tape, 1, times->deadline_max) * times->deadline_ms
+                : 0;
+    }
+}
+
 void instance_draw_flow(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
@@ -168,23 +190,13 @@ void instance_draw_flow(struct tape *tape, struct instance *instance)
     }
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
-        const struct instance_job *head =
-            job->gang ? &instance->jobs[job->gang - 1] : job;
         /* What ran before would have to be in the books. */
         job->node = NO_NODE;
         job->was_leased = false;
         job->minimum = job->cardinality;
-        if (head != job) {
-            job->lifetime = head->lifetime;
-            job->deadline = head->deadline;
-            continue;
-        }
-        if (once_in(tape, 2)) {
-            job->lifetime =
-                once_in(tape, 2) ? ENDLESS : pick(tape, 0, 5) * 60000;
-        }
-        job->deadline = once_in(tape, 4) ? pick(tape, 1, 10) * 30000 : 0;
     }
+    instance_draw_times(tape, instance,
+                        &(struct drawn_times){2, 5, 60000, 4, 10, 30000});
 }
 
 void instance_draw_apps(struct tape *tape, struct instance *instance)
@@ -223,18 +235,9 @@ static void draw_terms(struct tape *tape, struct instance *instance, int first,
         int minimum =
             is_fast && once_in(tape, 2) ? pick(tape, s == 0, size) : size;
         int hops = once_in(tape, 2) ? pick(tape, 0, 3) : NO_LIMIT;
-        for (int i = 0; i < size; i++) {
-            struct instance_job *job = &instance->jobs[first + done + i];
-            const struct instance_job *head = &instance->jobs[first + done];
-            job->has_terms = true;
-            job->sub_group = s;
-            job->sub_minimum = minimum;
-            job->sub_count = size;
-            job->hops = instance->has_topology ? hops : NO_LIMIT;
-            job->request[0] = head->request[0];
-            job->request[1] = head->request[1];
-            job->rack = head->rack;
-            job->is_tolerant = head->is_tolerant;
+        instance_set_sub_group(instance, first + done, size, s, minimum);
+        for (int i = 0; i < size && instance->has_topology; i++) {
+            instance->jobs[first + done + i].hops = hops;
         }
         done += size;
     }
@@ -249,22 +252,10 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
         instance->is_fair_share_off = instance->is_urgency_off = true;
     }
     for (int first = 0, count; first < instance->job_count; first += count) {
-        int gang = instance->jobs[first].gang;
-        for (count = 1; gang && first + count < instance->job_count &&
-                        instance->jobs[first + count].gang == gang;) {
-            count++;
+        count = instance_gang_count(instance, first);
+        if (instance->jobs[first].gang && once_in(tape, 2)) {
+            instance_reset_gang(instance, first, count);
+            draw_terms(tape, instance, first, count, is_fast);
         }
-        if (gang == 0 || !once_in(tape, 2)) {
-            continue;
-        }
-        for (int j = first; j < first + count; j++) {
-            struct instance_job *job = &instance->jobs[j];
-            job->node = NO_NODE;
-            job->was_leased = false;
-            job->is_uniform = false;
-            job->avoided = 0;
-            job->cardinality = count;
-        }
-        draw_terms(tape, instance, first, count, is_fast);
     }
 }

@@ -2,17 +2,6 @@
  * (model.md 4.4 to 4.6). */
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-/* True once in `n` times; false is the simpler case. */
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 /* Scores leave priorities of jobs out, but order work that asks for the same
  * by them first: so there are none. */
 static void draw_scores(struct tape *tape, struct instance *instance, int queue)

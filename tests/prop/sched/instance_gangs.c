@@ -1,5 +1,48 @@
-/* Gangs as members come and go. */
+/* Gangs: their members, as they are drawn and as they come and go. */
 #include "instance.h"
+
+int instance_gang_count(const struct instance *instance, int first)
+{
+    int gang = instance->jobs[first].gang;
+    int count = 1;
+
+    while (gang && first + count < instance->job_count &&
+           instance->jobs[first + count].gang == gang) {
+        count++;
+    }
+    return count;
+}
+
+void instance_reset_gang(struct instance *instance, int first, int count)
+{
+    for (int j = first; j < first + count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->node = NO_NODE;
+        job->was_leased = false;
+        job->is_uniform = false;
+        job->avoided = 0;
+        job->cardinality = count;
+    }
+}
+
+void instance_set_sub_group(struct instance *instance, int first, int count,
+                            int sub_group, int minimum)
+{
+    const struct instance_job *head = &instance->jobs[first];
+
+    for (int j = first; j < first + count; j++) {
+        struct instance_job *job = &instance->jobs[j];
+        job->has_terms = true;
+        job->sub_group = sub_group;
+        job->sub_minimum = minimum;
+        job->sub_count = count;
+        job->hops = NO_LIMIT;
+        job->request[0] = head->request[0];
+        job->request[1] = head->request[1];
+        job->rack = head->rack;
+        job->is_tolerant = head->is_tolerant;
+    }
+}
 
 static bool is_of(const struct instance *instance, int gang, int job)
 {

@@ -3,16 +3,6 @@
 
 enum { NOW = INSTANCE_GROUPS_NOW, SUB_GROUPS = 3 };
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 /* Whether a node is free for a gang that has its nodes whole, or for others. */
 static bool is_open(const struct instance *instance, int index, int node)
 {
@@ -127,19 +117,9 @@ static void draw_terms(struct tape *tape, struct instance *instance, int first,
         int size =
             s < SUB_GROUPS - 1 ? pick(tape, 1, count - done) : count - done;
         int minimum = pick(tape, s == 0, size);
+        instance_set_sub_group(instance, first + done, size, s, minimum);
         for (int i = 0; i < size; i++) {
-            struct instance_job *job = &instance->jobs[first + done + i];
-            const struct instance_job *head = &instance->jobs[first + done];
-            job->has_terms = true;
-            job->sub_group = s;
-            job->sub_minimum = minimum;
-            job->sub_count = size;
-            job->hops = NO_LIMIT;
-            job->lifetime = lifetime;
-            job->request[0] = head->request[0];
-            job->request[1] = head->request[1];
-            job->rack = head->rack;
-            job->is_tolerant = head->is_tolerant;
+            instance->jobs[first + done + i].lifetime = lifetime;
         }
         done += size;
     }
@@ -169,22 +149,11 @@ void instance_draw_groups(struct tape *tape, struct instance *instance)
     }
     instance->load_percent = once_in(tape, 4) ? pick(tape, 50, 100) : 0;
     for (int first = 0, count; first < instance->job_count; first += count) {
-        int gang = instance->jobs[first].gang;
-        for (count = 1; gang && first + count < instance->job_count &&
-                        instance->jobs[first + count].gang == gang;) {
-            count++;
-        }
-        if (gang == 0 || once_in(tape, 4)) {
+        count = instance_gang_count(instance, first);
+        if (!instance->jobs[first].gang || once_in(tape, 4)) {
             continue;
         }
-        for (int j = first; j < first + count; j++) {
-            struct instance_job *job = &instance->jobs[j];
-            job->node = NO_NODE;
-            job->was_leased = false;
-            job->is_uniform = false;
-            job->avoided = 0;
-            job->cardinality = count;
-        }
+        instance_reset_gang(instance, first, count);
         bool is_running = pick(tape, 0, 3) > 0;
         bool is_whole = has_whole && pick(tape, 0, 3) > 0;
         for (int j = first; j < first + count; j++) {

@@ -2,28 +2,13 @@
  * on starts. */
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-/* True once in `n` times; false is the simpler case. */
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 /* Lifetimes that a budget of minutes is spent by, and deadlines: of all of a
  * gang alike. */
 static void draw_times(struct tape *tape, struct instance *instance)
 {
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
-        const struct instance_job *head =
-            job->gang ? &instance->jobs[job->gang - 1] : job;
-        if (head != job) {
-            job->lifetime = head->lifetime;
-            job->deadline = head->deadline;
+        if (instance_take_times(instance, j)) {
             continue;
         }
         int way = pick(tape, 0, 4);

@@ -1,16 +1,6 @@
 /* What any instance may have beside: knobs and states that most have not. */
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
-static bool once_in(struct tape *tape, int n)
-{
-    return pick(tape, 0, n - 1) == n - 1;
-}
-
 /* Nodes that failed too much, or are to show that they do no longer. */
 static void draw_health(struct tape *tape, struct instance *instance)
 {

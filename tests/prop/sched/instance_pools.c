@@ -1,11 +1,6 @@
 /* Instances of two pools of one configuration. */
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
 static void draw_job_pool(struct tape *tape, struct instance *instance,
                           int index, bool binds_gangs)
 {

@@ -3,11 +3,6 @@
 
 enum { ROUND_PERIOD_MS = 10000, RATE_PERIOD_MS = 1000000 };
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
 /* So many at once, and so many in 1000 seconds. */
 static struct start_limit draw_rate(struct tape *tape)
 {

@@ -1,69 +1,39 @@
 /* Instances with a window for admitted work. */
 #include "instance.h"
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
+static const struct drawn_times DRAWN_MINUTES = {3, 5, 60000, 2, 10, 30000};
+static const struct drawn_times DRAWN_SECONDS = {3, 10, 200, 3, 20, 100};
 
-/* True once in `n` times; false is the simpler case. */
-static bool once_in(struct tape *tape, int n)
+static void draw_knobs(struct tape *tape, struct instance *instance)
 {
-    return pick(tape, 0, n - 1) == n - 1;
+    instance->window = pick(tape, 1, 3);
+    instance->window_per_queue = pick(tape, 1, 2);
+    instance->is_strict = once_in(tape, 8);
+    instance->has_backfill = !once_in(tape, 8);
 }
 
 void instance_draw_window(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
-    instance->window = pick(tape, 1, 3);
-    instance->window_per_queue = pick(tape, 1, 2);
-    instance->is_strict = once_in(tape, 8);
-    instance->has_backfill = !once_in(tape, 8);
+    draw_knobs(tape, instance);
     instance->is_shortest_first = once_in(tape, 4);
     for (int j = 0; j < instance->job_count; j++) {
-        struct instance_job *job = &instance->jobs[j];
-        const struct instance_job *head =
-            job->gang ? &instance->jobs[job->gang - 1] : job;
-        job->node = NO_NODE;
-        job->was_leased = false;
-        if (head != job) {
-            job->lifetime = head->lifetime;
-            job->deadline = head->deadline;
-            continue;
-        }
-        if (once_in(tape, 2)) {
-            job->lifetime =
-                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 5) * 60000;
-        }
-        job->deadline = once_in(tape, 2) ? pick(tape, 1, 10) * 30000 : 0;
+        instance->jobs[j].node = NO_NODE;
+        instance->jobs[j].was_leased = false;
     }
+    instance_draw_times(tape, instance, &DRAWN_MINUTES);
 }
 
 void instance_draw_list(struct tape *tape, struct instance *instance)
 {
-    instance->window = pick(tape, 1, 3);
-    instance->window_per_queue = pick(tape, 1, 2);
-    instance->is_strict = once_in(tape, 8);
-    instance->has_backfill = !once_in(tape, 8);
+    draw_knobs(tape, instance);
     instance->is_shortest_first = once_in(tape, 4);
     instance->is_weighted = once_in(tape, 4);
     instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 20) * 100 : 0;
     for (int j = 0; j < instance->job_count; j++) {
-        struct instance_job *job = &instance->jobs[j];
-        const struct instance_job *head =
-            job->gang ? &instance->jobs[job->gang - 1] : job;
-        job->has_succeeded &= instance->half_ms == 0;
-        if (head != job) {
-            job->lifetime = head->lifetime;
-            job->deadline = head->deadline;
-            continue;
-        }
-        if (!job->has_terms && once_in(tape, 2)) {
-            job->lifetime =
-                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 10) * 200;
-        }
-        job->deadline = once_in(tape, 3) ? pick(tape, 1, 20) * 100 : 0;
+        instance->jobs[j].has_succeeded &= instance->half_ms == 0;
     }
+    instance_draw_times(tape, instance, &DRAWN_SECONDS);
 }
 
 void instance_draw_profile(struct tape *tape, struct instance *instance)
@@ -92,23 +62,6 @@ void instance_draw_stages(struct tape *tape, struct instance *instance)
             instance->queues[q].ordering = QUEUE_BY_STATEAWARE;
         }
     }
-    instance->window = pick(tape, 1, 3);
-    instance->window_per_queue = pick(tape, 1, 2);
-    instance->is_strict = once_in(tape, 8);
-    instance->has_backfill = !once_in(tape, 8);
-    for (int j = 0; j < instance->job_count; j++) {
-        struct instance_job *job = &instance->jobs[j];
-        const struct instance_job *head =
-            job->gang ? &instance->jobs[job->gang - 1] : job;
-        if (head != job) {
-            job->lifetime = head->lifetime;
-            job->deadline = head->deadline;
-            continue;
-        }
-        if (once_in(tape, 2)) {
-            job->lifetime =
-                once_in(tape, 3) ? ENDLESS : pick(tape, 0, 5) * 60000;
-        }
-        job->deadline = once_in(tape, 2) ? pick(tape, 1, 10) * 30000 : 0;
-    }
+    draw_knobs(tape, instance);
+    instance_draw_times(tape, instance, &DRAWN_MINUTES);
 }

@@ -57,92 +57,31 @@ static bool starts(const struct scene *scene, int64_t now_ms)
     return false;
 }
 
-static void add_more(const struct scene *scene, const struct resource_vec *more,
-                     struct resource_amount *amount)
-{
-    const struct resource_schema *schema = &scene->trial.built.policy.schema;
-    int column = resource_column(schema, amount->name);
-
-    amount->milli += more->v[column] * schema->columns[column].unit_milli;
-}
-
-/* Report a node with so much more. */
-static void set_node(struct scene *scene, int index,
-                     const struct resource_vec *more)
-{
-    const struct instance *instance = &scene->trial.instance;
-    const struct instance_node *node = &instance->nodes[index];
-    static const char *const racks[] = {"", "r1", "r2"};
-    char name[8];
-    struct resource_amount amounts[] = {
-        {STR("cpu"), node->capacity[0] * (int64_t)1000},
-        {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
-    };
-    struct label label = {STR("rack"), str_of(racks[node->rack])};
-    struct taint taint = {STR("t"), STR(""), TAINT_NO_SCHEDULE};
-    struct node_record record = {
-        .labels = &label,
-        .label_count = node->rack != 0,
-        .taints = &taint,
-        .taint_count = node->is_tainted,
-        .total = {amounts, 2},
-        .is_unschedulable = node->is_unschedulable,
-    };
-
-    if (instance->has_gpus) {
-        amounts[1] = (struct resource_amount){
-            STR("nvidia.com/gpu"), node->capacity[1] * (int64_t)1000};
-    }
-    for (int i = 0; i < 2; i++) {
-        add_more(scene, more, &amounts[i]);
-    }
-    snprintf(name, sizeof(name), "n%d", index);
-    record.name = str_of(name);
-    (void)sched_node_set(scene->trial.built.sched, STR("e"), &record,
-                         STR("default"));
-}
-
-/* A queue as it is; what it points to is the caller's. */
-struct queue_parts {
-    char name[8];
-    struct resource_amount amounts[2];
-    struct queue_limit limit;
-};
-
+/* A queue as it is, with its quota of the scene. */
 static struct queue_record queue_of(const struct scene *scene, int queue,
-                                    struct queue_parts *parts)
+                                    struct built_queue *parts)
 {
-    const struct instance_queue *from = &scene->trial.instance.queues[queue];
+    struct queue_record record =
+        built_queue(&scene->trial.instance, queue, parts);
     const int64_t *quota = scene->quotas[queue];
 
-    parts->amounts[0] = (struct resource_amount){
-        STR("cpu"), (quota[0] ? quota[0] : from->quota) * 1000};
-    parts->amounts[1] =
-        (struct resource_amount){STR("memory"), quota[1] * 1000000000000};
-    snprintf(parts->name, sizeof(parts->name), "q%d", queue);
-    return (struct queue_record){
-        .name = str_of(parts->name),
-        .priority_factor_micro =
-            from->factor_halves * (int64_t)(PRIORITY_FACTOR_ONE_MICRO / 2),
-        .is_cordoned = from->is_cordoned,
-        .ordering = from->ordering,
-        .is_class_priority_ignored = from->is_class_ignored,
-        .allows_stateaware_off = from->allows_off,
-        .running_apps_max = (uint32_t)from->running_apps_max,
-        .over_share_ppm = QUEUE_LIMIT_BY_POOL,
-        .excess_budget_milli = QUEUE_LIMIT_BY_POOL,
-        .quota = {parts->amounts, quota[0] ? 2 : from->quota > 0},
-    };
+    if (quota[0]) {
+        parts->quota[0].milli = quota[0] * 1000;
+        parts->quota[1] =
+            (struct resource_amount){STR("memory"), quota[1] * 1000000000000};
+        record.quota.count = 2;
+    }
+    return record;
 }
 
 void scene_set_quota(struct scene *scene, int queue,
                      const struct resource_vec *more)
 {
-    struct queue_parts parts;
+    struct built_queue parts;
     struct queue_record record = queue_of(scene, queue, &parts);
 
     for (uint32_t i = 0; i < record.quota.count; i++) {
-        add_more(scene, more, &parts.amounts[i]);
+        built_add_more(&scene->trial.built, more, &parts.quota[i]);
     }
     sched_queue_set(scene->trial.built.sched, (uint32_t)queue, &record);
 }
@@ -156,7 +95,10 @@ static void give_quota(struct scene *scene, const struct resource_vec *more)
 
 static void give_room(struct scene *scene, const struct resource_vec *more)
 {
-    set_node(scene, built_node(&scene->trial.built, scene->need.node), more);
+    struct built *built = &scene->trial.built;
+
+    built_set_node_with(built, &scene->trial.instance,
+                        built_node(built, scene->need.node), more);
 }
 
 /* A limit of so many milli-cores of the class. */
@@ -167,7 +109,7 @@ static void give_limit(struct scene *scene, const struct resource_vec *more)
     int queue = instance->jobs[scene->job].queue;
     int64_t total = instance_total(instance, 0) * (int64_t)MILLI_CORES;
     int64_t limit = scene->why.limit + more->v[cpu];
-    struct queue_parts parts;
+    struct built_queue parts;
     struct queue_record record = queue_of(scene, queue, &parts);
 
     parts.limit = (struct queue_limit){
@@ -193,7 +135,7 @@ static void give_floating(struct scene *scene, const struct resource_vec *more)
 static void give_budget(struct scene *scene, const struct resource_vec *more)
 {
     int queue = scene->trial.instance.jobs[scene->job].queue;
-    struct queue_parts parts;
+    struct built_queue parts;
     struct queue_record record = queue_of(scene, queue, &parts);
 
     if (more->v[0]) {
@@ -206,7 +148,7 @@ static void give_budget(struct scene *scene, const struct resource_vec *more)
 static void give_share(struct scene *scene, const struct resource_vec *more)
 {
     int queue = scene->trial.instance.jobs[scene->job].queue;
-    struct queue_parts parts;
+    struct built_queue parts;
     struct queue_record record = queue_of(scene, queue, &parts);
 
     if (more->v[0]) {
@@ -218,7 +160,7 @@ static void give_share(struct scene *scene, const struct resource_vec *more)
 static void give_apps(struct scene *scene, const struct resource_vec *more)
 {
     int queue = scene->trial.instance.jobs[scene->job].queue;
-    struct queue_parts parts;
+    struct built_queue parts;
     struct queue_record record = queue_of(scene, queue, &parts);
 
     record.running_apps_max += (uint32_t)more->v[0];

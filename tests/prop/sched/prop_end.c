@@ -39,11 +39,6 @@ struct history {
 
 static const char *const QUEUE_NAMES[QUEUES] = {"A", "B", "C", "D"};
 
-static bool once_in(struct tape *tape, uint64_t n)
-{
-    return draw(tape, 0, n - 1) == n - 1;
-}
-
 /* Drawing. */
 
 static void add_node(struct history *history, struct tape *tape, uint32_t i)

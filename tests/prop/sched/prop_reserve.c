@@ -360,11 +360,6 @@ static int end_of_time(const struct trace *trace)
     return end;
 }
 
-static int pick(struct tape *tape, int low, int high)
-{
-    return (int)draw(tape, (uint64_t)low, (uint64_t)high);
-}
-
 static void draw_trace(struct tape *tape, struct trace *trace, int nodes,
                        int queues)
 {

@@ -56,11 +56,6 @@ struct history {
 
 /* Drawing. */
 
-static bool once_in(struct tape *tape, uint64_t n)
-{
-    return draw(tape, 0, n - 1) == n - 1;
-}
-
 static void set_node(const struct history *history, struct world *world,
                      uint32_t i)
 {

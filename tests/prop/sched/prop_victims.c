@@ -35,7 +35,7 @@ struct room {
     uint32_t count;
 };
 
-static uint64_t pick(struct script *script, uint64_t low, uint64_t high)
+static uint64_t script_pick(struct script *script, uint64_t low, uint64_t high)
 {
     if (script->at == script->values.count) {
         VEC_PUSH(&script->values, draw(script->tape, low, high));
@@ -45,21 +45,21 @@ static uint64_t pick(struct script *script, uint64_t low, uint64_t high)
 
 static const char *draw_queue(struct script *script)
 {
-    return queue_names[pick(script, 0, ARRAY_COUNT(queue_names) - 1)];
+    return queue_names[script_pick(script, 0, ARRAY_COUNT(queue_names) - 1)];
 }
 
 static const char *draw_class(struct script *script)
 {
-    return class_names[pick(script, 0, ARRAY_COUNT(class_names) - 1)];
+    return class_names[script_pick(script, 0, ARRAY_COUNT(class_names) - 1)];
 }
 
 static void add_nodes(struct world *w, struct script *script, struct room *room,
                       bool is_turned)
 {
-    room->count = (uint32_t)pick(script, 1, PLACES_MAX);
+    room->count = (uint32_t)script_pick(script, 1, PLACES_MAX);
     for (uint32_t i = 0; i < room->count; i++) {
         (void)snprintf(room->names[i], sizeof(room->names[i]), "n%03u", i);
-        room->free[i] = (int64_t)pick(script, 2, 6);
+        room->free[i] = (int64_t)script_pick(script, 2, 6);
     }
     for (uint32_t k = 0; k < room->count; k++) {
         uint32_t i = is_turned ? room->count - 1 - k : k;
@@ -90,28 +90,28 @@ static void add_group(struct world *w, struct script *script, struct room *room,
                       uint32_t group)
 {
     struct gang_terms terms = {
-        .sub_group_count = (uint32_t)pick(script, 1, 2),
-        .freezing_window_ms = pick(script, 0, 3) ? 0 : 60000,
+        .sub_group_count = (uint32_t)script_pick(script, 1, 2),
+        .freezing_window_ms = script_pick(script, 0, 3) ? 0 : 60000,
     };
     struct world_job member = {
         .queue = draw_queue(script),
         .gang = group_names[group],
-        .cores = (int64_t)pick(script, 1, 2),
+        .cores = (int64_t)script_pick(script, 1, 2),
         .priority_class = draw_class(script),
     };
 
     for (uint32_t i = 0; i < terms.sub_group_count; i++) {
         struct sub_group *sub = &terms.sub_groups[i];
         sub->name = STR("s");
-        sub->max_count = (uint32_t)pick(script, 1, i ? 4 : 60);
-        sub->min_count = (uint32_t)pick(script, i == 0, sub->max_count);
+        sub->max_count = (uint32_t)script_pick(script, 1, i ? 4 : 60);
+        sub->min_count = (uint32_t)script_pick(script, i == 0, sub->max_count);
         sub->hops_max = HOPS_ANY;
     }
     uint32_t jobs = w->job_count;
     uint32_t first = world_submit_group(w, &member, &terms);
     uint32_t count = w->job_count - jobs;
     /* Some lack pods, so that they are joined. */
-    fill(w, room, first, count - (pick(script, 0, 3) ? 0 : count / 4),
+    fill(w, room, first, count - (script_pick(script, 0, 3) ? 0 : count / 4),
          member.cores);
 }
 
@@ -120,10 +120,10 @@ static void add_jobs(struct world *w, struct script *script, struct room *room,
 {
     struct world_job job = {
         .queue = draw_queue(script),
-        .cores = (int64_t)pick(script, 1, 3),
+        .cores = (int64_t)script_pick(script, 1, 3),
         .priority_class = draw_class(script),
     };
-    uint32_t count = (uint32_t)pick(script, 1, 40);
+    uint32_t count = (uint32_t)script_pick(script, 1, 40);
     uint32_t first = world_submit_many(w, &job, count);
 
     if (is_running) {
@@ -136,13 +136,13 @@ static void make(struct world *w, struct script *script, bool is_turned)
     struct room *room = mem_alloc(sizeof(*room));
 
     world_init(w);
-    if (pick(script, 0, 1)) {
+    if (script_pick(script, 0, 1)) {
         pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
     }
     world_restart(w);
     for (size_t i = 0; i < ARRAY_COUNT(queue_names); i++) {
-        if (pick(script, 0, 3)) {
-            world_queue(w, queue_names[i], pick(script, 0, 2) ? 1 : 2);
+        if (script_pick(script, 0, 3)) {
+            world_queue(w, queue_names[i], script_pick(script, 0, 2) ? 1 : 2);
         } else {
             world_queue_by(w, queue_names[i],
                            &(struct queue_record){.ordering = QUEUE_BY_CFS});
@@ -150,13 +150,13 @@ static void make(struct world *w, struct script *script, bool is_turned)
     }
     sched_preemption_set(w->sched, false); /* a pool object */
     add_nodes(w, script, room, is_turned);
-    for (uint32_t i = (uint32_t)pick(script, 0, GROUPS); i > 0; i--) {
+    for (uint32_t i = (uint32_t)script_pick(script, 0, GROUPS); i > 0; i--) {
         add_group(w, script, room, i - 1);
     }
-    for (uint64_t i = pick(script, 0, 4); i > 0; i--) {
+    for (uint64_t i = script_pick(script, 0, 4); i > 0; i--) {
         add_jobs(w, script, room, true);
     }
-    for (uint64_t i = pick(script, 1, 6); i > 0; i--) {
+    for (uint64_t i = script_pick(script, 1, 6); i > 0; i--) {
         add_jobs(w, script, room, false);
     }
     sched_set_time(w->sched, NOW_MS);
