@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anew.h"
+#include "drawn.h"
 #include "prop.h"
 #include "sched/state.h"
 #include "unit.h"
@@ -95,41 +97,19 @@ static void begin(struct history *history, struct tape *tape)
     }
 }
 
-static const char *draw_class(struct tape *tape)
-{
-    static const char *const names[] = {"mid", "low", "high", "fixed"};
-
-    return once_in(tape, 3) ? names[draw(tape, 0, 3)] : names[0];
-}
-
 static struct world_job draw_job(struct history *history, struct tape *tape)
 {
     return (struct world_job){
         .queue = QUEUE_NAMES[draw(tape, 0, history->queue_count - 1)],
         .cores = (int64_t)draw(tape, 1, 6),
         .memory_gb = once_in(tape, 3) ? (int64_t)draw(tape, 1, 12) : 0,
-        .priority_class = draw_class(tape),
+        .priority_class = drawn_class(tape, 3),
         .priority = (uint32_t)(once_in(tape, 4) ? draw(tape, 0, 2) : 0),
         .submitted_ms = history->now_ms,
         .lifetime_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
         .deadline_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
         .is_foreign = once_in(tape, 8),
     };
-}
-
-static void draw_terms(struct tape *tape, struct gang_terms *terms)
-{
-    terms->sub_group_count = (uint32_t)draw(tape, 1, 2);
-    terms->is_whole_node = once_in(tape, 4);
-    terms->freezing_window_ms = once_in(tape, 4) ? 60000 : 0;
-    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
-        struct sub_group *sub = &terms->sub_groups[i];
-        sub->name = STR("s");
-        sub->max_count = (uint32_t)draw(tape, 1, 4);
-        sub->min_count = (uint32_t)draw(tape, i == 0, sub->max_count);
-        sub->hops_max =
-            once_in(tape, 4) ? (uint32_t)draw(tape, 0, 5) : HOPS_ANY;
-    }
 }
 
 static void submit(struct history *history, struct tape *tape)
@@ -154,7 +134,7 @@ static void submit(struct history *history, struct tape *tape)
         (void)world_submit_many(w, &job, job.cardinality);
     } else {
         struct gang_terms *terms = &history->terms[history->item_count - 1];
-        draw_terms(tape, terms);
+        drawn_terms(tape, &(struct drawn_terms){2, 4, false}, terms);
         job.gang = name;
         (void)world_submit_group(w, &job, terms);
     }
@@ -234,22 +214,6 @@ static void show(const struct history *history)
             w->policy.pools[0].admitted_window, w->policy.pools[0].level_count);
 }
 
-static void show_plan(const struct history *history)
-{
-    const struct sched_plan *plan = &history->world.plan;
-
-    for (uint32_t i = 0; i < plan->decision_count; i++) {
-        const struct sched_decision *d = &plan->decisions[i];
-        fprintf(stderr,
-                "%d: %d %d job %d node %d for %d yields %d scaling %d group "
-                "%u start %lld\n",
-                (int)(history->now_ms / SECOND), (int)d->action,
-                (int)d->preemption, (int)d->job, (int)d->node, (int)d->for_job,
-                (int)d->yields_to, d->is_scaling, d->group,
-                (long long)d->start_ms);
-    }
-}
-
 /* Rounds until none has anything to do; false: too many. */
 static bool settles(struct history *history)
 {
@@ -265,7 +229,8 @@ static bool settles(struct history *history)
             return true;
         }
         if (getenv("PROP_SHOW") && i > ROUNDS_MAX - 8) {
-            show_plan(history);
+            fprintf(stderr, "at %d s\n", (int)(history->now_ms / SECOND));
+            show_plan(&w->plan);
         }
     }
     return false;

@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "anew.h"
 #include "prop.h"
 #include "sched/state.h"
 #include "world.h"
@@ -45,8 +46,7 @@ struct history {
     uint32_t node_count;
     struct group groups[GROUPS];
     uint32_t group_count, gang_count;
-    bool was_leased[WORLD_JOBS_MAX];
-    int64_t leased_ms[WORLD_JOBS_MAX];
+    struct past past;
 };
 
 static void begin(struct history *history, struct tape *tape)
@@ -233,43 +233,12 @@ static bool are_nodes_whole(struct history *history)
     return true;
 }
 
-static bool is_same_decision(const struct sched_decision *a,
-                             const struct sched_decision *b)
-{
-    return a->job == b->job && a->action == b->action &&
-           (a->action == SCHED_FAIL || a->action == SCHED_ADMIT ||
-            a->action == SCHED_DISMISS || a->node == b->node) &&
-           a->preemption == b->preemption && a->group == b->group &&
-           a->is_scaling == b->is_scaling;
-}
-
-/* The plan of one state, then that of another (or of the same once more). */
-static bool is_same_plan(struct sched *a, struct sched *b, int64_t now_ms,
-                         enum round_kind kind)
-{
-    struct sched_plan plan;
-
-    sched_plan(a, now_ms, kind, SCHED_DECISIONS_MAX, &plan);
-    uint32_t count = plan.decision_count;
-    auto_mem struct sched_decision *copy =
-        mem_alloc_array(count + 1, sizeof(*copy));
-    for (uint32_t i = 0; i < count; i++) {
-        copy[i] = plan.decisions[i];
-    }
-    sched_plan(b, now_ms, kind, SCHED_DECISIONS_MAX, &plan);
-    bool is_same = plan.decision_count == count;
-    for (uint32_t i = 0; is_same && i < count; i++) {
-        is_same = is_same_decision(&copy[i], &plan.decisions[i]);
-    }
-    return is_same;
-}
-
 static bool plan(struct history *history, struct tape *tape)
 {
     struct world *w = &history->world;
     enum round_kind kind = draw(tape, 0, 2) ? ROUND_BALANCE : ROUND_FAST;
     struct counts before[GROUPS];
-    bool holds = is_same_plan(w->sched, w->sched, history->now_ms, kind);
+    bool holds = anew_plans_same(w->sched, w->sched, history->now_ms, kind);
 
     for (uint32_t g = 0; g < history->group_count; g++) {
         before[g] = count_group(w, &history->groups[g]);
@@ -283,61 +252,22 @@ static bool plan(struct history *history, struct tape *tape)
 }
 
 /* The planner made anew of jobs, leases and what a checkpoint carries. */
-static void rebuild(const struct history *history, struct world *fresh)
+static bool rebuilds(struct history *history)
 {
-    const struct world *w = &history->world;
-    auto_strbuf bytes = {0};
+    struct world *w = &history->world;
+    struct world *fresh = mem_alloc(sizeof(*fresh));
 
-    world_init(fresh);
-    fresh->policy.pools[0] = w->policy.pools[0];
-    world_restart(fresh);
-    fresh->sched->forgets_victims = true;
-    sched_set_time(fresh->sched, history->now_ms);
+    anew_begin(fresh, w, history->now_ms);
     for (uint32_t i = 0; i < w->queue_count; i++) {
         world_queue(fresh, w->queue_names[i], history->factors[i]);
     }
     for (uint32_t i = 0; i < history->node_count; i++) {
         world_node(fresh, &history->nodes[i]);
     }
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        fresh->records[i] = w->records[i];
-        fresh->node_of[i] = SCHED_NONE;
-        fresh->is_gone[i] = w->is_gone[i];
-        fresh->job_count++;
-        if (w->is_gone[i]) {
-            continue;
-        }
-        struct sched_job record = world_record(fresh, i);
-        record.was_leased = history->was_leased[i];
-        sched_job_add(fresh->sched, i, &record);
-        if (w->node_of[i] != SCHED_NONE) {
-            int64_t age_ms = sched_job_age_of(w->sched, i);
-            world_lease(fresh, i, w->node_of[i], history->leased_ms[i]);
-            if (age_ms != INT64_MAX) {
-                sched_job_age_from(fresh->sched, i, age_ms);
-            }
-        }
-    }
-    sched_history_pack(w->sched, &bytes);
-    int rc = sched_history_unpack(fresh->sched, strbuf_str(&bytes));
-    ASSERT(rc == 0);
-}
-
-static bool rebuilds(struct history *history)
-{
-    struct world *fresh = mem_alloc(sizeof(*fresh));
-    auto_strbuf x = {0}, y = {0};
-
-    rebuild(history, fresh);
-    /* Growth is looked at every few seconds: do so now, as the new one does. */
-    history->world.sched->version++;
-    sched_history_pack(history->world.sched, &x);
-    sched_history_pack(fresh->sched, &y);
-    bool holds = sched_is_consistent(fresh->sched) &&
-                 x.byte_count == y.byte_count &&
-                 memcmp(x.bytes, y.bytes, x.byte_count) == 0 &&
-                 is_same_plan(history->world.sched, fresh->sched,
-                              history->now_ms, ROUND_BALANCE);
+    anew_fill(fresh, w, &history->past);
+    bool holds =
+        anew_is_same(fresh, w) &&
+        anew_plans_same(w->sched, fresh->sched, history->now_ms, ROUND_BALANCE);
     world_fini(fresh);
     mem_free(fresh);
     return holds;
@@ -365,14 +295,7 @@ static bool act(struct history *history, struct tape *tape)
         holds = plan(history, tape);
         break;
     }
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        bool is_leased = w->node_of[i] != SCHED_NONE;
-        history->was_leased[i] |= is_leased;
-        history->leased_ms[i] = !is_leased ? -1
-                                : history->leased_ms[i] < 0
-                                    ? history->now_ms
-                                    : history->leased_ms[i];
-    }
+    past_note(&history->past, w, history->now_ms);
     return holds && sched_is_consistent(w->sched);
 }
 
@@ -381,7 +304,7 @@ static bool groups(struct tape *tape)
     struct history *history = mem_alloc(sizeof(*history));
     bool holds = true;
 
-    memset(history->leased_ms, 0xff, sizeof(history->leased_ms));
+    past_begin(&history->past);
     begin(history, tape);
     for (uint64_t left = draw(tape, 0, ACTS); holds && left > 0; left--) {
         holds = act(history, tape);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "anew.h"
 #include "prop.h"
 #include "world.h"
 
@@ -24,8 +25,7 @@ struct history {
     struct queue_record by;
     int64_t now_ms;
     int64_t cores;
-    bool was_leased[JOBS];
-    int64_t leased_ms[JOBS]; /* of those that are */
+    struct past past;
 };
 
 static void begin(struct history *history, struct tape *tape)
@@ -44,7 +44,7 @@ static void begin(struct history *history, struct tape *tape)
     };
     history->cores = (int64_t)draw(tape, 1, 12);
     history->now_ms = 0;
-    memset(history->leased_ms, 0xff, sizeof(history->leased_ms));
+    past_begin(&history->past);
     world_queue_by(w, "Q", &history->by);
     world_node(w, &(struct world_node){"n", .cores = history->cores});
 }
@@ -116,71 +116,18 @@ static bool states_hold(const struct history *history)
     return history->by.ordering != QUEUE_BY_STATEAWARE || starting_count <= 1;
 }
 
-/* The planner made anew of jobs, leases and what a checkpoint carries. */
-static void rebuild(const struct history *history, struct world *fresh)
-{
-    const struct world *w = &history->world;
-    auto_strbuf bytes = {0};
-
-    world_init(fresh);
-    fresh->policy.pools[0] = w->policy.pools[0];
-    world_restart(fresh);
-    sched_set_time(fresh->sched, history->now_ms);
-    world_queue_by(fresh, "Q", &history->by);
-    world_node(fresh, &(struct world_node){"n", .cores = history->cores});
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        fresh->records[i] = w->records[i];
-        fresh->node_of[i] = SCHED_NONE;
-        fresh->is_gone[i] = w->is_gone[i];
-        fresh->job_count++;
-        if (!w->is_gone[i]) {
-            struct sched_job record = world_record(fresh, i);
-            record.was_leased = history->was_leased[i];
-            sched_job_add(fresh->sched, i, &record);
-            if (w->node_of[i] != SCHED_NONE) {
-                world_lease(fresh, i, w->node_of[i], history->leased_ms[i]);
-            }
-        }
-    }
-    sched_history_pack(w->sched, &bytes);
-    int rc = sched_history_unpack(fresh->sched, strbuf_str(&bytes));
-    ASSERT(rc == 0);
-}
-
-static bool is_same_state(const struct world *a, const struct world *b)
-{
-    auto_strbuf x = {0}, y = {0};
-
-    sched_history_pack(a->sched, &x);
-    sched_history_pack(b->sched, &y);
-    return x.byte_count == y.byte_count &&
-           memcmp(x.bytes, y.bytes, x.byte_count) == 0;
-}
-
-static bool is_same_plan(struct history *history, struct world *fresh)
-{
-    struct world *w = &history->world;
-
-    sched_plan(w->sched, history->now_ms, ROUND_BALANCE, 100, &w->plan);
-    sched_plan(fresh->sched, history->now_ms, ROUND_BALANCE, 100, &fresh->plan);
-    bool is_same = w->plan.decision_count == fresh->plan.decision_count &&
-                   w->plan.next_wake_ms == fresh->plan.next_wake_ms;
-    for (uint32_t i = 0; is_same && i < w->plan.decision_count; i++) {
-        is_same =
-            w->plan.decisions[i].job == fresh->plan.decisions[i].job &&
-            w->plan.decisions[i].action == fresh->plan.decisions[i].action;
-    }
-    return is_same;
-}
-
 static bool rebuilds(struct history *history)
 {
+    struct world *w = &history->world;
     struct world *fresh = mem_alloc(sizeof(*fresh));
 
-    rebuild(history, fresh);
-    bool holds = sched_is_consistent(fresh->sched) &&
-                 is_same_state(&history->world, fresh) &&
-                 is_same_plan(history, fresh);
+    anew_begin(fresh, w, history->now_ms);
+    world_queue_by(fresh, "Q", &history->by);
+    world_node(fresh, &(struct world_node){"n", .cores = history->cores});
+    anew_fill(fresh, w, &history->past);
+    bool holds =
+        anew_is_same(fresh, w) &&
+        anew_plans_same(w->sched, fresh->sched, history->now_ms, ROUND_BALANCE);
     world_fini(fresh);
     mem_free(fresh);
     return holds;
@@ -210,14 +157,7 @@ static bool act(struct history *history, struct tape *tape)
         world_round(w, (enum round_kind)draw(tape, 0, 1), history->now_ms);
         break;
     }
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        bool is_leased = w->node_of[i] != SCHED_NONE;
-        history->was_leased[i] |= is_leased;
-        history->leased_ms[i] = !is_leased ? -1
-                                : history->leased_ms[i] < 0
-                                    ? history->now_ms
-                                    : history->leased_ms[i];
-    }
+    past_note(&history->past, w, history->now_ms);
     return sched_is_consistent(w->sched) && states_hold(history);
 }
 

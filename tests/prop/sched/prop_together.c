@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anew.h"
+#include "drawn.h"
 #include "prop.h"
 #include "sched/state.h"
 #include "sched/topology.h"
@@ -47,9 +49,7 @@ struct history {
     int64_t cores[NODES];
     uint32_t node_count;
     int64_t now_ms;
-    int64_t leased_ms[JOBS];
-    bool was_leased[JOBS];
-    uint32_t avoided[JOBS];  /* nodes, as bits */
+    struct past past;
     uint32_t group_of[JOBS]; /* or GROUPS */
     uint32_t sub_group_of[JOBS];
 };
@@ -98,30 +98,6 @@ static void begin(struct history *history, struct tape *tape)
     world_queue(w, "B", 1);
 }
 
-static void draw_terms(struct tape *tape, struct gang_terms *terms)
-{
-    terms->sub_group_count = (uint32_t)draw(tape, 1, 3);
-    terms->is_whole_node = once_in(tape, 4);
-    terms->freezing_window_ms = once_in(tape, 4) ? 60000 : 0;
-    for (uint32_t i = 0; i < terms->sub_group_count; i++) {
-        struct sub_group *sub = &terms->sub_groups[i];
-        sub->name = STR("s");
-        sub->max_count = (uint32_t)draw(tape, 1, 4);
-        sub->min_count = (uint32_t)draw(tape, i == 0, sub->max_count);
-        sub->hops_max =
-            once_in(tape, 3) ? (uint32_t)draw(tape, 0, 5) : HOPS_ANY;
-        sub->hops_wait_ms =
-            sub->hops_max != HOPS_ANY && once_in(tape, 4) ? 30000 : 0;
-    }
-}
-
-static const char *draw_class(struct tape *tape)
-{
-    static const char *const names[] = {"mid", "low", "high", "fixed"};
-
-    return once_in(tape, 2) ? names[draw(tape, 0, 3)] : names[0];
-}
-
 static void submit_group(struct history *history, struct tape *tape)
 {
     struct world *w = &history->world;
@@ -131,13 +107,13 @@ static void submit_group(struct history *history, struct tape *tape)
         return;
     }
     *group = (struct group){.is_foreign = once_in(tape, 6)};
-    draw_terms(tape, &group->terms);
+    drawn_terms(tape, &(struct drawn_terms){3, 3, true}, &group->terms);
     (void)snprintf(group->id, sizeof(group->id), "g%u", history->group_count);
     struct world_job member = {
         .queue = draw(tape, 0, 1) ? "B" : "A",
         .gang = group->id,
         .cores = (int64_t)draw(tape, 1, 3),
-        .priority_class = draw_class(tape),
+        .priority_class = drawn_class(tape, 2),
         .submitted_ms = history->now_ms,
         .is_foreign = group->is_foreign,
     };
@@ -164,7 +140,7 @@ static void submit_job(struct history *history, struct tape *tape)
     (void)world_submit(w, &(struct world_job){
                               .queue = draw(tape, 0, 1) ? "B" : "A",
                               .cores = (int64_t)draw(tape, 1, 4),
-                              .priority_class = draw_class(tape),
+                              .priority_class = drawn_class(tape, 2),
                               .submitted_ms = history->now_ms,
                               .is_foreign = once_in(tape, 4),
                           });
@@ -187,7 +163,7 @@ static void lose_one(struct history *history, struct tape *tape)
     }
     if (way == 0) {
         bool avoids = once_in(tape, 2);
-        history->avoided[job] |= avoids ? 1u << w->node_of[job] : 0;
+        history->past.avoided[job] |= avoids ? 1u << w->node_of[job] : 0;
         sched_job_requeue(w->sched, job, avoids ? w->node_of[job] : SCHED_NONE);
         w->node_of[job] = SCHED_NONE;
         history->groups[g < GROUPS ? g : 0].is_hurt |= g < GROUPS;
@@ -393,7 +369,7 @@ static uint32_t lacks(const struct history *history, const struct group *group)
         for (uint32_t i = 0; i < sub->max_count; i++, job++) {
             held += runs(history, job);
             waiting += !w->is_gone[job] && !runs(history, job);
-            if (history->avoided[job]) {
+            if (history->past.avoided[job]) {
                 return 0;
             }
         }
@@ -447,7 +423,7 @@ static bool delays_nobody(const struct history *history)
     for (uint32_t i = 0; i < w->job_count; i++) {
         if (history->group_of[i] == GROUPS && !w->is_gone[i] &&
             !runs(history, i) && !w->records[i].is_foreign &&
-            !history->avoided[i] &&
+            !history->past.avoided[i] &&
             count_room(&before, history->node_count, w->records[i].cores,
                        false) > 0) {
             return false;
@@ -469,18 +445,6 @@ static bool is_decent(const struct history *history)
         }
     }
     return true;
-}
-
-static void show_plan(const struct sched_plan *plan)
-{
-    for (uint32_t i = 0; i < plan->decision_count && getenv("PROP_SHOW"); i++) {
-        const struct sched_decision *d = &plan->decisions[i];
-        fprintf(stderr,
-                "%d %d job %d node %d for %d scaling %d group %u start %lld\n",
-                (int)d->action, (int)d->preemption, (int)d->job, (int)d->node,
-                (int)d->for_job, d->is_scaling, d->group,
-                (long long)d->start_ms);
-    }
 }
 
 /* With PROP_SHOW set: what there is, and what was decided last. */
@@ -526,88 +490,24 @@ static bool show(const struct history *history, const char *what)
 
 /* Anew. */
 
-static void rebuild(const struct history *history, struct world *fresh)
+static bool rebuilds(struct history *history)
 {
-    const struct world *w = &history->world;
-    auto_strbuf bytes = {0};
+    struct world *w = &history->world;
+    struct world *fresh = mem_alloc(sizeof(*fresh));
 
-    world_init(fresh);
-    fresh->policy.pools[0] = w->policy.pools[0];
-    world_restart(fresh);
-    fresh->sched->forgets_victims = true;
-    sched_set_time(fresh->sched, history->now_ms);
+    anew_begin(fresh, w, history->now_ms);
     for (uint32_t i = 0; i < history->node_count; i++) {
         set_node(history, fresh, i);
     }
     for (uint32_t q = 0; q < w->queue_count; q++) {
         world_queue(fresh, w->queue_names[q], 1);
     }
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        fresh->records[i] = w->records[i];
-        fresh->node_of[i] = SCHED_NONE;
-        fresh->is_gone[i] = w->is_gone[i];
-        fresh->job_count++;
-        if (w->is_gone[i]) {
-            continue;
-        }
-        struct sched_job record = world_record(fresh, i);
-        record.was_leased = history->was_leased[i];
-        sched_job_add(fresh->sched, i, &record);
-        for (uint32_t n = 0; n < history->node_count; n++) {
-            if (history->avoided[i] >> n & 1) {
-                sched_job_avoid(fresh->sched, i, n);
-            }
-        }
-        if (w->node_of[i] != SCHED_NONE) {
-            world_lease(fresh, i, w->node_of[i], history->leased_ms[i]);
-            int64_t age_ms = sched_job_age_of(w->sched, i);
-            if (age_ms != INT64_MAX) {
-                sched_job_age_from(fresh->sched, i, age_ms);
-            }
-        }
-    }
-    sched_history_pack(w->sched, &bytes);
-    int rc = sched_history_unpack(fresh->sched, strbuf_str(&bytes));
-    ASSERT(rc == 0);
-}
-
-static bool is_same_plan(struct history *history, struct world *fresh)
-{
-    struct world *w = &history->world;
-
-    sched_plan(w->sched, history->now_ms, ROUND_BALANCE, 1000, &w->plan);
-    sched_plan(fresh->sched, history->now_ms, ROUND_BALANCE, 1000,
-               &fresh->plan);
-    if (w->plan.decision_count != fresh->plan.decision_count) {
-        return false;
-    }
-    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
-        const struct sched_decision *a = &w->plan.decisions[i];
-        const struct sched_decision *b = &fresh->plan.decisions[i];
-        if (a->job != b->job || a->action != b->action || a->node != b->node ||
-            a->preemption != b->preemption || a->group != b->group ||
-            a->is_scaling != b->is_scaling || a->for_job != b->for_job) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool rebuilds(struct history *history)
-{
-    struct world *fresh = mem_alloc(sizeof(*fresh));
-    auto_strbuf x = {0}, y = {0};
-
-    rebuild(history, fresh);
-    sched_history_pack(history->world.sched, &x);
-    sched_history_pack(fresh->sched, &y);
-    bool holds = sched_is_consistent(fresh->sched) &&
-                 x.byte_count == y.byte_count &&
-                 memcmp(x.bytes, y.bytes, x.byte_count) == 0 &&
-                 is_same_plan(history, fresh);
+    anew_fill(fresh, w, &history->past);
+    bool holds =
+        anew_is_same(fresh, w) &&
+        anew_plans_same(w->sched, fresh->sched, history->now_ms, ROUND_BALANCE);
     if (!holds) {
         (void)show(history, "another plan");
-        show_plan(&fresh->plan);
     }
     world_fini(fresh);
     mem_free(fresh);
@@ -621,14 +521,7 @@ static bool plan(struct history *history, enum round_kind kind)
     struct world *w = &history->world;
 
     world_round(w, kind, history->now_ms);
-    for (uint32_t i = 0; i < w->job_count; i++) {
-        bool is_leased = w->node_of[i] != SCHED_NONE;
-        history->was_leased[i] |= is_leased;
-        history->leased_ms[i] = !is_leased ? -1
-                                : history->leased_ms[i] < 0
-                                    ? history->now_ms
-                                    : history->leased_ms[i];
-    }
+    past_note(&history->past, w, history->now_ms);
     return (is_sound(history) || show(history, "not sound")) &&
            (delays_nobody(history) || show(history, "growth delays")) &&
            (is_decent(history) || show(history, "a borrower preempts"));
@@ -650,10 +543,7 @@ static bool act(struct history *history, struct tape *tape)
         return true;
     case 3:
         lose_one(history, tape);
-        for (uint32_t i = 0; i < w->job_count; i++) {
-            history->leased_ms[i] =
-                w->node_of[i] == SCHED_NONE ? -1 : history->leased_ms[i];
-        }
+        past_note(&history->past, w, history->now_ms);
         return true;
     case 4:
         if (once_in(tape, 2)) {
@@ -671,9 +561,7 @@ static bool groups_go_together(struct tape *tape)
     bool holds = true;
 
     begin(history, tape);
-    for (uint32_t i = 0; i < JOBS; i++) {
-        history->leased_ms[i] = -1;
-    }
+    past_begin(&history->past);
     for (uint64_t left = draw(tape, 0, ACTS); holds && left > 0; left--) {
         holds = act(history, tape);
     }
