@@ -139,8 +139,8 @@ static void knobs_from_form(const struct policy_pool_form *form,
         WORD_VALUE(policy_switch_words, form->strict_order, pool->is_strict);
     pool->over_share_ppm =
         number_or(form->over_share_ppm, pool->over_share_ppm);
-    if (pool->over_share_ppm < 0) {
-        pool->over_share_ppm = POLICY_OFF;
+    if (pool->over_share_ppm == -FRACTION_ONE_PPM) {
+        pool->over_share_ppm = POLICY_OFF; /* others are refused later */
     }
     pool->excess_budget_minutes =
         number_or(form->excess_budget_minutes, pool->excess_budget_minutes);

@@ -83,6 +83,9 @@ static void wrong_configurations_are_refused(void **state)
               "key; did you mean submit_any_jobs?");
     check_one("scheduling: {pools: [{name: a}, {name: a}]}",
               "scheduling.pools[1].name: \"a\" is given twice");
+    check_one("scheduling: {pools: [{name: a, overShareFactor: -0.5}]}",
+              "scheduling.pools[0].overShareFactor: must be from 0 to 1000, or "
+              "-1 for no limit");
     check_one("scheduling: {pools: [{name: a, topology: [net/leaf, no key]}]}",
               "scheduling.pools[0].topology[1]: \"no key\" is not the key of "
               "a label");
