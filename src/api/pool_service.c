@@ -171,24 +171,15 @@ static Berth__Api__PoolStatus *status_message(const struct pool_row *row,
     return status;
 }
 
-static Google__Protobuf__DoubleValue *fraction_or_none(int64_t ppm,
-                                                       struct arena *arena)
+/* A limit in so many of `one`, or NULL if it is switched off. */
+static Google__Protobuf__DoubleValue *limit_or_none(int64_t limit, double one,
+                                                    struct arena *arena)
 {
     Google__Protobuf__DoubleValue *message =
         message_new(arena, &google__protobuf__double_value__descriptor);
 
-    message->value = (double)ppm / FRACTION_ONE_PPM;
-    return ppm == POLICY_OFF ? NULL : message;
-}
-
-static Google__Protobuf__Int64Value *number_or_none(int64_t number,
-                                                    struct arena *arena)
-{
-    Google__Protobuf__Int64Value *message =
-        message_new(arena, &google__protobuf__int64_value__descriptor);
-
-    message->value = number;
-    return number == POLICY_OFF ? NULL : message;
+    message->value = (double)limit / one;
+    return limit == POLICY_OFF ? NULL : message;
 }
 
 static Berth__Api__PoolRules *rules_message(const struct pool_rules *rules,
@@ -209,9 +200,9 @@ static Berth__Api__PoolRules *rules_message(const struct pool_rules *rules,
     message->backfill =
         message_copy(arena, str_of(policy_backfill_word(policy)));
     message->over_share_factor =
-        fraction_or_none(policy->over_share_ppm, arena);
+        limit_or_none(policy->over_share_ppm, FRACTION_ONE_PPM, arena);
     message->excess_budget_minutes =
-        number_or_none(policy->excess_budget_minutes, arena);
+        limit_or_none(policy->excess_budget_minutes, 1, arena);
     message->starved_after_seconds = policy->starved_after_ms / MS_PER_S;
     message->short_job_penalty_seconds =
         policy->short_job_penalty_ms / MS_PER_S;

@@ -575,9 +575,8 @@ static void add_rules(struct table *table, const Berth__Api__PoolRules *rules)
     add_limit(table, rules->over_share_factor,
               rules->over_share_factor ? rules->over_share_factor->value : 0);
     add_limit(table, rules->excess_budget_minutes,
-              rules->excess_budget_minutes
-                  ? (double)rules->excess_budget_minutes->value
-                  : 0);
+              rules->excess_budget_minutes ? rules->excess_budget_minutes->value
+                                           : 0);
     table_addf(table, "%zu", rules->n_topology);
 }
 
