@@ -55,13 +55,16 @@ static bool has_surplus(const struct round *round)
            !round->is_filling;
 }
 
-/* Its like behind it need not be asked; but those of a job that is bound by a
- * truce are not to take in its stead what it may not. */
+/* Its like behind it need not be asked, where they cannot be admitted either,
+ * nor what a truce binds: they are not to take in its stead what it may not. */
 static void pass_over_flagged(struct round *round, struct lane *lane,
-                              uint32_t job)
+                              const struct class *class, uint32_t job)
 {
+    bool is_vain = has_surplus(round) && !class->is_blocked_all &&
+                   !head_has_window(round, lane);
+
     if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
-        !truce_binds(round, job)) {
+        !(is_vain || truce_binds(round, job))) {
         lane_skip(round, lane);
     } else {
         lane_drop_list(round, lane);
@@ -91,7 +94,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     pass_over(round, lane);
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
-        pass_over_flagged(round, lane, job);
+        pass_over_flagged(round, lane, class, job);
     } else if (has_surplus(round) && !class->is_blocked_all) {
         lane_drop_list(round, lane);
     } else {

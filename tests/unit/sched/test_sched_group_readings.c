@@ -476,6 +476,43 @@ static void what_yields_is_what_is_spare(void **state)
     assert_int_equal(w->preempted_count, 1);
 }
 
+/* Nor is the like of what was just admitted tried, when no more may be: its
+ * queue's turn is that of what comes behind. */
+static void the_like_of_the_admitted_holds_up_nobody(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .freezing_window_ms = 1000 * SECOND,
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t g = world_node(w, &(struct world_node){"g", .cores = 8});
+    world_node(w, &(struct world_node){"n", .cores = 1});
+    uint32_t unit = world_submit_group(
+        w,
+        &(struct world_job){
+            .queue = "D", .gang = "g", .priority_class = "fixed", .cores = 4},
+        &terms);
+    world_lease(w, unit, g, 0); /* it has surplus, which it keeps for now */
+    world_lease(w, unit + 1, g, 0);
+    sched_gang_scaled(w->sched, unit, 0);
+    uint32_t large =
+        world_submit_many(w, &(struct world_job){.queue = "B", .cores = 4}, 2);
+    uint32_t small =
+        world_submit(w, &(struct world_job){.queue = "B", .submitted_ms = 1});
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "C", .cores = 1});
+    world_queue(w, "C", 6); /* it goes between four cores of B and five */
+    world_round(w, ROUND_BALANCE, 10 * SECOND);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].job, large);
+    assert_string_equal(world_node_of(w, small), "n");
+    assert_string_equal(world_node_of(w, other), "");
+}
+
 /* Of a node that shrank under its runs no more is there than it has, however
  * much they leave. */
 static void a_node_that_shrank_is_reserved_as_it_is(void **state)
@@ -565,6 +602,7 @@ int main(void)
         SCENARIO(nodes_are_cleared_beside_empty_ones),
         SCENARIO(a_node_opens_as_its_group_goes),
         SCENARIO(what_yields_is_what_is_spare),
+        SCENARIO(the_like_of_the_admitted_holds_up_nobody),
         SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
         SCENARIO(a_gang_that_is_taken_keeps_no_gpus),
         SCENARIO(a_queue_with_nothing_but_spare_pods_is_active),
