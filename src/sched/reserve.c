@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/reserve_private.h"
 #include "sched/truce.h"
 #include "sched/whole_node.h"
@@ -40,15 +41,21 @@ static int64_t lifetime_of(const struct round *round, const struct class *class)
     return round->is_growing ? 0 : class->lifetime_ms;
 }
 
+/* The level by which it does: a class counts for nothing where its jobs are
+ * foreign. */
+static uint32_t level_in(const struct round *round, const struct class *class)
+{
+    return round->is_lending ? 0 : class->level;
+}
+
 /* How the class makes way in time, on whichever node, if it is given such a
- * lifetime; a more urgent one does not yield. */
+ * level and lifetime; a more urgent one does not yield. */
 static enum pass pass_in_time(const struct reservation *reservation,
-                              const struct class *class, int64_t lifetime_ms,
-                              int64_t now_ms)
+                              const struct class *class, uint32_t level,
+                              int64_t lifetime_ms, int64_t now_ms)
 {
     int64_t start_ms = reservation->start_ms;
-    bool may_yield =
-        !reservation->is_unlisted && class->level <= reservation->level;
+    bool may_yield = !reservation->is_unlisted && level <= reservation->level;
 
     if (start_ms == SCHED_START_UNKNOWN) {
         return may_yield && lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
@@ -60,40 +67,31 @@ static enum pass pass_in_time(const struct reservation *reservation,
                                                                : PASS_NO;
 }
 
-static enum pass pass_at(const struct reservation *reservation,
-                         const struct class *class, int64_t lifetime_ms,
-                         uint32_t node, int64_t now_ms, bool is_whole)
+/* Whether it may go to a reserved node (NULL: to any other), if it makes way so
+ * in time. */
+static enum pass pass_on(const struct reservation *reservation,
+                         const struct reserved_node *reserved,
+                         const struct class *class, uint32_t level,
+                         enum pass in_time, bool is_whole)
 {
-    const struct reserved_node *reserved = find_node(reservation, node);
-
-    if (!reserved || class->level > reservation->level) {
+    if (!reserved || level > reservation->level) {
         return PASS_BESIDE;
     }
-    enum pass pass = pass_in_time(reservation, class, lifetime_ms, now_ms);
-    if (pass == PASS_NO && !is_whole &&
-        amounts_fit(&class->request, &reserved->extra)) {
-        pass = PASS_BESIDE;
-    }
-    return pass;
+    return in_time == PASS_NO && !is_whole &&
+                   amounts_fit(&class->request, &reserved->extra)
+               ? PASS_BESIDE
+               : in_time;
 }
 
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,
                           int64_t now_ms, bool is_whole)
 {
-    return pass_at(reservation, class, class->lifetime_ms, node, now_ms,
+    return pass_on(reservation, find_node(reservation, node), class,
+                   class->level,
+                   pass_in_time(reservation, class, class->level,
+                                class->lifetime_ms, now_ms),
                    is_whole);
-}
-
-/* A class counts for nothing where its jobs are foreign. */
-static enum pass lending_pass(const struct reservation *reservation,
-                              const struct class *class, uint32_t node,
-                              int64_t now_ms, bool is_whole)
-{
-    struct class lowest = *class;
-
-    lowest.level = 0;
-    return reserve_pass_at(reservation, &lowest, node, now_ms, is_whole);
 }
 
 static enum pass pass_now(const struct round *round,
@@ -107,11 +105,11 @@ static enum pass pass_now(const struct round *round,
         sched->nodes.items[node].reserved_stamp != sched->stamp) {
         return PASS_BESIDE;
     }
-    if (round->is_lending && class->level > reservation->level) {
-        return lending_pass(reservation, class, node, round->now_ms, is_whole);
-    }
-    return pass_at(reservation, class, lifetime_of(round, class), node,
-                   round->now_ms, is_whole);
+    uint32_t level = level_in(round, class);
+    return pass_on(reservation, find_node(reservation, node), class, level,
+                   pass_in_time(reservation, class, level,
+                                lifetime_of(round, class), round->now_ms),
+                   is_whole);
 }
 
 enum pass reserve_pass(const struct round *round,
@@ -140,8 +138,9 @@ uint32_t reserve_pass_count(const struct round *round,
         return count;
     }
     const struct reserved_node *reserved = find_node(reservation, node);
-    if (!reserved || class->level > reservation->level ||
-        pass_in_time(reservation, class, lifetime_of(round, class),
+    uint32_t level = level_in(round, class);
+    if (!reserved || level > reservation->level ||
+        pass_in_time(reservation, class, level, lifetime_of(round, class),
                      round->now_ms) != PASS_NO) {
         return count;
     }
@@ -158,8 +157,9 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
             ? find_node(reservation, node)
             : NULL;
 
-    if (reserved && pass_in_time(reservation, class, lifetime_of(round, class),
-                                 round->now_ms) == PASS_NO) {
+    if (reserved &&
+        pass_in_time(reservation, class, level_in(round, class),
+                     lifetime_of(round, class), round->now_ms) == PASS_NO) {
         amounts_add_times(&reserved->extra, &class->request, -count);
     }
 }
@@ -232,6 +232,12 @@ bool reserve_goes_at_once(const struct run *run, uint32_t serial)
     return run->yields_to && run->yields_to == serial && run->yields_at_once;
 }
 
+bool reserve_is_recalled(const struct sched *sched, const struct run *run)
+{
+    return sched->foreign_run_count && !sched->is_preemption_off &&
+           lend_is_foreign(sched, run->job);
+}
+
 static int64_t bound_of_run(struct reserving *r, const struct run *run)
 {
     struct round *round = r->round;
@@ -243,8 +249,9 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     bool may_go = (run->yields_to && run->yields_to == r->claim->serial) ||
                   (run->level <= r->claim->level && r->may_go[queue]);
 
-    if (run->is_preemptible && run->level < r->claim->level &&
-        has_urgency(sched)) {
+    if (reserve_is_recalled(sched, run) ||
+        (run->is_preemptible && run->level < r->claim->level &&
+         has_urgency(sched))) {
         return INT64_MIN;
     }
     int64_t lifetime_ms = !may_go ? LIFETIME_INFINITE
@@ -291,7 +298,8 @@ static bool is_told(const struct reserving *r, const struct run *run)
     uint32_t queue = r->round->sched->accounts.items[run->account].queue;
     bool is_yielder = run->yields_to && run->yields_to == r->claim->serial;
 
-    if (reserve_goes_at_once(run, r->claim->serial)) {
+    if (reserve_goes_at_once(run, r->claim->serial) ||
+        reserve_is_recalled(r->round->sched, run)) {
         return run->is_preemptible && run->level < r->claim->level;
     }
     return !run->is_preemptible || run->level < r->claim->level ||

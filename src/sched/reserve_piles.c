@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/lend.h"
 #include "sched/reserve_private.h"
 #include "sched/whole_node.h"
 
@@ -53,7 +54,8 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
                     const struct run *run, int64_t now_ms, struct piles *piles)
 {
     bool is_yielder = run->yields_to && run->yields_to == m->serial;
-    bool is_at_once = reserve_goes_at_once(run, m->serial);
+    bool is_recalled = reserve_is_recalled(sched, run);
+    bool is_at_once = is_recalled || reserve_goes_at_once(run, m->serial);
 
     if (run->state == RUN_PREEMPTED ||
         (is_at_once ? run->is_preemptible && run->level < m->level
@@ -70,7 +72,9 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
     bool has_begun = run->started_ms == INT64_MAX || run->started_ms <= now_ms;
     return when == 1 && has_begun &&
            add(piles,
-               is_yielder ? NONE : sched->accounts.items[run->account].queue,
+               is_yielder || is_recalled
+                   ? NONE
+                   : sched->accounts.items[run->account].queue,
                &class->request);
 }
 
@@ -216,6 +220,7 @@ void reserve_note_run(struct sched *sched, const struct run *run,
     bool is_simple = node->pool != NONE && goes(class) >= 0 &&
                      !run->yields_to && run->state == RUN_STEADY &&
                      !run->is_held && !sched->whole_gang_count &&
+                     !lend_is_foreign(sched, run->job) &&
                      (sign < 0 || run->started_ms == INT64_MAX);
 
     for (uint32_t i = 0; is_simple && i < READY_MEMORIES; i++) {

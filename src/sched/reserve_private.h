@@ -70,6 +70,9 @@ static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
 }
 /* Whether a run gives way to an admitted gang whatever its age. */
 bool reserve_goes_at_once(const struct run *run, uint32_t serial);
+/* Whether a run is a borrower's, whom all of the pool's own work may take the
+ * place of, however urgent it is. */
+bool reserve_is_recalled(const struct sched *sched, const struct run *run);
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
 {

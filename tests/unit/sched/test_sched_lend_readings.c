@@ -103,6 +103,64 @@ static void gpus_that_growth_keeps_off_are_open_to_borrowers(void **state)
     assert_string_equal(world_node_of(w, borrower), "g");
 }
 
+/* A borrower makes room at once, for the least urgent work of the pool's own
+ * too: so what is reserved for that may count on it. */
+static void a_reservation_counts_on_borrowers(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
+    uint32_t borrower = run(w, node, 2, true);
+    uint32_t head = world_submit(
+        w, &(struct world_job){.queue = "A", .priority_class = "low"});
+    world_round(w, ROUND_FAST, 1000);
+    assert_int_equal(w->plan.decision_count, 1);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[0].start_ms, 1000);
+    world_round(w, ROUND_BALANCE, 2000);
+    assert_true(w->is_gone[borrower]);
+    assert_string_equal(world_node_of(w, head), "n");
+}
+
+/* What a borrower's class is at home is nothing here: one that yields uses up
+ * nothing of what is left beside a reservation. */
+static void an_urgent_borrower_that_yields_leaves_room_beside(void **state)
+{
+    struct world *w = *state;
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 10});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "A",
+                                            .priority_class = "fixed",
+                                            .cores = 7,
+                                            .deadline_s = 100});
+    world_lease(w, busy, node, 0);
+    sched_job_age_from(w->sched, busy, 0);
+    uint32_t head = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "fixed", .cores = 9});
+    uint32_t urgent = world_submit(w, &(struct world_job){
+                                          .queue = "B",
+                                          .priority_class = "high",
+                                          .cores = 2,
+                                          .is_foreign = true,
+                                      });
+    uint32_t lasting = world_submit(w, &(struct world_job){
+                                           .queue = "B",
+                                           .priority_class = "fixed",
+                                           .is_foreign = true,
+                                       });
+    world_round(w, ROUND_FAST, 1000);
+    assert_int_equal(w->plan.decisions[0].start_ms, 100000);
+    assert_int_equal(w->plan.decisions[1].job, urgent);
+    assert_int_equal(w->plan.decisions[1].yields_to, head);
+    assert_string_equal(world_node_of(w, lasting), "n");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -113,6 +171,8 @@ int main(void)
         SCENARIO(urgent_surplus_of_borrowers_is_safe_without_preemption),
         SCENARIO(turns_of_borrowers_hang_on_no_work_at_home),
         SCENARIO(gpus_that_growth_keeps_off_are_open_to_borrowers),
+        SCENARIO(a_reservation_counts_on_borrowers),
+        SCENARIO(an_urgent_borrower_that_yields_leaves_room_beside),
     };
 
     return RUN_TESTS(tests);
