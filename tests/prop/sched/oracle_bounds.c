@@ -47,8 +47,11 @@ enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
 {
     int lifetime = o->is_growing ? 0 : lifetime_of(o, job);
 
-    if (!hold->is_made || !hold->is_reserved[node] ||
-        oracle_level(o, job) > oracle_level(o, hold->unit)) {
+    /* A class counts for nothing away from home. */
+    bool is_above = oracle_level(o, job) > oracle_level(o, hold->unit) &&
+                    !o->in->jobs[job].is_foreign;
+
+    if (!hold->is_made || !hold->is_reserved[node] || is_above) {
         return PASS_BESIDE;
     }
     if (oracle_is_bounded(o, hold, job)) {
@@ -115,6 +118,9 @@ int oracle_bound(const struct oracle *o, int job, int unit)
         oracle_level(o, job) < oracle_level(o, unit) &&
         !o->in->is_urgency_off && !o->in->is_preemption_off) {
         return o->now; /* a more urgent one takes it as soon as it may */
+    }
+    if (oracle_may_recall(o, job) && !o->in->jobs[unit].is_foreign) {
+        return o->now; /* so does any of the pool's own a borrower's */
     }
     bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
     if (would_go(o, job, unit)) {

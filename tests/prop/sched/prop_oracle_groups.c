@@ -57,6 +57,9 @@ static bool agrees_on_borrowers(struct tape *tape)
         instance_draw(tape, &instance);
     }
     instance_draw_clusters(tape, &instance);
+    if (draw(tape, 0, 1)) {
+        instance_draw_list(tape, &instance);
+    }
     instance_lend(tape, &instance);
     return rounds_agree(tape, &instance);
 }

@@ -46,6 +46,9 @@ static bool agrees_on_limited_borrowers(struct tape *tape)
 
     instance_draw_groups(tape, &instance);
     instance_draw_clusters(tape, &instance);
+    if (draw(tape, 0, 1)) {
+        instance_draw_list(tape, &instance);
+    }
     instance_draw_limits(tape, &instance);
 
     instance_lend(tape, &instance);
