@@ -257,15 +257,15 @@ static void pools_change_when_all_plans_are_back(void **state)
     assert_string_equal(history, "submit leased");
 }
 
-static void what_fits_nowhere_is_refused_when_its_pool_is_back(void **state)
+/* A job that would fit nowhere is not refused as long as this pool's plan is
+ * out. */
+static void assert_big_waits_for(struct planned *p, const char *slow)
 {
-    struct planned *p = *state;
     struct stage *s = &p->stage;
 
-    pass(s, 2000);
-    p->slow.slow = STR("a");
-    (void)submit(s, "a");
-    pass(s, 1000); /* a's plan is out from here on */
+    p->slow.slow = str_of(slow);
+    (void)submit(s, slow);
+    pass(s, 1000); /* its plan is out from here on */
     struct job_id big = stage_submit(
         s, "q", (struct stage_job){.pool = "a", .cpu_milli = 5000});
     pass(s, 1000);
@@ -273,6 +273,15 @@ static void what_fits_nowhere_is_refused_when_its_pool_is_back(void **state)
     p->slow.is_let_go = true;
     pass(s, 3000);
     assert_history(s, big, "submit failed");
+}
+
+static void what_fits_nowhere_is_refused_when_its_pool_is_back(void **state)
+{
+    struct planned *p = *state;
+    struct stage *s = &p->stage;
+
+    pass(s, 2000);
+    assert_big_waits_for(p, "a");
 }
 
 static void po_21_nor_does_a_question_while_one_is_slow(void **state)
@@ -306,16 +315,7 @@ static void and_when_all_are_that_might_lend_it_nodes(void **state)
 
     put_pool(s, "a", false);
     pass(s, 2000);
-    p->slow.slow = STR("b");
-    (void)submit(s, "b");
-    pass(s, 1000); /* b's plan is out from here on */
-    struct job_id big = stage_submit(
-        s, "q", (struct stage_job){.pool = "a", .cpu_milli = 5000});
-    pass(s, 1000);
-    assert_history(s, big, "submit");
-    p->slow.is_let_go = true;
-    pass(s, 3000);
-    assert_history(s, big, "submit failed");
+    assert_big_waits_for(p, "b");
 }
 
 static void a_borrower_that_is_recalled_waits_again(void **state)

@@ -31,6 +31,16 @@ static void pools_begin(struct stage *s, const char *const *labels,
     pools_offer(s, labels, count);
 }
 
+/* Nodes of two pools, cpu and gpu, that share. */
+static void begin_two(struct stage *s)
+{
+    static const char *const labels[] = {"cpu", "gpu"};
+
+    pools_begin(s, labels, 2);
+    pools_select(s, "cpu", false);
+    pools_select(s, "gpu", false);
+}
+
 static void
 po_02_a_deleted_pool_leaves_its_nodes_and_work_to_default(void **state)
 {
@@ -166,13 +176,10 @@ static void po_23_a_pool_may_borrow_before_it_preempts(void **state)
 
 static void po_12_a_borrower_takes_nobodys_place(void **state)
 {
-    static const char *const labels[] = {"cpu", "gpu"};
     struct stage *s = *state;
 
     add_urgency(s);
-    pools_begin(s, labels, 2);
-    pools_select(s, "cpu", false);
-    pools_select(s, "gpu", false);
+    begin_two(s);
     pools_submit_of(s, "cpu", "armada-preemptible", 10);
     pools_submit(s, "gpu", 10);
     pools_settle(s);
@@ -245,7 +252,6 @@ po_17_what_runs_on_a_node_that_left_goes_on_as_a_borrower(void **state)
 
 static void um_06_growth_does_not_borrow(void **state)
 {
-    static const char *const labels[] = {"cpu", "gpu"};
     static const struct gang_terms terms = {
         .kind = GANG_POD_GROUP,
         .sub_group_count = 1,
@@ -257,9 +263,7 @@ static void um_06_growth_does_not_borrow(void **state)
     struct stage_job members[3];
     struct stage *s = *state;
 
-    pools_begin(s, labels, 2);
-    pools_select(s, "cpu", false);
-    pools_select(s, "gpu", false);
+    begin_two(s);
     for (int i = 0; i < 3; i++) {
         members[i] = (struct stage_job){
             .gang = "g",

@@ -2,11 +2,22 @@
  * or could never be there (model.md 2.11), at the planner. */
 #include "near_fixture.h"
 
+/* Submit a gang for which all of class low and mid makes way. */
+static uint32_t submit_urgent(struct world *w, uint32_t count, uint32_t hops)
+{
+    struct gang_terms terms = near_terms(count, count, hops);
+
+    return world_submit_group(w,
+                              &(struct world_job){.queue = "A",
+                                                  .gang = "g",
+                                                  .priority_class = "high"},
+                              &terms);
+}
+
 /* Victims are looked for in one domain, and in the one that costs fewest. */
 static void room_is_made_within_one_domain(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = near_terms(4, 4, 2);
 
     near_add_tree(w);
     world_queue(w, "low", 1);
@@ -22,11 +33,7 @@ static void room_is_made_within_one_domain(void **state)
             world_end(w, i);
         }
     }
-    uint32_t g = world_submit_group(
-        w,
-        &(struct world_job){
-            .queue = "A", .gang = "g", .priority_class = "high"},
-        &terms);
+    uint32_t g = submit_urgent(w, 4, 2);
     world_round(w, ROUND_BALANCE, 1000);
     assert_int_equal(w->preempted_count, 3);
     assert_int_equal(near_count_on(w, g, 4, 'c'), 4);
@@ -47,12 +54,7 @@ static void room_is_made_where_the_least_urgent_go(void **state)
         w, &(struct world_job){.queue = "B", .priority_class = "low"}, 2);
     world_lease(w, low, b1, 0);
     world_lease(w, low + 1, b2, 0);
-    struct gang_terms terms = near_terms(2, 2, 2);
-    uint32_t g = world_submit_group(
-        w,
-        &(struct world_job){
-            .queue = "A", .gang = "g", .priority_class = "high"},
-        &terms);
+    uint32_t g = submit_urgent(w, 2, 2);
     world_round(w, ROUND_BALANCE, 1000);
     assert_int_equal(w->preempted_count, 2);
     assert_int_equal(near_count_on(w, g, 2, 'b'), 2);
@@ -72,12 +74,7 @@ static void room_is_made_as_near_as_it_costs_no_more(void **state)
             w, &(struct world_job){.queue = "B", .priority_class = "low"});
         world_lease(w, job, node, 0);
     }
-    struct gang_terms terms = near_terms(3, 3, 4);
-    uint32_t g = world_submit_group(
-        w,
-        &(struct world_job){
-            .queue = "A", .gang = "g", .priority_class = "high"},
-        &terms);
+    uint32_t g = submit_urgent(w, 3, 4);
     world_round(w, ROUND_BALANCE, 1000);
     assert_int_equal(w->preempted_count, 3);
     assert_int_equal(near_count_on(w, g, 3, 'b'), 3);
@@ -117,7 +114,6 @@ static void room_is_made_where_protected_surplus_goes(void **state)
 static void room_is_made_on_a_node_without_labels(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = near_terms(2, 2, 2);
     uint32_t u = world_node(w, &(struct world_node){"u", .cores = 2});
 
     near_add_tree(w);
@@ -128,11 +124,7 @@ static void room_is_made_on_a_node_without_labels(void **state)
         w, &(struct world_job){.queue = "B", .priority_class = "high"}, 13);
     world_round(w, ROUND_FAST, 0);
     assert_int_equal(w->leased_count, 13);
-    uint32_t g = world_submit_group(
-        w,
-        &(struct world_job){
-            .queue = "A", .gang = "g", .priority_class = "high"},
-        &terms);
+    uint32_t g = submit_urgent(w, 2, 2);
     world_round(w, ROUND_BALANCE, 1);
     assert_int_equal(w->preempted_count, 1);
     assert_string_equal(world_node_of(w, g), "u");
