@@ -4,6 +4,10 @@
  *
  * The leader can be dropped and started again at any moment: what it had
  * acknowledged is in the storage.
+ *
+ *     leader_stage.c           time, the leader, what is asked of it
+ *     leader_stage_commands.c  commands as the API makes them
+ *     leader_stage_log.c       what the log says of it, as text
  */
 #pragma once
 
