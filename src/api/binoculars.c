@@ -93,7 +93,8 @@ static void on_answered(struct api_call *call, int rc,
 
 static struct str first_line(struct str text)
 {
-    const char *end = memchr(text.p, '\n', text.byte_count);
+    const char *end =
+        text.byte_count ? memchr(text.p, '\n', text.byte_count) : NULL;
 
     return str_make(text.p, end ? (size_t)(end - text.p) : text.byte_count);
 }
