@@ -51,6 +51,8 @@ static void add_member(struct round *round, struct unit *unit, uint32_t index)
     round->members[round->member_count++] = (struct unit_run){
         .run = index,
         .node = run->node,
+        .job = run->job,
+        .gang = round->sched->jobs.items[run->job].gang,
         .class_index = class_of_job(round->sched, run->job),
         .level = run->level,
         .is_preemptible = run->is_preemptible,

@@ -173,7 +173,9 @@ static void fill_rungs(struct round *round, const uint32_t *order)
             round->rungs[at] = (struct rung){
                 .run = member->run,
                 .node = member->node,
+                .job = member->job,
                 .class_index = member->class_index,
+                .gang = member->gang,
                 .unit = order[i],
                 .ordinal = unit->ordinal,
                 .level = member->level,

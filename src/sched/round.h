@@ -96,7 +96,8 @@ struct unit {
 
 /* A run of a unit. */
 struct unit_run {
-    uint32_t run, node, class_index;
+    uint32_t run, node, job, class_index;
+    uint32_t gang; /* or NONE */
     uint8_t level;
     bool is_preemptible;
 };
@@ -104,7 +105,8 @@ struct unit_run {
 /* The same run beside the others that are evicted on its node, where searches
  * look: all that they ask of it. */
 struct rung {
-    uint32_t run, node, class_index, unit;
+    uint32_t run, node, job, class_index, unit;
+    uint32_t gang;    /* or NONE */
     uint32_t ordinal; /* of the unit */
     uint32_t place;   /* in the order in which rungs go; see ladder.h */
     uint8_t level;

@@ -105,28 +105,41 @@ struct victim victim_of_run(const struct round *round, const struct run *run)
     return of_run(round, run);
 }
 
-static void add_victim(const struct round *round, struct victim *victims,
-                       uint32_t *count, const struct run *run)
+/* Add one; all of a gang on the node are one. */
+static void add_victim(const struct sched *sched, struct victim *victims,
+                       uint32_t *count, const struct victim *victim)
 {
-    const struct sched *sched = round->sched;
-    const struct class *class = class_at(round, class_of_job(sched, run->job));
-    uint32_t gang = sched->jobs.items[run->job].gang;
-
-    for (uint32_t i = 0; gang != NONE && i < *count; i++) {
-        if (victims[i].gang == gang) {
-            amounts_add(&victims[i].sum, &class->request);
-            if (job_less(sched, victims[i].job, run->job)) {
-                victims[i].job = run->job;
+    for (uint32_t i = 0; victim->gang != NONE && i < *count; i++) {
+        struct victim *all = &victims[i];
+        if (all->gang == victim->gang) {
+            amounts_add(&all->sum, &victim->sum);
+            if (job_less(sched, all->job, victim->job)) {
+                all->job = victim->job;
             }
-            if (victims[i].leased_ms < run->leased_ms) {
-                victims[i].leased_ms = run->leased_ms;
+            if (all->leased_ms < victim->leased_ms) {
+                all->leased_ms = victim->leased_ms;
             }
-            victims[i].is_yielder |= yielders_has(round, run);
+            all->is_yielder |= victim->is_yielder;
             return;
         }
     }
-    victims[*count] = of_run(round, run);
-    victims[(*count)++].gang = gang;
+    victims[(*count)++] = *victim;
+}
+
+/* A victim of the evicted work of a node on which there are no others: by its
+ * turn it stands before or behind all of them, so that of the run itself
+ * nothing is asked. */
+static struct victim of_rung(const struct round *round, const struct rung *rung)
+{
+    return (struct victim){
+        .job = rung->job,
+        .gang = rung->gang,
+        .group = NONE,
+        .sum = class_at(round, rung->class_index)->request,
+        .ordinal = rung->ordinal,
+        .level = rung->level,
+        .is_evicted = true,
+    };
 }
 
 /* A gang with terms that was not yet looked at on this node, or NULL. */
@@ -204,7 +217,8 @@ static uint32_t add_evicted(const struct search *search, uint32_t index,
     for (uint32_t i = first; i < node->evicted_end; i++) {
         const struct rung *rung = &round->rungs[i];
         if (rung->is_out && rung->level + rules->is_bound <= class->level) {
-            add_victim(round, victims, &count, &sched->runs.items[rung->run]);
+            struct victim victim = of_rung(round, rung);
+            add_victim(sched, victims, &count, &victim);
         }
     }
     return count;
@@ -231,7 +245,9 @@ static uint32_t add_any(const struct search *search, uint32_t node,
                 group_victims_add(search, node, group, rules, victims, &count);
             }
         } else if (is_permitted(round, item, class, rules)) {
-            add_victim(round, victims, &count, item);
+            struct victim victim = of_run(round, item);
+            victim.gang = sched->jobs.items[item->job].gang;
+            add_victim(sched, victims, &count, &victim);
         }
     }
     return count;
