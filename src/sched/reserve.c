@@ -511,6 +511,22 @@ bool reserve_is_possible(struct round *round, const struct claim *claim)
                : reserve_make(round, claim, &scratch);
 }
 
+/* Whether any node would hold the claim's job at all: soon found out where one
+ * does, and where none does there is no need to learn when each will have
+ * room.  Not asked where looking at labels counts as work, which would be
+ * counted in another order. */
+static bool is_held_anywhere(const struct reserving *r)
+{
+    struct round *round = r->round;
+    uint32_t class_index = class_of_job(round->sched, r->claim->job);
+    bool is_any = class_round(round, class_index)->match_work > 0;
+
+    for (uint32_t i = 0; !is_any && i < round->sched->nodes.count; i++) {
+        is_any = holds_empty(r, i);
+    }
+    return is_any;
+}
+
 /* What a reservation costs counts as work of the plan.  What is remembered of
  * nodes is history, and must not: so it is a look at each node, as in most
  * rounds.  One that was not to be had may be followed by many others in the
@@ -547,7 +563,8 @@ static bool reserve_with(struct round *round, const struct claim *claim,
     };
     *ret_counts_on_shares = mark_queues(&r, is_by_share);
     chain_planned(&r);
-    bool is_made = claim->is_gang ? reserve_for_gang(&r) : reserve_for_job(&r);
+    bool is_made = claim->is_gang ? reserve_for_gang(&r)
+                                  : is_held_anywhere(&r) && reserve_for_job(&r);
     VEC_FREE(&r.releases);
     count_work(round, is_made);
     return is_made;
