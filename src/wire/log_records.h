@@ -1,6 +1,6 @@
 /*
  * log_records - the parts of the log that tables do not describe: queues with
- * their limits, and nodes with labels, taints and amounts.
+ * their limits (log_queues.c), and nodes with labels, taints and amounts.
  *
  * Internal to log_codec.  Threads: as there.
  */
@@ -9,6 +9,19 @@
 #include "base/arena.h"
 #include "base/strbuf.h"
 #include "model/event.h"
+#include "wire/field.h"
+
+/* -ERR_CORRUPT, said. */
+int log_corrupt(struct err *err, const char *what) must_check;
+
+/* One entry of a protobuf map: key in field 1, value in field 2. */
+struct log_entry {
+    struct str key;
+    struct field value; /* number 0: absent, which reads as zero or "" */
+};
+/* Read one; false: it is none. */
+bool log_read_entry(const struct field *from,
+                    struct log_entry *ret_entry) must_check;
 
 /* How many fields of this number `message` has, up to what is malformed. */
 uint32_t log_count_fields(struct str message, uint32_t number);
