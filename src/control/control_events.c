@@ -230,10 +230,18 @@ static int add_if_not_late(const struct log_item *item, void *ctx)
     return 0;
 }
 
+static void soon_to_judge(const struct log_item *item, uint32_t stage,
+                          void *ctx)
+{
+    fold_soon(item, stage, ((struct looking *)ctx)->c);
+}
+
 static int walk(struct looking *l, struct str bytes, log_item_fn *fn)
 {
+    struct log_taker taker = {fn, soon_to_judge, l};
+
     arena_reset(&l->c->scratch);
-    return log_decode_sequence(bytes, &l->c->scratch, fn, l, &l->err);
+    return log_decode_sequence_ahead(bytes, &l->c->scratch, &taker, &l->err);
 }
 
 /* How many events a sequence has, and how many of them are late. */

@@ -137,6 +137,21 @@ static int fold_item(const struct log_item *item, void *ctx)
     return 0;
 }
 
+void fold_soon(const struct log_item *item, uint32_t stage,
+               const struct control *c)
+{
+    uint32_t job = jobs_fetch(c->jobs, &item->event, stage);
+
+    if (job != JOBS_NONE) {
+        pools_job_fetch(c->pools, job, stage == LOG_SOON_STAGES - 1);
+    }
+}
+
+static void soon_to_fold(const struct log_item *item, uint32_t stage, void *ctx)
+{
+    fold_soon(item, stage, ((struct folding *)ctx)->c);
+}
+
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err)
 {
@@ -148,7 +163,8 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     }
     pools_set_time(c->pools, time_ms);
     training_expire(c->training, time_ms);
-    int rc = log_decode(payload, &c->scratch, fold_item, &folding, err);
+    struct log_taker taker = {fold_item, soon_to_fold, &folding};
+    int rc = log_decode_ahead(payload, &c->scratch, &taker, err);
     if (rc < 0) {
         return rc;
     }

@@ -56,6 +56,10 @@ struct policy_box {
 void state_init(struct control *c, struct policy_box *policy, uint64_t seed);
 /* Free it. */
 void state_fini(struct control *c);
+/* For a log_soon_fn: have what an event is about fetched from memory, in the
+ * job table and in the planner. */
+void fold_soon(const struct log_item *item, uint32_t stage,
+               const struct control *c);
 /* Fold one record's payload. */
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err) must_check;

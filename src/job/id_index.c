@@ -6,6 +6,9 @@
 /* What is left of a slot beside a row: some bits of the id's hash. */
 enum { SLOTS_MIN = 64, MARK_BITS = 6, MARK_MAX = (1 << MARK_BITS) - 1 };
 
+/* Slots that a guess looks at: one line of the cache. */
+enum { GUESS_MAX = 16 };
+
 _Static_assert((uint64_t)ID_INDEX_ROWS_MAX << MARK_BITS == (uint64_t)1 << 32,
                "a slot is a row and a mark");
 
@@ -65,6 +68,29 @@ uint32_t id_index_find(const struct id_index *index, const void *rows,
     }
     uint32_t slot = index->slots[id_slot(index, rows, row_bytes, id)];
     return slot == ID_INDEX_NONE ? ID_INDEX_NONE : row_of(slot);
+}
+
+void id_index_fetch(const struct id_index *index, struct key128 id)
+{
+    if (index->slot_count) {
+        __builtin_prefetch(
+            &index->slots[(uint32_t)hash_of(id) & (index->slot_count - 1)]);
+    }
+}
+
+uint32_t id_index_guess(const struct id_index *index, struct key128 id)
+{
+    uint64_t hash = hash_of(id);
+    uint32_t at = (uint32_t)hash;
+    uint32_t mark = mark_of(hash);
+
+    for (uint32_t i = 0; i < GUESS_MAX && index->slot_count; i++, at++) {
+        uint32_t slot = index->slots[at & (index->slot_count - 1)];
+        if (slot == ID_INDEX_NONE || slot / ID_INDEX_ROWS_MAX == mark) {
+            return slot == ID_INDEX_NONE ? ID_INDEX_NONE : row_of(slot);
+        }
+    }
+    return ID_INDEX_NONE;
 }
 
 static void id_index_grow(struct id_index *index, const void *rows,

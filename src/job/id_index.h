@@ -24,6 +24,11 @@ struct id_index {
 /* The index of the row with this id, or ID_INDEX_NONE. */
 uint32_t id_index_find(const struct id_index *index, const void *rows,
                        size_t row_bytes, struct key128 id);
+/* Have the slot where an id belongs fetched from memory; and the row that it
+ * most likely is, or ID_INDEX_NONE, without a look at rows. */
+void id_index_fetch(const struct id_index *index, struct key128 id);
+/* See id_index_fetch(). */
+uint32_t id_index_guess(const struct id_index *index, struct key128 id);
 /* Add row `row`, which has its id already and is not in the index. */
 void id_index_add(struct id_index *index, const void *rows, size_t row_bytes,
                   uint32_t row);

@@ -165,6 +165,12 @@ uint32_t jobs_find_run(const struct jobs *jobs, struct run_id id);
 uint32_t jobs_run_index(const struct jobs *jobs, struct run_id id);
 /* Whether a job that is there has this id. */
 bool jobs_has_id(const struct jobs *jobs, uint32_t job, struct job_id id);
+/* What jobs_apply() will ask of memory for an event, fetched beforehand: call
+ * it with stages 0, 1 and 2, with other work between them.  Changes nothing.
+ * Returns the index of the job that the event most likely is about, as soon as
+ * that can be told, or JOBS_NONE. */
+uint32_t jobs_fetch(const struct jobs *jobs, const struct event *event,
+                    uint32_t stage);
 /* A job that is there. */
 void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view);
 /* Its run alone, which it has. */

@@ -173,6 +173,9 @@ void pools_job_remove(struct pools *pools, uint32_t job);
 /* A job's priority within its queue changes. */
 void pools_job_reprioritise(struct pools *pools, uint32_t job,
                             uint32_t priority);
+/* As sched_job_fetch(); does nothing once there are pool objects, for then the
+ * job may be where a thread is at work. */
+void pools_job_fetch(const struct pools *pools, uint32_t job, bool is_run);
 /* The node of a leased job, or SCHED_NONE. */
 uint32_t pools_job_node(const struct pools *pools, uint32_t job);
 /* The run of a leased job has ended by itself. */

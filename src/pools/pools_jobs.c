@@ -400,6 +400,13 @@ void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
     }
 }
 
+void pools_job_fetch(const struct pools *pools, uint32_t job, bool is_run)
+{
+    if (!pools->is_mapped) {
+        sched_job_fetch(first_of(pools), job, is_run);
+    }
+}
+
 uint32_t pools_job_node(const struct pools *pools, uint32_t job)
 {
     if (!pools->is_mapped) {

@@ -196,6 +196,22 @@ void sched_job_reprioritise(struct sched *sched, uint32_t index,
     }
 }
 
+void sched_job_fetch(const struct sched *sched, uint32_t index, bool is_run)
+{
+    if (index >= sched->jobs.count) {
+        return;
+    }
+    const struct job *job = &sched->jobs.items[index];
+    if (!is_run) {
+        __builtin_prefetch(job, 1);
+        __builtin_prefetch(&job->run, 1);
+        __builtin_prefetch(&sched->job_flags.items[index], 1);
+    } else if (job->run != NONE) {
+        __builtin_prefetch(&sched->runs.items[job->run], 1);
+        __builtin_prefetch(&sched->runs.items[job->run].rung, 1);
+    }
+}
+
 uint32_t sched_job_node(const struct sched *sched, uint32_t index)
 {
     if (index >= sched->jobs.count ||

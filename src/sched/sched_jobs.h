@@ -191,6 +191,10 @@ void sched_application_release(struct sched *sched, uint32_t queue,
 /* A job's priority within its queue changes. */
 void sched_job_reprioritise(struct sched *sched, uint32_t job,
                             uint32_t priority);
+/* Have what is kept of `job`, any number, fetched from memory, for it will be
+ * asked for soon: its row at first, its run's when that is there (`is_run`).
+ * Changes nothing. */
+void sched_job_fetch(const struct sched *sched, uint32_t job, bool is_run);
 /* The node of a leased job, or SCHED_NONE. */
 uint32_t sched_job_node(const struct sched *sched, uint32_t job);
 /* The resources that a job asks for, in columns of the policy's schema. */

@@ -55,6 +55,33 @@ int log_walk_job_set(struct str payload, struct str queue, struct str job_set,
 int log_decode_sequence(struct str sequence, struct arena *arena,
                         log_item_fn *fn, void *ctx, struct err *err) must_check;
 
+/* What whoever takes items can do beforehand, each some items earlier than the
+ * last: 0, 1, ... below LOG_SOON_STAGES. */
+enum { LOG_SOON_STAGES = 4, LOG_SOON_DISTANCE = 3 };
+
+/* Told that an item will be handed over soon: what it is about may lie far
+ * away in memory, and is better fetched while others are at work. */
+typedef void log_soon_fn(const struct log_item *item, uint32_t stage,
+                         void *ctx);
+
+/* Who takes items, and hears of them before. */
+struct log_taker {
+    log_item_fn *fn;
+    log_soon_fn *soon;
+    void *ctx;
+};
+
+/* As log_decode(), telling of items before they are handed over.  `fn` must
+ * leave the arena as it is; before -ERR_CORRUPT some sound events may not have
+ * been handed over. */
+int log_decode_ahead(struct str payload, struct arena *arena,
+                     const struct log_taker *taker, struct err *err) must_check;
+
+/* The same for one encoded armadaevents.EventSequence. */
+int log_decode_sequence_ahead(struct str sequence, struct arena *arena,
+                              const struct log_taker *taker,
+                              struct err *err) must_check;
+
 /* Decode one encoded EventSequence.Event; -ERR_CORRUPT, and then what is in
  * `*ret_event` means nothing. */
 int log_decode_event(struct str encoded, struct arena *arena,
