@@ -47,11 +47,13 @@ static enum sign sign_of(const struct jobs_change *change,
     }
 }
 
-static uint64_t hash_of_set(const struct job_view *view)
+static uint64_t hash_of_set(const struct control *c, uint32_t job)
 {
-    uint64_t seed = hash_bytes(view->queue.p, view->queue.byte_count, 0);
+    struct job_view view;
 
-    return hash_bytes(view->job_set.p, view->job_set.byte_count, seed);
+    jobs_get(c->jobs, job, &view);
+    uint64_t seed = hash_bytes(view.queue.p, view.queue.byte_count, 0);
+    return hash_bytes(view.job_set.p, view.job_set.byte_count, seed);
 }
 
 /* Whether an earlier run of the job came to nothing on another node. */
@@ -74,23 +76,23 @@ void health_note(struct control *c, const struct jobs_change *change,
                  const struct event *event)
 {
     enum sign sign = sign_of(change, event);
-    struct job_view view;
+    struct job_run run;
 
     if (sign == SIGN_NOTHING) {
         return;
     }
-    jobs_get(c->jobs, change->job, &view);
     if (pools_job_node(c->pools, change->job) == SCHED_NONE) {
         return; /* a foreign log */
     }
+    jobs_get_run(c->jobs, change->job, &run);
     bool is_failed =
         sign == SIGN_BAD ||
-        (sign == SIGN_EXIT && !failed_elsewhere(c, change->job, &view.run));
+        (sign == SIGN_EXIT && !failed_elsewhere(c, change->job, &run));
     struct sched_outcome outcome = {
-        .pool = view.run.pool,
+        .pool = run.pool,
         .is_failed = is_failed,
         .is_exit = sign == SIGN_EXIT,
-        .job_set = hash_of_set(&view),
+        .job_set = is_failed ? hash_of_set(c, change->job) : 0,
     };
     pools_run_ended(c->pools, change->job, &outcome);
 }

@@ -205,7 +205,7 @@ struct sched_outcome {
     struct str pool;  /* of the run */
     bool is_failed;   /* for a cause that can be the node's */
     bool is_exit;     /* by its exit code: not if gang-mates fail elsewhere */
-    uint64_t job_set; /* a hash of queue and job set */
+    uint64_t job_set; /* of one that failed: a hash of queue and job set */
 };
 
 /* The run of a leased job has ended by itself; told before the job is

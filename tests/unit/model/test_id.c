@@ -2,7 +2,10 @@
  * id: texts and back; the same attempt has the same run id.
  */
 #include <ctype.h>
+#include <stdio.h>
+#include <strings.h>
 
+#include "base/hash.h"
 #include "model/id.h"
 #include "unit.h"
 
@@ -69,6 +72,51 @@ static void what_is_no_uuid_is_refused(void **state)
     }
 }
 
+/* Each byte in each place. */
+static void
+a_uuid_has_hexadecimal_digits_of_either_case_and_dashes(void **state)
+{
+    const char *sound = "01234567-89ab-4cde-8f01-23456789abcd";
+    char text[ID_TEXT_BYTES_MAX];
+
+    (void)state;
+    for (int at = 0; at < RUN_ID_TEXT_BYTES; at++) {
+        for (int byte = 0; byte <= UINT8_MAX; byte++) {
+            char changed[ID_TEXT_BYTES_MAX];
+            struct run_id id;
+            snprintf(changed, sizeof(changed), "%s", sound);
+            changed[at] = (char)byte;
+            bool is_good = sound[at] == '-' ? byte == '-' : isxdigit(byte) != 0;
+            int rc = run_id_parse(str_make(changed, RUN_ID_TEXT_BYTES), &id);
+            assert_int_equal(rc, is_good ? 0 : -ERR_INVALID);
+            if (is_good) {
+                assert_int_equal(strcasecmp(run_id_format(id, text), changed),
+                                 0);
+            }
+        }
+    }
+}
+
+static void ids_of_all_bits_survive_their_texts(void **state)
+{
+    uint64_t draw = 1;
+
+    (void)state;
+    for (int i = 0; i < 10000; i++) {
+        char text[ID_TEXT_BYTES_MAX];
+        struct key128 v = {hash_mix(draw), hash_mix(draw + 1)};
+        struct job_id job;
+        struct run_id run;
+        draw += 2;
+        job_id_format((struct job_id){v}, text);
+        assert_int_equal(job_id_parse(str_of(text), &job), 0);
+        assert_int_equal(key128_compare(job.v, v), 0);
+        run_id_format((struct run_id){v}, text);
+        assert_int_equal(run_id_parse(str_of(text), &run), 0);
+        assert_int_equal(key128_compare(run.v, v), 0);
+    }
+}
+
 static void a_run_id_is_a_function_of_job_and_attempt(void **state)
 {
     struct job_id job = {{1, 2}};
@@ -92,6 +140,8 @@ int main(void)
         TEST(what_is_no_ulid_is_refused),
         TEST(each_character_means_its_place_in_the_alphabet),
         TEST(what_is_no_uuid_is_refused),
+        TEST(a_uuid_has_hexadecimal_digits_of_either_case_and_dashes),
+        TEST(ids_of_all_bits_survive_their_texts),
         TEST(a_run_id_is_a_function_of_job_and_attempt),
     };
     return RUN_TESTS(tests);
