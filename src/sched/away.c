@@ -1,6 +1,7 @@
 #include "sched/away.h"
 
 #include "sched/round.h"
+#include "sched/victims.h"
 
 static const struct node_type *type_of(const struct sched *sched,
                                        const struct class *class)
@@ -167,4 +168,18 @@ uint32_t away_find(struct search *search)
 uint32_t away_find_victims(struct search *search)
 {
     return find_with(search, victims_find);
+}
+
+bool away_victims_may_be(const struct search *search)
+{
+    struct search there = *search;
+    uint32_t at = class_at(search->round, search->class_index)->variant;
+
+    for (; at != NONE; at = class_at(search->round, at)->variant) {
+        there.class_index = at;
+        if (victims_may_be(&there)) {
+            return true;
+        }
+    }
+    return false;
 }

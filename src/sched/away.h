@@ -36,3 +36,5 @@ bool away_matches(const struct sched *sched, uint32_t class_index,
 uint32_t away_find(struct search *search);
 /* The like, by preemption: decides the victims. */
 uint32_t away_find_victims(struct search *search);
+/* Whether victims_may_be() says so of any variant of the search's class. */
+bool away_victims_may_be(const struct search *search);

@@ -141,7 +141,7 @@ static void step_job(struct round *round, struct lane *lane)
         class->is_blocked_all |=
             node == NONE && !is_special && !truce_binds(round, job) &&
             (!has_surplus(round) ||
-             (class->variant == NONE && !victims_may_be(&search)));
+             !(victims_may_be(&search) || away_victims_may_be(&search)));
     }
     if (node == NONE) {
         pass_over_job(round, lane, class);

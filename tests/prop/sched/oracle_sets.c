@@ -193,10 +193,18 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
 
 bool oracle_might_find_set(const struct oracle *o, int job)
 {
-    struct rules rules = {.takes_surplus = true};
+    struct rules rules = {.takes_surplus = true}, away_rules = rules;
+    struct oracle away = *o;
 
-    return o->has_groups && o->kind == ROUND_BALANCE && !o->is_filling &&
-           oracle_find_set(o, job, 0, &rules) != NO_NODE;
+    if (!o->has_groups || o->kind != ROUND_BALANCE || o->is_filling) {
+        return false;
+    }
+    away.is_away[job] = true;
+    bool may_go_away =
+        o->in->away_level && o->in->jobs[job].priority_class == AWAY_CLASS;
+    return oracle_find_set(o, job, 0, &rules) != NO_NODE ||
+           (may_go_away &&
+            oracle_find_set(&away, job, 0, &away_rules) != NO_NODE);
 }
 
 /* Whether a sub-group's member was placed since `first`. */

@@ -302,6 +302,43 @@ static void a_group_that_runs_away_grows_in_its_turn(void **state)
     assert_int_equal(count_on(w, older, 2, "cpu"), 1);
 }
 
+/* What had no room, at home or away, for one queue is not asked of another, so
+ * it is not refused there for its costs, with all that is behind it: also where
+ * surplus runs, but of no use to it. */
+static void what_has_no_room_anywhere_is_not_refused(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    struct world_job large = low;
+
+    w->policy.pools[0].excess_budget_minutes = 0;
+    world_restart(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 9});
+    world_node(w, &(struct world_node){"m", .cores = 3});
+    struct world_job job = {"A", .priority_class = "fixed", .cores = 6};
+    world_lease(w, world_submit(w, &job), n, 0);
+    job = (struct world_job){"D", .priority_class = "fixed", .gang = "g"};
+    uint32_t unit = world_submit_group(w, &job, &terms);
+    world_lease(w, unit, n, 0);
+    world_lease(w, unit + 1, n, 0);
+    large.cores = 4; /* the share of B; A has more than its own already */
+    large.lifetime_s = 240;
+    large.queue = "B";
+    world_submit(w, &large);
+    large.queue = "A";
+    world_submit(w, &large);
+    job = low;
+    job.lifetime_s = -1;
+    job.submitted_ms = 1;
+    uint32_t small = world_submit(w, &job);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_int_equal(w->leased_count, 1);
+    assert_int_equal(world_running_of(w, small, 1), 1);
+}
+
 int main(void)
 {
 #define SCENARIO(name) \
@@ -318,6 +355,7 @@ int main(void)
         SCENARIO(ar_13_away_work_takes_for_fairness),
         SCENARIO(ar_13_away_work_yields_to_what_is_more_urgent),
         SCENARIO(a_group_that_runs_away_grows_in_its_turn),
+        SCENARIO(what_has_no_room_anywhere_is_not_refused),
         SCENARIO(ar_13_a_borrower_counts_as_where_it_runs),
     };
 
