@@ -18,7 +18,8 @@ int instance_free(const struct instance *instance, int node, int kind)
     return left;
 }
 
-/* A gang is admitted, and leaves the list, as a whole. */
+/* A gang is admitted, and leaves the list, as a whole; those that wait on then
+ * are charged for nothing. */
 static void admit(struct instance *instance, int index, int serial,
                   int promised, int pool)
 {
@@ -29,6 +30,9 @@ static void admit(struct instance *instance, int index, int serial,
             instance->jobs[j].admitted = serial;
             instance->jobs[j].admitted_pool = pool;
             instance->jobs[j].promised = promised;
+            if (!serial && instance->jobs[j].node == NO_NODE) {
+                instance->jobs[j].charge = (struct fraction){0, 1};
+            }
         }
     }
 }
