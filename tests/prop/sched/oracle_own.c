@@ -17,11 +17,13 @@ static bool reserves(const struct oracle *o, int queue)
            o->in->queues[queue].ordering == QUEUE_BY_STATEAWARE;
 }
 
-/* Whether a unit of later stages has found no room, or was not even tried since
- * no node has room for its like. */
-static bool is_unmet(const struct oracle *o, int unit)
+/* Whether a unit of later stages has found no room by another one's turn, or
+ * would have had its own before, but was not even tried since no node has room
+ * for its like. */
+static bool is_unmet(const struct oracle *o, int unit, int other)
 {
     bool is_left_out = o->is_hopeless[unit] && !o->is_passed_over[unit] &&
+                       oracle_unit_before(o, unit, other) &&
                        (o->is_barred[unit] || !oracle_has_window(o, unit));
 
     return o->status[unit] == WAITING && oracle_is_head(o, unit) &&
@@ -47,8 +49,8 @@ static int first_unmet(const struct oracle *o, int unit)
     int first = -1;
 
     for (int j = 0; j < o->in->job_count; j++) {
-        if (o->in->jobs[j].queue == o->in->jobs[unit].queue && is_unmet(o, j) &&
-            stands_before(o, j, unit) &&
+        if (o->in->jobs[j].queue == o->in->jobs[unit].queue &&
+            is_unmet(o, j, unit) && stands_before(o, j, unit) &&
             (first < 0 || oracle_unit_before(o, j, first))) {
             first = j;
         }

@@ -190,6 +190,49 @@ static void the_most_urgent_is_waited_for(void **state)
     assert_false(order_has_node(w, driver));
 }
 
+/* Applications that were submitted at once take turns by their jobs (model.md
+ * 6.7): what has had no turn yet keeps nothing from what has. */
+static void what_has_its_turn_later_is_not_waited_for(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "Q",
+        .application = "App1",
+        .cores = 1,
+        .priority_class = "fixed",
+        .selector_key = "gpu",
+        .selector_value = "yes",
+    };
+
+    hold_for_other(w);
+    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
+                                                      .cores = 10,
+                                                      .label_key = "gpu",
+                                                      .label_value = "yes"});
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = 6,
+                                            .deadline_s = 60});
+    world_lease(w, busy, gpu, 0);
+    world_lease(w, world_submit(w, &job), gpu, 0);
+    world_lease(w, world_submit(w, &job), gpu, 0);
+    assert_int_equal(order_state_of(w, "App1", 0), SCHED_APP_RUNNING);
+    job.cores = 8;
+    job.submitted_ms = 2;
+    uint32_t large = world_submit(w, &job);
+    job.application = "App2";
+    job.submitted_ms = 0;
+    uint32_t like = world_submit(w, &job);
+    job.cores = 1;
+    job.submitted_ms = 1;
+    uint32_t driver = world_submit(w, &job);
+    world_round(w, ROUND_FAST, 1);
+    assert_false(order_has_node(w, large));
+    assert_false(order_has_node(w, like));
+    assert_true(order_has_node(w, driver));
+}
+
 /* In a pool that reserves nothing the older one has its turn and no more. */
 static void sa_08_reserves_nothing_where_the_pool_does_not(void **state)
 {
@@ -241,6 +284,7 @@ int main(void)
         SCENARIO(sa_08_keeps_a_reservation_of_the_queue),
         SCENARIO(sa_08_passes_a_reservation_of_the_queue),
         SCENARIO(the_most_urgent_is_waited_for),
+        SCENARIO(what_has_its_turn_later_is_not_waited_for),
         SCENARIO(sa_08_reserves_nothing_where_the_pool_does_not),
         SCENARIO(um_04_leaves_room_for_later_stages),
     };
