@@ -1,10 +1,10 @@
 #include "executor/fake.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "executor/fake_nodes.h"
 
 enum { MILLION = 1000000, TAIL_FACTOR = 20 };
 
@@ -438,104 +438,6 @@ static const struct runtime_ops fake_ops = {
     .close = fake_close,
 };
 
-/* Nodes. */
-
-static struct resource_list copy_list(struct arena *arena,
-                                      const struct resource_list *from)
-{
-    struct resource_list to = {
-        .items = arena_alloc_array(arena, from->count + 1,
-                                   sizeof(struct resource_amount))};
-
-    for (uint32_t i = 0; i < from->count; i++) {
-        to.items[i] = (struct resource_amount){
-            arena_str(arena, from->items[i].name), from->items[i].milli};
-    }
-    to.count = from->count;
-    return to;
-}
-
-static struct taint *copy_taints(struct arena *arena,
-                                 const struct node_record *from)
-{
-    struct taint *taints =
-        arena_alloc_array(arena, from->taint_count + 1, sizeof(*taints));
-
-    for (uint32_t i = 0; i < from->taint_count; i++) {
-        taints[i] = (struct taint){arena_str(arena, from->taints[i].key),
-                                   arena_str(arena, from->taints[i].value),
-                                   from->taints[i].effect};
-    }
-    return taints;
-}
-
-/* The group's labels and the host name, sorted by key. */
-static struct label *copy_labels(struct arena *arena,
-                                 const struct node_record *from,
-                                 struct str name, uint32_t *ret_count)
-{
-    struct label host = {STR("kubernetes.io/hostname"), name};
-    struct label *labels =
-        arena_alloc_array(arena, from->label_count + 1, sizeof(*labels));
-    uint32_t count = 0;
-    bool has_host = false;
-
-    for (uint32_t i = 0; i < from->label_count; i++) {
-        int order = str_compare(from->labels[i].key, host.key);
-        if (order == 0) {
-            continue;
-        }
-        if (order > 0 && !has_host) {
-            labels[count++] = host;
-            has_host = true;
-        }
-        labels[count++] =
-            (struct label){arena_str(arena, from->labels[i].key),
-                           arena_str(arena, from->labels[i].value)};
-    }
-    if (!has_host) {
-        labels[count++] = host;
-    }
-    *ret_count = count;
-    return labels;
-}
-
-static struct node_record
-make_node(struct fake *fake, const struct fake_group *group, uint32_t index)
-{
-    struct arena *arena = &fake->arena;
-    const struct node_record *from = &group->node;
-    char name[NODE_NAME_BYTES_MAX + 1];
-    int n = snprintf(name, sizeof(name), "%.*s-%.*s-%u",
-                     STR_ARG(fake->options.executor_id), STR_ARG(group->name),
-                     index);
-    struct node_record node = *from;
-
-    node.name = arena_str(arena, str_make(name, n < NODE_NAME_BYTES_MAX
-                                                    ? (size_t)n
-                                                    : NODE_NAME_BYTES_MAX));
-    node.pool = arena_str(arena, from->pool);
-    node.node_type = arena_str(arena, from->node_type);
-    node.labels = copy_labels(arena, from, node.name, &node.label_count);
-    node.taints = copy_taints(arena, from);
-    node.total = copy_list(arena, &from->total);
-    node.foreign = copy_list(arena, &from->foreign);
-    return node;
-}
-
-static void make_nodes(struct fake *fake, const struct fake_options *options)
-{
-    fake->nodes = arena_alloc_array(&fake->arena, fake->node_count + 1,
-                                    sizeof(*fake->nodes));
-    fake->node_count = 0;
-    for (uint32_t g = 0; g < options->group_count; g++) {
-        for (uint32_t i = 0; i < options->groups[g].count; i++) {
-            fake->nodes[fake->node_count++] =
-                make_node(fake, &options->groups[g], i);
-        }
-    }
-}
-
 void fake_options_default(struct fake_options *ret_options)
 {
     static struct resource_amount amounts[] = {
@@ -583,7 +485,7 @@ int fake_open(const struct fake_options *options, const struct clock *clock,
     fake->options = *options;
     fake->options.executor_id = arena_str(&fake->arena, options->executor_id);
     fake->node_count = (uint32_t)node_count;
-    make_nodes(fake, options);
+    fake->nodes = fake_nodes_make(&fake->options, &fake->arena);
     fake->options.pending = (struct resource_list){NULL, 0};
     for (uint32_t i = 0; i < options->pending.count; i++) {
         fake_want(&fake->runtime, options->pending.items[i].name,
