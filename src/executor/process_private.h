@@ -4,7 +4,9 @@
  *     process.c         watch, stop, say: pods that live
  *     process_create.c  how they begin
  *     process_table.c   the table, what has ended, gangs
- *     process_open.c    opening, adoption, the node
+ *     process_open.c    opening and closing
+ *     process_adopt.c   pods of a former life
+ *     process_node.c    the node
  *     process_logs.c    reading logs
  *
  * Not for use outside the folder.
@@ -83,6 +85,12 @@ static inline int64_t process_wall_ms(const struct process *process)
 int process_run_dir(const struct process *process, struct run_id run);
 /* Whether the run's shim lives. */
 bool process_is_locked(const struct process *process, struct run_id run);
+
+/* This machine as the node that the options describe. */
+void process_make_node(struct process *process);
+/* Take up the pods of a former life again, and remove what no pod of them
+ * needs. */
+void process_adopt(struct process *process);
 
 /* A new pod.  `texts`: queue, job set, namespace, node, gang directory. */
 uint32_t process_add(struct process *process, struct run_id run,
