@@ -67,7 +67,8 @@ static bool find_share(struct sched *sched, uint32_t queue, uint32_t pool,
 }
 
 /* Whether it is too large there; then a pool that is nearer to holding it takes
- * the place of the one that was told of. */
+ * the place of the one that was told of; of two alike that of the first name.
+ */
 static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
                        const struct stake *stake, struct sched_oversize *ret)
 {
@@ -82,8 +83,11 @@ static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
         return false;
     }
     double kept = share_kept(sched, pool, &share);
-    if (ret->pool.byte_count == 0 || part - kept < ret->part - ret->kept) {
-        ret->pool = intern_get(sched->pool_names, pool);
+    double over = part - kept, least = ret->part - ret->kept;
+    struct str name = intern_get(sched->pool_names, pool);
+    if (ret->pool.byte_count == 0 || over < least ||
+        (over <= least && str_compare(name, ret->pool) < 0)) {
+        ret->pool = name;
         ret->part = part;
         ret->kept = kept;
     }

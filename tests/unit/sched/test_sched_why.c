@@ -358,6 +358,29 @@ static void nodes_in_quarantine_are_not_too_small(void **state)
     assert_int_equal(why_of(w, huge, &need).wait, SCHED_WAIT_NO_NODES);
 }
 
+/* Of pools that are alike that of the first name is told of, whichever was
+ * known first. */
+static void a_gang_that_is_too_large_is_told_of_in_the_first_pool(void **state)
+{
+    struct world *w = *state;
+    struct sched_oversize oversize;
+
+    w->policy.pools[1] = (struct pool_policy){
+        .name = STR("another"),
+        .protected_fraction_ppm = FRACTION_ONE_PPM,
+    };
+    w->policy.pool_count = 2;
+    world_restart(w);
+    world_node(w, &(struct world_node){"a", .cores = 4});
+    world_node(w, &(struct world_node){"b", .cores = 4, .pool = "another"});
+    world_submit_many(w, &(struct world_job){.queue = "B"}, 8);
+    uint32_t job = world_submit_many(
+        w, &(struct world_job){.queue = "A", .gang = "g", .cardinality = 3}, 3);
+    assert_true(sched_gang_is_oversize(w->sched, job, &oversize));
+    assert_true(str_equal(oversize.pool, STR("another")));
+    assert_true(oversize.part > oversize.kept);
+}
+
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -376,6 +399,7 @@ int main(void)
         CASE(growth_above_the_load_ceiling_says_so),
         CASE(growth_where_the_pool_is_gone_has_no_nodes),
         CASE(nodes_in_quarantine_are_not_too_small),
+        CASE(a_gang_that_is_too_large_is_told_of_in_the_first_pool),
     };
 
     return RUN_TESTS(tests);
