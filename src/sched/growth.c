@@ -31,7 +31,7 @@ static bool grow(void *context, uint32_t index)
     if (job == NONE) {
         return false;
     }
-    uint32_t class_index = class_of_job(round->sched, job);
+    uint32_t class_index = growth_class_of(growth, part, job);
     struct class *class = class_round(round, class_index);
     struct search search = {round, class_index, job, team->only};
     if (!growth_asks_for_gpu(round->sched, &class->request) &&
@@ -65,7 +65,7 @@ static bool grow(void *context, uint32_t index)
                     .class_index = class_index,
                     .is_lease = true,
                 });
-    seq_next(&team->gang->subs->items[part->sub_group].spare, &part->next);
+    part->is_next_taken = true;
     return true;
 }
 

@@ -46,8 +46,13 @@ struct growth_team {
 /* A sub-group of it. */
 struct growth_part {
     uint32_t team, sub_group;
-    struct seq_cursor next; /* of its spare members */
-    uint32_t change;        /* the last of it in growth.changes, or NONE */
+    struct seq_cursor next; /* of its spare members, but see is_next_taken */
+    uint32_t example;       /* the first of them, or of those that run */
+    uint32_t example_class;
+    bool has_spare;     /* so `example` is one */
+    bool is_next_taken; /* `next` is to go on by one: most grow by one, and
+                           their members lie far away */
+    uint32_t change;    /* the last of it in growth.changes, or NONE */
     const struct resource_vec *request; /* of one of its pods */
     struct near_anchor anchor; /* where its pods are; see is_anchored */
     bool is_anchored;          /* that is known */
@@ -128,6 +133,9 @@ bool growth_keeps_gpus(const struct round *round);
 /* The next spare member of a part, or NONE (growth_place.c). */
 uint32_t growth_next_spare(const struct growth *growth,
                            struct growth_part *part);
+/* The class of one of its members. */
+uint32_t growth_class_of(const struct growth *growth,
+                         const struct growth_part *part, uint32_t job);
 /* Whether the limits of its queue and class, rates and load allow a pod. */
 bool growth_may_grow(struct growth *growth, struct lane *lane,
                      const struct class *class);

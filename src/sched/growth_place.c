@@ -11,9 +11,18 @@ uint32_t growth_next_spare(const struct growth *growth,
                            struct growth_part *part)
 {
     const struct sched *sched = growth->round->sched;
+
+    if (part->has_spare && !part->is_next_taken && part->next.block == 0 &&
+        part->next.offset == 0 &&
+        !(sched->job_flags.items[part->example] & JOB_PLANNED)) {
+        return part->example;
+    }
     const struct seq *spare =
         &growth_team_of(growth, part)->gang->subs->items[part->sub_group].spare;
-
+    if (part->is_next_taken) {
+        part->is_next_taken = false;
+        seq_next(spare, &part->next);
+    }
     while (!seq_is_end(spare, part->next)) {
         uint32_t job = seq_get(spare, part->next);
         if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
@@ -22,6 +31,13 @@ uint32_t growth_next_spare(const struct growth *growth,
         seq_next(spare, &part->next);
     }
     return NONE;
+}
+
+uint32_t growth_class_of(const struct growth *growth,
+                         const struct growth_part *part, uint32_t job)
+{
+    return job == part->example ? part->example_class
+                                : class_of_job(growth->round->sched, job);
 }
 
 bool growth_may_grow(struct growth *growth, struct lane *lane,

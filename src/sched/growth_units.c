@@ -142,11 +142,15 @@ static void add_part(struct growth *growth, uint32_t t, uint32_t sub_group,
         return;
     }
     uint32_t example = example_of(members);
+    uint32_t example_class = class_of_job(sched, example);
     growth->parts[growth->unit_count] = (struct growth_part){
         .team = t,
         .sub_group = sub_group,
         .change = NONE,
-        .request = &class_at(round, class_of_job(sched, example))->request,
+        .example = example,
+        .example_class = example_class,
+        .has_spare = members->spare.count > 0,
+        .request = &class_at(round, example_class)->request,
     };
     struct elastic_unit *unit = &growth->units[growth->unit_count];
     *unit = (struct elastic_unit){
