@@ -120,6 +120,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
     ASSERT(decision_count_max > 0);
     sweep_undo_clear(sched);
     if (is_settled(sched, kind, now_ms, &plan.next_wake_ms)) {
+        sched->decisions.count = 0; /* not those of a trial since */
         *ret_plan = plan;
         return;
     }

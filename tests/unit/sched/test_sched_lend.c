@@ -73,6 +73,29 @@ static void borrowers_get_what_own_work_leaves(void **state)
     assert_true(lend_runs(w, borrower));
 }
 
+/* What a question tried is not what a plan that has nothing new decides. */
+static void what_was_asked_about_may_be_lent_as_well(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+    struct sched_need need;
+    uint32_t jobs[4];
+
+    w->policy.classes[0].may_borrow = true;
+    world_restart(w);
+    world_lease(w, lend_own(w, "p0", 2), lend_node(w, "n1", 2), 0);
+    uint32_t first = lend_own(w, "p0", 1);
+    uint32_t second = lend_own(w, "p0", 1);
+    world_round(w, ROUND_BALANCE, 0);
+    sched_explain_need(w->sched, second, 0, &why, &need);
+    assert_true(need.is_exact);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(w->plan.decision_count, 0);
+    assert_int_equal(sched_unplaced(w->sched, 0, ARRAY_COUNT(jobs), jobs), 2);
+    assert_int_equal(jobs[0], first);
+    assert_int_equal(jobs[1], second);
+}
+
 static void borrowers_preempt_nobody(void **state)
 {
     struct world *w = *state;
@@ -329,6 +352,7 @@ int main(void)
         STAGED(what_comes_home_is_as_any_other),
         STAGED(nothing_reserved_is_lent),
         STAGED(what_waits_is_lent_in_its_order),
+        STAGED(what_was_asked_about_may_be_lent_as_well),
         STAGED(what_is_passed_over_is_what_came_before),
         STAGED(what_the_plan_started_may_be_gone),
     };
