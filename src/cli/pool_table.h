@@ -15,6 +15,15 @@ void pool_put_flags(struct strbuf *buf, const Berth__Api__Pool *pool);
 void pool_put_statistics(struct strbuf *buf,
                          const Berth__Api__ListPoolsResponse *pools);
 
+/* A pool's name as the server has it: the default one has one name, which
+ * tables write with a capital (cmd_pools.c). */
+const char *cli_pool_name(const char *text);
+/* Ask for the pool of that name, or for all: "" (cmd_pools.c). */
+enum cli_exit cli_list_pools(struct cli *cli, const char *name,
+                             Berth__Api__ListPoolsResponse **ret_response);
+/* Say that there is none of that name (cmd_pools.c). */
+enum cli_exit cli_no_such_pool(const struct cli *cli, const char *name);
+
 /* Make the pool of a document, or only look at it (cmd_pool.c). */
 enum cli_exit pool_create_of(struct cli *cli, const json_t *document,
                              bool is_dry_run);
