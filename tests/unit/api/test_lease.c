@@ -1,180 +1,20 @@
 /*
  * The executors' side (armada-api.md 6.2, 6.3): the conversation of one
- * request, the held stream, the edits of a lease, and reports.
+ * request, the edits of a lease, and reports.
  */
 #include <stdio.h>
 
 #include "api/lease_message.h"
 #include "api/lease_request.h"
-#include "api_fixture.h"
 #include "armada/executorapi.pb-c.h"
 #include "armada/services.pb-c.h"
-#include "control/session.h"
+#include "lease_fixture.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/field.h"
 #include "wire/log_codec.h"
 #include "wire/message.h"
 #include "wire/node.h"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
-
-/* What the leader of these tests has to say, and what it heard. */
-struct leader_says {
-    struct job_id jobs[4];
-    uint32_t job_count;
-    struct run_id cancel; /* none: no cancels */
-    struct exchange_request heard;
-    _Atomic uint32_t exchange_count; /* the test waits for these */
-    uint32_t run_count;
-    struct exchange_session *session;
-    _Atomic uint32_t session_end_count;
-    enum command_result result;
-    /* What it does when the test next waits for it (fixture_settle). */
-    struct job_id to_push;
-    bool is_to_release;
-};
-
-static struct exchange_lease lease_of(struct job_id job)
-{
-    static const struct taint away = {{"gpu", 3}, {"*", 1}, TAINT_NO_SCHEDULE};
-
-    return (struct exchange_lease){
-        .job = job,
-        .run = run_id_make(job, 0),
-        .queue = STR("q"),
-        .job_set = STR("s"),
-        .user = STR("amy"),
-        .node_name = STR("node-1"),
-        .pool = STR("default"),
-        .is_preemptible = true,
-        .away_taints = &away,
-        .away_taint_count = 1,
-    };
-}
-
-static void fill_response(struct leader_says *says, struct command *command)
-{
-    struct exchange_response *response = &command->exchange.response;
-
-    response->leases =
-        arena_alloc_array(&command->arena, 4, sizeof(response->leases[0]));
-    for (uint32_t i = 0; i < says->job_count; i++) {
-        response->leases[response->lease_count++] = lease_of(says->jobs[i]);
-    }
-    if (!key128_is_none(says->cancel.v)) {
-        response->cancels = &says->cancel;
-        response->cancel_count = 1;
-    }
-}
-
-/* What the leader does of its own accord. */
-static void do_unasked(struct leader_says *says)
-{
-    struct exchange_lease lease = lease_of(says->to_push);
-    struct exchange_response response = {.leases = &lease, .lease_count = 1};
-    char key[] = "gpu";
-    struct taint away = {str_of(key), STR("*"), TAINT_NO_SCHEDULE};
-
-    lease.away_taints = &away;
-    if (!key128_is_none(says->to_push.v)) {
-        says->session->push(says->session, &response);
-        says->to_push = (struct job_id){0};
-    }
-    /* What is pushed is borrowed until the return. */
-    memset(key, 'x', sizeof(key) - 1);
-    away.effect = TAINT_NO_EXECUTE;
-    if (says->is_to_release) {
-        says->is_to_release = false;
-        says->session->released(says->session, COMMAND_INVALID);
-    }
-}
-
-/* On the leader's thread. */
-static void on_exchange(struct fixture *f, struct command *command)
-{
-    struct leader_says *says = f->exchange_ctx;
-
-    if (command->kind == COMMAND_SESSION_END) {
-        says->session_end_count++;
-        says->session->released(says->session, COMMAND_OK);
-        says->session = NULL;
-        return;
-    }
-    if (command->kind != COMMAND_EXCHANGE) {
-        do_unasked(says);
-        return;
-    }
-    says->heard = command->exchange.request;
-    says->exchange_count++;
-    says->run_count = command->exchange.request.run_count;
-    command->result = says->result;
-    if (says->result != COMMAND_OK) {
-        command->result_text = STR("not now");
-        return;
-    }
-    if (says->exchange_count == 1 || !command->exchange.request.session) {
-        fill_response(says, command);
-    }
-    if (command->exchange.request.session) {
-        says->session = command->exchange.request.session;
-    }
-}
-
-static void begin(struct fixture *f, struct leader_says *says)
-{
-    fixture_init(f);
-    f->on_exchange = on_exchange;
-    f->exchange_ctx = says;
-    fixture_start(f);
-    fixture_queue(f, "q");
-}
-
-static struct job_id submit(struct fixture *f)
-{
-    Berth__Submission__Item *item =
-        sample_item(&f->arena, sample_pod(&f->arena));
-    Berth__Submission__Request *request;
-    struct job_id id;
-
-    sample_annotation(&f->arena, item, "note", "keep");
-    request = sample_request_of(&f->arena, &item, 1);
-    Api__JobSubmitResponse *response =
-        fixture_call(f, "/api.Submit/SubmitJobs", &request->base,
-                     &api__job_submit_response__descriptor);
-    assert_non_null(response);
-    assert_int_equal(
-        job_id_parse(str_of(response->job_response_items[0]->job_id), &id), 0);
-    return id;
-}
-
-/* Open a lease stream and say this, without closing our side. */
-static struct rpc_stream *ask(struct fixture *f,
-                              const Executorapi__LeaseRequest *request)
-{
-    struct rpc_call_options options = {.is_gzip = true,
-                                       .is_wait_for_ready = true};
-    struct rpc_stream *stream = rpc_stream_open(
-        f->channel, "/executorapi.ExecutorApi/LeaseJobRuns", &options);
-    auto_strbuf bytes = strbuf_make(0);
-
-    /* The leader sees what the test has told it to say. */
-    fixture_settle(f);
-    wire_encode(&request->base, &bytes);
-    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
-                     RPC_WAIT_READY);
-    return stream;
-}
-
-static Executorapi__LeaseStreamMessage *next(struct fixture *f,
-                                             struct rpc_stream *stream)
-{
-    return fixture_next(f, stream,
-                        &executorapi__lease_stream_message__descriptor);
-}
 
 static const char *selector_of(const K8s__Io__Api__Core__V1__PodSpec *pod,
                                const char *key)
@@ -204,35 +44,35 @@ static void test_trap_13_one_request_conversation(void **state)
     struct leader_says says = {0};
     struct fixture f;
     Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-    char *runs[] = {field("00000000-0000-4000-8000-000000000001")};
+    char *runs[] = {lease_field("00000000-0000-4000-8000-000000000001")};
     char text[ID_TEXT_BYTES_MAX];
 
     (void)state;
-    begin(&f, &says);
-    says.jobs[says.job_count++] = submit(&f);
-    says.jobs[says.job_count++] = submit(&f);
+    lease_begin(&f, &says);
+    says.jobs[says.job_count++] = lease_submit(&f);
+    says.jobs[says.job_count++] = lease_submit(&f);
     says.cancel = (struct run_id){{1, 2}};
-    request.executor_id = field("cluster");
+    request.executor_id = lease_field("cluster");
     request.max_jobs_to_lease = 100;
     request.unassigned_job_run_ids = runs;
     request.n_unassigned_job_run_ids = 1;
-    struct rpc_stream *stream = ask(&f, &request);
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    struct rpc_stream *stream = lease_ask(&f, &request);
+    Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_CANCEL_RUNS);
     assert_string_equal(message->cancel_runs->job_run_ids_to_cancel[0],
                         run_id_format(says.cancel, text));
     for (int i = 0; i < 2; i++) {
-        message = next(&f, stream);
+        message = lease_next(&f, stream);
         assert_int_equal(message->event_case,
                          EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
         assert_string_equal(message->lease->job->job_id,
                             job_id_format(says.jobs[i], text));
     }
-    message = next(&f, stream);
+    message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_END);
-    assert_null(next(&f, stream));
+    assert_null(lease_next(&f, stream));
     assert_int_equal(f.status.code, RPC_OK);
     rpc_stream_close(stream);
     fixture_settle(&f);
@@ -253,16 +93,16 @@ static void test_edits_of_a_lease(void **state)
 
     (void)state;
     fixture_init(&f);
-    f.on_exchange = on_exchange;
+    f.on_exchange = lease_on_exchange;
     f.exchange_ctx = &says;
     memcpy(f.config.resource_types, kept, sizeof(kept));
     f.config.resource_type_count = 2;
     fixture_start(&f);
     fixture_queue(&f, "q");
-    says.jobs[says.job_count++] = submit(&f);
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    says.jobs[says.job_count++] = lease_submit(&f);
+    request.executor_id = lease_field("cluster");
+    struct rpc_stream *stream = lease_ask(&f, &request);
+    Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     const Executorapi__JobRunLease *lease = message->lease;
     const K8s__Io__Api__Core__V1__PodSpec *pod =
         lease->job->mainobject->pod_spec->pod_spec;
@@ -300,7 +140,7 @@ static void test_lease_waits_for_the_projector(void **state)
     Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
 
     (void)state;
-    begin(&f, &says);
+    lease_begin(&f, &says);
     uint8_t random[10] = {0};
     struct job_id job = job_id_make(1, random);
     struct event event = {.type = EVENT_SUBMIT, .created_ms = 1, .job = job};
@@ -312,14 +152,14 @@ static void test_lease_waits_for_the_projector(void **state)
     f.is_store_held = true;
     fixture_log(&f, &scope, &event);
     says.jobs[says.job_count++] = job;
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
+    request.executor_id = lease_field("cluster");
+    struct rpc_stream *stream = lease_ask(&f, &request);
     do {
         fixture_settle(&f);
     } while (says.exchange_count == 0);
     f.is_store_held = false;
-    submit(&f);
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    lease_submit(&f);
+    Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
     assert_string_equal(message->lease->job->job_id, id);
@@ -344,7 +184,7 @@ static void many_plain_nodes_take_little_room(void **state)
     struct err err;
 
     (void)state;
-    rest.executor_id = field("cluster");
+    rest.executor_id = lease_field("cluster");
     strbuf_add_str(&bytes, wire_encode_arena(&rest.base, &arena));
     for (int i = 0; i < COUNT; i++) {
         char name[16];
@@ -377,12 +217,12 @@ static void a_lease_does_not_wait_for_the_projector(void **state)
     char id[ID_TEXT_BYTES_MAX];
 
     (void)state;
-    begin(&f, &says);
+    lease_begin(&f, &says);
     f.is_store_held = true;
-    says.jobs[says.job_count++] = submit(&f);
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    says.jobs[says.job_count++] = lease_submit(&f);
+    request.executor_id = lease_field("cluster");
+    struct rpc_stream *stream = lease_ask(&f, &request);
+    Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
     assert_string_equal(message->lease->job->job_id,
@@ -404,12 +244,12 @@ static void submissions_are_refused_while_the_store_is_far_behind(void **state)
     (void)state;
     fixture_init(&f);
     f.config.unstored_bytes_max = 1;
-    f.on_exchange = on_exchange;
+    f.on_exchange = lease_on_exchange;
     f.exchange_ctx = &says;
     fixture_start(&f);
     fixture_queue(&f, "q");
     f.is_store_held = true;
-    submit(&f);
+    lease_submit(&f);
     api_unstored(f.api, &job_count, &byte_count);
     assert_int_equal(job_count, 1);
     assert_true(byte_count > 100);
@@ -419,7 +259,7 @@ static void submissions_are_refused_while_the_store_is_far_behind(void **state)
                      RPC_RESOURCE_EXHAUSTED);
     f.is_store_held = false;
     fixture_queue(&f, "other"); /* and the projector goes on */
-    submit(&f);
+    lease_submit(&f);
     fixture_settle(&f);
     api_unstored(f.api, &job_count, &byte_count);
     assert_int_equal(job_count + byte_count, 0);
@@ -455,13 +295,13 @@ static void test_lease_of_a_lost_job_fails_its_run(void **state)
     struct err err;
 
     (void)state;
-    begin(&f, &says);
+    lease_begin(&f, &says);
     says.jobs[says.job_count++] = job_id_make(1, random);
-    says.jobs[says.job_count++] = submit(&f);
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
+    says.jobs[says.job_count++] = lease_submit(&f);
+    request.executor_id = lease_field("cluster");
+    struct rpc_stream *stream = lease_ask(&f, &request);
     char id[ID_TEXT_BYTES_MAX];
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
+    Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
                      EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
     assert_string_equal(message->lease->job->job_id,
@@ -471,166 +311,6 @@ static void test_lease_of_a_lost_job_fails_its_run(void **state)
     assert_true(elog_read(reader, &range, decode_record, &failed_count, &err) >
                 0);
     assert_int_equal(failed_count, 1);
-    rpc_stream_close(stream);
-    fixture_fini(&f);
-}
-
-/* A held stream: an answer ends in a heartbeat, pushes come unasked, deltas
- * are heard as such, and the leader hears of its end. */
-static void test_held_stream(void **state)
-{
-    struct leader_says says = {0};
-    struct fixture f;
-    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-    char run[ID_TEXT_BYTES_MAX];
-    char *added[] = {run}, *gone[] = {field("node-9")};
-
-    (void)state;
-    begin(&f, &says);
-    struct job_id first = submit(&f), second = submit(&f);
-    says.jobs[says.job_count++] = first;
-    request.executor_id = field("cluster");
-    request.held_stream = true;
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_int_equal(next(&f, stream)->event_case,
-                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
-    Executorapi__LeaseStreamMessage *message = next(&f, stream);
-    assert_int_equal(message->event_case,
-                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
-    assert_int_equal(message->heartbeat->request_count, 1);
-
-    says.to_push = second;
-    fixture_settle(&f);
-    message = next(&f, stream);
-    assert_int_equal(message->event_case,
-                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE);
-
-    auto_strbuf bytes = strbuf_make(0);
-    run_id_format(run_id_make(first, 0), run);
-    request.is_delta = true;
-    request.run_ids_added = added;
-    request.n_run_ids_added = 1;
-    request.node_names_removed = gone;
-    request.n_node_names_removed = 1;
-    request.says_protected = true;
-    request.protected_run_ids = added;
-    request.n_protected_run_ids = 1;
-    wire_encode(&request.base, &bytes);
-    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
-                     RPC_WAIT_READY);
-    message = next(&f, stream);
-    assert_int_equal(message->event_case,
-                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
-    assert_int_equal(message->heartbeat->request_count, 2);
-    fixture_settle(&f);
-    assert_false(says.heard.is_full);
-    assert_true(says.heard.has_nodes);
-    assert_int_equal(says.heard.nodes_gone_count, 1);
-    assert_true(says.heard.has_protected);
-    assert_int_equal(says.heard.protected_count, 1);
-    assert_int_equal(says.run_count, 1);
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
-    fixture_fini(&f);
-}
-
-/* Nothing of a pushed lease is looked at after the push. */
-static void a_pushed_lease_is_copied_whole(void **state)
-{
-    struct leader_says says = {0};
-    struct fixture f;
-    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-
-    (void)state;
-    begin(&f, &says);
-    struct job_id job = submit(&f);
-    request.executor_id = field("cluster");
-    request.held_stream = true;
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_int_equal(next(&f, stream)->event_case,
-                     EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_HEARTBEAT);
-    says.to_push = job;
-    fixture_settle(&f);
-    const K8s__Io__Api__Core__V1__PodSpec *pod =
-        next(&f, stream)->lease->job->mainobject->pod_spec->pod_spec;
-    const K8s__Io__Api__Core__V1__Toleration *last =
-        pod->tolerations[pod->n_tolerations - 1];
-    assert_string_equal(last->key, "gpu");
-    assert_string_equal(last->effect, "NoSchedule");
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
-    fixture_fini(&f);
-}
-
-/* When the leader lets go (another stream took over) the call ends. */
-static void test_held_stream_released_by_the_leader(void **state)
-{
-    struct leader_says says = {0};
-    struct fixture f;
-    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-
-    (void)state;
-    begin(&f, &says);
-    request.executor_id = field("cluster");
-    request.held_stream = true;
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_non_null(next(&f, stream));
-    says.is_to_release = true;
-    fixture_settle(&f);
-    assert_null(next(&f, stream));
-    assert_int_equal(f.status.code, RPC_ABORTED);
-    rpc_stream_close(stream);
-    fixture_settle(&f);
-    assert_int_equal(says.session_end_count, 0);
-    fixture_fini(&f);
-}
-
-/* A stream that goes on under the name of another executor is ended: the
- * leader knows a session by one executor. */
-static void test_held_stream_is_one_executors(void **state)
-{
-    struct leader_says says = {0};
-    struct fixture f;
-    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-    auto_strbuf bytes = strbuf_make(0);
-
-    (void)state;
-    begin(&f, &says);
-    request.executor_id = field("cluster");
-    request.held_stream = true;
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_non_null(next(&f, stream));
-    request.executor_id = field("another");
-    wire_encode(&request.base, &bytes);
-    assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
-                     RPC_WAIT_READY);
-    assert_null(next(&f, stream));
-    assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
-    assert_int_equal(says.exchange_count, 1);
-    fixture_fini(&f);
-}
-
-static void test_refused_exchange(void **state)
-{
-    struct leader_says says = {.result = COMMAND_UNAVAILABLE};
-    struct fixture f;
-    Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-
-    (void)state;
-    begin(&f, &says);
-    request.executor_id = field("cluster");
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_null(next(&f, stream));
-    assert_int_equal(f.status.code, RPC_UNAVAILABLE);
-    assert_string_equal(f.status.message, "not now");
     rpc_stream_close(stream);
     fixture_fini(&f);
 }
@@ -668,10 +348,10 @@ static void test_reports_speak_only_of_runs(void **state)
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
-    running.job_id = field("01jzzzzzzzzzzzzzzzzzzzzzzz");
-    running.run_id = field("00000000-0000-4000-8000-000000000001");
-    sequence.queue = field("q");
-    sequence.job_set_name = field("s");
+    running.job_id = lease_field("01jzzzzzzzzzzzzzzzzzzzzzzz");
+    running.run_id = lease_field("00000000-0000-4000-8000-000000000001");
+    sequence.queue = lease_field("q");
+    sequence.job_set_name = lease_field("s");
     sequence.events = events;
     sequence.n_events = 1;
     list.events = sequences;
@@ -706,7 +386,7 @@ static void test_reports_with_bad_text(void **state)
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
-    running.pool = field("\xff\xfe");
+    running.pool = lease_field("\xff\xfe");
     sequence.events = events;
     sequence.n_events = 1;
     list.events = sequences;
@@ -729,8 +409,8 @@ static void test_permission_of_executors(void **state)
     f.config.auth.grants[PERMISSION_EXECUTE_JOBS] =
         (struct permission_grant){NULL, 0};
     fixture_start(&f);
-    struct rpc_stream *stream = ask(&f, &request);
-    assert_null(next(&f, stream));
+    struct rpc_stream *stream = lease_ask(&f, &request);
+    assert_null(lease_next(&f, stream));
     assert_int_equal(f.status.code, RPC_PERMISSION_DENIED);
     rpc_stream_close(stream);
     assert_int_equal(
@@ -749,11 +429,6 @@ int main(void)
         TEST(a_lease_does_not_wait_for_the_projector),
         TEST(submissions_are_refused_while_the_store_is_far_behind),
         TEST(test_lease_of_a_lost_job_fails_its_run),
-        TEST(test_held_stream),
-        TEST(a_pushed_lease_is_copied_whole),
-        TEST(test_held_stream_released_by_the_leader),
-        TEST(test_held_stream_is_one_executors),
-        TEST(test_refused_exchange),
         TEST(test_reports_speak_only_of_runs),
         TEST(test_reports_with_bad_text),
         TEST(test_permission_of_executors),
