@@ -19,8 +19,8 @@ static uint32_t job_of_head(const struct round *round, const struct head *head)
                : head->item;
 }
 
-bool lane_head_less(const struct round *round, const struct head *a,
-                    const struct head *b)
+static bool head_less(const struct round *round, const struct head *a,
+                      const struct head *b)
 {
     if (a->level != b->level) {
         return a->level > b->level;
@@ -45,6 +45,12 @@ bool lane_head_less(const struct round *round, const struct head *a,
         return a->submitted_ms < b->submitted_ms;
     }
     return job_less(round->sched, job_of_head(round, a), job_of_head(round, b));
+}
+
+bool lane_head_less(const struct round *round, const struct head *a,
+                    const struct head *b)
+{
+    return head_less(round, a, b);
 }
 
 void lane_lists_note(const struct round *round, struct head *head)
@@ -77,11 +83,10 @@ static void heads_down(const struct round *round, struct lane *lane,
             break;
         }
         if (child + 1 < lane->head_count &&
-            lane_head_less(round, &lane->heads[child + 1],
-                           &lane->heads[child])) {
+            head_less(round, &lane->heads[child + 1], &lane->heads[child])) {
             child++;
         }
-        if (!lane_head_less(round, &lane->heads[child], &head)) {
+        if (!head_less(round, &lane->heads[child], &head)) {
             break;
         }
         lane->heads[at] = lane->heads[child];
@@ -156,7 +161,7 @@ static void push_head(struct round *round, struct lane *lane,
 {
     make_room(round, lane);
     uint32_t at = lane->head_count++;
-    while (at > 0 && lane_head_less(round, head, &lane->heads[(at - 1) / 2])) {
+    while (at > 0 && head_less(round, head, &lane->heads[(at - 1) / 2])) {
         lane->heads[at] = lane->heads[(at - 1) / 2];
         at = (at - 1) / 2;
     }
@@ -324,7 +329,7 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
         lane_lists_note(round, head);
     }
     for (uint32_t i = 1; i <= 2 && i < lane->head_count; i++) {
-        if (lane_head_less(round, &lane->heads[i], head)) {
+        if (head_less(round, &lane->heads[i], head)) {
             return false;
         }
     }

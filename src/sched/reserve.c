@@ -1,7 +1,6 @@
 #include <string.h>
 
 #include "sched/lanes.h"
-#include "sched/lend.h"
 #include "sched/reserve_private.h"
 #include "sched/truce.h"
 #include "sched/whole_node.h"
@@ -35,63 +34,70 @@ static struct reserved_node *find_node(const struct reservation *reservation,
                : NULL;
 }
 
-/* The lifetime by which a class passes: what gangs grow by has none. */
-static int64_t lifetime_of(const struct round *round, const struct class *class)
+/* What a class passes by. */
+struct passer {
+    const struct class *class;
+    uint32_t level;
+    int64_t lifetime_ms, now_ms;
+};
+
+/* A class counts for nothing where its jobs are foreign; and what gangs grow by
+ * has no lifetime. */
+static struct passer passer_of(const struct round *round,
+                               const struct class *class)
 {
-    return round->is_growing ? 0 : class->lifetime_ms;
+    return (struct passer){
+        .class = class,
+        .level = round->is_lending ? 0 : class->level,
+        .lifetime_ms = round->is_growing ? 0 : class->lifetime_ms,
+        .now_ms = round->now_ms,
+    };
 }
 
-/* The level by which it does: a class counts for nothing where its jobs are
- * foreign. */
-static uint32_t level_in(const struct round *round, const struct class *class)
-{
-    return round->is_lending ? 0 : class->level;
-}
-
-/* How the class makes way in time, on whichever node, if it is given such a
- * level and lifetime; a more urgent one does not yield. */
+/* How it makes way in time, on whichever node; what is more urgent does not
+ * yield. */
 static enum pass pass_in_time(const struct reservation *reservation,
-                              const struct class *class, uint32_t level,
-                              int64_t lifetime_ms, int64_t now_ms)
+                              const struct passer *passer)
 {
-    int64_t start_ms = reservation->start_ms;
-    bool may_yield = !reservation->is_unlisted && level <= reservation->level;
+    int64_t start_ms = reservation->start_ms, now_ms = passer->now_ms;
+    bool may_yield =
+        !reservation->is_unlisted && passer->level <= reservation->level;
 
     if (start_ms == SCHED_START_UNKNOWN) {
-        return may_yield && lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
+        return may_yield && passer->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
     }
-    if (later(now_ms, class->deadline_ms) <= start_ms) {
+    if (later(now_ms, passer->class->deadline_ms) <= start_ms) {
         return PASS_BOUND;
     }
-    return may_yield && later(now_ms, lifetime_ms) <= start_ms ? PASS_YIELDS
-                                                               : PASS_NO;
+    return may_yield && later(now_ms, passer->lifetime_ms) <= start_ms
+               ? PASS_YIELDS
+               : PASS_NO;
 }
 
-/* Whether it may go to a reserved node (NULL: to any other), if it makes way so
- * in time. */
-static enum pass pass_on(const struct reservation *reservation,
-                         const struct reserved_node *reserved,
-                         const struct class *class, uint32_t level,
-                         enum pass in_time, bool is_whole)
+static enum pass pass_at(const struct reservation *reservation,
+                         const struct passer *passer, uint32_t node,
+                         bool is_whole)
 {
-    if (!reserved || level > reservation->level) {
+    const struct reserved_node *reserved = find_node(reservation, node);
+
+    if (!reserved || passer->level > reservation->level) {
         return PASS_BESIDE;
     }
-    return in_time == PASS_NO && !is_whole &&
-                   amounts_fit(&class->request, &reserved->extra)
-               ? PASS_BESIDE
-               : in_time;
+    enum pass pass = pass_in_time(reservation, passer);
+    if (pass == PASS_NO && !is_whole &&
+        amounts_fit(&passer->class->request, &reserved->extra)) {
+        pass = PASS_BESIDE;
+    }
+    return pass;
 }
 
 enum pass reserve_pass_at(const struct reservation *reservation,
                           const struct class *class, uint32_t node,
                           int64_t now_ms, bool is_whole)
 {
-    return pass_on(reservation, find_node(reservation, node), class,
-                   class->level,
-                   pass_in_time(reservation, class, class->level,
-                                class->lifetime_ms, now_ms),
-                   is_whole);
+    struct passer passer = {class, class->level, class->lifetime_ms, now_ms};
+
+    return pass_at(reservation, &passer, node, is_whole);
 }
 
 static enum pass pass_now(const struct round *round,
@@ -105,11 +111,8 @@ static enum pass pass_now(const struct round *round,
         sched->nodes.items[node].reserved_stamp != sched->stamp) {
         return PASS_BESIDE;
     }
-    uint32_t level = level_in(round, class);
-    return pass_on(reservation, find_node(reservation, node), class, level,
-                   pass_in_time(reservation, class, level,
-                                lifetime_of(round, class), round->now_ms),
-                   is_whole);
+    struct passer passer = passer_of(round, class);
+    return pass_at(reservation, &passer, node, is_whole);
 }
 
 enum pass reserve_pass(const struct round *round,
@@ -138,10 +141,9 @@ uint32_t reserve_pass_count(const struct round *round,
         return count;
     }
     const struct reserved_node *reserved = find_node(reservation, node);
-    uint32_t level = level_in(round, class);
-    if (!reserved || level > reservation->level ||
-        pass_in_time(reservation, class, level, lifetime_of(round, class),
-                     round->now_ms) != PASS_NO) {
+    struct passer passer = passer_of(round, class);
+    if (!reserved || passer.level > reservation->level ||
+        pass_in_time(reservation, &passer) != PASS_NO) {
         return count;
     }
     uint32_t beside = amounts_times(&class->request, &reserved->extra);
@@ -157,9 +159,11 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
             ? find_node(reservation, node)
             : NULL;
 
-    if (reserved &&
-        pass_in_time(reservation, class, level_in(round, class),
-                     lifetime_of(round, class), round->now_ms) == PASS_NO) {
+    if (!reserved) {
+        return;
+    }
+    struct passer passer = passer_of(round, class);
+    if (pass_in_time(reservation, &passer) == PASS_NO) {
         amounts_add_times(&reserved->extra, &class->request, -count);
     }
 }
@@ -230,12 +234,6 @@ static int64_t bound_of(struct reserving *r, const struct class *class,
 bool reserve_goes_at_once(const struct run *run, uint32_t serial)
 {
     return run->yields_to && run->yields_to == serial && run->yields_at_once;
-}
-
-bool reserve_is_recalled(const struct sched *sched, const struct run *run)
-{
-    return sched->foreign_run_count && !sched->is_preemption_off &&
-           lend_is_foreign(sched, run->job);
 }
 
 static int64_t bound_of_run(struct reserving *r, const struct run *run)

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "sched/lanes.h"
-#include "sched/lend.h"
 #include "sched/reserve_private.h"
 #include "sched/whole_node.h"
 

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "sched/lend.h"
 #include "sched/reserve.h"
 
 struct label_group;
@@ -72,7 +73,12 @@ static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
 bool reserve_goes_at_once(const struct run *run, uint32_t serial);
 /* Whether a run is a borrower's, whom all of the pool's own work may take the
  * place of, however urgent it is. */
-bool reserve_is_recalled(const struct sched *sched, const struct run *run);
+static inline bool reserve_is_recalled(const struct sched *sched,
+                                       const struct run *run)
+{
+    return sched->foreign_run_count && !sched->is_preemption_off &&
+           lend_is_foreign(sched, run->job);
+}
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
 {
