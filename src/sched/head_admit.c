@@ -53,6 +53,25 @@ static bool is_admitted_elsewhere(const struct sched *sched, uint32_t item,
                    : sched->job_flags.items[item] & JOB_ADMITTED;
 }
 
+/* An entry is admitted: it is in the list, and counts in its lane. */
+static void let_in(struct round *round, struct head_entry entry)
+{
+    struct sched *sched = round->sched;
+    const struct claim *claim = &entry.claim;
+
+    head_add(round, entry);
+    int64_t charge = share_admit(round, claim->lane);
+    amounts_add(&claim->lane->all, head_request(round, claim));
+    share_count_claim(round, claim, 1);
+    if (claim->is_gang) {
+        sched->gangs.items[claim->item].is_admitted = true;
+    } else {
+        sched->job_flags.items[claim->item] |= JOB_ADMITTED;
+    }
+    head_decide(round, SCHED_ADMIT, claim->job, entry.start_ms);
+    sched->decisions.items[sched->decisions.count - 1].charge = charge;
+}
+
 bool head_admit(struct round *round, struct lane *lane, uint32_t item,
                 bool is_gang)
 {
@@ -85,17 +104,7 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
         entry.start_ms = reserve->hold->start_ms;
     }
     entry.claim.serial = UINT32_MAX; /* after those of the list */
-    head_add(round, entry);
-    int64_t charge = share_admit(round, lane);
-    amounts_add(&lane->all, head_request(round, &entry.claim));
-    share_count_claim(round, &entry.claim, 1);
-    if (is_gang) {
-        sched->gangs.items[item].is_admitted = true;
-    } else {
-        sched->job_flags.items[item] |= JOB_ADMITTED;
-    }
-    head_decide(round, SCHED_ADMIT, entry.claim.job, entry.start_ms);
-    sched->decisions.items[sched->decisions.count - 1].charge = charge;
+    let_in(round, entry);
     return true;
 }
 
