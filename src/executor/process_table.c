@@ -201,22 +201,10 @@ static int take_place(struct process *process, int members_fd, int place_max,
     return index;
 }
 
-int process_gang_join(struct process *process, const struct runtime_run *run,
-                      char *ret_dir, int *ret_index, struct err *err)
+/* Make or find the directory of that name; the caller closes it. */
+static int open_gang(const struct process *process, const char *name,
+                     struct err *err)
 {
-    struct str gang = process_gang_id(run);
-    const char *cardinality =
-        process_annotation(run, "armadaproject.io/gangCardinality");
-    char name[32];
-
-    ret_dir[0] = '\0';
-    *ret_index = -1;
-    if (gang.byte_count == 0) {
-        return 0;
-    }
-    uint64_t hash = hash_bytes(run->queue.p, run->queue.byte_count, 7);
-    snprintf(name, sizeof(name), "%016" PRIx64,
-             hash_bytes(gang.p, gang.byte_count, hash));
     if (mkdirat(process->gangs_fd, name, 0755) < 0 && errno != EEXIST) {
         return err_set(err, -ERR_IO, "make the gang's directory: %s",
                        strerror(errno));
@@ -227,18 +215,51 @@ int process_gang_join(struct process *process, const struct runtime_run *run,
         return err_set(err, -ERR_IO, "open the gang's directory: %s",
                        strerror(errno));
     }
-    /* Members may run as different users; none may undo another's files. */
-    (void)!fchmod(fd, 01777);
-    (void)mkdirat(fd, members_name, 0755);
-    int members_fd = openat(fd, members_name,
-                            O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    return fd;
+}
+
+/* A place among the members, in the gang's directory; -1: there is none. */
+static int join_members(struct process *process, int gang_fd,
+                        const struct runtime_run *run)
+{
+    const char *cardinality =
+        process_annotation(run, "armadaproject.io/gangCardinality");
     int count = cardinality ? (int)strtol(cardinality, NULL, 10) : 0;
+    int index = -1;
+
+    (void)mkdirat(gang_fd, members_name, 0755);
+    int members_fd = openat(gang_fd, members_name,
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
     if (members_fd >= 0) {
-        *ret_index = take_place(
-            process, members_fd,
-            count > GANG_MEMBERS_MAX ? GANG_MEMBERS_MAX : count, run);
+        index = take_place(process, members_fd,
+                           count > GANG_MEMBERS_MAX ? GANG_MEMBERS_MAX : count,
+                           run);
         close(members_fd);
     }
+    return index;
+}
+
+int process_gang_join(struct process *process, const struct runtime_run *run,
+                      char *ret_dir, int *ret_index, struct err *err)
+{
+    struct str gang = process_gang_id(run);
+    char name[32];
+
+    ret_dir[0] = '\0';
+    *ret_index = -1;
+    if (gang.byte_count == 0) {
+        return 0;
+    }
+    uint64_t hash = hash_bytes(run->queue.p, run->queue.byte_count, 7);
+    snprintf(name, sizeof(name), "%016" PRIx64,
+             hash_bytes(gang.p, gang.byte_count, hash));
+    int fd = open_gang(process, name, err);
+    if (fd < 0) {
+        return fd;
+    }
+    /* Members may run as different users; none may undo another's files. */
+    (void)!fchmod(fd, 01777);
+    *ret_index = join_members(process, fd, run);
     close(fd);
     snprintf(ret_dir, PROCESS_PATH_BYTES_MAX, "%.900s/gangs/%s",
              process->data_dir, name);
