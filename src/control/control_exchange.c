@@ -54,10 +54,10 @@ static void answer_twin(struct control *c, struct command *command)
     command_answer(command, COMMAND_EXISTS, text);
 }
 
-bool exchange_take(struct control *c, struct command *command)
+/* Whether an exchange can be taken; else it is answered. */
+static bool may_take(struct control *c, struct command *command)
 {
     const struct exchange_request *request = &command->exchange.request;
-    bool is_logged = false;
 
     if (request->executor_id.byte_count == 0) {
         command_answer(command, COMMAND_INVALID, "the executor has no id");
@@ -79,7 +79,18 @@ bool exchange_take(struct control *c, struct command *command)
                        "there are as many nodes as this server can hold");
         return false;
     }
-    executor = executor_get(c, request->executor_id);
+    return true;
+}
+
+bool exchange_take(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    bool is_logged = false;
+
+    if (!may_take(c, command)) {
+        return false;
+    }
+    struct control_executor *executor = executor_get(c, request->executor_id);
     executor->heard_ns = control_mono_ns(c);
     c->exchange_no++;
     if (!executor->is_known || request->has_nodes || request->has_protected) {
