@@ -126,9 +126,7 @@ bool head_has_window_at(const struct round *round, const struct lane *lane,
 bool head_has_window(const struct round *round, const struct lane *lane)
 {
     return lane->head_count &&
-           head_has_window_at(
-               round, lane,
-               round->sched->lists.items[lane->heads[0].list].level);
+           head_has_window_at(round, lane, lane_first(lane)->list_level);
 }
 
 bool head_is_closed(const struct round *round, const struct lane *lane)
@@ -138,7 +136,7 @@ bool head_is_closed(const struct round *round, const struct lane *lane)
     if (!round->reserve.count || (policy->has_backfill && !policy->is_strict)) {
         return false;
     }
-    uint32_t level = round->sched->lists.items[lane->heads[0].list].level;
+    uint32_t level = lane_first(lane)->list_level;
     return policy->is_strict ? !has_room(round, level, lane)
                              : count_waiting(round, level, NULL) > 0;
 }

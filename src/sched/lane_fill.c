@@ -7,22 +7,19 @@
 
 void lane_fill_drop_class(struct round *round, struct lane *lane, uint32_t *row)
 {
-    const struct sched *sched = round->sched;
-    uint32_t class_index = sched->lists.items[lane->heads[0].list].class_index;
+    uint32_t class_index = lane_first(lane)->class_index;
     uint32_t kept_count = 0;
 
     lane_drop_list(round, lane);
     bool is_same =
-        lane->head_count &&
-        sched->lists.items[lane->heads[0].list].class_index == class_index;
+        lane->head_count && lane_first(lane)->class_index == class_index;
     *row = is_same ? *row + 1 : 0;
     if (*row < 8 || *row < lane->head_count / 16) {
         return;
     }
     for (uint32_t i = 0; i < lane->head_count; i++) {
-        uint32_t list = lane->heads[i].list;
-        if (sched->lists.items[list].class_index != class_index) {
-            lane->heads[kept_count++] = lane->heads[i];
+        if (lane_lists_at(lane, i)->class_index != class_index) {
+            lane_lists_swap(lane, kept_count++, i);
         }
     }
     lane->head_count = kept_count;
@@ -80,8 +77,9 @@ static void unfold_all(struct round *round, struct lane *lane, bool is_hopeful)
 
     lane->is_folded = false;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = lane->heads[i].front;
-        lane->heads[i].front = NONE;
+        struct head *head = lane_lists_at(lane, i);
+        uint32_t at = head->front;
+        head->front = NONE;
         if (at != NONE) {
             draw_all(round, lane, at, is_hopeful);
         }
@@ -94,10 +92,10 @@ void lane_fill_drop_hopeless(struct round *round, struct lane *lane)
 
     unfold_all(round, lane, true);
     for (uint32_t i = 0; i < lane->head_count; i++) {
-        const struct head *head = &lane->heads[i];
+        const struct head *head = lane_lists_at(lane, i);
         if (!lane_fill_is_hopeless(round, lane, head->class_index,
                                    head->level)) {
-            lane->heads[kept_count++] = *head;
+            lane_lists_swap(lane, kept_count++, i);
         }
     }
     lane->head_count = kept_count;
@@ -113,12 +111,12 @@ static void part_gangs(struct round *round, struct lane *lane, struct head head)
     const struct list *list = &round->sched->lists.items[head.list];
 
     for (uint32_t i = 1; i < rules->backfill_candidates_max; i++) {
-        seq_next(&list->seq, &head.at);
+        seq_read_on(&list->seq, &head.at);
         if (!lane_lists_move(round, &head)) {
             return;
         }
         lane_lists_append(round, lane, &head);
-        lane->heads[lane->head_count - 1].is_alone = true;
+        lane_lists_at(lane, lane->head_count - 1)->is_alone = true;
     }
 }
 
@@ -131,14 +129,14 @@ static void put_in_order(struct round *round, struct lane *lane)
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct head head = lane->heads[i];
+        struct head head = *lane_lists_at(lane, i);
         if (head.class_index == NONE && !head.is_alone) {
-            lane->heads[i].is_alone = true;
+            lane_lists_at(lane, i)->is_alone = true;
             part_gangs(round, lane, head);
         }
     }
     for (uint32_t i = 0; i < lane->head_count; i++) {
-        lane_lists_note(round, &lane->heads[i]);
+        lane_lists_note(round, lane_lists_at(lane, i));
     }
     lane_lists_order(round, lane);
 }

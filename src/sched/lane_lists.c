@@ -10,13 +10,16 @@
 /* Places of a heap below which nothing was looked at yet: one a level. */
 enum { LANE_DEPTH_MAX = 64 };
 
+/* Heads are a heap of so many children each: as many slots as a line of the
+ * cache holds.  Of a slot's key 8 bits are the level's. */
+enum { WIDTH = 4, KEY_PRIORITY_BITS = 14, KEY_SUBMITTED_BITS = 42 };
+
 static uint32_t job_of_head(const struct round *round, const struct head *head)
 {
     const struct sched *sched = round->sched;
 
-    return sched->lists.items[head->list].class_index == NONE
-               ? sched->gangs.items[head->item].position
-               : head->item;
+    return head->class_index == NONE ? sched->gangs.items[head->item].position
+                                     : head->item;
 }
 
 static bool head_less(const struct round *round, const struct head *a,
@@ -65,34 +68,74 @@ void lane_lists_note(const struct round *round, struct head *head)
                              ? class->lifetime_ms
                              : class->deadline_ms;
     }
-    head->level = head->rank && head->rank->is_level_ignored
-                      ? 0
-                      : sched->lists.items[head->list].level;
+    head->level =
+        head->rank && head->rank->is_level_ignored ? 0 : head->list_level;
     head->priority = job->priority;
     head->submitted_ms = job->submitted_ms;
 }
 
-static void heads_down(const struct round *round, struct lane *lane,
-                       uint32_t at)
+/* The first bits of what a head is ordered by: smaller goes first, equal says
+ * nothing. */
+static uint64_t key_of(const struct round *round, const struct head *head)
 {
-    struct head head = lane->heads[at];
+    const uint64_t priority_max = (1u << KEY_PRIORITY_BITS) - 1;
+    const int64_t submitted_max = (INT64_C(1) << KEY_SUBMITTED_BITS) - 1;
+    uint64_t key = (uint64_t)(UINT8_MAX - head->level)
+                   << (KEY_PRIORITY_BITS + KEY_SUBMITTED_BITS);
+
+    if (head->is_by_score || head->rank || round->reserve.is_shortest_first) {
+        return key;
+    }
+    if (head->priority >= priority_max) {
+        return key | priority_max << KEY_SUBMITTED_BITS;
+    }
+    int64_t submitted = head->submitted_ms > 0 ? head->submitted_ms : 0;
+    submitted = submitted < submitted_max ? submitted : submitted_max;
+    return key | (uint64_t)head->priority << KEY_SUBMITTED_BITS |
+           (uint64_t)submitted;
+}
+
+static bool slot_less(const struct round *round, const struct lane *lane,
+                      const struct head_slot *a, const struct head_slot *b)
+{
+    return a->key != b->key
+               ? a->key < b->key
+               : head_less(round, &lane->heads[a->head], &lane->heads[b->head]);
+}
+
+/* Put a slot where it belongs at or below a place. */
+static void slots_down(const struct round *round, struct lane *lane,
+                       uint32_t at, struct head_slot slot)
+{
+    struct head_slot *slots = lane->slots;
 
     for (;;) {
-        uint32_t child = at * 2 + 1;
-        if (child >= lane->head_count) {
+        uint32_t best = at * WIDTH + 1;
+        uint32_t end = best + WIDTH;
+        if (best >= lane->head_count) {
             break;
         }
-        if (child + 1 < lane->head_count &&
-            head_less(round, &lane->heads[child + 1], &lane->heads[child])) {
-            child++;
+        end = end < lane->head_count ? end : lane->head_count;
+        for (uint32_t child = best + 1; child < end; child++) {
+            best = slot_less(round, lane, &slots[child], &slots[best]) ? child
+                                                                       : best;
         }
-        if (!head_less(round, &lane->heads[child], &head)) {
+        if (!slot_less(round, lane, &slots[best], &slot)) {
             break;
         }
-        lane->heads[at] = lane->heads[child];
-        at = child;
+        slots[at] = slots[best];
+        at = best;
     }
-    lane->heads[at] = head;
+    slots[at] = slot;
+}
+
+/* What the first head is ordered by is another now. */
+static void first_down(const struct round *round, struct lane *lane)
+{
+    struct head_slot slot = lane->slots[0];
+
+    slot.key = key_of(round, lane_first(lane));
+    slots_down(round, lane, 0, slot);
 }
 
 bool lane_lists_has_planned(const struct round *round, const struct list *list,
@@ -118,12 +161,11 @@ bool lane_lists_move(const struct round *round, struct head *head)
     if (head->is_alone) {
         return !lane_lists_has_planned(round, list, head->item);
     }
-    while (!seq_is_end(&list->seq, head->at)) {
-        head->item = seq_get(&list->seq, head->at);
+    while (seq_read(&list->seq, &head->at, &head->item)) {
         if (!lane_lists_has_planned(round, list, head->item)) {
             return true;
         }
-        seq_next(&list->seq, &head->at);
+        seq_read_on(&list->seq, &head->at);
     }
     return false;
 }
@@ -150,35 +192,54 @@ static struct head *grow(struct round *round, const struct head *heads,
 
 static void make_room(struct round *round, struct lane *lane)
 {
-    if (lane->head_count == lane->head_capacity) {
-        lane->heads =
-            grow(round, lane->heads, lane->head_count, &lane->head_capacity);
-    }
-}
+    uint32_t old = lane->head_capacity;
 
-static void push_head(struct round *round, struct lane *lane,
-                      const struct head *head)
-{
-    make_room(round, lane);
-    uint32_t at = lane->head_count++;
-    while (at > 0 && head_less(round, head, &lane->heads[(at - 1) / 2])) {
-        lane->heads[at] = lane->heads[(at - 1) / 2];
-        at = (at - 1) / 2;
+    if (lane->head_count < old) {
+        return;
     }
-    lane->heads[at] = *head;
+    lane->heads = grow(round, lane->heads, old, &lane->head_capacity);
+    struct head_slot *slots =
+        arena_alloc_array(round->arena, lane->head_capacity, sizeof(*slots));
+    if (old) {
+        memcpy(slots, lane->slots, old * sizeof(*slots));
+    }
+    for (uint32_t i = old; i < lane->head_capacity; i++) {
+        slots[i].head = i;
+    }
+    lane->slots = slots;
 }
 
 void lane_lists_append(struct round *round, struct lane *lane,
                        const struct head *head)
 {
     make_room(round, lane);
-    lane->heads[lane->head_count++] = *head;
+    *lane_lists_at(lane, lane->head_count++) = *head;
+}
+
+static void push_head(struct round *round, struct lane *lane,
+                      const struct head *head)
+{
+    lane_lists_append(round, lane, head);
+    uint32_t at = lane->head_count - 1;
+    struct head_slot slot = {key_of(round, head), lane->slots[at].head};
+
+    for (uint32_t parent; at > 0; at = parent) {
+        parent = (at - 1) / WIDTH;
+        if (!slot_less(round, lane, &slot, &lane->slots[parent])) {
+            break;
+        }
+        lane->slots[at] = lane->slots[parent];
+    }
+    lane->slots[at] = slot;
 }
 
 void lane_lists_order(const struct round *round, struct lane *lane)
 {
-    for (uint32_t i = lane->head_count / 2; i > 0; i--) {
-        heads_down(round, lane, i - 1);
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        lane->slots[i].key = key_of(round, lane_lists_at(lane, i));
+    }
+    for (uint32_t i = lane->head_count; i > 0; i--) {
+        slots_down(round, lane, i - 1, lane->slots[i - 1]);
     }
 }
 
@@ -189,6 +250,7 @@ bool lane_lists_head_of(const struct round *round, const struct front *front,
         .list = front->list,
         .item = front->item,
         .level = front->level,
+        .list_level = front->level,
         .priority = front->priority,
         .submitted_ms = front->submitted_ms,
         .class_index = front->class_index,
@@ -238,10 +300,11 @@ void lane_lists_draw(struct round *round, struct lane *lane, uint32_t place)
 
 void lane_unfold(struct round *round, struct lane *lane)
 {
-    uint32_t at = lane->heads[0].front;
+    struct head *head = lane_first(lane);
+    uint32_t at = head->front;
 
     if (at != NONE) {
-        lane->heads[0].front = NONE;
+        head->front = NONE;
         lane_lists_draw(round, lane, at * 2 + 1);
         lane_lists_draw(round, lane, at * 2 + 2);
     }
@@ -250,15 +313,15 @@ void lane_unfold(struct round *round, struct lane *lane)
 /* Take off the first list as it is. */
 static void pop_head(struct round *round, struct lane *lane)
 {
-    lane->heads[0] = lane->heads[--lane->head_count];
+    lane_lists_swap(lane, 0, --lane->head_count);
     if (lane->head_count) {
-        heads_down(round, lane, 0);
+        slots_down(round, lane, 0, lane->slots[0]);
     }
 }
 
 void lane_drop_list(struct round *round, struct lane *lane)
 {
-    uint32_t at = lane->heads[0].front;
+    uint32_t at = lane_first(lane)->front;
 
     pop_head(round, lane);
     if (at != NONE) {
@@ -269,12 +332,12 @@ void lane_drop_list(struct round *round, struct lane *lane)
 
 void lane_put_off(struct round *round, struct lane *lane)
 {
-    ASSERT(lane->is_by_apps && lane->heads[0].front == NONE);
+    ASSERT(lane->is_by_apps && lane_first(lane)->front == NONE);
     if (lane->late_count == lane->late_capacity) {
         lane->late =
             grow(round, lane->late, lane->late_count, &lane->late_capacity);
     }
-    lane->late[lane->late_count++] = lane->heads[0];
+    lane->late[lane->late_count++] = *lane_first(lane);
     pop_head(round, lane);
 }
 
@@ -292,44 +355,42 @@ void lane_take_up(struct round *round, struct lane *lane)
 void lane_settle(struct round *round, struct lane *lane)
 {
     lane_unfold(round, lane);
-    if (!lane_lists_move(round, &lane->heads[0])) {
+    if (!lane_lists_move(round, lane_first(lane))) {
         lane_drop_list(round, lane);
     } else if (lane->head_count > 1 || lane->is_by_apps) {
-        lane_lists_note(round, &lane->heads[0]);
-        heads_down(round, lane, 0);
+        lane_lists_note(round, lane_first(lane));
+        first_down(round, lane);
     }
 }
 
 void lane_skip(struct round *round, struct lane *lane)
 {
-    struct head *head = &lane->heads[0];
+    struct head *head = lane_first(lane);
 
     if (head->is_alone) {
         lane_drop_list(round, lane);
         return;
     }
-    seq_next(&round->sched->lists.items[head->list].seq, &head->at);
+    seq_read_on(&round->sched->lists.items[head->list].seq, &head->at);
     lane_settle(round, lane);
 }
 
 bool lane_goes_on(const struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    struct head *head = &lane->heads[0];
+    struct head *head = lane_first(lane);
     const struct seq *seq = &sched->lists.items[head->list].seq;
 
-    if (seq_is_end(seq, head->at)) {
-        return false;
-    }
-    head->item = seq_get(seq, head->at);
-    if (sched->job_flags.items[head->item]) {
+    if (!seq_read(seq, &head->at, &head->item) ||
+        sched->job_flags.items[head->item]) {
         return false;
     }
     if (lane->head_count > 1) {
         lane_lists_note(round, head);
     }
-    for (uint32_t i = 1; i <= 2 && i < lane->head_count; i++) {
-        if (head_less(round, &lane->heads[i], head)) {
+    struct head_slot slot = {key_of(round, head), lane->slots[0].head};
+    for (uint32_t i = 1; i <= WIDTH && i < lane->head_count; i++) {
+        if (slot_less(round, lane, &lane->slots[i], &slot)) {
             return false;
         }
     }
@@ -338,7 +399,7 @@ bool lane_goes_on(const struct round *round, struct lane *lane)
 
 void lane_sink_first(struct round *round, struct lane *lane)
 {
-    heads_down(round, lane, 0);
+    first_down(round, lane);
 }
 
 static bool is_by_score(const struct round *round, const struct lane *lane)
@@ -354,6 +415,7 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
         .list = list,
         .rank = rank,
         .is_by_score = is_by_score(round, lane),
+        .list_level = record->level,
         .class_index = record->class_index,
         .front = NONE,
     };

@@ -2,9 +2,11 @@
  * lane_lists - the lists that a lane draws from: a heap by what comes first in
  * each, which is unfolded no further than it is looked at.
  *
- * A lane's `heads` are a binary heap.  Where the lane is folded, so are the
- * fronts of its queue (fronts.h): a head at a place of theirs (`front`) stands
- * for all that lies below it too, until it is unfolded.
+ * A lane's `slots` are a heap of its heads, each of which stays where it is.
+ * A slot's key is most of what its head is ordered by, so that an order of
+ * hundreds of lists is kept with few looks at anything else.  Where the lane is
+ * folded, so are the fronts of its queue (fronts.h): a head at a place of
+ * theirs (`front`) stands for all that lies below it too, until it is unfolded.
  *
  * Private to src/sched, for the lanes alone; what others ask of the lists of a
  * lane is in lanes.h.  Heads live in the round's arena.
@@ -12,6 +14,21 @@
 #pragma once
 
 #include "sched/lanes.h"
+
+/* The head at a place of the heap. */
+static inline struct head *lane_lists_at(const struct lane *lane, uint32_t at)
+{
+    return &lane->heads[lane->slots[at].head];
+}
+
+/* Exchange two heads; lane_lists_order() is to follow. */
+static inline void lane_lists_swap(struct lane *lane, uint32_t a, uint32_t b)
+{
+    struct head_slot slot = lane->slots[a];
+
+    lane->slots[a] = lane->slots[b];
+    lane->slots[b] = slot;
+}
 
 /* Whether an item was already dealt with by this plan. */
 bool lane_lists_has_planned(const struct round *round, const struct list *list,

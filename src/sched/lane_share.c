@@ -134,7 +134,7 @@ static struct limit_question question_of(const struct round *round,
                                          const struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct head *head = &lane->heads[0];
+    const struct head *head = lane_first(lane);
     uint32_t class_index = sched->lists.items[head->list].class_index;
     struct limit_question question =
         limits_ask(&round->pool->base, lane->limits, &lane->all);

@@ -50,10 +50,10 @@ static const struct resource_vec *request_of_head(const struct round *round,
                                                   const struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane->heads[0].list];
+    const struct list *list = &sched->lists.items[lane_first(lane)->list];
 
     return list->class_index == NONE
-               ? &sched->gangs.items[lane->heads[0].item].waiting_sum
+               ? &sched->gangs.items[lane_first(lane)->item].waiting_sum
                : &sched->classes.items[list->class_index].request;
 }
 
@@ -129,11 +129,11 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         if (lane->head_count == 0) {
             break;
         }
-        const struct list *list = &sched->lists.items[lane->heads[0].list];
+        const struct list *list = &sched->lists.items[lane_first(lane)->list];
         const struct resource_vec *request = request_of_head(round, lane);
         bool is_gang = list->class_index == NONE;
         bool is_out = (is_gang && lane_lists_has_planned(
-                                      round, list, lane->heads[0].item)) ||
+                                      round, list, lane_first(lane)->item)) ||
                       lane_fill_is_hopeless(round, lane, list->class_index,
                                             list->level) ||
                       (round->held_columns && is_held(round, request));

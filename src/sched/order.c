@@ -223,7 +223,7 @@ void order_settle(struct round *round, struct lane *lane)
         choose(round, lane, queue);
     }
     while (lane->head_count) {
-        struct head *head = &lane->heads[0];
+        struct head *head = lane_first(lane);
         const struct app_rank *rank =
             app_at(round->sched, head->rank->app)->rank;
         if (is_full(queue, apps) &&

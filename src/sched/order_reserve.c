@@ -75,7 +75,7 @@ static void note_starts(const struct round *round, struct order_hold *hold)
 void order_unmet(const struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct head *head = &lane->heads[0];
+    const struct head *head = lane_first(lane);
     const struct list *list = &sched->lists.items[head->list];
     bool is_gang = list->class_index == NONE;
 
@@ -176,7 +176,7 @@ void order_note_held(struct round *round, const struct lane *lane)
     if (sched->is_trial) {
         return;
     }
-    apps->held_app = sched->lists.items[lane->heads[0].list].app;
+    apps->held_app = sched->lists.items[lane_first(lane)->list].app;
     apps->held_for = job;
     apps->held_for_id = sched->jobs.items[job].id;
 }

@@ -18,21 +18,29 @@ enum { ROUND_FACTORS_MAX = 64 };
 
 enum stream_kind { STREAM_EVICTED, STREAM_NEW, STREAM_KINDS };
 
-/* A list that a lane still draws from. */
+/* A list that a lane still draws from; 64 bytes, a line of the cache. */
 struct head {
     uint32_t list;
-    uint32_t item; /* the job or gang at the cursor */
-    /* What the item is ordered by, while the lane has several lists. */
-    uint32_t level, priority;
-    int64_t submitted_ms;
-    const struct app_rank *rank; /* see order.h; NULL: no application */
-    bool is_by_score;            /* its queue is ordered `cfs` */
-    int64_t bound_ms; /* it runs no longer; only if that comes first */
-    struct seq_cursor at;
-    bool is_alone;        /* it is its item, and none behind that */
+    uint32_t item;        /* the job or gang at the cursor */
     uint32_t class_index; /* of the list, or NONE: of gangs */
     uint32_t front;       /* in its queue's heap, when what lies below it there
                              is not in the lane yet; or NONE */
+    struct seq_reader at;
+    const struct app_rank *rank; /* see order.h; NULL: no application */
+    int64_t bound_ms; /* it runs no longer; only if that comes first */
+    /* What the item is ordered by, while the lane has several lists. */
+    int64_t submitted_ms;
+    uint32_t priority;
+    uint8_t level;
+    uint8_t list_level;
+    bool is_by_score; /* its queue is ordered `cfs` */
+    bool is_alone;    /* it is its item, and none behind that */
+};
+
+/* A place in the order of a lane's heads; see lane_lists.c for the key. */
+struct head_slot {
+    uint64_t key;
+    uint32_t head; /* in lane.heads */
 };
 
 /* What a lane has of a priority class with limits. */
@@ -56,7 +64,8 @@ struct lane {
     uint8_t level[STREAM_KINDS];
     uint32_t heap_place[STREAM_KINDS];  /* or NONE */
     const struct resource_vec *request; /* of the new stream's first */
-    struct head *heads; /* a heap by order of jobs; see lane_unfold() */
+    struct head *heads;                 /* in no order */
+    struct head_slot *slots;            /* first a heap of them: lane_lists.h */
     uint32_t head_count, head_capacity;
     struct head *late; /* heads that wait for another application to start */
     uint32_t late_count, late_capacity;
@@ -79,6 +88,12 @@ struct lane {
     uint32_t class_index; /* or NONE */
     uint32_t class_next, class_previous;
 };
+
+/* A lane's first head. */
+static inline struct head *lane_first(const struct lane *lane)
+{
+    return &lane->heads[lane->slots[0].head];
+}
 
 /* Evicted work that stays or goes together: a job, or a gang. */
 struct unit {

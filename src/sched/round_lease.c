@@ -12,11 +12,11 @@ static bool are_allowed(struct round *round, struct lane *lane,
                         const struct resource_vec *request)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane->heads[0].list];
+    const struct list *list = &sched->lists.items[lane_first(lane)->list];
     uint32_t class_index = list->class_index;
 
     if (class_index == NONE) {
-        const struct gang *gang = &sched->gangs.items[lane->heads[0].item];
+        const struct gang *gang = &sched->gangs.items[lane_first(lane)->item];
         class_index = class_of_job(sched, gang->position);
     }
     return lane_is_within(round, lane, class_index, request) &&
@@ -26,7 +26,7 @@ static bool are_allowed(struct round *round, struct lane *lane,
 bool round_is_under_limits(struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane->heads[0].list];
+    const struct list *list = &sched->lists.items[lane_first(lane)->list];
 
     if (are_allowed(round, lane, lane->request)) {
         return true;
@@ -34,7 +34,7 @@ bool round_is_under_limits(struct round *round, struct lane *lane)
     if (list->class_index != NONE) {
         return false;
     }
-    struct resource_vec least = gang_least(sched, lane->heads[0].item);
+    struct resource_vec least = gang_least(sched, lane_first(lane)->item);
     return are_allowed(round, lane, &least);
 }
 
@@ -78,7 +78,7 @@ void round_lease_run(struct round *round, struct lane *lane,
     const struct heap_entry *second = heap_second(round);
 
     lane_unfold(round, lane);
-    struct head *head = &lane->heads[0];
+    struct head *head = lane_first(lane);
 
     do {
         int64_t charge = share_take(round, lane, class, 0);
@@ -100,7 +100,7 @@ void round_lease_run(struct round *round, struct lane *lane,
         round->group++;
         round->counters->placements++;
         lane->looked_count++;
-        seq_next(&sched->lists.items[head->list].seq, &head->at);
+        seq_read_on(&sched->lists.items[head->list].seq, &head->at);
     } while (is_best && goes_on(round, lane, node, class, second));
     lane_settle(round, lane);
 }

@@ -76,7 +76,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
                           struct class *class)
 {
     const struct sched *sched = round->sched;
-    uint32_t job = lane->heads[0].item;
+    uint32_t job = lane_first(lane)->item;
 
     if (round->reserve.own) {
         /* Room there may be, but not beside what the queue's own need. */
@@ -117,8 +117,8 @@ static void pass_over_job(struct round *round, struct lane *lane,
 static void step_job(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
-    uint32_t job = lane->heads[0].item;
-    uint32_t class_index = sched->lists.items[lane->heads[0].list].class_index;
+    uint32_t job = lane_first(lane)->item;
+    uint32_t class_index = lane_first(lane)->class_index;
     struct class *class = class_round(round, class_index);
     struct search search = {round, class_index, job, NULL};
     bool is_special = place_is_special(&search);
@@ -163,7 +163,7 @@ static void step_job(struct round *round, struct lane *lane)
 static void step_gang(struct round *round, struct lane *lane)
 {
     size_t mark = round->sched->decisions.count;
-    uint32_t gang = lane->heads[0].item;
+    uint32_t gang = lane_first(lane)->item;
     bool is_admitted = false;
 
     switch (gang_place(round, lane, gang)) {
@@ -198,10 +198,10 @@ static void step_head(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
     uint32_t lookback_max = sched->policy->lookback_max;
-    const struct list *list = &sched->lists.items[lane->heads[0].list];
+    const struct list *list = &sched->lists.items[lane_first(lane)->list];
     bool is_gang = list->class_index == NONE;
     uint32_t count =
-        is_gang ? sched->gangs.items[lane->heads[0].item].waiting.count : 1;
+        is_gang ? sched->gangs.items[lane_first(lane)->item].waiting.count : 1;
 
     if (round->are_starts_over || head_is_closed(round, lane) ||
         (lookback_max && lane->looked_count >= lookback_max)) {
@@ -226,8 +226,9 @@ static void step_head(struct round *round, struct lane *lane)
         lane->is_refused = true;
         return;
     }
-    round->reserve.own =
-        lane->is_by_apps ? order_hold(round, lane, lane->heads[0].list) : NULL;
+    round->reserve.own = lane->is_by_apps
+                             ? order_hold(round, lane, lane_first(lane)->list)
+                             : NULL;
     if (is_gang) {
         step_gang(round, lane);
     } else {
@@ -240,9 +241,8 @@ static void step_head(struct round *round, struct lane *lane)
 /* Decide about the first new work of a lane. */
 static void step_new(struct round *round, struct lane *lane)
 {
-    uint32_t item = lane->heads[0].item;
-    bool is_gang =
-        round->sched->lists.items[lane->heads[0].list].class_index == NONE;
+    uint32_t item = lane_first(lane)->item;
+    bool is_gang = lane_first(lane)->class_index == NONE;
 
     if (lane->quota) {
         quota_count_own(round, lane, item, is_gang, -1);

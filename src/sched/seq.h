@@ -29,6 +29,13 @@ struct seq_cursor {
     uint32_t block, offset;
 };
 
+/* A place in a sequence that stays as it is, from which to read on with no look
+ * at anything but the items.  Zeroed: at the first. */
+struct seq_reader {
+    const uint32_t *items; /* what is left of the block; NULL: none yet */
+    uint32_t left, block;  /* how many these are; the block that is next */
+};
+
 /* Whether item `a` goes before item `b`. */
 typedef bool seq_less_fn(const void *context, uint32_t a, uint32_t b);
 
@@ -93,5 +100,31 @@ static inline void seq_next(const struct seq *seq, struct seq_cursor *at)
     if (++at->offset >= seq->blocks[at->block].count) {
         at->block++;
         at->offset = 0;
+    }
+}
+
+/* What a reader stands at; false: it is at the end. */
+static inline bool seq_read(const struct seq *seq, struct seq_reader *reader,
+                            uint32_t *ret_item)
+{
+    if (reader->left == 0) {
+        if (reader->block >= seq->block_count) {
+            return false;
+        }
+        reader->items = seq->blocks[reader->block].items;
+        reader->left = seq->blocks[reader->block++].count;
+    }
+    *ret_item = *reader->items;
+    return true;
+}
+
+/* Move a reader that is not at the end to the next item. */
+static inline void seq_read_on(const struct seq *seq, struct seq_reader *reader)
+{
+    uint32_t item;
+
+    if (seq_read(seq, reader, &item)) {
+        reader->items++;
+        reader->left--;
     }
 }

@@ -6,7 +6,7 @@ static const struct job *head_job(const struct round *round,
                                   const struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct head *head = &lane->heads[0];
+    const struct head *head = lane_first(lane);
     bool is_gang = sched->lists.items[head->list].class_index == NONE;
 
     return &sched->jobs.items[is_gang ? sched->gangs.items[head->item].position
