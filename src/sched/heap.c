@@ -1,6 +1,13 @@
 #include "sched/heap.h"
 
+#include <string.h>
+
 #include "sched/lane_share.h"
+
+/* A key is a level, the highest first, and the first bits of a cost's double:
+ * its last bit is worth more than what the doubles of equal costs may differ
+ * by.  So keys that are not next to each other tell which goes first. */
+enum { KEY_COST_BITS = 56, KEY_CUT_BITS = 8 };
 
 static bool entry_less_exact(const struct round *round,
                              const struct heap_entry *a,
@@ -16,8 +23,9 @@ static bool entry_less_exact(const struct round *round,
     return c < 0;
 }
 
-bool heap_less(const struct round *round, const struct heap_entry *a,
-               const struct heap_entry *b)
+/* Of entries whose keys do not tell. */
+static bool less_by_all(const struct round *round, const struct heap_entry *a,
+                        const struct heap_entry *b)
 {
     bool is_equal = false;
 
@@ -47,19 +55,30 @@ bool heap_less(const struct round *round, const struct heap_entry *a,
     return a_kind != b_kind ? a_kind < b_kind : a->rank < b->rank;
 }
 
+static inline bool is_less(const struct round *round,
+                           const struct heap_entry *a,
+                           const struct heap_entry *b)
+{
+    return a->key - b->key + 1 > 2 ? a->key < b->key : less_by_all(round, a, b);
+}
+
+bool heap_less(const struct round *round, const struct heap_entry *a,
+               const struct heap_entry *b)
+{
+    return is_less(round, a, b);
+}
+
 static void heap_set(struct round *round, uint32_t at, struct heap_entry entry)
 {
-    struct lane *lane = &round->lanes[entry.stream / STREAM_KINDS];
-
     round->heap[at] = entry;
-    lane->heap_place[entry.stream % STREAM_KINDS] = at;
+    round->heap_places[entry.stream] = at;
 }
 
 static void heap_up(struct round *round, uint32_t at, struct heap_entry entry)
 {
     while (at > 0) {
         uint32_t parent = (at - 1) / 2;
-        if (!heap_less(round, &entry, &round->heap[parent])) {
+        if (!is_less(round, &entry, &round->heap[parent])) {
             break;
         }
         heap_set(round, at, round->heap[parent]);
@@ -81,12 +100,30 @@ static void heap_sink(struct round *round, uint32_t at, struct heap_entry entry)
             break;
         }
         if (child + 1 < count) {
-            child += heap_less(round, &heap[child + 1], &heap[child]);
+            child += is_less(round, &heap[child + 1], &heap[child]);
         }
         heap_set(round, at, heap[child]);
         at = child;
     }
     heap_up(round, at, entry);
+}
+
+static uint32_t stream_of(const struct round *round, const struct lane *lane,
+                          enum stream_kind kind)
+{
+    return (uint32_t)(lane - round->lanes) * STREAM_KINDS + kind;
+}
+
+static uint64_t key_of(uint8_t level, double cost)
+{
+    uint64_t bits = 0, last = (UINT64_C(1) << KEY_COST_BITS) - 1;
+
+    if (cost > 0) {
+        memcpy(&bits, &cost, sizeof(bits));
+    }
+    bits >>= KEY_CUT_BITS;
+    return (uint64_t)(UINT8_MAX - level) << KEY_COST_BITS |
+           (bits < last ? bits : last);
 }
 
 struct heap_entry heap_entry_of(const struct round *round,
@@ -99,9 +136,12 @@ struct heap_entry heap_entry_of(const struct round *round,
     bool is_plain = cost->amount < (int64_t)1 << 48 && lane->factor_id &&
                     !round->pool->base.is_sum;
 
+    double approx = is_rounded ? cost_rounded(cost->approx) : cost->approx;
+
     return (struct heap_entry){
-        .approx = is_rounded ? cost_rounded(cost->approx) : cost->approx,
-        .stream = (uint32_t)(lane - round->lanes) * STREAM_KINDS + kind,
+        .key = key_of(lane->level[kind], approx),
+        .approx = approx,
+        .stream = stream_of(round, lane, kind),
         .rank = lane->rank,
         .like = is_rounded ? 1
                 : is_plain ? lane->factor_id * (COST_FRACTION + 1) +
@@ -114,7 +154,7 @@ struct heap_entry heap_entry_of(const struct round *round,
 void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
 {
     struct heap_entry entry = heap_entry_of(round, lane, kind);
-    uint32_t at = lane->heap_place[kind];
+    uint32_t at = round->heap_places[entry.stream];
 
     if (at == NONE) {
         round->heap_new_count += kind == STREAM_NEW;
@@ -126,13 +166,14 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
 
 void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
 {
-    uint32_t at = lane->heap_place[kind];
+    uint32_t *place = &round->heap_places[stream_of(round, lane, kind)];
+    uint32_t at = *place;
 
     if (at == NONE) {
         return;
     }
     round->heap_new_count -= kind == STREAM_NEW;
-    lane->heap_place[kind] = NONE;
+    *place = NONE;
     struct heap_entry last = round->heap[--round->heap_count];
     if (at < round->heap_count) {
         heap_sink(round, at, last);
@@ -146,7 +187,7 @@ const struct heap_entry *heap_second(const struct round *round)
     if (round->heap_count < 2) {
         return NULL;
     }
-    return round->heap_count == 2 || heap_less(round, &heap[1], &heap[2])
+    return round->heap_count == 2 || is_less(round, &heap[1], &heap[2])
                ? &heap[1]
                : &heap[2];
 }

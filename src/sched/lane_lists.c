@@ -138,12 +138,12 @@ static void first_down(const struct round *round, struct lane *lane)
     slots_down(round, lane, 0, slot);
 }
 
-bool lane_lists_has_planned(const struct round *round, const struct list *list,
-                            uint32_t item)
+bool lane_lists_has_planned(const struct round *round, const struct head *head)
 {
     const struct sched *sched = round->sched;
+    uint32_t item = head->item;
 
-    if (list->class_index != NONE) {
+    if (head->class_index != NONE) {
         uint8_t flags = sched->job_flags.items[item];
         return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
                (flags & JOB_ADMITTED && head_has(round, item, false));
@@ -159,10 +159,10 @@ bool lane_lists_move(const struct round *round, struct head *head)
     const struct list *list = &round->sched->lists.items[head->list];
 
     if (head->is_alone) {
-        return !lane_lists_has_planned(round, list, head->item);
+        return !lane_lists_has_planned(round, head);
     }
     while (seq_read(&list->seq, &head->at, &head->item)) {
-        if (!lane_lists_has_planned(round, list, head->item)) {
+        if (!lane_lists_has_planned(round, head)) {
             return true;
         }
         seq_read_on(&list->seq, &head->at);

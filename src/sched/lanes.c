@@ -50,11 +50,11 @@ static const struct resource_vec *request_of_head(const struct round *round,
                                                   const struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane_first(lane)->list];
+    const struct head *head = lane_first(lane);
 
-    return list->class_index == NONE
-               ? &sched->gangs.items[lane_first(lane)->item].waiting_sum
-               : &sched->classes.items[list->class_index].request;
+    return head->class_index == NONE
+               ? &sched->gangs.items[head->item].waiting_sum
+               : &sched->classes.items[head->class_index].request;
 }
 
 /* Chain the lane to the class of its next new work (NONE: out of any). */
@@ -104,22 +104,21 @@ struct cost lane_new_cost(const struct round *round, const struct lane *lane,
 
 /* What is first in a list is the lane's next new work. */
 static void put_new(struct round *round, struct lane *lane,
-                    const struct list *list, const struct resource_vec *request)
+                    const struct head *head, const struct resource_vec *request)
 {
     lane->request = request;
-    lane->level[STREAM_NEW] = list->level;
+    lane->level[STREAM_NEW] = head->list_level;
     lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
     if (lane->flow) {
         share_note(round, lane);
     }
     heap_put(round, lane, STREAM_NEW);
-    lane_chain(round, lane, list->class_index);
+    lane_chain(round, lane, head->class_index);
 }
 
 /* Find the lane's next new work and put its stream in order. */
 void lane_refresh_new(struct round *round, struct lane *lane)
 {
-    const struct sched *sched = round->sched;
     uint32_t row = 0;
 
     for (;;) {
@@ -129,13 +128,12 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         if (lane->head_count == 0) {
             break;
         }
-        const struct list *list = &sched->lists.items[lane_first(lane)->list];
+        const struct head *head = lane_first(lane);
         const struct resource_vec *request = request_of_head(round, lane);
-        bool is_gang = list->class_index == NONE;
-        bool is_out = (is_gang && lane_lists_has_planned(
-                                      round, list, lane_first(lane)->item)) ||
-                      lane_fill_is_hopeless(round, lane, list->class_index,
-                                            list->level) ||
+        bool is_gang = head->class_index == NONE;
+        bool is_out = (is_gang && lane_lists_has_planned(round, head)) ||
+                      lane_fill_is_hopeless(round, lane, head->class_index,
+                                            head->list_level) ||
                       (round->held_columns && is_held(round, request));
         if (is_out && round->held_columns && round->has_flow) {
             round_wake_held(round, request);
@@ -143,8 +141,8 @@ void lane_refresh_new(struct round *round, struct lane *lane)
         if (is_out && is_gang) {
             lane_skip(round, lane);
         } else if (is_out && lane->is_by_apps &&
-                   lane_fill_is_hopeless(round, lane, list->class_index,
-                                         list->level)) {
+                   lane_fill_is_hopeless(round, lane, head->class_index,
+                                         head->list_level)) {
             order_unmet(round, lane);
             lane_fill_drop_class(round, lane, &row);
         } else if (is_out) {
@@ -155,7 +153,7 @@ void lane_refresh_new(struct round *round, struct lane *lane)
                 row = 0;
             }
         } else {
-            put_new(round, lane, list, request);
+            put_new(round, lane, head, request);
             return;
         }
     }
@@ -274,7 +272,6 @@ struct lane *lane_add(struct round *round, uint32_t index)
         .rank = queue->rank,
         .factor_id = factor_id(round, queue->factor_micro),
         .factor_micro = queue->factor_micro,
-        .heap_place = {NONE, NONE},
         .class_index = NONE,
     };
     for (uint32_t at = queue->account_first; at != NONE;

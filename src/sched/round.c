@@ -65,6 +65,11 @@ static void make_tables(struct round *round, uint32_t lane_count)
         arena_alloc_array(round->arena, lane_count, sizeof(*round->lanes));
     round->heap = arena_alloc_array(
         round->arena, (size_t)lane_count * STREAM_KINDS, sizeof(*round->heap));
+    round->heap_places =
+        arena_alloc_array(round->arena, (size_t)lane_count * STREAM_KINDS,
+                          sizeof(*round->heap_places));
+    memset(round->heap_places, 0xff,
+           lane_count * STREAM_KINDS * sizeof(*round->heap_places));
     round->lane_of_queue = arena_alloc_array(round->arena, sched->queues.count,
                                              sizeof(*round->lane_of_queue));
     memset(round->lane_of_queue, 0xff,

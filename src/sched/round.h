@@ -62,7 +62,6 @@ struct lane {
     struct resource_vec placed; /* `all` without what is evicted */
     struct cost cost[STREAM_KINDS];
     uint8_t level[STREAM_KINDS];
-    uint32_t heap_place[STREAM_KINDS];  /* or NONE */
     const struct resource_vec *request; /* of the new stream's first */
     struct head *heads;                 /* in no order */
     struct head_slot *slots;            /* first a heap of them: lane_lists.h */
@@ -129,8 +128,9 @@ struct rung {
     bool is_out; /* the run's state is RUN_EVICTED */
 };
 
-/* A stream in the heap; see heap.c for `like`. */
+/* A stream in the heap; see heap.c for `key` and `like`. */
 struct heap_entry {
+    uint64_t key;
     double approx;
     uint32_t stream; /* lane x STREAM_KINDS + kind */
     uint32_t rank;
@@ -216,6 +216,7 @@ struct round {
     int64_t factors[ROUND_FACTORS_MAX];
     uint32_t factor_count;
     struct heap_entry *heap;
+    uint32_t *heap_places; /* by stream: where it is there, or NONE */
     uint32_t heap_count;
     uint32_t heap_new_count; /* of them new streams */
 

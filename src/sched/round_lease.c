@@ -12,11 +12,11 @@ static bool are_allowed(struct round *round, struct lane *lane,
                         const struct resource_vec *request)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane_first(lane)->list];
-    uint32_t class_index = list->class_index;
+    const struct head *head = lane_first(lane);
+    uint32_t class_index = head->class_index;
 
     if (class_index == NONE) {
-        const struct gang *gang = &sched->gangs.items[lane_first(lane)->item];
+        const struct gang *gang = &sched->gangs.items[head->item];
         class_index = class_of_job(sched, gang->position);
     }
     return lane_is_within(round, lane, class_index, request) &&
@@ -26,15 +26,15 @@ static bool are_allowed(struct round *round, struct lane *lane,
 bool round_is_under_limits(struct round *round, struct lane *lane)
 {
     const struct sched *sched = round->sched;
-    const struct list *list = &sched->lists.items[lane_first(lane)->list];
+    const struct head *head = lane_first(lane);
 
     if (are_allowed(round, lane, lane->request)) {
         return true;
     }
-    if (list->class_index != NONE) {
+    if (head->class_index != NONE) {
         return false;
     }
-    struct resource_vec least = gang_least(sched, lane_first(lane)->item);
+    struct resource_vec least = gang_least(sched, head->item);
     return are_allowed(round, lane, &least);
 }
 

@@ -198,10 +198,9 @@ static void step_head(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
     uint32_t lookback_max = sched->policy->lookback_max;
-    const struct list *list = &sched->lists.items[lane_first(lane)->list];
-    bool is_gang = list->class_index == NONE;
-    uint32_t count =
-        is_gang ? sched->gangs.items[lane_first(lane)->item].waiting.count : 1;
+    const struct head *head = lane_first(lane);
+    bool is_gang = head->class_index == NONE;
+    uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
 
     if (round->are_starts_over || head_is_closed(round, lane) ||
         (lookback_max && lane->looked_count >= lookback_max)) {
