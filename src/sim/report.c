@@ -74,10 +74,18 @@ static void add_jobs(const struct report *report, struct strbuf *out)
     strbuf_addf(out,
                 "%-13s %" PRIu64 " submitted, %" PRIu64 " succeeded, %" PRIu64
                 " failed, %" PRIu64 " rejected, %" PRIu64 " cancelled, %" PRIu64
-                " never started\n",
+                " never started",
                 "jobs", result->submitted_count, result->succeeded_count,
                 result->failed_count, result->rejected_count,
                 result->cancelled_count, result->unstarted_count);
+    if (result->lost_count) {
+        strbuf_addf(out, ", %" PRIu64 " preempted for good",
+                    result->lost_count);
+    }
+    if (result->unended_count) {
+        strbuf_addf(out, ", %" PRIu64 " not ended", result->unended_count);
+    }
+    strbuf_add_char(out, '\n');
     if (result->rejected_count) {
         strbuf_addf(out, "%-13s %.*s\n", "first reason",
                     STR_ARG(report->tally->rejection));
@@ -174,18 +182,19 @@ static void add_json_jobs(const struct report *report, struct strbuf *out)
 {
     const struct tally_result *result = &report->result;
 
-    strbuf_addf(out,
-                ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
-                ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
-                ", \"rejected\": %" PRIu64 ", \"cancelled\": %" PRIu64
-                ", \"never_started\": %" PRIu64 ", \"preemptions\": %" PRIu64
-                ", \"makespan_s\": %.3f, \"virtual_s\": %.3f, ",
-                result->submitted_count, result->started_count,
-                result->succeeded_count, result->failed_count,
-                result->rejected_count, result->cancelled_count,
-                result->unstarted_count, result->preemption_count,
-                (double)result->end_ms / MS_PER_S,
-                (double)report->tally->world->now_ms / MS_PER_S);
+    strbuf_addf(
+        out,
+        ", \"jobs\": %" PRIu64 ", \"started\": %" PRIu64
+        ", \"succeeded\": %" PRIu64 ", \"failed\": %" PRIu64
+        ", \"rejected\": %" PRIu64 ", \"cancelled\": %" PRIu64
+        ", \"never_started\": %" PRIu64 ", \"preempted_for_good\": %" PRIu64
+        ", \"not_ended\": %" PRIu64 ", \"preemptions\": %" PRIu64
+        ", \"makespan_s\": %.3f, \"virtual_s\": %.3f, ",
+        result->submitted_count, result->started_count, result->succeeded_count,
+        result->failed_count, result->rejected_count, result->cancelled_count,
+        result->unstarted_count, result->lost_count, result->unended_count,
+        result->preemption_count, (double)result->end_ms / MS_PER_S,
+        (double)report->tally->world->now_ms / MS_PER_S);
     if (result->rejected_count) {
         strbuf_add_text(out, "\"first_rejection\": ");
         report_json_text(out, report->tally->rejection);

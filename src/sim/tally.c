@@ -297,10 +297,12 @@ static void finish_jobs(struct tally *tally, struct tally_result *result)
         struct tally_queue *queue = queue_of(tally, (uint32_t)i);
         queue->submitted_count++;
         result->cancelled_count += job->outcome == WORLD_CANCELLED;
+        result->lost_count += job->outcome == WORLD_PREEMPTED;
         if (job->started_ms < 0) {
             result->unstarted_count += job->outcome == WORLD_RUNNING;
             continue;
         }
+        result->unended_count += job->outcome == WORLD_RUNNING;
         double wait_s =
             (double)(job->started_ms - job->submitted_ms) / MS_PER_S;
         waits[wait_count++] = wait_s;

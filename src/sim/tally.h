@@ -101,6 +101,8 @@ struct tally_result {
     uint64_t rejected_count;  /* the leader said: they can never start */
     uint64_t cancelled_count; /* by it: their group ended without them */
     uint64_t unstarted_count; /* and were neither rejected nor cancelled */
+    uint64_t unended_count;   /* started, and run or wait again */
+    uint64_t lost_count;      /* preempted, and do not come back */
     uint64_t preemption_count;
     struct tally_spread wait_s, slowdown;
     double utilisation[RESOURCE_COLUMNS_MAX];

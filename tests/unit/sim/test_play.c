@@ -213,6 +213,41 @@ static void jobs_that_fit_nowhere_are_rejected_and_said_why(void **state)
     played_fini(&played);
 }
 
+static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
+{
+    struct played played;
+    auto_strbuf text = {0}, json = {0};
+
+    (void)state;
+    play_it(&played,
+            "duration: 5m\n"
+            "clusters: [{name: a, nodes: [{name: n, resources: {cpu: 4}}]}]\n"
+            "queues: [{name: q}, {name: r}]\n"
+            "jobs:\n"
+            "  - {name: j, queue: q, count: 4, resources: {cpu: 1}, runTime: "
+            "{a: 1h}, requeue: false}\n"
+            "  - {name: k, queue: r, count: 1, resources: {cpu: 1}, first: 1m, "
+            "runTime: {a: 1h}}\n"
+            "  - {name: s, queue: r, count: 1, resources: {cpu: 1}, first: 2m, "
+            "runTime: {a: 1m}}\n",
+            1);
+    const struct tally_result *result = &played.result;
+    struct report report = {.tally = &played.tally, .result = *result};
+    report_text(&report, &text);
+    report_json(&report, &json);
+    assert_int_equal(result->submitted_count, 6);
+    assert_int_equal(result->succeeded_count, 1);
+    assert_int_equal(result->unstarted_count, 0);
+    assert_int_equal(result->lost_count, 2);
+    assert_int_equal(result->unended_count, 3);
+    assert_non_null(
+        strstr(strbuf_text(&text),
+               "0 never started, 2 preempted for good, 3 not ended\n"));
+    assert_non_null(strstr(strbuf_text(&json),
+                           "\"preempted_for_good\": 2, \"not_ended\": 3, "));
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +258,7 @@ int main(void)
         cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
         cmocka_unit_test(reports_say_what_was_tallied),
         cmocka_unit_test(jobs_that_fit_nowhere_are_rejected_and_said_why),
+        cmocka_unit_test(every_job_is_in_one_count_of_a_day_that_breaks_off),
         cmocka_unit_test(shares_are_told_for_each_pool_apart),
         cmocka_unit_test(without_samples_to_compare_there_is_no_jain_index),
     };
