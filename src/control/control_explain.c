@@ -58,8 +58,8 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_PASSED] = "It would delay an admitted job where it fits.",
     [SCHED_WAIT_OVER_SHARE] = "Its queue would be too far above its share with "
                               "work that cannot be preempted.",
-    [SCHED_WAIT_BUDGET] = "Its queue's budget for what is above its share is "
-                          "used up.",
+    [SCHED_WAIT_BUDGET] = "Its queue's budget for what is above its share "
+                          "does not suffice.",
     [SCHED_WAIT_FLOATING] = "Its pools have too little left of a resource that "
                             "is of no node.",
     [SCHED_WAIT_TOPOLOGY] = "Not enough of a sub-group fits as near together "
@@ -180,8 +180,8 @@ static void put_share(struct strbuf *buf, struct control *c,
                     e->asked * 100, STR_ARG(e->pool), e->allowed * 100);
     } else {
         strbuf_addf(buf,
-                    "It would be charged %.6g of the %.6g resource-minutes "
-                    "that are left in pool %.*s.\n",
+                    "It would be charged %.6g resource-minutes, and %.6g "
+                    "are left in pool %.*s.\n",
                     e->asked, e->allowed, STR_ARG(e->pool));
     }
     if (e->until_ms > 0) {
@@ -327,8 +327,9 @@ static void put_details(struct strbuf *buf, struct control *c,
                     e->nodes_total);
     }
     explain_put_exclusions(buf, e);
-    strbuf_addf(buf, "%u waiting jobs of its queue stand before it.\n",
-                e->ahead);
+    strbuf_addf(buf, "%u waiting %s of its queue %s before it.\n", e->ahead,
+                e->ahead == 1 ? "job" : "jobs",
+                e->ahead == 1 ? "stands" : "stand");
 }
 
 /* That its gang is above its queue's share whenever it runs. */

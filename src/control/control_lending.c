@@ -89,8 +89,8 @@ static void put_limit(struct strbuf *buf, const struct control *c,
                     there->asked * 100, there->allowed * 100);
     } else if (there->wait == SCHED_WAIT_BUDGET) {
         strbuf_addf(buf,
-                    " It would be charged %.6g of the %.6g resource-minutes "
-                    "that are left.",
+                    " It would be charged %.6g resource-minutes, and %.6g "
+                    "are left.",
                     there->asked, there->allowed);
     } else if (there->resource >= 0) {
         strbuf_add_text(buf, " Used ");
