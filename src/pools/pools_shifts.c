@@ -51,8 +51,8 @@ void post_shift(struct pools *pools, uint32_t node, struct shard *to)
     pools->is_pending_stale = true;
     if (health.health != NODE_NORMAL) {
         struct sched_health normal = {0};
-        sched_health_set(from->sched, local, &normal);
         pools_health_set(pools, node, &health);
+        sched_health_set(from->sched, local, &normal); /* frees its reason */
     }
 }
 

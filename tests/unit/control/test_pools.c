@@ -154,12 +154,44 @@ static void there_are_only_so_many_pools(void **state)
     assert_int_equal(s->answer->result, COMMAND_OK);
 }
 
+static void assert_out_for(struct stage *s, const char *pool, struct str reason)
+{
+    struct command *command = command_create(COMMAND_QUERY_NODES);
+
+    command->nodes.pool = str_of(pool);
+    command->nodes.count_max = 1;
+    stage_do(s, command);
+    assert_int_equal(s->answer->nodes.node_count, 1);
+    assert_string_equal(s->answer->nodes.nodes->state, "pinned");
+    assert_true(str_equal(s->answer->nodes.nodes->reason, reason));
+}
+
+static void a_node_keeps_why_it_is_out_from_pool_to_pool(void **state)
+{
+    static const char *const labels[] = {"gpu"};
+    struct event event = stage_event_make(EVENT_NODE_HEALTH);
+    struct stage *s = *state;
+
+    pools_offer_up_to(s, labels, 1, 10000);
+    event.health.node_name = STR("n0");
+    event.health.health = NODE_OUT;
+    event.health.is_pinned = true;
+    event.health.reason = STR("smells of smoke");
+    stage_event(s, "", "", "root", &event);
+    stage_settle(s);
+    pools_select(s, "gpu", false);
+    assert_out_for(s, "gpu", event.health.reason);
+    pools_drop(s, "gpu");
+    assert_out_for(s, "default", event.health.reason);
+}
+
 int main(void)
 {
 #define STAGED(name) \
     cmocka_unit_test_setup_teardown(name, pools_setup, pools_teardown)
     const struct CMUnitTest tests[] = {
         STAGED(pools_are_listed_in_order_of_names),
+        STAGED(a_node_keeps_why_it_is_out_from_pool_to_pool),
         STAGED(a_pool_set_again_is_as_it_was_set_last),
         STAGED(a_list_says_by_which_rules_pools_go),
         STAGED(pools_outlive_the_leader),
