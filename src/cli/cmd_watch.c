@@ -30,6 +30,9 @@ struct watch {
     VEC(uint8_t) states;
     uint32_t counts[WATCHED_STATE_COUNT];
     char *last_id; /* of the stream, owned */
+    /* Whether what comes is awaited.  A watch that is to end with the last job
+     * reads first what there is: a job set may have been idle before. */
+    bool is_live;
 };
 
 /* One event, whatever its type. */
@@ -215,6 +218,11 @@ static bool is_inactive(const struct watch *watch)
            watch->counts[WATCHED_NONE] == 0;
 }
 
+static bool is_over(const struct cli *cli, const struct watch *watch)
+{
+    return cli_has(cli, "exit-if-inactive") && is_inactive(watch);
+}
+
 /* Take one message of the stream; true when watching is over. */
 static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
 {
@@ -247,7 +255,7 @@ static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
         print_seen(cli, watch, &seen);
     }
     (void)fflush(cli->ports->out);
-    return cli_has(cli, "exit-if-inactive") && is_inactive(watch);
+    return watch->is_live && is_over(cli, watch);
 }
 
 static struct rpc_stream *open_stream(struct cli *cli,
@@ -260,7 +268,7 @@ static struct rpc_stream *open_stream(struct cli *cli,
 
     request.queue = cli_argument(cli, 0);
     request.id = cli_argument(cli, 1);
-    request.watch = true;
+    request.watch = watch->is_live;
     request.errorifmissing = true;
     request.from_message_id = watch->last_id ? watch->last_id : none;
     struct rpc_stream *stream =
@@ -295,6 +303,8 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
     const struct rpc_status *status = rpc_stream_status(stream);
     *ret_is_done = is_final(status->code);
     if (status->code == RPC_OK) {
+        *ret_is_done = watch->is_live || is_over(cli, watch);
+        watch->is_live = true;
         return CLI_OK;
     }
     return cli_fail(cli, cli_exit_of(status->code), "%s: %s%s",
@@ -304,7 +314,8 @@ static enum cli_exit follow(struct cli *cli, struct watch *watch,
 
 enum cli_exit cmd_watch(struct cli *cli)
 {
-    struct watch watch = {.ids = intern_create()};
+    struct watch watch = {.ids = intern_create(),
+                          .is_live = !cli_has(cli, "exit-if-inactive")};
     bool is_done = false;
 
     if (cli_has(cli, "force-new-events") &&
@@ -322,6 +333,9 @@ enum cli_exit cmd_watch(struct cli *cli)
         rc = follow(cli, &watch, &is_done);
         if (is_done) {
             break;
+        }
+        if (rc == CLI_OK) {
+            continue;
         }
         struct timespec pause = {RECONNECT_MS / 1000, 0};
         (void)nanosleep(&pause, NULL);

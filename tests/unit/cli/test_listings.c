@@ -35,8 +35,49 @@ static void watch_prints_a_summary_before_each_event(void **state)
 
     Api__JobSetRequest *request =
         asked(script, &arena, &api__job_set_request__descriptor);
-    assert_true(request->watch);
+    assert_false(request->watch);
     assert_true(request->errorifmissing);
+}
+
+/* A set that was used before is idle in between: what there is is read first,
+ * and what comes is awaited only if a job of it has not ended. */
+static void watch_ends_with_the_last_job_that_there_is(void **state)
+{
+    struct script *script = *state;
+    auto_arena arena = {0};
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobSubmittedEvent submitted = API__JOB_SUBMITTED_EVENT__INIT;
+    Api__JobSucceededEvent succeeded = API__JOB_SUCCEEDED_EVENT__INIT;
+    char first[] = "01a", second[] = "01b";
+
+    submitted.job_id = succeeded.job_id = first;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUBMITTED,
+              &submitted);
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUCCEEDED,
+              &succeeded);
+    submitted.job_id = succeeded.job_id = second;
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUBMITTED,
+              &submitted);
+    struct run_result result =
+        ASK(script, "", "watch", "q", "s", "--exit-if-inactive", "--raw");
+    assert_non_null(strstr(result.out, "{\"jobId\":\"01b\"}"));
+    free(result.out);
+    free(result.err);
+    assert_int_equal(script->call_count, 2);
+    Api__JobSetRequest *request =
+        asked(script, &arena, &api__job_set_request__descriptor);
+    assert_true(request->watch);
+
+    add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUCCEEDED,
+              &succeeded);
+    check(ASK(script, "", "watch", "q", "s", "--exit-if-inactive", "--raw"),
+          CLI_OK,
+          "JobSubmittedEvent {\"jobId\":\"01a\"}\n"
+          "JobSucceededEvent {\"jobId\":\"01a\"}\n"
+          "JobSubmittedEvent {\"jobId\":\"01b\"}\n"
+          "JobSucceededEvent {\"jobId\":\"01b\"}\n",
+          "");
+    assert_int_equal(script->call_count, 3);
 }
 
 /* The server takes a request for a mistyped id unseen and tells it. */
@@ -64,9 +105,6 @@ static void watch_counts_no_job_that_was_only_asked_about(void **state)
               &reprioritizing);
     add_event(script, &message, API__EVENT_MESSAGE__EVENTS_SUCCEEDED,
               &succeeded);
-    /* Who watches beyond the last job meets this end. */
-    script->code = RPC_NOT_FOUND;
-    script->message = "watched too long";
     check(ASK(script, "", "watch", "q", "s", "--exit-if-inactive", "--raw"),
           CLI_OK,
           "JobCancellingEvent {\"jobId\":\"01x\"}\n"
@@ -245,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(watch_prints_a_summary_before_each_event),
+        SERVED(watch_ends_with_the_last_job_that_there_is),
         SERVED(watch_counts_no_job_that_was_only_asked_about),
         SERVED(jobs_are_listed_as_a_table),
         SERVED(get_nodes_prints_a_table),
