@@ -395,6 +395,25 @@ enum cli_exit cmd_uncordon_queues(struct cli *cli)
     return set_cordon(cli, false);
 }
 
+/* `create -f` passes over keys that it does not know, as armadactl does: say
+ * so of the first, since most are mistakes. */
+static void remark_key(struct cli *cli, const ProtobufCMessageDescriptor *type,
+                       const json_t *document)
+{
+    static const char what[] = ": unknown key";
+    auto_json_t *said = json_copy((json_t *)(uintptr_t)document);
+    ProtobufCMessage *message;
+    struct err err;
+
+    (void)json_object_del(said, "apiVersion");
+    (void)json_object_del(said, "kind");
+    if (wire_json_read(type, said, WIRE_JSON_STRICT, &cli->arena, &message,
+                       &err) < 0 &&
+        strstr(err.text, what)) {
+        fprintf(cli->ports->err, "berthctl: %s, passed over\n", err.text);
+    }
+}
+
 /* Make a queue from a document that says kind: Queue. */
 static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
 {
@@ -405,6 +424,7 @@ static enum cli_exit create_queue_of(struct cli *cli, const json_t *document)
                        &message, &err) < 0) {
         return cli_fail(cli, CLI_INVALID, "%s", err.text);
     }
+    remark_key(cli, &api__queue__descriptor, document);
     Api__Queue *queue = (void *)message;
     if (!json_object_get(document, "priorityFactor")) {
         queue->priority_factor = 1;
@@ -425,6 +445,7 @@ static enum cli_exit create_policy_of(struct cli *cli, const json_t *document)
                        &message, &err) < 0) {
         return cli_fail(cli, CLI_INVALID, "%s", err.text);
     }
+    remark_key(cli, &api__retry_policy__descriptor, document);
     enum cli_exit rc = CLI_OK;
     if (!cli_has(cli, "dry-run")) {
         rc = cli_call_empty(cli, "/api.RetryPolicyService/CreateRetryPolicy",

@@ -35,6 +35,13 @@ static void queue_is_made_from_options_or_a_file(void **state)
     assert_true(queue->priority_factor == 3);
     assert_string_equal(queue->permissions[0]->subjects[0]->name, "g");
 
+    check(ASK(script,
+              "apiVersion: armadaproject.io/v1beta1\nkind: Queue\nname: r\n"
+              "schedulng: {ordering: fifo}\n",
+              "create", "-f", "-"),
+          CLI_OK, "Created queue r\n",
+          "berthctl: schedulng: unknown key, passed over\n");
+
     check(ASK(script, "", "delete", "queue", "q"), CLI_OK,
           "Deleted queue q (or it did not exist)\n", "");
 }
