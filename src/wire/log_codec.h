@@ -60,7 +60,9 @@ int log_decode_sequence(struct str sequence, struct arena *arena,
 enum { LOG_SOON_STAGES = 4, LOG_SOON_DISTANCE = 3 };
 
 /* Told that an item will be handed over soon: what it is about may lie far
- * away in memory, and is better fetched while others are at work. */
+ * away in memory, and is better fetched while others are at work.  Whether it
+ * is the last is not known then.  The last items of a payload are told of in
+ * fewer stages, as nothing comes after them. */
 typedef void log_soon_fn(const struct log_item *item, uint32_t stage,
                          void *ctx);
 

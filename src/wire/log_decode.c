@@ -342,7 +342,7 @@ static int hand_over(struct walk *walk, bool is_last)
     struct log_item *item = item_at(walk, walk->given_count);
 
     item->is_last = is_last;
-    item->index = walk->given_count++;
+    walk->given_count++;
     return walk->taker.fn(item, walk->taker.ctx);
 }
 
@@ -375,7 +375,8 @@ static int walk_event(struct walk *walk, const struct event_scope *scope,
     item->scope = *scope;
     item->encoded = encoded;
     item->sequence_index = sequence_index;
-    walk->taken_count++;
+    item->index = walk->taken_count++;
+    item->is_last = false; /* nobody knows yet */
     tell_soon(walk);
     return 0;
 }

@@ -150,6 +150,68 @@ static void test_a_job_set_is_walked_without_the_others(void **state)
                      -ERR_CORRUPT);
 }
 
+enum { AHEAD_COUNT = 40, SEQUENCE_COUNT = 7 };
+
+/* How far a walk is that tells of its items before. */
+struct ahead {
+    uint32_t given_count;
+    uint32_t stages[AHEAD_COUNT]; /* of each item: how many it was told in */
+    bool was_last;
+};
+
+static void hear_soon(const struct log_item *item, uint32_t stage, void *ctx)
+{
+    struct ahead *ahead = ctx;
+
+    assert_true(item->index >= ahead->given_count);
+    assert_int_equal(item->event.created_ms, item->index);
+    assert_int_equal(stage, ahead->stages[item->index]++);
+}
+
+static int take_in_order(const struct log_item *item, void *ctx)
+{
+    struct ahead *ahead = ctx;
+
+    assert_int_equal(item->index, ahead->given_count++);
+    assert_int_equal(item->event.created_ms, item->index);
+    assert_int_equal(item->sequence_index, item->index / SEQUENCE_COUNT);
+    assert_false(ahead->was_last);
+    ahead->was_last = item->is_last;
+    return 0;
+}
+
+/* Records shorter than what is held back, and longer; of the last items the
+ * later stages are left out. */
+static void test_items_are_told_of_in_stages_before_they_come(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= AHEAD_COUNT; count++) {
+        auto_arena arena = {0};
+        auto_log_batch batch = {0};
+        struct ahead ahead = {.given_count = 0};
+        struct log_taker taker = {take_in_order, hear_soon, &ahead};
+        for (uint32_t i = 0; i < count; i++) {
+            char set[] = {(char)('a' + i / SEQUENCE_COUNT)};
+            struct event_scope scope = {.queue = STR("q"),
+                                        .job_set = {set, sizeof(set)}};
+            struct event event = {
+                .type = EVENT_SUCCEEDED, .created_ms = i, .job = log_job()};
+            log_batch_add(&batch, &scope, &event);
+        }
+        assert_int_equal(
+            log_decode_ahead(log_batch_finish(&batch), &arena, &taker, NULL),
+            0);
+        assert_int_equal(ahead.given_count, count);
+        assert_true(ahead.was_last);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t stages = (count - 1 - i) / LOG_SOON_DISTANCE + 1;
+            assert_int_equal(ahead.stages[i], stages < LOG_SOON_STAGES
+                                                  ? stages
+                                                  : LOG_SOON_STAGES);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +220,7 @@ int main(void)
         TEST(test_a_torn_payload_is_corrupt),
         TEST(test_equal_scopes_share_a_sequence_and_a_batch_is_reusable),
         TEST(test_a_job_set_is_walked_without_the_others),
+        TEST(test_items_are_told_of_in_stages_before_they_come),
     };
     return RUN_TESTS(tests);
 }
