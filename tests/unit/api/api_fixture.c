@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "armada/services.pb-c.h"
 #include "elog/elog_memory.h"
@@ -264,13 +263,11 @@ static void start_server(struct fixture *fixture)
 
 void fixture_start(struct fixture *fixture)
 {
-    char path[100];
+    char path[TMPDIR_PATH_BYTES_MAX];
     struct err err;
 
-    snprintf(fixture->directory, sizeof(fixture->directory),
-             "/tmp/berth-api-XXXXXX");
-    assert_non_null(mkdtemp(fixture->directory));
-    snprintf(path, sizeof(path), "%s/store", fixture->directory);
+    tmpdir_init(&fixture->directory);
+    tmpdir_path(&fixture->directory, "store", path);
     fixture->storage = elog_memory_storage_create();
     fixture->log = elog_memory_open(fixture->storage);
     assert_int_equal(store_sqlite_open(path, &fixture->store, &err), 0);
@@ -311,19 +308,6 @@ static void stop_leader(struct fixture *fixture)
     mem_free(leader);
 }
 
-static void remove_directory(const struct fixture *fixture)
-{
-    static const char *const names[] = {"store", "store-wal", "store-shm",
-                                        "store.lock"};
-    char path[100];
-
-    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
-        snprintf(path, sizeof(path), "%s/%s", fixture->directory, names[i]);
-        unlink(path);
-    }
-    rmdir(fixture->directory);
-}
-
 void fixture_trouble(struct fixture *fixture, enum command_result result,
                      struct str text)
 {
@@ -344,7 +328,7 @@ void fixture_fini(struct fixture *fixture)
     elog_memory_storage_destroy(fixture->storage);
     queue_table_destroy(fixture->queues);
     queue_table_destroy(fixture->retry_policies);
-    remove_directory(fixture);
+    tmpdir_fini(&fixture->directory);
     arena_fini(&fixture->arena);
 }
 

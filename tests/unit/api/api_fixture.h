@@ -11,6 +11,7 @@
 
 #include "api/api.h"
 #include "rpc/rpc_channel.h"
+#include "tmpdir.h"
 
 /* How the leader answers while it is told to be difficult. */
 struct fixture_trouble {
@@ -28,7 +29,7 @@ struct fixture {
     struct api *api;
     struct rpc_server *server;
     struct rpc_channel *channel;
-    char directory[64];
+    struct tmpdir directory;
     int64_t now_ms;          /* what the clock says */
     const char *credentials; /* header of calls; NULL: none */
     /* Answers exchanges; NULL: nothing to lease. */
