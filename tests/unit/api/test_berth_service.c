@@ -3,7 +3,6 @@
  */
 #include <stdio.h>
 
-#include "api/state.h"
 #include "api_fixture.h"
 #include "armada/scheduler_reporting.pb-c.h"
 #include "berth/api.pb-c.h"
@@ -132,12 +131,11 @@ job_that_the_leader_has_forgotten_is_explained_from_the_store(void **state)
     fixture_fini(&f);
 }
 
-/* What a leader says of a job that waits.  While it does, on its own thread,
- * there is nothing to read the store with. */
+/* What a leader says of a job that waits. */
 static void answer_explain(struct fixture *fixture, struct command *command)
 {
+    (void)fixture;
     if (command->kind == COMMAND_EXPLAIN) {
-        fixture->exchange_ctx = steal_ptr(fixture->api->readers);
         command->explain.text = STR("It waits.\n");
         command->explain.json = STR("{\"reason\":\"capacity\"}");
         command->explain.waits_again = true;
@@ -150,11 +148,8 @@ static Berth__Api__ExplainJobResponse *explain(struct fixture *f, char *id)
         BERTH__API__EXPLAIN_JOB_REQUEST__INIT;
 
     request.job_id = id;
-    Berth__Api__ExplainJobResponse *response =
-        fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
-                     &berth__api__explain_job_response__descriptor);
-    f->api->readers = f->exchange_ctx;
-    return response;
+    return fixture_call(f, "/berth.api.Berth/ExplainJob", &request.base,
+                        &berth__api__explain_job_response__descriptor);
 }
 
 /* The same as a report. */
@@ -167,7 +162,6 @@ static void assert_reported(struct fixture *f, char *id, const char *text)
     Schedulerobjects__JobReport *report =
         fixture_call(f, "/schedulerobjects.SchedulerReporting/GetJobReport",
                      &request.base, &schedulerobjects__job_report__descriptor);
-    f->api->readers = f->exchange_ctx;
     assert_string_equal(report->report, text);
 }
 
