@@ -11,6 +11,9 @@ enum {
     SCANS_MAX = 16384,
     CHECKS_MAX = 1024,
     LOOKS_MAX = 50000,
+    /* A list of jobs has up to twice as many entries as there are jobs, and
+     * these, before what ended meanwhile leaves it. */
+    STALE_MAX = 4096,
 };
 
 /* Nodes that are only closed may open again. */
@@ -182,6 +185,28 @@ static void ask_the_doubtful(struct control *c)
     c->doubtful_generation = c->node_generation;
 }
 
+/* Keep each job that still waits once, where it stands first: others may come
+ * and end while nobody can say anything of them. */
+static size_t drop_ended(struct control *c, uint32_t *jobs, size_t count)
+{
+    size_t kept_count = 0;
+
+    if (count <= 2 * (size_t)jobs_count(c->jobs) + STALE_MAX) {
+        return count;
+    }
+    bool *is_kept =
+        arena_alloc_array(&c->batch.arena, c->links.count, sizeof(*is_kept));
+    for (size_t i = 0; i < count; i++) {
+        uint32_t job = jobs[i];
+        if (!is_kept[job] && jobs_is_live(c->jobs, job) &&
+            jobs_state(c->jobs, job) == JOB_QUEUED) {
+            is_kept[job] = true;
+            jobs[kept_count++] = job;
+        }
+    }
+    return kept_count;
+}
+
 /* What waits for its pool must not push the list along for ever. */
 static void drop_checked(struct control *c)
 {
@@ -203,6 +228,10 @@ void batch_end_misfits(struct control *c)
     uint32_t check_count = 0, look_count = 0;
 
     if (c->metrics.node_count == 0) {
+        c->unchecked.count =
+            c->unchecked_first +
+            drop_ended(c, c->unchecked.items + c->unchecked_first,
+                       c->unchecked.count - c->unchecked_first);
         return;
     }
     ask_the_doubtful(c);
@@ -230,4 +259,5 @@ void batch_end_misfits(struct control *c)
         }
     }
     drop_checked(c);
+    c->doubtful.count = drop_ended(c, c->doubtful.items, c->doubtful.count);
 }
