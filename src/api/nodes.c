@@ -104,6 +104,7 @@ executor_message(const struct executor_status *row, struct arena *arena)
     message->cordoned = row->is_cordoned;
     message->cordon_reason = message_copy(arena, row->cordon_reason);
     message->held = row->is_held;
+    message->silent_ms = (uint64_t)row->silent_ms;
     message->node_count = row->node_count;
     message->open_node_count = row->open_node_count;
     message->run_count = row->run_count;

@@ -1,6 +1,8 @@
 /*
  * get nodes and executors, and quarantine and release of a node.
  */
+#include <inttypes.h>
+
 #include "berth/api.pb-c.h"
 #include "cli/check.h"
 #include "model/quantity.h"
@@ -204,8 +206,8 @@ static const char *state_text(struct cli *cli,
 
 enum cli_exit cmd_get_executors(struct cli *cli)
 {
-    static const char *const columns[] = {"EXECUTOR", "POOL", "STATE", "NODES",
-                                          "OPEN",     "JOBS", "FREE"};
+    static const char *const columns[] = {"EXECUTOR", "POOL", "STATE", "SILENT",
+                                          "NODES",    "OPEN", "JOBS",  "FREE"};
     Berth__Api__ListExecutorsRequest request =
         BERTH__API__LIST_EXECUTORS_REQUEST__INIT;
     struct table table = {&cli->arena, columns, ARRAY_COUNT(columns), {0}};
@@ -223,6 +225,7 @@ enum cli_exit cmd_get_executors(struct cli *cli)
         table_add(&table, executor->name);
         table_add(&table, executor->pool);
         table_add(&table, state_text(cli, executor));
+        table_addf(&table, "%" PRIu64 "s", executor->silent_ms / 1000);
         table_addf(&table, "%u", executor->node_count);
         table_addf(&table, "%u", executor->open_node_count);
         table_addf(&table, "%u", executor->run_count);

@@ -191,6 +191,7 @@ struct executor_status {
     bool is_cordoned;
     struct str cordon_reason;
     bool is_held;             /* over a held stream */
+    int64_t silent_ms;        /* since it was last heard */
     uint32_t node_count;      /* in the pool */
     uint32_t open_node_count; /* of them, those that get new work */
     uint32_t run_count;       /* on them */

@@ -93,6 +93,8 @@ static void fill_row(struct control *c, const struct offer *offer,
         .state = words[executor->state],
         .is_cordoned = executor->is_cordoned,
         .is_held = executor->session != NULL,
+        .silent_ms =
+            (int64_t)((control_mono_ns(c) - executor->heard_ns) / NS_PER_MS),
         .node_count = offer->node_count,
         .open_node_count = offer->open_count,
         .run_count = offer->run_count,

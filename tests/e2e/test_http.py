@@ -73,6 +73,8 @@ class Http(unittest.TestCase):
         executor, = json.loads(self.berth.ctl("get", "executors", "-o",
                                               "json").stdout)["executors"]
         self.assertEqual(executor["state"], "live")
+        # One that is live is heard from each few seconds.
+        self.assertLess(int(executor.get("silentMs", 0)), 60000)
         self.assertEqual(executor["capacity"], executor["available"])
         self.berth.ctl("cordon", "executor", "local", "repair")
         self.assertIn("cordoned: repair",

@@ -223,15 +223,19 @@ static void get_executors_prints_a_table(void **state)
     first.free = free_;
     second.name = b;
     second.state = lost;
+    second.silent_ms = 3600999;
     second.cordoned = true;
     second.cordon_reason = why;
     response.executors = rows;
     response.n_executors = 2;
     answer(script, &response.base);
     check(ASK(script, "", "get", "executors"), CLI_OK,
-          "EXECUTOR  POOL  STATE                   NODES  OPEN  JOBS  FREE\n"
-          "a         p     live                    2      1     5     cpu 3/8\n"
-          "b         p     lost, cordoned: repair  0      0     0     \n",
+          "EXECUTOR  POOL  STATE                   SILENT  NODES  OPEN  JOBS  "
+          "FREE\n"
+          "a         p     live                    0s      2      1     5     "
+          "cpu 3/8\n"
+          "b         p     lost, cordoned: repair  3600s   0      0     0     "
+          "\n",
           "");
 }
 
