@@ -6,6 +6,16 @@
 #include "unit.h"
 #include "wire/message.h"
 
+/* The executor leaves, and the leader hears of it. */
+static void close_and_wait(struct fixture *f, const struct leader_says *says,
+                           struct rpc_stream *stream)
+{
+    rpc_stream_close(stream);
+    do {
+        fixture_settle(f);
+    } while (says->session_end_count == 0);
+}
+
 /* A held stream: an answer ends in a heartbeat, pushes come unasked, deltas
  * are heard as such, and the leader hears of its end. */
 static void test_held_stream(void **state)
@@ -60,10 +70,7 @@ static void test_held_stream(void **state)
     assert_true(says.heard.has_protected);
     assert_int_equal(says.heard.protected_count, 1);
     assert_int_equal(says.run_count, 1);
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
+    close_and_wait(&f, &says, stream);
     fixture_fini(&f);
 }
 
@@ -90,10 +97,7 @@ static void a_pushed_lease_is_copied_whole(void **state)
         pod->tolerations[pod->n_tolerations - 1];
     assert_string_equal(last->key, "gpu");
     assert_string_equal(last->effect, "NoSchedule");
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
+    close_and_wait(&f, &says, stream);
     fixture_fini(&f);
 }
 
@@ -141,10 +145,7 @@ static void test_held_stream_is_one_executors(void **state)
                      RPC_WAIT_READY);
     assert_null(lease_next(&f, stream));
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
-    rpc_stream_close(stream);
-    do {
-        fixture_settle(&f);
-    } while (says.session_end_count == 0);
+    close_and_wait(&f, &says, stream);
     assert_int_equal(says.exchange_count, 1);
     fixture_fini(&f);
 }

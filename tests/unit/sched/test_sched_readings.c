@@ -510,6 +510,31 @@ static void a_limit_on_starts_stops_smaller_work_of_others(void **state)
     assert_string_equal(world_node_of(w, small), "");
 }
 
+/* Node x is full with Q's application "a", which is returned; on y, of so many
+ * cores, two are R's. */
+static uint32_t driver_beside_another(struct world *w, int64_t y_cores)
+{
+    uint32_t x = world_node(w, &(struct world_node){.name = "x",
+                                                    .cores = 2,
+                                                    .label_key = "pool",
+                                                    .label_value = "x"});
+    uint32_t y = world_node(w, &(struct world_node){.name = "y",
+                                                    .cores = y_cores,
+                                                    .label_key = "pool",
+                                                    .label_value = "y"});
+    uint32_t driver = world_submit(w, &(struct world_job){
+                                          .queue = "Q",
+                                          .cores = 2,
+                                          .priority_class = "low",
+                                          .application = "a",
+                                      });
+    world_lease(w, driver, x, 1);
+    uint32_t other =
+        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
+    world_lease(w, other, y, 1);
+    return driver;
+}
+
 /* An application that loses its first lease in the plan that gives it others
  * starts anew, and the next one is its turn when it has: in that plan too, also
  * where it is more urgent than what was decided meanwhile. */
@@ -527,24 +552,7 @@ static void the_next_starts_after_one_that_starts_anew(void **state)
 
     world_queue_by(w, "Q", &BY_STATE);
     world_queue(w, "R", 1);
-    uint32_t x = world_node(w, &(struct world_node){.name = "x",
-                                                    .cores = 2,
-                                                    .label_key = "pool",
-                                                    .label_value = "x"});
-    uint32_t y = world_node(w, &(struct world_node){.name = "y",
-                                                    .cores = 6,
-                                                    .label_key = "pool",
-                                                    .label_value = "y"});
-    uint32_t driver = world_submit(w, &(struct world_job){
-                                          .queue = "Q",
-                                          .cores = 2,
-                                          .priority_class = "low",
-                                          .application = "a",
-                                      });
-    world_lease(w, driver, x, 1);
-    uint32_t other =
-        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
-    world_lease(w, other, y, 1);
+    uint32_t driver = driver_beside_another(w, 6);
     uint32_t second = world_submit(w, &job); /* goes first: 3 cores of Q ... */
     uint32_t taker = world_submit(w, &(struct world_job){
                                          .queue = "R", /* ... then 4 of R */
@@ -635,24 +643,7 @@ static void what_starts_later_holds_up_nobody(void **state)
 
     world_queue_by(w, "Q", &BY_STATE_ALONE);
     world_queue(w, "R", 1);
-    uint32_t x = world_node(w, &(struct world_node){.name = "x",
-                                                    .cores = 2,
-                                                    .label_key = "pool",
-                                                    .label_value = "x"});
-    uint32_t y = world_node(w, &(struct world_node){.name = "y",
-                                                    .cores = 4,
-                                                    .label_key = "pool",
-                                                    .label_value = "y"});
-    uint32_t driver = world_submit(w, &(struct world_job){
-                                          .queue = "Q",
-                                          .cores = 2,
-                                          .priority_class = "low",
-                                          .application = "a",
-                                      });
-    world_lease(w, driver, x, 1);
-    uint32_t other =
-        world_submit(w, &(struct world_job){.queue = "R", .cores = 2});
-    world_lease(w, other, y, 1);
+    uint32_t driver = driver_beside_another(w, 4);
     uint32_t second = world_submit(w, &job); /* then "b" is chosen ... */
     uint32_t taker = world_submit(w, &(struct world_job){
                                          .queue = "R", /* ... too early */
