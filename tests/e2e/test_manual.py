@@ -27,6 +27,8 @@ executor:
 """
 PAGES = sorted(p.name[:-len(".scd")]
                for p in (harness.ROOT / "docs" / "man").glob("*.scd"))
+USERS_PAGES = sorted(p for folder in ("guide", "man")
+                     for p in (harness.ROOT / "docs" / folder).iterdir())
 OPTION = re.compile(r"(?m)^  (?:-\w, )?(--[a-zA-Z-]+)|, (--version)\b")
 
 
@@ -159,6 +161,49 @@ class ManualTest(unittest.TestCase):
         self.assertEqual(complete("berthctl get nodes -o y"), ["yaml"])
         self.assertEqual(complete("berthd --stan"), ["--standalone"])
         self.assertEqual(complete("berth-sim swf x --proc"), ["--processors"])
+
+
+class NamesTest(unittest.TestCase):
+    """What pages name is there under that name."""
+
+    def assert_known(self, pattern, known, least, pages):
+        count = 0
+        for page in pages:
+            text = page.read_text().replace("\\_", "_")
+            for name in re.findall(pattern, text):
+                self.assertIn(name, known, page)
+                count += 1
+        self.assertGreater(count, least)
+
+    def test_options_that_pages_name_are_some_programs(self):
+        known = {"--version"}
+        for name in ("berthctl", "berthd", "berth-executor", "berth-sim"):
+            known.update(re.findall(r"--[a-zA-Z-]+", help_of(name)))
+        for name, path in commands():
+            known.update(re.findall(r"--[a-zA-Z-]+",
+                                    help_of(name, *path.split())))
+        self.assert_known(r"(?<![\w-])--[a-zA-Z][a-zA-Z-]*", known, 100,
+                          [harness.ROOT / "README.md", *USERS_PAGES])
+
+    def test_keys_that_pages_name_are_in_the_configuration(self):
+        table = subprocess.run([harness.program("berthd"), "--print-manual"],
+                               capture_output=True, text=True,
+                               check=True).stdout
+        known = set()
+        for key in re.findall(r"(?m)^\| `([^`]+)`", table):
+            words = key.split(".")
+            known.update(".".join(words[:n + 1]) for n in range(len(words)))
+        known.update({key.removesuffix("[]") for key in known})
+        sections = "|".join({key.split(".")[0] for key in known})
+        self.assert_known(rf"`((?:{sections})\.[\w.\[\]]+)`", known, 30,
+                          USERS_PAGES)
+
+    def test_metrics_that_pages_name_are_shown(self):
+        source = "".join(p.read_text() for p in
+                         (harness.ROOT / "src" / "main").glob("*.c"))
+        known = set(re.findall(r"\b(?:berth|scheduler|armada)_\w+", source))
+        self.assert_known(r"`((?:berth|scheduler|armada_scheduler)_\w+)`",
+                          known, 15, USERS_PAGES)
 
 
 class ExamplesTest(unittest.TestCase):
