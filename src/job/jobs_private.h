@@ -211,6 +211,10 @@ void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
 /* Whether the snapshot in the making is still to have this gang. */
 bool snapshot_lacks_gang(const struct jobs *jobs, uint32_t gang);
 
+/* Note what an event asks of jobs; jobs_ask.c. */
+enum jobs_answer jobs_ask(struct jobs *jobs, const struct event_scope *scope,
+                          const struct event *event);
+
 /* Counting gangs with terms; groups.c.  Nothing for others. */
 
 /* The counts of a gang of these terms, all 0; NULL if they are none. */
@@ -226,5 +230,9 @@ void group_will_change(struct jobs *jobs, uint32_t gang);
 void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms);
 /* They were read back. */
 void group_list_below(struct jobs *jobs, uint32_t gang);
+/* Members of a sub-group that are there or have ended well enough. */
+uint32_t group_present(const struct group *group, uint32_t part);
+/* Whether what has failed of a sub-group counts as ended and not as missing. */
+bool group_forgives(const struct group *group, uint32_t part);
 /* Something may be owed to the group of a job. */
 void group_mark_of(struct jobs *jobs, uint32_t job);
