@@ -11,11 +11,6 @@ typedef K8s__Io__Api__Core__V1__EnvVar env_t;
 static const char default_path[] =
     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 static const char *find_variable(const struct process_variables *variables,
                                  const char *name, size_t byte_count)
 {
@@ -181,7 +176,7 @@ static const char *
 resource_value(struct process_job *job, const container_t *container,
                const K8s__Io__Api__Core__V1__ResourceFieldSelector *selector)
 {
-    const char *resource = or_empty(selector->resource);
+    const char *resource = process_or_empty(selector->resource);
     bool is_limit = strncmp(resource, "limits.", 7) == 0;
     bool is_request = strncmp(resource, "requests.", 9) == 0;
     int64_t divisor_milli = 0;
@@ -210,7 +205,7 @@ static const char *map_value(const K8s__Io__Api__Core__V1__ConfigMap *map,
 {
     for (size_t i = 0; map && i < map->n_data; i++) {
         if (map->data[i]->key && strcmp(map->data[i]->key, key) == 0) {
-            return or_empty(map->data[i]->value);
+            return process_or_empty(map->data[i]->value);
         }
     }
     return NULL;
@@ -224,15 +219,16 @@ static int value_from(struct process_job *job, const container_t *container,
 
     *ret_value = NULL;
     if (from->fieldref) {
-        *ret_value = field_value(job, or_empty(from->fieldref->fieldpath));
+        *ret_value =
+            field_value(job, process_or_empty(from->fieldref->fieldpath));
     } else if (from->resourcefieldref) {
         *ret_value = resource_value(job, container, from->resourcefieldref);
     } else if (from->configmapkeyref) {
         const K8s__Io__Api__Core__V1__LocalObjectReference *name =
             from->configmapkeyref->localobjectreference;
-        *ret_value =
-            map_value(process_config_map(job, name ? or_empty(name->name) : ""),
-                      or_empty(from->configmapkeyref->key));
+        *ret_value = map_value(
+            process_config_map(job, name ? process_or_empty(name->name) : ""),
+            process_or_empty(from->configmapkeyref->key));
         if (!*ret_value && !from->configmapkeyref->optional) {
             return err_set(err, -ERR_INVALID,
                            "variable %s: the job brings no such config map "
@@ -264,19 +260,20 @@ static int add_from_map(struct process_job *job,
     const K8s__Io__Api__Core__V1__LocalObjectReference *name =
         from->configmapref->localobjectreference;
     const K8s__Io__Api__Core__V1__ConfigMap *map =
-        process_config_map(job, name ? or_empty(name->name) : "");
+        process_config_map(job, name ? process_or_empty(name->name) : "");
 
     if (!map && !from->configmapref->optional) {
         return err_set(err, -ERR_INVALID,
                        "envFrom: the job brings no config map \"%s\"",
-                       name ? or_empty(name->name) : "");
+                       name ? process_or_empty(name->name) : "");
     }
     for (size_t i = 0; map && i < map->n_data; i++) {
         char key[512];
-        snprintf(key, sizeof(key), "%.255s%.255s", or_empty(from->prefix),
-                 or_empty(map->data[i]->key));
-        int rc = process_variable_set(job, variables, key,
-                                      or_empty(map->data[i]->value), err);
+        snprintf(key, sizeof(key), "%.255s%.255s",
+                 process_or_empty(from->prefix),
+                 process_or_empty(map->data[i]->key));
+        int rc = process_variable_set(
+            job, variables, key, process_or_empty(map->data[i]->value), err);
         if (rc < 0) {
             return rc;
         }
@@ -310,13 +307,13 @@ static int add_own(struct process_job *job, const container_t *container,
 {
     for (size_t i = 0; i < container->n_env; i++) {
         const env_t *env = container->env[i];
-        const char *value = or_empty(env->value);
+        const char *value = process_or_empty(env->value);
         int rc = env->valuefrom
                      ? value_from(job, container, env, &value, err)
                      : process_expand(job, variables, value, &value, err);
         if (rc == 0 && value) {
-            rc = process_variable_set(job, variables, or_empty(env->name),
-                                      value, err);
+            rc = process_variable_set(job, variables,
+                                      process_or_empty(env->name), value, err);
         }
         if (rc < 0) {
             return rc;

@@ -17,11 +17,6 @@ enum {
     ORDINARY_ID_MIN = 1000, /* smaller ones are the system's, as in Debian */
 };
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 const char *process_annotation(const struct runtime_run *run, const char *key)
 {
     const Armadaevents__ObjectMeta *meta = run->submit->objectmeta;
@@ -73,7 +68,7 @@ static int check_root(const struct process_job *job,
                       const container_t *container, int64_t uid, int64_t gid,
                       struct err *err)
 {
-    const char *name = or_empty(container->name);
+    const char *name = process_or_empty(container->name);
 
     int rc = check_system_id(job, name, true, uid, err);
     rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
@@ -114,7 +109,7 @@ static int find_user(const struct process_job *job,
 
     if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX) {
         return err_set(err, -ERR_INVALID, "container %s: no such user or group",
-                       or_empty(container->name));
+                       process_or_empty(container->name));
     }
     if (!job->policy->is_root) {
         if ((has_uid && uid != (int64_t)geteuid()) ||
@@ -122,7 +117,7 @@ static int find_user(const struct process_job *job,
             return err_set(err, -ERR_INVALID,
                            "container %s wants another user or group, and "
                            "this executor does not run as root",
-                           or_empty(container->name));
+                           process_or_empty(container->name));
         }
         *ret_uid = *ret_gid = -1;
         return 0;
@@ -139,7 +134,7 @@ static void warn_container(struct process_job *job,
 {
     const K8s__Io__Api__Core__V1__SecurityContext *security =
         container->securitycontext;
-    const char *name = or_empty(container->name);
+    const char *name = process_or_empty(container->name);
     const struct {
         bool is_there;
         const char *what;
@@ -162,7 +157,7 @@ static void warn_container(struct process_job *job,
          "no security profile is applied"},
     };
 
-    if (*or_empty(container->image)) {
+    if (*process_or_empty(container->image)) {
         strbuf_addf(job->warnings,
                     "container %s: image %s is not used; it runs with the "
                     "programs of this machine\n",
@@ -190,9 +185,9 @@ static void warn_pod(struct process_job *job)
          "hostPID, hostIPC: processes share them with this machine anyway"},
         {pod->n_hostaliases > 0, "hostAliases are not set"},
         {pod->dnsconfig != NULL, "dnsConfig is not applied"},
-        {*or_empty(pod->runtimeclassname) != '\0',
+        {*process_or_empty(pod->runtimeclassname) != '\0',
          "runtimeClassName is not used"},
-        {*or_empty(pod->serviceaccountname) != '\0',
+        {*process_or_empty(pod->serviceaccountname) != '\0',
          "there are no service accounts for processes"},
         {security && security->n_supplementalgroups > 0,
          "supplementalGroups are not joined"},
@@ -228,18 +223,19 @@ static int add_args(struct process_job *job, const container_t *container,
         return err_set(err, -ERR_INVALID,
                        "container %s has neither command nor args, and there "
                        "is no image to take one from",
-                       or_empty(container->name));
+                       process_or_empty(container->name));
     }
     if (count > RUN_ARGS_MAX - 1 || variables->count > RUN_ARGS_MAX - 1) {
         return err_set(err, -ERR_INVALID,
                        "container %s has more than %d arguments or variables",
-                       or_empty(container->name), RUN_ARGS_MAX);
+                       process_or_empty(container->name), RUN_ARGS_MAX);
     }
     for (size_t i = 0; i < count; i++) {
         const char *text = i < container->n_command
                                ? container->command[i]
                                : container->args[i - container->n_command];
-        int rc = process_expand(job, variables, or_empty(text), &text, err);
+        int rc =
+            process_expand(job, variables, process_or_empty(text), &text, err);
         if (rc < 0) {
             return rc;
         }
@@ -288,11 +284,11 @@ static int add_container(struct process_job *job, const container_t *container,
     if (rc < 0) {
         return rc;
     }
-    kv_add_text(spec, "container", or_empty(container->name));
+    kv_add_text(spec, "container", process_or_empty(container->name));
     kv_add_int(spec, "kind", kind);
     kv_add_int(spec, "uid", uid);
     kv_add_int(spec, "gid", gid);
-    kv_add_text(spec, "work_dir", or_empty(container->workingdir));
+    kv_add_text(spec, "work_dir", process_or_empty(container->workingdir));
     add_limits(job, container, spec);
     rc = process_volumes_mount(job, container, spec, variables, err);
     if (rc == 0) {
@@ -316,8 +312,8 @@ static int add_containers(struct process_job *job, struct strbuf *spec,
     }
     for (size_t i = 0; rc == 0 && i < pod->n_initcontainers; i++) {
         bool is_sidecar =
-            strcmp(or_empty(pod->initcontainers[i]->restartpolicy), "Always") ==
-            0;
+            strcmp(process_or_empty(pod->initcontainers[i]->restartpolicy),
+                   "Always") == 0;
         rc = add_container(job, pod->initcontainers[i],
                            is_sidecar ? RUN_SIDECAR : RUN_INIT, spec, err);
     }

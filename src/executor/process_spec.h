@@ -83,10 +83,21 @@ struct str process_gang_id(const struct runtime_run *run);
 /* An annotation of the job, or NULL. */
 const char *process_annotation(const struct runtime_run *run, const char *key);
 
+/* A text of a message, which may be missing. */
+static inline const char *process_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
 /* Make the directories of the pod's volumes (process_volume.c). */
 int process_volumes_make(struct process_job *job, struct err *err) must_check;
+/* Whether a path stays below the directory that it begins at, and has nothing
+ * odd in it. */
+bool process_is_inside(const char *path);
+/* Make the directories that lead to the last part of such a path. */
+void process_make_parents(int dir_fd, const char *path);
 /* Append the binds of a container's mounts, and say in the environment where
- * each volume is. */
+ * each volume is (process_mount.c). */
 int process_volumes_mount(struct process_job *job,
                           const K8s__Io__Api__Core__V1__Container *container,
                           struct strbuf *spec,

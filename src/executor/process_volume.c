@@ -1,4 +1,3 @@
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -6,7 +5,6 @@
 #include <unistd.h>
 
 #include "executor/file.h"
-#include "executor/kv.h"
 #include "executor/process_spec.h"
 
 typedef K8s__Io__Api__Core__V1__ConfigMap config_map_t;
@@ -14,15 +12,10 @@ typedef K8s__Io__Api__Core__V1__Volume volume_t;
 
 enum { NAME_BYTES_MAX = 256 };
 
-static const char *or_empty(const char *text)
-{
-    return text ? text : "";
-}
-
 static const char *
 name_of(const K8s__Io__Api__Core__V1__LocalObjectReference *r)
 {
-    return r ? or_empty(r->name) : "";
+    return r ? process_or_empty(r->name) : "";
 }
 
 const config_map_t *process_config_map(const struct process_job *job,
@@ -36,11 +29,12 @@ const config_map_t *process_config_map(const struct process_job *job,
             ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP) {
             continue;
         }
-        const char *have = object->objectmeta && *object->objectmeta->name
-                               ? object->objectmeta->name
-                           : object->configmap->metadata
-                               ? or_empty(object->configmap->metadata->name)
-                               : "";
+        const char *have =
+            object->objectmeta && *object->objectmeta->name
+                ? object->objectmeta->name
+            : object->configmap->metadata
+                ? process_or_empty(object->configmap->metadata->name)
+                : "";
         if (strcmp(have, name) == 0) {
             return object->configmap;
         }
@@ -48,8 +42,7 @@ const config_map_t *process_config_map(const struct process_job *job,
     return NULL;
 }
 
-/* A path below a directory: no way out of it, nothing odd. */
-static bool is_inside(const char *path)
+bool process_is_inside(const char *path)
 {
     if (*path == '/' || !*path || strlen(path) >= NAME_BYTES_MAX) {
         return false;
@@ -66,8 +59,7 @@ static bool is_inside(const char *path)
     return true;
 }
 
-/* Make the directories that lead to the last part of `path`. */
-static void make_parents(int dir_fd, const char *path)
+void process_make_parents(int dir_fd, const char *path)
 {
     char part[NAME_BYTES_MAX];
 
@@ -80,11 +72,11 @@ static void make_parents(int dir_fd, const char *path)
 static int write_file(int dir_fd, const char *path, struct str bytes,
                       mode_t mode, struct err *err)
 {
-    if (!is_inside(path)) {
+    if (!process_is_inside(path)) {
         return err_set(err, -ERR_INVALID,
                        "config map: \"%.200s\" cannot be a file", path);
     }
-    make_parents(dir_fd, path);
+    process_make_parents(dir_fd, path);
     int fd =
         openat(dir_fd, path,
                O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -105,13 +97,13 @@ static bool find_data(const config_map_t *map, const char *key,
                       struct str *ret_bytes)
 {
     for (size_t i = 0; i < map->n_data; i++) {
-        if (strcmp(or_empty(map->data[i]->key), key) == 0) {
+        if (strcmp(process_or_empty(map->data[i]->key), key) == 0) {
             *ret_bytes = str_of(map->data[i]->value);
             return true;
         }
     }
     for (size_t i = 0; i < map->n_binarydata; i++) {
-        if (strcmp(or_empty(map->binarydata[i]->key), key) == 0) {
+        if (strcmp(process_or_empty(map->binarydata[i]->key), key) == 0) {
             *ret_bytes = str_make(map->binarydata[i]->value.data,
                                   map->binarydata[i]->value.len);
             return true;
@@ -126,11 +118,11 @@ static int write_all(int dir_fd, const config_map_t *map, mode_t mode,
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < map->n_data; i++) {
-        rc = write_file(dir_fd, or_empty(map->data[i]->key),
+        rc = write_file(dir_fd, process_or_empty(map->data[i]->key),
                         str_of(map->data[i]->value), mode, err);
     }
     for (size_t i = 0; rc == 0 && i < map->n_binarydata; i++) {
-        rc = write_file(dir_fd, or_empty(map->binarydata[i]->key),
+        rc = write_file(dir_fd, process_or_empty(map->binarydata[i]->key),
                         str_make(map->binarydata[i]->value.data,
                                  map->binarydata[i]->value.len),
                         mode, err);
@@ -146,15 +138,16 @@ write_items(int dir_fd, const config_map_t *map,
     for (size_t i = 0; i < from->n_items; i++) {
         const K8s__Io__Api__Core__V1__KeyToPath *item = from->items[i];
         struct str bytes;
-        if (!find_data(map, or_empty(item->key), &bytes)) {
+        if (!find_data(map, process_or_empty(item->key), &bytes)) {
             if (from->optional) {
                 continue;
             }
-            return err_set(
-                err, -ERR_INVALID, "config map \"%s\" has no key \"%s\"",
-                name_of(from->localobjectreference), or_empty(item->key));
+            return err_set(err, -ERR_INVALID,
+                           "config map \"%s\" has no key \"%s\"",
+                           name_of(from->localobjectreference),
+                           process_or_empty(item->key));
         }
-        int rc = write_file(dir_fd, or_empty(item->path), bytes,
+        int rc = write_file(dir_fd, process_or_empty(item->path), bytes,
                             item->has_mode ? (mode_t)item->mode : mode, err);
         if (rc < 0) {
             return rc;
@@ -193,7 +186,8 @@ static bool is_mounted(const struct process_job *job, const char *name)
             c < pod->n_containers ? pod->containers[c]
                                   : pod->initcontainers[c - pod->n_containers];
         for (size_t m = 0; m < container->n_volumemounts; m++) {
-            if (strcmp(or_empty(container->volumemounts[m]->name), name) == 0) {
+            if (strcmp(process_or_empty(container->volumemounts[m]->name),
+                       name) == 0) {
                 return true;
             }
         }
@@ -205,7 +199,7 @@ static bool is_mounted(const struct process_job *job, const char *name)
 static int refuse_volume(struct process_job *job, const volume_t *volume,
                          struct err *err)
 {
-    const char *name = or_empty(volume->name);
+    const char *name = process_or_empty(volume->name);
 
     if (is_mounted(job, name)) {
         return err_set(err, -ERR_INVALID,
@@ -239,7 +233,7 @@ static int make_volume(struct process_job *job, struct process_volume *volume,
                     "volume %s: there are no persistent volumes for "
                     "processes; it is an empty directory that goes with the "
                     "run\n",
-                    or_empty(volume->volume->name));
+                    process_or_empty(volume->volume->name));
     }
     if (mkdirat(volumes_fd, name, 0755) < 0) {
         return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
@@ -283,180 +277,4 @@ int process_volumes_make(struct process_job *job, struct err *err)
     }
     close(fd);
     return rc;
-}
-
-/* Mounts. */
-
-static const char *const mount_roots[] = {"/",    "/mnt",   "/srv",
-                                          "/opt", "/media", "/data"};
-
-static bool is_mount_root(const char *path, size_t byte_count)
-{
-    for (size_t i = 0; i < ARRAY_COUNT(mount_roots); i++) {
-        if (strlen(mount_roots[i]) == byte_count &&
-            memcmp(mount_roots[i], path, byte_count) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Make an empty directory to mount on, where it harms nobody: a fresh one
- * below a few roots, no part of it hidden, no link on the way. */
-static bool make_mount_point(const char *target)
-{
-    char part[PROCESS_PATH_BYTES_MAX];
-    bool is_fresh = false;
-
-    for (size_t at = 1; at <= strlen(target); at++) {
-        if (target[at] != '/' && target[at] != '\0') {
-            continue;
-        }
-        struct stat st;
-        snprintf(part, sizeof(part), "%.*s", (int)at, target);
-        const char *name = strrchr(part, '/') + 1;
-        size_t parent_bytes = (size_t)(name - part) - 1;
-        if (lstat(part, &st) == 0) {
-            if (!S_ISDIR(st.st_mode)) {
-                return false;
-            }
-            continue;
-        }
-        bool is_allowed =
-            is_fresh ||
-            is_mount_root(part, parent_bytes > 0 ? parent_bytes : 1);
-        if (*name == '.' || !*name || !is_allowed || mkdir(part, 0755) < 0) {
-            return false;
-        }
-        is_fresh = true;
-    }
-    return true;
-}
-
-/* Whether `source` can be shown at `target`: both files or both
- * directories. */
-static bool can_bind(const char *source, const char *target)
-{
-    struct stat from, to;
-
-    if (stat(source, &from) < 0) {
-        return false;
-    }
-    if (stat(target, &to) < 0) {
-        return S_ISDIR(from.st_mode) && make_mount_point(target);
-    }
-    return S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode);
-}
-
-/* BERTH_VOLUME_<NAME>, in capitals, with anything odd as an underscore. */
-static void variable_name(const char *volume, char *ret_name, size_t capacity)
-{
-    int n = snprintf(ret_name, capacity, "BERTH_VOLUME_%s", volume);
-
-    ASSERT(n > 0);
-    for (char *p = ret_name; *p; p++) {
-        *p =
-            isalnum((unsigned char)*p) ? (char)toupper((unsigned char)*p) : '_';
-    }
-}
-
-static int source_of(struct process_job *job,
-                     const struct process_volume *volume,
-                     const K8s__Io__Api__Core__V1__VolumeMount *mount,
-                     char *ret_source, struct err *err)
-{
-    const char *sub = or_empty(mount->subpath);
-
-    if (mount->subpathexpr && *mount->subpathexpr) {
-        return err_set(err, -ERR_INVALID, "subPathExpr is not supported");
-    }
-    if (!*sub) {
-        snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%s", volume->path);
-        return 0;
-    }
-    if (!is_inside(sub)) {
-        return err_set(err, -ERR_INVALID,
-                       "subPath \"%.200s\" leads out of "
-                       "its volume",
-                       sub);
-    }
-    snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%.700s/%.250s", volume->path,
-             sub);
-    if (!volume->is_read_only) {
-        int fd = open(volume->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        make_parents(fd, sub);
-        (void)mkdirat(fd, sub, 0777);
-        (void)!fchmodat(fd, sub, 0777, 0);
-        close(fd);
-    }
-    (void)job;
-    return 0;
-}
-
-static int add_mount(struct process_job *job,
-                     const struct process_volume *volume,
-                     const K8s__Io__Api__Core__V1__VolumeMount *mount,
-                     struct strbuf *spec, struct process_variables *variables,
-                     struct err *err)
-{
-    const char *target = or_empty(mount->mountpath);
-    char source[PROCESS_PATH_BYTES_MAX];
-    char name[NAME_BYTES_MAX];
-    bool is_read_only = volume->is_read_only || mount->readonly;
-
-    if (*target != '/' || strchr(target, ':') || strstr(target, "/../") ||
-        strlen(target) >= PROCESS_PATH_BYTES_MAX) {
-        return err_set(err, -ERR_INVALID, "mountPath \"%.200s\" is no path",
-                       target);
-    }
-    int rc = source_of(job, volume, mount, source, err);
-    if (rc < 0) {
-        return rc;
-    }
-    variable_name(or_empty(mount->name), name, sizeof(name));
-    rc = process_variable_set(job, variables, name, source, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (job->policy->can_mount && can_bind(source, target)) {
-        auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
-        strbuf_addf(&bind, "%c%s:%s", is_read_only ? 'r' : 'w', target, source);
-        kv_add(spec, "bind", strbuf_str(&bind));
-        return 0;
-    }
-    strbuf_addf(job->warnings,
-                "volume %s cannot be shown at %s; its directory is in $%s\n",
-                or_empty(mount->name), target, name);
-    return 0;
-}
-
-int process_volumes_mount(struct process_job *job,
-                          const K8s__Io__Api__Core__V1__Container *container,
-                          struct strbuf *spec,
-                          struct process_variables *variables, struct err *err)
-{
-    if (container->n_volumemounts > RUN_BINDS_MAX) {
-        return err_set(err, -ERR_INVALID, "more than %d mounts", RUN_BINDS_MAX);
-    }
-    for (size_t m = 0; m < container->n_volumemounts; m++) {
-        const char *name = or_empty(container->volumemounts[m]->name);
-        const struct process_volume *found = NULL;
-        for (uint32_t v = 0; v < job->volume_count; v++) {
-            if (strcmp(or_empty(job->volumes[v].volume->name), name) == 0) {
-                found = &job->volumes[v];
-            }
-        }
-        if (!found) {
-            return err_set(err, -ERR_INVALID,
-                           "container %s mounts \"%s\", which is no volume of "
-                           "the pod",
-                           or_empty(container->name), name);
-        }
-        int rc = add_mount(job, found, container->volumemounts[m], spec,
-                           variables, err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return 0;
 }

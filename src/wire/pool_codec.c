@@ -4,179 +4,27 @@
 
 #include "wire/entries.h"
 #include "wire/json.h"
-#include "wire/kube_name.h"
 #include "wire/message.h"
 
-/* Checking. */
+static const char *const operator_words[] = {
+    [AFFINITY_IN] = "In",
+    [AFFINITY_NOT_IN] = "NotIn",
+    [AFFINITY_EXISTS] = "Exists",
+    [AFFINITY_DOES_NOT_EXIST] = "DoesNotExist",
+};
 
-static int check_name(const char *name, struct err *err)
+int pool_operator(struct str word, enum affinity_operator *ret_operator)
 {
-    struct str text = str_of(name);
-
-    if (!text.byte_count) {
-        return err_set(err, -ERR_INVALID,
-                       "metadata.name: it is missing; the default pool has "
-                       "none, and cannot be created, edited or deleted");
-    }
-    if (str_equal(text, POOL_DEFAULT_NAME)) {
-        return err_set(err, -ERR_INVALID,
-                       "metadata.name: \"default\" is the default pool, which "
-                       "cannot be created, edited or deleted");
-    }
-    if (!kube_is_subdomain(text)) {
-        return err_set(err, -ERR_INVALID,
-                       "metadata.name: \"%.128s\" is not a name of at most %d "
-                       "small letters, digits, '-' and '.', with letters or "
-                       "digits at its ends",
-                       name, POOL_NAME_BYTES_MAX);
-    }
-    return 0;
-}
-
-static int check_key(const char *where, const char *key, struct err *err)
-{
-    return kube_is_label_key(str_of(key))
-               ? 0
-               : err_set(err, -ERR_INVALID,
-                         "spec.nodeSelector.%s: \"%.128s\" is not the key of a "
-                         "label",
-                         where, key);
-}
-
-static int check_value(const char *where, const char *value, struct err *err)
-{
-    return kube_is_label_value(str_of(value))
-               ? 0
-               : err_set(err, -ERR_INVALID,
-                         "spec.nodeSelector.%s: \"%.128s\" is not the value of "
-                         "a label",
-                         where, value);
-}
-
-static int parse_operator(struct str word, enum affinity_operator *ret_op)
-{
-    static const struct {
-        const char *word;
-        enum affinity_operator op;
-    } words[] = {
-        {"In", AFFINITY_IN},
-        {"NotIn", AFFINITY_NOT_IN},
-        {"Exists", AFFINITY_EXISTS},
-        {"DoesNotExist", AFFINITY_DOES_NOT_EXIST},
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(words); i++) {
-        if (str_equal(word, str_of(words[i].word))) {
-            *ret_op = words[i].op;
+    for (uint32_t i = AFFINITY_IN; i < ARRAY_COUNT(operator_words); i++) {
+        if (str_equal(word, str_of(operator_words[i]))) {
+            *ret_operator = (enum affinity_operator)i;
             return 0;
         }
     }
     return -ERR_INVALID;
 }
 
-static bool takes_values(enum affinity_operator op)
-{
-    return op == AFFINITY_IN || op == AFFINITY_NOT_IN;
-}
-
-static int check_expression(const Berth__Api__LabelExpression *expression,
-                            struct err *err)
-{
-    static const char where[] = "matchExpressions";
-    enum affinity_operator op;
-
-    int rc = check_key(where, expression->key, err);
-    if (rc < 0) {
-        return rc;
-    }
-    if (parse_operator(str_of(expression->operator_), &op) < 0) {
-        return err_set(err, -ERR_INVALID,
-                       "spec.nodeSelector.matchExpressions: the operator of "
-                       "%s is In, NotIn, Exists or DoesNotExist, not "
-                       "\"%.128s\"",
-                       expression->key, expression->operator_);
-    }
-    if (takes_values(op) != (expression->n_values > 0)) {
-        return err_set(err, -ERR_INVALID,
-                       "spec.nodeSelector.matchExpressions: %s of %s takes %s",
-                       expression->operator_, expression->key,
-                       takes_values(op) ? "values" : "no values");
-    }
-    if (expression->n_values > AFFINITY_VALUES_MAX) {
-        return err_set(err, -ERR_LIMIT,
-                       "spec.nodeSelector.matchExpressions: %s has %zu values, "
-                       "more than the %d allowed",
-                       expression->key, expression->n_values,
-                       AFFINITY_VALUES_MAX);
-    }
-    for (size_t i = 0; i < expression->n_values; i++) {
-        rc = check_value(where, expression->values[i], err);
-        if (rc < 0) {
-            return rc;
-        }
-    }
-    return 0;
-}
-
-static int check_selector(const Berth__Api__LabelSelector *selector,
-                          struct err *err)
-{
-    int rc = 0;
-
-    if (selector->n_match_labels > SELECTOR_PAIRS_MAX ||
-        selector->n_match_expressions > AFFINITY_EXPRESSIONS_MAX) {
-        return err_set(err, -ERR_LIMIT,
-                       "spec.nodeSelector: more than %d labels or %d "
-                       "expressions",
-                       SELECTOR_PAIRS_MAX, AFFINITY_EXPRESSIONS_MAX);
-    }
-    for (size_t i = 0; rc == 0 && i < selector->n_match_labels; i++) {
-        const Berth__Api__LabelSelector__MatchLabelsEntry *entry =
-            selector->match_labels[i];
-        rc = check_key("matchLabels", entry->key, err);
-        if (rc == 0) {
-            rc = check_value("matchLabels", entry->value, err);
-        }
-    }
-    for (size_t i = 0; rc == 0 && i < selector->n_match_expressions; i++) {
-        rc = check_expression(selector->match_expressions[i], err);
-    }
-    return rc;
-}
-
-static int check_lenders(const Berth__Api__Pool *pool, struct err *err)
-{
-    if (pool->n_borrowing_pools > POOL_BORROWED_MAX) {
-        return err_set(err, -ERR_LIMIT,
-                       "spec.borrowingPools: %zu pools, more than the %d "
-                       "allowed",
-                       pool->n_borrowing_pools, POOL_BORROWED_MAX);
-    }
-    for (size_t i = 0; i < pool->n_borrowing_pools; i++) {
-        const char *lender = pool->borrowing_pools[i];
-        if (strcmp(lender, pool->name) == 0) {
-            return err_set(err, -ERR_INVALID,
-                           "spec.borrowingPools: %s cannot borrow from itself",
-                           lender);
-        }
-        if (!kube_is_subdomain(str_of(lender))) {
-            return err_set(err, -ERR_INVALID,
-                           "spec.borrowingPools: \"%.128s\" is not the name "
-                           "of a pool",
-                           lender);
-        }
-        for (size_t k = 0; k < i; k++) {
-            if (strcmp(lender, pool->borrowing_pools[k]) == 0) {
-                return err_set(err, -ERR_INVALID,
-                               "spec.borrowingPools: %s stands there twice",
-                               lender);
-            }
-        }
-    }
-    return 0;
-}
-
-static int parse_order(struct str word, enum preemption_order *ret_order)
+int pool_order(struct str word, enum preemption_order *ret_order)
 {
     if (!word.byte_count || str_equal(word, STR("preempt-first"))) {
         *ret_order = PREEMPT_FIRST;
@@ -184,31 +32,6 @@ static int parse_order(struct str word, enum preemption_order *ret_order)
     }
     *ret_order = BORROW_FIRST;
     return str_equal(word, STR("borrow-first")) ? 0 : -ERR_INVALID;
-}
-
-int pool_check(const Berth__Api__Pool *pool, struct err *err)
-{
-    enum preemption_order order;
-
-    int rc = check_name(pool->name, err);
-    if (rc == 0 && pool->node_selector) {
-        rc = check_selector(pool->node_selector, err);
-    }
-    if (rc == 0) {
-        rc = check_lenders(pool, err);
-    }
-    if (rc == 0 && parse_order(str_of(pool->preemption_order), &order) < 0) {
-        rc = err_set(err, -ERR_INVALID,
-                     "spec.preemptionOrder: it is preempt-first or "
-                     "borrow-first, not \"%.128s\"",
-                     pool->preemption_order);
-    }
-    if (rc == 0 &&
-        protobuf_c_message_get_packed_size(&pool->base) > POOL_BYTES_MAX) {
-        rc = err_set(err, -ERR_LIMIT, "spec: more than the %d bytes allowed",
-                     POOL_BYTES_MAX);
-    }
-    return rc;
 }
 
 /* Records. */
@@ -247,7 +70,7 @@ static int read_expressions(const Berth__Api__LabelSelector *selector,
             .values = sorted(from->values, from->n_values, arena),
             .value_count = (uint32_t)from->n_values,
         };
-        if (parse_operator(str_of(from->operator_), &items[i].op) < 0) {
+        if (pool_operator(str_of(from->operator_), &items[i].op) < 0) {
             return err_set(err, -ERR_INVALID, "pool %s: an unknown operator",
                            record->name.p);
         }
@@ -279,8 +102,8 @@ int pool_record_of(const Berth__Api__Pool *pool, struct arena *arena,
                            arena, &record.label_count);
         rc = read_expressions(selector, arena, &record, err);
     }
-    if (rc == 0 && parse_order(str_of(pool->preemption_order),
-                               &record.preemption_order) < 0) {
+    if (rc == 0 && pool_order(str_of(pool->preemption_order),
+                              &record.preemption_order) < 0) {
         rc = err_set(err, -ERR_INVALID, "pool %s: an unknown preemptionOrder",
                      pool->name);
     }
@@ -316,18 +139,12 @@ static char **texts_of(const struct str *items, uint32_t count,
 static Berth__Api__LabelExpression *
 expression_message(const struct affinity_expression *from, struct arena *arena)
 {
-    static const char *const words[] = {
-        [AFFINITY_IN] = "In",
-        [AFFINITY_NOT_IN] = "NotIn",
-        [AFFINITY_EXISTS] = "Exists",
-        [AFFINITY_DOES_NOT_EXIST] = "DoesNotExist",
-    };
     Berth__Api__LabelExpression *to =
         wire_new(&berth__api__label_expression__descriptor, arena);
 
-    ASSERT(from->op < ARRAY_COUNT(words) && words[from->op]);
+    ASSERT(from->op < ARRAY_COUNT(operator_words) && operator_words[from->op]);
     to->key = arena_strdup(arena, from->key);
-    to->operator_ = arena_strdup(arena, str_of(words[from->op]));
+    to->operator_ = arena_strdup(arena, str_of(operator_words[from->op]));
     to->values = texts_of(from->values, from->value_count, arena);
     to->n_values = from->value_count;
     return to;

@@ -28,6 +28,13 @@ enum { POOL_BYTES_MAX = 256 << 10 }; /* of one, encoded */
  * begins with the field. */
 int pool_check(const Berth__Api__Pool *pool, struct err *err) must_check;
 
+/* The operator of a label expression that a word names, and the order of
+ * `preemptionOrder` ("": the default).  -ERR_INVALID: pools know no such. */
+int pool_operator(struct str word,
+                  enum affinity_operator *ret_operator) must_check;
+/* See above. */
+int pool_order(struct str word, enum preemption_order *ret_order) must_check;
+
 /* The record of a checked message, in the arena; strings are borrowed from the
  * message.  -ERR_INVALID: it was not checked. */
 int pool_record_of(const Berth__Api__Pool *pool, struct arena *arena,
