@@ -32,6 +32,9 @@ enum cli_exit queues_filter(struct cli *cli, const char *label_option,
 enum cli_exit queues_get(struct cli *cli, const struct queue_filter *filter,
                          struct queue_list *ret_list);
 
+/* Make a queue, or replace the one of its name, and say which (cmd_queue.c). */
+enum cli_exit queue_create(struct cli *cli, const Api__Queue *queue);
+
 /* Turn the first permissions of a queue back into the owners that the server
  * made them of: owners of a kind that is not given anew must stay. */
 void queues_restore_owners(struct cli *cli, Api__Queue *queue);

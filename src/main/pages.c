@@ -2,8 +2,9 @@
 
 #include <inttypes.h>
 
+#include "main/leader_query.h"
 #include "main/pool_page.h"
-#include "main/shares.h"
+#include "main/queue_page.h"
 
 enum { SHARES_TIMEOUT_MS = 2000 };
 
@@ -118,201 +119,18 @@ void pages_put_label(struct strbuf *out, struct str value)
     }
 }
 
-/* How a share's member becomes a metric. */
-struct share_metric {
-    const char *name;
-    const char *help;
-    double (*value)(const struct queue_share *share);
-};
-
-static double fair(const struct queue_share *share)
-{
-    return (double)share->fair_share_ppm / 1e6;
-}
-
-static double adjusted(const struct queue_share *share)
-{
-    return (double)share->adjusted_share_ppm / 1e6;
-}
-
-static double actual(const struct queue_share *share)
-{
-    return (double)share->actual_share_ppm / 1e6;
-}
-
-static double demand(const struct queue_share *share)
-{
-    return (double)share->demand_share_ppm / 1e6;
-}
-
-static double usage(const struct queue_share *share)
-{
-    return (double)share->usage_ppm / 1e6;
-}
-
-static double flow(const struct queue_share *share)
-{
-    return (double)share->flow_ppm / 1e6;
-}
-
-static double infinite_flow(const struct queue_share *share)
-{
-    return (double)share->infinite_flow_ppm / 1e6;
-}
-
-/* Less than 0 where there is no budget: the line is left out. */
-static double budget_left(const struct queue_share *share)
-{
-    return (double)share->budget_left_milli / 1e3;
-}
-
-static double weight(const struct queue_share *share)
-{
-    return (double)share->weight_micro / 1e6;
-}
-
-static double considered(const struct queue_share *share)
-{
-    return share->considered_count;
-}
-
-static const struct share_metric share_metrics[] = {
-    {"armada_scheduler_fair_share", "Share due by weight.", fair},
-    {"armada_scheduler_adjusted_fair_share",
-     "Share due where others leave some.", adjusted},
-    {"armada_scheduler_actual_share", "Share held.", actual},
-    {"armada_scheduler_demand", "Share wanted.", demand},
-    {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
-    {"armada_scheduler_considered_jobs", "Jobs that the last round looked at.",
-     considered},
-    {"berth_queue_usage", "Share held or admitted.", usage},
-    {"berth_queue_flow", "That share, with what is remembered of it.", flow},
-    {"berth_queue_infinite_flow", "The flow of what has an infinite lifetime.",
-     infinite_flow},
-    {"berth_queue_budget_left_minutes",
-     "Resource-minutes that may still be charged above the share.",
-     budget_left},
-};
-
-static void put_allocated(struct strbuf *out, const struct queue_share *share)
-{
-    for (uint32_t i = 0; i < share->allocated.count; i++) {
-        const struct resource_amount *amount = &share->allocated.items[i];
-        strbuf_add_text(out, "armada_queue_resource_allocated{pool=\"");
-        pages_put_label(out, share->pool);
-        strbuf_add_text(out, "\",queueName=\"");
-        pages_put_label(out, share->queue);
-        strbuf_add_text(out, "\",queue=\"");
-        pages_put_label(out, share->queue);
-        strbuf_add_text(out, "\",resourceType=\"");
-        pages_put_label(out, amount->name);
-        strbuf_addf(out, "\"} %.15g\n", (double)amount->milli / 1e3);
-    }
-}
-
-static void put_app_count(struct strbuf *out, struct str queue,
-                          const char *state, uint32_t count)
-{
-    strbuf_add_text(out, "berth_queue_applications{queue=\"");
-    pages_put_label(out, queue);
-    strbuf_addf(out, "\",state=\"%s\"} %u\n", state, count);
-}
-
-/* One line for each state of queues that go by applications. */
-static void put_applications(struct strbuf *out, const struct command *command)
-{
-    strbuf_add_text(out,
-                    "# HELP berth_queue_applications Applications of a queue "
-                    "that goes by them, by state.\n"
-                    "# TYPE berth_queue_applications gauge\n");
-    for (uint32_t i = 0; i < command->queues.share_count; i++) {
-        const struct queue_share *share = &command->queues.shares[i];
-        const struct application_counts *counts = &share->applications;
-        if (!counts->is_by_applications ||
-            !str_equal(share->pool, command->queues.shares[0].pool)) {
-            continue;
-        }
-        put_app_count(out, share->queue, "accepted", counts->accepted);
-        put_app_count(out, share->queue, "starting", counts->starting);
-        put_app_count(out, share->queue, "running", counts->running);
-        put_app_count(out, share->queue, "completing", counts->completing);
-        put_app_count(out, share->queue, "completed", counts->completed);
-    }
-}
-
-static void put_shares(struct strbuf *out, const struct command *command)
-{
-    for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
-        const struct share_metric *metric = &share_metrics[m];
-        strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", metric->name,
-                    metric->help, metric->name);
-        for (uint32_t i = 0; i < command->queues.share_count; i++) {
-            const struct queue_share *share = &command->queues.shares[i];
-            if (metric->value(share) < 0) {
-                continue;
-            }
-            strbuf_addf(out, "%s{pool=\"", metric->name);
-            pages_put_label(out, share->pool);
-            strbuf_add_text(out, "\",queue=\"");
-            pages_put_label(out, share->queue);
-            strbuf_addf(out, "\"} %.12g\n", metric->value(share));
-        }
-    }
-    strbuf_add_text(out,
-                    "# HELP armada_queue_resource_allocated What a queue's "
-                    "leased jobs ask for, in the resource's own unit.\n"
-                    "# TYPE armada_queue_resource_allocated gauge\n");
-    for (uint32_t i = 0; i < command->queues.share_count; i++) {
-        put_allocated(out, &command->queues.shares[i]);
-    }
-    strbuf_add_text(out, "# HELP armada_queue_size Jobs that wait in a queue.\n"
-                         "# TYPE armada_queue_size gauge\n");
-    for (uint32_t i = 0; i < command->queues.share_count; i++) {
-        const struct queue_share *share = &command->queues.shares[i];
-        /* This one has no label for the pool: tell of the first only. */
-        if (!str_equal(share->pool, command->queues.shares[0].pool)) {
-            continue;
-        }
-        strbuf_add_text(out, "armada_queue_size{queueName=\"");
-        pages_put_label(out, share->queue);
-        strbuf_add_text(out, "\",queue=\"");
-        pages_put_label(out, share->queue);
-        strbuf_addf(out, "\",state=\"validated\"} %u\n", share->queued_count);
-    }
-}
-
-/* The head of a metric whose series follow. */
-static void put_head(struct strbuf *out, const char *name, const char *type,
-                     const char *help)
+void pages_put_head(struct strbuf *out, const char *name, const char *type,
+                    const char *help)
 {
     strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A label with its name; `first` is what stands before it. */
-static void put_named(struct strbuf *out, const char *first, const char *name,
-                      struct str value)
+void pages_put_named(struct strbuf *out, const char *first, const char *name,
+                     struct str value)
 {
     strbuf_addf(out, "%s%s=\"", first, name);
     pages_put_label(out, value);
     strbuf_add_char(out, '"');
-}
-
-static void put_transitions(struct strbuf *out, const struct command *command)
-{
-    static const char name[] = "armada_scheduler_job_state_counter_by_queue";
-
-    put_head(out, name, "counter",
-             "Jobs that went from one state to another since this server "
-             "leads.");
-    for (uint32_t i = 0; i < command->queues.transition_count; i++) {
-        const struct job_transition *t = &command->queues.transitions[i];
-        strbuf_add_text(out, name);
-        put_named(out, "{", "queue", t->queue);
-        put_named(out, ",", "pool", t->pool);
-        put_named(out, ",", "state", str_of(t->after));
-        put_named(out, ",", "priorState", str_of(t->before));
-        strbuf_addf(out, "} %" PRIu64 "\n", t->count);
-    }
 }
 
 static void put_capacity(struct strbuf *out, const char *name,
@@ -321,9 +139,9 @@ static void put_capacity(struct strbuf *out, const char *name,
 {
     for (uint32_t i = 0; i < amounts->count; i++) {
         strbuf_add_text(out, name);
-        put_named(out, "{", "cluster", row->name);
-        put_named(out, ",", "pool", row->pool);
-        put_named(out, ",", "resourceType", amounts->items[i].name);
+        pages_put_named(out, "{", "cluster", row->name);
+        pages_put_named(out, ",", "pool", row->pool);
+        pages_put_named(out, ",", "resourceType", amounts->items[i].name);
         strbuf_addf(out, "} %.15g\n", (double)amounts->items[i].milli / 1e3);
     }
 }
@@ -333,13 +151,13 @@ static void put_cordons(struct strbuf *out, const struct command *command)
 {
     static const char name[] = "armada_cluster_cordoned_status";
 
-    put_head(out, name, "gauge", "Whether an executor is cordoned.");
+    pages_put_head(out, name, "gauge", "Whether an executor is cordoned.");
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         if (i == 0 || !str_equal(row->name, row[-1].name)) {
             strbuf_add_text(out, name);
-            put_named(out, "{", "cluster", row->name);
-            put_named(out, ",", "reason", row->cordon_reason);
+            pages_put_named(out, "{", "cluster", row->name);
+            pages_put_named(out, ",", "reason", row->cordon_reason);
             strbuf_addf(out, "} %d\n", row->is_cordoned);
         }
     }
@@ -350,12 +168,12 @@ static void put_clusters(struct strbuf *out, const struct command *command)
     static const char all[] = "armada_cluster_capacity";
     static const char open[] = "armada_cluster_available_capacity";
 
-    put_head(out, all, "gauge", "What the nodes of an executor have.");
+    pages_put_head(out, all, "gauge", "What the nodes of an executor have.");
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         put_capacity(out, all, row, &row->capacity);
     }
-    put_head(out, open, "gauge", "The same of nodes that get new work.");
+    pages_put_head(out, open, "gauge", "The same of nodes that get new work.");
     for (uint32_t i = 0; i < command->executors.row_count; i++) {
         const struct executor_status *row = &command->executors.rows[i];
         put_capacity(out, open, row, &row->available);
@@ -411,20 +229,18 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     if (pages->executor) {
         put_executor(out, pages->executor);
     }
-    auto_ptr(command) shares = shares_get(
+    auto_ptr(command) shares = leader_query(
         leader_inbox(pages->leader), COMMAND_QUERY_QUEUES, SHARES_TIMEOUT_MS);
     if (shares) {
-        put_shares(out, shares);
-        put_applications(out, shares);
-        put_transitions(out, shares);
+        queue_page_put(out, shares);
     }
     auto_ptr(command) clusters =
-        shares_get(leader_inbox(pages->leader), COMMAND_QUERY_EXECUTORS,
-                   SHARES_TIMEOUT_MS);
+        leader_query(leader_inbox(pages->leader), COMMAND_QUERY_EXECUTORS,
+                     SHARES_TIMEOUT_MS);
     if (clusters) {
         put_clusters(out, clusters);
     }
-    auto_ptr(command) pools = shares_get(
+    auto_ptr(command) pools = leader_query(
         leader_inbox(pages->leader), COMMAND_POOL_METRICS, SHARES_TIMEOUT_MS);
     if (pools) {
         pool_page_put(out, pools);

@@ -20,6 +20,12 @@ struct pages {
 
 /* Append a label's value in Prometheus' text format. */
 void pages_put_label(struct strbuf *out, struct str value);
+/* A label with its name; `first` is what stands before it. */
+void pages_put_named(struct strbuf *out, const char *first, const char *name,
+                     struct str value);
+/* The head of a metric whose series follow; `type` is "gauge" or "counter". */
+void pages_put_head(struct strbuf *out, const char *name, const char *type,
+                    const char *help);
 /* Serve them at `address`. */
 struct http_server *pages_serve(struct pages *pages, const char *address,
                                 struct err *err) must_check;

@@ -2,11 +2,6 @@
 
 #include "main/pages.h"
 
-static void put_head(struct strbuf *out, const char *name, const char *help)
-{
-    strbuf_addf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
-}
-
 /* `name{pool="...",` */
 static void put_begin(struct strbuf *out, const char *name,
                       const struct pool_row *row)
@@ -50,9 +45,10 @@ static void put_amounts(struct strbuf *out, const struct command *command)
         [POOL_AMOUNT_NODES] = "node",
     };
 
-    put_head(out, "scheduler_pool_resource_details",
-             "What a pool has and what it is used for, in the resource's own "
-             "unit.");
+    pages_put_head(
+        out, "scheduler_pool_resource_details", "gauge",
+        "What a pool has and what it is used for, in the resource's own "
+        "unit.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         for (size_t r = 0; r < POOL_AMOUNTS; r++) {
             put_amount(out, &command->pools.rows[i], resources[r],
@@ -63,8 +59,8 @@ static void put_amounts(struct strbuf *out, const struct command *command)
 
 static void put_features(struct strbuf *out, const struct command *command)
 {
-    put_head(out, "scheduler_pool_features",
-             "Whether a pool has a feature on.");
+    pages_put_head(out, "scheduler_pool_features", "gauge",
+                   "Whether a pool has a feature on.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         const struct {
@@ -85,8 +81,8 @@ static void put_features(struct strbuf *out, const struct command *command)
 
 static void put_ages(struct strbuf *out, const struct command *command)
 {
-    put_head(out, "scheduler_pool_figures_age_seconds",
-             "How old the figures of a pool are that is being planned.");
+    pages_put_head(out, "scheduler_pool_figures_age_seconds", "gauge",
+                   "How old the figures of a pool are that is being planned.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         strbuf_addf(out, "scheduler_pool_figures_age_seconds{pool=\"");
@@ -97,8 +93,9 @@ static void put_ages(struct strbuf *out, const struct command *command)
 
 static void put_queues(struct strbuf *out, const struct command *command)
 {
-    put_head(out, "scheduler_pool_queue_details",
-             "Jobs that wait in a pool, its own and those that would borrow.");
+    pages_put_head(
+        out, "scheduler_pool_queue_details", "gauge",
+        "Jobs that wait in a pool, its own and those that would borrow.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         put_begin(out, "scheduler_pool_queue_details", row);
@@ -113,7 +110,7 @@ static void put_queues(struct strbuf *out, const struct command *command)
 
 static void put_names(struct strbuf *out, const struct command *command)
 {
-    put_head(out, "scheduler_pool_nodes", "Nodes of a pool.");
+    pages_put_head(out, "scheduler_pool_nodes", "gauge", "Nodes of a pool.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         for (uint32_t n = 0; n < row->node_name_count; n++) {
@@ -123,7 +120,8 @@ static void put_names(struct strbuf *out, const struct command *command)
             strbuf_add_text(out, "\"} 1\n");
         }
     }
-    put_head(out, "scheduler_pool_queue_pods", "Pods that wait, some of them.");
+    pages_put_head(out, "scheduler_pool_queue_pods", "gauge",
+                   "Pods that wait, some of them.");
     for (uint32_t i = 0; i < command->pools.row_count; i++) {
         const struct pool_row *row = &command->pools.rows[i];
         for (uint32_t n = 0; n < row->pod_name_count; n++) {

@@ -1,4 +1,4 @@
-#include "main/shares.h"
+#include "main/leader_query.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -48,8 +48,8 @@ static struct wait *make_wait(void)
     return wait;
 }
 
-struct command *shares_get(struct inbox *inbox, enum command_kind kind,
-                           int timeout_ms)
+struct command *leader_query(struct inbox *inbox, enum command_kind kind,
+                             int timeout_ms)
 {
     struct wait *wait = make_wait();
     struct command *command = command_create(kind);

@@ -1,0 +1,14 @@
+/*
+ * leader_query - ask the leader how things stand and wait for the answer.
+ *
+ * Threads: any but the leader's.
+ */
+#pragma once
+
+#include "control/command.h"
+
+/* The answered query, COMMAND_QUERY_QUEUES or its like, which the caller
+ * destroys; NULL if the leader does not answer within `timeout_ms` or
+ * refuses. */
+struct command *leader_query(struct inbox *inbox, enum command_kind kind,
+                             int timeout_ms) must_check;
