@@ -42,49 +42,64 @@ void head_add(struct round *round, struct head_entry entry)
 
 /* Taking over the list. */
 
+/* An entry of the pool's list, as the round sees it; false: nothing of it waits
+ * for a lane of the round. */
+static bool entry_of(const struct round *round, const struct admitted *admitted,
+                     struct head_entry *ret_entry)
+{
+    const struct sched *sched = round->sched;
+    uint32_t job = admitted_job(sched, admitted);
+    uint32_t lane = round->lane_of_queue[admitted->queue];
+
+    if (job == NONE || lane == NONE) {
+        return false;
+    }
+    *ret_entry = (struct head_entry){
+        .claim = {&round->lanes[lane], job, admitted->item, admitted->serial,
+                  admitted_level(sched, admitted), admitted->is_gang},
+        .start_ms = admitted->start_ms,
+    };
+    return true;
+}
+
 /* What another pool of the plan has started waits here no longer; the flow
  * does not fall by that. */
 static void forget_started(struct round *round, const struct claim *claim,
                            int64_t charge)
 {
-    struct lane *lane = claim->lane;
-    struct resource_vec all = lane->all;
-
-    amounts_add(&all, head_request(round, claim));
-    share_fell(round, lane, &all,
-               lane->limits ? &lane->limits->infinite : NULL);
+    share_fall(round, claim->lane);
+    amounts_count(&claim->lane->all, head_request(round, claim), -1);
     share_count_claim(round, claim, -1);
-    share_give_back(lane, charge);
+    share_give_back(claim->lane, charge);
 }
 
 void head_begin(struct round *round)
 {
-    struct sched *sched = round->sched;
+    const struct sched *sched = round->sched;
     const struct pool *pool = round->pool;
+    struct head_entry entry;
 
     if (head_policy(round)->admitted_window == 0) {
         return;
     }
     round->reserve.has_window = true;
+    /* All of the list counted before any of it went. */
+    for (size_t i = 0; i < pool->admitted.count; i++) {
+        if (entry_of(round, &pool->admitted.items[i], &entry)) {
+            amounts_add(&entry.claim.lane->all,
+                        head_request(round, &entry.claim));
+        }
+    }
     for (size_t i = 0; i < pool->admitted.count; i++) {
         const struct admitted *admitted = &pool->admitted.items[i];
-        uint32_t job = admitted_job(sched, admitted);
-        uint32_t lane = round->lane_of_queue[admitted->queue];
-        if (job == NONE || lane == NONE) {
+        if (!entry_of(round, admitted, &entry)) {
             continue;
         }
-        struct head_entry entry = {
-            .claim = {&round->lanes[lane], job, admitted->item,
-                      admitted->serial, admitted_level(sched, admitted),
-                      admitted->is_gang},
-            .start_ms = admitted->start_ms,
-        };
-        if (sched->job_flags.items[job] & JOB_PLANNED) {
+        if (sched->job_flags.items[entry.claim.job] & JOB_PLANNED) {
             forget_started(round, &entry.claim, admitted->charge);
-            continue;
+        } else {
+            head_add(round, entry);
         }
-        amounts_add(&round->lanes[lane].all, head_request(round, &entry.claim));
-        head_add(round, entry);
     }
 }
 
