@@ -170,8 +170,9 @@ static bool try_entry(struct round *round, const struct claim *claim)
     return true;
 }
 
-/* Try an entry, unless the plan's work is used up, or this sweep has tried it
- * before. */
+/* Try an entry, unless the plan's work is used up, this sweep has tried it
+ * before, or the plan took some of the gang: that starts nobody now, so it asks
+ * no limit on starts either. */
 static bool try_in_turn(struct round *round, const struct claim *claim)
 {
     struct sched *sched = round->sched;
@@ -180,6 +181,9 @@ static bool try_in_turn(struct round *round, const struct claim *claim)
 
     if (round->is_spent || (gang ? sweep_missed_gang(round, gang)
                                  : sweep_missed_job(round, claim->item))) {
+        return false;
+    }
+    if (gang && gang->planned == sched->plan_count) {
         return false;
     }
     bool is_placed = try_entry(round, claim);

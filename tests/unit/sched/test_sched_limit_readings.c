@@ -149,6 +149,37 @@ static void what_nothing_binds_is_admitted(void **state)
     assert_int_equal(w->plan.decisions[0].job, next);
 }
 
+/* A gang that the plan took members of starts none in it, so a limit on starts
+ * that it would reach stops nobody behind it. */
+static void a_gang_that_lost_members_asks_no_limit_on_starts(void **state)
+{
+    struct world *w = *state;
+    struct world_job member = {.queue = "G",
+                               .priority_class = "low",
+                               .cores = 2,
+                               .gang = "g",
+                               .cardinality = 3,
+                               .minimum = 1};
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].admitted_window = 2;
+    w->policy.rate_global = (struct rate_limit){1000, 2};
+    world_restart(w);
+    uint32_t node = world_node(w, &(struct world_node){"n", .cores = 3});
+    uint32_t gang = world_submit_many(w, &member, 3);
+    world_lease(w, gang, node, 0);
+    uint32_t urgent =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 2});
+    world_round(w, ROUND_FAST, 10000);
+    assert_int_equal(w->plan.decision_count, 2);
+    assert_int_equal(w->plan.decisions[0].action, SCHED_ADMIT);
+    assert_int_equal(w->plan.decisions[1].action, SCHED_ADMIT);
+    uint32_t small = world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, 20000);
+    assert_string_equal(world_node_of(w, urgent), "n");
+    assert_string_equal(world_node_of(w, small), "n");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -158,6 +189,7 @@ int main(void)
         SCENARIO(what_costs_nothing_needs_no_budget),
         SCENARIO(a_group_puts_one_pod_on_a_node_on_trial),
         SCENARIO(a_flow_ties_with_what_another_would_have),
+        SCENARIO(a_gang_that_lost_members_asks_no_limit_on_starts),
         SCENARIO(what_an_application_lacks_is_kept_for_it),
         SCENARIO(what_nothing_binds_is_admitted),
     };
