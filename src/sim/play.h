@@ -1,7 +1,7 @@
 /*
  * play - a scenario on virtual time, from its first moment to its last.
  *
- * The stream number i draws from stream i of the scenario's seed, each
+ * Each stream of jobs draws from a stream of the scenario's seed, each
  * cluster's failures from one of their own: to change one leaves the draws of
  * the others.
  */

@@ -1,5 +1,7 @@
 #include "sim/scenario.h"
 
+#include <stdlib.h>
+
 #include "model/requirement.h"
 
 #define RATE_MAX_ INT64_C(1000000000000) /* a million a second */
@@ -391,4 +393,25 @@ void scenario_scale(struct scenario *scenario, int64_t divisor)
         stream->count = divided(stream->count, divisor);
         stream->rate_micro = divided(stream->rate_micro, divisor);
     }
+}
+
+static int compare_labels(const void *a, const void *b)
+{
+    return str_compare(((const struct label *)a)->key,
+                       ((const struct label *)b)->key);
+}
+
+struct label *scenario_labels(const struct setting_texts *texts,
+                              struct arena *arena)
+{
+    struct label *labels =
+        arena_alloc_array(arena, texts->count, sizeof(*labels));
+
+    for (uint32_t i = 0; i < texts->count; i++) {
+        bool is_pair =
+            scenario_pair(texts->items[i], &labels[i].key, &labels[i].value);
+        ASSERT(is_pair); /* scenario_read() has looked */
+    }
+    qsort(labels, texts->count, sizeof(*labels), compare_labels);
+    return labels;
 }

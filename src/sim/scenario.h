@@ -156,3 +156,7 @@ bool scenario_lifetime(struct str text, int64_t *ret_ms);
 
 /* The parts of a "key=value"; false when there is no "=". */
 bool scenario_pair(struct str text, struct str *ret_key, struct str *ret_value);
+
+/* Labels that scenario_read() has let through, sorted by key; in the arena. */
+struct label *scenario_labels(const struct setting_texts *texts,
+                              struct arena *arena);
