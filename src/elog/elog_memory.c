@@ -1,28 +1,5 @@
-#include "elog/elog_memory.h"
-
 #include "base/hash.h"
-#include "base/vec.h"
-#include "elog/elog_backend.h"
-#include "elog/elog_signal.h"
-
-struct checkpoint {
-    struct elog_checkpoint about;
-    uint64_t checksum;
-    char *bytes; /* owned */
-};
-
-struct elog_memory_storage {
-    struct elog_signal signal; /* its mutex guards all of this */
-    VEC(struct elog_record) records;
-    VEC(struct checkpoint) checkpoints; /* oldest first */
-    uint64_t first_seq;                 /* of records.items[0] */
-    uint64_t epoch;
-    uint32_t fault_countdown; /* records until the fault; 0: none */
-    enum elog_memory_fault fault;
-    bool is_held;
-    bool is_forgetful;
-    uint64_t digest; /* of what was forgotten */
-};
+#include "elog/elog_memory_private.h"
 
 struct elog_memory {
     struct elog elog;
@@ -30,36 +7,6 @@ struct elog_memory {
     struct elog_pending pending;
     bool is_broken; /* after -ERR_IO */
 };
-
-struct reader {
-    struct elog_reader reader;
-    struct elog_memory_storage *storage;
-    struct elog_record copy; /* what is being shown; payload owned */
-    size_t copy_capacity;
-    bool is_interrupted; /* under the signal's mutex */
-    uint64_t after_seq;  /* of the wait that goes on */
-};
-
-static void lock(struct elog_memory_storage *storage)
-{
-    pthread_mutex_lock(&storage->signal.mutex);
-}
-
-static void unlock(struct elog_memory_storage *storage)
-{
-    pthread_mutex_unlock(&storage->signal.mutex);
-}
-
-/* Under the lock. */
-static uint64_t next_seq(const struct elog_memory_storage *storage)
-{
-    return storage->first_seq + storage->records.count;
-}
-
-static void free_payload(struct elog_record *record)
-{
-    mem_free((void *)(uintptr_t)record->payload.p);
-}
 
 struct elog_memory_storage *elog_memory_storage_create(void)
 {
@@ -76,7 +23,7 @@ void elog_memory_storage_destroy(struct elog_memory_storage *storage)
         return;
     }
     for (size_t i = 0; i < storage->records.count; i++) {
-        free_payload(&storage->records.items[i]);
+        elog_memory_free_payload(&storage->records.items[i]);
     }
     for (size_t i = 0; i < storage->checkpoints.count; i++) {
         mem_free(storage->checkpoints.items[i].bytes);
@@ -90,40 +37,40 @@ void elog_memory_storage_destroy(struct elog_memory_storage *storage)
 void elog_memory_inject(struct elog_memory_storage *storage, uint32_t nth,
                         enum elog_memory_fault fault)
 {
-    lock(storage);
+    elog_memory_lock(storage);
     storage->fault_countdown = nth;
     storage->fault = fault;
-    unlock(storage);
+    elog_memory_unlock(storage);
 }
 
 void elog_memory_hold(struct elog_memory_storage *storage, bool is_held)
 {
-    lock(storage);
+    elog_memory_lock(storage);
     storage->is_held = is_held;
-    unlock(storage);
+    elog_memory_unlock(storage);
 }
 
 void elog_memory_spoil_checkpoint(struct elog_memory_storage *storage)
 {
-    lock(storage);
+    elog_memory_lock(storage);
     ASSERT(storage->checkpoints.count > 0);
     storage->checkpoints.items[storage->checkpoints.count - 1].checksum ^= 1;
-    unlock(storage);
+    elog_memory_unlock(storage);
 }
 
 void elog_memory_forget(struct elog_memory_storage *storage)
 {
-    lock(storage);
-    ASSERT(next_seq(storage) == 1);
+    elog_memory_lock(storage);
+    ASSERT(elog_memory_next_seq(storage) == 1);
     storage->is_forgetful = true;
-    unlock(storage);
+    elog_memory_unlock(storage);
 }
 
 uint64_t elog_memory_digest(struct elog_memory_storage *storage)
 {
-    lock(storage);
+    elog_memory_lock(storage);
     uint64_t digest = storage->digest;
-    unlock(storage);
+    elog_memory_unlock(storage);
     return digest;
 }
 
@@ -141,9 +88,9 @@ static int memory_acquire(struct elog *elog, uint64_t *ret_epoch,
     struct elog_memory *log = container_of(elog, struct elog_memory, elog);
 
     (void)err;
-    lock(log->storage);
+    elog_memory_lock(log->storage);
     *ret_epoch = ++log->storage->epoch;
-    unlock(log->storage);
+    elog_memory_unlock(log->storage);
     return 0;
 }
 
@@ -186,8 +133,9 @@ static int append(struct elog_memory_storage *storage,
 static uint32_t append_pending(struct elog_memory *log, int *ret_result)
 {
     struct elog_memory_storage *storage = log->storage;
-    uint32_t fit_count = elog_pending_fit(&log->pending, storage->epoch,
-                                          next_seq(storage), ret_result);
+    uint32_t fit_count =
+        elog_pending_fit(&log->pending, storage->epoch,
+                         elog_memory_next_seq(storage), ret_result);
 
     for (uint32_t i = 0; i < fit_count; i++) {
         int rc = append(storage, &log->pending.items[i].record);
@@ -210,12 +158,12 @@ static int memory_poll(struct elog *elog, int timeout_ms)
     if (log->pending.count == 0) {
         return 0;
     }
-    lock(log->storage);
+    elog_memory_lock(log->storage);
     bool is_held = log->storage->is_held;
     if (!is_held && !log->is_broken) {
         good_count = append_pending(log, &result);
     }
-    unlock(log->storage);
+    elog_memory_unlock(log->storage);
     if (is_held) {
         return 0;
     }
@@ -258,7 +206,7 @@ static int add_checkpoint(struct elog_memory_storage *storage,
     uint64_t newest_seq =
         count > 0 ? storage->checkpoints.items[count - 1].about.seq : 0;
 
-    if (checkpoint->about.seq >= next_seq(storage) ||
+    if (checkpoint->about.seq >= elog_memory_next_seq(storage) ||
         checkpoint->about.seq <= newest_seq) {
         return err_set(err, -ERR_INVALID,
                        "a checkpoint at record %llu does not follow the "
@@ -285,9 +233,9 @@ static int memory_checkpoint_put(struct elog *elog,
 
     int rc = gather(&checkpoint, next, ctx);
     if (rc == 0) {
-        lock(log->storage);
+        elog_memory_lock(log->storage);
         rc = add_checkpoint(log->storage, &checkpoint, err);
-        unlock(log->storage);
+        elog_memory_unlock(log->storage);
     }
     if (rc < 0) {
         mem_free(checkpoint.bytes);
@@ -295,10 +243,8 @@ static int memory_checkpoint_put(struct elog *elog,
     return rc;
 }
 
-/* Under the lock: the newest valid checkpoint that the log continues, or
- * NULL. */
-static const struct checkpoint *
-newest_valid(const struct elog_memory_storage *storage)
+const struct checkpoint *
+elog_memory_newest_valid(const struct elog_memory_storage *storage)
 {
     for (size_t i = storage->checkpoints.count; i-- > 0;) {
         const struct checkpoint *checkpoint = &storage->checkpoints.items[i];
@@ -318,14 +264,14 @@ static int memory_trim(struct elog *elog, uint64_t before_seq,
     struct elog_memory_storage *storage = log->storage;
 
     (void)err;
-    lock(storage);
-    const struct checkpoint *checkpoint = newest_valid(storage);
+    elog_memory_lock(storage);
+    const struct checkpoint *checkpoint = elog_memory_newest_valid(storage);
     uint64_t covered = checkpoint ? checkpoint->about.seq + 1 : 0;
     uint64_t end = before_seq < covered ? before_seq : covered;
     size_t count = end > storage->first_seq ? end - storage->first_seq : 0;
     count = count < ELOG_TRIM_COUNT_MAX ? count : ELOG_TRIM_COUNT_MAX;
     for (size_t i = 0; i < count; i++) {
-        free_payload(&storage->records.items[i]);
+        elog_memory_free_payload(&storage->records.items[i]);
     }
     storage->records.count -= count;
     storage->first_seq += count;
@@ -334,7 +280,7 @@ static int memory_trim(struct elog *elog, uint64_t before_seq,
                 storage->records.count * sizeof(*storage->records.items));
     }
     *ret_first_seq = storage->first_seq;
-    unlock(storage);
+    elog_memory_unlock(storage);
     return 0;
 }
 
@@ -355,187 +301,13 @@ static void memory_close(struct elog *elog)
     mem_free(log);
 }
 
-/* Copy the record `seq` for showing it outside the lock, so that a slow
- * reader delays nobody and a trim pulls nothing from under it. */
-static int copy_record(struct reader *reader, uint64_t seq, struct err *err)
-{
-    struct elog_memory_storage *storage = reader->storage;
-    int rc = 0;
-
-    lock(storage);
-    if (seq < storage->first_seq) {
-        rc = err_set(err, -ERR_NOT_FOUND,
-                     "record %llu has been trimmed away; the first is %llu",
-                     (unsigned long long)seq,
-                     (unsigned long long)storage->first_seq);
-    } else if (seq < next_seq(storage)) {
-        struct elog_record *record =
-            &storage->records.items[seq - storage->first_seq];
-        char *bytes = (char *)(uintptr_t)reader->copy.payload.p;
-        if (record->payload.byte_count > reader->copy_capacity) {
-            reader->copy_capacity = record->payload.byte_count;
-            bytes = mem_grow_array(bytes, reader->copy_capacity, 1);
-        }
-        if (record->payload.byte_count > 0) {
-            memcpy(bytes, record->payload.p, record->payload.byte_count);
-        }
-        reader->copy = *record;
-        reader->copy.payload.p = bytes;
-        rc = 1;
-    }
-    unlock(storage);
-    return rc;
-}
-
-static int memory_read(struct elog_reader *base, const struct elog_range *range,
-                       elog_each_fn *each, void *ctx, struct err *err)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-    size_t byte_count = 0;
-    int count = 0;
-
-    for (;;) {
-        if (range->record_count_max > 0 &&
-            (uint32_t)count >= range->record_count_max) {
-            return count;
-        }
-        int rc = copy_record(reader, range->from_seq + (uint64_t)count, err);
-        if (rc <= 0) {
-            return rc < 0 ? rc : count;
-        }
-        byte_count += reader->copy.payload.byte_count;
-        if (count > 0 && range->byte_count_max > 0 &&
-            byte_count > range->byte_count_max) {
-            return count;
-        }
-        rc = each(ctx, &reader->copy);
-        if (rc < 0) {
-            return rc;
-        }
-        count++;
-        if (rc > 0) {
-            return count;
-        }
-    }
-}
-
-static int has_more(void *ctx)
-{
-    struct reader *reader = (struct reader *)ctx;
-
-    lock(reader->storage);
-    bool is_more = next_seq(reader->storage) > reader->after_seq + 1;
-    unlock(reader->storage);
-    return is_more;
-}
-
-static int memory_wait(struct elog_reader *base, uint64_t after_seq,
-                       int timeout_ms, struct err *err)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-    struct elog_signal_wait wait = {.is_interrupted = &reader->is_interrupted,
-                                    .is_ready = has_more,
-                                    .ctx = reader,
-                                    .timeout_ms = timeout_ms};
-
-    (void)err;
-    reader->after_seq = after_seq;
-    return elog_signal_wait(&reader->storage->signal, &wait);
-}
-
-static void memory_interrupt(struct elog_reader *base)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-
-    elog_signal_interrupt(&reader->storage->signal, &reader->is_interrupted);
-}
-
-static int memory_bounds(struct elog_reader *base,
-                         struct elog_bounds *ret_bounds, struct err *err)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-
-    (void)err;
-    lock(reader->storage);
-    ret_bounds->first_seq = reader->storage->first_seq;
-    ret_bounds->head_seq = next_seq(reader->storage) - 1;
-    unlock(reader->storage);
-    return 0;
-}
-
-/* Copy the newest valid checkpoint; the caller frees its bytes. */
-static int copy_checkpoint(struct elog_memory_storage *storage,
-                           struct checkpoint *ret_copy, struct err *err)
-{
-    int rc = 1;
-
-    lock(storage);
-    const struct checkpoint *newest = newest_valid(storage);
-    if (newest) {
-        *ret_copy = *newest;
-        ret_copy->bytes = mem_dup(newest->bytes, newest->about.byte_count);
-    } else if (storage->first_seq > 1) {
-        rc = err_set(err, -ERR_CORRUPT,
-                     "no valid checkpoint, and the log begins at %llu",
-                     (unsigned long long)storage->first_seq);
-    } else {
-        rc = 0;
-    }
-    unlock(storage);
-    return rc;
-}
-
-static int memory_checkpoint_get(struct elog_reader *base,
-                                 struct elog_checkpoint *ret_about,
-                                 elog_checkpoint_fn *each, void *ctx,
-                                 struct err *err)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-    struct checkpoint copy;
-
-    int rc = copy_checkpoint(reader->storage, &copy, err);
-    if (rc <= 0) {
-        return rc;
-    }
-    if (copy.about.byte_count > 0) {
-        rc =
-            each(ctx, &copy.about, str_make(copy.bytes, copy.about.byte_count));
-    }
-    mem_free(copy.bytes);
-    if (rc < 0) {
-        return rc;
-    }
-    *ret_about = copy.about;
-    return 1;
-}
-
-static void memory_reader_close(struct elog_reader *base)
-{
-    struct reader *reader = container_of(base, struct reader, reader);
-
-    free_payload(&reader->copy);
-    mem_free(reader);
-}
-
-static const struct elog_reader_ops reader_ops = {
-    .read = memory_read,
-    .wait = memory_wait,
-    .interrupt = memory_interrupt,
-    .bounds = memory_bounds,
-    .checkpoint_get = memory_checkpoint_get,
-    .close = memory_reader_close,
-};
-
 static int memory_reader_open(struct elog *elog, struct elog_reader **ret,
                               struct err *err)
 {
     struct elog_memory *log = container_of(elog, struct elog_memory, elog);
-    struct reader *reader = mem_alloc(sizeof(*reader));
 
     (void)err;
-    reader->reader.ops = &reader_ops;
-    reader->storage = log->storage;
-    *ret = &reader->reader;
+    *ret = elog_memory_reader_create(log->storage);
     return 0;
 }
 
