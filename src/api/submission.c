@@ -1,66 +1,13 @@
-#include "api/submission.h"
-
 #include "api/annotations.h"
 #include "api/defaults.h"
 #include "api/message.h"
 #include "api/pod_group.h"
-#include "api/services.h"
+#include "api/submission_private.h"
+#include "api/submit_event.h"
 #include "api/validate.h"
-#include "wire/field.h"
 #include "wire/log_codec.h"
 #include "wire/message.h"
 #include "wire/pod.h"
-
-enum {
-    RANDOM_BYTES = 10,
-    /* Fields of armadaevents.SubmitJob and of what it holds. */
-    SUBMIT_DEDUPLICATION_ID = 2,
-    SUBMIT_PRIORITY = 3,
-    SUBMIT_OBJECT_META = 4,
-    SUBMIT_MAIN_OBJECT = 5,
-    SUBMIT_OBJECTS = 6,
-    SUBMIT_JOB_ID = 14,
-    SUBMIT_EXTERNAL_JOB_URI = 16,
-    META_NAMESPACE = 2,
-    META_ANNOTATIONS = 5,
-    META_LABELS = 6,
-    ENTRY_KEY = 1,
-    ENTRY_VALUE = 2,
-    MAIN_OBJECT_POD_SPEC = 2,
-    POD_SPEC_WITH_AVOID_LIST_POD_SPEC = 1,
-};
-
-/* What pod specs become beside the rules. */
-struct pod_use {
-    int64_t lifetime_ms; /* of the job, part of its class_key */
-    bool is_member;      /* of a group: its environment tells it its place */
-};
-
-/* A pod spec that has been checked and completed. */
-struct done_pod {
-    struct str raw;     /* as it came; p is NULL before the first */
-    struct str encoded; /* completed */
-    struct pod_use use;
-    struct str class_key;      /* its packed requirement */
-    struct str priority_class; /* of it */
-    struct pod_ports ports;
-};
-
-/* The building of one command. */
-struct builder {
-    const Berth__Submission__Request *request;
-    const struct submission_context *context;
-    struct command *command;
-    struct refusal *refusal;
-    struct arena scratch;        /* for one pod spec */
-    struct arena member;         /* for one job of a group */
-    struct arena kept;           /* for the request */
-    struct done_pod pod;         /* the last one */
-    struct strbuf submit, event; /* of one job */
-    struct strbuf digest;
-    struct strbuf terms; /* packed, of its gang */
-    uint8_t random[RANDOM_BYTES];
-};
 
 int submission_decode(struct str bytes, struct arena *arena,
                       Berth__Submission__Request **ret_request, struct err *err)
@@ -75,15 +22,15 @@ int submission_decode(struct str bytes, struct arena *arena,
     return rc;
 }
 
-static int refuse_err(struct builder *builder, const char *what,
+static int refuse_err(struct submission_builder *builder, const char *what,
                       const struct err *err)
 {
     return refusal_set(builder->refusal, "%s: %s", what, err->text);
 }
 
 /* Encode the completed pod spec and what scheduling needs of it. */
-static int keep_pod(struct builder *builder, struct str raw, struct pod_use use,
-                    const struct pod_view *view)
+static int keep_pod(struct submission_builder *builder, struct str raw,
+                    struct pod_use use, const struct pod_view *view)
 {
     struct requirement requirement;
     struct err err;
@@ -107,8 +54,8 @@ static int keep_pod(struct builder *builder, struct str raw, struct pod_use use,
     return 0;
 }
 
-/* Check and complete a pod spec unless it is the one before. */
-static int take_pod(struct builder *builder, struct str raw, struct pod_use use)
+int submission_take_pod(struct submission_builder *builder, struct str raw,
+                        struct pod_use use)
 {
     const struct submit_rules *rules = builder->context->rules;
     ProtobufCMessage *message;
@@ -141,89 +88,11 @@ static int take_pod(struct builder *builder, struct str raw, struct pod_use use)
     return keep_pod(builder, raw, use, &view);
 }
 
-static void put_pair(struct strbuf *buf, uint32_t number, const char *key,
-                     const char *value)
-{
-    size_t entry = field_begin(buf, number);
-
-    field_put_set_bytes(buf, ENTRY_KEY, str_of(key));
-    field_put_set_bytes(buf, ENTRY_VALUE, str_of(value));
-    field_end(buf, entry);
-}
-
-static void put_meta(struct strbuf *buf, const Berth__Submission__Item *item)
-{
-    size_t meta = field_begin(buf, SUBMIT_OBJECT_META);
-
-    field_put_set_bytes(buf, META_NAMESPACE, str_of(item->namespace_));
-    for (size_t i = 0; i < item->n_annotations; i++) {
-        put_pair(buf, META_ANNOTATIONS, item->annotations[i]->key,
-                 item->annotations[i]->value);
-    }
-    for (size_t i = 0; i < item->n_labels; i++) {
-        put_pair(buf, META_LABELS, item->labels[i]->key,
-                 item->labels[i]->value);
-    }
-    field_end(buf, meta);
-}
-
-static void put_pod(struct strbuf *buf, struct str pod_spec)
-{
-    size_t object = field_begin(buf, SUBMIT_MAIN_OBJECT);
-    size_t with_avoid_list = field_begin(buf, MAIN_OBJECT_POD_SPEC);
-
-    field_put_bytes(buf, POD_SPEC_WITH_AVOID_LIST_POD_SPEC, pod_spec);
-    field_end(buf, with_avoid_list);
-    field_end(buf, object);
-}
-
-static void put_objects(struct builder *builder,
-                        const Berth__Submission__Item *item, const char *job_id)
-{
-    struct object_owner owner = {
-        .job_id = job_id,
-        .queue = builder->request->queue,
-        .job_set = builder->request->job_set_id,
-        .owner = arena_strdup(&builder->kept, builder->context->owner),
-    };
-    uint32_t count;
-    Armadaevents__KubernetesObject **objects =
-        services_make(item, &builder->pod.ports, &owner,
-                      builder->context->rules, &builder->kept, &count);
-
-    for (uint32_t i = 0; i < count; i++) {
-        size_t object = field_begin(&builder->submit, SUBMIT_OBJECTS);
-        wire_encode(&objects[i]->base, &builder->submit);
-        field_end(&builder->submit, object);
-    }
-}
-
-/* The encoded armadaevents.SubmitJob, in builder->submit. */
-static void put_submit_job(struct builder *builder,
+void submission_put_digest(struct submission_builder *builder,
                            const Berth__Submission__Item *item,
-                           const char *job_id)
-{
-    struct strbuf *buf = &builder->submit;
-
-    strbuf_clear(buf);
-    field_put_set_bytes(buf, SUBMIT_DEDUPLICATION_ID, str_of(item->client_id));
-    field_put_set_u64(buf, SUBMIT_PRIORITY, defaults_priority(item->priority));
-    put_meta(buf, item);
-    put_pod(buf, builder->pod.encoded);
-    if (item->n_services || item->n_ingress) {
-        put_objects(builder, item, job_id);
-    }
-    field_put_bytes(buf, SUBMIT_JOB_ID, str_of(job_id));
-    field_put_set_bytes(buf, SUBMIT_EXTERNAL_JOB_URI,
-                        defaults_external_job_uri(item));
-}
-
-/* The digest of a job, in builder->digest; its gang is that of its
- * annotations, or the group that it is a member of. */
-static void put_digest(struct builder *builder,
-                       const Berth__Submission__Item *item,
-                       const struct gang *gang, const struct pod_group *group,
-                       const struct pod_member *member)
+                           const struct gang *gang,
+                           const struct pod_group *group,
+                           const struct pod_member *member)
 {
     struct job_digest digest = {
         .class_key = builder->pod.class_key,
@@ -248,11 +117,9 @@ static void put_digest(struct builder *builder,
     digest_pack(&builder->digest, &digest);
 }
 
-/* Ids of one request count up from a random one, so that their order is that
- * of the items. */
-static struct job_id next_job_id(struct builder *builder)
+struct job_id submission_next_job_id(struct submission_builder *builder)
 {
-    for (int i = RANDOM_BYTES - 1; i >= 0; i--) {
+    for (int i = SUBMISSION_RANDOM_BYTES - 1; i >= 0; i--) {
         if (++builder->random[i]) {
             break;
         }
@@ -260,15 +127,28 @@ static struct job_id next_job_id(struct builder *builder)
     return job_id_make(builder->context->now_ms, builder->random);
 }
 
-/* The finished job, whose digest is in builder->digest. */
-static struct submit_item make_job(struct builder *builder,
-                                   const Berth__Submission__Item *item,
-                                   struct job_id job)
+struct submit_item submission_make_job(struct submission_builder *builder,
+                                       const Berth__Submission__Item *item,
+                                       struct job_id job)
 {
     struct arena *arena = &builder->command->arena;
     char job_id[ID_TEXT_BYTES_MAX];
 
-    put_submit_job(builder, item, job_id_format(job, job_id));
+    struct submit_event event = {
+        .owner =
+            {
+                .job_id = job_id_format(job, job_id),
+                .queue = builder->request->queue,
+                .job_set = builder->request->job_set_id,
+                .owner = builder->owner,
+            },
+        .pod_spec = builder->pod.encoded,
+        .ports = &builder->pod.ports,
+        .rules = builder->context->rules,
+    };
+
+    strbuf_clear(&builder->submit);
+    submit_event_put(&builder->submit, item, &event, &builder->kept);
     strbuf_clear(&builder->event);
     log_put_submit(&builder->event, builder->context->now_ms,
                    strbuf_str(&builder->submit), strbuf_str(&builder->digest));
@@ -279,7 +159,8 @@ static struct submit_item make_job(struct builder *builder,
     };
 }
 
-static int build_item(struct builder *builder, Berth__Submission__Item *item,
+static int build_item(struct submission_builder *builder,
+                      Berth__Submission__Item *item,
                       struct submit_item *ret_item)
 {
     const struct submission_context *context = builder->context;
@@ -289,146 +170,28 @@ static int build_item(struct builder *builder, Berth__Submission__Item *item,
 
     int rc = validate_item_shape(item, context->rules, &raw, refusal);
     struct pod_use use = {.lifetime_ms = annotations_lifetime_ms(item)};
-    rc = rc ? rc : take_pod(builder, raw, use);
+    rc = rc ? rc : submission_take_pod(builder, raw, use);
     rc = rc ? rc : validate_item_rest(item, refusal);
     rc = rc ? rc : annotations_gang(item, &gang, refusal);
     if (rc < 0) {
         return rc;
     }
-    struct job_id job = next_job_id(builder);
+    struct job_id job = submission_next_job_id(builder);
     defaults_metadata(item, gang.is_gang && gang.cardinality > 1, job,
                       context->rules, &builder->kept);
     rc = annotations_gang(item, &gang, refusal);
     if (rc < 0) {
         return rc;
     }
-    put_digest(builder, item, &gang, NULL, NULL);
-    *ret_item = make_job(builder, item, job);
+    submission_put_digest(builder, item, &gang, NULL, NULL);
+    *ret_item = submission_make_job(builder, item, job);
     return 0;
-}
-
-/* Groups: one job for each pod. */
-
-/* Take the pod spec of a sub-group; what is wrong with it is said with its
- * name. */
-static int take_template(struct builder *builder, const struct pod_group *group,
-                         uint32_t sub_group, struct pod_use use)
-{
-    const struct submit_rules *rules = builder->context->rules;
-    struct str template = group->templates[sub_group];
-    struct str name = group->terms.sub_groups[sub_group].name;
-    struct refusal detail;
-
-    int rc = validate_pod_bytes(template, rules, &detail);
-    if (rc == 0) {
-        struct refusal *outer = builder->refusal;
-        builder->refusal = &detail;
-        rc = take_pod(builder, template, use);
-        builder->refusal = outer;
-    }
-    return rc == 0 ? 0
-                   : refusal_set(builder->refusal,
-                                 "podGroup.subGroups[%u] (%.*s): %s", sub_group,
-                                 STR_ARG(name), detail.text);
-}
-
-/* The class goes for the whole group, as for any gang. */
-static int check_class(struct builder *builder, const struct pod_group *group,
-                       uint32_t sub_group, struct str first_class)
-{
-    struct str name = group->terms.sub_groups[sub_group].name;
-
-    if (str_equal(first_class, builder->pod.priority_class)) {
-        return 0;
-    }
-    return refusal_set(builder->refusal,
-                       "podGroup.subGroups[%u] (%.*s): priorityClassName %.*s "
-                       "is not that of the first sub-group, %.*s; a group has "
-                       "one",
-                       sub_group, STR_ARG(name),
-                       STR_ARG(builder->pod.priority_class),
-                       STR_ARG(first_class));
-}
-
-/* A few bytes can ask for a great many jobs: stop before they fill the
- * memory. */
-static int check_bytes(struct builder *builder)
-{
-    return builder->command->arena.byte_count <= COMMAND_BYTES_MAX
-               ? 0
-               : refusal_set(builder->refusal,
-                             "the jobs of the request are together larger "
-                             "than one record of the log may be, %d bytes",
-                             COMMAND_BYTES_MAX);
-}
-
-/* The jobs of one sub-group, whose pod spec was taken; `ret_items` is where
- * the group's first job is, or will be. */
-static int build_members(struct builder *builder,
-                         const Berth__Submission__Item *item,
-                         const struct pod_group *group,
-                         struct pod_member *member, uint32_t *at,
-                         struct submit_item *ret_items)
-{
-    const struct submit_rules *rules = builder->context->rules;
-    const struct gang no_gang = {.cardinality = 1, .minimum = 1};
-    uint32_t count = group->terms.sub_groups[member->sub_group].max_count;
-    char id[ID_TEXT_BYTES_MAX];
-
-    for (member->index = 0; member->index < count; member->index++) {
-        arena_reset(&builder->member);
-        member->job = next_job_id(builder);
-        if (!member->gang_id.byte_count) {
-            member->gang_id = arena_str(&builder->kept,
-                                        str_of(job_id_format(member->job, id)));
-        }
-        Berth__Submission__Item *own =
-            pod_group_item(item, group, member, &builder->member);
-        if (*at > 0) {
-            own->client_id = message_text(STR(""));
-        }
-        defaults_metadata(own, false, member->job, rules, &builder->member);
-        put_digest(builder, own, &no_gang, group, member);
-        ret_items[*at] = make_job(builder, own, member->job);
-        ret_items[*at].is_further = *at > 0;
-        (*at)++;
-        if (check_bytes(builder) < 0) {
-            return -ERR_INVALID;
-        }
-    }
-    return 0;
-}
-
-static int build_group(struct builder *builder,
-                       const Berth__Submission__Item *item,
-                       const struct pod_group *group, struct str gang_id,
-                       struct submit_item *ret_items)
-{
-    struct pod_use use = {annotations_lifetime_ms(item), true};
-    struct pod_member member = {
-        .gang_id = gang_id,
-        .has_gang_label = builder->context->rules->adds_gang_id_label,
-    };
-    struct str first_class = {0};
-    uint32_t at = 0;
-
-    int rc = validate_item_rest(item, builder->refusal);
-    strbuf_clear(&builder->terms);
-    gang_terms_pack(&builder->terms, &group->terms);
-    for (uint32_t i = 0; i < group->terms.sub_group_count && rc == 0; i++) {
-        member.sub_group = i;
-        rc = take_template(builder, group, i, use);
-        first_class = i ? first_class : builder->pod.priority_class;
-        rc = rc ? rc : check_class(builder, group, i, first_class);
-        rc = rc ? rc
-                : build_members(builder, item, group, &member, &at, ret_items);
-    }
-    return rc;
 }
 
 /* An item: one job, or those of its group; adds their number to `*at`. */
-static int build_any(struct builder *builder, Berth__Submission__Item *item,
-                     uint32_t *at, struct submit_item *ret_items)
+static int build_any(struct submission_builder *builder,
+                     Berth__Submission__Item *item, uint32_t *at,
+                     struct submit_item *ret_items)
 {
     struct pod_group group;
 
@@ -436,13 +199,15 @@ static int build_any(struct builder *builder, Berth__Submission__Item *item,
         return build_item(builder, item, &ret_items[(*at)++]);
     }
     int rc = pod_group_read(item, &group, builder->refusal);
-    rc = rc ? rc : build_group(builder, item, &group, STR(""), &ret_items[*at]);
+    rc = rc ? rc
+            : submission_put_group(builder, item, &group, STR(""),
+                                   &ret_items[*at]);
     *at += rc ? 0 : pod_group_max(&group);
     return rc;
 }
 
 /* Room in the command for so many jobs. */
-static int take_room(struct builder *builder, uint64_t count)
+static int take_room(struct submission_builder *builder, uint64_t count)
 {
     struct command *command = builder->command;
 
@@ -457,7 +222,7 @@ static int take_room(struct builder *builder, uint64_t count)
     return 0;
 }
 
-static int build_items(struct builder *builder)
+static int build_items(struct submission_builder *builder)
 {
     const Berth__Submission__Request *request = builder->request;
     struct submit_item *items;
@@ -477,7 +242,8 @@ static int build_items(struct builder *builder)
 }
 
 /* What goes for all items of a request. */
-static int begin(struct builder *builder, Berth__Submission__Request *request)
+static int begin(struct submission_builder *builder,
+                 Berth__Submission__Request *request)
 {
     const struct submission_context *context = builder->context;
     struct command *command = builder->command;
@@ -489,6 +255,7 @@ static int begin(struct builder *builder, Berth__Submission__Request *request)
     if (rc < 0) {
         return rc;
     }
+    builder->owner = arena_strdup(&builder->kept, context->owner);
     context->rng->fill(context->rng, builder->random, sizeof(builder->random));
     builder->random[0] &= 0x7f; /* so that counting up never wraps */
     command->scope = (struct event_scope){
@@ -499,7 +266,7 @@ static int begin(struct builder *builder, Berth__Submission__Request *request)
     return 0;
 }
 
-static void builder_fini(struct builder *builder)
+static void builder_fini(struct submission_builder *builder)
 {
     arena_fini(&builder->scratch);
     arena_fini(&builder->member);
@@ -514,10 +281,10 @@ int submission_build(Berth__Submission__Request *request,
                      const struct submission_context *context,
                      struct command *command, struct refusal *refusal)
 {
-    struct builder builder = {.request = request,
-                              .context = context,
-                              .command = command,
-                              .refusal = refusal};
+    struct submission_builder builder = {.request = request,
+                                         .context = context,
+                                         .command = command,
+                                         .refusal = refusal};
 
     int rc = begin(&builder, request);
     rc = rc ? rc : build_items(&builder);
@@ -530,17 +297,17 @@ int submission_build_group(Berth__Submission__Request *request,
                            const struct submission_context *context,
                            struct command *command, struct refusal *refusal)
 {
-    struct builder builder = {.request = request,
-                              .context = context,
-                              .command = command,
-                              .refusal = refusal};
+    struct submission_builder builder = {.request = request,
+                                         .context = context,
+                                         .command = command,
+                                         .refusal = refusal};
 
     ASSERT(request->n_job_request_items == 1);
     int rc = begin(&builder, request);
     rc = rc ? rc : take_room(&builder, pod_group_max(group));
     rc = rc ? rc
-            : build_group(&builder, request->job_request_items[0], group,
-                          gang_id, command->submit.items);
+            : submission_put_group(&builder, request->job_request_items[0],
+                                   group, gang_id, command->submit.items);
     builder_fini(&builder);
     return rc;
 }
