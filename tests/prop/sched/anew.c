@@ -90,7 +90,12 @@ static bool is_same_decision(const struct sched_decision *a,
            (a->action == SCHED_FAIL || a->action == SCHED_ADMIT ||
             a->action == SCHED_DISMISS || a->node == b->node) &&
            a->preemption == b->preemption && a->group == b->group &&
-           a->is_scaling == b->is_scaling && a->for_job == b->for_job;
+           a->is_scaling == b->is_scaling && a->for_job == b->for_job &&
+           a->cause == b->cause && a->priority == b->priority &&
+           a->charge == b->charge && a->is_backfilled == b->is_backfilled &&
+           a->yields_to == b->yields_to &&
+           a->yields_at_once == b->yields_at_once &&
+           a->is_by_share == b->is_by_share && a->start_ms == b->start_ms;
 }
 
 bool anew_plans_same(struct sched *a, struct sched *b, int64_t now_ms,

@@ -3,7 +3,7 @@
  * nodes, hops, borrowers.
  *
  *   - what prop_groups says of minimums and whole nodes, beside the rest
- *   - no cap on hops is crossed
+ *   - no cap on hops is crossed; one that ends after a wait is not before
  *   - growth takes no free room that a waiting minimum would fit in (6.5
  *     step 4)
  *   - borrowers preempt nobody (5.6)
@@ -39,6 +39,7 @@ struct group {
     bool is_hurt; /* a member was lost by itself, and not yet replaced */
     bool is_gone;
     bool is_foreign;
+    int64_t since_ms; /* it waits, or a member last lost its place */
 };
 
 struct history {
@@ -52,6 +53,7 @@ struct history {
     struct past past;
     uint32_t group_of[JOBS]; /* or GROUPS */
     uint32_t sub_group_of[JOBS];
+    uint32_t was_on[JOBS]; /* node before the last plan; or SCHED_NONE */
 };
 
 /* Drawing. */
@@ -106,7 +108,8 @@ static void submit_group(struct history *history, struct tape *tape)
     if (history->group_count == GROUPS || w->job_count + 12 > JOBS) {
         return;
     }
-    *group = (struct group){.is_foreign = once_in(tape, 6)};
+    *group = (struct group){.is_foreign = once_in(tape, 6),
+                            .since_ms = history->now_ms};
     drawn_terms(tape, &(struct drawn_terms){3, 3, true}, &group->terms);
     (void)snprintf(group->id, sizeof(group->id), "g%u", history->group_count);
     struct world_job member = {
@@ -166,7 +169,10 @@ static void lose_one(struct history *history, struct tape *tape)
         history->past.avoided[job] |= avoids ? 1u << w->node_of[job] : 0;
         sched_job_requeue(w->sched, job, avoids ? w->node_of[job] : SCHED_NONE);
         w->node_of[job] = SCHED_NONE;
-        history->groups[g < GROUPS ? g : 0].is_hurt |= g < GROUPS;
+        if (g < GROUPS) {
+            history->groups[g].is_hurt = true;
+            history->groups[g].since_ms = history->now_ms;
+        }
         return;
     }
     if (g < GROUPS && way == 1) {
@@ -232,28 +238,58 @@ static bool has_minimum(struct history *history, struct group *group)
     return !is_any || is_whole || group->is_hurt;
 }
 
-static bool keeps_cap(struct history *history, const struct group *group)
+/* How far two jobs of a sub-group that run are from each other. */
+static uint32_t hops_between(const struct history *history, uint32_t a,
+                             uint32_t b)
 {
     const struct world *w = &history->world;
     const struct topology *t =
         topology_of(w->sched, pool_get(w->sched, STR("default")));
-    uint32_t job = group->first;
+
+    if (w->node_of[a] == w->node_of[b]) {
+        return 0;
+    }
+    return t ? topology_hops(t, w->node_of[a], w->node_of[b]) : HOPS_ANY;
+}
+
+/* How far those of a sub-group are apart that run; `of_plan`: any two of whom
+ * the last plan started one; else only those that ran before it. */
+static uint32_t spread_of(const struct history *history, uint32_t first,
+                          uint32_t count, bool of_plan)
+{
+    uint32_t spread = 0;
+
+    for (uint32_t a = first; a < first + count; a++) {
+        for (uint32_t b = first; b < a; b++) {
+            bool has_new = history->was_on[a] == SCHED_NONE ||
+                           history->was_on[b] == SCHED_NONE;
+            if (runs(history, a) && runs(history, b) && has_new == of_plan) {
+                uint32_t hops = hops_between(history, a, b);
+                spread = hops > spread ? hops : spread;
+            }
+        }
+    }
+    return spread;
+}
+
+/* A cap binds what a plan starts; what runs further apart since an earlier one
+ * has ended stays. */
+static bool keeps_cap(const struct history *history, const struct group *group)
+{
+    uint32_t first = group->first;
 
     for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
         const struct sub_group *sub = &group->terms.sub_groups[s];
-        uint32_t end = job + sub->max_count;
-        for (uint32_t a = job; a < end; a++) {
-            for (uint32_t b = job; b < a; b++) {
-                if (runs(history, a) && runs(history, b) &&
-                    sub->hops_max != HOPS_ANY && sub->hops_wait_ms == 0 &&
-                    w->node_of[a] != w->node_of[b] &&
-                    (!t || topology_hops(t, w->node_of[a], w->node_of[b]) >
-                               sub->hops_max)) {
-                    return false;
-                }
-            }
+        int64_t end_ms =
+            sub->hops_wait_ms ? group->since_ms + sub->hops_wait_ms : INT64_MAX;
+        uint32_t before = spread_of(history, first, sub->max_count, false);
+        uint32_t after = spread_of(history, first, sub->max_count, true);
+        bool is_near = after <= sub->hops_max ||
+                       (after <= before && sub->hops_wait_ms > 0);
+        if (sub->hops_max != HOPS_ANY && history->now_ms < end_ms && !is_near) {
+            return false;
         }
-        job = end;
+        first += sub->max_count;
     }
     return true;
 }
@@ -516,15 +552,42 @@ static bool rebuilds(struct history *history)
 
 /* Histories. */
 
+/* Note where all are, before a plan. */
+static void note_places(struct history *history)
+{
+    const struct world *w = &history->world;
+
+    for (uint32_t i = 0; i < w->job_count; i++) {
+        history->was_on[i] = runs(history, i) ? w->node_of[i] : SCHED_NONE;
+    }
+}
+
+/* Whom the plan took something of waits since then. */
+static void note_losses(struct history *history)
+{
+    const struct world *w = &history->world;
+
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        const struct sched_decision *decision = &w->plan.decisions[i];
+        uint32_t g = history->group_of[decision->job];
+        if (decision->action == SCHED_PREEMPT && g < GROUPS) {
+            history->groups[g].since_ms = history->now_ms;
+        }
+    }
+}
+
 static bool plan(struct history *history, enum round_kind kind)
 {
     struct world *w = &history->world;
 
+    note_places(history);
     world_round(w, kind, history->now_ms);
     past_note(&history->past, w, history->now_ms);
-    return (is_sound(history) || show(history, "not sound")) &&
-           (delays_nobody(history) || show(history, "growth delays")) &&
-           (is_decent(history) || show(history, "a borrower preempts"));
+    bool holds = (is_sound(history) || show(history, "not sound")) &&
+                 (delays_nobody(history) || show(history, "growth delays")) &&
+                 (is_decent(history) || show(history, "a borrower preempts"));
+    note_losses(history);
+    return holds;
 }
 
 static bool act(struct history *history, struct tape *tape)
