@@ -145,6 +145,8 @@ struct sched_gang_memory {
     uint32_t succeeded_counts[SUB_GROUPS_MAX]; /* by sub-group */
     uint32_t sub_group_count;                  /* 0: there is nothing */
     int64_t scaled_ms;                         /* the last time, or INT64_MIN */
+    int64_t requeued_ms; /* since when a cap that ends counts; 0: since it was
+                            submitted */
 };
 /* Of the gang of a job. */
 void sched_gang_memory(const struct sched *sched, uint32_t job,

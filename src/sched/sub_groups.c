@@ -487,7 +487,9 @@ void sched_gang_memory(const struct sched *sched, uint32_t job,
         return;
     }
     ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
-    if (subs->succeeded_count || ret_memory->scaled_ms != INT64_MIN) {
+    ret_memory->requeued_ms = subs->requeued_ms;
+    if (subs->succeeded_count || subs->requeued_ms ||
+        ret_memory->scaled_ms != INT64_MIN) {
         ret_memory->sub_group_count = subs->terms.sub_group_count;
     }
     for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
@@ -517,6 +519,9 @@ void sched_gang_remember(struct sched *sched, uint32_t job,
     }
     if (gang->scaled_ms < memory->scaled_ms) {
         gang->scaled_ms = memory->scaled_ms;
+    }
+    if (gang->subs->requeued_ms < memory->requeued_ms) {
+        gang->subs->requeued_ms = memory->requeued_ms;
     }
     gang_attach(sched, at);
 }

@@ -1,11 +1,10 @@
 /* What goes with jobs and gangs that move from pool object to pool object. */
 #include "pools_stage.h"
 
-enum { PODS = 3, SCALED_MS = 500 };
+enum { PODS = 3, SCALED_MS = 500, CAP_WAIT_MS = 60000 };
 
-/* A gang of two to three one-core pods at home in pool a, of which two run
- * there; one of them succeeds.  It was scaled before. */
-static uint32_t begin(struct pools_stage *stage)
+/* A gang of one-core pods at home in pool a waits. */
+static void submit(struct pools_stage *stage, const struct sub_group *sub_group)
 {
     struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
     struct requirement requirement = {
@@ -15,14 +14,11 @@ static uint32_t begin(struct pools_stage *stage)
     };
     struct gang_terms terms = {
         .kind = GANG_TRAINING_TOLERANT,
-        .sub_groups = {{STR("trainer"), 2, PODS, .hops_max = HOPS_ANY}},
+        .sub_groups = {*sub_group},
         .sub_group_count = 1,
     };
     auto_strbuf packed = {0};
 
-    pools_stage_init(stage);
-    pools_stage_pool(stage, "a", (struct pool_record){.lender_count = 0});
-    (void)pools_stage_node(stage, "a1", "a", 2);
     gang_terms_pack(&packed, &terms);
     for (uint32_t i = 0; i < PODS; i++) {
         struct sched_job record = {
@@ -32,11 +28,22 @@ static uint32_t begin(struct pools_stage *stage)
             .pool = STR("a"),
             .gang_id = STR("gang"),
             .gang_cardinality = PODS,
-            .gang_minimum = 2,
+            .gang_minimum = sub_group->min_count,
             .gang_terms = strbuf_str(&packed),
         };
         pools_job_add(stage->pools, stage->job_count++, &record);
     }
+}
+
+/* One of two to three pods, of which two run there; one of them succeeds.  It
+ * was scaled before. */
+static uint32_t begin(struct pools_stage *stage)
+{
+    pools_stage_init(stage);
+    pools_stage_pool(stage, "a", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(stage, "a1", "a", 2);
+    submit(stage,
+           &(struct sub_group){STR("trainer"), 2, PODS, .hops_max = HOPS_ANY});
     pools_stage_round(stage, "a");
     assert_true(pools_job_node(stage->pools, 0) != SCHED_NONE);
     assert_true(pools_job_node(stage->pools, 1) != SCHED_NONE);
@@ -115,6 +122,39 @@ static void and_when_it_goes_home_again(void **state)
     (void)pools_stage_node(&stage, "a2", "a", 1);
     pools_stage_round(&stage, "a");
     assert_true(runs(&stage, 1) || runs(&stage, 2));
+    pools_stage_fini(&stage);
+}
+
+static void a_cap_that_ends_is_not_over_since_a_gang_moves(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", PODS);
+    submit(&stage, &(struct sub_group){.name = STR("trainer"),
+                                       .min_count = PODS,
+                                       .max_count = PODS,
+                                       .hops_max = 0,
+                                       .hops_wait_ms = CAP_WAIT_MS});
+    pools_stage_round(&stage, "a");
+    stage.now_ms += CAP_WAIT_MS;
+    pools_set_time(stage.pools, stage.now_ms);
+    for (uint32_t job = 0; job < PODS; job++) {
+        assert_true(runs(&stage, job));
+        pools_job_requeue(stage.pools, job, SCHED_NONE);
+    }
+    /* It was submitted long ago, and lost its places just now. */
+    pools_pool_delete(stage.pools, STR("a"));
+    pools_node_remove(stage.pools, pools_stage_node(&stage, "a1", "", 1));
+    (void)pools_stage_node(&stage, "d1", "", 1);
+    (void)pools_stage_node(&stage, "d2", "", PODS - 1);
+    pools_stage_round(&stage, "");
+    assert_false(runs(&stage, 0));
+    stage.now_ms += CAP_WAIT_MS;
+    pools_stage_round(&stage, "");
+    assert_true(runs(&stage, 0));
     pools_stage_fini(&stage);
 }
 
@@ -354,6 +394,7 @@ int main(void)
         TEST(who_has_succeeded_counts_when_the_pool_is_deleted),
         TEST(it_stays_frozen_when_its_node_changes_its_pool),
         TEST(and_when_it_goes_home_again),
+        TEST(a_cap_that_ends_is_not_over_since_a_gang_moves),
         TEST(a_truce_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
