@@ -8,7 +8,8 @@
  *   - an end is followed by no decision and no report, and each decision
  *     follows from what stands before it
  *   - no run id is leased twice
- *   - no decision leaves a group below its minimum: only what befalls pods
+ *   - no decision leaves a group below its minimum: only what befalls pods,
+ *     and what is not replaced in time goes
  *   - repeating a report changes nothing
  *   - left alone with an executor that works, every job comes to its end
  */
@@ -40,6 +41,7 @@ struct world {
     struct group {
         uint32_t first; /* of its jobs: the auxiliary one, then workers */
         uint32_t minimum;
+        int64_t replace_timeout_ms;
         bool is_tolerant;
     } groups[JOBS / PODS];
     uint32_t group_count;
@@ -58,7 +60,11 @@ struct told {
     uint32_t leased_count;
     char executor_text[JOBS][8];
     bool is_below[JOBS / PODS]; /* groups, after the last record */
-    bool has_mishap[JOBS];      /* in this record something befell it */
+    int64_t below_since_ms[JOBS / PODS];
+    int64_t time_ms;       /* of the last record */
+    bool is_beginning;     /* a leader's first one */
+    bool has_mishap[JOBS]; /* in this record something befell it */
+    bool is_hit[JOBS];     /* and what comes of that is not decided */
     bool is_bad;
 };
 
@@ -97,6 +103,19 @@ static void tell_lease(struct told *told, int n, const struct event *event)
              STR_ARG(event->leased.executor_id));
 }
 
+/* What befalls a pod: its run ends by itself, and then that is decided. */
+static void note_mishap(struct told *told, int n, const struct event *event)
+{
+    bool is_hit = event->type == EVENT_RUN_CANCELLED ||
+                  (event->type == EVENT_RUN_ERRORS &&
+                   event->error.kind != ERROR_PREEMPTED);
+    bool is_decided =
+        event->type == EVENT_FAILED || event->type == EVENT_REQUEUED;
+
+    told->has_mishap[n] |= is_hit || (is_decided && told->is_hit[n]);
+    told->is_hit[n] = is_hit || (told->is_hit[n] && !is_decided);
+}
+
 static int tell(const struct log_item *item, void *ctx)
 {
     struct told *told = ctx;
@@ -104,6 +123,7 @@ static int tell(const struct log_item *item, void *ctx)
     int n =
         key128_is_none(event->job.v) ? -1 : job_number(told->world, event->job);
 
+    told->is_beginning |= event->type == EVENT_LEADER_STARTED;
     if (n < 0) {
         return 0;
     }
@@ -117,9 +137,7 @@ static int tell(const struct log_item *item, void *ctx)
     if (event->type == EVENT_LEASED) {
         tell_lease(told, n, event);
     }
-    told->has_mishap[n] |= event->type == EVENT_RUN_CANCELLED ||
-                           (event->type == EVENT_RUN_ERRORS &&
-                            event->error.kind != ERROR_PREEMPTED);
+    note_mishap(told, n, event);
     if (happening != JOB_ON_OTHER) {
         enum job_state next = job_state_next(told->state[n], happening);
         /* Two reports of the same in one batch may both be there; a decision
@@ -153,6 +171,20 @@ static bool is_below(const struct told *told, const struct group *group)
     return running > 0 && present < group->minimum;
 }
 
+/* What is below its minimum for longer than it may be goes with the records of
+ * that time, of which the one that a leader begins with says nothing else. */
+static void check_overdue(struct told *told, const struct elog_record *record)
+{
+    for (uint32_t g = 0; g < told->world->group_count; g++) {
+        int64_t for_ms = told->time_ms - told->below_since_ms[g];
+        told->is_bad |= record->time_ms > told->time_ms &&
+                        !told->is_beginning && told->is_below[g] &&
+                        for_ms > told->world->groups[g].replace_timeout_ms;
+    }
+    told->time_ms = record->time_ms;
+    told->is_beginning = false;
+}
+
 static void check_groups(struct told *told)
 {
     for (uint32_t g = 0; g < told->world->group_count; g++) {
@@ -161,8 +193,9 @@ static void check_groups(struct told *told)
         for (uint32_t i = group->first; i < group->first + PODS; i++) {
             has_mishap |= told->has_mishap[i];
         }
-        if (is_below_now && !told->is_below[g] && !has_mishap) {
-            told->is_bad = true;
+        if (is_below_now && !told->is_below[g]) {
+            told->is_bad |= !has_mishap;
+            told->below_since_ms[g] = told->time_ms;
         }
         told->is_below[g] = is_below_now;
     }
@@ -174,6 +207,7 @@ static int tell_record(void *ctx, const struct elog_record *record)
     auto_arena arena = {0};
     struct err err;
 
+    check_overdue(ctx, record);
     int rc = log_decode(record->payload, &arena, tell, ctx, &err);
     check_groups(ctx);
     return rc;
@@ -237,6 +271,7 @@ static void submit_group(struct world *world, struct tape *tape)
                        {STR("worker"), minimum, 2, HOPS_ANY, 0, false}},
     };
     struct stage_job jobs[PODS];
+    uint32_t first = world->job_count;
     char gang[16];
 
     if (world->job_count + PODS > JOBS) {
@@ -264,6 +299,14 @@ static void submit_group(struct world *world, struct tape *tape)
                                           trainings[draw(tape, 0, 1)], jobs,
                                           &terms));
     add_jobs(world);
+    if (world->job_count == first + PODS) { /* else it was refused, or known */
+        world->groups[world->group_count++] = (struct group){
+            .first = first,
+            .minimum = minimum,
+            .replace_timeout_ms = terms.replace_timeout_ms,
+            .is_tolerant = terms.kind == GANG_TRAINING_TOLERANT,
+        };
+    }
 }
 
 /* Delete a TrainingJob, or change its class. */
