@@ -3,10 +3,9 @@
  * end or for ever.
  *
  * It pulls.  Which records hold events of the job set is the store's to say,
- * what they say is read from the log and converted, into a buffer of at most
- * EVENT_STREAM_BUFFER_BYTES_MAX (or one event); the next record is read when
- * the client has taken what is there.  So a client that does not read costs
- * its buffer and no more.
+ * what they say is read from the log and converted, into a bounded buffer
+ * (event_buffer.h); the next record is read when the client has taken what is
+ * there.  So a client that does not read costs its buffer and no more.
  *
  * Internal to the API.
  */
@@ -14,10 +13,7 @@
 
 #include "api/api_call.h"
 
-enum {
-    EVENT_STREAM_BUFFER_BYTES_MAX = 64 << 10,
-    EVENT_STREAM_SEQS_MAX = 64,
-};
+enum { EVENT_STREAM_SEQS_MAX = 64 };
 
 /* What a client asks for. */
 struct event_stream_query {
