@@ -226,6 +226,7 @@ static void take_anchor(struct pools *pools, uint32_t job, uint64_t what)
 
     if (what <= pools->objects.count && gang != NONE) {
         pools->gangs.items[gang].anchor = packed_shard(pools, what)->index;
+        gang_recall(pools, gang); /* who is a borrower follows from it */
     }
 }
 

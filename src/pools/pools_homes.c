@@ -1,4 +1,5 @@
-/* Homes: where a job belongs, and how it gets there. */
+/* Homes: where a job belongs, and how it gets there.  Who cannot go yet counts
+ * as gone: see README.md. */
 #include "pools/posts.h"
 #include "pools/router.h"
 
@@ -20,18 +21,50 @@ struct shard *job_home(const struct pools *pools, uint32_t job)
 bool job_is_foreign(const struct pools *pools, uint32_t job,
                     const struct shard *in)
 {
-    return home_of_name(pools, job_place(pools, job)->name) != in;
+    const struct place *place = job_place(pools, job);
+
+    return home_of_name(pools, place->name) != in ||
+           (place->node == NONE && job_home(pools, job) != in);
+}
+
+static void apply_foreign(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_job_foreign_set(shard->sched, delta->job, delta->flag);
+}
+
+void job_foreign_set(struct pools *pools, uint32_t job, bool is_foreign)
+{
+    struct place *place = job_place(pools, job);
+    struct delta delta = delta_of(apply_foreign);
+    bool is_waiting = place->node == NONE;
+
+    if (place->is_foreign == is_foreign) {
+        return;
+    }
+    if (is_waiting) {
+        job_count_waiting(pools, place, -1);
+    }
+    place->is_foreign = is_foreign;
+    if (is_waiting) {
+        job_count_waiting(pools, place, 1);
+    }
+    delta.flag = is_foreign;
+    job_tell(pools, job, &delta);
 }
 
 void job_recall_home(struct pools *pools, uint32_t job)
 {
     struct shard *shard = shard_of(pools, job);
+    bool is_home = job_home(pools, job) == shard;
 
-    if (job_home(pools, job) == shard) {
+    if (!is_home && !shard->is_busy && !pools->places.items[job].is_chosen) {
+        job_send_home(pools, job);
         return;
     }
-    if (!shard->is_busy && !pools->places.items[job].is_chosen) {
-        job_send_home(pools, job);
+    job_foreign_set(pools, job, job_is_foreign(pools, job, shard));
+    if (is_home) {
         return;
     }
     out_recall(pools, job);
@@ -338,24 +371,6 @@ static bool is_misnamed(const struct pools *pools, const struct place *place)
     return !str_equal(record.pool, pool_in(pools, shard, place->name));
 }
 
-/* A job stays where it is, and is a borrower there now, or is none any more;
- * no shard is busy. */
-static void set_foreign(struct pools *pools, uint32_t job, bool is_foreign)
-{
-    struct place *place = &pools->places.items[job];
-    bool is_waiting = place->node == NONE;
-
-    if (is_waiting) {
-        job_count_waiting(pools, place, -1);
-    }
-    place->is_foreign = is_foreign;
-    if (is_waiting) {
-        job_count_waiting(pools, place, 1);
-    }
-    sched_job_foreign_set(shard_of(pools, job)->sched, place->local,
-                          is_foreign);
-}
-
 void jobs_rehome(struct pools *pools)
 {
     for (uint32_t job = 0; job < pools->places.count; job++) {
@@ -368,8 +383,8 @@ void jobs_rehome(struct pools *pools)
         bool is_foreign = job_is_foreign(pools, job, to);
         if (to != in || is_misnamed(pools, place)) {
             job_move(pools, job, to);
-        } else if (is_foreign != place->is_foreign) {
-            set_foreign(pools, job, is_foreign);
+        } else {
+            job_foreign_set(pools, job, is_foreign);
         }
     }
     pools->are_names_stale = false;

@@ -326,6 +326,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     }
     out_over(pools, job);
     struct place *place = job_place(pools, job);
+    job_foreign_set(pools, job, home_of_name(pools, place->name) != shard);
     job_count_waiting(pools, place, -1);
     delta.node = node;
     delta.priority = priority;

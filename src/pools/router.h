@@ -292,7 +292,8 @@ apply_fn apply_protect;
 
 /* The shard where a job is to wait. */
 struct shard *job_home(const struct pools *pools, uint32_t job);
-/* Whether a job of a shard is a borrower there. */
+/* Whether a job of a shard is a borrower there: its home is another, or its
+ * gang runs elsewhere, and it waits only because it cannot follow yet. */
 bool job_is_foreign(const struct pools *pools, uint32_t job,
                     const struct shard *in);
 /* A job waits, or is leased, in another shard from now on, or in the same if
@@ -301,6 +302,8 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to);
 /* A job goes to wait in a lender's shard, and asks its application at home as
  * before. */
 void job_lend(struct pools *pools, uint32_t job, struct shard *to);
+/* A job stays where it is, and is a borrower there now, or is none any more. */
+void job_foreign_set(struct pools *pools, uint32_t job, bool is_foreign);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
 /* What waits of a job's gang where it does, and the job, go to the shard where
@@ -313,7 +316,7 @@ void job_recall_home(struct pools *pools, uint32_t job);
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
 /* A shard ends: its gangs that run elsewhere belong there from now on. */
 void gangs_leave(struct pools *pools, const struct shard *shard);
-/* What waits of a gang that runs nowhere any more goes home like that. */
+/* What waits of a gang goes where it belongs by now, like that. */
 void gang_recall(struct pools *pools, uint32_t gang);
 /* Who waits where it should not goes home; the shard is not busy. */
 void strays_settle(struct pools *pools, struct shard *shard);

@@ -365,8 +365,11 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
         admitted_leave(sched, index);
     }
     if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
         gang_detach(sched, job->gang);
-        move_gang(sched, &sched->gangs.items[job->gang], is_foreign);
+        if (job->run != NONE || gang->leased.count == 0) {
+            move_gang(sched, gang, is_foreign); /* it is what runs of it */
+        }
     }
     sched->is_relinking = true;
     if (job->run != NONE) {

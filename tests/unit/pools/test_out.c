@@ -185,6 +185,112 @@ static void who_comes_home_of_a_busy_pool_is_as_it_was_told_last(void **state)
     pools_stage_fini(&stage);
 }
 
+/* A pod of two cores of a gang that may start with one, at home in a. */
+static uint32_t add_pod(struct pools_stage *stage)
+{
+    struct resource_amount cpu = {STR("cpu"), 2 * STAGE_MILLI};
+    struct requirement requirement = {
+        .requests = {&cpu, 1},
+        .lifetime_ms = LIFETIME_BY_CLASS,
+    };
+    uint32_t job = stage->job_count++;
+    struct sched_job record = {
+        .class_index = pools_class_add(stage->pools, &requirement),
+        .submitted_ms = job,
+        .id = {{0, job + 1}},
+        .pool = STR("a"),
+        .gang_id = STR("gang"),
+        .gang_cardinality = 2,
+        .gang_minimum = 1,
+        .application = STR("app"),
+    };
+
+    pools_job_add(stage->pools, job, &record);
+    return job;
+}
+
+static void lease(struct pools_stage *stage, uint32_t job, uint32_t node)
+{
+    pools_job_lease(stage->pools, job, node, 1000, stage->now_ms, true);
+}
+
+static void tick(struct pools_stage *stage)
+{
+    stage->now_ms += 10;
+    pools_set_time(stage->pools, stage->now_ms);
+}
+
+/* A plan of a pool begins, if any is to be made at all. */
+static struct sched *plan_begin(struct pools_stage *stage, const char *pool,
+                                bool has_plans)
+{
+    uint32_t shard = pools_stage_shard(stage, pool);
+
+    return has_plans ? pools_plan_begin(stage->pools, shard) : NULL;
+}
+
+/* It is back, and nothing that it decides about coming and going stands. */
+static void plan_end(struct pools_stage *stage, const char *pool,
+                     struct sched_plan *plan, bool has_plans)
+{
+    uint32_t shard = pools_stage_shard(stage, pool);
+
+    if (has_plans) {
+        (void)pools_plan_end(stage->pools, shard, plan);
+        pools_plan_forget(stage->pools, shard);
+    }
+}
+
+/* The last of a gang that runs in b goes, while b is being planned and gives
+ * another a place: that one is leased, and goes too if `is_lost`, while a is
+ * being planned, where the first is by then.  What a checkpoint says. */
+static void pack_flight(bool has_plans, bool is_lost, struct strbuf *ret_bytes)
+{
+    struct pools_stage stage;
+    struct sched_plan plan = {0};
+
+    (void)prepare(&stage);
+    uint32_t first = add_pod(&stage), second = add_pod(&stage);
+    uint32_t room = pools_stage_node(&stage, "b2", "b", 2);
+    lease(&stage, first, pools_node_index(stage.pools, STR("e"), STR("b1")));
+    struct sched *sched = plan_begin(&stage, "b", has_plans);
+    if (sched) {
+        sched_plan(sched, stage.now_ms, ROUND_FAST, 16, &plan);
+        assert_int_equal(plan.decision_count, 1);
+    }
+    tick(&stage);
+    pools_job_requeue(stage.pools, first, SCHED_NONE);
+    plan_end(&stage, "b", &plan, has_plans);
+    struct sched *home = plan_begin(&stage, "a", has_plans);
+    tick(&stage);
+    lease(&stage, second, room);
+    tick(&stage);
+    if (is_lost) {
+        pools_job_requeue(stage.pools, second, SCHED_NONE);
+    }
+    tick(&stage);
+    if (home) {
+        sched_plan(home, stage.now_ms, ROUND_FAST, 16, &plan);
+    }
+    plan_end(&stage, "a", &plan, has_plans);
+    assert_true(pools_is_consistent(stage.pools));
+    pools_history_pack(stage.pools, ret_bytes);
+    pools_stage_fini(&stage);
+}
+
+/* Who cannot leave its home yet, since that is being planned, asks there no
+ * more from when it should have left. */
+static void who_cannot_leave_home_yet_asks_there_no_more(void **state)
+{
+    (void)state;
+    for (int is_lost = 0; is_lost < 2; is_lost++) {
+        auto_strbuf planned = {0}, plain = {0};
+        pack_flight(true, is_lost, &planned);
+        pack_flight(false, is_lost, &plain);
+        assert_true(str_equal(strbuf_str(&planned), strbuf_str(&plain)));
+    }
+}
+
 /* A checkpoint that is read puts jobs where they first were; applications of
  * which it says nothing were never there. */
 static void a_checkpoint_restores_no_application_that_went(void **state)
@@ -217,6 +323,7 @@ int main(void)
         TEST(a_guest_changes_no_state_in_vain),
         TEST(orderings_change_while_jobs_are_lent),
         TEST(who_comes_home_of_a_busy_pool_is_as_it_was_told_last),
+        TEST(who_cannot_leave_home_yet_asks_there_no_more),
         TEST(a_checkpoint_restores_no_application_that_went),
     };
 
