@@ -205,6 +205,22 @@ enum cli_exit check_node(struct cli *cli, const char *name,
                     *executor ? " of executor " : "", executor);
 }
 
+enum cli_exit check_node_call(struct cli *cli, const char *executor,
+                              const char *path, const ProtobufCMessage *request,
+                              const char *done)
+{
+    const char *node = cli_argument(cli, 0);
+    enum cli_exit rc = check_node(cli, node, executor);
+
+    if (rc == CLI_OK) {
+        rc = cli_call_empty(cli, path, request);
+    }
+    if (rc == CLI_OK) {
+        cli_note(cli, "%s node %s", done, node);
+    }
+    return rc;
+}
+
 /* RPC_OK with the queue, RPC_NOT_FOUND, or whatever else the answer was. */
 static enum rpc_code find_queue(struct cli *cli, const char *name,
                                 const Api__Queue **ret_queue)

@@ -69,7 +69,12 @@ enum cli_exit check_executor(struct cli *cli, const char *name);
 /* The same of a node; `executor` "": of any. */
 enum cli_exit check_node(struct cli *cli, const char *name,
                          const char *executor);
-/* The same of a queue. */
+/* Ask `request` of the node that the first argument names, if it is there, and
+ * say that it is `done` ("Cordoned").  `executor` as above. */
+enum cli_exit check_node_call(struct cli *cli, const char *executor,
+                              const char *path, const ProtobufCMessage *request,
+                              const char *done);
+/* CLI_NOT_FOUND, having said so, if there is no such queue. */
 enum cli_exit check_queue(struct cli *cli, const char *name);
 /* Remark on the jobs that a queue which was deleted still has, and on what
  * becomes of them; nothing if it has none or the server does not say. */

@@ -247,15 +247,9 @@ enum cli_exit cmd_quarantine_node(struct cli *cli)
     request.node_name = cli_argument(cli, 0);
     request.reason = cli_argument(cli, 1);
     request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
-    enum cli_exit rc = check_node(cli, request.node_name, request.executor);
-    if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/berth.api.Berth/QuarantineNode",
-                            &request.base);
-    }
-    if (rc == CLI_OK) {
-        cli_note(cli, "Quarantined node %s", request.node_name);
-    }
-    return rc;
+    return check_node_call(cli, request.executor,
+                           "/berth.api.Berth/QuarantineNode", &request.base,
+                           "Quarantined");
 }
 
 enum cli_exit cmd_release_node(struct cli *cli)
@@ -265,12 +259,7 @@ enum cli_exit cmd_release_node(struct cli *cli)
 
     request.node_name = cli_argument(cli, 0);
     request.executor = cli_format(cli, "%s", cli_text(cli, "executor", ""));
-    enum cli_exit rc = check_node(cli, request.node_name, request.executor);
-    if (rc == CLI_OK) {
-        rc = cli_call_empty(cli, "/berth.api.Berth/ReleaseNode", &request.base);
-    }
-    if (rc == CLI_OK) {
-        cli_note(cli, "Released node %s", request.node_name);
-    }
-    return rc;
+    return check_node_call(cli, request.executor,
+                           "/berth.api.Berth/ReleaseNode", &request.base,
+                           "Released");
 }

@@ -259,15 +259,8 @@ enum cli_exit cmd_cordon_node(struct cli *cli)
     Binoculars__CordonRequest request = BINOCULARS__CORDON_REQUEST__INIT;
 
     request.node_name = cli_argument(cli, 0);
-    enum cli_exit rc = check_node(cli, request.node_name, "");
-    if (rc == CLI_OK) {
-        rc =
-            cli_call_empty(cli, "/binoculars.Binoculars/Cordon", &request.base);
-    }
-    if (rc == CLI_OK) {
-        cli_note(cli, "Cordoned node %s", request.node_name);
-    }
-    return rc;
+    return check_node_call(cli, "", "/binoculars.Binoculars/Cordon",
+                           &request.base, "Cordoned");
 }
 
 enum cli_exit cmd_uncordon_node(struct cli *cli)
@@ -276,15 +269,8 @@ enum cli_exit cmd_uncordon_node(struct cli *cli)
         BERTH__API__UNCORDON_NODE_REQUEST__INIT;
 
     request.node_name = cli_argument(cli, 0);
-    enum cli_exit rc = check_node(cli, request.node_name, "");
-    if (rc == CLI_OK) {
-        rc =
-            cli_call_empty(cli, "/berth.api.Berth/UncordonNode", &request.base);
-    }
-    if (rc == CLI_OK) {
-        cli_note(cli, "Uncordoned node %s", request.node_name);
-    }
-    return rc;
+    return check_node_call(cli, "", "/berth.api.Berth/UncordonNode",
+                           &request.base, "Uncordoned");
 }
 
 enum cli_exit cmd_delete_executor(struct cli *cli)

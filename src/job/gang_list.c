@@ -42,10 +42,16 @@ struct job_id gang_list_oldest(const struct jobs *jobs, uint32_t gang)
     return oldest;
 }
 
+/* What a page of gangs is made of. */
+struct asked {
+    const struct jobs *jobs;
+    const struct gang_query *query;
+};
+
 /* Gangs of one id with other terms stand in the order of their oldest jobs. */
 static int compare_gangs(const void *of, uint32_t a, uint32_t b)
 {
-    const struct jobs *jobs = of;
+    const struct jobs *jobs = ((const struct asked *)of)->jobs;
     struct gang_name x = name_of(jobs, a), y = name_of(jobs, b);
     int c = compare_names(&x, &y);
 
@@ -66,11 +72,15 @@ static bool is_behind(const struct jobs *jobs, uint32_t gang,
                                     query->after_job.v) > 0);
 }
 
-static bool is_wanted(const struct jobs *jobs, uint32_t gang,
-                      const struct gang_query *query)
+static bool is_wanted(const void *of, uint32_t gang)
 {
-    struct gang_name name = name_of(jobs, gang);
+    const struct jobs *jobs = ((const struct asked *)of)->jobs;
+    const struct gang_query *query = ((const struct asked *)of)->query;
 
+    if (jobs->gang_rows.items[gang].members.count == 0) {
+        return false;
+    }
+    struct gang_name name = name_of(jobs, gang);
     if ((query->queue.byte_count > 0 && !str_equal(query->queue, name.queue)) ||
         (query->gang_id.byte_count > 0 &&
          !str_equal(query->gang_id, name.gang_id))) {
@@ -83,19 +93,13 @@ static bool is_wanted(const struct jobs *jobs, uint32_t gang,
 uint32_t gang_list_page(const struct jobs *jobs, const struct gang_query *query,
                         uint32_t *ret_gangs, bool *ret_has_more)
 {
-    struct page page = {.compare = compare_gangs,
-                        .of = jobs,
-                        .items = ret_gangs,
-                        .count_max = query->count_max};
+    struct asked asked = {jobs, query};
+    struct page_source source = {.wants = is_wanted,
+                                 .compare = compare_gangs,
+                                 .of = &asked,
+                                 .item_count = (uint32_t)jobs->gang_rows.count};
 
-    for (uint32_t i = 0; i < jobs->gang_rows.count; i++) {
-        if (jobs->gang_rows.items[i].members.count > 0 &&
-            is_wanted(jobs, i, query)) {
-            page_offer(&page, i);
-        }
-    }
-    *ret_has_more = page.has_more;
-    return page.count;
+    return page_first(&source, query->count_max, ret_gangs, ret_has_more);
 }
 
 /* A plain gang as one sub-group. */

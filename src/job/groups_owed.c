@@ -2,6 +2,7 @@
  * minimum for too long, and what becomes of their members. */
 #include <stdlib.h>
 
+#include "job/gang_list.h"
 #include "job/jobs_private.h"
 
 /* What the counts say of a group. */
@@ -81,20 +82,6 @@ static void scan_below(struct jobs *jobs, int64_t now_ms)
     jobs->below_groups.count = kept;
 }
 
-static struct job_id first_member(const struct jobs *jobs, uint32_t gang)
-{
-    const struct gang_row *row = &jobs->gang_rows.items[gang];
-    struct job_id first = jobs->rows.items[row->members.items[0]].id;
-
-    for (size_t i = 1; i < row->members.count; i++) {
-        struct job_id id = jobs->rows.items[row->members.items[i]].id;
-        if (key128_compare(id.v, first.v) < 0) {
-            first = id;
-        }
-    }
-    return first;
-}
-
 uint32_t *jobs_take_groups(struct jobs *jobs, int64_t now_ms,
                            uint32_t *ret_count)
 {
@@ -112,7 +99,7 @@ uint32_t *jobs_take_groups(struct jobs *jobs, int64_t now_ms,
         row->group->is_dirty = false;
         if (verdict_of(row->group, now_ms) != VERDICT_NONE) {
             orders[count++] =
-                (struct sort_item){first_member(jobs, gang), gang};
+                (struct sort_item){gang_list_oldest(jobs, gang), gang};
         }
     }
     jobs->dirty_groups.count = 0;

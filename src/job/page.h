@@ -1,6 +1,5 @@
 /*
- * page - the first few of many, in an order, without sorting them all: each is
- * offered once, in any order, and those that come first are kept.
+ * page - the first few of many, in an order, without sorting them all.
  *
  * Pure.
  */
@@ -8,17 +7,23 @@
 
 #include "base/base.h"
 
+/* Whether an item is one of those that are asked for. */
+typedef bool page_wants_fn(const void *of, uint32_t item);
 /* Less than 0, 0 or more, as `a` comes before, is, or comes after `b`. */
 typedef int page_compare_fn(const void *of, uint32_t a, uint32_t b);
 
-/* What is kept so far; `items` is borrowed, [count_max]. */
-struct page {
-    page_compare_fn *compare; /* a total order */
-    const void *of;
-    uint32_t *items;
-    uint32_t count, count_max; /* count_max: at least 1 */
-    bool has_more;             /* there were more than count_max */
+/* Many: the items 0 .. item_count - 1, by a total order of those that are
+ * wanted. */
+struct page_source {
+    page_wants_fn *wants;
+    page_compare_fn *compare;
+    const void *of; /* what both are told */
+    uint32_t item_count;
 };
 
-/* One look by the logarithm of count_max, and an insertion if it comes in. */
-void page_offer(struct page *page, uint32_t item);
+/* Put the first `count_max` (at least 1) into `ret_items`, in their order, and
+ * say whether there are more; returns how many it were.  Each item is looked
+ * at once; one that is wanted costs comparisons by the logarithm of
+ * count_max. */
+uint32_t page_first(const struct page_source *source, uint32_t count_max,
+                    uint32_t *ret_items, bool *ret_has_more) must_check;

@@ -39,10 +39,21 @@ uint32_t *training_sorted(const struct training *training, uint32_t *ret_count)
     return indexes;
 }
 
-/* Whether a row is wanted. */
-static bool is_wanted(const struct training_entry *row,
-                      const struct training_query *query)
+/* What a page of them is made of. */
+struct asked {
+    const struct training *training;
+    const struct training_query *query;
+};
+
+static bool is_wanted(const void *of, uint32_t index)
 {
+    const struct asked *asked = of;
+    const struct training_entry *row = &asked->training->rows.items[index];
+    const struct training_query *query = asked->query;
+
+    if (!row->queue) {
+        return false;
+    }
     if ((query->queue.byte_count > 0 &&
          !str_equal(query->queue, str_of(row->queue))) ||
         (query->name.byte_count > 0 &&
@@ -59,7 +70,7 @@ static bool is_wanted(const struct training_entry *row,
 
 static int compare_indexes(const void *of, uint32_t a, uint32_t b)
 {
-    const struct training *training = of;
+    const struct training *training = ((const struct asked *)of)->training;
 
     return training_rows_compare(&training->rows.items[a],
                                  &training->rows.items[b]);
@@ -69,19 +80,13 @@ uint32_t training_page(const struct training *training,
                        const struct training_query *query,
                        uint32_t *ret_indexes, bool *ret_has_more)
 {
-    struct page page = {.compare = compare_indexes,
-                        .of = training,
-                        .items = ret_indexes,
-                        .count_max = query->count_max};
+    struct asked asked = {training, query};
+    struct page_source source = {.wants = is_wanted,
+                                 .compare = compare_indexes,
+                                 .of = &asked,
+                                 .item_count = (uint32_t)training->rows.count};
 
-    for (uint32_t i = 0; i < training->rows.count; i++) {
-        const struct training_entry *row = &training->rows.items[i];
-        if (row->queue && is_wanted(row, query)) {
-            page_offer(&page, i);
-        }
-    }
-    *ret_has_more = page.has_more;
-    return page.count;
+    return page_first(&source, query->count_max, ret_indexes, ret_has_more);
 }
 
 static struct str reason_of(const struct training_entry *row,
