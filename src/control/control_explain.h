@@ -43,6 +43,10 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
 /* Append amounts as a JSON object, by the names of resources. */
 void waiting_put_json_vec(struct strbuf *buf, const struct control *c,
                           const struct resource_vec *vec);
+/* Append the resource that is short, what the limit on it is and what is used
+ * of it, as JSON members after others; nothing where no resource is. */
+void waiting_put_json_limit(struct strbuf *buf, const struct control *c,
+                            const struct sched_explanation *why);
 /* Append a node's name as a JSON member, without a comma. */
 void waiting_put_json_node(struct strbuf *buf, const struct control *c,
                            const char *name, uint32_t node);

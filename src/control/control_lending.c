@@ -191,8 +191,6 @@ static void put_json_room(struct strbuf *buf, const struct control *c,
 static void put_json_limit(struct strbuf *buf, const struct control *c,
                            const struct sched_explanation *there)
 {
-    const struct resource_schema *schema = &c->policy->policy.schema;
-
     strbuf_addf(buf, ",\"limit\":\"%s\",\"untilMs\":%" PRId64,
                 explain_wait_name(there->wait), there->until_ms);
     if (there->wait == SCHED_WAIT_OVER_SHARE ||
@@ -200,16 +198,7 @@ static void put_json_limit(struct strbuf *buf, const struct control *c,
         strbuf_addf(buf, ",\"asked\":%.12g,\"allowed\":%.12g", there->asked,
                     there->allowed);
     }
-    if (there->resource >= 0) {
-        struct resource_vec limit = {0}, used = {0};
-        limit.v[there->resource] = there->limit;
-        used.v[there->resource] = there->used;
-        strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
-                    STR_ARG(schema->columns[there->resource].name));
-        waiting_put_json_vec(buf, c, &limit);
-        strbuf_add_text(buf, ",\"usedAmount\":");
-        waiting_put_json_vec(buf, c, &used);
-    }
+    waiting_put_json_limit(buf, c, there);
 }
 
 static void put_json_lender(struct strbuf *buf, const struct control *c,

@@ -294,28 +294,37 @@ static void put_json_need(struct strbuf *buf, const struct control *c,
     strbuf_add_char(buf, '}');
 }
 
+void waiting_put_json_limit(struct strbuf *buf, const struct control *c,
+                            const struct sched_explanation *why)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    struct resource_vec limit = {0}, used = {0};
+
+    if (why->resource < 0) {
+        return;
+    }
+    limit.v[why->resource] = why->limit;
+    used.v[why->resource] = why->used;
+    strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
+                STR_ARG(schema->columns[why->resource].name));
+    waiting_put_json_vec(buf, c, &limit);
+    strbuf_add_text(buf, ",\"usedAmount\":");
+    waiting_put_json_vec(buf, c, &used);
+}
+
 /* Amounts of a limit, promises, and whom they are made to. */
 static void put_json_reason(struct strbuf *buf, struct control *c,
                             const struct sched_explanation *why)
 {
-    const struct resource_schema *schema = &c->policy->policy.schema;
     char text[ID_TEXT_BYTES_MAX];
     struct job_view view;
 
-    if (why->resource >= 0) {
-        struct resource_vec limit = {0}, used = {0}, asked = {0};
-        limit.v[why->resource] = why->limit;
-        used.v[why->resource] = why->used;
+    waiting_put_json_limit(buf, c, why);
+    if (why->resource >= 0 && why->asked_amount > 0) {
+        struct resource_vec asked = {0};
         asked.v[why->resource] = why->asked_amount;
-        strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
-                    STR_ARG(schema->columns[why->resource].name));
-        waiting_put_json_vec(buf, c, &limit);
-        strbuf_add_text(buf, ",\"usedAmount\":");
-        waiting_put_json_vec(buf, c, &used);
-        if (why->asked_amount > 0) {
-            strbuf_add_text(buf, ",\"askedAmount\":");
-            waiting_put_json_vec(buf, c, &asked);
-        }
+        strbuf_add_text(buf, ",\"askedAmount\":");
+        waiting_put_json_vec(buf, c, &asked);
     }
     if (why->wait == SCHED_WAIT_RESERVED) {
         strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->until_ms);
