@@ -175,7 +175,9 @@ static void restore_jobs(struct control *c)
         if (view.has_run) {
             restore_run(c, job, &view);
         } else {
-            VEC_PUSH(&c->unchecked, job);
+            if (jobs_is_unproven(c->jobs, job)) {
+                VEC_PUSH(&c->unchecked, job);
+            }
             if (view.gang_index != JOBS_NONE && view.run_count == 0) {
                 VEC_PUSH(&c->fresh_members, job);
             }

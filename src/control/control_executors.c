@@ -55,6 +55,7 @@ static void node_drop(struct control *c, struct control_executor *executor,
     names_unref(&executor->node_names, index);
     executor->node_count--;
     c->metrics.node_count--;
+    c->has_lost_nodes = true;
 }
 
 static void executor_clear_nodes(struct control *c,
@@ -178,6 +179,9 @@ static void fold_node(struct control *c, struct control_executor *executor,
     if (!node->bytes) {
         executor->node_count++;
         c->metrics.node_count++;
+    } else {
+        c->has_lost_nodes |= !str_equal(str_make(node->bytes, node->byte_count),
+                                        strbuf_str(&buf));
     }
     mem_free(node->bytes);
     node->bytes = mem_dup(buf.bytes, buf.byte_count);

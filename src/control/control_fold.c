@@ -18,7 +18,7 @@ void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
     c->dedup = dedup_create(seed);
     c->training = training_create();
     c->rounds.count = 0;
-    c->node_generation = 1;
+    c->node_generation = c->loss_no = 1;
 }
 
 static void empty_tables(struct control *c)
@@ -55,6 +55,7 @@ void state_fini(struct control *c)
     VEC_FREE(&c->links);
     VEC_FREE(&c->marks);
     VEC_FREE(&c->notes);
+    VEC_FREE(&c->news);
     VEC_FREE(&c->unchecked);
     VEC_FREE(&c->doubtful);
     VEC_FREE(&c->fresh_members);
@@ -152,10 +153,35 @@ static void soon_to_fold(const struct log_item *item, uint32_t stage, void *ctx)
     fold_soon(item, stage, ((struct folding *)ctx)->c);
 }
 
+void fold_unproven(struct control *c, uint32_t job)
+{
+    jobs_set_unproven(c->jobs, job, true);
+    VEC_PUSH(&c->news, job);
+    VEC_PUSH(&c->unchecked, job);
+}
+
+/* With nodes that went, what they might have told of jobs is gone: those that
+ * were there before are never refused for it.  So it is the same whether a
+ * leader had asked about a job already, or is another that asks again. */
+static void settle_proofs(struct control *c, uint32_t nodes_before)
+{
+    if (!c->has_lost_nodes || nodes_before == 0) {
+        return;
+    }
+    jobs_prove_all(c->jobs);
+    for (size_t i = 0; i < c->news.count; i++) {
+        if (jobs_is_live(c->jobs, c->news.items[i])) {
+            jobs_set_unproven(c->jobs, c->news.items[i], true);
+        }
+    }
+    c->loss_no += c->loss_no == UINT32_MAX ? 2 : 1;
+}
+
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err)
 {
     struct folding folding = {c, seq};
+    uint32_t nodes_before = (uint32_t)c->metrics.node_count;
 
     arena_reset(&c->scratch);
     if (time_ms > c->now_ms) {
@@ -163,11 +189,14 @@ int fold_payload(struct control *c, struct str payload, uint64_t seq,
     }
     pools_set_time(c->pools, time_ms);
     training_expire(c->training, time_ms);
+    c->has_lost_nodes = false;
+    c->news.count = 0;
     struct log_taker taker = {fold_item, soon_to_fold, &folding};
     int rc = log_decode_ahead(payload, &c->scratch, &taker, err);
     if (rc < 0) {
         return rc;
     }
+    settle_proofs(c, nodes_before);
     c->seq = seq;
     if (c->marks.count == 0 ||
         c->now_ms - c->marks.items[c->marks.count - 1].time_ms >= 3600 * 1000) {

@@ -33,9 +33,9 @@ struct control_queue {
 struct control_class {
     uint32_t sched_class;
     uint32_t job_count;
-    uint64_t checked_generation; /* of nodes; it fitted then */
-    uint32_t checked_shard;      /* of pools.h: where the job was that did */
-    uint64_t checked_pool;       /* a hash of the pool that it named */
+    uint32_t checked_no;    /* control.loss_no: it fitted then; 0: never */
+    uint32_t checked_shard; /* of pools.h: where the job was that did */
+    uint64_t checked_pool;  /* a hash of the pool that it named */
 };
 
 /* What the scheduler's side of a job is, by the job's index. */
@@ -63,6 +63,9 @@ void fold_soon(const struct log_item *item, uint32_t stage,
 /* Fold one record's payload. */
 int fold_payload(struct control *c, struct str payload, uint64_t seq,
                  int64_t time_ms, struct err *err) must_check;
+
+/* Whether there are nodes for a job is to be found out. */
+void fold_unproven(struct control *c, uint32_t job);
 
 /* control_fold_jobs.c */
 

@@ -29,7 +29,7 @@ static void on_submitted(struct control *c, uint32_t job,
     struct job_digest digest;
 
     link_job(c, job, item->scope.queue);
-    VEC_PUSH(&c->unchecked, job);
+    fold_unproven(c, job);
     c->metrics.submitted_count++;
     if (digest_unpack(item->event.submit.digest, &digest) != 0) {
         return;
@@ -240,6 +240,19 @@ static void note_run(struct control *c, const struct jobs_change *change,
     }
 }
 
+/* What has run once has proved that there is a place for it; but one that was
+ * tried in vain avoids some. */
+static void note_requeued(struct control *c, uint32_t job)
+{
+    struct job_tried tried[JOBS_TRIED_MAX];
+
+    if (jobs_tried(c->jobs, job, tried) > 0) {
+        fold_unproven(c, job);
+    } else {
+        jobs_set_unproven(c->jobs, job, false);
+    }
+}
+
 /* Tell the scheduler what a job is now; whether that calls for a plan. */
 static bool feed_change(struct control *c, const struct jobs_change *change,
                         const struct log_item *item, uint64_t seq)
@@ -256,7 +269,7 @@ static bool feed_change(struct control *c, const struct jobs_change *change,
     } else if (event->type == EVENT_REQUEUED) {
         pools_job_requeue(c->pools, change->job,
                           node_to_avoid(c, change->job, change->before));
-        VEC_PUSH(&c->unchecked, change->job);
+        note_requeued(c, change->job);
         c->metrics.requeued_count++;
     } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
         c->is_balance_wanted |= pools_job_started(c->pools, change->job);

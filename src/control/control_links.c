@@ -104,7 +104,7 @@ static uint32_t class_join(struct control *c, uint32_t index,
         struct requirement requirement = {0};
         class_requirement(class_key, &arena, &requirement);
         class_->sched_class = pools_class_add(c->pools, &requirement);
-        class_->checked_generation = 0;
+        class_->checked_no = 0;
     }
     return class_->sched_class;
 }

@@ -16,18 +16,11 @@ enum {
     STALE_MAX = 4096,
 };
 
-/* Nodes that are only closed may open again. */
-static bool has_closed_nodes(const struct sched_explanation *e)
-{
-    return e->nodes_excluded[SCHED_EXCLUDED_EXECUTOR] > 0 ||
-           e->nodes_excluded[SCHED_EXCLUDED_UNSCHEDULABLE] > 0 ||
-           e->nodes_excluded[SCHED_EXCLUDED_QUARANTINED] > 0;
-}
-
+/* Nodes that are only closed may open again: one that could hold the job then
+ * is a place for it. */
 static bool never_fits(const struct sched_explanation *e)
 {
-    return e->wait == SCHED_WAIT_NEVER_FITS && e->nodes_total > 0 &&
-           !has_closed_nodes(e);
+    return e->wait == SCHED_WAIT_NEVER_FITS && e->nodes_total > 0;
 }
 
 /* Every node that it could run on has had it. */
@@ -37,7 +30,7 @@ static bool is_exhausted(const struct sched_explanation *e)
            e->nodes_excluded[SCHED_EXCLUDED_FULL] == 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_RESERVED] == 0 &&
            e->nodes_excluded[SCHED_EXCLUDED_HELD] == 0 && e->nodes_fit == 0 &&
-           !has_closed_nodes(e);
+           e->closed_count == 0;
 }
 
 /* A gang is asked about as a whole, and for what its minimum needs; but one
@@ -87,7 +80,7 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
     uint32_t count;
 
     enum pools_answer answer =
-        pools_gang_may_fit(c->pools, job, ret_looks, &miss);
+        pools_gang_may_fit(c->pools, job, c->loss_no, ret_looks, &miss);
     if (answer != POOLS_NO) {
         return answer == POOLS_YES;
     }
@@ -131,7 +124,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
         return false;
     }
     if (answer == POOLS_YES) {
-        class_->checked_generation = c->node_generation;
+        class_->checked_no = c->loss_no;
         class_->checked_shard = pools_job_shard(c->pools, job);
         class_->checked_pool = hash_pool(c, job);
         return true;
@@ -146,7 +139,9 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
                    report_rejection(c, &explanation, &c->batch.arena),
                    c->batch.time_ms, &decisions);
     } else {
-        VEC_PUSH(&c->doubtful, job);
+        if (explanation.closed_count == 0) {
+            VEC_PUSH(&c->doubtful, job); /* its pool has no nodes yet */
+        }
         return true;
     }
     batch_add_decisions(&c->batch, &decisions);
@@ -161,12 +156,13 @@ static bool needs_no_check(const struct control *c, uint32_t job)
 {
     struct job_tried tried[JOBS_TRIED_MAX];
 
-    if (!jobs_is_live(c->jobs, job) || jobs_state(c->jobs, job) != JOB_QUEUED) {
+    if (!jobs_is_live(c->jobs, job) || jobs_state(c->jobs, job) != JOB_QUEUED ||
+        !jobs_is_unproven(c->jobs, job)) {
         return true;
     }
     const struct control_class *class_ =
         &c->classes.items[c->links.items[job].class_index];
-    return class_->checked_generation &&
+    return class_->checked_no == c->loss_no &&
            class_->checked_shard == pools_job_shard(c->pools, job) &&
            class_->checked_pool == hash_pool(c, job) &&
            jobs_tried(c->jobs, job, tried) == 0 && !is_of_gang(c, job);

@@ -46,6 +46,7 @@ void policy_apply(struct control *c, struct str text)
         }
     }
     pending_sync(c);
+    c->has_lost_nodes = true;
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }

@@ -13,6 +13,7 @@
 static void pool_objects_changed(struct control *c)
 {
     executors_fold_again(c);
+    c->has_lost_nodes = true; /* to whom they are not, or no more */
     c->node_generation++;
     c->is_plan_wanted = c->is_balance_wanted = true;
 }

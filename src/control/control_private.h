@@ -95,12 +95,17 @@ struct control {
     })
     marks;                    /* for retention, oldest first */
     uint64_t node_generation; /* grows when more could fit */
+    uint32_t loss_no;         /* grows when less could; never 0 */
+    /* Of the record that is being folded: nodes went, or may hold less; jobs
+     * that are to be asked about since. */
+    bool has_lost_nodes;
+    VEC(uint32_t) news;
 
     /* What is known beside the log. */
     VEC(struct run_note) notes;
     VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
     size_t unchecked_first;
-    /* Jobs that only closed nodes might hold, as of `doubtful_generation`. */
+    /* Jobs whose pool had no nodes, as of `doubtful_generation`. */
     VEC(uint32_t) doubtful;
     uint64_t doubtful_generation;
     VEC(uint32_t) fresh_members; /* of gangs; their place in them is unsure */

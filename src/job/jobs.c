@@ -111,6 +111,7 @@ uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
     struct job_row *row = &jobs->rows.items[job];
 
     row_is_new(jobs, job);
+    jobs_set_unproven(jobs, job, false);
     *row = (struct job_row){
         .id = id,
         .user = names_add(&jobs->strings, user),
@@ -214,6 +215,33 @@ void extra_set(struct jobs *jobs, uint32_t *member, struct str text)
     *member = fresh;
 }
 
+/* Who is unproven: apart from the rows, so that none changes when all are
+ * proven at once. */
+
+void jobs_set_unproven(struct jobs *jobs, uint32_t job, bool is_unproven)
+{
+    uint64_t bit = (uint64_t)1 << job % 64;
+
+    while (is_unproven && jobs->unproven.count <= job / 64) {
+        VEC_PUSH(&jobs->unproven, 0);
+    }
+    if (is_unproven) {
+        jobs->unproven.items[job / 64] |= bit;
+    } else if (job / 64 < jobs->unproven.count) {
+        jobs->unproven.items[job / 64] &= ~bit;
+    }
+}
+
+bool jobs_is_unproven(const struct jobs *jobs, uint32_t job)
+{
+    return row_has_bit(jobs->unproven.items, jobs->unproven.count, job);
+}
+
+void jobs_prove_all(struct jobs *jobs)
+{
+    jobs->unproven.count = 0;
+}
+
 /* The table as a whole. */
 
 struct jobs *jobs_create(void)
@@ -254,6 +282,7 @@ void jobs_destroy(struct jobs *jobs)
     VEC_FREE(&jobs->gang_heads);
     VEC_FREE(&jobs->tallies);
     map_fini(&jobs->tally_of);
+    VEC_FREE(&jobs->unproven);
     VEC_FREE(&jobs->dirty);
     VEC_FREE(&jobs->dirty_groups);
     VEC_FREE(&jobs->below_groups);

@@ -29,8 +29,9 @@ enum {
     JOBS_MAX = 1 << 26,
     JOBS_NONE = UINT32_MAX,
     JOBS_TRIED_MAX = 32,     /* nodes that a job remembers to avoid */
-    JOBS_FORMAT_VERSION = 4, /* 3: nothing counted of gangs; 2: no terms of
-                                gangs; 1: neither admission nor applications */
+    JOBS_FORMAT_VERSION = 5, /* 4: nobody is unproven; 3: nothing counted of
+                                gangs; 2: no terms of gangs; 1: neither
+                                admission nor applications */
     /* Of an error's encoding that is kept until the job's fate is decided;
      * a longer one is made anew from its message. */
     JOBS_ERROR_BYTES_MAX = 64 << 10,
@@ -197,6 +198,13 @@ void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms);
  * job is leased, pending or running. */
 uint32_t jobs_next_on_executor(const struct jobs *jobs, struct str executor_id,
                                uint32_t job) must_check;
+/* A job is unproven from when it is told so until it is told otherwise: nobody
+ * has said yet that there are nodes for it.  A new one is proven. */
+void jobs_set_unproven(struct jobs *jobs, uint32_t job, bool is_unproven);
+/* Whether it is. */
+bool jobs_is_unproven(const struct jobs *jobs, uint32_t job);
+/* None is any more. */
+void jobs_prove_all(struct jobs *jobs);
 /* Append the whole state in canonical form: equal states are equal bytes. */
 void jobs_encode(const struct jobs *jobs, struct strbuf *buf);
 /* Begin to append the state as it is now, in a form that jobs_decode() reads

@@ -220,7 +220,10 @@ static void get_fields(struct decoder *d, uint32_t job)
 
     row->priority = unpack_count(&d->reader, UINT32_MAX);
     uint32_t state = unpack_count(&d->reader, JOB_RUN_CANCELLED);
-    row->flags = (uint16_t)unpack_count(&d->reader, ROW_DIRTY - 1);
+    uint32_t flags = unpack_count(
+        &d->reader, d->version < 5 ? ROW_DIRTY - 1 : 2 * ROW_UNPROVEN - 1);
+    row->flags = (uint16_t)(flags & ~(uint32_t)ROW_UNPROVEN);
+    jobs_set_unproven(d->jobs, job, flags & ROW_UNPROVEN);
     row->run_count = unpack_count(&d->reader, UINT32_MAX);
     row->attempted_count = (uint8_t)unpack_count(&d->reader, UINT8_MAX);
     uint32_t has = unpack_count(&d->reader, 3);

@@ -126,7 +126,10 @@ void encoder_put(struct encoder *e, uint32_t job)
     put_string(e, row->place);
     pack_u64(e->buf, row->priority);
     pack_u64(e->buf, row->state);
-    pack_u64(e->buf, row->flags & (uint32_t)~ROW_DIRTY);
+    pack_u64(e->buf, (row->flags & (uint32_t)~ROW_DIRTY) |
+                         (row_has_bit(e->unproven, e->unproven_count, job)
+                              ? ROW_UNPROVEN
+                              : 0));
     pack_u64(e->buf, row->run_count);
     pack_u64(e->buf, row->attempted_count);
     pack_u64(e->buf, (row->run != JOBS_NONE) | (row->extra != JOBS_NONE) << 1);
@@ -171,6 +174,8 @@ struct encoder encoder_make(const struct jobs *jobs, struct strbuf *buf)
         .gangs = numbers_make(&jobs->gangs),
         .strings = numbers_make(&jobs->strings),
         .executors = numbers_make(&jobs->executors),
+        .unproven = jobs->unproven.items,
+        .unproven_count = jobs->unproven.count,
     };
 }
 

@@ -28,6 +28,8 @@ struct encoder {
     const struct jobs *jobs;
     struct strbuf *buf;
     struct numbers sets, classes, gangs, strings, executors;
+    const uint64_t *unproven; /* borrowed, as in struct jobs */
+    size_t unproven_count;
 };
 
 /* Nothing is written yet of a table; buf and jobs are borrowed. */

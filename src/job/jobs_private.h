@@ -32,7 +32,8 @@ struct job_row {
 };
 _Static_assert(sizeof(struct job_row) <= 64, "a job is one cache line");
 
-enum { ROW_DIRTY = 1 << 15 };
+/* The latter stands for what `unproven` says, where a row is written. */
+enum { ROW_DIRTY = 1 << 15, ROW_UNPROVEN = ROW_DIRTY };
 
 struct run_row {
     struct run_id id;
@@ -118,6 +119,7 @@ struct jobs {
     VEC(struct gang_row) gang_rows;      /* by index of gangs */
     VEC(uint32_t) gang_heads; /* by index of gang_ids: the first of that id */
     VEC(struct tally_row) tallies;
+    VEC(uint64_t) unproven; /* a bit by row; rows beyond it are proven */
     VEC(uint32_t) dirty;
     VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
     uint32_t free_row, free_run, free_extra;  /* heads, or NONE */
@@ -129,6 +131,13 @@ struct jobs {
     struct snapshot *snapshot; /* owned; NULL: none is being written */
     uint32_t snapshot_no;      /* how many were begun */
 };
+
+/* A row's bit of `count` words; beyond them it is not set. */
+static inline bool row_has_bit(const uint64_t *words, size_t count,
+                               uint32_t row)
+{
+    return row / 64 < count && (words[row / 64] >> row % 64 & 1);
+}
 
 enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
 

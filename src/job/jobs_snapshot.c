@@ -6,7 +6,8 @@
  * turn, or before it changes, whichever comes first. */
 struct snapshot {
     struct encoder encoder;
-    uint64_t *written; /* owned, a bit by row: done, or not there then */
+    uint64_t *written;  /* owned, a bit by row: done, or not there then */
+    uint64_t *unproven; /* owned: as it was then */
     uint32_t next, end;
 };
 
@@ -36,6 +37,12 @@ void jobs_snapshot_begin(struct jobs *jobs, struct strbuf *buf)
     snapshot->end = (uint32_t)jobs->rows.count;
     snapshot->written =
         mem_alloc_array(snapshot->end / 64 + 1, sizeof(*snapshot->written));
+    if (jobs->unproven.count) {
+        snapshot->unproven =
+            mem_dup(jobs->unproven.items,
+                    jobs->unproven.count * sizeof(*snapshot->unproven));
+    }
+    snapshot->encoder.unproven = snapshot->unproven;
     watch_all(jobs, &snapshot->encoder);
     pack_u64(buf, JOBS_FORMAT_VERSION);
     pack_u64(buf, jobs->count);
@@ -91,6 +98,7 @@ void jobs_snapshot_end(struct jobs *jobs)
         watch_all(jobs, NULL);
         encoder_fini(&snapshot->encoder);
         mem_free(snapshot->written);
+        mem_free(snapshot->unproven);
         mem_free(snapshot);
         jobs->snapshot = NULL;
     }

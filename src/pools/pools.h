@@ -311,9 +311,9 @@ enum pools_answer { POOLS_NO, POOLS_YES, POOLS_LATER };
 enum pools_answer pools_has_place(struct pools *pools, uint32_t job,
                                   uint32_t *ret_looks);
 /* Whether its gang might start in one of them if the nodes were empty;
- * `ret_miss` is of its shard. */
+ * `fit_no` as for sched_gang_may_fit(), `ret_miss` is of its shard. */
 enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
-                                     uint32_t *ret_looks,
+                                     uint32_t fit_no, uint32_t *ret_looks,
                                      struct sched_gang_miss *ret_miss);
 /* The members of its gang that wait, in order; in the arena. */
 uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,

@@ -36,7 +36,8 @@ static bool may_go(const struct pools *pools, uint32_t job,
 
 /* Ask all shards that a job may go to, but the one that it is in. */
 static enum pools_answer ask_others(struct pools *pools, uint32_t job,
-                                    ask_fn *ask, uint32_t *ret_looks)
+                                    uint32_t fit_no, ask_fn *ask,
+                                    uint32_t *ret_looks)
 {
     struct shard *here = shard_of(pools, job);
     const struct place *place = &pools->places.items[job];
@@ -60,6 +61,7 @@ static enum pools_answer ask_others(struct pools *pools, uint32_t job,
             .pool = pool_in(pools, to, place->name),
             .class_of = class_there,
             .context = &translation,
+            .fit_no = fit_no,
         };
         if (ask(here->sched, place->local, &there, ret_looks)) {
             return POOLS_YES;
@@ -83,15 +85,16 @@ enum pools_answer pools_has_place(struct pools *pools, uint32_t job,
                         ret_looks)) {
         return POOLS_YES;
     }
-    return ask_others(pools, job, ask_for_job, ret_looks);
+    return ask_others(pools, job, 0, ask_for_job, ret_looks);
 }
 
 enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
-                                     uint32_t *ret_looks,
+                                     uint32_t fit_no, uint32_t *ret_looks,
                                      struct sched_gang_miss *ret_miss)
 {
     if (!pools->is_mapped) {
-        return sched_gang_may_fit(first_of(pools), job, ret_looks, ret_miss)
+        return sched_gang_may_fit(first_of(pools), job, fit_no, ret_looks,
+                                  ret_miss)
                    ? POOLS_YES
                    : POOLS_NO;
     }
@@ -99,9 +102,9 @@ enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
     if (here->is_busy) {
         return POOLS_LATER;
     }
-    if (sched_gang_may_fit(here->sched, pools->places.items[job].local,
+    if (sched_gang_may_fit(here->sched, pools->places.items[job].local, fit_no,
                            ret_looks, ret_miss)) {
         return POOLS_YES;
     }
-    return ask_others(pools, job, sched_gang_may_fit_at, ret_looks);
+    return ask_others(pools, job, fit_no, sched_gang_may_fit_at, ret_looks);
 }

@@ -120,7 +120,8 @@ static bool is_closed_to_it(const struct question *question, uint32_t index,
          why != SCHED_EXCLUDED_QUARANTINED) ||
         question->class->is_impossible ||
         !amounts_fit(request, &node->capacity) ||
-        !floating_may_fit(sched, node->pool, request)) {
+        !floating_may_fit(sched, node->pool, request) ||
+        avoids(question, index)) {
         return false;
     }
     enum sched_exclusion fixed =

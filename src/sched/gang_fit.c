@@ -260,8 +260,8 @@ static bool is_to_start(const struct gang *gang)
 }
 
 /* Whether the gang, which is to start, fits on the nodes; if not, why. */
-static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
-                    struct sched_gang_miss *ret_miss)
+static bool may_fit(struct fitting *f, const struct gang *gang,
+                    uint32_t *ret_looks, struct sched_gang_miss *ret_miss)
 {
     bool fits = true;
 
@@ -272,7 +272,6 @@ static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
     if ((uint64_t)f->kind_count * f->sched->nodes.count <= LOOKS_MAX) {
         fits = find_group(f, ret_looks) || (!f->has_nodes && !f->there);
     }
-    gang->has_fitted = fits && f->has_nodes;
     if (!fits && ret_miss) {
         fill_miss(f, ret_miss);
     }
@@ -284,19 +283,31 @@ static bool may_fit(struct fitting *f, struct gang *gang, uint32_t *ret_looks,
     return fits;
 }
 
+/* The same, and what is found out is kept for `fit_no`. */
+static bool find_out(struct fitting *f, struct gang *gang, uint32_t fit_no,
+                     uint32_t *ret_looks, struct sched_gang_miss *ret_miss)
+{
+    bool fits = may_fit(f, gang, ret_looks, ret_miss);
+
+    gang->fitted_no = fits && f->has_nodes ? fit_no : 0;
+    return fits;
+}
+
 /* The gang of a job, if it is to be asked about. */
-static struct gang *gang_asked(const struct sched *sched, uint32_t job)
+static struct gang *gang_asked(const struct sched *sched, uint32_t job,
+                               uint32_t fit_no)
 {
     uint32_t at = sched->jobs.items[job].gang;
     struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
+    bool is_known = gang && gang->fitted_no && gang->fitted_no == fit_no;
 
-    return gang && !gang->has_fitted && is_to_start(gang) ? gang : NULL;
+    return gang && !is_known && is_to_start(gang) ? gang : NULL;
 }
 
-bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
-                        struct sched_gang_miss *ret_miss)
+bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t fit_no,
+                        uint32_t *ret_looks, struct sched_gang_miss *ret_miss)
 {
-    struct gang *gang = gang_asked(sched, job);
+    struct gang *gang = gang_asked(sched, job, fit_no);
 
     if (!gang) {
         return true;
@@ -307,7 +318,7 @@ bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
         .gang = gang,
         .pool = sched->lists.items[gang->list].pool,
     };
-    return may_fit(&f, gang, ret_looks, ret_miss);
+    return find_out(&f, gang, fit_no, ret_looks, ret_miss);
 }
 
 bool gang_could_start(struct sched *sched, struct gang *gang,
@@ -319,21 +330,15 @@ bool gang_could_start(struct sched *sched, struct gang *gang,
         .gang = gang,
         .pool = sched->lists.items[gang->list].pool,
     };
-    bool has_fitted = gang->has_fitted;
 
-    if (!is_to_start(gang)) {
-        return true;
-    }
-    bool fits = may_fit(&f, gang, ret_looks, NULL);
-    gang->has_fitted = has_fitted;
-    return fits;
+    return !is_to_start(gang) || may_fit(&f, gang, ret_looks, NULL);
 }
 
 bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
                            const struct sched_elsewhere *there,
                            uint32_t *ret_looks)
 {
-    struct gang *gang = gang_asked(sched, job);
+    struct gang *gang = gang_asked(sched, job, there->fit_no);
 
     if (!gang) {
         return true;
@@ -351,7 +356,7 @@ bool sched_gang_may_fit_at(struct sched *sched, uint32_t job,
             return false; /* no node is in it */
         }
     }
-    return may_fit(&f, gang, ret_looks, NULL);
+    return find_out(&f, gang, there->fit_no, ret_looks, NULL);
 }
 
 static void add_all(const struct seq *seq, uint32_t *jobs, uint32_t *count)

@@ -219,6 +219,8 @@ struct sched_gang_miss {
 
 /* Whether the gang of a waiting job might start if its nodes were empty; true
  * also when it is not complete, has started, or is too varied to tell, and for
- * a job without a gang.  Adds to `ret_looks` as sched_has_place() does. */
-bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t *ret_looks,
-                        struct sched_gang_miss *ret_miss);
+ * a job without a gang.  One that fits is not looked at again for the same
+ * `fit_no`, but always for 0.  Adds to `ret_looks` as sched_has_place() does.
+ */
+bool sched_gang_may_fit(struct sched *sched, uint32_t job, uint32_t fit_no,
+                        uint32_t *ret_looks, struct sched_gang_miss *ret_miss);

@@ -18,6 +18,7 @@ struct sched_elsewhere {
     void *context;
     const uint32_t *avoided; /* nodes there that the job avoids */
     uint32_t avoided_count;
+    uint32_t fit_no; /* of sched_gang_may_fit() */
 };
 
 /* Whether a job's class may borrow. */

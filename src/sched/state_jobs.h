@@ -83,7 +83,8 @@ struct gang {
     uint32_t started_count; /* members that have had a run */
     uint32_t sweep[2];      /* by round_kind: no place in this one */
     uint32_t cut[2];        /* likewise: a try of it was left */
-    bool has_fitted;        /* empty nodes might have held it; gang_fit.c */
+    uint32_t fitted_no;     /* when empty nodes might have held it, by the
+                               asker's count; 0: never; gang_fit.c */
     uint64_t planned; /* the last plan (sched.plan_count) that starts members
                          of it or preempts it: it does not do both */
     bool is_live;

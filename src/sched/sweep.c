@@ -80,7 +80,7 @@ void sched_sweep_reset(struct sched *sched)
     (void)sweep_close(sched, ROUND_FAST);
     (void)sweep_close(sched, ROUND_BALANCE);
     for (size_t i = 0; i < sched->gangs.count; i++) {
-        sched->gangs.items[i].has_fitted = false;
+        sched->gangs.items[i].fitted_no = 0;
     }
 }
 

@@ -408,8 +408,9 @@ static uint32_t find_refused(const struct scene *scene)
         struct sched_gang_miss miss;
         uint32_t looks = 0;
         for (uint32_t i = 0; i < group->count; i++) {
-            refused |= (uint32_t)!sched_gang_may_fit(
-                           scene->world->sched, group->first + i, &looks, &miss)
+            refused |= (uint32_t)!sched_gang_may_fit(scene->world->sched,
+                                                     group->first + i, 0,
+                                                     &looks, &miss)
                        << g;
         }
     }

@@ -474,23 +474,6 @@ static void a_cordoned_node_gets_no_leases_also_after_a_restart(void **state)
     stage_end(s);
 }
 
-static void a_job_for_closed_nodes_is_rejected_once_they_open(void **state)
-{
-    struct stage *s = stage_begin(1);
-    struct event event = stage_event_make(EVENT_EXECUTOR_SETTINGS);
-
-    (void)state;
-    event.settings.node_name = STR("n0");
-    event.settings.is_cordoned = true;
-    stage_event(s, "", "", "root", &event);
-    struct job_id job = stage_leased(s, (struct stage_job){.cpu_milli = 99000});
-    STAGE_HISTORY(s, job, "submit");
-    event.settings.is_cordoned = false;
-    stage_event(s, "", "", "root", &event);
-    STAGE_HISTORY(s, job, "submit failed");
-    stage_end(s);
-}
-
 /* armada-api.md 6.2: leased and not yet reported, per executor. */
 static void unacknowledged_leases_are_limited(void **state)
 {
@@ -535,7 +518,6 @@ int main(void)
         TEST(a_delta_names_the_nodes_that_are_gone),
         TEST(a_cordoned_executor_gets_no_leases),
         TEST(a_cordoned_node_gets_no_leases_also_after_a_restart),
-        TEST(a_job_for_closed_nodes_is_rejected_once_they_open),
         TEST(unacknowledged_leases_are_limited),
     };
 

@@ -435,7 +435,7 @@ static void a_gang_too_large_for_its_home_is_lent_nodes(void **state)
     for (int i = 0; i < 2; i++) {
         jobs[i] = add_member(s, "small", 1, 2);
     }
-    assert_int_equal(pools_gang_may_fit(s->pools, jobs[0], &looks, &miss),
+    assert_int_equal(pools_gang_may_fit(s->pools, jobs[0], 0, &looks, &miss),
                      POOLS_YES);
     cycles(s, 3);
     assert_where(s, jobs[0], "p1");

@@ -90,7 +90,7 @@ static void what_no_pool_has_never_fits(void **state)
     greedy.gang = "g";
     greedy.cardinality = 4;
     uint32_t first = world_submit_many(w, &greedy, 4);
-    assert_false(sched_gang_may_fit(w->sched, first, &look_count, &miss));
+    assert_false(sched_gang_may_fit(w->sched, first, 0, &look_count, &miss));
     assert_int_equal(miss.resource, LICENCE);
     assert_int_equal(miss.asked, 4);
     assert_int_equal(miss.has, 3);

@@ -138,7 +138,7 @@ static bool may_fit(struct world *w, uint32_t job, struct sched_gang_miss *miss)
     uint32_t look_count = 0;
 
     *miss = (struct sched_gang_miss){0};
-    return sched_gang_may_fit(w->sched, job, &look_count, miss);
+    return sched_gang_may_fit(w->sched, job, 0, &look_count, miss);
 }
 
 /* What no cluster could hold even when empty is told, with the nearest. */

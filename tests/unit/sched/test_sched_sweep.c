@@ -348,7 +348,7 @@ static void absurd_requests_stop_nobody(void **state)
     assert_string_equal(world_node_of(w, behind), "n");
     assert_int_equal(world_running(w, "A"), 0);
     assert_false(sched_has_place(w->sched, job, &look_count));
-    assert_false(sched_gang_may_fit(w->sched, gang, &look_count, &miss));
+    assert_false(sched_gang_may_fit(w->sched, gang, 0, &look_count, &miss));
 }
 
 int main(void)
