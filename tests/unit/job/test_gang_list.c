@@ -1,41 +1,22 @@
 /* Sentences of job/gang_list.h. */
 #include "job/gang_list.h"
+#include "table.h"
 #include "unit.h"
 
 enum { GANGS = 12, PAGE_MAX = 16 };
 
-static struct policy policy;
-
-static struct job_id id_of(uint32_t n)
-{
-    uint8_t random[10] = {0};
-
-    return job_id_make(1000 + n, random);
-}
-
 static void submit_of(struct jobs *jobs, uint32_t n, const char *queue,
                       const char *gang, uint32_t cardinality, struct str terms)
 {
-    auto_strbuf key = {0}, packed = {0};
-    struct requirement requirement = {.lifetime_ms = LIFETIME_BY_CLASS};
-    struct event_scope scope = {str_of(queue), STR("set"), STR("anna")};
-    struct jobs_change change;
-    struct event event;
-
-    requirement_pack(&key, &requirement);
-    struct job_digest digest = {
-        .class_key = strbuf_str(&key),
-        .gang_id = str_of(gang),
-        .gang_cardinality = cardinality,
-        .gang_minimum = 2,
-        .gang_terms = terms,
+    struct table_submission submission = {
+        .scope = {str_of(queue), STR("set"), STR("anna")},
+        .digest = {.gang_id = str_of(gang),
+                   .gang_cardinality = cardinality,
+                   .gang_minimum = 2,
+                   .gang_terms = terms},
     };
-    digest_pack(&packed, &digest);
-    memset(&event, 0, sizeof(event));
-    event.type = EVENT_SUBMIT;
-    event.job = id_of(n);
-    event.submit.digest = strbuf_str(&packed);
-    assert_int_equal(jobs_apply(jobs, &scope, &event, &change), JOBS_APPLIED);
+
+    table_submit(jobs, n, &submission);
 }
 
 static void submit(struct jobs *jobs, uint32_t n, const char *queue,
@@ -44,19 +25,10 @@ static void submit(struct jobs *jobs, uint32_t n, const char *queue,
     submit_of(jobs, n, queue, gang, 3, terms);
 }
 
-static struct jobs *table(void)
-{
-    struct jobs *jobs = jobs_create();
-
-    policy_defaults(&policy);
-    jobs_set_policy(jobs, &policy);
-    return jobs;
-}
-
 static void pages_are_in_order_and_leave_none_out(void **state)
 {
     (void)state;
-    struct jobs *jobs = table();
+    struct jobs *jobs = table_create();
 
     for (uint32_t i = 0; i < GANGS; i++) {
         char gang[2] = {(char)('a' + i * 5 % GANGS), '\0'};
@@ -96,7 +68,7 @@ static void pages_are_in_order_and_leave_none_out(void **state)
 static void pages_have_each_of_those_whose_terms_differ(void **state)
 {
     (void)state;
-    struct jobs *jobs = table();
+    struct jobs *jobs = table_create();
 
     submit(jobs, 0, "q", "a", (struct str){0});
     submit(jobs, 1, "q", "z", (struct str){0});
@@ -117,7 +89,7 @@ static void pages_have_each_of_those_whose_terms_differ(void **state)
                 gang_list_get(jobs, page[i], &entry);
                 struct job_id oldest = gang_list_oldest(jobs, page[i]);
                 if (str_equal(entry.group.gang_id, STR("g"))) {
-                    struct job_id due = id_of(2 * (10 + count + i - 1));
+                    struct job_id due = table_id(2 * (10 + count + i - 1));
                     assert_int_equal(key128_compare(oldest.v, due.v), 0);
                 }
                 query.after_queue = entry.queue;
@@ -134,7 +106,7 @@ static void pages_have_each_of_those_whose_terms_differ(void **state)
 static void plain_gang_is_one_part_of_what_has_not_ended(void **state)
 {
     (void)state;
-    struct jobs *jobs = table();
+    struct jobs *jobs = table_create();
     auto_arena arena = {0};
     struct gang_query query = {.count_max = 1};
     struct gang_entry entry;
@@ -154,15 +126,15 @@ static void plain_gang_is_one_part_of_what_has_not_ended(void **state)
     assert_int_equal(entry.group.counts[0].waiting, 2);
     assert_int_equal(entry.group.counts[0].running, 0);
     assert_int_equal(gang_list_members(jobs, index, &arena, &members), 2);
-    assert_int_equal(key128_compare(members[0].v, id_of(0).v), 0);
-    assert_int_equal(key128_compare(members[1].v, id_of(1).v), 0);
+    assert_int_equal(key128_compare(members[0].v, table_id(0).v), 0);
+    assert_int_equal(key128_compare(members[1].v, table_id(1).v), 0);
     jobs_destroy(jobs);
 }
 
 static void gang_with_terms_is_told_by_sub_group(void **state)
 {
     (void)state;
-    struct jobs *jobs = table();
+    struct jobs *jobs = table_create();
     struct gang_terms terms = {
         .replace_timeout_ms = 1000,
         .sub_group_count = 1,

@@ -1,8 +1,7 @@
 /* Sentences of job/gang_roll.h. */
 #include "job/gang_roll.h"
+#include "table.h"
 #include "unit.h"
-
-static struct policy policy;
 
 /* What a member says; zero is a gang of 2 of the default class. */
 struct member {
@@ -11,16 +10,10 @@ struct member {
     const struct gang_terms *terms;
 };
 
-static struct job_id id_of(uint32_t n)
-{
-    uint8_t random[10] = {0};
-
-    return job_id_make(1000 + n, random);
-}
+static const struct event_scope scope = {{"q", 1}, {"set", 3}, {"anna", 4}};
 
 static void apply(struct jobs *jobs, const struct event *event)
 {
-    struct event_scope scope = {STR("q"), STR("set"), STR("anna")};
     struct jobs_change change;
 
     assert_int_equal(jobs_apply(jobs, &scope, event, &change), JOBS_APPLIED);
@@ -28,36 +21,31 @@ static void apply(struct jobs *jobs, const struct event *event)
 
 static void submit(struct jobs *jobs, uint32_t n, struct member member)
 {
-    auto_strbuf key = {0}, packed = {0}, terms = {0};
-    struct requirement requirement = {
-        .lifetime_ms = LIFETIME_BY_CLASS,
-        .priority_class =
-            str_of(member.priority_class ? member.priority_class : ""),
-    };
-    struct event event = {.type = EVENT_SUBMIT, .job = id_of(n)};
+    auto_strbuf terms = {0};
 
-    requirement_pack(&key, &requirement);
     if (member.terms) {
         gang_terms_pack(&terms, member.terms);
     }
-    struct job_digest digest = {
-        .class_key = strbuf_str(&key),
-        .gang_id = STR("g"),
-        .gang_cardinality = member.cardinality ? member.cardinality : 2,
-        .gang_minimum = member.minimum ? member.minimum : 2,
-        .gang_uniformity = str_of(member.uniformity ? member.uniformity : ""),
-        .gang_terms = strbuf_str(&terms),
+    struct table_submission submission = {
+        .scope = scope,
+        .class_name = member.priority_class,
+        .digest =
+            {
+                .gang_id = STR("g"),
+                .gang_cardinality = member.cardinality ? member.cardinality : 2,
+                .gang_minimum = member.minimum ? member.minimum : 2,
+                .gang_uniformity = str_of(member.uniformity),
+                .gang_terms = strbuf_str(&terms),
+            },
     };
-    digest_pack(&packed, &digest);
-    event.submit.digest = strbuf_str(&packed);
-    apply(jobs, &event);
+    table_submit(jobs, n, &submission);
 }
 
 static void lease(struct jobs *jobs, uint32_t n)
 {
     struct event event = {.type = EVENT_LEASED,
-                          .job = id_of(n),
-                          .run = run_id_make(id_of(n), 0),
+                          .job = table_id(n),
+                          .run = run_id_make(table_id(n), 0),
                           .leased = {.executor_id = STR("e"),
                                      .node_name = STR("n"),
                                      .pool = STR("default")}};
@@ -68,27 +56,18 @@ static void lease(struct jobs *jobs, uint32_t n)
 static void end(struct jobs *jobs, uint32_t n)
 {
     struct event event = {.type = EVENT_RUN_SUCCEEDED,
-                          .job = id_of(n),
-                          .run = run_id_make(id_of(n), 0)};
+                          .job = table_id(n),
+                          .run = run_id_make(table_id(n), 0)};
 
     apply(jobs, &event);
     event.type = EVENT_SUCCEEDED;
     apply(jobs, &event);
 }
 
-static struct jobs *table(void)
-{
-    struct jobs *jobs = jobs_create();
-
-    policy_defaults(&policy);
-    jobs_set_policy(jobs, &policy);
-    return jobs;
-}
-
 static enum gang_fault judge(const struct jobs *jobs, uint32_t n,
                              struct gang_fault_view *view)
 {
-    uint32_t job = jobs_find(jobs, id_of(n));
+    uint32_t job = table_find(jobs, n);
     struct gang_roll roll;
     struct job_view about;
 
@@ -99,12 +78,12 @@ static enum gang_fault judge(const struct jobs *jobs, uint32_t n,
 
 static void assert_other(const struct gang_fault_view *view, uint32_t n)
 {
-    assert_int_equal(key128_compare(view->other.v, id_of(n).v), 0);
+    assert_int_equal(key128_compare(view->other.v, table_id(n).v), 0);
 }
 
 static void members_up_to_the_cardinality_are_right(void **state)
 {
-    auto_ptr(jobs) jobs = table();
+    auto_ptr(jobs) jobs = table_create();
     struct gang_fault_view view;
 
     (void)state;
@@ -123,7 +102,7 @@ static void members_up_to_the_cardinality_are_right(void **state)
 
 static void nobody_joins_a_gang_that_has_begun(void **state)
 {
-    auto_ptr(jobs) jobs = table();
+    auto_ptr(jobs) jobs = table_create();
     struct gang_fault_view view;
 
     (void)state;
@@ -159,7 +138,7 @@ static void who_says_otherwise_than_an_older_gang_is_wrong(void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
-        auto_ptr(jobs) jobs = table();
+        auto_ptr(jobs) jobs = table_create();
         struct gang_fault_view view;
         submit(jobs, 5, cases[i].member);
         assert_int_equal(judge(jobs, 5, &view), GANG_FAULT_NONE);
@@ -172,9 +151,9 @@ static void who_says_otherwise_than_an_older_gang_is_wrong(void **state)
 
 static void an_elder_that_is_being_cancelled_is_gone(void **state)
 {
-    auto_ptr(jobs) jobs = table();
+    auto_ptr(jobs) jobs = table_create();
     struct gang_fault_view view;
-    struct event event = {.type = EVENT_CANCEL, .job = id_of(1)};
+    struct event event = {.type = EVENT_CANCEL, .job = table_id(1)};
 
     (void)state;
     submit(jobs, 1, (struct member){.cardinality = 3});
@@ -190,7 +169,7 @@ static void an_elder_that_is_being_cancelled_is_gone(void **state)
  * other: it would wait for as long as the gang is there. */
 static void groups_with_terms_have_no_more_than_their_cardinality(void **state)
 {
-    auto_ptr(jobs) jobs = table();
+    auto_ptr(jobs) jobs = table_create();
     struct gang_fault_view view;
     struct gang_terms terms = {
         .sub_group_count = 1,

@@ -2,11 +2,10 @@
  * PG-09, TJ-18). */
 #include "job/groups.h"
 #include "job/job_action.h"
+#include "table.h"
 #include "unit.h"
 
 enum { PS = 0, WORKER = 1, TIMEOUT_MS = 300000, RETRIES = 2 };
-
-static struct policy policy;
 
 /* One group: jobs 0 and 1 are its auxiliary `ps` (2..2), the rest `worker`
  * (4..`worker_max`).  All that is owed is folded by settle(). */
@@ -19,22 +18,6 @@ struct scene {
     struct arena arena;
 };
 
-static struct event event_make(enum event_type type)
-{
-    struct event event;
-
-    memset(&event, 0, sizeof(event));
-    event.type = type;
-    return event;
-}
-
-static struct job_id id_of(uint32_t n)
-{
-    uint8_t random[10] = {0};
-
-    return job_id_make(1000 + n, random);
-}
-
 static void apply(struct scene *s, const struct event *event)
 {
     struct jobs_change change;
@@ -46,26 +29,19 @@ static void apply(struct scene *s, const struct event *event)
 static void submit(struct scene *s, uint32_t n, struct str terms,
                    uint32_t cardinality)
 {
-    auto_strbuf key = {0}, packed = {0};
-    struct requirement requirement = {.lifetime_ms = LIFETIME_BY_CLASS,
-                                      .priority_class =
-                                          STR("armada-preemptible")};
-    requirement_pack(&key, &requirement);
-    struct job_digest digest = {
-        .class_key = strbuf_str(&key),
-        .gang_id = STR("g"),
-        .gang_cardinality = cardinality,
-        .gang_minimum = 6,
-        .on_preemption = ON_LOSS_REQUEUE,
-        .on_executor_lost = ON_LOSS_REQUEUE,
-        .gang_terms = terms,
-        .sub_group = n < 2 ? PS : WORKER,
+    struct table_submission submission = {
+        .scope = s->scope,
+        .class_name = "armada-preemptible",
+        .digest = {.gang_id = STR("g"),
+                   .gang_cardinality = cardinality,
+                   .gang_minimum = 6,
+                   .on_preemption = ON_LOSS_REQUEUE,
+                   .on_executor_lost = ON_LOSS_REQUEUE,
+                   .gang_terms = terms,
+                   .sub_group = n < 2 ? PS : WORKER},
     };
-    digest_pack(&packed, &digest);
-    struct event event = event_make(EVENT_SUBMIT);
-    event.job = id_of(n);
-    event.submit.digest = strbuf_str(&packed);
-    apply(s, &event);
+
+    table_submit(s->jobs, n, &submission);
 }
 
 static void scene_init(struct scene *s, enum gang_kind kind,
@@ -80,12 +56,10 @@ static void scene_init(struct scene *s, enum gang_kind kind,
     };
     auto_strbuf packed = {0};
 
-    policy_defaults(&policy);
-    *s = (struct scene){.jobs = jobs_create(),
+    *s = (struct scene){.jobs = table_create(),
                         .scope = {STR("q"), STR("set"), STR("anna")},
                         .now_ms = 5000,
                         .job_count = 2 + worker_max};
-    jobs_set_policy(s->jobs, &policy);
     gang_terms_pack(&packed, &terms);
     for (uint32_t i = 0; i < s->job_count; i++) {
         submit(s, i, strbuf_str(&packed), s->job_count);
@@ -99,14 +73,9 @@ static void scene_fini(struct scene *s)
     arena_fini(&s->arena);
 }
 
-static uint32_t job_of(const struct scene *s, uint32_t n)
-{
-    return jobs_find(s->jobs, id_of(n));
-}
-
 static enum job_state state_of(const struct scene *s, uint32_t n)
 {
-    uint32_t job = job_of(s, n);
+    uint32_t job = table_find(s->jobs, n);
 
     return job == JOBS_NONE ? JOB_NONE : jobs_state(s->jobs, job);
 }
@@ -174,7 +143,7 @@ static void lease(struct scene *s, uint32_t n)
                           .node_name = STR("node"),
                           .pool = STR("default")};
 
-    job_lease(s->jobs, job_of(s, n), &run, s->now_ms, &decisions);
+    job_lease(s->jobs, table_find(s->jobs, n), &run, s->now_ms, &decisions);
     fold(s, &decisions);
 }
 
@@ -186,22 +155,9 @@ static void start(struct scene *s, uint32_t first, uint32_t count)
     settle(s);
 }
 
-/* The run of a job reports an event. */
-static struct event about(const struct scene *s, uint32_t n,
-                          enum event_type type)
-{
-    struct event event = event_make(type);
-    struct job_view view;
-
-    jobs_get(s->jobs, job_of(s, n), &view);
-    event.job = view.id;
-    event.run = view.run.id;
-    return event;
-}
-
 static void succeed(struct scene *s, uint32_t n)
 {
-    struct event event = about(s, n, EVENT_RUN_SUCCEEDED);
+    struct event event = table_about(s->jobs, n, EVENT_RUN_SUCCEEDED);
 
     apply(s, &event);
     settle(s);
@@ -210,7 +166,7 @@ static void succeed(struct scene *s, uint32_t n)
 /* It ends badly: by itself, or with `subcategory` by what was done to it. */
 static void fail_run(struct scene *s, uint32_t n, const char *subcategory)
 {
-    struct event event = about(s, n, EVENT_RUN_ERRORS);
+    struct event event = table_about(s->jobs, n, EVENT_RUN_ERRORS);
 
     event.error.kind = ERROR_POD;
     event.error.is_terminal = true;
@@ -222,7 +178,7 @@ static void fail_run(struct scene *s, uint32_t n, const char *subcategory)
 
 static void give_back(struct scene *s, uint32_t n)
 {
-    struct event event = about(s, n, EVENT_RUN_ERRORS);
+    struct event event = table_about(s->jobs, n, EVENT_RUN_ERRORS);
 
     event.error.kind = ERROR_LEASE_RETURNED;
     event.error.is_terminal = true;
@@ -245,10 +201,9 @@ static void assert_states(const struct scene *s, const char *expected)
 static void restart(struct scene *s)
 {
     auto_strbuf bytes = {0}, again = {0};
-    struct jobs *jobs = jobs_create();
+    struct jobs *jobs = table_create();
 
     jobs_encode(s->jobs, &bytes);
-    jobs_set_policy(jobs, &policy);
     assert_int_equal(jobs_decode(jobs, strbuf_str(&bytes), NULL), 0);
     jobs_encode(jobs, &again);
     assert_true(str_equal(strbuf_str(&bytes), strbuf_str(&again)));
@@ -343,7 +298,7 @@ static void pg_09_a_failed_worker_decides(void **state)
     start(&s, 0, 6);
     succeed(&s, 2);
     char id[ID_TEXT_BYTES_MAX];
-    job_id_format(id_of(3), id);
+    job_id_format(table_id(3), id);
     fail_run(&s, 3, "");
     assert_states(&s, "-------");
     assert_non_null(memmem(s.reason.p, s.reason.byte_count, id, strlen(id)));
@@ -383,9 +338,9 @@ static void a_tolerant_group_survives_failures(void **state)
 
 static void cancel(struct scene *s, uint32_t n)
 {
-    struct event event = event_make(EVENT_CANCEL);
+    struct event event = table_event(EVENT_CANCEL);
 
-    event.job = id_of(n);
+    event.job = table_id(n);
     apply(s, &event);
     settle(s);
 }
@@ -413,8 +368,8 @@ static void reject(struct scene *s, uint32_t n)
 {
     struct job_decisions decisions;
 
-    job_refuse(s->jobs, job_of(s, n), ERROR_REJECTED, STR("one too many"),
-               s->now_ms, &decisions);
+    job_refuse(s->jobs, table_find(s->jobs, n), ERROR_REJECTED,
+               STR("one too many"), s->now_ms, &decisions);
     fold(s, &decisions);
     settle(s);
 }
@@ -512,7 +467,7 @@ static void tj_18_removals_do_not_cost_tries(void **state)
     start(&s, 0, 8);
     for (int i = 0; i < 3 * RETRIES; i++) {
         for (uint32_t n = 6; n < 8; n++) {
-            job_preempt(s.jobs, job_of(&s, n), STR("ScaledDown"),
+            job_preempt(s.jobs, table_find(s.jobs, n), STR("ScaledDown"),
                         (struct job_id){0}, s.now_ms, &decisions);
             fold(&s, &decisions);
         }
@@ -520,7 +475,7 @@ static void tj_18_removals_do_not_cost_tries(void **state)
         assert_states(&s, "rrrrrrww");
         start(&s, 6, 2);
     }
-    jobs_get(s.jobs, job_of(&s, 6), &view);
+    jobs_get(s.jobs, table_find(s.jobs, 6), &view);
     assert_int_equal(view.attempted_count, 0);
     give_back(&s, 6);
     assert_states(&s, "rrrrrrwr");
@@ -532,7 +487,7 @@ static void a_snapshot_has_the_counts_of_its_moment(void **state)
 {
     struct scene s;
     auto_strbuf before = {0}, written = {0}, read = {0};
-    struct jobs *jobs = jobs_create();
+    struct jobs *jobs = table_create();
 
     (void)state;
     scene_init(&s, GANG_TRAINING_TOLERANT, 8);
@@ -545,7 +500,6 @@ static void a_snapshot_has_the_counts_of_its_moment(void **state)
     while (!jobs_snapshot_write(s.jobs, 1)) {
     }
     jobs_snapshot_end(s.jobs);
-    jobs_set_policy(jobs, &policy);
     assert_int_equal(jobs_decode(jobs, strbuf_str(&written), NULL), 0);
     jobs_encode(jobs, &read);
     assert_true(str_equal(strbuf_str(&before), strbuf_str(&read)));
@@ -556,19 +510,19 @@ static void a_snapshot_has_the_counts_of_its_moment(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pg_09_workers_end_the_auxiliary_pods),
-        cmocka_unit_test(pg_09_surplus_that_waits_goes_too),
-        cmocka_unit_test(pg_09_an_auxiliary_pod_is_replaced),
-        cmocka_unit_test(an_auxiliary_pod_has_so_many_tries),
-        cmocka_unit_test(pg_09_a_failed_worker_decides),
-        cmocka_unit_test(a_tolerant_group_survives_failures),
-        cmocka_unit_test(cancelling_one_cancels_all),
-        cmocka_unit_test(one_too_many_leaves_the_group_as_it_is),
-        cmocka_unit_test(pg_08_below_its_minimum_it_goes_as_a_whole),
-        cmocka_unit_test(pg_08_a_replacement_in_time_is_all),
-        cmocka_unit_test(tj_18_removals_do_not_cost_tries),
-        cmocka_unit_test(a_snapshot_has_the_counts_of_its_moment),
+        TEST(pg_09_workers_end_the_auxiliary_pods),
+        TEST(pg_09_surplus_that_waits_goes_too),
+        TEST(pg_09_an_auxiliary_pod_is_replaced),
+        TEST(an_auxiliary_pod_has_so_many_tries),
+        TEST(pg_09_a_failed_worker_decides),
+        TEST(a_tolerant_group_survives_failures),
+        TEST(cancelling_one_cancels_all),
+        TEST(one_too_many_leaves_the_group_as_it_is),
+        TEST(pg_08_below_its_minimum_it_goes_as_a_whole),
+        TEST(pg_08_a_replacement_in_time_is_all),
+        TEST(tj_18_removals_do_not_cost_tries),
+        TEST(a_snapshot_has_the_counts_of_its_moment),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(tests);
 }

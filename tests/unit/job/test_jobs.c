@@ -1,8 +1,7 @@
 /* The job table and what it owes, by example (armada-api.md 2.5). */
 #include "job/job_action.h"
+#include "table.h"
 #include "unit.h"
-
-static struct policy policy;
 
 /* One table, one job set, and what was said so far. */
 struct scene {
@@ -14,23 +13,10 @@ struct scene {
     struct arena arena;
 };
 
-/* All zero: an initializer would leave members of the union as they were. */
-static struct event event_make(enum event_type type)
-{
-    struct event event;
-
-    memset(&event, 0, sizeof(event));
-    event.type = type;
-    return event;
-}
-
 static struct scene scene_make(void)
 {
-    policy_defaults(&policy);
-    struct scene s = {.jobs = jobs_create(),
-                      .scope = {STR("q"), STR("set"), STR("anna")}};
-    jobs_set_policy(s.jobs, &policy);
-    return s;
+    return (struct scene){.jobs = table_create(),
+                          .scope = {STR("q"), STR("set"), STR("anna")}};
 }
 
 static void scene_end(struct scene *s)
@@ -38,13 +24,6 @@ static void scene_end(struct scene *s)
     jobs_assert_valid(s->jobs);
     jobs_destroy(s->jobs);
     arena_fini(&s->arena);
-}
-
-static struct job_id id_of(uint32_t n)
-{
-    uint8_t random[10] = {0};
-
-    return job_id_make(1000 + n, random);
 }
 
 static enum jobs_answer apply(struct scene *s, const struct event *event)
@@ -63,29 +42,20 @@ struct wish {
 
 static void submit(struct scene *s, uint32_t n, struct wish wish)
 {
-    auto_strbuf key = {0}, packed = {0};
-    struct requirement requirement = {
-        .lifetime_ms = LIFETIME_BY_CLASS,
-        .priority_class =
-            str_of(wish.class_name ? wish.class_name : "armada-preemptible")};
-    requirement_pack(&key, &requirement);
-    struct job_digest digest = {
-        .class_key = strbuf_str(&key),
-        .gang_id = str_of(wish.gang),
-        .gang_cardinality = wish.gang ? 2 : 1,
-        .gang_minimum = wish.gang ? 2 : 1,
-        .is_fail_fast = wish.is_fail_fast,
-        .on_preemption = wish.is_requeue_preempted,
-        .on_executor_lost = wish.is_requeue_lost,
-        .application_id = str_of(wish.application),
+    struct table_submission submission = {
+        .scope = s->scope,
+        .class_name = wish.class_name ? wish.class_name : "armada-preemptible",
+        .priority = 5,
+        .digest = {.gang_id = str_of(wish.gang),
+                   .gang_cardinality = wish.gang ? 2 : 1,
+                   .gang_minimum = wish.gang ? 2 : 1,
+                   .is_fail_fast = wish.is_fail_fast,
+                   .on_preemption = wish.is_requeue_preempted,
+                   .on_executor_lost = wish.is_requeue_lost,
+                   .application_id = str_of(wish.application)},
     };
-    digest_pack(&packed, &digest);
-    struct event event = event_make(EVENT_SUBMIT);
 
-    event.job = id_of(n);
-    event.submit.priority = 5;
-    event.submit.digest = strbuf_str(&packed);
-    assert_int_equal(apply(s, &event), JOBS_APPLIED);
+    table_submit(s->jobs, n, &submission);
 }
 
 static void lease(struct scene *s, uint32_t n)
@@ -96,37 +66,21 @@ static void lease(struct scene *s, uint32_t n)
                           .pool = STR("default"),
                           .priority = 1000};
 
-    job_lease(s->jobs, jobs_find(s->jobs, id_of(n)), &run, 7, &decisions);
+    job_lease(s->jobs, table_find(s->jobs, n), &run, 7, &decisions);
     assert_int_equal(apply(s, &decisions.events[0]), JOBS_APPLIED);
-}
-
-/* An event about job `n` and its run. */
-static struct event about(struct scene *s, uint32_t n, enum event_type type)
-{
-    struct event event = event_make(type);
-
-    event.job = id_of(n);
-    uint32_t job = jobs_find(s->jobs, id_of(n));
-
-    if (job != JOBS_NONE) {
-        struct job_view view;
-        jobs_get(s->jobs, job, &view);
-        event.run = view.run.id;
-    }
-    return event;
 }
 
 static enum jobs_answer report(struct scene *s, uint32_t n,
                                enum event_type type)
 {
-    struct event event = about(s, n, type);
+    struct event event = table_about(s->jobs, n, type);
 
     return apply(s, &event);
 }
 
 static void give_back(struct scene *s, uint32_t n, bool is_attempted)
 {
-    struct event event = about(s, n, EVENT_RUN_ERRORS);
+    struct event event = table_about(s->jobs, n, EVENT_RUN_ERRORS);
 
     event.error = (struct event_error){.kind = ERROR_LEASE_RETURNED,
                                        .is_terminal = true,
@@ -245,7 +199,7 @@ static void a_returned_lease_is_tried_four_times(void **state)
         ASSERT_SAID(&s, EVENT_REQUEUED);
     }
     struct job_tried tried[JOBS_TRIED_MAX];
-    assert_int_equal(jobs_tried(s.jobs, jobs_find(s.jobs, id_of(1)), tried), 3);
+    assert_int_equal(jobs_tried(s.jobs, table_find(s.jobs, 1), tried), 3);
     lease(&s, 1);
     give_back(&s, 1, true);
     ASSERT_SAID(&s, EVENT_FAILED);
@@ -277,12 +231,12 @@ static void cancelling_ends_a_job_in_every_state(void **state)
 
     (void)state;
     submit(&s, 1, (struct wish){0});
-    cancel = about(&s, 1, EVENT_CANCEL);
+    cancel = table_about(s.jobs, 1, EVENT_CANCEL);
     apply(&s, &cancel);
     ASSERT_SAID(&s, EVENT_CANCELLED);
     submit(&s, 2, (struct wish){0});
     lease(&s, 2);
-    cancel = about(&s, 2, EVENT_CANCEL);
+    cancel = table_about(s.jobs, 2, EVENT_CANCEL);
     apply(&s, &cancel);
     assert_int_equal(apply(&s, &cancel), JOBS_APPLIED);
     ASSERT_SAID(&s, EVENT_RUN_CANCELLED, EVENT_CANCELLED);
@@ -310,7 +264,7 @@ static void a_command_for_another_queue_does_nothing(void **state)
 static void a_job_set_is_cancelled_by_state(void **state)
 {
     struct scene s = scene_make();
-    struct event cancel = event_make(EVENT_CANCEL_SET);
+    struct event cancel = table_event(EVENT_CANCEL_SET);
 
     (void)state;
     submit(&s, 1, (struct wish){0});
@@ -333,7 +287,7 @@ static void reprioritised_is_said_only_of_a_change(void **state)
 
     (void)state;
     submit(&s, 1, (struct wish){0});
-    event = about(&s, 1, EVENT_REPRIORITISE);
+    event = table_about(s.jobs, 1, EVENT_REPRIORITISE);
     event.reprioritise.priority = 5;
     apply(&s, &event);
     ASSERT_SILENT(&s);
@@ -341,7 +295,7 @@ static void reprioritised_is_said_only_of_a_change(void **state)
     apply(&s, &event);
     ASSERT_SAID(&s, EVENT_REPRIORITISED);
     assert_true(str_equal(s.last.reprioritise.requestor, STR("anna")));
-    event = event_make(EVENT_REPRIORITISE_SET);
+    event = table_event(EVENT_REPRIORITISE_SET);
     event.reprioritise.priority = 7;
     apply(&s, &event);
     ASSERT_SAID(&s, EVENT_REPRIORITISED);
@@ -358,7 +312,7 @@ static void only_a_preemptible_run_is_preempted(void **state)
 
     (void)state;
     submit(&s, 1, (struct wish){0});
-    event = about(&s, 1, EVENT_PREEMPT);
+    event = table_about(s.jobs, 1, EVENT_PREEMPT);
     event.cancel.reason = STR("because");
     apply(&s, &event);
     ASSERT_SILENT(&s);
@@ -369,7 +323,7 @@ static void only_a_preemptible_run_is_preempted(void **state)
         str_equal(s.last.error.message, STR("Preempted by anna - because")));
     submit(&s, 2, (struct wish){.class_name = "armada-default"});
     lease(&s, 2);
-    event = about(&s, 2, EVENT_PREEMPT);
+    event = table_about(s.jobs, 2, EVENT_PREEMPT);
     apply(&s, &event);
     ASSERT_SILENT(&s);
     scene_end(&s);
@@ -383,7 +337,7 @@ static void a_preempted_job_may_go_back_to_its_queue(void **state)
     (void)state;
     submit(&s, 1, (struct wish){.is_requeue_preempted = true});
     lease(&s, 1);
-    event = about(&s, 1, EVENT_PREEMPT);
+    event = table_about(s.jobs, 1, EVENT_PREEMPT);
     apply(&s, &event);
     ASSERT_SAID(&s, EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_REQUEUED);
     assert_int_equal(jobs_state(s.jobs, 0), JOB_QUEUED);
@@ -402,7 +356,7 @@ static void a_gang_is_preempted_with_its_member(void **state)
     submit(&s, 2, (struct wish){.gang = "g"});
     lease(&s, 1);
     lease(&s, 2);
-    event = about(&s, 1, EVENT_PREEMPT);
+    event = table_about(s.jobs, 1, EVENT_PREEMPT);
     apply(&s, &event);
     ASSERT_SAID(&s, EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_FAILED,
                 EVENT_RUN_PREEMPTED, EVENT_RUN_ERRORS, EVENT_FAILED);
@@ -411,7 +365,7 @@ static void a_gang_is_preempted_with_its_member(void **state)
 
 static void lose_executor(struct scene *s)
 {
-    struct event lost = event_make(EVENT_EXECUTOR_STATE);
+    struct event lost = table_event(EVENT_EXECUTOR_STATE);
 
     lost.executor.name = STR("exec");
     lost.executor.state = EXECUTOR_LOST;
@@ -428,7 +382,7 @@ static void a_lost_executor_fails_or_requeues_its_runs(void **state)
     submit(&s, 2, (struct wish){.is_requeue_lost = true});
     lease(&s, 1);
     lease(&s, 2);
-    struct event old = about(&s, 2, EVENT_RUN_SUCCEEDED);
+    struct event old = table_about(s.jobs, 2, EVENT_RUN_SUCCEEDED);
     lose_executor(&s);
     ASSERT_SAID(&s, EVENT_RUN_ERRORS, EVENT_FAILED, EVENT_RUN_ERRORS,
                 EVENT_REQUEUED);
@@ -456,7 +410,7 @@ static void the_encoding_gives_the_same_state_back(void **state)
     lease(&s, 2);
     lease(&s, 1);
     give_back(&s, 1, true);
-    event = about(&s, 2, EVENT_CANCEL);
+    event = table_about(s.jobs, 2, EVENT_CANCEL);
     apply(&s, &event);
     jobs_encode(s.jobs, &first);
     auto_ptr(jobs) copy = jobs_create();
@@ -483,7 +437,7 @@ static void a_digest_keeps_pool_and_application(void **state)
     (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         auto_strbuf packed = {0};
-        struct event event = event_make(EVENT_SUBMIT);
+        struct event event = table_event(EVENT_SUBMIT);
         struct job_digest digest = {
             .gang_cardinality = 1,
             .gang_minimum = 1,
@@ -493,13 +447,13 @@ static void a_digest_keeps_pool_and_application(void **state)
             .sub_group = i >> 2 ? 15 : 0,
         };
         digest_pack(&packed, &digest);
-        event.job = id_of(i);
+        event.job = table_id(i);
         event.submit.digest = strbuf_str(&packed);
         assert_int_equal(apply(&s, &event), JOBS_APPLIED);
     }
     for (uint32_t i = 0; i < 8; i++) {
         struct job_digest digest;
-        jobs_digest(s.jobs, jobs_find(s.jobs, id_of(i)), &digest);
+        jobs_digest(s.jobs, table_find(s.jobs, i), &digest);
         assert_true(str_equal(digest.pool, str_of(pools[i & 1])));
         assert_true(
             str_equal(digest.application_id, str_of(applications[i >> 1 & 1])));
