@@ -6,6 +6,7 @@
 
 #include "armada/services.pb-c.h"
 #include "elog/elog_memory.h"
+#include "field.h"
 #include "store/store_sqlite.h"
 #include "unit.h"
 #include "wire/log_codec.h"
@@ -478,4 +479,22 @@ void fixture_log(struct fixture *fixture, const struct event_scope *scope,
 void fixture_settle(struct fixture *fixture)
 {
     post_and_wait(fixture, command_create(COMMAND_QUERY_QUEUES));
+}
+
+Api__Queue fixture_queue_message(const char *name, double factor)
+{
+    Api__Queue queue = API__QUEUE__INIT;
+
+    queue.name = field(name);
+    queue.priority_factor = factor;
+    return queue;
+}
+
+Api__Queue *fixture_get_queue(struct fixture *f, const char *name)
+{
+    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
+
+    request.name = field(name);
+    return fixture_call(f, "/api.Submit/GetQueue", &request.base,
+                        &api__queue__descriptor);
 }

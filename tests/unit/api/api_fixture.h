@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "api/api.h"
+#include "armada/services.pb-c.h"
 #include "rpc/rpc_channel.h"
 #include "tmpdir.h"
 
@@ -81,3 +82,8 @@ void fixture_log(struct fixture *fixture, const struct event_scope *scope,
 
 /* Wait until the projector has all that was logged. */
 void fixture_settle(struct fixture *fixture);
+
+/* A queue of a name and a priority factor, all else as it is by default. */
+Api__Queue fixture_queue_message(const char *name, double factor);
+/* The queue as the API has it, or NULL with `status`. */
+Api__Queue *fixture_get_queue(struct fixture *fixture, const char *name);

@@ -1,14 +1,10 @@
 #include "lease_fixture.h"
 
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
-
-char *lease_field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 static struct exchange_lease lease_of(struct job_id job)
 {

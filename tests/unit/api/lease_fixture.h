@@ -24,8 +24,6 @@ struct leader_says {
     bool is_to_release;
 };
 
-/* A text as protobuf-c wants it, who does not write to it. */
-char *lease_field(const char *text);
 /* What the leader does with a command; on its thread. */
 void lease_on_exchange(struct fixture *f, struct command *command);
 /* A fixture with such a leader and a queue q. */

@@ -1,5 +1,6 @@
 #include "sample.h"
 
+#include "field.h"
 #include "wire/message.h"
 
 /* Append to a protobuf-c repeated field that lives in an arena. */
@@ -25,12 +26,6 @@ static void *new_message(struct arena *arena,
     return message;
 }
 
-/* Messages hold what they will not change as char *. */
-static char *text(const char *s)
-{
-    return (char *)(uintptr_t)s;
-}
-
 K8s__Io__Api__Core__V1__Container *
 sample_container(struct arena *arena, K8s__Io__Api__Core__V1__PodSpec *pod,
                  const char *name, bool is_init)
@@ -38,7 +33,7 @@ sample_container(struct arena *arena, K8s__Io__Api__Core__V1__PodSpec *pod,
     K8s__Io__Api__Core__V1__Container *container =
         NEW(arena, k8s__io__api__core__v1__container__descriptor);
 
-    container->name = text(name);
+    container->name = field(name);
     container->resources =
         NEW(arena, k8s__io__api__core__v1__resource_requirements__descriptor);
     if (is_init) {
@@ -55,7 +50,7 @@ quantity(struct arena *arena, const char *s)
     K8s__Io__Apimachinery__Pkg__Api__Resource__Quantity *q = NEW(
         arena, k8s__io__apimachinery__pkg__api__resource__quantity__descriptor);
 
-    q->string = text(s);
+    q->string = field(s);
     return q;
 }
 
@@ -70,7 +65,7 @@ void sample_resource(struct arena *arena,
         K8s__Io__Api__Core__V1__ResourceRequirements__RequestsEntry *entry = NEW(
             arena,
             k8s__io__api__core__v1__resource_requirements__requests_entry__descriptor);
-        entry->key = text(name);
+        entry->key = field(name);
         entry->value = quantity(arena, request);
         APPEND(arena, resources->n_requests, resources->requests, entry);
     }
@@ -78,7 +73,7 @@ void sample_resource(struct arena *arena,
         K8s__Io__Api__Core__V1__ResourceRequirements__LimitsEntry *entry = NEW(
             arena,
             k8s__io__api__core__v1__resource_requirements__limits_entry__descriptor);
-        entry->key = text(name);
+        entry->key = field(name);
         entry->value = quantity(arena, limit);
         APPEND(arena, resources->n_limits, resources->limits, entry);
     }
@@ -129,8 +124,8 @@ void sample_toleration(struct arena *arena,
     K8s__Io__Api__Core__V1__Toleration *t =
         NEW(arena, k8s__io__api__core__v1__toleration__descriptor);
 
-    t->key = text(key);
-    t->operator_ = text("Exists");
+    t->key = field(key);
+    t->operator_ = field("Exists");
     APPEND(arena, pod->n_tolerations, pod->tolerations, t);
 }
 
@@ -145,10 +140,10 @@ sample_affinity(struct arena *arena, K8s__Io__Api__Core__V1__PodSpec *pod,
     K8s__Io__Api__Core__V1__NodeSelectorRequirement *expression = NEW(
         arena, k8s__io__api__core__v1__node_selector_requirement__descriptor);
 
-    expression->key = text(key);
-    expression->operator_ = text(op);
+    expression->key = field(key);
+    expression->operator_ = field(op);
     if (value) {
-        APPEND(arena, expression->n_values, expression->values, text(value));
+        APPEND(arena, expression->n_values, expression->values, field(value));
     }
     APPEND(arena, term->n_matchexpressions, term->matchexpressions, expression);
     APPEND(arena, selector->n_nodeselectorterms, selector->nodeselectorterms,
@@ -167,7 +162,7 @@ Berth__Submission__Item *sample_item(struct arena *arena,
     Berth__Submission__Item *item =
         NEW(arena, berth__submission__item__descriptor);
 
-    item->namespace_ = text("default");
+    item->namespace_ = field("default");
     if (pod) {
         struct str bytes = wire_encode_arena(&pod->base, arena);
         ProtobufCBinaryData data = {bytes.byte_count,
@@ -183,8 +178,8 @@ void sample_annotation(struct arena *arena, Berth__Submission__Item *item,
     Berth__Submission__Item__AnnotationsEntry *entry =
         NEW(arena, berth__submission__item__annotations_entry__descriptor);
 
-    entry->key = text(key);
-    entry->value = text(value);
+    entry->key = field(key);
+    entry->value = field(value);
     APPEND(arena, item->n_annotations, item->annotations, entry);
 }
 
@@ -194,8 +189,8 @@ void sample_label(struct arena *arena, Berth__Submission__Item *item,
     Berth__Submission__Item__LabelsEntry *entry =
         NEW(arena, berth__submission__item__labels_entry__descriptor);
 
-    entry->key = text(key);
-    entry->value = text(value);
+    entry->key = field(key);
+    entry->value = field(value);
     APPEND(arena, item->n_labels, item->labels, entry);
 }
 
@@ -236,8 +231,8 @@ Berth__Submission__Request *sample_request_of(struct arena *arena,
     Berth__Submission__Request *request =
         NEW(arena, berth__submission__request__descriptor);
 
-    request->queue = text("q");
-    request->job_set_id = text("s");
+    request->queue = field("q");
+    request->job_set_id = field("s");
     request->job_request_items = items;
     request->n_job_request_items = count;
     return request;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "api/annotations.h"
+#include "field.h"
 #include "sample.h"
 #include "texts.h"
 #include "unit.h"
@@ -83,7 +84,7 @@ static void test_r2_members_of_a_gang_agree(void **state)
                         "invalid gang information: inconsistent "
                         "nodeUniformityLabel in gang g: expected  but got "
                         "rack");
-    pod->priorityclassname = (char *)(uintptr_t) "armada-preemptible";
+    pod->priorityclassname = field("armada-preemptible");
     items[1] = sample_item(&arena, pod);
     sample_gang(&arena, items[1], "g", "2");
     assert_string_equal(text_of_request(request, &arena),
@@ -101,7 +102,7 @@ static void test_r2_compares_classes_after_defaulting(void **state)
 
     (void)state;
     items[0] = sample_item(&arena, pod);
-    pod->priorityclassname = (char *)(uintptr_t) "armada-default";
+    pod->priorityclassname = field("armada-default");
     items[1] = sample_item(&arena, pod);
     sample_gang(&arena, items[0], "g", "2");
     sample_gang(&arena, items[1], "g", "2");

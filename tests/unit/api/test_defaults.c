@@ -3,6 +3,7 @@
  */
 #include "api/annotations.h"
 #include "api/defaults.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 
@@ -218,7 +219,7 @@ static void test_step_10_external_job_uri(void **state)
     assert_int_equal(defaults_external_job_uri(item).byte_count, 0);
     sample_annotation(&arena, item, ANNOTATION_EXTERNAL_JOB_URI, "a://1");
     assert_true(str_equal(defaults_external_job_uri(item), STR("a://1")));
-    item->external_job_uri = (char *)(uintptr_t) "a://2";
+    item->external_job_uri = field("a://2");
     assert_true(str_equal(defaults_external_job_uri(item), STR("a://2")));
 }
 

@@ -7,16 +7,12 @@
 #include "api/event_id.h"
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
 
 static const struct event_scope scope = {{"q", 1}, {"s", 1}, {"anonymous", 9}};
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 /* Submit one job to q/s; its id. */
 static struct job_id submit(struct fixture *f)

@@ -9,16 +9,12 @@
 #include "armada/binoculars.pb-c.h"
 #include "armada/scheduler_reporting.pb-c.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
 
 static const struct event_scope scope = {{"q", 1}, {"s", 1}, {"anonymous", 9}};
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 static char *submit(struct fixture *f)
 {

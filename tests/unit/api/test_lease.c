@@ -8,6 +8,7 @@
 #include "api/lease_request.h"
 #include "armada/executorapi.pb-c.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "lease_fixture.h"
 #include "sample.h"
 #include "unit.h"
@@ -44,7 +45,7 @@ static void test_trap_13_one_request_conversation(void **state)
     struct leader_says says = {0};
     struct fixture f;
     Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
-    char *runs[] = {lease_field("00000000-0000-4000-8000-000000000001")};
+    char *runs[] = {field("00000000-0000-4000-8000-000000000001")};
     char text[ID_TEXT_BYTES_MAX];
 
     (void)state;
@@ -52,7 +53,7 @@ static void test_trap_13_one_request_conversation(void **state)
     says.jobs[says.job_count++] = lease_submit(&f);
     says.jobs[says.job_count++] = lease_submit(&f);
     says.cancel = (struct run_id){{1, 2}};
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     request.max_jobs_to_lease = 100;
     request.unassigned_job_run_ids = runs;
     request.n_unassigned_job_run_ids = 1;
@@ -100,7 +101,7 @@ static void test_edits_of_a_lease(void **state)
     fixture_start(&f);
     fixture_queue(&f, "q");
     says.jobs[says.job_count++] = lease_submit(&f);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     struct rpc_stream *stream = lease_ask(&f, &request);
     Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     const Executorapi__JobRunLease *lease = message->lease;
@@ -152,7 +153,7 @@ static void test_lease_waits_for_the_projector(void **state)
     f.is_store_held = true;
     fixture_log(&f, &scope, &event);
     says.jobs[says.job_count++] = job;
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     struct rpc_stream *stream = lease_ask(&f, &request);
     do {
         fixture_settle(&f);
@@ -184,7 +185,7 @@ static void many_plain_nodes_take_little_room(void **state)
     struct err err;
 
     (void)state;
-    rest.executor_id = lease_field("cluster");
+    rest.executor_id = field("cluster");
     strbuf_add_str(&bytes, wire_encode_arena(&rest.base, &arena));
     for (int i = 0; i < COUNT; i++) {
         char name[16];
@@ -220,7 +221,7 @@ static void a_lease_does_not_wait_for_the_projector(void **state)
     lease_begin(&f, &says);
     f.is_store_held = true;
     says.jobs[says.job_count++] = lease_submit(&f);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     struct rpc_stream *stream = lease_ask(&f, &request);
     Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
     assert_int_equal(message->event_case,
@@ -298,7 +299,7 @@ static void test_lease_of_a_lost_job_fails_its_run(void **state)
     lease_begin(&f, &says);
     says.jobs[says.job_count++] = job_id_make(1, random);
     says.jobs[says.job_count++] = lease_submit(&f);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     struct rpc_stream *stream = lease_ask(&f, &request);
     char id[ID_TEXT_BYTES_MAX];
     Executorapi__LeaseStreamMessage *message = lease_next(&f, stream);
@@ -348,10 +349,10 @@ static void test_reports_speak_only_of_runs(void **state)
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
-    running.job_id = lease_field("01jzzzzzzzzzzzzzzzzzzzzzzz");
-    running.run_id = lease_field("00000000-0000-4000-8000-000000000001");
-    sequence.queue = lease_field("q");
-    sequence.job_set_name = lease_field("s");
+    running.job_id = field("01jzzzzzzzzzzzzzzzzzzzzzzz");
+    running.run_id = field("00000000-0000-4000-8000-000000000001");
+    sequence.queue = field("q");
+    sequence.job_set_name = field("s");
     sequence.events = events;
     sequence.n_events = 1;
     list.events = sequences;
@@ -386,7 +387,7 @@ static void test_reports_with_bad_text(void **state)
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
-    running.pool = lease_field("\xff\xfe");
+    running.pool = field("\xff\xfe");
     sequence.events = events;
     sequence.n_events = 1;
     list.events = sequences;

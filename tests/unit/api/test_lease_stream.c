@@ -2,6 +2,7 @@
  * The held stream of an executor (armada-api.md 6.2): what is pushed on it, and
  * how it ends.
  */
+#include "field.h"
 #include "lease_fixture.h"
 #include "unit.h"
 #include "wire/message.h"
@@ -24,13 +25,13 @@ static void test_held_stream(void **state)
     struct fixture f;
     Executorapi__LeaseRequest request = EXECUTORAPI__LEASE_REQUEST__INIT;
     char run[ID_TEXT_BYTES_MAX];
-    char *added[] = {run}, *gone[] = {lease_field("node-9")};
+    char *added[] = {run}, *gone[] = {field("node-9")};
 
     (void)state;
     lease_begin(&f, &says);
     struct job_id first = lease_submit(&f), second = lease_submit(&f);
     says.jobs[says.job_count++] = first;
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     request.held_stream = true;
     struct rpc_stream *stream = lease_ask(&f, &request);
     assert_int_equal(lease_next(&f, stream)->event_case,
@@ -84,7 +85,7 @@ static void a_pushed_lease_is_copied_whole(void **state)
     (void)state;
     lease_begin(&f, &says);
     struct job_id job = lease_submit(&f);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     request.held_stream = true;
     struct rpc_stream *stream = lease_ask(&f, &request);
     assert_int_equal(lease_next(&f, stream)->event_case,
@@ -110,7 +111,7 @@ static void test_held_stream_released_by_the_leader(void **state)
 
     (void)state;
     lease_begin(&f, &says);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     request.held_stream = true;
     struct rpc_stream *stream = lease_ask(&f, &request);
     assert_non_null(lease_next(&f, stream));
@@ -135,11 +136,11 @@ static void test_held_stream_is_one_executors(void **state)
 
     (void)state;
     lease_begin(&f, &says);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     request.held_stream = true;
     struct rpc_stream *stream = lease_ask(&f, &request);
     assert_non_null(lease_next(&f, stream));
-    request.executor_id = lease_field("another");
+    request.executor_id = field("another");
     wire_encode(&request.base, &bytes);
     assert_int_equal(rpc_stream_send(stream, strbuf_str(&bytes), 10000),
                      RPC_WAIT_READY);
@@ -158,7 +159,7 @@ static void test_refused_exchange(void **state)
 
     (void)state;
     lease_begin(&f, &says);
-    request.executor_id = lease_field("cluster");
+    request.executor_id = field("cluster");
     struct rpc_stream *stream = lease_ask(&f, &request);
     assert_null(lease_next(&f, stream));
     assert_int_equal(f.status.code, RPC_UNAVAILABLE);

@@ -9,14 +9,10 @@
 #include "armada/binoculars.pb-c.h"
 #include "armada/services.pb-c.h"
 #include "berth/api.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 /* A call for logs under way. */
 struct asker {

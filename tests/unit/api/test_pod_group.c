@@ -4,6 +4,7 @@
 #include "api/submission.h"
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/log_codec.h"
@@ -226,7 +227,7 @@ static void a_group_has_one_answer_and_one_client_id(void **state)
     fixture_start(&f);
     fixture_queue(&f, "q");
     items[0] = group_item(&f.arena);
-    items[0]->client_id = (char *)(uintptr_t) "mine";
+    items[0]->client_id = field("mine");
     items[1] = sample_item(&f.arena, sample_pod(&f.arena));
     Api__JobSubmitResponse *response =
         fixture_call(&f, "/api.Submit/SubmitJobs",
@@ -276,13 +277,13 @@ static void spoil_many(Berth__Submission__Item *item, struct arena *arena)
 static void spoil_name(Berth__Submission__Item *item, struct arena *arena)
 {
     (void)arena;
-    item->pod_group->sub_groups[0]->name = (char *)(uintptr_t) "";
+    item->pod_group->sub_groups[0]->name = field("");
 }
 
 static void spoil_letters(Berth__Submission__Item *item, struct arena *arena)
 {
     (void)arena;
-    item->pod_group->sub_groups[0]->name = (char *)(uintptr_t) "Ps-";
+    item->pod_group->sub_groups[0]->name = field("Ps-");
 }
 
 static void spoil_length(Berth__Submission__Item *item, struct arena *arena)
@@ -296,7 +297,7 @@ static void spoil_length(Berth__Submission__Item *item, struct arena *arena)
 static void spoil_twice(Berth__Submission__Item *item, struct arena *arena)
 {
     (void)arena;
-    item->pod_group->sub_groups[1]->name = (char *)(uintptr_t) "ps";
+    item->pod_group->sub_groups[1]->name = field("ps");
 }
 
 static void spoil_hops(Berth__Submission__Item *item, struct arena *arena)
@@ -318,7 +319,7 @@ static void spoil_reservation(Berth__Submission__Item *item,
                               struct arena *arena)
 {
     (void)arena;
-    item->pod_group->node_reservation = (char *)(uintptr_t) "Half";
+    item->pod_group->node_reservation = field("Half");
 }
 
 static void spoil_minimums(Berth__Submission__Item *item, struct arena *arena)
@@ -356,7 +357,7 @@ static void spoil_class(Berth__Submission__Item *item, struct arena *arena)
 {
     K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(arena);
 
-    pod->priorityclassname = (char *)(uintptr_t) "armada-preemptible";
+    pod->priorityclassname = field("armada-preemptible");
     struct str bytes = wire_encode_arena(&pod->base, arena);
     item->pod_group->sub_groups[1]->template_.len = bytes.byte_count;
     item->pod_group->sub_groups[1]->template_.data =
@@ -385,7 +386,7 @@ static void spoil_annotation(Berth__Submission__Item *item, struct arena *arena)
 static void spoil_namespace(Berth__Submission__Item *item, struct arena *arena)
 {
     (void)arena;
-    item->namespace_ = (char *)(uintptr_t) "";
+    item->namespace_ = field("");
 }
 
 static void spoil_count(Berth__Submission__Item *item, struct arena *arena)

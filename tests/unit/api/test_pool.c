@@ -7,14 +7,10 @@
 #include "api/message.h"
 #include "api_fixture.h"
 #include "berth/api.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 /* What the leader knows of pools; its thread asks. */
 struct known {

@@ -1,39 +1,14 @@
 /*
- * Queues, retry policies, selections and executors' settings (armada-api.md
- * 1.5, 1.6, 1.9; traps 3, 4, 12).
+ * Queues (armada-api.md 1.5; traps 3, 4).
  */
 #include <math.h>
 
 #include "api/queue_convert.h"
-#include "api/retry_validate.h"
 #include "api_fixture.h"
-#include "armada/binoculars.pb-c.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "unit.h"
 #include "wire/message.h"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
-
-static Api__Queue queue_of(const char *name, double factor)
-{
-    Api__Queue queue = API__QUEUE__INIT;
-
-    queue.name = field(name);
-    queue.priority_factor = factor;
-    return queue;
-}
-
-static Api__Queue *get(struct fixture *f, const char *name)
-{
-    Api__QueueGetRequest request = API__QUEUE_GET_REQUEST__INIT;
-
-    request.name = field(name);
-    return fixture_call(f, "/api.Submit/GetQueue", &request.base,
-                        &api__queue__descriptor);
-}
 
 /* TRAP-03: owners become one entry, placed first, and read back empty. */
 static void test_trap_03_owners_become_permissions(void **state)
@@ -41,7 +16,7 @@ static void test_trap_03_owners_become_permissions(void **state)
     static const char *const verbs[] = {"submit", "cancel", "preempt",
                                         "reprioritize", "watch"};
     struct fixture f;
-    Api__Queue queue = queue_of("q", 2);
+    Api__Queue queue = fixture_queue_message("q", 2);
     Api__Queue__Permissions entry = API__QUEUE__PERMISSIONS__INIT;
     Api__Queue__Permissions__Subject subject =
         API__QUEUE__PERMISSIONS__SUBJECT__INIT;
@@ -67,7 +42,7 @@ static void test_trap_03_owners_become_permissions(void **state)
     queue.n_group_owners = 1;
     assert_int_equal(
         fixture_code(&f, "/api.QueueService/CreateQueue", &queue.base), RPC_OK);
-    Api__Queue *stored = get(&f, "q");
+    Api__Queue *stored = fixture_get_queue(&f, "q");
     assert_non_null(stored);
     assert_int_equal(stored->n_user_owners, 0);
     assert_int_equal(stored->n_group_owners, 0);
@@ -89,7 +64,7 @@ static void test_trap_03_owners_become_permissions(void **state)
 static void test_trap_03_upserts(void **state)
 {
     struct fixture f;
-    Api__Queue queue = queue_of("q", 3);
+    Api__Queue queue = fixture_queue_message("q", 3);
     Api__QueueDeleteRequest delete = API__QUEUE_DELETE_REQUEST__INIT;
 
     (void)state;
@@ -99,13 +74,13 @@ static void test_trap_03_upserts(void **state)
         assert_int_equal(
             fixture_code(&f, "/api.Submit/CreateQueue", &queue.base), RPC_OK);
     }
-    Api__Queue *stored = get(&f, "q");
+    Api__Queue *stored = fixture_get_queue(&f, "q");
     assert_int_equal(stored->n_permissions, 1);
     assert_string_equal(stored->permissions[0]->subjects[0]->name, "anonymous");
     queue.priority_factor = 2;
     assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),
                      RPC_OK);
-    stored = get(&f, "q");
+    stored = fixture_get_queue(&f, "q");
     assert_int_equal(stored->n_permissions, 0);
     assert_true(stored->priority_factor == 2.0);
     delete.name = field("q");
@@ -113,7 +88,7 @@ static void test_trap_03_upserts(void **state)
         assert_int_equal(
             fixture_code(&f, "/api.Submit/DeleteQueue", &delete.base), RPC_OK);
     }
-    assert_null(get(&f, "q"));
+    assert_null(fixture_get_queue(&f, "q"));
     assert_int_equal(f.status.code, RPC_NOT_FOUND);
     fixture_fini(&f);
 }
@@ -121,7 +96,7 @@ static void test_trap_03_upserts(void **state)
 static void test_queue_validation(void **state)
 {
     struct fixture f;
-    Api__Queue queue = queue_of("q", 0.5);
+    Api__Queue queue = fixture_queue_message("q", 0.5);
     Api__Queue__LabelsEntry label = API__QUEUE__LABELS_ENTRY__INIT;
     Api__Queue__LabelsEntry *labels[] = {&label};
     char *policies[] = {field("none")};
@@ -158,7 +133,7 @@ static void test_queue_validation(void **state)
 static void test_scheduling_of_a_queue_is_checked(void **state)
 {
     struct fixture f;
-    Api__Queue queue = queue_of("q", 1);
+    Api__Queue queue = fixture_queue_message("q", 1);
     Api__QueueScheduling scheduling = API__QUEUE_SCHEDULING__INIT;
     Google__Protobuf__DoubleValue budget = GOOGLE__PROTOBUF__DOUBLE_VALUE__INIT;
     Google__Protobuf__DoubleValue factor = budget;
@@ -221,7 +196,7 @@ static void test_scheduling_of_a_queue_is_checked(void **state)
 static void test_numbers_of_a_queue_are_checked(void **state)
 {
     struct fixture f;
-    Api__Queue queue = queue_of("q", 2e9);
+    Api__Queue queue = fixture_queue_message("q", 2e9);
     Api__PriorityClassResourceLimits limits =
         API__PRIORITY_CLASS_RESOURCE_LIMITS__INIT;
     Api__PriorityClassResourceLimits__MaximumResourceFractionEntry part =
@@ -270,7 +245,8 @@ static void test_numbers_of_a_queue_are_checked(void **state)
 static void test_batches_fail_item_by_item(void **state)
 {
     struct fixture f;
-    Api__Queue good = queue_of("good", 1), bad = queue_of("bad", 0);
+    Api__Queue good = fixture_queue_message("good", 1),
+               bad = fixture_queue_message("bad", 0);
     Api__Queue *queues[] = {&good, &bad};
     Api__QueueList list = API__QUEUE_LIST__INIT;
 
@@ -288,7 +264,7 @@ static void test_batches_fail_item_by_item(void **state)
     assert_string_equal(response->failed_queues[0]->error,
                         "rpc error: code = InvalidArgument desc = error: "
                         "priority factor cannot be lower than 1.0");
-    assert_non_null(get(&f, "good"));
+    assert_non_null(fixture_get_queue(&f, "good"));
     fixture_fini(&f);
 }
 
@@ -351,235 +327,11 @@ static void test_cordon(void **state)
     assert_int_equal(
         fixture_code(&f, "/api.QueueService/CordonQueue", &cordon.base),
         RPC_OK);
-    assert_true(get(&f, "q")->cordoned);
+    assert_true(fixture_get_queue(&f, "q")->cordoned);
     assert_int_equal(
         fixture_code(&f, "/api.QueueService/UncordonQueue", &uncordon.base),
         RPC_OK);
-    assert_false(get(&f, "q")->cordoned);
-    fixture_fini(&f);
-}
-
-/* TRAP-12: what an empty list means depends on the list. */
-static void test_trap_12_selections(void **state)
-{
-    struct fixture f;
-    Api__QueueCancelRequest queue = API__QUEUE_CANCEL_REQUEST__INIT;
-    Api__ExecutorCancelRequest executor = API__EXECUTOR_CANCEL_REQUEST__INIT;
-    Api__NodePreemptRequest node = API__NODE_PREEMPT_REQUEST__INIT;
-    Api__JobState states[] = {API__JOB_STATE__LEASED};
-
-    (void)state;
-    fixture_init(&f);
-    fixture_start(&f);
-    fixture_queue(&f, "q");
-    uint32_t before = queue_table_count(f.queues);
-    queue.name = field("q");
-    assert_int_equal(
-        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
-        RPC_OK);
-    queue.jobstates = states;
-    queue.n_jobstates = 1;
-    assert_int_equal(
-        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
-        RPC_OK);
-    states[0] = API__JOB_STATE__SUCCEEDED;
-    assert_int_equal(
-        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
-        RPC_UNKNOWN);
-    assert_int_equal(
-        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
-        RPC_UNKNOWN);
-    executor.name = field("cluster");
-    assert_int_equal(
-        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
-        RPC_OK);
-    node.name = field("n");
-    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
-                     RPC_UNKNOWN);
-    node.executor = field("cluster");
-    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
-                     RPC_OK);
-    assert_int_equal(queue_table_count(f.queues), before);
-    fixture_fini(&f);
-}
-
-static void test_executor_settings(void **state)
-{
-    struct fixture f;
-    Api__ExecutorSettingsUpsertRequest upsert =
-        API__EXECUTOR_SETTINGS_UPSERT_REQUEST__INIT;
-    Api__ExecutorDeleteRequest delete = API__EXECUTOR_DELETE_REQUEST__INIT;
-
-    (void)state;
-    fixture_init(&f);
-    fixture_start(&f);
-    static const char *const path = "/api.Executor/UpsertExecutorSettings";
-    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
-    upsert.name = delete.name = field("cluster");
-    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
-    upsert.cordoned = true;
-    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
-    upsert.cordonreason = field("repair");
-    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
-    assert_int_equal(
-        fixture_code(&f, "/api.Executor/DeleteExecutor", &delete.base), RPC_OK);
-    fixture_fini(&f);
-
-    fixture_init(&f);
-    f.config.auth.grants[PERMISSION_UPDATE_EXECUTOR_SETTINGS] =
-        (struct permission_grant){NULL, 0};
-    fixture_start(&f);
-    assert_int_equal(fixture_code(&f, path, &upsert.base),
-                     RPC_PERMISSION_DENIED);
-    assert_string_equal(f.status.message, "anonymous lacks permission "
-                                          "update_executor_settings");
-    fixture_fini(&f);
-}
-
-static void test_cordon_of_a_node(void **state)
-{
-    struct fixture f;
-    Binoculars__CordonRequest cordon = BINOCULARS__CORDON_REQUEST__INIT;
-    static const char *const path = "/binoculars.Binoculars/Cordon";
-
-    (void)state;
-    fixture_init(&f);
-    fixture_start(&f);
-    assert_int_equal(fixture_code(&f, path, &cordon.base),
-                     RPC_INVALID_ARGUMENT);
-    cordon.node_name = field("n1");
-    assert_int_equal(fixture_code(&f, path, &cordon.base), RPC_OK);
-    fixture_fini(&f);
-
-    fixture_init(&f);
-    f.config.auth.grants[PERMISSION_CORDON_NODES] =
-        (struct permission_grant){NULL, 0};
-    fixture_start(&f);
-    assert_int_equal(fixture_code(&f, path, &cordon.base),
-                     RPC_PERMISSION_DENIED);
-    fixture_fini(&f);
-}
-
-/* A policy that keeps all rules, to be bent. */
-struct policy_case {
-    Api__RetryPolicy policy;
-    Api__RetryRule rule;
-    Api__RetryRule *rules[1];
-    Api__RetryMutation mutate;
-    Api__RetryResourceMutation resources;
-    Api__RetryResourceBump memory;
-};
-
-static void policy_init(struct policy_case *c)
-{
-    c->policy = (Api__RetryPolicy)API__RETRY_POLICY__INIT;
-    c->rule = (Api__RetryRule)API__RETRY_RULE__INIT;
-    c->mutate = (Api__RetryMutation)API__RETRY_MUTATION__INIT;
-    c->resources =
-        (Api__RetryResourceMutation)API__RETRY_RESOURCE_MUTATION__INIT;
-    c->memory = (Api__RetryResourceBump)API__RETRY_RESOURCE_BUMP__INIT;
-    c->policy.name = field("p");
-    c->policy.default_action = API__RETRY_ACTION__RETRY_ACTION_FAIL;
-    c->rules[0] = &c->rule;
-    c->policy.rules = c->rules;
-    c->policy.n_rules = 1;
-    c->rule.action = API__RETRY_ACTION__RETRY_ACTION_RETRY;
-    c->rule.on_category = field("oom");
-    c->rule.mutate = &c->mutate;
-    c->mutate.resources = &c->resources;
-    c->resources.memory = &c->memory;
-    c->memory.factor = 1.5;
-}
-
-static bool is_valid(const struct policy_case *c)
-{
-    struct refusal refusal;
-
-    return retry_policy_validate(&c->policy, &refusal) == 0;
-}
-
-static void test_retry_policy_rules(void **state)
-{
-    struct policy_case c;
-
-    (void)state;
-    policy_init(&c);
-    assert_true(is_valid(&c));
-    c.policy.name = field("Upper");
-    assert_false(is_valid(&c));
-    policy_init(&c);
-    c.policy.default_action = API__RETRY_ACTION__RETRY_ACTION_UNSPECIFIED;
-    assert_false(is_valid(&c));
-    policy_init(&c);
-    c.rule.action = API__RETRY_ACTION__RETRY_ACTION_UNSPECIFIED;
-    assert_false(is_valid(&c));
-    policy_init(&c);
-    c.rule.on_category = field("");
-    assert_false(is_valid(&c));
-    policy_init(&c);
-    c.rule.action = API__RETRY_ACTION__RETRY_ACTION_FAIL;
-    assert_false(is_valid(&c));
-    policy_init(&c);
-    c.memory.factor = 1.0;
-    assert_false(is_valid(&c));
-    c.memory.factor = 0;
-    assert_false(is_valid(&c));
-    c.memory.static_ = field("1Gi");
-    assert_true(is_valid(&c));
-    c.memory.static_ = field("-1Gi");
-    assert_false(is_valid(&c));
-    c.memory.static_ = field("1Gi");
-    c.memory.factor = 2;
-    assert_false(is_valid(&c));
-}
-
-static void test_retry_policies(void **state)
-{
-    struct fixture f;
-    struct policy_case c;
-    Api__RetryPolicyGetRequest get_request =
-        API__RETRY_POLICY_GET_REQUEST__INIT;
-    Api__RetryPolicyDeleteRequest delete =
-        API__RETRY_POLICY_DELETE_REQUEST__INIT;
-    Api__RetryPolicyListRequest list = API__RETRY_POLICY_LIST_REQUEST__INIT;
-    Api__Queue queue = queue_of("q", 1);
-    char *policies[] = {field("p")};
-
-    (void)state;
-    fixture_init(&f);
-    fixture_start(&f);
-    policy_init(&c);
-    assert_int_equal(fixture_code(&f,
-                                  "/api.RetryPolicyService/UpdateRetryPolicy",
-                                  &c.policy.base),
-                     RPC_NOT_FOUND);
-    assert_int_equal(fixture_code(&f,
-                                  "/api.RetryPolicyService/CreateRetryPolicy",
-                                  &c.policy.base),
-                     RPC_OK);
-    Api__RetryPolicyList *all =
-        fixture_call(&f, "/api.RetryPolicyService/GetRetryPolicies", &list.base,
-                     &api__retry_policy_list__descriptor);
-    assert_int_equal(all->n_retry_policies, 1);
-    assert_int_equal(fixture_code(&f, "/api.RetryPolicyService/GetRetryPolicy",
-                                  &get_request.base),
-                     RPC_INVALID_ARGUMENT);
-    queue.retry_policies = policies;
-    queue.n_retry_policies = 1;
-    assert_int_equal(fixture_code(&f, "/api.Submit/UpdateQueue", &queue.base),
-                     RPC_OK);
-    /* Deleting it takes its name out of queues; twice is fine. */
-    delete.name = get_request.name = field("p");
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(
-            fixture_code(&f, "/api.RetryPolicyService/DeleteRetryPolicy",
-                         &delete.base),
-            RPC_OK);
-    }
-    assert_int_equal(get(&f, "q")->n_retry_policies, 0);
-    assert_int_equal(fixture_code(&f, "/api.RetryPolicyService/GetRetryPolicy",
-                                  &get_request.base),
-                     RPC_NOT_FOUND);
+    assert_false(fixture_get_queue(&f, "q")->cordoned);
     fixture_fini(&f);
 }
 
@@ -594,11 +346,6 @@ int main(void)
         TEST(test_batches_fail_item_by_item),
         TEST(test_trap_04_listing_ends_with_end),
         TEST(test_cordon),
-        TEST(test_trap_12_selections),
-        TEST(test_executor_settings),
-        TEST(test_cordon_of_a_node),
-        TEST(test_retry_policy_rules),
-        TEST(test_retry_policies),
     };
 
     return RUN_TESTS(tests);

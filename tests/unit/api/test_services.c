@@ -3,6 +3,7 @@
  */
 #include "api/message.h"
 #include "api/services.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 
@@ -33,7 +34,7 @@ static void test_services_by_type(void **state)
     (void)state;
     sample_port(&arena, pod->containers[0], 80);
     sample_service(&arena, item, API__SERVICE_TYPE__NodePort, 80)->name =
-        (char *)(uintptr_t) "custom";
+        field("custom");
     sample_service(&arena, item, API__SERVICE_TYPE__Headless, 80);
     /* One whose port nobody has is silently not made. */
     sample_service(&arena, item, API__SERVICE_TYPE__Headless, 81);
@@ -105,7 +106,7 @@ static void test_candidate_ports(void **state)
     sample_service(&arena, item, API__SERVICE_TYPE__NodePort, 81);
     make(&arena, item, pod, &count);
     assert_int_equal(count, 0);
-    init->restartpolicy = (char *)(uintptr_t) "Always";
+    init->restartpolicy = field("Always");
     make(&arena, item, pod, &count);
     assert_int_equal(count, 1);
 }

@@ -3,6 +3,7 @@
  */
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"
@@ -86,8 +87,8 @@ static void test_trap_02_unknown_queue(void **state)
     assert_null(submit(&f, items, 1));
     assert_int_equal(f.status.code, RPC_PERMISSION_DENIED);
     assert_string_equal(f.status.message, "could not find queue \"q\"");
-    cancel.queue = events.queue = get.name = (char *)(uintptr_t) "q";
-    cancel.job_set_id = events.id = (char *)(uintptr_t) "s";
+    cancel.queue = events.queue = get.name = field("q");
+    cancel.job_set_id = events.id = field("s");
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_UNKNOWN);
     assert_non_null(strstr(f.status.message, "could not find queue \"q\""));
@@ -119,13 +120,13 @@ static void test_trap_09_all_or_nothing(void **state)
     fixture_queue(&f, "q");
     items[0] = sample_item(&f.arena, sample_pod(&f.arena));
     items[1] = sample_item(&f.arena, sample_pod(&f.arena));
-    items[1]->namespace_ = (char *)(uintptr_t) "";
+    items[1]->namespace_ = field("");
     assert_null(submit(&f, items, 2));
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
     assert_string_equal(f.status.message, "namespace is a required field");
     assert_string_equal(f.status.field, "job_request_items[1]");
-    events.queue = (char *)(uintptr_t) "q";
-    events.id = (char *)(uintptr_t) "s";
+    events.queue = field("q");
+    events.id = field("s");
     events.errorifmissing = true;
     struct rpc_stream *stream =
         fixture_stream(&f, "/api.Event/GetJobSetEvents", &events.base);
@@ -155,7 +156,7 @@ static void test_a_refusal_says_which_item(void **state)
     assert_int_equal(f.status.code, RPC_INVALID_ARGUMENT);
     assert_string_equal(f.status.field, "job_request_items[2]");
     Berth__Submission__Request *request = sample_request_of(&f.arena, items, 2);
-    request->job_set_id = (char *)(uintptr_t) "";
+    request->job_set_id = field("");
     assert_int_equal(fixture_code(&f, "/api.Submit/SubmitJobs", &request->base),
                      RPC_INVALID_ARGUMENT);
     assert_string_equal(f.status.message, "job set id is a required field");
@@ -168,19 +169,18 @@ static void test_trap_05_commands_are_blind(void **state)
 {
     struct fixture f;
     Api__JobCancelRequest cancel = API__JOB_CANCEL_REQUEST__INIT;
-    char *ids[] = {(char *)(uintptr_t) "01jzzzzzzzzzzzzzzzzzzzzzzz",
-                   (char *)(uintptr_t) "no id at all",
-                   (char *)(uintptr_t) "01jzzzzzzzzzzzzzzzzzzzzzzz"};
+    char *ids[] = {field("01jzzzzzzzzzzzzzzzzzzzzzzz"), field("no id at all"),
+                   field("01jzzzzzzzzzzzzzzzzzzzzzzz")};
 
     (void)state;
     fixture_init(&f);
     fixture_start(&f);
     fixture_queue(&f, "q");
-    cancel.queue = (char *)(uintptr_t) "q";
-    cancel.job_set_id = (char *)(uintptr_t) "s";
+    cancel.queue = field("q");
+    cancel.job_set_id = field("s");
     cancel.job_ids = ids;
     cancel.n_job_ids = 3;
-    cancel.job_id = (char *)(uintptr_t) "01jyyyyyyyyyyyyyyyyyyyyyyy";
+    cancel.job_id = field("01jyyyyyyyyyyyyyyyyyyyyyyy");
     Api__CancellationResult *result =
         fixture_call(&f, "/api.Submit/CancelJobs", &cancel.base,
                      &api__cancellation_result__descriptor);
@@ -192,7 +192,7 @@ static void test_trap_05_commands_are_blind(void **state)
 
     /* No ids: the whole job set, and one empty id in the answer. */
     cancel.n_job_ids = 0;
-    cancel.job_id = (char *)(uintptr_t) "";
+    cancel.job_id = field("");
     result = fixture_call(&f, "/api.Submit/CancelJobs", &cancel.base,
                           &api__cancellation_result__descriptor);
     assert_non_null(result);
@@ -210,11 +210,11 @@ static void delete_queue_with_job(struct fixture *f,
     fixture_start(f);
     fixture_queue(f, "q");
     (void)submit_one(f);
-    delete.name = cancel->queue = (char *)(uintptr_t) "q";
+    delete.name = cancel->queue = field("q");
     assert_int_equal(fixture_code(f, "/api.Submit/DeleteQueue", &delete.base),
                      RPC_OK);
     fixture_settle(f);
-    cancel->job_set_id = (char *)(uintptr_t) "s";
+    cancel->job_set_id = field("s");
 }
 
 /* Jobs outlive their queue; who may act on jobs of any queue still can. */
@@ -228,7 +228,7 @@ static void jobs_of_a_deleted_queue_can_be_cancelled(void **state)
     delete_queue_with_job(&f, &cancel);
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_OK);
-    cancel.job_set_id = (char *)(uintptr_t) "never heard of";
+    cancel.job_set_id = field("never heard of");
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_UNKNOWN);
     assert_non_null(strstr(f.status.message, "could not find queue \"q\""));
@@ -270,7 +270,7 @@ static void test_checks_of_cancel_in_order(void **state)
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_INVALID_ARGUMENT);
     assert_non_null(strstr(f.status.message, "queue cannot be empty"));
-    cancel.queue = (char *)(uintptr_t) "q";
+    cancel.queue = field("q");
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobs", &cancel.base),
                      RPC_INVALID_ARGUMENT);
     assert_non_null(strstr(f.status.message, "jobset cannot be empty"));
@@ -305,8 +305,8 @@ static void test_trap_12_filter_of_cancel_job_set(void **state)
         memcpy(states, cases[i].states, sizeof(states));
         filter.states = states;
         filter.n_states = cases[i].count;
-        request.queue = (char *)(uintptr_t) "q";
-        request.job_set_id = (char *)(uintptr_t) "s";
+        request.queue = field("q");
+        request.job_set_id = field("s");
         request.filter = &filter;
         assert_int_equal(
             fixture_code(&f, "/api.Submit/CancelJobSet", &request.base),
@@ -326,8 +326,8 @@ static void test_reprioritize_and_preempt_answer_maps(void **state)
     fixture_start(&f);
     fixture_queue(&f, "q");
     char *id = submit_one(&f);
-    all.queue = preempt.queue = (char *)(uintptr_t) "q";
-    all.job_set_id = preempt.job_set_id = (char *)(uintptr_t) "s";
+    all.queue = preempt.queue = field("q");
+    all.job_set_id = preempt.job_set_id = field("s");
     Api__JobReprioritizeResponse *response =
         fixture_call(&f, "/api.Submit/ReprioritizeJobs", &all.base,
                      &api__job_reprioritize_response__descriptor);
@@ -400,7 +400,7 @@ static void test_queue_permissions(void **state)
         API__QUEUE__PERMISSIONS__SUBJECT__INIT;
     Api__Queue__Permissions__Subject *subjects[] = {&subject};
     Api__Queue__Permissions *entries[] = {&entry};
-    char *verbs[] = {(char *)(uintptr_t) "submit"};
+    char *verbs[] = {field("submit")};
 
     (void)state;
     fixture_init(&f);
@@ -408,13 +408,13 @@ static void test_queue_permissions(void **state)
     f.config.auth.grants[PERMISSION_CREATE_QUEUE] =
         (struct permission_grant){everyone, 1};
     fixture_start(&f);
-    subject.kind = (char *)(uintptr_t) "Group";
-    subject.name = (char *)(uintptr_t) "staff";
+    subject.kind = field("Group");
+    subject.name = field("staff");
     entry.subjects = subjects;
     entry.n_subjects = 1;
     entry.verbs = verbs;
     entry.n_verbs = 1;
-    queue.name = (char *)(uintptr_t) "q";
+    queue.name = field("q");
     queue.priority_factor = 1;
     queue.permissions = entries;
     queue.n_permissions = 1;
@@ -430,8 +430,8 @@ static void test_queue_permissions(void **state)
     f.credentials = "basic YW15OnNlY3JldA=="; /* amy */
     assert_non_null(submit(&f, &item, 1));
     Api__JobSetCancelRequest cancel = API__JOB_SET_CANCEL_REQUEST__INIT;
-    cancel.queue = (char *)(uintptr_t) "q";
-    cancel.job_set_id = (char *)(uintptr_t) "s";
+    cancel.queue = field("q");
+    cancel.job_set_id = field("s");
     assert_int_equal(fixture_code(&f, "/api.Submit/CancelJobSet", &cancel.base),
                      RPC_UNKNOWN);
     f.credentials = "basic YW15OndyZm5n"; /* amy, another password */

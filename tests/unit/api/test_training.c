@@ -7,6 +7,7 @@
 
 #include "api_fixture.h"
 #include "berth/api.pb-c.h"
+#include "field.h"
 #include "unit.h"
 #include "wire/log_codec.h"
 #include "wire/message.h"
@@ -205,8 +206,8 @@ static enum rpc_code change(struct fixture *f, const char *priority_class)
     Berth__Api__UpdateTrainingJobRequest request =
         BERTH__API__UPDATE_TRAINING_JOB_REQUEST__INIT;
 
-    request.name = (char *)(uintptr_t) "a";
-    request.queue = (char *)(uintptr_t) "q";
+    request.name = field("a");
+    request.queue = field("q");
     request.priority_class_name = (char *)(uintptr_t)priority_class;
     return fixture_code(f, "/berth.api.Berth/UpdateTrainingJob", &request.base);
 }

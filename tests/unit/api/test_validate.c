@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "field.h"
 #include "sample.h"
 #include "texts.h"
 #include "unit.h"
@@ -53,7 +54,7 @@ static void test_i1_i2_shape(void **state)
     item->n_pod_specs = 0;
     assert_string_equal(text_of_shape(item, &arena),
                         "Job must contain at least one PodSpec");
-    item->namespace_ = (char *)(uintptr_t) "";
+    item->namespace_ = field("");
     assert_string_equal(text_of_shape(item, &arena),
                         "namespace is a required field");
 }

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "field.h"
 #include "sample.h"
 #include "texts.h"
 #include "unit.h"
@@ -184,10 +185,10 @@ static void test_i13_priority_class(void **state)
     K8s__Io__Api__Core__V1__PodSpec *pod = sample_pod(&arena);
 
     (void)state;
-    pod->priorityclassname = (char *)(uintptr_t) "vip";
+    pod->priorityclassname = field("vip");
     assert_string_equal(text_of_usual_pod(pod, &arena),
                         "priority class vip is not supported");
-    pod->priorityclassname = (char *)(uintptr_t) "armada-preemptible";
+    pod->priorityclassname = field("armada-preemptible");
     assert_string_equal(text_of_usual_pod(pod, &arena), "");
 }
 
@@ -240,7 +241,7 @@ static void test_what_is_not_validated(void **state)
 
     (void)state;
     assert_string_equal(text_of_usual_pod(&pod, &arena), "");
-    pod.nodename = (char *)(uintptr_t) "No Such Node";
+    pod.nodename = field("No Such Node");
     assert_string_equal(text_of_usual_pod(&pod, &arena), "");
 }
 

@@ -2,15 +2,11 @@
  * apply: what of a file goes into the place of what is there.
  */
 #include "armada/services.pb-c.h"
+#include "field.h"
 #include "script.h"
 
 #define QUEUE_HEAD \
     "apiVersion: armadaproject.io/v1beta1\nkind: Queue\nname: q\n"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 /* The server has queue `q`, cordoned, of factor 4, first in first out. */
 static void have_queue(struct script *script)

@@ -6,6 +6,7 @@
 
 #include "armada/binoculars.pb-c.h"
 #include "berth/api.pb-c.h"
+#include "field.h"
 #include "rpc/rpc_server.h"
 #include "run.h"
 #include "unit.h"
@@ -40,11 +41,6 @@ static const struct look *current(const struct player *player)
     return &player->looks[player->at < player->look_count
                               ? player->at
                               : player->look_count - 1];
-}
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
 }
 
 static void on_jobs(void *ctx, struct rpc_call *call, struct str request)

@@ -2,13 +2,9 @@
  * pool_table: the statistics as model.md 5.8 has them.
  */
 #include "cli/pool_table.h"
+#include "field.h"
 #include "unit.h"
 #include "wire/message.h"
-
-static char *field(const char *text)
-{
-    return (char *)(uintptr_t)text;
-}
 
 static Berth__Api__PoolResource *resource(struct arena *arena, const char *name,
                                           const char *all, const char *total)

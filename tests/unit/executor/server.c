@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "field.h"
 #include "support.h"
 #include "wire/message.h"
 
@@ -85,16 +86,16 @@ static void push_lease(struct server *server, struct server_job *offered)
         K8S__IO__API__CORE__V1__POD_SPEC__NODE_SELECTOR_ENTRY__INIT;
     K8s__Io__Api__Core__V1__PodSpec__NodeSelectorEntry *selectors[] = {
         &selector};
-    selector.key = (char *)(uintptr_t) "kubernetes.io/hostname";
-    selector.value = (char *)(uintptr_t) "fake-node-0";
+    selector.key = field("kubernetes.io/hostname");
+    selector.value = field("fake-node-0");
     job.pod->n_nodeselector = 1;
     job.pod->nodeselector = selectors;
     if (server->cpu) {
         ask_for_cpu(&job, server->cpu);
     }
     job.submit->job_id = job_id_format(offered->job, id);
-    lease.queue = (char *)(uintptr_t) "queue";
-    lease.jobset = (char *)(uintptr_t) "set";
+    lease.queue = field("queue");
+    lease.jobset = field("set");
     lease.job_run_id = run_id_format(offered->run, run);
     lease.job = job.submit;
     message.event_case = EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE;

@@ -10,6 +10,7 @@
 
 #include "executor/process.h"
 #include "executor/run_file.h"
+#include "field.h"
 #include "process_fixture.h"
 #include "unit.h"
 
@@ -275,9 +276,8 @@ static void field_references_are_filled_in(void **state)
     struct fixture *fixture = *state;
     K8s__Io__Api__Core__V1__ObjectFieldSelector fields[2];
     K8s__Io__Api__Core__V1__EnvVarSource sources[2];
-    char *const paths[] = {
-        (char *)(uintptr_t) "metadata.name",
-        (char *)(uintptr_t) "metadata.annotations['team/color']"};
+    char *const paths[] = {field("metadata.name"),
+                           field("metadata.annotations['team/color']")};
     struct job job;
     job_make(&job, 14, ARGS("echo", "$(V0)", "$(V1)"));
     job_annotate(&job, "team/color", "blue");

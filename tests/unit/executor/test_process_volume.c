@@ -9,6 +9,7 @@
 
 #include "executor/process.h"
 #include "executor/run_file.h"
+#include "field.h"
 #include "process_fixture.h"
 #include "unit.h"
 
@@ -140,11 +141,11 @@ static void an_inline_config_map_is_a_directory(void **state)
                   "cat $BERTH_VOLUME_MY_CONF/greeting; "
                   "echo x > $BERTH_VOLUME_MY_CONF/new "
                   "&& echo written; true"));
-    entry.key = (char *)(uintptr_t) "greeting";
-    entry.value = (char *)(uintptr_t) "hello from a map\n";
+    entry.key = field("greeting");
+    entry.value = field("hello from a map\n");
     map.n_data = 1;
     map.data = entries;
-    meta.name = name.name = (char *)(uintptr_t) "conf";
+    meta.name = name.name = field("conf");
     object.objectmeta = &meta;
     object.object_case = ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_CONFIG_MAP;
     object.configmap = &map;
@@ -208,8 +209,7 @@ static void a_sub_path_that_became_a_link_is_not_followed(void **state)
     job_make(&job, 53, ARGS("ls", "/mnt"));
     source.emptydir = &empty;
     add_volume(&job, "scratch", "/mnt", &source);
-    job.pod->containers[0]->volumemounts[0]->subpath =
-        (char *)(uintptr_t) "sub";
+    job.pod->containers[0]->volumemounts[0]->subpath = field("sub");
     K8s__Io__Api__Core__V1__Container *first = job_container(
         &job, true,
         ARGS("sh", "-c",
@@ -217,8 +217,8 @@ static void a_sub_path_that_became_a_link_is_not_followed(void **state)
     K8s__Io__Api__Core__V1__VolumeMount whole =
         K8S__IO__API__CORE__V1__VOLUME_MOUNT__INIT;
     K8s__Io__Api__Core__V1__VolumeMount *mounts[] = {&whole};
-    whole.name = (char *)(uintptr_t) "scratch";
-    whole.mountpath = (char *)(uintptr_t) "/mnt";
+    whole.name = field("scratch");
+    whole.mountpath = field("/mnt");
     first->volumemounts = mounts;
     first->n_volumemounts = 1;
 

@@ -10,6 +10,7 @@
 #include "armada/executorapi.pb-c.h"
 #include "executor/fake.h"
 #include "executor/transport.h"
+#include "field.h"
 #include "rpc/rpc_server.h"
 #include "support.h"
 #include "unit.h"
@@ -49,8 +50,8 @@ static void encode_lease(struct fixture *fixture, struct strbuf *buf)
     job_make(&job, 0, NULL);
     job_annotate(&job, "berth.dev/fakeRunMs", "1");
     job.submit->job_id = job_id_format(fixture->job, id);
-    lease.queue = (char *)(uintptr_t) "queue";
-    lease.jobset = (char *)(uintptr_t) "set";
+    lease.queue = field("queue");
+    lease.jobset = field("set");
     lease.job_run_id = run_id_format(fixture->run, run);
     lease.job = job.submit;
     message.event_case = EXECUTORAPI__LEASE_STREAM_MESSAGE__EVENT_LEASE;

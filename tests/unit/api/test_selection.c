@@ -1,0 +1,121 @@
+/*
+ * What is asked of all that is on queues, executors and nodes (armada-api.md
+ * 1.6, 1.9; trap 12).
+ */
+#include "api_fixture.h"
+#include "armada/binoculars.pb-c.h"
+#include "armada/services.pb-c.h"
+#include "field.h"
+#include "unit.h"
+
+/* TRAP-12: what an empty list means depends on the list. */
+static void test_trap_12_selections(void **state)
+{
+    struct fixture f;
+    Api__QueueCancelRequest queue = API__QUEUE_CANCEL_REQUEST__INIT;
+    Api__ExecutorCancelRequest executor = API__EXECUTOR_CANCEL_REQUEST__INIT;
+    Api__NodePreemptRequest node = API__NODE_PREEMPT_REQUEST__INIT;
+    Api__JobState states[] = {API__JOB_STATE__LEASED};
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    uint32_t before = queue_table_count(f.queues);
+    queue.name = field("q");
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_OK);
+    queue.jobstates = states;
+    queue.n_jobstates = 1;
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_OK);
+    states[0] = API__JOB_STATE__SUCCEEDED;
+    assert_int_equal(
+        fixture_code(&f, "/api.QueueService/CancelOnQueue", &queue.base),
+        RPC_UNKNOWN);
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
+        RPC_UNKNOWN);
+    executor.name = field("cluster");
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/CancelOnExecutor", &executor.base),
+        RPC_OK);
+    node.name = field("n");
+    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
+                     RPC_UNKNOWN);
+    node.executor = field("cluster");
+    assert_int_equal(fixture_code(&f, "/api.Node/PreemptOnNode", &node.base),
+                     RPC_OK);
+    assert_int_equal(queue_table_count(f.queues), before);
+    fixture_fini(&f);
+}
+
+static void test_executor_settings(void **state)
+{
+    struct fixture f;
+    Api__ExecutorSettingsUpsertRequest upsert =
+        API__EXECUTOR_SETTINGS_UPSERT_REQUEST__INIT;
+    Api__ExecutorDeleteRequest delete = API__EXECUTOR_DELETE_REQUEST__INIT;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    static const char *const path = "/api.Executor/UpsertExecutorSettings";
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
+    upsert.name = delete.name = field("cluster");
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    upsert.cordoned = true;
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_UNKNOWN);
+    upsert.cordonreason = field("repair");
+    assert_int_equal(fixture_code(&f, path, &upsert.base), RPC_OK);
+    assert_int_equal(
+        fixture_code(&f, "/api.Executor/DeleteExecutor", &delete.base), RPC_OK);
+    fixture_fini(&f);
+
+    fixture_init(&f);
+    f.config.auth.grants[PERMISSION_UPDATE_EXECUTOR_SETTINGS] =
+        (struct permission_grant){NULL, 0};
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, path, &upsert.base),
+                     RPC_PERMISSION_DENIED);
+    assert_string_equal(f.status.message, "anonymous lacks permission "
+                                          "update_executor_settings");
+    fixture_fini(&f);
+}
+
+static void test_cordon_of_a_node(void **state)
+{
+    struct fixture f;
+    Binoculars__CordonRequest cordon = BINOCULARS__CORDON_REQUEST__INIT;
+    static const char *const path = "/binoculars.Binoculars/Cordon";
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, path, &cordon.base),
+                     RPC_INVALID_ARGUMENT);
+    cordon.node_name = field("n1");
+    assert_int_equal(fixture_code(&f, path, &cordon.base), RPC_OK);
+    fixture_fini(&f);
+
+    fixture_init(&f);
+    f.config.auth.grants[PERMISSION_CORDON_NODES] =
+        (struct permission_grant){NULL, 0};
+    fixture_start(&f);
+    assert_int_equal(fixture_code(&f, path, &cordon.base),
+                     RPC_PERMISSION_DENIED);
+    fixture_fini(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_trap_12_selections),
+        TEST(test_executor_settings),
+        TEST(test_cordon_of_a_node),
+    };
+
+    return RUN_TESTS(tests);
+}
