@@ -80,8 +80,11 @@ bool audit_make_groups(struct control_audit *audit, size_t *at)
         jobs_take_groups(c->jobs, c->batch.time_ms, &count);
 
     for (uint32_t i = 0; i < count; i++) {
-        if (is_equal && is_next_of_gang(audit, *at, gangs[i]) &&
-            batch_add_group(c, gangs[i])) {
+        if (is_equal && batch_group_is_silent(c, gangs[i])) {
+            (void)batch_add_group(c, gangs[i]); /* none of it starts now */
+            jobs_mark_group(c->jobs, gangs[i]);
+        } else if (is_equal && is_next_of_gang(audit, *at, gangs[i]) &&
+                   batch_add_group(c, gangs[i])) {
             is_equal = audit_compare(audit, at);
         } else {
             jobs_mark_group(c->jobs, gangs[i]);

@@ -117,6 +117,10 @@ void batch_touch_ended(struct control *c, const struct event *event);
 /* Add what is owed to a gang as a whole, but to jobs that are touched; false
  * if that is nothing. */
 bool batch_add_group(struct control *c, uint32_t gang);
+/* Whether batch_add_group() would add nothing, and only keep members that wait
+ * from being started in this batch: the last run that there is of them ends in
+ * it. */
+bool batch_group_is_silent(struct control *c, uint32_t gang);
 /* The same for all gangs that something is owed to. */
 void batch_add_groups(struct control *c);
 

@@ -4,6 +4,29 @@
 #include "control/control_private.h"
 #include "job/groups.h"
 
+/* Whether a member has nothing to lose: it is only not to be started in this
+ * batch. */
+static bool is_at_rest(const struct control *c,
+                       const struct group_action *action, uint32_t job)
+{
+    return action->kind == GROUP_PREEMPT &&
+           jobs_state(c->jobs, job) == JOB_QUEUED;
+}
+
+bool batch_group_is_silent(struct control *c, uint32_t gang)
+{
+    struct group_action action;
+    bool is_silent = true;
+
+    jobs_group_owed(c->jobs, gang, c->batch.time_ms, &c->batch.arena, &action);
+    for (uint32_t i = 0; i < action.member_count; i++) {
+        uint32_t job = action.members[i];
+        is_silent &=
+            batch_is_touched(&c->batch, job) || is_at_rest(c, &action, job);
+    }
+    return is_silent;
+}
+
 bool batch_add_group(struct control *c, uint32_t gang)
 {
     struct group_action action;
@@ -17,8 +40,7 @@ bool batch_add_group(struct control *c, uint32_t gang)
             continue; /* its run ends in this batch: that is decided first */
         }
         batch_touch(&c->batch, job);
-        if (action.kind == GROUP_PREEMPT &&
-            jobs_state(c->jobs, job) == JOB_QUEUED) {
+        if (is_at_rest(c, &action, job)) {
             continue; /* touched, so that no plan starts it in this batch */
         }
         if (action.kind == GROUP_PREEMPT) {

@@ -362,6 +362,59 @@ static void um_10_growth_makes_way_after_a_restart(void **state)
     group_fini(&g);
 }
 
+/* Two pods of a group that starts with both, and is below its minimum as soon
+ * as it has lost one. */
+static void submit_pair(struct group *g)
+{
+    const struct gang_terms terms = {
+        .sub_group_count = 1,
+        .sub_groups = {{STR("pods"), 2, 3, HOPS_ANY, 0, false}},
+    };
+    struct stage_job pods[3];
+
+    g->count = ARRAY_COUNT(pods);
+    for (uint32_t i = 0; i < g->count; i++) {
+        pods[i] = (struct stage_job){
+            .gang = "g",
+            .gang_cardinality = g->count,
+            .gang_minimum = 2,
+            .terms = &terms,
+            .cpu_milli = 10000,
+            .is_requeue_lost = true,
+        };
+    }
+    stage_do(&g->stage, stage_submit_command(&g->stage, "q", pods, g->count));
+    for (uint32_t i = 0; i < g->count; i++) {
+        g->jobs[i] = g->stage.answer->submit.items[i].ret_job;
+    }
+    stage_settle(&g->stage);
+}
+
+/* A group is below its minimum while the last run that it has ends: nothing is
+ * said of it, and nothing of it starts in that record.  The log alone says
+ * so. */
+static void what_only_waits_of_a_group_is_not_started_either(void **state)
+{
+    const struct stage_job other = {.cpu_milli = 10000};
+    struct group g;
+
+    (void)state;
+    stage_init(&g.stage);
+    stage_start(&g.stage);
+    stage_queue(&g.stage, "a");
+    stage_queue(&g.stage, "q");
+    stage_exchange(&g.stage, "east", 2, NULL, 0);
+    submit_pair(&g);
+    all_run(&g, 0, 2);
+    stage_give_back(&g.stage, g.jobs[0], true);
+    stage_post(&g.stage, stage_submit_command(&g.stage, "a", &other, 1));
+    stage_report(&g.stage, g.jobs[1], EVENT_RUN_SUCCEEDED);
+    stage_settle(&g.stage);
+    assert_history(&g, 0, "submit leased running run-errors requeued leased");
+    assert_true(stage_is_made_again(&g.stage, NULL));
+    group_fini(&g);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -373,6 +426,7 @@ int main(void)
         cmocka_unit_test(pg_08_without_a_slot_all_wait_again),
         cmocka_unit_test(pg_08_a_slot_in_time_replaces_it),
         cmocka_unit_test(um_10_growth_makes_way_after_a_restart),
+        cmocka_unit_test(what_only_waits_of_a_group_is_not_started_either),
         cmocka_unit_test(a_group_is_submitted_once),
         cmocka_unit_test(cancelling_one_pod_cancels_the_group),
     };
