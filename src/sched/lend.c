@@ -367,7 +367,7 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         gang_detach(sched, job->gang);
-        if (job->run != NONE || gang->leased.count == 0) {
+        if (!is_foreign || job->run != NONE || gang->leased.count == 0) {
             move_gang(sched, gang, is_foreign); /* it is what runs of it */
         }
     }

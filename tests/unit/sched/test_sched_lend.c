@@ -220,6 +220,51 @@ static void what_comes_home_is_as_any_other(void **state)
     assert_true(lend_runs(w, waiting));
 }
 
+/* A gang that may start with one: the first waits, and is a borrower or not;
+ * the second runs on a node that it fills, and is none. */
+static uint32_t begin_mixed(struct world *w, uint32_t count, bool is_foreign)
+{
+    struct world_job member = {.queue = "B",
+                               .cores = 1,
+                               .gang = "g",
+                               .cardinality = count,
+                               .minimum = 1,
+                               .is_foreign = is_foreign};
+
+    uint32_t first = world_submit(w, &member);
+    member.is_foreign = false;
+    for (uint32_t i = 1; i < count; i++) {
+        (void)world_submit(w, &member);
+    }
+    world_lease(w, first + 1, lend_node(w, "n1", 1), 0);
+    lend_node(w, "n2", 1);
+    (void)lend_own(w, NULL, 5); /* nothing is lent while it waits in vain */
+    return first;
+}
+
+static void a_gang_that_comes_home_is_no_borrower(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t first = begin_mixed(w, 2, true);
+    sched_job_foreign_set(w->sched, first, false);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(lend_runs(w, first));
+}
+
+/* Who waits and is to follow its gang elsewhere makes no borrower of what runs
+ * of it here. */
+static void who_is_to_leave_makes_no_borrower_of_its_gang(void **state)
+{
+    struct world *w = *state;
+
+    uint32_t first = begin_mixed(w, 3, false);
+    sched_job_foreign_set(w->sched, first, true);
+    world_end(w, first);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(lend_runs(w, first + 2));
+}
+
 /* What is reserved for own admitted work is not lent, whatever the class, but
  * to what gives way in time. */
 static void nothing_reserved_is_lent(void **state)
@@ -350,6 +395,8 @@ int main(void)
         STAGED(limits_count_borrowers_for_borrowers_alone),
         STAGED(a_gang_of_borrowers_starts_where_there_is_room),
         STAGED(what_comes_home_is_as_any_other),
+        STAGED(a_gang_that_comes_home_is_no_borrower),
+        STAGED(who_is_to_leave_makes_no_borrower_of_its_gang),
         STAGED(nothing_reserved_is_lent),
         STAGED(what_waits_is_lent_in_its_order),
         STAGED(what_was_asked_about_may_be_lent_as_well),
