@@ -283,6 +283,7 @@ static void ask(struct sched *sched, uint32_t job,
     };
     if (record->gang != NONE) {
         const struct gang *gang = &sched->gangs.items[record->gang];
+        ret_question->pool = gang_pool(sched, gang);
         ret_question->uniformity = str_of(gang->uniformity);
         ret_question->is_growth = gang->subs && sub_groups_are_met(gang);
         if (ret_question->is_growth) {

@@ -153,6 +153,23 @@ uint32_t gang_needed(const struct gang *gang)
     return gang->subs || needed > wanted ? wanted : needed;
 }
 
+uint32_t gang_pool(const struct sched *sched, const struct gang *gang)
+{
+    uint32_t own = sched->lists.items[gang->list].pool;
+
+    for (struct seq_cursor at = {0};
+         own == NONE && !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t index = sched->jobs.items[seq_get(&gang->leased, at)].run;
+        const struct run *run = &sched->runs.items[index];
+        uint32_t pool = sched->nodes.items[run->node].pool;
+        bool counts = run->state != RUN_PREEMPTED && pool != NONE &&
+                      sched->pools.items[pool].policy_index >= 0;
+        own = counts ? pool : NONE;
+    }
+    return own;
+}
+
 struct resource_vec gang_least(const struct sched *sched, uint32_t at_gang)
 {
     struct gang *gang = &sched->gangs.items[at_gang];

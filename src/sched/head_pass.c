@@ -26,14 +26,18 @@ static struct resource_vec least_of(const struct round *round,
                           : *head_request(round, claim);
 }
 
-/* Whether rates, limits and the queue let the claim's work start at all; a
- * rate only makes it wait. */
+/* Whether limits and the queue let the claim's work start at all, here; a rate
+ * only makes it wait. */
 static bool may_ever(struct round *round, const struct claim *claim)
 {
     const struct sched *sched = round->sched;
     struct resource_vec least = least_of(round, claim);
+    uint32_t pool = claim->is_gang
+                        ? gang_pool(sched, &sched->gangs.items[claim->item])
+                        : NONE;
 
-    return !sched->queues.items[claim->lane->queue].is_cordoned &&
+    return (pool == NONE || pool == round->p) &&
+           !sched->queues.items[claim->lane->queue].is_cordoned &&
            order_allows(round, claim->lane, list_of(round, claim)) &&
            lane_is_within(round, claim->lane, class_of_job(sched, claim->job),
                           &least);

@@ -149,7 +149,9 @@ bool lane_lists_has_planned(const struct round *round, const struct head *head)
                (flags & JOB_ADMITTED && head_has(round, item, false));
     }
     const struct gang *gang = &sched->gangs.items[item];
+    uint32_t pool = gang_pool(sched, gang);
     return gang->planned == sched->plan_count ||
+           (pool != NONE && pool != round->p) ||
            sweep_missed_gang(round, gang) ||
            (gang->is_admitted && head_has(round, item, true));
 }

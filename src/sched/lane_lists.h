@@ -30,7 +30,8 @@ static inline void lane_lists_swap(struct lane *lane, uint32_t a, uint32_t b)
     lane->slots[b] = slot;
 }
 
-/* Whether a head's item was already dealt with by this plan. */
+/* Whether a head's item was already dealt with by this plan, or is a gang that
+ * goes on in another pool. */
 bool lane_lists_has_planned(const struct round *round, const struct head *head);
 /* Move a head to an item that is still to be planned; false at the end. */
 bool lane_lists_move(const struct round *round, struct head *head);

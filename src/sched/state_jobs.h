@@ -189,6 +189,9 @@ uint32_t gang_needed(const struct gang *gang);
 /* What that many of them ask for, the first in order: summed up once, and kept
  * while the same members wait. */
 struct resource_vec gang_least(const struct sched *sched, uint32_t gang);
+/* The pool that a gang keeps to: its own, or where it may be in any that of the
+ * first of what runs of it (of those that plans are made for); NONE: any. */
+uint32_t gang_pool(const struct sched *sched, const struct gang *gang);
 /* Whether nobody knows why a gang could never start on the nodes that are here
  * (gang_fit.c), whatever was found out of it before: for decisions, which may
  * not go by who was asked what when. */

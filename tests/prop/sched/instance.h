@@ -105,7 +105,9 @@ struct instance_job {
     int yields_to;              /* a serial number, or 0 */
     bool yields_at_once;
     int pool;          /* that it is for, or ANY_POOL; where there are two */
-    bool is_elsewhere; /* a pool planned before starts it; it still wants */
+    /* A pool planned before has decided about it or its gang, or its gang runs
+     * in another: it still wants, if it is not spare. */
+    bool is_elsewhere, is_spare_elsewhere;
     bool is_away;      /* runs on nodes that are not its home */
     int app;
     bool is_off;
@@ -215,10 +217,11 @@ void instance_draw_seats(struct tape *tape, struct instance *instance);
 /* Draw in, beside what runs, half-lives, limits on endless work, budgets,
  * seats, limits on starts, and the rest of instance_draw_more(). */
 void instance_draw_limits(struct tape *tape, struct instance *instance);
-/* Draw in a second pool: nodes of either, jobs that may be in one of them, or
- * in both; gangs only in one, or none of them runs yet. */
+/* Draw in a second pool: nodes of either, jobs and gangs that may be in one of
+ * them, or in any; no gang runs yet unless `has_running_gangs`, and then in one
+ * pool. */
 void instance_draw_pools(struct tape *tape, struct instance *instance,
-                         bool binds_gangs);
+                         bool has_running_gangs);
 /* One of the pools alone: nodes of the other are closed, what runs there or may
  * start only there is not there, and what is admitted there may start here,
  * but is not admitted here.  What is kept for each pool is that pool's, at

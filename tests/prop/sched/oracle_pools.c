@@ -50,6 +50,14 @@ static void end_admission(struct instance *rest, const struct oracle_plan *plan,
     }
 }
 
+/* A plan decides about a gang in one pool. */
+static void end_turn(struct instance *rest, int unit)
+{
+    for (int j = 0; j < rest->job_count; j++) {
+        rest->jobs[j].is_elsewhere |= is_of(rest, unit, j);
+    }
+}
+
 /* What a pool starts and takes is nothing for the next to decide about, but
  * shares are those of when the plan began.  It counts for limits that are over
  * all pools. */
@@ -70,7 +78,7 @@ static void take_off(struct instance *rest, const struct oracle_plan *plan,
                            decision->action == SCHED_ADMIT);
             continue;
         }
-        job->is_elsewhere = true;
+        end_turn(rest, decision->job);
         queue->cores_elsewhere += (has - had) * job->request[0];
         if (has) {
             end_admission(rest, plan, decision->job, pool);

@@ -104,7 +104,7 @@ static void measure(struct oracle *o, int queue, struct share *share)
             continue;
         }
         share->is_active = true;
-        if (o->status[j] == SPARE) {
+        if (o->status[j] == SPARE || job->is_spare_elsewhere) {
             continue; /* it waits, but is nothing that must be served */
         }
         for (int k = 0; k < INSTANCE_KINDS; k++) {

@@ -38,7 +38,7 @@ static bool agrees_on_pools(struct tape *tape)
     return holds;
 }
 
-/* Gangs with terms run in either. */
+/* Gangs with terms run in one of them, also such as may be in either. */
 static bool agrees_on_pools_of_groups(struct tape *tape)
 {
     struct instance instance;

@@ -162,6 +162,30 @@ static void a_flow_does_not_fall_with_what_starts_elsewhere(void **state)
     assert_string_equal(world_node_of(w, theirs), "n");
 }
 
+/* A gang stays in one pool as it stays in one cluster: what runs of it decides
+ * where the rest goes, also when that pool takes no more. */
+static void a_gang_that_runs_in_one_pool_goes_on_there(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("a"), 2, 3, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    make_pools(w);
+    uint32_t n = world_node(w, &(struct world_node){"n", .cores = 1});
+    world_node(w, &(struct world_node){"m", .cores = 4, .pool = "second"});
+    uint32_t gang = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g"}, &terms);
+    world_lease(w, gang, n, 0);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, gang, 3), 1);
+    world_node(w, &(struct world_node){"n", .cores = 3});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_int_equal(world_running_of(w, gang, 3), 3);
+    assert_string_equal(world_node_of(w, gang + 1), "n");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -172,6 +196,7 @@ int main(void)
         SCENARIO(a_quota_is_kept_for_what_another_pool_admitted),
         SCENARIO(a_quota_is_not_kept_for_the_rest_of_a_gang),
         SCENARIO(a_quota_that_is_kept_is_for_whom_it_is_kept),
+        SCENARIO(a_gang_that_runs_in_one_pool_goes_on_there),
         SCENARIO(a_flow_does_not_fall_with_what_starts_elsewhere),
     };
 
