@@ -52,14 +52,18 @@ static enum cli_exit submit_job(struct cli *cli, const json_t *document,
         return rc;
     }
     const Berth__Api__SubmitTrainingJobResponse *response = (void *)reply;
-    if (!cli_print_message(cli, reply)) {
+    bool is_printed = cli_print_message(cli, reply);
+    if (*response->reason) {
+        return cli_fail(cli, CLI_FAILED,
+                        "training job %s of queue %s has failed as it was "
+                        "submitted, and none of it runs: %s",
+                        response->name, response->queue, response->reason);
+    }
+    if (!is_printed) {
         cli_say(cli, "Submitted training job %s to queue %s, job set %s",
                 response->name, response->queue, response->job_set);
     }
-    return *response->reason
-               ? cli_fail(cli, CLI_FAILED, "training job %s has failed: %s",
-                          response->name, response->reason)
-               : CLI_OK;
+    return CLI_OK;
 }
 
 /* Send, or check, each document, as JSON again. */

@@ -41,10 +41,11 @@ struct seen {
     const ProtobufCMessage *message;
     const char *job_id;
     const Google__Protobuf__Timestamp *created;
-    const char *requestor;     /* "" where the type has none */
-    const char *failed_reason; /* NULL unless it failed */
-    int pod_number;            /* -1 where the type has none */
-    enum watched_state state;  /* NONE: unchanged */
+    const char *requestor;        /* "" where the type has none */
+    const char *failed_reason;    /* NULL unless it failed */
+    const char *preempted_reason; /* NULL unless it was preempted */
+    int pod_number;               /* -1 where the type has none */
+    enum watched_state state;     /* NONE: unchanged */
     bool is_submission;
 };
 
@@ -56,6 +57,7 @@ struct seen {
                                   message->field_->job_id,  \
                                   message->field_->created, \
                                   "",                       \
+                                  NULL,                     \
                                   NULL,                     \
                                   -1,                       \
                                   state_,                   \
@@ -85,7 +87,8 @@ static bool see_common(const Api__EventMessage *message, struct seen *ret_seen)
         SEEN(INGRESS_INFO, ingress_info, "JobIngressInfoEvent", WATCHED_NONE);
         SEEN(REPRIORITIZING, reprioritizing, "JobReprioritizingEvent",
              WATCHED_NONE);
-        SEEN(PREEMPTED, preempted, "JobPreemptedEvent", WATCHED_NONE);
+        /* If it does not wait again, its end follows. */
+        SEEN(PREEMPTED, preempted, "JobPreemptedEvent", WATCHED_QUEUED);
         SEEN(PREEMPTING, preempting, "JobPreemptingEvent", WATCHED_NONE);
     case API__EVENT_MESSAGE__EVENTS__NOT_SET:
     case _API__EVENT_MESSAGE__EVENTS__CASE_IS_INT_SIZE:
@@ -122,6 +125,9 @@ static void see_rest(const Api__EventMessage *message, struct seen *seen)
         break;
     case API__EVENT_MESSAGE__EVENTS_SUCCEEDED:
         seen->pod_number = message->succeeded->pod_number;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_PREEMPTED:
+        seen->preempted_reason = message->preempted->reason;
         break;
     case API__EVENT_MESSAGE__EVENTS_FAILED:
         seen->pod_number = message->failed->pod_number;
@@ -180,6 +186,9 @@ static void print_seen(struct cli *cli, const struct watch *watch,
     cli_say(cli, "%s", strbuf_text(&line));
     if (seen->failed_reason) {
         cli_say(cli, "Job failed: %s", seen->failed_reason);
+    }
+    if (seen->preempted_reason && *seen->preempted_reason) {
+        cli_say(cli, "Job preempted: %s", seen->preempted_reason);
     }
 }
 

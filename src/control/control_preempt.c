@@ -101,6 +101,23 @@ static void put_rule(struct strbuf *text, struct control *c,
     }
 }
 
+/* Who reads of a gang that is scaled is to know that nothing has failed. */
+static void put_what_follows(struct strbuf *text, struct control *c,
+                             const struct sched_decision *decision)
+{
+    struct job_view view;
+
+    if (decision->preemption != SCHED_PREEMPT_SURPLUS &&
+        decision->preemption != SCHED_PREEMPT_SCALED) {
+        return;
+    }
+    jobs_get(c->jobs, decision->job, &view);
+    if (view.flags & JOB_FLAG_REQUEUE_PREEMPTED) {
+        strbuf_add_text(text, "; this is no failure: it waits, and runs again "
+                              "when its gang grows");
+    }
+}
+
 struct str preemption_reason(struct control *c,
                              const struct sched_decision *decision)
 {
@@ -111,8 +128,8 @@ struct str preemption_reason(struct control *c,
         [SCHED_PREEMPT_GANG] = "as its gang lost a member",
         [SCHED_PREEMPT_YIELD] = "as it was let past the job that it yields to",
         [SCHED_PREEMPT_HOME] = "as its place is needed at home",
-        [SCHED_PREEMPT_SURPLUS] = "ScaledDown: as a surplus pod",
-        [SCHED_PREEMPT_SCALED] = "ScaledDown: its gang shrinks",
+        [SCHED_PREEMPT_SURPLUS] = "ScaledDown, as its gang gives a pod up",
+        [SCHED_PREEMPT_SCALED] = "ScaledDown, as its gang shrinks",
     };
     auto_strbuf text = {0};
     struct job_view view;
@@ -125,5 +142,6 @@ struct str preemption_reason(struct control *c,
         strbuf_addf(&text, " - preempting job %s", job_id_format(view.id, id));
     }
     put_rule(&text, c, decision);
+    put_what_follows(&text, c, decision);
     return arena_str(&c->batch.arena, strbuf_str(&text));
 }

@@ -204,6 +204,28 @@ static void a_refusal_says_which_job_of_the_file(void **state)
     script->code = RPC_OK;
 }
 
+static void what_has_failed_at_once_is_not_said_to_be_submitted(void **state)
+{
+    struct script *script = *state;
+    Berth__Api__SubmitTrainingJobResponse response =
+        BERTH__API__SUBMIT_TRAINING_JOB_RESPONSE__INIT;
+    char name[] = "t", queue[] = "q", reason[] = "why";
+    static const char file[] = "kind: TrainingJob\n"
+                               "apiVersion: paddlepaddle.org/v1\n"
+                               "metadata: {name: t}\n";
+
+    response.name = response.job_set = name;
+    response.queue = queue;
+    answer(script, &response.base);
+    check(ASK(script, file, "submit", "-"), CLI_OK,
+          "Submitted training job t to queue q, job set t\n", "");
+    response.reason = reason;
+    answer(script, &response.base);
+    check(ASK(script, file, "submit", "-"), CLI_FAILED, "",
+          "berthctl: training job t of queue q has failed as it was "
+          "submitted, and none of it runs: why\n");
+}
+
 static void cancelling_prints_what_armadactl_prints(void **state)
 {
     struct script *script = *state;
@@ -343,6 +365,7 @@ int main(void)
         SERVED(submit_says_what_is_wrong_with_a_kubernetes_job),
         SERVED(long_submission_is_sent_in_requests_of_200),
         SERVED(a_refusal_says_which_job_of_the_file),
+        SERVED(what_has_failed_at_once_is_not_said_to_be_submitted),
         SERVED(cancelling_prints_what_armadactl_prints),
         SERVED(reprioritizing_lists_what_changed_and_what_failed),
         SERVED(exit_codes_tell_failures_apart),

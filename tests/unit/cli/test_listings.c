@@ -39,6 +39,29 @@ static void watch_prints_a_summary_before_each_event(void **state)
     assert_true(request->errorifmissing);
 }
 
+/* It waits again, unless its end follows. */
+static void watch_says_why_a_job_was_preempted(void **state)
+{
+    struct script *script = *state;
+    Api__EventStreamMessage stream = API__EVENT_STREAM_MESSAGE__INIT;
+    Api__EventMessage message = API__EVENT_MESSAGE__INIT;
+    Api__JobPreemptedEvent preempted = API__JOB_PREEMPTED_EVENT__INIT;
+    char id[] = "5:0:0:1", job[] = "01a", reason[] = "for another";
+
+    preempted.job_id = job;
+    preempted.reason = reason;
+    message.events_case = API__EVENT_MESSAGE__EVENTS_PREEMPTED;
+    message.preempted = &preempted;
+    stream.id = id;
+    stream.message = &message;
+    answer(script, &stream.base);
+    check(ASK(script, "", "watch", "q", "s"), CLI_OK,
+          "Jan  1 00:00:00 | Queued: 1, Leased: 0, Pending: 0, Running: 0, "
+          "Succeeded: 0, Failed: 0, Cancelled: 0 | JobPreemptedEvent, job id: "
+          "01a\nJob preempted: for another\n",
+          "");
+}
+
 /* A set that was used before is idle in between: what there is is read first,
  * and what comes is awaited only if a job of it has not ended. */
 static void watch_ends_with_the_last_job_that_there_is(void **state)
@@ -287,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         SERVED(watch_prints_a_summary_before_each_event),
+        SERVED(watch_says_why_a_job_was_preempted),
         SERVED(watch_ends_with_the_last_job_that_there_is),
         SERVED(watch_counts_no_job_that_was_only_asked_about),
         SERVED(jobs_are_listed_as_a_table),

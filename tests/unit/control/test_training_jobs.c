@@ -293,7 +293,11 @@ static void assert_scaled_down(struct stage *stage,
     for (uint32_t i = 1; i < training->count; i++) {
         auto_mem char *reason = stage_preemption(stage, training->jobs[i]);
         assert_int_equal(ends_in(stage, training->jobs[i], "running"),
-                         strstr(reason, "ScaledDown") == NULL);
+                         strstr(reason, "ScaledDown, as its gang ") == NULL);
+        assert_int_equal(ends_in(stage, training->jobs[i], "running"),
+                         strstr(reason,
+                                "; this is no failure: it waits, and "
+                                "runs again when its gang grows") == NULL);
     }
     assert_int_equal(stage_count(stage, EVENT_RUN_PREEMPTED), 2);
     assert_int_equal(stage_count(stage, EVENT_FAILED), 0);
