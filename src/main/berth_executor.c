@@ -32,7 +32,10 @@ static const struct usage_option usage_options[] = {
                            "the server (localhost:50051)"},
     [OPTION_ID - 1] = {"id", "NAME", "name of this executor, unique (local)"},
     [OPTION_POOL - 1] = {"pool", "NAME", "pool of its nodes (default)"},
-    [OPTION_RUNTIME - 1] = {"runtime", "NAME", "process (the default) or fake"},
+    [OPTION_RUNTIME -
+        1] = {"runtime", "NAME",
+              "process (the default), or fake: nothing runs, and pods "
+              "begin anew at a restart"},
     [OPTION_DATA - 1] = {"data", "DIR",
                          "where the runtime process keeps runs (berth-data)"},
     [OPTION_CONFIG - 1] = {"config", "FILE",
