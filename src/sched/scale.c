@@ -23,7 +23,7 @@ void scale_join(struct sched *sched, uint32_t index)
 {
     struct gang *gang = &sched->gangs.items[index];
 
-    gang->scaled_ms = INT64_MIN;
+    gang->scaled_ms = gang->starting_ms = INT64_MIN;
     gang->elastic_place = NONE;
     if (is_elastic(gang)) {
         gang->elastic_place = (uint32_t)sched->elastic.count;
@@ -58,9 +58,44 @@ int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
                : gang->scaled_ms + window_ms;
 }
 
+/* Whether none of what runs of a gang was leased an elastic period ago.  It is
+ * asked for each pod of a step, and cannot become false within one: a pod that
+ * comes is younger, one that goes leaves younger ones. */
+static bool is_starting(const struct sched *sched, struct gang *gang,
+                        int64_t at_ms)
+{
+    int64_t before_ms = at_ms - sched->policy->elastic.period_ms;
+
+    if (gang->starting_ms == at_ms) {
+        return true;
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        const struct job *job = &sched->jobs.items[seq_get(&gang->leased, at)];
+        if (sched->runs.items[job->run].leased_ms <= before_ms) {
+            return false;
+        }
+    }
+    gang->starting_ms = at_ms;
+    return true;
+}
+
 void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t index = sched->jobs.items[job].gang;
+    struct gang *gang = index == NONE ? NULL : &sched->gangs.items[index];
+
+    if (gang && gang->elastic_place != NONE && gang->scaled_ms != at_ms &&
+        !is_starting(sched, gang, at_ms)) {
+        gang->scaled_ms = at_ms;
+        sched->version++;
+    }
+}
+
+/* What a checkpoint says of it; it was asked then whether that counts. */
+static void remember(struct sched *sched, uint32_t job, int64_t at_ms)
+{
     uint32_t gang = sched->jobs.items[job].gang;
 
     if (gang != NONE && sched->gangs.items[gang].elastic_place != NONE) {
@@ -201,7 +236,7 @@ void scale_unpack(struct sched *sched, struct history_reader *reader)
         int64_t at_ms = unpack_i64(pack);
         uint32_t job = history_job(sched, reader, id);
         if (job != NONE && !pack->is_bad) {
-            sched_gang_scaled(sched, job, at_ms);
+            remember(sched, job, at_ms);
         }
     }
 }

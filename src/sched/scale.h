@@ -5,7 +5,9 @@
  * A gang is *elastic* when it has terms in which a sub-group may have more
  * than its minimum.  The state has a list of those, so that a plan without
  * any pays for one look.  After being scaled a gang is frozen for the window
- * that its terms say; that time is history.
+ * that its terms say; that time is history.  What it gets or loses within an
+ * elastic period of its start is of its start and freezes nothing: a plan that
+ * is made at once gives it the minimum, and the next one the rest.
  *
  * Private to src/sched.
  */

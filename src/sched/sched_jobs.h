@@ -154,8 +154,9 @@ void sched_gang_memory(const struct sched *sched, uint32_t job,
 /* Its gang remembers at least that. */
 void sched_gang_remember(struct sched *sched, uint32_t job,
                          const struct sched_gang_memory *memory);
-/* The gang of a job was scaled at a time, so that its freezing window starts:
- * told with each decision that `is_scaling` once it is durable. */
+/* The gang of a job was scaled at a time, so that its freezing window starts,
+ * unless its oldest run is younger than an elastic period: told with each
+ * decision that `is_scaling` once it is durable. */
 void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);
 
 /* A job, waiting or leased, asks for something else from now on; it keeps its

@@ -90,6 +90,7 @@ struct gang {
     bool is_live;
     bool is_admitted;        /* in a pool's list */
     int64_t scaled_ms;       /* the last time; INT64_MIN: never */
+    int64_t starting_ms;     /* found to be starting then; see scale.c */
     uint32_t elastic_place;  /* in sched.elastic, or NONE */
     uint64_t work_plan;      /* the plan in which its work was summed up: */
     u128 work;               /* see scale_work() */

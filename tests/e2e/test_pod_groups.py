@@ -257,6 +257,30 @@ class PodGroups(unittest.TestCase):
         self.wait_states(*["CANCELLED"] * 7)
         self.wait_states("RUNNING", job_set="late")
 
+    def test_pg_04_a_group_gives_surplus_and_pg_07_has_it_again(self):
+        # With the window that is the default, and work that stays: what the
+        # group got when it started is no scaling, and keeps it from nothing.
+        self.start(FAKE.replace("count: 4", "count: 7").replace("cpu: 2",
+                                                                "cpu: 1"))
+        self.berth.ctl("create", "queue", "r")
+        pod = template("none")
+        pod["priorityClassName"] = "armada-default"
+        self.submit(group_file(
+            {"name": "coord", "min": 1, "template": pod},
+            {"name": "worker", "min": 4, "max": 8, "template": pod},
+            nodeReservation="Shared"))
+        whole = ["RUNNING"] * 7 + ["QUEUED"] * 2
+        self.wait_states(*whole)
+        gang = json.loads(group_file())
+        gang.update(queue="r", jobSetId="gang", jobs=[{
+            "namespace": "default", "podSpec": pod, "annotations": {
+                "armadaproject.io/gangId": "gang",
+                "armadaproject.io/gangCardinality": "2"}}] * 2)
+        self.submit(json.dumps(gang))
+        self.wait_states(*["RUNNING"] * 5 + ["QUEUED"] * 4)
+        self.berth.ctl("cancel", "job-set", "r", "gang")
+        self.wait_states(*whole)
+
     def test_bad_groups_are_refused(self):
         self.start(FAKE)
         for text, said in (

@@ -218,8 +218,10 @@ void built_add_job(struct built *built, const struct instance *instance,
         sched_job_age_from(built->sched, (uint32_t)index, job->started);
     }
     if (job->frozen_until) {
-        sched_gang_scaled(built->sched, (uint32_t)index,
-                          job->frozen_until - job->freezing);
+        sched_gang_remember(
+            built->sched, (uint32_t)index,
+            &(struct sched_gang_memory){.scaled_ms =
+                                            job->frozen_until - job->freezing});
     }
 }
 

@@ -47,6 +47,7 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
     policy->rate_per_queue = rate_of(&instance->starts_per_queue);
     policy->round_period_ms = 10000;
     policy->elastic.aging_per_level_ms = AGING_MS;
+    policy->elastic.period_ms = ELASTIC_PERIOD_MS;
     if (instance->start_percent) {
         policy->pools[0].start_limits[0] = (struct resource_fraction){
             STR("cpu"), instance->start_percent * 10000};

@@ -88,8 +88,24 @@ void instance_requeue(struct instance *instance, int index, int now)
     come(instance, index, now);
 }
 
+/* None of what runs of it has been leased for an elastic period. */
+static bool is_starting(const struct instance *instance, int gang, int now)
+{
+    for (int j = 0; j < instance->job_count; j++) {
+        const struct instance_job *job = &instance->jobs[j];
+        if (job->is_there && job->gang == gang && job->node != NO_NODE &&
+            now - job->leased >= ELASTIC_PERIOD_MS) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void instance_scale(struct instance *instance, int index, int now)
 {
+    if (is_starting(instance, instance->jobs[index].gang, now)) {
+        return;
+    }
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
         if (job->gang == instance->jobs[index].gang && job->freezing) {

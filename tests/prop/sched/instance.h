@@ -30,6 +30,7 @@ enum {
     NO_LIMIT = -1,
     NOT_STARTED = -1,
     INSTANCE_GROUPS_NOW = 1000, /* of instance_draw_groups() */
+    ELASTIC_PERIOD_MS = 300,
     AGING_MS = 2, /* that make up for a decimal digit of a weight */
 };
 

@@ -1,7 +1,7 @@
 /* What goes with jobs and gangs that move from pool object to pool object. */
 #include "pools_stage.h"
 
-enum { PODS = 3, SCALED_MS = 500, CAP_WAIT_MS = 60000 };
+enum { PODS = 3, SCALED_MS = 6000, CAP_WAIT_MS = 60000 };
 
 /* A gang of one-core pods at home in pool a waits. */
 static void submit(struct pools_stage *stage, const struct sub_group *sub_group)

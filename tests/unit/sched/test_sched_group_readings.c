@@ -498,7 +498,7 @@ static void the_like_of_the_admitted_holds_up_nobody(void **state)
         &terms);
     world_lease(w, unit, g, 0); /* it has surplus, which it keeps for now */
     world_lease(w, unit + 1, g, 0);
-    sched_gang_scaled(w->sched, unit, 0);
+    sched_gang_scaled(w->sched, unit, 5 * SECOND);
     uint32_t large =
         world_submit_many(w, &(struct world_job){.queue = "B", .cores = 4}, 2);
     uint32_t small =

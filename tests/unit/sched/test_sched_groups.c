@@ -624,11 +624,11 @@ static void frozen_surplus_stays_once_the_minimum_does(void **state)
     world_round(w, ROUND_BALANCE, 0);
     world_round(w, ROUND_BALANCE, 1000);
     assert_int_equal(world_running_of(w, group, 12), 12);
-    sched_gang_scaled(w->sched, group, 1000);
+    sched_gang_scaled(w->sched, group, 6000);
     for (uint32_t i = 0; i < 30; i++) {
         (void)world_submit(w, &(struct world_job){.queue = "A", .cores = 2});
     }
-    world_round(w, ROUND_BALANCE, 2000);
+    world_round(w, ROUND_BALANCE, 7000);
     assert_int_equal(world_running_of(w, group, 12), 8);
 }
 

@@ -153,7 +153,7 @@ static void tj_12_a_unit_is_frozen_for_a_window_after_scaling(void **state)
     units_set_cores(w, "n1", 3);
     uint32_t unit = units_submit_plain(w, "A", "u", &terms);
     /* What comes with its start is no scaling. */
-    world_round(w, ROUND_BALANCE, -SECOND);
+    world_round(w, ROUND_BALANCE, -10 * SECOND);
     assert_int_equal(units_count_of(w, unit, &terms), 3);
     units_set_cores(w, "n1", 4);
     world_round(w, ROUND_BALANCE, 0);
@@ -179,6 +179,40 @@ static void tj_12_a_unit_is_frozen_for_a_window_after_scaling(void **state)
     assert_int_equal(units_count_of(w, other, &terms), 5);
 }
 
+/* A plan that is made at once starts the minimum, and a later one gives the
+ * rest: all of that is its start, and it gives way as before (TJ-11). */
+static void what_comes_soon_after_the_start_is_no_scaling(void **state)
+{
+    struct world *w = *state;
+    struct gang_terms terms = units_trainers(2, 60), two = units_trainers(2, 2);
+    auto_strbuf history = {0};
+
+    terms.freezing_window_ms = FREEZING_BY_POLICY;
+    world_queue_by(w, "A", &(struct queue_record){.ordering = QUEUE_BY_CFS});
+    units_set_cores(w, "n1", 10);
+    uint32_t a = units_submit_plain(w, "A", "a", &terms);
+    world_round(w, ROUND_FAST, 0);
+    assert_int_equal(units_count_of(w, a, &terms), 2);
+    world_round(w, ROUND_BALANCE, SECOND);
+    assert_int_equal(units_count_of(w, a, &terms), 10);
+    uint32_t b = units_submit_plain(w, "A", "b", &two);
+    world_round(w, ROUND_BALANCE, 2 * SECOND);
+    assert_int_equal(units_count_of(w, a, &terms), 8);
+    assert_int_equal(units_count_of(w, b, &two), 2);
+    /* An elastic period later it is scaled, though its new pods are young, and
+     * that of a checkpoint counts whatever has become of the oldest. */
+    units_set_cores(w, "n1", 11);
+    world_round(w, ROUND_BALANCE, 5 * SECOND);
+    assert_int_equal(units_count_of(w, a, &terms), 9);
+    sched_history_pack(w->sched, &history);
+    world_end(w, a);
+    world_end(w, a + 1);
+    assert_int_equal(sched_history_unpack(w->sched, strbuf_str(&history)), 0);
+    units_set_cores(w, "n1", 20);
+    world_round(w, ROUND_BALANCE, 6 * SECOND);
+    assert_int_equal(units_count_of(w, a, &terms), 7);
+}
+
 /* A window that is over may yet count: the policy's may grow. */
 static void
 a_checkpoint_carries_a_window_that_a_longer_one_prolongs(void **state)
@@ -190,7 +224,7 @@ a_checkpoint_carries_a_window_that_a_longer_one_prolongs(void **state)
     terms.freezing_window_ms = FREEZING_BY_POLICY;
     units_set_cores(w, "n1", 3);
     uint32_t unit = units_submit_plain(w, "A", "u", &terms);
-    world_round(w, ROUND_BALANCE, -SECOND);
+    world_round(w, ROUND_BALANCE, -10 * SECOND);
     units_set_cores(w, "n1", 4);
     world_round(w, ROUND_BALANCE, 0);
     assert_int_equal(units_count_of(w, unit, &terms), 4);
@@ -336,6 +370,7 @@ int main(void)
         SCENARIO(tj_22_offline_grows_before_experiment),
         SCENARIO(tj_10_one_pod_moves_then_both_are_frozen),
         SCENARIO(tj_12_a_unit_is_frozen_for_a_window_after_scaling),
+        SCENARIO(what_comes_soon_after_the_start_is_no_scaling),
         SCENARIO(a_checkpoint_carries_a_window_that_a_longer_one_prolongs),
         SCENARIO(tj_13_steps_are_due_every_five_seconds),
         SCENARIO(um_06_growth_does_not_borrow),

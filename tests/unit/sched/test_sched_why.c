@@ -192,9 +192,9 @@ static void growth_that_waits_says_which_rule_keeps_it(void **state)
     assert_int_equal(why_of(w, spare, &need).used, 3000);
     set_quota(w, "A", 100);
     assert_int_equal(growth_of(w, spare), SCHED_WAIT_TURN);
-    sched_gang_scaled(w->sched, spare, 0);
+    sched_gang_scaled(w->sched, spare, 5 * SECOND);
     assert_int_equal(growth_of(w, spare), SCHED_WAIT_FROZEN);
-    assert_int_equal(why_of(w, spare, &need).until_ms, 300 * SECOND);
+    assert_int_equal(why_of(w, spare, &need).until_ms, 305 * SECOND);
 }
 
 static void growth_says_what_the_next_pod_needs(void **state)
@@ -220,11 +220,11 @@ static void growth_says_what_the_next_pod_needs(void **state)
     assert_true(need.is_exact);
     assert_int_equal(cpu_of(w, &need.missing), 1000);
     set_quota(w, "A", 100);
-    sched_gang_scaled(w->sched, spare, 0);
+    sched_gang_scaled(w->sched, spare, 5 * SECOND);
     (void)why_of(w, spare, &need);
     assert_int_equal(need.kind, SCHED_NEED_TIME);
     assert_true(need.is_exact);
-    assert_int_equal(need.until_ms, 300 * SECOND);
+    assert_int_equal(need.until_ms, 305 * SECOND);
 }
 
 /* Two of its queue would take what is new before it. */

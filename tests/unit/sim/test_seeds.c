@@ -90,10 +90,11 @@ static void seed_002_a_training_job_grows_when_it_may(void **state)
     (void)state;
     play_example(&played, "002-training-job");
     /* Master, etcd, two parameter servers, then the trainers: two of them its
-     * minimum, four that fit beside the other job, four when that has ended
-     * and the window since the last scaling is over. */
-    ASSERT_STARTS(&played, "ctr-7", 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 301, 301, 301,
-                  301);
+     * minimum, four that fit beside the other job, four when that has ended:
+     * what came with its start is no scaling, so that no window is to wait
+     * for. */
+    ASSERT_STARTS(&played, "ctr-7", 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 100, 100, 100,
+                  100);
     assert_int_equal(played.result.succeeded_count, 1 + 10);
     assert_int_equal(played.result.cancelled_count, 4);
     assert_int_equal(played.result.preemption_count, 0);
