@@ -11,8 +11,8 @@
  *     berth.dev/fakeExitCode  how it ends (0 succeeds)
  *
  * It remembers nothing across restarts: what had not ended is leased to it once
- * more, by the same run ids, and begins anew.  Threads: as runtime.h says; logs()
- * always answers -ERR_NOT_FOUND.
+ * more, by the same run ids, and begins anew.  Threads: as runtime.h says;
+ * logs() always answers -ERR_NOT_FOUND.
  */
 #pragma once
 
