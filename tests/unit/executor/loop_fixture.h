@@ -1,0 +1,45 @@
+/*
+ * loop_fixture - the executor's loop over a fake runtime and a server of a few
+ * lines, on a clock that the test moves.
+ */
+#pragma once
+
+#include "executor/executor.h"
+#include "executor/fake.h"
+#include "server.h"
+#include "support.h"
+
+/* One executor; the test starts it. */
+struct loop_fixture {
+    struct test_clock clock;
+    struct server server;
+    struct fake_options fake;
+    struct executor_options options;
+    struct runtime *runtime;
+    struct executor *executor;
+};
+
+/* What stands before the fake runtime's create and ack. */
+struct loop_stub {
+    const struct runtime_ops *real;
+    int rc;           /* answered instead of creating; 0: create */
+    const char *text; /* with it */
+    const char *warning;
+    int create_count, ack_count;
+};
+extern struct loop_stub loop_stub;
+
+/* For cmocka: the fixture is `*state`, its options may be changed. */
+int loop_set_up(void **state);
+/* See above. */
+int loop_tear_down(void **state);
+/* Make the executor. */
+void loop_start(struct loop_fixture *fixture);
+/* Step until `ms` have passed, moving the clock to each wake. */
+void loop_run_for(struct loop_fixture *fixture, int64_t ms);
+/* What the server was told of a job, a letter each. */
+const char *loop_events_of(const struct loop_fixture *fixture, uint32_t job);
+
+/* A test that has the fixture. */
+#define LOOP_TEST(name) \
+    cmocka_unit_test_setup_teardown(name, loop_set_up, loop_tear_down)

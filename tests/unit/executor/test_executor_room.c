@@ -1,0 +1,94 @@
+/*
+ * executor: a pod goes where there is room, or back (model.md 8, BK-11).
+ */
+#include <stdio.h>
+
+#include "loop_fixture.h"
+#include "unit.h"
+
+static const char *node_of(const struct loop_fixture *fixture, uint32_t job)
+{
+    return fixture->server.jobs.items[job].node;
+}
+
+/* Jobs of 6 cores are leased for node 0 of 8, on which others have some. */
+static void start_short(struct loop_fixture *fixture, int64_t cores_taken)
+{
+    fixture->server.cpu = "6";
+    assert_true(fake_take(fixture->runtime, STR("fake-node-0"), STR("cpu"),
+                          cores_taken * 1000));
+    loop_start(fixture);
+}
+
+static void bk_11_a_pod_goes_to_an_equal_node(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t job = server_offer(&fixture->server, 1);
+    start_short(fixture, 4);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "ars");
+    assert_string_equal(node_of(fixture, job), "fake-node-1");
+    assert_int_equal(executor_stats(fixture->executor)->repack_count, 1);
+}
+
+static void bk_11_a_pod_stays_where_it_has_room(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t job = server_offer(&fixture->server, 1);
+    start_short(fixture, 2);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(node_of(fixture, job), "fake-node-0");
+}
+
+/* Pods of ours count too, until they end. */
+static void bk_11_no_node_gets_more_than_it_has(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    uint32_t first = server_offer(&fixture->server, 1);
+    uint32_t second = server_offer(&fixture->server, 2);
+    uint32_t third = server_offer(&fixture->server, 3);
+    start_short(fixture, 4);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(node_of(fixture, first), "fake-node-1");
+    assert_string_equal(node_of(fixture, second), "fake-node-10");
+    assert_string_equal(node_of(fixture, third), "fake-node-100");
+    uint32_t fourth = server_offer(&fixture->server, 4);
+    loop_run_for(fixture, 20000);
+    assert_string_equal(node_of(fixture, fourth), "fake-node-1");
+}
+
+static void bk_11_a_lease_goes_back_when_no_node_has_room(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    char name[32];
+    uint32_t job = server_offer(&fixture->server, 1);
+    for (int i = 1; i < 500; i++) {
+        snprintf(name, sizeof(name), "fake-node-%d", i);
+        assert_true(
+            fake_take(fixture->runtime, str_of(name), STR("cpu"), 3000));
+    }
+    start_short(fixture, 4);
+
+    loop_run_for(fixture, 20000);
+
+    assert_string_equal(loop_events_of(fixture, job), "b");
+    assert_int_equal(loop_stub.create_count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOOP_TEST(bk_11_a_pod_goes_to_an_equal_node),
+        LOOP_TEST(bk_11_a_pod_stays_where_it_has_room),
+        LOOP_TEST(bk_11_no_node_gets_more_than_it_has),
+        LOOP_TEST(bk_11_a_lease_goes_back_when_no_node_has_room),
+    };
+
+    return RUN_TESTS(tests);
+}
