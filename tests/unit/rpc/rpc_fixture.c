@@ -115,3 +115,9 @@ int fixture_connect(uint16_t port)
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
     return fd;
 }
+
+void fixture_echo(void *ctx, struct rpc_call *call, struct str request)
+{
+    (void)ctx;
+    rpc_call_finish(call, RPC_OK, NULL, request);
+}

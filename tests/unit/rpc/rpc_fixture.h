@@ -51,6 +51,9 @@ void fixture_stop(struct fixture *f);
 void fixture_start_one(struct fixture *f, enum rpc_kind kind,
                        rpc_handler_fn *handle, void *ctx);
 
+/* A handler that answers with what it was asked. */
+void fixture_echo(void *ctx, struct rpc_call *call, struct str request);
+
 /* Milliseconds that go up. */
 int64_t fixture_now_ms(void);
 
