@@ -4,12 +4,18 @@
 #include "loop_fixture.h"
 #include "unit.h"
 
-static void a_held_stream_is_opened_once_and_fed_with_deltas(void **state)
+/* Start the executor, and let its stream be held. */
+static void hold(struct loop_fixture *fixture)
 {
-    struct loop_fixture *fixture = *state;
     fixture->server.agrees_to_hold = true;
     loop_start(fixture);
     loop_run_for(fixture, 1000);
+}
+
+static void a_held_stream_is_opened_once_and_fed_with_deltas(void **state)
+{
+    struct loop_fixture *fixture = *state;
+    hold(fixture);
 
     uint32_t job = server_offer(&fixture->server, 1);
     server_push(&fixture->server);
@@ -25,9 +31,7 @@ static void a_held_stream_is_opened_once_and_fed_with_deltas(void **state)
 static void a_delta_waits_for_room_and_then_says_all(void **state)
 {
     struct loop_fixture *fixture = *state;
-    fixture->server.agrees_to_hold = true;
-    loop_start(fixture);
-    loop_run_for(fixture, 1000);
+    hold(fixture);
     int delta_count = fixture->server.delta_count;
 
     fixture->server.is_full = true;
@@ -48,9 +52,7 @@ static void a_delta_waits_for_room_and_then_says_all(void **state)
 static void reports_of_a_held_stream_go_out_within_10_ms(void **state)
 {
     struct loop_fixture *fixture = *state;
-    fixture->server.agrees_to_hold = true;
-    loop_start(fixture);
-    loop_run_for(fixture, 1000);
+    hold(fixture);
 
     uint32_t job = server_offer(&fixture->server, 1);
     server_push(&fixture->server);
@@ -101,9 +103,7 @@ static void a_held_stream_that_ends_is_opened_anew_and_in_full(void **state)
 static void an_executor_with_no_news_says_that_it_lives(void **state)
 {
     struct loop_fixture *fixture = *state;
-    fixture->server.agrees_to_hold = true;
-    loop_start(fixture);
-    loop_run_for(fixture, 1000);
+    hold(fixture);
     int before = fixture->server.delta_count;
 
     loop_run_for(fixture, 4 * fixture->options.alive_period_ms);

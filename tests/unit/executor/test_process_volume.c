@@ -167,22 +167,34 @@ static void an_inline_config_map_is_a_directory(void **state)
     job_free(&job);
 }
 
-static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
+static void skip_unless_mounting(const struct fixture *fixture)
 {
-    struct fixture *fixture = *state;
-    K8s__Io__Api__Core__V1__EmptyDirVolumeSource empty =
-        K8S__IO__API__CORE__V1__EMPTY_DIR_VOLUME_SOURCE__INIT;
-    K8s__Io__Api__Core__V1__VolumeSource source =
-        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
-    struct job job;
     if (!strstr(fixture->info.text, "are mounted")) {
         print_message("skipped: %s\n", fixture->info.text);
         skip();
     }
+}
+
+/* An empty directory at /mnt. */
+static void add_scratch(struct job *job)
+{
+    static K8s__Io__Api__Core__V1__EmptyDirVolumeSource empty =
+        K8S__IO__API__CORE__V1__EMPTY_DIR_VOLUME_SOURCE__INIT;
+    static K8s__Io__Api__Core__V1__VolumeSource source =
+        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
+
+    source.emptydir = &empty;
+    add_volume(job, "scratch", "/mnt", &source);
+}
+
+static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job job;
+    skip_unless_mounting(fixture);
     job_make(&job, 51,
              ARGS("sh", "-c", "echo kept > /mnt/file && cat /mnt/file"));
-    source.emptydir = &empty;
-    add_volume(&job, "scratch", "/mnt", &source);
+    add_scratch(&job);
 
     fixture_create(fixture, &job);
     enum reconcile_phase end = fixture_wait_end(fixture, &job);
@@ -197,18 +209,10 @@ static void an_empty_dir_is_mounted_for_its_pod_alone(void **state)
 static void a_sub_path_that_became_a_link_is_not_followed(void **state)
 {
     struct fixture *fixture = *state;
-    K8s__Io__Api__Core__V1__EmptyDirVolumeSource empty =
-        K8S__IO__API__CORE__V1__EMPTY_DIR_VOLUME_SOURCE__INIT;
-    K8s__Io__Api__Core__V1__VolumeSource source =
-        K8S__IO__API__CORE__V1__VOLUME_SOURCE__INIT;
     struct job job;
-    if (!strstr(fixture->info.text, "are mounted")) {
-        print_message("skipped: %s\n", fixture->info.text);
-        skip();
-    }
+    skip_unless_mounting(fixture);
     job_make(&job, 53, ARGS("ls", "/mnt"));
-    source.emptydir = &empty;
-    add_volume(&job, "scratch", "/mnt", &source);
+    add_scratch(&job);
     job.pod->containers[0]->volumemounts[0]->subpath = field("sub");
     K8s__Io__Api__Core__V1__Container *first = job_container(
         &job, true,

@@ -21,3 +21,9 @@ uint32_t lend_foreign(struct world *w, const char *class, int64_t cores);
 bool lend_runs(const struct world *w, uint32_t job);
 /* Every preemption of the last plan is a recall for home work. */
 void lend_assert_recalls(const struct world *w, uint32_t count);
+
+/* A test in a pool of the configuration, and in one that is an object. */
+#define LEND_TEST(name)                                                \
+    cmocka_unit_test_setup_teardown(name, lend_setup, world_teardown), \
+        cmocka_unit_test_setup_teardown(name, lend_setup_object,       \
+                                        world_teardown)

@@ -22,19 +22,26 @@ static uint32_t submit_fixed(struct world *w, const char *queue, int64_t cores)
                                                .cores = cores});
 }
 
+/* A job of so many cores starts, and none of one more. */
+static void assert_starts_up_to(struct world *w, int64_t cores)
+{
+    uint32_t over = submit_fixed(w, "A", cores + 1);
+
+    world_round(w, ROUND_BALANCE, 0);
+    assert_true(flow_is_waiting(w, over));
+    world_end(w, over);
+    uint32_t exact = submit_fixed(w, "A", cores);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_false(flow_is_waiting(w, exact));
+}
+
 static void fl_11_the_limit_itself_is_allowed(void **state)
 {
     struct world *w = *state;
 
     uint32_t node = make_limited(w);
     world_lease(w, submit_fixed(w, "A", 36), node, 0);
-    uint32_t over = submit_fixed(w, "A", 5);
-    world_round(w, ROUND_BALANCE, 0);
-    assert_true(flow_is_waiting(w, over));
-    world_end(w, over);
-    uint32_t exact = submit_fixed(w, "A", 4);
-    world_round(w, ROUND_BALANCE, 0);
-    assert_false(flow_is_waiting(w, exact));
+    assert_starts_up_to(w, 4);
 }
 
 /* A queue's own limit holds in pools that have none, from when it is set. */
@@ -51,13 +58,7 @@ static void a_queue_has_limits_of_its_own(void **state)
     sched_queue_set(w->sched, flow_queue(w, "A"), &record);
     assert_near(flow_stats(w, "A").infinite_limit, 0.6);
     assert_near(flow_stats(w, "A").infinite_flow, 0.5);
-    uint32_t over = submit_fixed(w, "A", 10);
-    world_round(w, ROUND_BALANCE, 0);
-    assert_true(flow_is_waiting(w, over));
-    world_end(w, over);
-    uint32_t exact = submit_fixed(w, "A", 9);
-    world_round(w, ROUND_BALANCE, 0);
-    assert_false(flow_is_waiting(w, exact));
+    assert_starts_up_to(w, 9);
     record.over_share_ppm = INT64_MAX;
     sched_queue_set(w->sched, flow_queue(w, "A"), &record);
     uint32_t more = submit_fixed(w, "A", 10);

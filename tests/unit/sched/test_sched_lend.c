@@ -381,27 +381,23 @@ static void what_the_plan_started_may_be_gone(void **state)
 
 int main(void)
 {
-#define STAGED(name)                                                   \
-    cmocka_unit_test_setup_teardown(name, lend_setup, world_teardown), \
-        cmocka_unit_test_setup_teardown(name, lend_setup_object,       \
-                                        world_teardown)
     const struct CMUnitTest tests[] = {
-        STAGED(po_04_own_work_goes_before_borrowers_of_any_class),
-        STAGED(what_a_queue_borrows_is_not_held_against_its_share),
-        STAGED(borrowers_get_what_own_work_leaves),
-        STAGED(borrowers_preempt_nobody),
-        STAGED(what_becomes_foreign_keeps_running_until_it_is_recalled),
-        STAGED(a_lender_serves_its_own_whatever_a_borrower_has),
-        STAGED(limits_count_borrowers_for_borrowers_alone),
-        STAGED(a_gang_of_borrowers_starts_where_there_is_room),
-        STAGED(what_comes_home_is_as_any_other),
-        STAGED(a_gang_that_comes_home_is_no_borrower),
-        STAGED(who_is_to_leave_makes_no_borrower_of_its_gang),
-        STAGED(nothing_reserved_is_lent),
-        STAGED(what_waits_is_lent_in_its_order),
-        STAGED(what_was_asked_about_may_be_lent_as_well),
-        STAGED(what_is_passed_over_is_what_came_before),
-        STAGED(what_the_plan_started_may_be_gone),
+        LEND_TEST(po_04_own_work_goes_before_borrowers_of_any_class),
+        LEND_TEST(what_a_queue_borrows_is_not_held_against_its_share),
+        LEND_TEST(borrowers_get_what_own_work_leaves),
+        LEND_TEST(borrowers_preempt_nobody),
+        LEND_TEST(what_becomes_foreign_keeps_running_until_it_is_recalled),
+        LEND_TEST(a_lender_serves_its_own_whatever_a_borrower_has),
+        LEND_TEST(limits_count_borrowers_for_borrowers_alone),
+        LEND_TEST(a_gang_of_borrowers_starts_where_there_is_room),
+        LEND_TEST(what_comes_home_is_as_any_other),
+        LEND_TEST(a_gang_that_comes_home_is_no_borrower),
+        LEND_TEST(who_is_to_leave_makes_no_borrower_of_its_gang),
+        LEND_TEST(nothing_reserved_is_lent),
+        LEND_TEST(what_waits_is_lent_in_its_order),
+        LEND_TEST(what_was_asked_about_may_be_lent_as_well),
+        LEND_TEST(what_is_passed_over_is_what_came_before),
+        LEND_TEST(what_the_plan_started_may_be_gone),
     };
 
     return RUN_TESTS(tests);

@@ -353,28 +353,24 @@ static void a_gang_of_borrowers_goes_whole(void **state)
 
 int main(void)
 {
-#define STAGED(name)                                                   \
-    cmocka_unit_test_setup_teardown(name, lend_setup, world_teardown), \
-        cmocka_unit_test_setup_teardown(name, lend_setup_object,       \
-                                        world_teardown)
     const struct CMUnitTest tests[] = {
-        STAGED(po_06_own_work_is_reprieved_before_borrowers),
-        STAGED(po_14_borrowers_rank_below_all_own_work),
-        STAGED(po_14_among_own_victims_the_smaller_sum_of_ranks_goes),
-        STAGED(po_15_a_budget_counts_before_ranks),
-        STAGED(po_15_on_a_node_what_a_budget_protects_is_reprieved_first),
-        STAGED(po_15_fewer_protected_go_before_more),
-        STAGED(po_15_members_elsewhere_count_too),
-        STAGED(po_14_fewer_borrowers_go_before_more),
-        STAGED(po_19_one_node_is_cleared_of_borrowers),
-        STAGED(um_05_borrowers_are_victims_before_any_home_work),
-        STAGED(um_05_surplus_borrowers_too),
-        STAGED(recalled_work_may_be_of_a_class_that_is_never_preempted),
-        STAGED(fast_rounds_recall_nothing),
-        STAGED(where_preemption_is_off_nobody_is_recalled),
-        STAGED(borrowers_and_less_urgent_work_go_together),
-        STAGED(borrowers_and_work_over_its_share_go_together),
-        STAGED(a_gang_of_borrowers_goes_whole),
+        LEND_TEST(po_06_own_work_is_reprieved_before_borrowers),
+        LEND_TEST(po_14_borrowers_rank_below_all_own_work),
+        LEND_TEST(po_14_among_own_victims_the_smaller_sum_of_ranks_goes),
+        LEND_TEST(po_15_a_budget_counts_before_ranks),
+        LEND_TEST(po_15_on_a_node_what_a_budget_protects_is_reprieved_first),
+        LEND_TEST(po_15_fewer_protected_go_before_more),
+        LEND_TEST(po_15_members_elsewhere_count_too),
+        LEND_TEST(po_14_fewer_borrowers_go_before_more),
+        LEND_TEST(po_19_one_node_is_cleared_of_borrowers),
+        LEND_TEST(um_05_borrowers_are_victims_before_any_home_work),
+        LEND_TEST(um_05_surplus_borrowers_too),
+        LEND_TEST(recalled_work_may_be_of_a_class_that_is_never_preempted),
+        LEND_TEST(fast_rounds_recall_nothing),
+        LEND_TEST(where_preemption_is_off_nobody_is_recalled),
+        LEND_TEST(borrowers_and_less_urgent_work_go_together),
+        LEND_TEST(borrowers_and_work_over_its_share_go_together),
+        LEND_TEST(a_gang_of_borrowers_goes_whole),
     };
 
     return RUN_TESTS(tests);

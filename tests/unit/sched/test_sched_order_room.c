@@ -23,24 +23,38 @@ static uint32_t ask_for(struct world *w, const char *app, int64_t cores,
                            });
 }
 
+/* A node that says whether it has a GPU. */
+static uint32_t gpu_node(struct world *w, const char *name, int64_t cores,
+                         const char *says)
+{
+    return world_node(w, &(struct world_node){.name = name,
+                                              .cores = cores,
+                                              .label_key = "gpu",
+                                              .label_value = says});
+}
+
+/* Another queue runs on a node until 60 s. */
+static void keep_busy(struct world *w, uint32_t node, int64_t cores)
+{
+    uint32_t busy =
+        world_submit(w, &(struct world_job){.queue = "other",
+                                            .priority_class = "fixed",
+                                            .cores = cores,
+                                            .deadline_s = 60});
+
+    world_lease(w, busy, node, 0);
+}
+
 static struct sa08 make_sa08(struct world *w, int64_t cpu_cores)
 {
     struct sa08 sa;
-    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
-                                                      .cores = 10,
-                                                      .label_key = "gpu",
-                                                      .label_value = "yes"});
+    uint32_t gpu = gpu_node(w, "gpu", 10, "yes");
 
     if (cpu_cores) {
         world_node(w, &(struct world_node){"cpu", .cores = cpu_cores});
     }
     world_queue(w, "other", 1);
-    uint32_t busy =
-        world_submit(w, &(struct world_job){.queue = "other",
-                                            .priority_class = "fixed",
-                                            .cores = 8,
-                                            .deadline_s = 60});
-    world_lease(w, busy, gpu, 0);
+    keep_busy(w, gpu, 8);
     world_lease(w, ask_for(w, "App1", 1, false, 0), gpu, 0);
     uint32_t e1 = ask_for(w, "App1", 1, false, 1);
     world_lease(w, e1, gpu, 0);
@@ -155,20 +169,9 @@ static void the_most_urgent_is_waited_for(void **state)
     };
 
     hold_for_other(w);
-    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
-                                                      .cores = 10,
-                                                      .label_key = "gpu",
-                                                      .label_value = "yes"});
-    uint32_t cpu = world_node(w, &(struct world_node){.name = "cpu",
-                                                      .cores = 4,
-                                                      .label_key = "gpu",
-                                                      .label_value = "no"});
-    uint32_t busy =
-        world_submit(w, &(struct world_job){.queue = "other",
-                                            .priority_class = "fixed",
-                                            .cores = 8,
-                                            .deadline_s = 60});
-    world_lease(w, busy, gpu, 0);
+    uint32_t gpu = gpu_node(w, "gpu", 10, "yes");
+    uint32_t cpu = gpu_node(w, "cpu", 4, "no");
+    keep_busy(w, gpu, 8);
     world_lease(w, world_submit(w, &job), cpu, 0);
     job.cores = 100;
     world_submit(w, &job); /* there never is room for it */
@@ -205,16 +208,8 @@ static void what_has_its_turn_later_is_not_waited_for(void **state)
     };
 
     hold_for_other(w);
-    uint32_t gpu = world_node(w, &(struct world_node){.name = "gpu",
-                                                      .cores = 10,
-                                                      .label_key = "gpu",
-                                                      .label_value = "yes"});
-    uint32_t busy =
-        world_submit(w, &(struct world_job){.queue = "other",
-                                            .priority_class = "fixed",
-                                            .cores = 6,
-                                            .deadline_s = 60});
-    world_lease(w, busy, gpu, 0);
+    uint32_t gpu = gpu_node(w, "gpu", 10, "yes");
+    keep_busy(w, gpu, 6);
     world_lease(w, world_submit(w, &job), gpu, 0);
     world_lease(w, world_submit(w, &job), gpu, 0);
     assert_int_equal(order_state_of(w, "App1", 0), SCHED_APP_RUNNING);

@@ -165,6 +165,16 @@ static void shares_are_told_for_each_pool_apart(void **state)
     played_fini(&played);
 }
 
+/* What people are told of it, and what programs are. */
+static void show(const struct played *played, struct strbuf *text,
+                 struct strbuf *json)
+{
+    struct report report = {.tally = &played->tally, .result = played->result};
+
+    report_text(&report, text);
+    report_json(&report, json);
+}
+
 static void without_samples_to_compare_there_is_no_jain_index(void **state)
 {
     struct played played;
@@ -176,9 +186,7 @@ static void without_samples_to_compare_there_is_no_jain_index(void **state)
             "queues: [{name: q}]\n"
             "jobs: [{name: j, queue: q, count: 1, resources: {cpu: 1}}]\n",
             1);
-    struct report report = {.tally = &played.tally, .result = played.result};
-    report_text(&report, &text);
-    report_json(&report, &json);
+    show(&played, &text, &json);
     assert_false(played.result.has_jain);
     assert_non_null(strstr(strbuf_text(&text), "Jain's index  -\n"));
     assert_non_null(strstr(strbuf_text(&json), "\"jain\": null, "));
@@ -198,9 +206,7 @@ static void jobs_that_fit_nowhere_are_rejected_and_said_why(void **state)
             "  - {name: j, queue: q, count: 1, resources: {cpu: 1}}\n"
             "  - {name: big, queue: q, count: 3, resources: {cpu: 2}}\n",
             1);
-    struct report report = {.tally = &played.tally, .result = played.result};
-    report_text(&report, &text);
-    report_json(&report, &json);
+    show(&played, &text, &json);
     assert_int_equal(played.result.rejected_count, 3);
     assert_int_equal(played.result.unstarted_count, 0);
     assert_int_equal(played.result.succeeded_count, 1);
@@ -232,9 +238,7 @@ static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
             "runTime: {a: 1m}}\n",
             1);
     const struct tally_result *result = &played.result;
-    struct report report = {.tally = &played.tally, .result = *result};
-    report_text(&report, &text);
-    report_json(&report, &json);
+    show(&played, &text, &json);
     assert_int_equal(result->submitted_count, 6);
     assert_int_equal(result->succeeded_count, 1);
     assert_int_equal(result->unstarted_count, 0);
@@ -251,17 +255,17 @@ static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_jobs_come_to_their_end),
-        cmocka_unit_test(the_same_seed_gives_the_same_log),
-        cmocka_unit_test(a_log_that_is_kept_has_the_same_digest),
-        cmocka_unit_test(a_log_with_records_is_refused),
-        cmocka_unit_test(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
-        cmocka_unit_test(reports_say_what_was_tallied),
-        cmocka_unit_test(jobs_that_fit_nowhere_are_rejected_and_said_why),
-        cmocka_unit_test(every_job_is_in_one_count_of_a_day_that_breaks_off),
-        cmocka_unit_test(shares_are_told_for_each_pool_apart),
-        cmocka_unit_test(without_samples_to_compare_there_is_no_jain_index),
+        TEST(all_jobs_come_to_their_end),
+        TEST(the_same_seed_gives_the_same_log),
+        TEST(a_log_that_is_kept_has_the_same_digest),
+        TEST(a_log_with_records_is_refused),
+        TEST(a_job_that_runs_alone_waits_for_the_start_of_its_pod),
+        TEST(reports_say_what_was_tallied),
+        TEST(jobs_that_fit_nowhere_are_rejected_and_said_why),
+        TEST(every_job_is_in_one_count_of_a_day_that_breaks_off),
+        TEST(shares_are_told_for_each_pool_apart),
+        TEST(without_samples_to_compare_there_is_no_jain_index),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return RUN_TESTS(tests);
 }
