@@ -239,9 +239,21 @@ static bool is_nothing(const struct resource_vec *amounts)
     return true;
 }
 
+/* Give back in a copy of the books what a job has in its shard. */
+static bool uncount(const struct pools *pools, struct resource_vec *rests,
+                    const struct place *place)
+{
+    size_t at = (size_t)place->queue * pools->shards.count + place->shard;
+
+    if (place->queue < pools->books.count) {
+        amounts_subtract(&rests[at], request_of(pools, place->class_index));
+    }
+    return place->queue < pools->books.count;
+}
+
 bool quotas_are_right(const struct pools *pools)
 {
-    size_t count = pools->books.count;
+    size_t width = pools->shards.count, count = pools->books.count * width;
     auto_mem struct resource_vec *rests =
         mem_alloc_array(count + 1, sizeof(*rests));
     bool is_right = true;
@@ -249,17 +261,18 @@ bool quotas_are_right(const struct pools *pools)
     if (!pools->are_books_counted) {
         return pools->kept_book_count == 0;
     }
-    for (size_t i = 0; i < count; i++) {
-        rests[i] = pools->books.items[i].sum;
+    for (size_t i = 0; i < pools->books.count; i++) {
+        const struct quota_book *book = &pools->books.items[i];
+        struct resource_vec sum = book->sum;
+        for (size_t s = 0; s < book->by_shard.count; s++) {
+            rests[i * width + s] = book->by_shard.items[s];
+            amounts_subtract(&sum, &book->by_shard.items[s]);
+        }
+        is_right &= is_nothing(&sum);
     }
     for (size_t job = 0; job < pools->places.count; job++) {
         const struct place *place = &pools->places.items[job];
-        if (is_leased(place)) {
-            is_right &= place->queue < count;
-            amounts_subtract(
-                &rests[place->queue < count ? place->queue : count],
-                request_of(pools, place->class_index));
-        }
+        is_right &= !is_leased(place) || uncount(pools, rests, place);
     }
     for (size_t i = 0; i < count; i++) {
         is_right &= is_nothing(&rests[i]);

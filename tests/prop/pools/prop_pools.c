@@ -21,7 +21,9 @@ struct town {
     struct tape *tape;
     struct policy *policy;
     struct pools *pools;
-    struct sched *plain; /* told the same, while there are no objects */
+    struct sched *plain;    /* told the same, while there are no objects */
+    int64_t quotas[QUEUES]; /* cores that a queue may have; 0: any number */
+    int64_t cores[JOBS];
     uint32_t classes[2], plain_classes[2];
     uint32_t node_handles[NODES];
     bool is_node[NODES];
@@ -57,6 +59,9 @@ static void town_init(struct town *t, struct tape *tape)
     t->plain = sched_create(t->policy);
     for (uint32_t i = 0; i < QUEUES; i++) {
         struct queue_record record = queue_record_plain(str_of(queues[i]));
+        t->quotas[i] = draw(tape, 0, 1) ? (int64_t)draw(tape, 1, 8) : 0;
+        struct resource_amount cpu = {STR("cpu"), t->quotas[i] * MILLI};
+        record.quota = (struct resource_list){&cpu, t->quotas[i] > 0};
         pools_queue_set(t->pools, i, &record);
         sched_queue_set(t->plain, i, &record);
     }
@@ -249,6 +254,7 @@ static void add_job(struct town *t, uint32_t job)
         class_index = 0;
     }
     t->records[job] = record;
+    t->cores[job] = class_index + 1;
     t->is_job[job] = true;
     pools_job_add(t->pools, job, &record);
     if (is_plain(t)) {
@@ -361,6 +367,23 @@ static bool homes_are_right(const struct town *t)
     return true;
 }
 
+/* In whichever pools it runs, no queue has more than its quota. */
+static bool quotas_are_kept(const struct town *t)
+{
+    int64_t used[QUEUES] = {0};
+    bool are_kept = true;
+
+    for (uint32_t job = 0; job < JOBS; job++) {
+        if (t->is_job[job] && pools_job_node(t->pools, job) != SCHED_NONE) {
+            used[t->records[job].queue] += t->cores[job];
+        }
+    }
+    for (uint32_t i = 0; i < QUEUES; i++) {
+        are_kept &= t->quotas[i] == 0 || used[i] <= t->quotas[i];
+    }
+    return are_kept;
+}
+
 static bool every_job_is_in_one_shard_and_sums_are_right(struct tape *tape)
 {
     struct town t;
@@ -390,10 +413,10 @@ static bool every_job_is_in_one_shard_and_sums_are_right(struct tape *tape)
         }
         holds = holds && pools_is_consistent(t.pools) &&
                 (!is_plain(&t) || sched_is_consistent(t.plain)) &&
-                homes_are_right(&t);
+                homes_are_right(&t) && quotas_are_kept(&t);
     }
     holds = holds && finish_all(&t) && pools_is_consistent(t.pools) &&
-            homes_are_right(&t);
+            homes_are_right(&t) && quotas_are_kept(&t);
     town_fini(&t);
     return holds;
 }
