@@ -63,7 +63,7 @@ static void tell_node(struct stall *stall, const struct market *market, int n)
         {STR("memory"), node->capacity[1] * (int64_t)1000000000000},
     };
     struct label label = {str_of(NAMES[market->label[n]]), STR("yes")};
-    char name[8];
+    char name[16];
     struct node_record record = {
         .labels = &label,
         .label_count = market->label[n] > 0,
@@ -86,7 +86,7 @@ static void tell_nodes(struct stall *stall, const struct market *market)
 static void tell_queues(struct stall *stall, const struct market *market)
 {
     for (int q = 0; q < market->all.queue_count; q++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof(name), "q%d", q);
         struct queue_record record = queue_record_plain(str_of(name));
         record.priority_factor_micro = market->all.queues[q].factor_halves *
@@ -129,7 +129,7 @@ static void tell_job(struct stall *stall, const struct market *market,
                      int index)
 {
     const struct instance_job *job = &market->all.jobs[index];
-    char gang[8];
+    char gang[16];
 
     snprintf(gang, sizeof(gang), "g%d", job->gang);
     struct sched_job record = {

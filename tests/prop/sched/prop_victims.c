@@ -30,7 +30,7 @@ struct script {
 
 struct room {
     int64_t free[PLACES_MAX];
-    char names[PLACES_MAX][8];
+    char names[PLACES_MAX][12];
     uint32_t nodes[PLACES_MAX]; /* handles */
     uint32_t count;
 };
