@@ -143,7 +143,7 @@ uint32_t group_victims_list(struct round *round, uint32_t node,
     return count;
 }
 
-/* Add one to those that go together. */
+/* Add one to those that go together, as urgent as the least urgent of them. */
 static void join(struct victim *all, const struct victim *one)
 {
     if (all->job == NONE) {
@@ -157,6 +157,9 @@ static void join(struct victim *all, const struct victim *one)
     all->ordinal = one->is_evicted ? one->ordinal : all->ordinal;
     if (one->leased_ms > all->leased_ms) {
         all->leased_ms = one->leased_ms;
+    }
+    if (one->level < all->level) {
+        all->level = one->level;
     }
 }
 

@@ -105,7 +105,8 @@ struct victim victim_of_run(const struct round *round, const struct run *run)
     return of_run(round, run);
 }
 
-/* Add one; all of a gang on the node are one. */
+/* Add one; all of a gang on the node are one, as urgent as the least urgent of
+ * them: some may be away. */
 static void add_victim(const struct sched *sched, struct victim *victims,
                        uint32_t *count, const struct victim *victim)
 {
@@ -118,6 +119,9 @@ static void add_victim(const struct sched *sched, struct victim *victims,
             }
             if (all->leased_ms < victim->leased_ms) {
                 all->leased_ms = victim->leased_ms;
+            }
+            if (all->level > victim->level) {
+                all->level = victim->level;
             }
             all->is_yielder |= victim->is_yielder;
             return;

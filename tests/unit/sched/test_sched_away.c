@@ -1,7 +1,7 @@
 /* Earmarked nodes (model.md 6.10b, AR-13), at the planner. */
 #include "world_fixture.h"
 
-enum { AWAY_PRIORITY = 400 };
+enum { AWAY_PRIORITY = 400, LOW_PRIORITY = 500 };
 
 /* Class low (500) may go to nodes with taint `gpu`, at 400. */
 static int setup(void **state)
@@ -302,6 +302,54 @@ static void a_group_that_runs_away_grows_in_its_turn(void **state)
     assert_int_equal(count_on(w, older, 2, "cpu"), 1);
 }
 
+/* A job of a priority that runs on a node since a time. */
+static uint32_t run_at(struct world *w, const struct world_job *job,
+                       uint32_t node, int32_t priority, int64_t leased_ms)
+{
+    uint32_t index = world_submit(w, job);
+
+    sched_job_lease(w->sched, index, node, priority, leased_ms, false);
+    w->node_of[index] = node;
+    return index;
+}
+
+/* What a gang has on a node goes together, so it is no more urgent than the
+ * least urgent of it, in whatever order the node was told of them. */
+static void check_gang_partly_away(struct world *w, bool is_home_first)
+{
+    struct world_job one = low, other = low, four = gpu_job, urgent = gpu_job;
+
+    w->policy.is_fair_share_preemption_off = true;
+    uint32_t node =
+        world_node(w, &(struct world_node){"gpu", .cores = 7, .taint = "gpu"});
+    uint32_t old = run_at(w, &one, node, AWAY_PRIORITY, 0);
+    uint32_t large = run_at(w, &four, node, LOW_PRIORITY, 5);
+    one.gang = other.gang = "g";
+    one.cardinality = other.cardinality = 2;
+    (is_home_first ? &one : &other)->tolerated = "gpu";
+    uint32_t first =
+        run_at(w, &one, node, is_home_first ? LOW_PRIORITY : AWAY_PRIORITY, 10);
+    run_at(w, &other, node, is_home_first ? AWAY_PRIORITY : LOW_PRIORITY, 10);
+    urgent.priority_class = "high";
+    urgent.cores = 5;
+    uint32_t job = world_submit(w, &urgent);
+    world_round(w, ROUND_BALANCE, 1000);
+    assert_string_equal(world_node_of(w, job), "gpu");
+    assert_true(w->is_gone[large]);
+    assert_int_equal(world_running_of(w, first, 2), 0);
+    assert_string_equal(world_node_of(w, old), "gpu");
+}
+
+static void a_gang_that_is_partly_away_goes_as_away(void **state)
+{
+    check_gang_partly_away(*state, true);
+}
+
+static void and_so_it_does_told_the_other_way_round(void **state)
+{
+    check_gang_partly_away(*state, false);
+}
+
 /* What had no room, at home or away, for one queue is not asked of another, so
  * it is not refused there for its costs, with all that is behind it: also where
  * surplus runs, but of no use to it. */
@@ -357,6 +405,8 @@ int main(void)
         SCENARIO(a_group_that_runs_away_grows_in_its_turn),
         SCENARIO(what_has_no_room_anywhere_is_not_refused),
         SCENARIO(ar_13_a_borrower_counts_as_where_it_runs),
+        SCENARIO(a_gang_that_is_partly_away_goes_as_away),
+        SCENARIO(and_so_it_does_told_the_other_way_round),
     };
 
     return RUN_TESTS(tests);
