@@ -26,6 +26,7 @@ enum {
     ACTS = 40,
     ROUNDS = 200,
     PODS = 3, /* of a group */
+    LATE_MS = 2000,
 };
 
 static const char *const queues[] = {"q", "r"};
@@ -62,7 +63,7 @@ struct told {
     bool is_below[JOBS / PODS]; /* groups, after the last record */
     int64_t below_since_ms[JOBS / PODS];
     int64_t time_ms;       /* of the last record */
-    bool is_beginning;     /* a leader's first one */
+    int64_t begun_ms;      /* the leader did */
     bool has_mishap[JOBS]; /* in this record something befell it */
     bool is_hit[JOBS];     /* and what comes of that is not decided */
     bool is_bad;
@@ -103,10 +104,12 @@ static void tell_lease(struct told *told, int n, const struct event *event)
              STR_ARG(event->leased.executor_id));
 }
 
-/* What befalls a pod: its run ends by itself, and then that is decided. */
+/* What befalls a pod: its run ends by itself, and then that is decided; or a
+ * user has had enough of it. */
 static void note_mishap(struct told *told, int n, const struct event *event)
 {
     bool is_hit = event->type == EVENT_RUN_CANCELLED ||
+                  event->type == EVENT_CANCELLED ||
                   (event->type == EVENT_RUN_ERRORS &&
                    event->error.kind != ERROR_PREEMPTED);
     bool is_decided =
@@ -123,7 +126,9 @@ static int tell(const struct log_item *item, void *ctx)
     int n =
         key128_is_none(event->job.v) ? -1 : job_number(told->world, event->job);
 
-    told->is_beginning |= event->type == EVENT_LEADER_STARTED;
+    if (event->type == EVENT_LEADER_STARTED) {
+        told->begun_ms = told->time_ms;
+    }
     if (n < 0) {
         return 0;
     }
@@ -171,18 +176,16 @@ static bool is_below(const struct told *told, const struct group *group)
     return running > 0 && present < group->minimum;
 }
 
-/* What is below its minimum for longer than it may be goes with the records of
- * that time, of which the one that a leader begins with says nothing else. */
-static void check_overdue(struct told *told, const struct elog_record *record)
+/* What is below its minimum for longer than it may be goes soon after: a leader
+ * does not wait for another reason to look at it, if there is one. */
+static void check_overdue(struct told *told)
 {
     for (uint32_t g = 0; g < told->world->group_count; g++) {
-        int64_t for_ms = told->time_ms - told->below_since_ms[g];
-        told->is_bad |= record->time_ms > told->time_ms &&
-                        !told->is_beginning && told->is_below[g] &&
-                        for_ms > told->world->groups[g].replace_timeout_ms;
+        int64_t due_ms =
+            told->below_since_ms[g] + told->world->groups[g].replace_timeout_ms;
+        due_ms = due_ms > told->begun_ms ? due_ms : told->begun_ms;
+        told->is_bad |= told->is_below[g] && told->time_ms > due_ms + LATE_MS;
     }
-    told->time_ms = record->time_ms;
-    told->is_beginning = false;
 }
 
 static void check_groups(struct told *told)
@@ -204,12 +207,14 @@ static void check_groups(struct told *told)
 
 static int tell_record(void *ctx, const struct elog_record *record)
 {
+    struct told *told = ctx;
     auto_arena arena = {0};
     struct err err;
 
-    check_overdue(ctx, record);
-    int rc = log_decode(record->payload, &arena, tell, ctx, &err);
-    check_groups(ctx);
+    told->time_ms = record->time_ms;
+    int rc = log_decode(record->payload, &arena, tell, told, &err);
+    check_overdue(told);
+    check_groups(told);
     return rc;
 }
 
