@@ -320,7 +320,8 @@ static int read_spec(struct training_reading *r)
     json_t *spec = training_field(r->job->resource, "spec");
 
     if (!json_is_object(spec)) {
-        return training_refuse(r, "spec", "", "is required");
+        return training_refuse(r, "spec", "",
+                               spec ? "must be an object" : "is required");
     }
     int rc = read_plain(r, spec);
     rc = rc ? rc : read_components(r, spec);

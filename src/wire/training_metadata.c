@@ -11,7 +11,10 @@ static int read_name(struct training_reading *r, const json_t *metadata)
     const json_t *name = training_field(metadata, "name");
 
     if (!training_is_text(name)) {
-        return training_refuse(r, "metadata", "name", "a name is required");
+        return training_refuse(r, "metadata", "name",
+                               name && !json_is_null(name)
+                                   ? "must be a text: write it in quotes"
+                                   : "a name is required");
     }
     r->job->name = training_text(name);
     if (r->job->name.byte_count > TRAINING_NAME_BYTES_MAX) {
@@ -137,7 +140,8 @@ int training_read_metadata(struct training_reading *r)
     json_t *metadata = training_field(r->job->resource, "metadata");
 
     if (!json_is_object(metadata)) {
-        return training_refuse(r, "metadata", "", "is required");
+        return training_refuse(r, "metadata", "",
+                               metadata ? "must be an object" : "is required");
     }
     int rc = read_name(r, metadata);
     if (rc < 0) {

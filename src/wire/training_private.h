@@ -20,6 +20,6 @@ int training_read_resources(struct training_reading *r,
                             enum training_component component,
                             json_t *object) must_check;
 
-/* That the trainers ask for enough cores to keep their gpus busy; how much
- * of both goes into the job. */
+/* That the pods of each component ask for enough cores to keep their gpus
+ * busy; how much of both the trainers ask for goes into the job. */
 int training_check_gpus(struct training_reading *r) must_check;

@@ -157,30 +157,45 @@ int training_read_resources(struct training_reading *r,
     return check_limits(r, path, requests, limits);
 }
 
-/* Enough cores to keep the gpus busy. */
-int training_check_gpus(struct training_reading *r)
+/* The pods of a component ask for enough cores to keep their gpus busy. */
+static int check_gpus(struct training_reading *r,
+                      enum training_component component)
 {
-    json_t *requests = training_amounts(r->job, TRAINING_TRAINER, "requests");
+    const char *name = training_component_name(component);
+    json_t *requests = training_amounts(r->job, component, "requests");
     int64_t gpus_milli = amount_of(requests, gpu_name);
     int64_t cpu_milli = amount_of(requests, "cpu");
     int64_t needed_milli = 0;
     char text[QUANTITY_TEXT_BYTES_MAX], asked[QUANTITY_TEXT_BYTES_MAX];
 
-    r->job->gpus_milli = gpus_milli;
-    r->job->cpu_milli = cpu_milli;
     if (gpus_milli % 1000 != 0) {
-        return training_refuse(r, "spec.trainer.resources.requests", gpu_name,
-                               "must be a whole number");
+        return err_set(r->err, -ERR_INVALID,
+                       "spec.%s.resources.requests.%s: must be a whole number",
+                       name, gpu_name);
     }
     if (__builtin_mul_overflow(gpus_milli / 1000, r->rules->cpu_per_gpu_milli,
                                &needed_milli) ||
         cpu_milli < needed_milli) {
         return err_set(r->err, -ERR_INVALID,
-                       "spec.trainer.resources.requests.cpu: %lld gpus need at "
+                       "spec.%s.resources.requests.cpu: %lld gpus need at "
                        "least %s cpu, not %s",
-                       (long long)(gpus_milli / 1000),
+                       name, (long long)(gpus_milli / 1000),
                        quantity_format(needed_milli, false, text),
                        quantity_format(cpu_milli, false, asked));
     }
     return 0;
+}
+
+int training_check_gpus(struct training_reading *r)
+{
+    json_t *requests = training_amounts(r->job, TRAINING_TRAINER, "requests");
+    int rc = 0;
+
+    r->job->gpus_milli = amount_of(requests, gpu_name);
+    r->job->cpu_milli = amount_of(requests, "cpu");
+    for (enum training_component i = 0; rc == 0 && i < TRAINING_COMPONENTS;
+         i++) {
+        rc = training_amounts(r->job, i, "requests") ? check_gpus(r, i) : 0;
+    }
+    return rc;
 }

@@ -360,6 +360,10 @@ static void test_gpus_need_cores_to_feed_them(void **state)
                         "nvidia.com/gpu: 500m}}}",
                         "spec.trainer.resources.requests.nvidia.com/gpu: must "
                         "be a whole number");
+    assert_spec_refused("trainer: {}, pserver: {resources: {requests: "
+                        "{cpu: 1, nvidia.com/gpu: 2}}}",
+                        "spec.pserver.resources.requests.cpu: 2 gpus need at "
+                        "least 2 cpu, not 1");
 }
 
 static void test_a_refusal_names_the_field(void **state)
@@ -370,6 +374,12 @@ static void test_a_refusal_names_the_field(void **state)
     assert_refused("kind: TrainingJob\napiVersion: v1\n",
                    "apiVersion: must be paddlepaddle.org/v1 or "
                    "paddlepaddle.org/v1alpha1");
+    assert_refused("kind: TrainingJob\napiVersion: paddlepaddle.org/v1\n"
+                   "metadata: {name: 7}\n",
+                   "metadata.name: must be a text: write it in quotes");
+    assert_refused("kind: TrainingJob\napiVersion: paddlepaddle.org/v1\n"
+                   "metadata: {name: a}\nspec: [1]\n",
+                   "spec: must be an object");
     assert_refused("kind: TrainingJob\napiVersion: paddlepaddle.org/v1\n"
                    "metadata: {name: a.b}\n",
                    "metadata.name: may have small letters, digits and, "
