@@ -40,6 +40,26 @@ struct str annotation_find_own(const Berth__Submission__Item *item,
     return annotation_find(item, armada_key);
 }
 
+/* One of ours as the item has it: with which prefix. */
+static const char *own_name(const Berth__Submission__Item *item,
+                            const char *key)
+{
+    const size_t prefix_bytes = sizeof("berth.dev/") - 1;
+    const size_t armada_bytes = sizeof("armadaproject.io/") - 1;
+
+    if (annotation_find(item, key).p) {
+        return key;
+    }
+    for (size_t i = 0; i < item->n_annotations; i++) {
+        const char *name = item->annotations[i]->key;
+        if (str_starts_with(str_of(name), STR("armadaproject.io/")) &&
+            strcmp(name + armada_bytes, key + prefix_bytes) == 0) {
+            return name;
+        }
+    }
+    return key;
+}
+
 /* Read a count as Go's strconv.Atoi does. */
 static int read_count(const char *what, struct str text, int64_t *ret_count,
                       struct refusal *refusal)
@@ -135,7 +155,7 @@ static int read_number(const Berth__Submission__Item *item, const char *key,
         return refusal_set(refusal,
                            "annotation %s must be a whole number from 0 to "
                            "%lld, not %.*s",
-                           key, (long long)max, STR_ARG(text));
+                           own_name(item, key), (long long)max, STR_ARG(text));
     }
     *ret_number = milli / 1000;
     return 0;
@@ -150,9 +170,9 @@ static int read_terms(const Berth__Submission__Item *item, struct gang *gang,
 
     gang->is_whole_node = str_equal(whole, STR("Whole"));
     if (whole.p && !gang->is_whole_node && !str_equal(whole, STR("Shared"))) {
-        return refusal_set(refusal,
-                           "annotation %s must be Whole or Shared, not %.*s",
-                           ANNOTATION_NODE_RESERVATION, STR_ARG(whole));
+        return refusal_set(
+            refusal, "annotation %s must be Whole or Shared, not %.*s",
+            own_name(item, ANNOTATION_NODE_RESERVATION), STR_ARG(whole));
     }
     int rc = read_number(item, ANNOTATION_MAX_HOPS, HOPS_MAX, &hops, refusal);
     rc = rc < 0 ? rc
@@ -190,7 +210,7 @@ int annotations_check_no_terms(const Berth__Submission__Item *item,
     for (size_t i = 0; i < ARRAY_COUNT(keys); i++) {
         if (annotation_find_own(item, keys[i]).p) {
             return refusal_set(refusal, "annotation %s is for gangs: %s",
-                               keys[i], why);
+                               own_name(item, keys[i]), why);
         }
     }
     return 0;
@@ -236,7 +256,7 @@ static int check_loss(const Berth__Submission__Item *item, const char *key,
         !str_equal(value, STR("requeue"))) {
         return refusal_set(refusal,
                            "annotation %s must be fail or requeue, not %.*s",
-                           key, STR_ARG(value));
+                           own_name(item, key), STR_ARG(value));
     }
     return 0;
 }
@@ -269,7 +289,8 @@ static int check_lifetime(const Berth__Submission__Item *item,
         return refusal_set(refusal,
                            "annotation %s must be seconds from 0 to %d or "
                            "infinite, not %.*s",
-                           ANNOTATION_LIFETIME, LIFETIME_S_MAX, STR_ARG(value));
+                           own_name(item, ANNOTATION_LIFETIME), LIFETIME_S_MAX,
+                           STR_ARG(value));
     }
     return 0;
 }

@@ -54,7 +54,21 @@ static void add_term(struct cli *cli, Berth__Api__LabelSelector *selector,
     }
 }
 
-static void take_selector(struct cli *cli, Berth__Api__Pool *pool)
+/* Of the labels of a selector that are to have two values, or NULL. */
+static const char *twice(const Berth__Api__LabelSelector *selector)
+{
+    for (size_t i = 1; i < selector->n_match_labels; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(selector->match_labels[i]->key,
+                       selector->match_labels[j]->key) == 0) {
+                return selector->match_labels[i]->key;
+            }
+        }
+    }
+    return NULL;
+}
+
+static enum cli_exit take_selector(struct cli *cli, Berth__Api__Pool *pool)
 {
     struct cli_names terms = cli_list(cli, "selector");
     Berth__Api__LabelSelector *selector =
@@ -68,6 +82,9 @@ static void take_selector(struct cli *cli, Berth__Api__Pool *pool)
         add_term(cli, selector, terms.items[i]);
     }
     pool->node_selector = selector;
+    const char *key = twice(selector);
+    return key ? cli_fail(cli, CLI_USAGE, "--selector names %s twice", key)
+               : CLI_OK;
 }
 
 /* Change of a pool what options name, and nothing else. */
@@ -83,7 +100,7 @@ static enum cli_exit apply_options(struct cli *cli, Berth__Api__Pool *pool)
         rc = cli_switch(cli, "disable-sharing", &pool->disable_sharing);
     }
     if (rc == CLI_OK && cli_is_given(cli, "selector")) {
-        take_selector(cli, pool);
+        rc = take_selector(cli, pool);
     }
     if (rc == CLI_OK && cli_is_given(cli, "borrowing-pools")) {
         struct cli_names lenders = cli_list(cli, "borrowing-pools");
@@ -197,7 +214,10 @@ static enum cli_exit look_for_pool(struct cli *cli, const char *name,
     Berth__Api__ListPoolsResponse *response;
 
     *ret_status = NULL;
-    if (!*name || strcmp(cli_pool_name(name), "default") == 0) {
+    if (!*name) {
+        return cli_fail(cli, CLI_INVALID, "metadata.name: it is missing");
+    }
+    if (strcmp(cli_pool_name(name), "default") == 0) {
         return cli_fail(cli, CLI_INVALID,
                         "the default pool cannot be created, edited or "
                         "deleted");

@@ -58,6 +58,10 @@ static enum cli_exit check_group(struct cli *cli, const json_t *job,
     for (size_t i = 0; i < json_array_size(sub_groups); i++) {
         (void)json_object_del(json_array_get(sub_groups, i), "template");
     }
+    if (group && !json_is_object(group)) {
+        return cli_fail(cli, CLI_INVALID, "jobs[%zu].podGroup: must be a map",
+                        index);
+    }
     int rc = group
                  ? wire_json_read(&berth__api__pod_group__descriptor, group,
                                   WIRE_JSON_STRICT, &cli->arena, &message, &err)

@@ -218,6 +218,43 @@ static int check_kind(const json_t *resource, struct err *err)
     return 0;
 }
 
+static int check_keys(const json_t *resource, struct err *err)
+{
+    static const char *const known[] = {"apiVersion", "kind", "metadata",
+                                        "spec", "status"};
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)(uintptr_t)resource, key, value)
+    {
+        bool is_known = false;
+        for (size_t i = 0; i < ARRAY_COUNT(known) && !is_known; i++) {
+            is_known = strcmp(key, known[i]) == 0;
+        }
+        if (!is_known) {
+            return err_set(err, -ERR_INVALID, "%.128s: unknown key", key);
+        }
+    }
+    return 0;
+}
+
+static int read_name(const json_t *resource, struct arena *arena,
+                     char **ret_name, struct err *err)
+{
+    const json_t *metadata = json_object_get(resource, "metadata");
+    const json_t *name = json_object_get(metadata, "name");
+
+    if (metadata && !json_is_object(metadata)) {
+        return err_set(err, -ERR_INVALID, "metadata: it is not a mapping");
+    }
+    if (name && !json_is_string(name) && !json_is_null(name)) {
+        return err_set(err, -ERR_INVALID,
+                       "metadata.name: must be a text: write it in quotes");
+    }
+    *ret_name = arena_strdup(arena, str_of(text_at(metadata, "name")));
+    return 0;
+}
+
 int pool_resource_read(const json_t *resource, struct arena *arena,
                        Berth__Api__Pool **ret_pool, struct err *err)
 {
@@ -226,8 +263,11 @@ int pool_resource_read(const json_t *resource, struct arena *arena,
     const json_t *given = json_object_get(resource, "spec");
     ProtobufCMessage *message;
     struct err inner;
+    char *name = NULL;
 
     int rc = check_kind(resource, err);
+    rc = rc < 0 ? rc : check_keys(resource, err);
+    rc = rc < 0 ? rc : read_name(resource, arena, &name, err);
     if (rc < 0) {
         return rc;
     }
@@ -249,8 +289,7 @@ int pool_resource_read(const json_t *resource, struct arena *arena,
         return err_set(err, -ERR_INVALID, "spec: %.400s", inner.text);
     }
     Berth__Api__Pool *pool = (void *)message;
-    const char *name = text_at(json_object_get(resource, "metadata"), "name");
-    pool->name = arena_strdup(arena, str_of(name));
+    pool->name = name;
     *ret_pool = pool;
     return 0;
 }

@@ -297,6 +297,25 @@ class PodGroups(unittest.TestCase):
             self.assertIn(said, done.stderr)
         self.assertEqual(self.jobs(), [])
 
+    def test_refusals_name_what_was_written(self):
+        self.start(FAKE)
+        for more, said in (
+                ({"podGroup": None}, "jobs[0].podGroup: must be a map"),
+                ({"podSpec": template("none"), "annotations": {
+                    "armadaproject.io/maxHops": "2"}},
+                 "annotation armadaproject.io/maxHops is for gangs"),
+                ({"podSpec": template("none"), "annotations": {
+                    "armadaproject.io/lifetimeSeconds": "long"}},
+                 "annotation armadaproject.io/lifetimeSeconds must be"),
+                ({"podSpec": template("none"), "annotations": {
+                    "berth.dev/onPreemption": "no"}},
+                 "annotation berth.dev/onPreemption must be")):
+            text = json.dumps({"queue": "q", "jobSetId": "s", "jobs": [
+                {"namespace": "default", **more}]})
+            done = self.berth.ctl("submit", "-", input_text=text, check=False)
+            self.assertEqual(done.returncode, 6)
+            self.assertIn(said, done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

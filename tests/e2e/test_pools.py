@@ -206,6 +206,18 @@ class Pools(unittest.TestCase):
                 "update", "queue", "q", "--quota", "cpu=4,nope=3")
         refused("cannot borrow from itself", "edit", "pool", "a",
                 "--borrowing-pools", "a")
+        refused("--selector names k twice", "create", "pool", "b",
+                "--selector", "k=v,l=v,k=w")
+        for command in ("create", "apply"):
+            for name, more, text in (("", "", "metadata.name: it is missing"),
+                                     ("7", "", "metadata.name: must be a text"),
+                                     ("b", "\nspek: {}",
+                                      "spek: unknown key")):
+                done = self.berth.ctl(
+                    command, "-f", "-", check=False,
+                    input_text=POOL.format(name=name, label="l") + more)
+                self.assertEqual(done.returncode, 6)
+                self.assertIn(text, done.stderr)
         self.assertEqual(len(self.pools()), 2)
 
     def explain(self, job):

@@ -210,7 +210,8 @@ static const struct bad_case bad_cases[] = {
     {"annotation armadaproject.io/gangId cannot stand beside podGroup, which "
      "is a gang by itself",
      spoil_gang},
-    {"annotation berth.dev/maxHops is for gangs: podGroup says it itself",
+    {"annotation armadaproject.io/maxHops is for gangs: podGroup says it "
+     "itself",
      spoil_annotation},
     {"namespace is a required field", spoil_namespace},
     {"100002 jobs in one request, more than the 100000 allowed", spoil_count},

@@ -135,6 +135,8 @@ static void what_may_not_be_is_refused_with_its_field(void **state)
     expect_refused("\"\"", "{}", "metadata.name: it is missing");
     expect_refused("default", "{}", "metadata.name: \"default\" is the");
     expect_refused("Gpu", "{}", "metadata.name: \"Gpu\" is not");
+    expect_refused("7", "{}", "metadata.name: must be a text");
+    expect_refused("a", "{}, spek: {}", "spek: unknown key");
     expect_refused("-a", "{}", "metadata.name: \"-a\"");
     expect_refused("a..b", "{}", "metadata.name: \"a..b\"");
     expect_refused("a", "{disableSharring: true}", "spec: ");
