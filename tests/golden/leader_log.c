@@ -112,7 +112,7 @@ static void error(struct writer *w, enum event_type type, uint8_t n,
     add(w, event);
 }
 
-static void write_settings(struct writer *w)
+static void write_nodes(struct writer *w)
 {
     struct resource_amount total[] = {{STR("cpu"), 16000},
                                       {STR("memory"), (int64_t)64 << 40}};
@@ -134,6 +134,19 @@ static void write_settings(struct writer *w)
          .is_unschedulable = true},
     };
     struct str gone = STR("node-0");
+    struct event event = make(EVENT_EXECUTOR_NODES, 0, 0);
+
+    event.nodes.executor_id = STR("exec");
+    event.nodes.pool = STR("default");
+    event.nodes.set = nodes;
+    event.nodes.set_count = 2;
+    event.nodes.removed = &gone;
+    event.nodes.removed_count = 1;
+    add(w, event);
+}
+
+static void write_settings(struct writer *w)
+{
     struct event event = make(EVENT_LEADER_STARTED, 0, 0);
 
     add(w, event);
@@ -159,14 +172,7 @@ static void write_settings(struct writer *w)
     event = make(EVENT_RETRY_POLICY_DELETED, 0, 0);
     event.retry_policy.name = STR("never");
     add(w, event);
-    event = make(EVENT_EXECUTOR_NODES, 0, 0);
-    event.nodes.executor_id = STR("exec");
-    event.nodes.pool = STR("default");
-    event.nodes.set = nodes;
-    event.nodes.set_count = 2;
-    event.nodes.removed = &gone;
-    event.nodes.removed_count = 1;
-    add(w, event);
+    write_nodes(w);
     event = make(EVENT_EXECUTOR_SETTINGS, 0, 0);
     event.settings.name = STR("exec");
     event.settings.is_cordoned = true;

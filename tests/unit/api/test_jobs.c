@@ -118,6 +118,23 @@ static void test_too_many_ids(void **state)
     fixture_fini(&f);
 }
 
+/* A job that has a node, and an address there. */
+static char *submit_and_lease(struct fixture *f)
+{
+    char *id = submit(f);
+    struct event leased = {.type = EVENT_LEASED,
+                           .leased = {.executor_id = STR("cluster"),
+                                      .node_name = STR("node"),
+                                      .pool = STR("default")}};
+    log_event(f, id, &leased);
+    const struct str address = STR("\x08\x50\x12\x03"
+                                   "a:1"); /* port 80 */
+    struct event ingress = {.type = EVENT_INGRESS_INFO,
+                            .ingress = {&address, 1}};
+    log_event(f, id, &ingress);
+    return id;
+}
+
 static void test_details(void **state)
 {
     struct fixture f;
@@ -133,18 +150,8 @@ static void test_details(void **state)
         &f, path, &request.base, &api__job_details_response__descriptor);
     assert_non_null(response);
     assert_int_equal(response->n_job_details, 0);
-    ids[0] = submit(&f);
+    ids[0] = submit_and_lease(&f);
     ids[1] = field("01jzzzzzzzzzzzzzzzzzzzzzzz");
-    struct event leased = {.type = EVENT_LEASED,
-                           .leased = {.executor_id = STR("cluster"),
-                                      .node_name = STR("node"),
-                                      .pool = STR("default")}};
-    log_event(&f, ids[0], &leased);
-    const struct str address = STR("\x08\x50\x12\x03"
-                                   "a:1"); /* port 80 */
-    struct event ingress = {.type = EVENT_INGRESS_INFO,
-                            .ingress = {&address, 1}};
-    log_event(&f, ids[0], &ingress);
     request.job_ids = ids;
     request.n_job_ids = 2;
     request.expand_job_run = request.expand_job_spec = true;
@@ -169,9 +176,28 @@ static void test_details(void **state)
     assert_int_equal(details->job_runs[0]->state,
                      API__JOB_RUN_STATE__RUN_STATE_LEASED);
     assert_string_equal(details->latest_run_id, details->job_runs[0]->run_id);
+    fixture_fini(&f);
+}
 
+/* A run is told of by its id; of a job that has not failed, and of one that is
+ * unknown, the error is empty. */
+static void test_runs_and_errors(void **state)
+{
+    struct fixture f;
+    char *ids[2], run_id[ID_TEXT_BYTES_MAX];
+    char *run_ids[] = {run_id};
+    struct job_id job;
+
+    (void)state;
+    fixture_init(&f);
+    fixture_start(&f);
+    fixture_queue(&f, "q");
+    ids[0] = submit_and_lease(&f);
+    ids[1] = field("01jzzzzzzzzzzzzzzzzzzzzzzz");
+    assert_int_equal(job_id_parse(str_of(ids[0]), &job), 0);
+    run_id_format(run_id_make(job, 0), run_id);
     Api__JobRunDetailsRequest run = API__JOB_RUN_DETAILS_REQUEST__INIT;
-    run.run_ids = &details->latest_run_id;
+    run.run_ids = run_ids;
     run.n_run_ids = 1;
     Api__JobRunDetailsResponse *runs =
         fixture_call(&f, "/api.Jobs/GetJobRunDetails", &run.base,
@@ -377,11 +403,6 @@ static void test_trap_06_failed_contents(void **state)
     Armadaevents__LeaseExpired expired = ARMADAEVENTS__LEASE_EXPIRED__INIT;
     Armadaevents__JobRunPreemptedError preempted =
         ARMADAEVENTS__JOB_RUN_PREEMPTED_ERROR__INIT;
-    Armadaevents__PodError pod = ARMADAEVENTS__POD_ERROR__INIT;
-    Armadaevents__ObjectMeta meta = ARMADAEVENTS__OBJECT_META__INIT;
-    Armadaevents__ContainerError container =
-        ARMADAEVENTS__CONTAINER_ERROR__INIT;
-    Armadaevents__ContainerError *containers[] = {&container};
 
     (void)state;
     error.terminal = true;
@@ -407,11 +428,23 @@ static void test_trap_06_failed_contents(void **state)
     event = convert_error(&arena, &error).event;
     assert_string_equal(event.reason, "Preempted by amy");
     assert_string_equal(event.failure_category, "");
+}
 
+/* A pod's own failure shows what its containers did. */
+static void test_failed_contents_of_a_pod(void **state)
+{
+    auto_arena arena = {0};
+    Armadaevents__Error error = ARMADAEVENTS__ERROR__INIT;
+    Armadaevents__PodError pod = ARMADAEVENTS__POD_ERROR__INIT;
+    Armadaevents__ObjectMeta meta = ARMADAEVENTS__OBJECT_META__INIT;
+    Armadaevents__ContainerError container =
+        ARMADAEVENTS__CONTAINER_ERROR__INIT;
+    Armadaevents__ContainerError *containers[] = {&container};
+
+    (void)state;
     error.reason_case = ARMADAEVENTS__ERROR__REASON_POD_ERROR;
     error.poderror = &pod;
     error.failure_category = field("user_error");
-    error.terminal = false;
     meta.executor_id = field("cluster");
     meta.name = field("armada-j-0");
     container.objectmeta = &meta;
@@ -422,7 +455,7 @@ static void test_trap_06_failed_contents(void **state)
     pod.kubernetes_reason = ARMADAEVENTS__KUBERNETES_REASON__OOM;
     pod.containererrors = containers;
     pod.n_containererrors = 1;
-    event = convert_error(&arena, &error).event;
+    Api__JobFailedEvent event = convert_error(&arena, &error).event;
     assert_string_equal(event.reason, "it broke");
     assert_int_equal(event.cause, API__CAUSE__OOM);
     assert_string_equal(event.cluster_id, "cluster");
@@ -481,11 +514,13 @@ int main(void)
         TEST(test_status),
         TEST(test_too_many_ids),
         TEST(test_details),
+        TEST(test_runs_and_errors),
         TEST(test_reports),
         TEST(test_logs),
         TEST(test_health),
         TEST(test_health_can_be_watched),
         TEST(test_trap_06_failed_contents),
+        TEST(test_failed_contents_of_a_pod),
         TEST(test_trap_07_silent_facts),
     };
 

@@ -291,71 +291,70 @@ static void levels_of_training_jobs_are_shipped(void **state)
     }
 }
 
+static const struct {
+    const char *yaml, *key;
+} out_of_range[] = {
+    {"pools: [{name: default, overShareFactor: 1001}]", "overShareFactor"},
+    {"pools: [{name: default, overShareFactor: x}]", "overShareFactor"},
+    {"pools: [{name: default, overShareFactor: -0.5}]",
+     "pools[0].overShareFactor: must be from 0 to 1000, or -1 for no "
+     "limit"},
+    {"pools: [{name: default, admittedWindow: 1025}]", "admittedWindow"},
+    {"pools: [{name: default, admittedWindow: -1}]", "admittedWindow"},
+    {"pools: [{name: default, excessBudgetMinutes: -2}]",
+     "excessBudgetMinutes"},
+    {"pools: [{name: default, excessBudgetMinutes: 1e30}]",
+     "excessBudgetMinutes"},
+    {"pools: [{name: default, flowHalfTime: -1s}]", "flowHalfTime"},
+    {"pools: [{name: default, flowHalfTime: 500000h}]", "flowHalfTime"},
+    {"pools: [{name: default, backfillMaxCandidates: 0}]",
+     "backfillMaxCandidates"},
+    {"pools: [{name: default, protectedFractionOfFairShare: -1}]",
+     "protectedFractionOfFairShare"},
+    {"pools: [{name: default, shortJobPenalty: 25h}]", "shortJobPenalty"},
+    {"pools: [{name: default, costWeights: {cpu: -1}}]", "costWeights"},
+    {"pools: [{name: default, topology: [a, b, a]}]",
+     "pools[0].topology[2]: \"a\" is given twice"},
+    {"pools: [{name: default, topology: [a, '']}]", "topology[1]"},
+    {"pools: [{name: default, topology: [a, b, c, d, e, f, g, h, i]}]",
+     "topology: 9 levels, at most 8 are allowed"},
+    {"pools: [{name: default,\n"
+     "  maximumResourceFractionToSchedule: {cpu: nan}}]",
+     "maximumResourceFractionToSchedule"},
+    {"maximumSchedulingRate: -1", "maximumSchedulingRate"},
+    {"maximumSchedulingBurst: 1e10", "maximumSchedulingBurst"},
+    {"maxSchedulingDuration: -1s", "maxSchedulingDuration"},
+    {"schedulePeriod: 0s", "schedulePeriod"},
+    {"maxRetries: 1001", "maxRetries"},
+    {"nodeQuarantine: {window: 1s}", "window"},
+    {"nodeQuarantine: {maxQuarantined: 1.5}", "maxQuarantined"},
+    {"nodeQuarantine: {minJobSets: 0}", "minJobSets"},
+    {"elastic: {period: 0s}", "period"},
+    {"elastic: {agingPerLevel: 0s}", "agingPerLevel"},
+    {"elastic: {freezingWindow: -1s}", "freezingWindow"},
+    {"elastic: {freezingWindow: 8784h1s}", "freezingWindow"},
+    {"elastic: {cpuPerGpu: -1}", "cpuPerGpu"},
+    {"elastic: {scoreWeights: {tpu: 1}}", "scoreWeights"},
+    {"pools: [{name: default, elasticMaxLoad: 0}]", "elasticMaxLoad"},
+    {"pools: [{name: default, elasticMaxLoad: 1.1}]", "elasticMaxLoad"},
+    {"pools: [{name: default, elasticEvenness: -1}]", "elasticEvenness"},
+    {"priorityClasses: [{name: armada-default, cfsWeight: 0}]", "cfsWeight"},
+    {"supportedResourceTypes: [{name: cpu, resolution: 0}]", "resolution"},
+    {"priorityClasses: [{name: armada-default, priority: 3000000000}]",
+     "priority"},
+};
+
 static void numbers_out_of_range_are_refused(void **state)
 {
     (void)state;
-    static const struct {
-        const char *yaml, *key;
-    } cases[] = {
-        {"pools: [{name: default, overShareFactor: 1001}]", "overShareFactor"},
-        {"pools: [{name: default, overShareFactor: x}]", "overShareFactor"},
-        {"pools: [{name: default, overShareFactor: -0.5}]",
-         "pools[0].overShareFactor: must be from 0 to 1000, or -1 for no "
-         "limit"},
-        {"pools: [{name: default, admittedWindow: 1025}]", "admittedWindow"},
-        {"pools: [{name: default, admittedWindow: -1}]", "admittedWindow"},
-        {"pools: [{name: default, excessBudgetMinutes: -2}]",
-         "excessBudgetMinutes"},
-        {"pools: [{name: default, excessBudgetMinutes: 1e30}]",
-         "excessBudgetMinutes"},
-        {"pools: [{name: default, flowHalfTime: -1s}]", "flowHalfTime"},
-        {"pools: [{name: default, flowHalfTime: 500000h}]", "flowHalfTime"},
-        {"pools: [{name: default, backfillMaxCandidates: 0}]",
-         "backfillMaxCandidates"},
-        {"pools: [{name: default, protectedFractionOfFairShare: -1}]",
-         "protectedFractionOfFairShare"},
-        {"pools: [{name: default, shortJobPenalty: 25h}]", "shortJobPenalty"},
-        {"pools: [{name: default, costWeights: {cpu: -1}}]", "costWeights"},
-        {"pools: [{name: default, topology: [a, b, a]}]",
-         "pools[0].topology[2]: \"a\" is given twice"},
-        {"pools: [{name: default, topology: [a, '']}]", "topology[1]"},
-        {"pools: [{name: default, topology: [a, b, c, d, e, f, g, h, i]}]",
-         "topology: 9 levels, at most 8 are allowed"},
-        {"pools: [{name: default,\n"
-         "  maximumResourceFractionToSchedule: {cpu: nan}}]",
-         "maximumResourceFractionToSchedule"},
-        {"maximumSchedulingRate: -1", "maximumSchedulingRate"},
-        {"maximumSchedulingBurst: 1e10", "maximumSchedulingBurst"},
-        {"maxSchedulingDuration: -1s", "maxSchedulingDuration"},
-        {"schedulePeriod: 0s", "schedulePeriod"},
-        {"maxRetries: 1001", "maxRetries"},
-        {"nodeQuarantine: {window: 1s}", "window"},
-        {"nodeQuarantine: {maxQuarantined: 1.5}", "maxQuarantined"},
-        {"nodeQuarantine: {minJobSets: 0}", "minJobSets"},
-        {"elastic: {period: 0s}", "period"},
-        {"elastic: {agingPerLevel: 0s}", "agingPerLevel"},
-        {"elastic: {freezingWindow: -1s}", "freezingWindow"},
-        {"elastic: {freezingWindow: 8784h1s}", "freezingWindow"},
-        {"elastic: {cpuPerGpu: -1}", "cpuPerGpu"},
-        {"elastic: {scoreWeights: {tpu: 1}}", "scoreWeights"},
-        {"pools: [{name: default, elasticMaxLoad: 0}]", "elasticMaxLoad"},
-        {"pools: [{name: default, elasticMaxLoad: 1.1}]", "elasticMaxLoad"},
-        {"pools: [{name: default, elasticEvenness: -1}]", "elasticEvenness"},
-        {"priorityClasses: [{name: armada-default, cfsWeight: 0}]",
-         "cfsWeight"},
-        {"supportedResourceTypes: [{name: cpu, resolution: 0}]", "resolution"},
-        {"priorityClasses: [{name: armada-default, priority: 3000000000}]",
-         "priority"},
-    };
-
-    for (size_t i = 0; i < ARRAY_COUNT(cases); i++) {
+    for (size_t i = 0; i < ARRAY_COUNT(out_of_range); i++) {
         auto_arena arena = {0};
         struct err err = {""};
-        if (read_policy(cases[i].yaml, &arena, &err)) {
-            fail_msg("%s is taken", cases[i].yaml);
+        if (read_policy(out_of_range[i].yaml, &arena, &err)) {
+            fail_msg("%s is taken", out_of_range[i].yaml);
         }
-        if (!strstr(err.text, cases[i].key)) {
-            fail_msg("%s: %s", cases[i].yaml, err.text);
+        if (!strstr(err.text, out_of_range[i].key)) {
+            fail_msg("%s: %s", out_of_range[i].yaml, err.text);
         }
     }
 }
