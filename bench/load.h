@@ -39,7 +39,7 @@ double load_now_ms(void);
 /* Make a queue of weight 1; aborts with a message when refused. */
 void load_create_queue(struct rpc_channel *channel, const char *queue);
 
-/* Encode a JobSubmitRequest of `job_count` equal small jobs that run `argv0`
+/* Encode a JobSubmitRequest of `job_count` equal small jobs that run true
  * (a fake runtime does not look).  The caller frees `ret_request`. */
 void load_encode_request(const char *queue, const char *job_set,
                          uint32_t job_count, struct strbuf *ret_request);
