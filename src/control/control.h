@@ -28,6 +28,7 @@
 #include "base/rng.h"
 #include "control/command.h"
 #include "control/queue_table.h"
+#include "control/round_counts.h"
 #include "elog/elog.h"
 
 enum {
@@ -118,6 +119,7 @@ struct control_metrics {
     uint32_t quarantined_count, trial_count; /* nodes */
     uint64_t twin_count; /* exchanges refused: the id is another's */
     uint32_t dedup_count;
+    struct round_counts rounds;
 };
 
 struct control;

@@ -147,6 +147,7 @@ bool batch_add_plan(struct control *c, const struct sched_plan *plan)
 {
     uint32_t begin = 0;
 
+    round_counts_plan(&c->metrics.rounds, plan);
     while (begin < plan->decision_count) {
         uint32_t end = begin;
         bool stands = true;
@@ -159,6 +160,8 @@ bool batch_add_plan(struct control *c, const struct sched_plan *plan)
         if (!stands) {
             return false;
         }
+        round_counts_group(&c->metrics.rounds, &plan->decisions[begin],
+                           end - begin);
         for (; begin < end; begin++) {
             add_decision(c, &plan->decisions[begin]);
         }

@@ -84,6 +84,7 @@ static void time_round(struct control *c, struct shard_rounds *rounds,
     if (c->metrics.round_us_last > c->metrics.round_us_max) {
         c->metrics.round_us_max = c->metrics.round_us_last;
     }
+    round_counts_took(&c->metrics.rounds, c->metrics.round_us_last);
 }
 
 static uint32_t decisions_left(const struct control *c)

@@ -5,6 +5,7 @@
 #include "main/leader_query.h"
 #include "main/pool_page.h"
 #include "main/queue_page.h"
+#include "main/round_page.h"
 
 enum { SHARES_TIMEOUT_MS = 2000 };
 
@@ -219,6 +220,7 @@ static void serve_metrics(void *ctx, const struct http_request *request,
     leader_metrics(pages->leader, &metrics);
     put_gauges(out, &metrics);
     put_counters(out, &metrics);
+    round_page_put(out, &metrics);
     put(out, "berth_store_seq", "gauge", "Last record in the query store.",
         (double)projector_seq(pages->projector));
     put_unstored(out, pages->api);

@@ -3,6 +3,7 @@ come home to; the seed's two Jobs as they stand."""
 
 import collections
 import json
+import re
 import subprocess
 import unittest
 import urllib.request
@@ -312,6 +313,16 @@ class Pools(unittest.TestCase):
         harness.wait_for("three are back", lambda: (
             self.pool("gpu").get("runningOwnCount") == 3 and
             self.pool("cpu").get("queuedOwnCount") == 5))
+        metrics = self.metrics()
+        for line in ('berth_preemptions_total{reason="home"} 3',
+                     "scheduler_total_preemption_attempts [1-3]",
+                     "scheduler_pod_preemption_victims [1-3]",
+                     'scheduler_schedule_attempts_total{result="scheduled"} 11',
+                     'scheduler_schedule_attempts_total'
+                     '{result="unschedulable"} [1-9][0-9]*',
+                     'scheduler_scheduling_algorithm_duration_seconds_bucket'
+                     '{le="16.384"} [1-9][0-9]*'):
+            self.assertTrue(re.search(f"^{line}$", metrics, re.M), line)
         # Nothing is lent any more, and who is there stays.
         self.berth.ctl("edit", "pool", "gpu", "--disable-sharing")
         self.assertEqual(self.pool("gpu")["runningForeignCount"], 1)

@@ -1,0 +1,40 @@
+/*
+ * round_counts - what rounds decided and how long they took, counted for
+ * metrics (model.md 5.8, 6.11): by why work was preempted, whom it made room
+ * for, what grew and shrank.
+ *
+ * Since the leader began; no part of its state, and nothing depends on it.
+ * The leader's thread counts.
+ */
+#pragma once
+
+#include <stdint.h>
+
+enum {
+    ROUND_COUNTS_REASONS = 8,  /* of enum sched_preemption */
+    ROUND_COUNTS_BUCKETS = 15, /* 1 ms, 2 ms, 4 ms, ... */
+};
+
+struct sched_decision;
+struct sched_plan;
+
+/* Of all rounds. */
+struct round_counts {
+    uint64_t miss_count; /* searches for a place that found none */
+    uint64_t preempted_counts[ROUND_COUNTS_REASONS];
+    uint64_t preempting_count;  /* times that work made room for other work */
+    uint32_t victim_count_last; /* how much, the last time */
+    uint64_t grown_count, shrunk_count; /* pods of gangs that run */
+    /* Rounds by their time, in the bucket of the least bound that is not
+     * exceeded; the last is for longer ones. */
+    uint64_t took_counts[ROUND_COUNTS_BUCKETS + 1];
+};
+
+/* A plan was made. */
+void round_counts_plan(struct round_counts *counts,
+                       const struct sched_plan *plan);
+/* Decisions of one group of it are carried out. */
+void round_counts_group(struct round_counts *counts,
+                        const struct sched_decision *decisions, uint32_t count);
+/* A round took so long. */
+void round_counts_took(struct round_counts *counts, uint64_t took_us);
