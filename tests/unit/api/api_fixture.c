@@ -85,8 +85,7 @@ static void on_appended(void *ctx, int result, uint64_t seq)
     assert_int_equal(result, 0);
 }
 
-/* Bring the store up to the log, unless it is to stay behind. */
-static void project(struct fixture *fixture)
+void fixture_project(struct fixture *fixture)
 {
     auto_ptr(elog_reader) reader = NULL;
     struct err err;
@@ -123,7 +122,7 @@ static void append(struct fixture_leader *leader, struct log_batch *batch)
     }
     assert_int_equal(log_decode(record.payload, &arena, fold, fixture, &err),
                      0);
-    project(fixture);
+    fixture_project(fixture);
 }
 
 static void take_submit(struct fixture_leader *leader, struct command *command)

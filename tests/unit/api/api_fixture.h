@@ -80,6 +80,10 @@ void fixture_queue(struct fixture *fixture, const char *name);
 void fixture_log(struct fixture *fixture, const struct event_scope *scope,
                  const struct event *event);
 
+/* For the leader's thread (on_exchange): bring the store up to the log, unless
+ * it is to stay behind. */
+void fixture_project(struct fixture *fixture);
+
 /* Wait until the projector has all that was logged. */
 void fixture_settle(struct fixture *fixture);
 
