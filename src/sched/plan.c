@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/admitted.h"
+#include "sched/head_private.h"
 #include "sched/round.h"
 #include "sched/sweep.h"
 #include "sched/sweep_undo.h"
@@ -78,6 +79,26 @@ const struct sched_looked *sched_looked(const struct sched *sched,
     return sched->looked.items;
 }
 
+/* A pool without nodes starts nothing: whom it has admitted, maybe with a time
+ * by which they would start, is let go. */
+static void let_go(struct round *round)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t i = 0; i < round->pool->admitted.count; i++) {
+        uint32_t job = admitted_job(sched, &round->pool->admitted.items[i]);
+        if (job == NONE || (sched->job_flags.items[job] & JOB_PLANNED)) {
+            continue;
+        }
+        if (sched->decisions.count &&
+            sched->decisions.count >= round->decision_max) {
+            round->is_cut = true;
+            return;
+        }
+        head_decide(round, SCHED_DISMISS, job, SCHED_START_UNKNOWN);
+    }
+}
+
 static void plan_pools(struct sched *sched, struct round *proto,
                        struct sched_plan *plan)
 {
@@ -90,6 +111,12 @@ static void plan_pools(struct sched *sched, struct round *proto,
         round.pool = &sched->pools.items[round.p];
         round.group = proto->group;
         if (round.pool->node_count == 0) {
+            let_go(&round);
+            proto->group = round.group;
+            plan->is_cut |= round.is_cut;
+            if (plan->is_cut) {
+                return;
+            }
             continue;
         }
         sweep_begin_pool(&round, is_resumed);

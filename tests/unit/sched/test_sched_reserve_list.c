@@ -241,6 +241,23 @@ static void the_list_survives_a_restart(void **state)
     sched_destroy(old);
 }
 
+/* Another pool has taken its nodes, or their cluster is gone. */
+static void a_pool_without_nodes_promises_nothing(void **state)
+{
+    struct world *w = *state;
+    struct sched_admission admission;
+    struct bk03 bk = reserve_bk03(w, 100);
+
+    assert_true(sched_job_admission(w->sched, bk.head, &admission));
+    world_end(w, bk.a);
+    sched_node_remove(w->sched, 0);
+    world_round(w, ROUND_FAST, 1);
+    assert_false(sched_job_admission(w->sched, bk.head, &admission));
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    world_round(w, ROUND_FAST, 2);
+    assert_true(reserve_runs(w, bk.head));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +270,7 @@ int main(void)
         SCENARIO(admits_nothing_that_no_empty_node_holds),
         SCENARIO(takes_turns_at_being_first),
         SCENARIO(says_what_is_promised_and_to_whom),
+        SCENARIO(a_pool_without_nodes_promises_nothing),
         SCENARIO(the_list_survives_a_restart),
     };
 
