@@ -26,3 +26,16 @@ static inline int world_teardown(void **state)
     mem_free(world);
     return 0;
 }
+
+/* How many the last plan preempts by one rule. */
+static inline uint32_t world_count_preempted(const struct world *w,
+                                             enum sched_preemption why)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < w->plan.decision_count; i++) {
+        count += w->plan.decisions[i].action == SCHED_PREEMPT &&
+                 w->plan.decisions[i].preemption == why;
+    }
+    return count;
+}
