@@ -278,11 +278,7 @@ static bool moves_nodes(const struct control *c,
     bool moves = event->nodes.is_full || pools_object_count(c->pools) == 0;
 
     for (uint32_t i = 0; !moves && i < event->nodes.set_count; i++) {
-        const struct node_record *record = &event->nodes.set[i];
-        uint32_t at = names_find(&executor->node_names, record->name);
-        moves = at != NAMES_NONE && executor->nodes.items[at].bytes &&
-                pools_node_moves(c->pools, executor->nodes.items[at].sched_node,
-                                 record);
+        moves = pools_node_moves(c->pools, executor->id, &event->nodes.set[i]);
     }
     return moves;
 }

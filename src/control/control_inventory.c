@@ -74,13 +74,8 @@ static bool moves_node(const struct control *c,
                        const struct control_executor *executor,
                        const struct node_record *record)
 {
-    if (pools_object_count(c->pools) == 0) {
-        return false;
-    }
-    uint32_t at = names_find(&executor->node_names, record->name);
-    return at != NAMES_NONE && executor->nodes.items[at].bytes &&
-           pools_node_moves(c->pools, executor->nodes.items[at].sched_node,
-                            record);
+    return pools_object_count(c->pools) > 0 &&
+           pools_node_moves(c->pools, executor->id, record);
 }
 
 /* The nodes that are new, or not as they were. */

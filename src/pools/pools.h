@@ -100,8 +100,9 @@ void pools_executor_set(struct pools *pools, struct str executor,
 /* Add a node or change it. */
 uint32_t pools_node_set(struct pools *pools, struct str executor,
                         const struct node_record *record, struct str pool);
-/* Whether a node that is there would go to another shard if it were that. */
-bool pools_node_moves(const struct pools *pools, uint32_t node,
+/* Whether a node that is there, or that is gone while something still runs
+ * there, would go to another shard if it were that. */
+bool pools_node_moves(const struct pools *pools, struct str executor,
                       const struct node_record *record);
 /* Add a node that is gone as it was last told, for the moment in which what
  * still runs there is told again: of the pool of that name. */

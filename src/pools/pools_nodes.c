@@ -93,10 +93,14 @@ static struct shard *match_record(struct pools *pools,
     return pools->shards.items[pools->objects.items[object]];
 }
 
-bool pools_node_moves(const struct pools *pools, uint32_t node,
+bool pools_node_moves(const struct pools *pools, struct str executor,
                       const struct node_record *record)
 {
-    if (!pools->is_mapped || !pools->posts.items[node].is_present) {
+    uint32_t node = pools->is_mapped ? post_find(pools, executor, record->name)
+                                     : (uint32_t)NONE;
+
+    if (node == NONE || (!pools->posts.items[node].is_present &&
+                         pools->posts.items[node].use_count == 0)) {
         return false;
     }
     uint32_t object =

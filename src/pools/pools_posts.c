@@ -43,18 +43,34 @@ static uint32_t post_add(struct pools *pools, uint32_t executor,
     return node;
 }
 
-uint32_t post_get(struct pools *pools, struct str executor, struct str name)
+static uint32_t post_known(const struct pools *pools, uint32_t executor,
+                           struct str name)
 {
-    uint32_t e = executor_of(pools, executor);
-    uint32_t node = map_find(&pools->post_map, post_key(e, name));
+    uint32_t node = map_find(&pools->post_map, post_key(executor, name));
 
     for (; node != MAP_NONE; node = pools->posts.items[node].next) {
         const struct post *post = &pools->posts.items[node];
-        if (post->executor == e && str_equal(str_of(post->name), name)) {
+        if (post->executor == executor && str_equal(str_of(post->name), name)) {
             return node;
         }
     }
-    return post_add(pools, e, name);
+    return NONE;
+}
+
+uint32_t post_find(const struct pools *pools, struct str executor,
+                   struct str name)
+{
+    uint32_t e = intern_find(pools->executors, executor);
+
+    return e == INTERN_NONE ? (uint32_t)NONE : post_known(pools, e, name);
+}
+
+uint32_t post_get(struct pools *pools, struct str executor, struct str name)
+{
+    uint32_t e = executor_of(pools, executor);
+    uint32_t node = post_known(pools, e, name);
+
+    return node == NONE ? post_add(pools, e, name) : node;
 }
 
 static void post_free(struct pools *pools, uint32_t node)

@@ -18,6 +18,9 @@
 
 /* The handle of a node, made when it is new. */
 uint32_t post_get(struct pools *pools, struct str executor, struct str name);
+/* The handle of a node, or NONE. */
+uint32_t post_find(const struct pools *pools, struct str executor,
+                   struct str name);
 /* A shard's handle of a node, made when it is new there. */
 uint32_t shard_node(struct pools *pools, struct shard *shard, uint32_t node);
 /* The router's handle of a shard's node. */

@@ -388,6 +388,36 @@ static void who_is_admitted_is_lent_when_its_dismissal_was_told(void **state)
     pools_stage_fini(&stage);
 }
 
+/* A node that is gone while something runs there takes that along if it comes
+ * again elsewhere: the leader must know that it moves. */
+static void a_node_that_is_gone_moves_with_what_runs_there(void **state)
+{
+    struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
+    struct label label = {STR("pool"), STR("b")};
+    const struct node_record record = {
+        .name = STR("a1"),
+        .labels = &label,
+        .label_count = 1,
+        .total = {&cpu, 1},
+    };
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    uint32_t node = pools_stage_node(&stage, "a1", "a", 1);
+    uint32_t job = pools_stage_job(&stage, "a", 1);
+    pools_stage_round(&stage, "a");
+    assert_true(pools_node_moves(stage.pools, STR("e"), &record));
+    pools_node_remove(stage.pools, node);
+    assert_true(pools_node_moves(stage.pools, STR("e"), &record));
+    assert_false(pools_node_moves(stage.pools, STR("f"), &record));
+    pools_job_remove(stage.pools, job);
+    assert_false(pools_node_moves(stage.pools, STR("e"), &record));
+    pools_stage_fini(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +428,7 @@ int main(void)
         TEST(a_truce_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
+        TEST(a_node_that_is_gone_moves_with_what_runs_there),
         TEST(who_moves_avoids_the_node_that_it_did),
         TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
     };
