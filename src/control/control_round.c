@@ -123,7 +123,8 @@ static void ask_again(struct control *c)
             rounds->ask_pause_ms =
                 2 * pause_ms < LENDERS_MS_MAX ? 2 * pause_ms : LENDERS_MS_MAX;
         }
-        if (rounds->ask_at_ms < rounds->wake_ms) {
+        /* A balance round that is wanted asks them when it is due. */
+        if (!rounds->is_balance_wanted && rounds->ask_at_ms < rounds->wake_ms) {
             rounds->wake_ms = rounds->ask_at_ms;
         }
     }

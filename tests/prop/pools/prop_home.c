@@ -1,15 +1,17 @@
 /*
  * What pools come to, through the leader: with demand everywhere each runs its
- * own jobs only (model.md 5.7); whose a job is is never stored, so that a
- * leader that starts again says the same; and what is borrowed counts where it
- * runs, never at home (6.8).
+ * own jobs only (model.md 5.7), gangs that grew abroad too; whose a job is is
+ * never stored, so that a leader that starts again says the same; and what is
+ * borrowed counts where it runs, never at home (6.8).
  */
+#include <stdio.h>
+
 #include "leader_stage.h"
 #include "prop.h"
 #include "wire/message.h"
 #include "wire/pool_codec.h"
 
-enum { POOLS_MAX = 4, NODE_CPU = 10, STEPS = 6 };
+enum { POOLS_MAX = 4, NODE_CPU = 10, STEPS = 6, PODS = 4 };
 
 static const char *const names[POOLS_MAX] = {"a", "b", "c", "d"};
 
@@ -18,6 +20,7 @@ struct town {
     struct tape *tape;
     uint32_t pool_count;
     uint32_t node_counts[POOLS_MAX];
+    uint32_t gang_count;
 };
 
 /* The nodes of all pools, each with the label of its pool. */
@@ -76,6 +79,36 @@ static void submit(struct town *t, uint32_t p, uint32_t count)
                                .priority_class = classes[draw(t->tape, 0, 1)],
                                .is_requeue_preempted = true});
     }
+}
+
+/* A gang with terms, of which some must run, near together or not. */
+static void submit_gang(struct town *t, uint32_t p)
+{
+    struct stage_job jobs[PODS];
+    struct gang_terms terms = {
+        .kind = GANG_POD_GROUP,
+        .replace_timeout_ms = 300000,
+        .sub_group_count = 1,
+        .sub_groups = {{.name = STR("w"),
+                        .min_count = (uint32_t)draw(t->tape, 1, PODS),
+                        .max_count = PODS,
+                        .hops_max = draw(t->tape, 0, 3) ? HOPS_ANY : 0}},
+    };
+    char gang[16];
+
+    snprintf(gang, sizeof(gang), "g%u", t->gang_count++);
+    for (uint32_t i = 0; i < PODS; i++) {
+        jobs[i] = (struct stage_job){
+            .pool = names[p],
+            .priority_class = "armada-preemptible",
+            .gang = gang,
+            .gang_cardinality = PODS,
+            .gang_minimum = terms.sub_groups[0].min_count,
+            .terms = &terms,
+            .is_requeue_preempted = true,
+        };
+    }
+    stage_do(&t->stage, stage_submit_command(&t->stage, "q", jobs, PODS));
 }
 
 static void settle(struct town *t)
@@ -171,6 +204,9 @@ static bool pools_end_with_their_own_jobs(struct tape *tape)
     for (int step = 0; step < STEPS && holds; step++) {
         submit(&t, (uint32_t)draw(tape, 0, t.pool_count - 1),
                (uint32_t)draw(tape, 0, 12));
+        if (draw(tape, 0, 1)) {
+            submit_gang(&t, (uint32_t)draw(tape, 0, t.pool_count - 1));
+        }
         settle(&t);
         holds = counts_where_it_runs(&t);
         if (draw(tape, 0, 4) == 4) {

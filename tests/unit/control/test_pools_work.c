@@ -389,6 +389,54 @@ static void a_plan_that_is_not_told_leaves_others_their_quota(void **state)
     assert_true(stage_is_made_again(s, NULL));
 }
 
+/* Pool cpu is full and has one job more, which pool gpu has room for: but there
+ * one of its own waits for more room than is left. */
+static void fill_both(struct stage *s)
+{
+    pools_submit(s, "cpu", 10);
+    pools_submit(s, "gpu", 5);
+    pools_settle(s);
+    (void)stage_submit(s, "q",
+                       (struct stage_job){.pool = "gpu", .cpu_milli = 8000});
+    pools_submit(s, "cpu", 1);
+}
+
+enum { BALANCE_MS = 60000 };
+
+/* A lender is asked again by the balance round, which may not be due for long:
+ * until then there is nothing to do. */
+static void asking_again_waits_for_the_balance_round(void **state)
+{
+    struct stage *s = *state;
+
+    stage_crash(s);
+    s->policy.balance_period_ms = BALANCE_MS;
+    stage_start(s);
+    begin_two(s);
+    fill_both(s);
+    stage_pass(s, BALANCE_MS);
+    pools_settle(s);
+    pools_assert_waits(s, "cpu", 1);
+}
+
+/* And so it does where it borrows before it preempts. */
+static void also_where_it_waits_for_borrowers(void **state)
+{
+    struct stage *s = *state;
+
+    begin_two(s);
+    pools_put(s, &(struct pool_record){
+                     .name = STR("cpu"),
+                     .has_selector = true,
+                     .labels = &(struct label){STR("cpu"), STR("true")},
+                     .label_count = 1,
+                     .preemption_order = BORROW_FIRST,
+                 });
+    fill_both(s);
+    pools_settle(s);
+    pools_assert_waits(s, "cpu", 1);
+}
+
 int main(void)
 {
 #define STAGED(name) \
@@ -405,6 +453,8 @@ int main(void)
         STAGED(um_06_growth_does_not_borrow),
         STAGED(um_07_a_borrower_counts_where_it_runs_and_not_at_home),
         STAGED(a_plan_that_is_not_told_leaves_others_their_quota),
+        STAGED(asking_again_waits_for_the_balance_round),
+        STAGED(also_where_it_waits_for_borrowers),
     };
 
     return RUN_TESTS(tests);
