@@ -153,9 +153,11 @@ static void pass_over(struct oracle *o, int unit)
         if (is_alone && (j == unit || oracle_same_gang(o, unit, j))) {
             o->is_passed_over[j] = true;
         } else if (is_of_queue && !other->gang && oracle_is_like(other, job)) {
-            /* They are tried again, if they may be admitted too. */
-            o->is_passed_over[j] |= other->queue == job->queue &&
-                                    !(is_admitted && oracle_has_window(o, j));
+            /* They are tried again, if they may be admitted too: that this one
+             * is in another pool says nothing about them. */
+            bool may_be_too = (is_admitted || job->is_admitted_elsewhere) &&
+                              oracle_has_window(o, j);
+            o->is_passed_over[j] |= other->queue == job->queue && !may_be_too;
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
             o->hopeless_at[j] = o->growth_count;
