@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 static const char *const RACKS[] = {"", "r1", "r2"};
+static const char *const ROWS[] = {"", "w1", "w2"};
 static const char *const CLUSTERS[] = {"e", "f"};
 static const char *const POOLS[] = {"default", "second"};
 
@@ -35,17 +36,26 @@ void built_set_node_with(struct built *built, const struct instance *instance,
         {STR("cpu"), node->capacity[0] * (int64_t)1000},
         second_of(instance, node->capacity[1]),
     };
-    struct label label = {STR("rack"), str_of(RACKS[node->rack])};
+    struct label labels[2];
+    uint32_t label_count = 0;
     struct taint taint = {STR("t"), STR(""), TAINT_NO_SCHEDULE};
     struct node_record record = {
-        .labels = &label,
-        .label_count = node->rack != 0,
+        .labels = labels,
         .taints = &taint,
         .taint_count = node->is_tainted,
         .total = {amounts, 2},
         .is_unschedulable = node->is_unschedulable,
     };
 
+    if (node->rack) {
+        labels[label_count++] =
+            (struct label){STR("rack"), str_of(RACKS[node->rack])};
+    }
+    if (node->row) {
+        labels[label_count++] =
+            (struct label){STR("row"), str_of(ROWS[node->row])};
+    }
+    record.label_count = label_count;
     for (int i = 0; i < 2; i++) {
         built_add_more(built, more, &amounts[i]);
     }

@@ -60,7 +60,8 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
     policy->pools[0].floating[SEAT_COLUMN] = instance->seats;
     if (instance->has_topology) {
         policy->pools[0].topology[0] = STR("rack");
-        policy->pools[0].level_count = 1;
+        policy->pools[0].topology[1] = STR("row");
+        policy->pools[0].level_count = instance->has_rows ? 2 : 1;
     }
     policy->node_types[0] = (struct node_type){
         STR("tainted"), {{STR("t"), STR("*"), TAINT_NO_SCHEDULE}}, 1};

@@ -37,6 +37,7 @@ enum {
 struct instance_node {
     int capacity[INSTANCE_KINDS]; /* no seats */
     int rack;                     /* 0: no label; else r1, r2 */
+    int row;                      /* the level above, where there is one */
     int cluster;                  /* 0, or 1 where there is a second */
     bool is_tainted;
     bool is_unschedulable;
@@ -146,7 +147,8 @@ struct instance {
     int load_percent;  /* of the cores, that growth may fill; 0: all */
     /* A pool object's shard, whose own work may not preempt. */
     bool is_object, is_preemption_off;
-    bool has_topology; /* racks are its only level */
+    bool has_topology; /* racks are its lowest level */
+    bool has_rows;     /* and the one above */
     bool has_clusters; /* two; no gang is in both */
     bool has_gpus;
 };
@@ -196,7 +198,11 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
 /* Draw one in which some of the gangs with terms run, with or without all of
  * what they ask for and more. */
 void instance_draw_groups(struct tape *tape, struct instance *instance);
-/* Make racks the topology, with caps on hops. */
+/* Make racks, and maybe rows of them, the topology. */
+void instance_draw_levels(struct tape *tape, struct instance *instance);
+/* A cap on hops there, or NO_LIMIT. */
+int instance_draw_cap(struct tape *tape, const struct instance *instance);
+/* The same, with caps on hops. */
 void instance_draw_hops(struct tape *tape, struct instance *instance);
 /* Draw in a window, and maybe half-lives, beside what runs.  What had ended
  * before would have left its flow. */

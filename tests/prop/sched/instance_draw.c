@@ -224,6 +224,21 @@ void instance_draw_apps(struct tape *tape, struct instance *instance)
     }
 }
 
+void instance_draw_levels(struct tape *tape, struct instance *instance)
+{
+    instance->has_topology = true;
+    instance->has_rows = once_in(tape, 2);
+    for (int n = 0; instance->has_rows && n < instance->node_count; n++) {
+        instance->nodes[n].row = pick(tape, 0, 2);
+    }
+}
+
+int instance_draw_cap(struct tape *tape, const struct instance *instance)
+{
+    return once_in(tape, 2) ? pick(tape, 0, instance->has_rows ? 5 : 3)
+                            : NO_LIMIT;
+}
+
 /* Give the members of a gang sub-groups. */
 static void draw_terms(struct tape *tape, struct instance *instance, int first,
                        int count, bool is_fast)
@@ -234,7 +249,7 @@ static void draw_terms(struct tape *tape, struct instance *instance, int first,
         int size = s < 2 ? pick(tape, 1, count - done) : count - done;
         int minimum =
             is_fast && once_in(tape, 2) ? pick(tape, s == 0, size) : size;
-        int hops = once_in(tape, 2) ? pick(tape, 0, 3) : NO_LIMIT;
+        int hops = instance_draw_cap(tape, instance);
         instance_set_sub_group(instance, first + done, size, s, minimum);
         for (int i = 0; i < size && instance->has_topology; i++) {
             instance->jobs[first + done + i].hops = hops;
@@ -247,8 +262,8 @@ void instance_draw_terms(struct tape *tape, struct instance *instance,
                          bool is_fast)
 {
     instance_draw(tape, instance);
-    instance->has_topology = once_in(tape, 2);
-    if (instance->has_topology) {
+    if (once_in(tape, 2)) {
+        instance_draw_levels(tape, instance);
         instance->is_fair_share_off = instance->is_urgency_off = true;
     }
     for (int first = 0, count; first < instance->job_count; first += count) {

@@ -168,14 +168,14 @@ void instance_draw_groups(struct tape *tape, struct instance *instance)
 
 void instance_draw_hops(struct tape *tape, struct instance *instance)
 {
-    instance->has_topology = true;
+    instance_draw_levels(tape, instance);
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
         const struct instance_job *other = job - 1;
         bool is_first = j == 0 || other->gang != job->gang ||
                         other->sub_group != job->sub_group;
         if (job->has_terms && is_first) {
-            job->hops = once_in(tape, 2) ? pick(tape, 0, 3) : NO_LIMIT;
+            job->hops = instance_draw_cap(tape, instance);
         } else if (job->has_terms) {
             job->hops = other->hops;
         }

@@ -1,20 +1,41 @@
-/* Sub-groups near together: racks are the only level, the cluster is above.
+/* Sub-groups near together: racks are the lowest level, then rows where there
+ * are any; the cluster is above.  A rack is one of its row.
  * Where others must make way they are placed one after the other, each where it
  * is best for itself; if those that come after have no room then, where it is
  * next best. */
 #include "oracle_private.h"
 
 enum {
-    CLUSTER = 2,
+    ROW = 2,
+    CLUSTER = 3,
     SUB_GROUPS = 3,
     CLUSTERS = 2,
-    PLACES_MAX = INSTANCE_NODES_MAX + 3,
+    LABELS = 3, /* of a level: none, and two */
+    PLACES_MAX = INSTANCE_NODES_MAX + 9,
     WAYS_MAX = 8, /* that are tried where others must make way */
 };
 
+int oracle_height(const struct oracle *o, int level)
+{
+    return level == CLUSTER && !o->in->has_rows ? ROW : level;
+}
+
+int oracle_distance(const struct oracle *o, int a, int b)
+{
+    const struct instance_node *x = &o->in->nodes[a], *y = &o->in->nodes[b];
+
+    if (a == b) {
+        return 0;
+    }
+    if (x->rack && x->rack == y->rack && x->row == y->row) {
+        return 1;
+    }
+    return oracle_height(o, x->row && x->row == y->row ? ROW : CLUSTER);
+}
+
 /* Nodes that hold enough. */
 struct place {
-    int level, name; /* the node, or the rack */
+    int level, name; /* the node, the rack_of() one, or the row */
     int count;
     uint64_t key;
 };
@@ -62,11 +83,43 @@ static uint64_t key_of(const struct oracle *o, int node)
     return oracle_weigh(o, room);
 }
 
+/* The rack of a node by its whole path, or 0. */
+static int rack_of(const struct instance_node *node)
+{
+    return node->rack ? node->row * LABELS + node->rack : 0;
+}
+
 static bool is_in(const struct oracle *o, const struct place *place, int node)
 {
-    return place->level == CLUSTER ||
-           (place->level == 0 ? place->name == node
-                              : o->in->nodes[node].rack == place->name);
+    const struct instance_node *record = &o->in->nodes[node];
+
+    switch (place->level) {
+    case 0:
+        return place->name == node;
+    case 1:
+        return rack_of(record) == place->name;
+    case ROW:
+        return record->row == place->name;
+    default:
+        return true;
+    }
+}
+
+/* The level that a cap on hops allows. */
+static int level_of_cap(const struct oracle *o, int hops)
+{
+    int most = o->in->has_rows ? ROW : 1;
+
+    return hops == NO_LIMIT ? CLUSTER : hops / 2 < most ? hops / 2 : most;
+}
+
+/* How many names there may be at a level, from 0 at nodes and else from 1. */
+static int names_end(const struct oracle *o, int level)
+{
+    return level == 0     ? o->in->node_count
+           : level == 1   ? LABELS * LABELS
+           : level == ROW ? LABELS
+                          : 2;
 }
 
 static void measure(const struct oracle *o, int job, struct place *place)
@@ -111,11 +164,10 @@ static bool is_around(const struct oracle *o, int job,
  * spread over as it is. */
 static int level_max_of(const struct oracle *o, int job)
 {
-    int hops = o->in->jobs[job].hops;
-    int level_max = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+    int level_max = level_of_cap(o, o->in->jobs[job].hops);
 
     for (int level = 0; level < CLUSTER; level++) {
-        for (int name = level; name < (level ? 3 : o->in->node_count); name++) {
+        for (int name = level > 0; name < names_end(o, level); name++) {
             struct place place = {.level = level, .name = name};
             if (is_around(o, job, &place)) {
                 return level > level_max ? level : level_max;
@@ -132,10 +184,7 @@ static int find_places(const struct oracle *o, int job, int needed,
     int level_max = level_max_of(o, job), count = 0;
 
     for (int level = 0; level <= level_max; level++) {
-        int first = level == 1, end = level == 0   ? o->in->node_count
-                                      : level == 1 ? 3
-                                                   : 1;
-        for (int name = first; name < end; name++) {
+        for (int name = level > 0; name < names_end(o, level); name++) {
             struct place place = {level, name, 0, 0};
             measure(o, job, &place);
             if (place.count < needed || !is_around(o, job, &place)) {
@@ -230,8 +279,7 @@ static int next_sub_group(const struct oracle *o, int gang)
         if (first < 0) {
             continue;
         }
-        int hops = o->in->jobs[first].hops;
-        int level = hops == NO_LIMIT ? CLUSTER : hops / 2 < 1 ? 0 : 1;
+        int level = level_of_cap(o, o->in->jobs[first].hops);
         if (best < 0 || level < best_level ||
             (level == best_level && count > best_count)) {
             best = s;
@@ -256,7 +304,7 @@ static bool place_near(struct oracle *o, int gang)
     for (int i = 0; i < count; i++) {
         const struct oracle saved = *o;
         const struct oracle_plan saved_plan = *o->plan;
-        o->nearness.levels += places[i].level;
+        o->nearness.levels += oracle_height(o, places[i].level);
         o->nearness.count += places[i].count;
         o->nearness.key += places[i].key;
         if (put(o, first, &places[i]) && place_near(o, gang)) {
@@ -328,8 +376,26 @@ static bool force_at(struct oracle *o, int job, const struct place *place)
     return is_placed;
 }
 
+/* Add a rack of a row and its nodes, or (0) those nodes of it that are in no
+ * rack; returns the number of places. */
+static int add_rack(const struct oracle *o, int row, int rack, int level_max,
+                    struct place *places, int count)
+{
+    if (rack && level_max > 0) {
+        places[count++] =
+            (struct place){.level = 1, .name = row * LABELS + rack};
+    }
+    for (int n = 0; n < o->in->node_count; n++) {
+        if (o->in->nodes[n].row == row && o->in->nodes[n].rack == rack) {
+            places[count++] = (struct place){.level = 0, .name = n};
+        }
+    }
+    return count;
+}
+
 /* Places of up to a level, in the order in which equals stand: nodes of no
- * rack, then each rack before its nodes. */
+ * rack, then each rack before its nodes; those of no row before each row, and
+ * that before what is in it. */
 static int all_levels(const struct oracle *o, int level_max,
                       struct place *places)
 {
@@ -339,14 +405,12 @@ static int all_levels(const struct oracle *o, int level_max,
         places[0] = (struct place){.level = CLUSTER};
         return 1;
     }
-    for (int rack = 0; rack <= 2; rack++) {
-        if (rack && level_max > 0) {
-            places[count++] = (struct place){.level = 1, .name = rack};
+    for (int row = 0; row < LABELS; row++) {
+        if (row && level_max >= ROW) {
+            places[count++] = (struct place){.level = ROW, .name = row};
         }
-        for (int n = 0; n < o->in->node_count; n++) {
-            if (o->in->nodes[n].rack == rack) {
-                places[count++] = (struct place){.level = 0, .name = n};
-            }
+        for (int rack = 0; rack < LABELS; rack++) {
+            count = add_rack(o, row, rack, level_max, places, count);
         }
     }
     return count;
@@ -365,21 +429,30 @@ static int all_places(const struct oracle *o, int job, struct place *places)
     return kept;
 }
 
+/* The nodes of a place, as bits. */
+static unsigned all_of(const struct oracle *o, const struct place *place)
+{
+    unsigned nodes = 0;
+
+    for (int n = 0; n < o->in->node_count; n++) {
+        nodes |= is_in(o, place, n) ? 1u << n : 0;
+    }
+    return nodes;
+}
+
 /* Those of them that are part of no other. */
 static int highest_places(const struct oracle *o, int job, struct place *places)
 {
     int count = all_places(o, job, places), kept = 0;
-    bool has_rack = false;
 
     for (int i = 0; i < count; i++) {
-        bool is_part = places[i].level == 0 && has_rack &&
-                       o->in->nodes[places[i].name].rack;
-        has_rack |= places[i].level == 1;
-        bool has_nodes = false;
-        for (int n = 0; n < o->in->node_count; n++) {
-            has_nodes |= is_in(o, &places[i], n);
+        unsigned nodes = all_of(o, &places[i]);
+        bool is_part = false;
+        for (int k = 0; k < kept; k++) { /* wholes stand before their parts */
+            is_part |= places[k].level > places[i].level &&
+                       (nodes & all_of(o, &places[k])) == nodes;
         }
-        if (!is_part && has_nodes) {
+        if (!is_part && nodes) {
             places[kept++] = places[i];
         }
     }

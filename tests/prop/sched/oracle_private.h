@@ -482,13 +482,17 @@ void oracle_least(const struct oracle *o, int unit,
 int oracle_group_count(const struct oracle *o, int gang);
 /* Their open nodes, as bits; 0: what runs of the gang holds it to others. */
 unsigned oracle_group(const struct oracle *o, int gang, int index);
+/* The number of a level, as they are summed up. */
+int oracle_height(const struct oracle *o, int level);
+/* That of the lowest domain that has both nodes; 0: they are one. */
+int oracle_distance(const struct oracle *o, int a, int b);
 /* Start what a gang with terms asks for near together, in free space
  * (model.md 2.11). */
 bool oracle_place_near(struct oracle *o, int gang);
 /* Whether each sub-group of a gang alone would have room near enough on empty
  * nodes. */
 bool oracle_may_be_near(const struct oracle *o, int gang);
-enum { ORACLE_DOMAINS_MAX = 2 * (INSTANCE_NODES_MAX + 3) };
+enum { ORACLE_DOMAINS_MAX = 2 * (INSTANCE_NODES_MAX + 9) };
 
 /* The open nodes, as bits, of the highest domains that the cap allows if a
  * single sub-group of a gang asks and has one, else of the clusters; how many

@@ -221,7 +221,7 @@ static bool has_come(const struct oracle *o, int gang, int sub_group, int first)
     return false;
 }
 
-/* 0: all on one node, 1: in one rack, 2: in one cluster. */
+/* 0: all on one node, 1: in one rack, and so on. */
 static int level_of(const struct oracle *o, int gang, int sub_group)
 {
     int node = NO_NODE, level = 0;
@@ -232,10 +232,7 @@ static int level_of(const struct oracle *o, int gang, int sub_group)
             continue;
         }
         node = node == NO_NODE ? o->node[j] : node;
-        int rack = o->in->nodes[node].rack;
-        int here = o->node[j] == node                              ? 0
-                   : rack && o->in->nodes[o->node[j]].rack == rack ? 1
-                                                                   : 2;
+        int here = oracle_distance(o, node, o->node[j]);
         level = here > level ? here : level;
     }
     return level;

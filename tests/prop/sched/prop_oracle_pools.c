@@ -65,6 +65,21 @@ static bool agrees_on_pools_that_remember(struct tape *tape)
     return rounds_agree(tape, &instance);
 }
 
+/* Near together in either, with and without windows. */
+static bool agrees_on_pools_near(struct tape *tape)
+{
+    struct instance instance;
+
+    instance_draw_groups(tape, &instance);
+    instance_draw_clusters(tape, &instance);
+    if (draw(tape, 0, 1)) {
+        instance_draw_list(tape, &instance);
+    }
+    instance_draw_hops(tape, &instance);
+    instance_draw_pools(tape, &instance, true);
+    return rounds_agree(tape, &instance);
+}
+
 /* Limits, too. */
 static bool agrees_on_limited_pools(struct tape *tape)
 {
@@ -88,6 +103,7 @@ int main(void)
                         3000, 0);
     holds &= prop_check("agrees_on_pools_that_remember",
                         agrees_on_pools_that_remember, 3000, 0);
+    holds &= prop_check("agrees_on_pools_near", agrees_on_pools_near, 3000, 0);
     holds &=
         prop_check("agrees_on_limited_pools", agrees_on_limited_pools, 3000, 0);
     return holds ? 0 : 1;

@@ -73,9 +73,9 @@ static void show_nodes(const struct instance *instance)
     for (int i = 0; i < instance->node_count; i++) {
         const struct instance_node *n = &instance->nodes[i];
         fprintf(stderr,
-                "node %d: %d/%d rack %d cluster %d taint %d off %d health %d "
-                "pool %d\n",
-                i, n->capacity[0], n->capacity[1], n->rack, n->cluster,
+                "node %d: %d/%d rack %d row %d cluster %d taint %d off %d "
+                "health %d pool %d\n",
+                i, n->capacity[0], n->capacity[1], n->rack, n->row, n->cluster,
                 n->is_tainted, n->is_unschedulable, (int)n->health, n->pool);
     }
 }
