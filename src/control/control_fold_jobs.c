@@ -62,7 +62,8 @@ static void on_leased(struct control *c, const struct jobs_change *change,
     uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
     if (head != JOBS_NONE) {
         pools_job_yield(c->pools, change->job, head,
-                        event->leased.yields_at_once);
+                        event->leased.yields_at_once,
+                        event->leased.yields_from_ms);
     }
     note_run_began(c, change->run, event->leased.executor_id, event->run);
     c->metrics.leased_count++;

@@ -20,6 +20,7 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         jobs_get(c->jobs, decision->yields_to, &head);
         run.yields_to = head.id;
         run.yields_at_once = decision->yields_at_once;
+        run.yields_from_ms = decision->yields_from_ms;
     }
     job_lease(c->jobs, decision->job, &run, c->batch.time_ms, &decisions);
     decisions.events[0].leased.is_growth = decision->is_scaling;

@@ -72,6 +72,7 @@ struct job_run {
     bool is_backfilled;
     struct job_id yields_to; /* or none */
     bool yields_at_once;
+    int64_t yields_from_ms;
     int64_t excess_charge; /* 0: none */
 };
 

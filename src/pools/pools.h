@@ -151,9 +151,9 @@ void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms);
 int64_t pools_job_age_of(const struct pools *pools, uint32_t job);
 /* Whether a disruption budget protects a leased job. */
 void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected);
-/* A leased job gives way to an admitted one. */
+/* A leased job gives way to an admitted one, from a time on. */
 void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
-                     bool is_at_once);
+                     bool is_at_once, int64_t from_ms);
 /* A waiting job is admitted to a pool. */
 void pools_job_admit(struct pools *pools, uint32_t job, struct str pool,
                      int64_t start_ms, int64_t charge);

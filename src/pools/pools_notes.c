@@ -99,19 +99,21 @@ static void apply_yield(struct pools *pools, struct shard *shard,
                         const struct delta *delta)
 {
     (void)pools;
-    sched_job_yield(shard->sched, delta->job, delta->other, delta->flag);
+    sched_job_yield(shard->sched, delta->job, delta->other, delta->flag,
+                    delta->at_ms);
 }
 
 void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
-                     bool is_at_once)
+                     bool is_at_once, int64_t from_ms)
 {
     struct delta delta = delta_of(apply_yield);
 
     if (!pools->is_mapped) {
-        sched_job_yield(first_of(pools), job, for_job, is_at_once);
+        sched_job_yield(first_of(pools), job, for_job, is_at_once, from_ms);
     } else if (shard_of(pools, job) == shard_of(pools, for_job)) {
         delta.other = job_place(pools, for_job)->local;
         delta.flag = is_at_once;
+        delta.at_ms = from_ms;
         job_tell(pools, job, &delta);
     }
 }

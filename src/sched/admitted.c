@@ -245,6 +245,17 @@ void admitted_charge(struct sched *sched, uint32_t job, int64_t charge)
     }
 }
 
+void admitted_date(struct sched *sched, uint32_t job, int64_t since_ms)
+{
+    uint32_t p;
+    const struct admitted *entry = admitted_anywhere(sched, job, &p);
+
+    if (entry) {
+        struct pool *pool = &sched->pools.items[p];
+        pool->admitted.items[entry - pool->admitted.items].since_ms = since_ms;
+    }
+}
+
 void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
                      int64_t start_ms, int64_t charge)
 {
@@ -270,6 +281,7 @@ void sched_job_admit(struct sched *sched, uint32_t job, struct str pool_name,
         .serial = ++sched->admission_count,
         .is_gang = gang != NONE,
         .start_ms = start_ms,
+        .since_ms = sched->now_ms,
         .charge = charge > 0 ? charge : 0,
     };
     count_entry(sched, p, &fresh);
@@ -305,7 +317,7 @@ bool sched_job_admission(const struct sched *sched, uint32_t job,
 /* Yielders. */
 
 void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
-                     bool is_at_once)
+                     bool is_at_once, int64_t from_ms)
 {
     uint32_t p, index = sched->jobs.items[job].run;
     const struct admitted *entry =
@@ -318,11 +330,11 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
     if (!entry || sched->runs.items[index].yields_to) {
         return;
     }
-    admitted_note_yielder(sched, index, entry->serial, is_at_once);
+    admitted_note_yielder(sched, index, entry->serial, is_at_once, from_ms);
 }
 
 void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial,
-                           bool is_at_once)
+                           bool is_at_once, int64_t from_ms)
 {
     struct run *run = &sched->runs.items[index];
 
@@ -330,6 +342,7 @@ void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial,
     sched->version++;
     run->yields_to = serial;
     run->yields_at_once = is_at_once;
+    run->yields_from_ms = from_ms;
     node_count_change(sched, run->node);
     run->yield_place = (uint32_t)sched->yielders.count;
     VEC_PUSH(&sched->yielders, index);
@@ -347,6 +360,7 @@ void admitted_forget_yielder(struct sched *sched, uint32_t index)
     sched->runs.items[last].yield_place = run->yield_place;
     run->yields_to = 0;
     run->yields_at_once = false;
+    run->yields_from_ms = 0;
     node_count_change(sched, run->node);
 }
 

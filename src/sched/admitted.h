@@ -43,9 +43,9 @@ void admitted_check_gang(struct sched *sched, uint32_t gang);
 void admitted_unmark(struct sched *sched, uint32_t job);
 /* The policy changed: lists of pools that keep none are emptied. */
 void admitted_check_policy(struct sched *sched);
-/* A run yields to the entry with a serial number. */
+/* A run yields to the entry with a serial number, not before a time. */
 void admitted_note_yielder(struct sched *sched, uint32_t run, uint32_t serial,
-                           bool is_at_once);
+                           bool is_at_once, int64_t from_ms);
 /* A run ends: it yields to nobody. */
 void admitted_forget_yielder(struct sched *sched, uint32_t run);
 /* The section `admitted` of the history. */
@@ -56,6 +56,8 @@ void admitted_unpack(struct sched *sched, struct history_reader *reader);
 void admitted_count_all(struct sched *sched, uint32_t pool);
 /* They count none of it. */
 void admitted_uncount_all(struct sched *sched, uint32_t pool);
+/* It is known since when an entry is there. */
+void admitted_date(struct sched *sched, uint32_t job, int64_t since_ms);
 /* An entry is charged so much; see sched_job_admit(). */
 void admitted_charge(struct sched *sched, uint32_t job, int64_t charge);
 /* Free all lists. */

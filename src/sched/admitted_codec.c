@@ -30,6 +30,7 @@ static void pack_pool(const struct sched *sched, const struct pool *pool,
         pack_id(buf, sched, admitted_job(sched, entry));
         pack_u64(buf, entry->serial);
         pack_i64(buf, entry->start_ms);
+        pack_i64(buf, entry->since_ms);
     }
 }
 
@@ -38,6 +39,7 @@ struct packed {
     struct job_id id;
     uint32_t job, serial;
     bool is_at_once;
+    int64_t from_ms;
 };
 
 static int compare_packed(const void *a, const void *b)
@@ -56,7 +58,8 @@ static void pack_yielders(const struct sched *sched, struct strbuf *buf)
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &sched->runs.items[sched->yielders.items[i]];
         list[i] = (struct packed){sched->jobs.items[run->job].id, run->job,
-                                  run->yields_to, run->yields_at_once};
+                                  run->yields_to, run->yields_at_once,
+                                  run->yields_from_ms};
     }
     qsort(list, count, sizeof(*list), compare_packed);
     pack_u64(buf, count);
@@ -64,6 +67,7 @@ static void pack_yielders(const struct sched *sched, struct strbuf *buf)
         pack_id(buf, sched, list[i].job);
         pack_u64(buf, list[i].serial);
         pack_u64(buf, list[i].is_at_once);
+        pack_i64(buf, list[i].from_ms);
     }
 }
 
@@ -93,11 +97,14 @@ static void unpack_pool(struct sched *sched, struct history_reader *reader)
         uint32_t job = unpack_job(sched, reader);
         uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
         int64_t start_ms = unpack_i64(&reader->pack);
+        int64_t since_ms =
+            reader->version > 2 ? unpack_i64(&reader->pack) : sched->now_ms;
         if (job == NONE || serial == 0) {
             reader->pack.is_bad = true;
         } else if (!reader->pack.is_bad) {
             sched->admission_count = serial - 1;
             sched_job_admit(sched, job, pool, start_ms, 0);
+            admitted_date(sched, job, since_ms);
         }
     }
 }
@@ -107,13 +114,14 @@ static void unpack_yielder(struct sched *sched, struct history_reader *reader)
     uint32_t job = unpack_job(sched, reader);
     uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
     bool is_at_once = reader->version > 1 && unpack_count(&reader->pack, 1);
+    int64_t from_ms = reader->version > 2 ? unpack_i64(&reader->pack) : 0;
 
     if (job == NONE || serial == 0 || sched->jobs.items[job].run == NONE ||
         sched->runs.items[sched->jobs.items[job].run].yields_to) {
         reader->pack.is_bad = true;
     } else if (!reader->pack.is_bad) {
         admitted_note_yielder(sched, sched->jobs.items[job].run, serial,
-                              is_at_once);
+                              is_at_once, from_ms);
     }
 }
 

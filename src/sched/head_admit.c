@@ -1,5 +1,6 @@
 /* Admission of what finds no room, and the reservation of the first. */
 
+#include "sched/admitted.h"
 #include "sched/head_private.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
@@ -18,6 +19,33 @@ void head_order_lanes(struct round *round)
     }
 }
 
+static int64_t later(int64_t at_ms, int64_t by_ms)
+{
+    return by_ms > INT64_MAX - at_ms ? INT64_MAX : at_ms + by_ms;
+}
+
+/* From when on what takes a place for fairness yields to a claim: from t* on,
+ * and it is kept from the claim no longer than a queue may starve, but at least
+ * for a truce.  A promise that was broken says nothing. */
+static int64_t fair_from(const struct round *round, const struct claim *claim,
+                         int64_t start_ms)
+{
+    int64_t starved_ms = head_policy(round)->starved_after_ms;
+    int64_t least_ms = later(round->now_ms, round->sched->policy->truce_ms);
+    const struct admitted *entry =
+        claim->serial ? admitted_find(round->sched, round->p, claim->job)
+                      : NULL;
+    int64_t since_ms = entry ? entry->since_ms : round->now_ms;
+    int64_t most_ms = starved_ms ? later(since_ms, starved_ms) : INT64_MAX;
+
+    most_ms = most_ms > least_ms ? most_ms : least_ms;
+    if (entry && entry->start_ms > round->now_ms &&
+        entry->start_ms < start_ms) {
+        start_ms = entry->start_ms;
+    }
+    return start_ms < most_ms ? start_ms : most_ms;
+}
+
 bool head_hold_for(struct round *round, const struct claim *claim)
 {
     struct reserve *reserve = &round->reserve;
@@ -29,6 +57,7 @@ bool head_hold_for(struct round *round, const struct claim *claim)
         return false;
     }
     reserve->hold = &reserve->made;
+    reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
     return true;
 }
 

@@ -225,7 +225,10 @@ static void wake_for_yielders(struct round *round, const struct claim *claim)
 
     for (size_t i = 0; i < sched->yielders.count; i++) {
         const struct run *run = &sched->runs.items[sched->yielders.items[i]];
-        if (run->yields_to == claim->serial) {
+        if (run->yields_to == claim->serial &&
+            run->yields_from_ms > round->now_ms) {
+            round_wake_by(round, run->yields_from_ms);
+        } else if (run->yields_to == claim->serial) {
             round_wake_for(round, run);
         }
     }

@@ -21,7 +21,8 @@ enum {
 static const struct history_section SECTIONS[] = {
     {"rates", 1, rates_pack, rates_unpack},
     {"sub-groups", 1, sub_groups_pack, sub_groups_unpack},
-    {"admitted", 2, admitted_pack, admitted_unpack}, /* 1: none at once */
+    /* 1: none at once; 2: none from a time on. */
+    {"admitted", 3, admitted_pack, admitted_unpack},
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
     {"penalties", 1, penalty_pack, penalty_unpack},

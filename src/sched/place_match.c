@@ -119,6 +119,8 @@ bool place_passes(const struct search *search, uint32_t index)
     }
     bool passes =
         reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
+        !(round->reserve.is_for_share &&
+          reserve_is_soon(round, class, index)) &&
         reserve_pass(round, round->reserve.own, class, index) != PASS_NO &&
         !whole_node_is_kept(round, search->job, search->class_index, index);
     round->reserve.has_refused |= !passes;

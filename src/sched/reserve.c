@@ -129,6 +129,29 @@ enum pass reserve_pass_whole(const struct round *round,
     return pass_now(round, reservation, class, node, true);
 }
 
+bool reserve_is_any_soon(const struct round *round, const struct class *class)
+{
+    const struct reservation *hold = round->reserve.hold;
+
+    if (!hold ||
+        later(round->now_ms, round->sched->policy->truce_ms) <= hold->fair_ms) {
+        return false;
+    }
+    struct passer passer = passer_of(round, class);
+    return passer.level <= hold->level &&
+           pass_in_time(hold, &passer) == PASS_YIELDS;
+}
+
+bool reserve_is_soon(const struct round *round, const struct class *class,
+                     uint32_t node)
+{
+    const struct sched *sched = round->sched;
+
+    return reserve_is_any_soon(round, class) &&
+           sched->nodes.items[node].reserved_stamp == sched->stamp &&
+           find_node(round->reserve.hold, node);
+}
+
 uint32_t reserve_pass_count(const struct round *round,
                             const struct reservation *reservation,
                             const struct class *class, uint32_t node,
@@ -212,10 +235,10 @@ static bool mark_queues(struct reserving *r, bool is_by_share)
     return is_any;
 }
 
-/* When a job of a class that began at `start_ms` is gone; it may be held to
- * such a lifetime, or LIFETIME_INFINITE. */
+/* When a job of a class that began at `start_ms` is gone; it may have to go
+ * from `ripe_ms` on, or INT64_MAX. */
 static int64_t bound_of(struct reserving *r, const struct class *class,
-                        int64_t start_ms, int64_t lifetime_ms)
+                        int64_t start_ms, int64_t ripe_ms)
 {
     int64_t now_ms = r->round->now_ms;
     int64_t bound_ms = later(start_ms, class->deadline_ms);
@@ -224,16 +247,33 @@ static int64_t bound_of(struct reserving *r, const struct class *class,
         bound_ms = now_ms + 1; /* overdue */
         r->is_moving = true;
     }
-    if (lifetime_ms != LIFETIME_INFINITE) {
-        int64_t ripe_ms = later(start_ms, lifetime_ms);
-        bound_ms = ripe_ms < bound_ms ? ripe_ms : bound_ms;
-    }
-    return bound_ms;
+    return ripe_ms < bound_ms ? ripe_ms : bound_ms;
 }
 
 bool reserve_goes_at_once(const struct run *run, uint32_t serial)
 {
     return run->yields_to && run->yields_to == serial && run->yields_at_once;
+}
+
+/* From when on a run that began at `start_ms` may have to go for the claim:
+ * for its queue has more than its share, or since it promised to. */
+static int64_t ripe_of_run(const struct reserving *r, const struct run *run,
+                           const struct class *class, int64_t start_ms)
+{
+    const struct sched *sched = r->round->sched;
+    uint32_t queue = sched->accounts.items[run->account].queue;
+    int64_t ripe_ms = later(start_ms, class->lifetime_ms);
+
+    if (reserve_goes_at_once(run, r->claim->serial)) {
+        return start_ms;
+    }
+    if (run->level <= r->claim->level && r->may_go[queue]) {
+        return ripe_ms;
+    }
+    if (!run->yields_to || run->yields_to != r->claim->serial) {
+        return INT64_MAX;
+    }
+    return ripe_ms > run->yields_from_ms ? ripe_ms : run->yields_from_ms;
 }
 
 static int64_t bound_of_run(struct reserving *r, const struct run *run)
@@ -243,20 +283,14 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     const struct class *class = class_at(round, class_of_job(sched, run->job));
     bool has_started = run->started_ms != INT64_MAX;
     int64_t start_ms = has_started ? run->started_ms : round->now_ms;
-    uint32_t queue = sched->accounts.items[run->account].queue;
-    bool may_go = (run->yields_to && run->yields_to == r->claim->serial) ||
-                  (run->level <= r->claim->level && r->may_go[queue]);
 
     if (reserve_is_recalled(sched, run) ||
         (run->is_preemptible && run->level < r->claim->level &&
          has_urgency(sched))) {
         return INT64_MIN;
     }
-    int64_t lifetime_ms = !may_go ? LIFETIME_INFINITE
-                          : reserve_goes_at_once(run, r->claim->serial)
-                              ? 0
-                              : class->lifetime_ms;
-    int64_t bound_ms = bound_of(r, class, start_ms, lifetime_ms);
+    int64_t bound_ms =
+        bound_of(r, class, start_ms, ripe_of_run(r, run, class, start_ms));
     if (!has_started && bound_ms > round->now_ms && bound_ms < r->moving_ms) {
         r->moving_ms = bound_ms;
     }
@@ -344,11 +378,12 @@ static void gather(struct reserving *r, uint32_t node)
         const struct class *class = class_at(round, entry->class_index);
         bool may_go = class->level <= r->claim->level && r->may_go[entry->job];
         for (uint32_t i = 0; i < entry->count; i++) {
-            add_release(
-                r, node,
-                bound_of(r, class, round->now_ms,
-                         may_go ? class->lifetime_ms : LIFETIME_INFINITE),
-                &class->request);
+            add_release(r, node,
+                        bound_of(r, class, round->now_ms,
+                                 may_go
+                                     ? later(round->now_ms, class->lifetime_ms)
+                                     : INT64_MAX),
+                        &class->request);
         }
     }
 }

@@ -29,8 +29,9 @@ struct reservation {
     uint32_t job;    /* that stands for the gang */
     uint32_t serial; /* of its entry, 0: not yet in the list */
     uint8_t level;
-    bool is_unlisted;            /* nobody can yield to it */
-    int64_t start_ms;            /* t*; SCHED_START_UNKNOWN: no bound tells */
+    bool is_unlisted; /* nobody can yield to it */
+    int64_t start_ms; /* t*; SCHED_START_UNKNOWN: no bound tells */
+    int64_t fair_ms;  /* from when on yields what took a place for fairness */
     struct reserved_node *nodes; /* by index of node */
     uint32_t node_count;
 };
@@ -70,6 +71,13 @@ enum pass reserve_pass(const struct round *round,
 enum pass reserve_pass_whole(const struct round *round,
                              const struct reservation *reservation,
                              const struct class *class, uint32_t node);
+/* Whether what of a class takes a place for fairness on a node that the pool
+ * reserves, and yields for it, would have to before a truce is over: for so
+ * little nobody is to lose a run. */
+bool reserve_is_soon(const struct round *round, const struct class *class,
+                     uint32_t node);
+/* Whether that is so on all such nodes, and not just on none. */
+bool reserve_is_any_soon(const struct round *round, const struct class *class);
 /* How many of `count` that fit on a node a reservation lets through. */
 uint32_t reserve_pass_count(const struct round *round,
                             const struct reservation *reservation,

@@ -68,6 +68,9 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
     if (when == 0) {
         return true;
     }
+    if (is_yielder && run->yields_from_ms > now_ms) {
+        return false;
+    }
     bool has_begun = run->started_ms == INT64_MAX || run->started_ms <= now_ms;
     return when == 1 && has_begun &&
            add(piles,

@@ -173,6 +173,8 @@ struct reserve {
     struct reservation *own;
     uint32_t candidate_count; /* that would fit, and failed to pass */
     bool has_refused;         /* since the last one that found no place */
+    bool is_for_share; /* others are to go for what is searched for, since their
+                          queues have more: see reserve_is_soon() */
     /* While an entry is tried: its serial, whose yielders may go, and the
      * first ordinal of evicted work that may. */
     uint32_t asking, ordinal_min;

@@ -83,10 +83,11 @@ int64_t sched_job_age_of(const struct sched *sched, uint32_t job);
  * 6.6).  Nothing while it waits; forgotten when its run ends. */
 void sched_job_protect(struct sched *sched, uint32_t job, bool is_protected);
 /* A leased job gives way to the admitted job `for_job`, once it is as old as
- * its lifetime or whatever its age, and whatever its queue has; nothing when
- * that one is not admitted, or this one yields to another already. */
+ * its lifetime or whatever its age, but not before a time, and whatever its
+ * queue has; nothing when that one is not admitted, or this one yields to
+ * another already. */
 void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
-                     bool is_at_once);
+                     bool is_at_once, int64_t from_ms);
 
 /* A job, or its gang, took a place for fairness, or is about to give one up
  * because it had promised to: it takes none for fairness until the policy's

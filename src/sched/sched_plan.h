@@ -46,7 +46,8 @@ struct sched_decision {
      * lifetime, so that it yields to this job (or NONE). */
     bool is_backfilled;
     uint32_t yields_to;
-    bool yields_at_once; /* whatever its lifetime: its gang grew by it */
+    bool yields_at_once;    /* whatever its lifetime: its gang grew by it */
+    int64_t yields_from_ms; /* not before: it took a place for fairness; or 0 */
     /* ADMIT: the pool (of the policy's), and when it starts at the latest, or
      * SCHED_START_UNKNOWN. */
     uint32_t pool_index;

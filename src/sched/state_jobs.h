@@ -116,9 +116,10 @@ struct run {
     int32_t priority;
     int64_t leased_ms;
     int64_t penalty_until_ms; /* it ended, and counts on till then; or 0 */
-    int64_t started_ms;   /* its age counts from then; INT64_MAX: not started */
-    uint32_t yields_to;   /* serial number of an admitted gang; 0: nobody */
-    uint32_t yield_place; /* in sched.yielders */
+    int64_t started_ms; /* its age counts from then; INT64_MAX: not started */
+    int64_t yields_from_ms; /* to whom it yields; not before */
+    uint32_t yields_to;     /* serial number of an admitted gang; 0: nobody */
+    uint32_t yield_place;   /* in sched.yielders */
     uint8_t level;
     uint8_t state; /* enum run_state; STEADY between plans */
     bool is_preemptible;

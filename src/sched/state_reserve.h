@@ -18,6 +18,7 @@ struct admitted {
     uint32_t serial; /* in the order of entry, over all pools; from 1 */
     bool is_gang;
     int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
+    int64_t since_ms; /* of its admission */
     /* What its queue's standing counts for it: see standing.h. */
     bool is_counted;
     struct resource_vec all, infinite;

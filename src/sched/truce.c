@@ -88,6 +88,22 @@ static bool is_for_fairness(const struct sched *sched,
            sched->runs.items[victim->run].level >= level;
 }
 
+/* What took places for fairness gives way to what is reserved for later than
+ * others that were let past it. */
+static void put_off(struct round *round, size_t mark)
+{
+    struct sched *sched = round->sched;
+    const struct reservation *hold = round->reserve.hold;
+
+    for (size_t i = mark; i < sched->decisions.count; i++) {
+        struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE &&
+            decision->yields_to == hold->job) {
+            decision->yields_from_ms = hold->fair_ms;
+        }
+    }
+}
+
 void truce_mark(struct round *round, size_t mark)
 {
     struct sched *sched = round->sched;
@@ -106,6 +122,9 @@ void truce_mark(struct round *round, size_t mark)
     }
     if (first) {
         first->is_by_share = is_by_share;
+    }
+    if (is_by_share && round->reserve.hold) {
+        put_off(round, mark);
     }
 }
 

@@ -320,7 +320,7 @@ static uint32_t find_in_order(const struct search *search,
         if (leaf->has_set &&
             (best == NONE || victim_set_compare(round, &leaf->set,
                                                 &memo->leaves[best].set) < 0) &&
-            place_allows_evicting(search, i)) {
+            victim_set_is_allowed(search, &leaf->set)) {
             best = i;
         }
     }
@@ -374,7 +374,8 @@ static uint32_t find_in_blocks(const struct search *search,
 
     for (;;) {
         uint32_t node = best_of_all(round, memo);
-        if (node == NONE || place_allows_evicting(search, node)) {
+        if (node == NONE ||
+            victim_set_is_allowed(search, &memo->leaves[node].set)) {
             return node;
         }
         memo->leaves[node].has_set = false;

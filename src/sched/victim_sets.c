@@ -259,6 +259,17 @@ bool victim_sets_judge(const struct search *search, uint32_t node,
     return true;
 }
 
+bool victim_set_is_allowed(const struct search *search,
+                           const struct victim_set *set)
+{
+    struct reserve *reserve = &search->round->reserve;
+
+    reserve->is_for_share = set->ordinal != UINT32_MAX;
+    bool is_allowed = place_allows_evicting(search, set->node);
+    reserve->is_for_share = false;
+    return is_allowed;
+}
+
 static void consider(const struct search *search, uint32_t node,
                      const struct victim_rules *rules, struct victim_set *best,
                      bool *has_best)
@@ -267,7 +278,7 @@ static void consider(const struct search *search, uint32_t node,
 
     if (victim_sets_judge(search, node, rules, &set) &&
         (!*has_best || victim_set_compare(search->round, &set, best) < 0) &&
-        place_allows_evicting(search, node)) {
+        victim_set_is_allowed(search, &set)) {
         *best = set;
         *has_best = true;
     }

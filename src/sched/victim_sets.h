@@ -60,6 +60,10 @@ struct victim_set {
  * Nothing that a round does changes how two sets compare. */
 int victim_set_compare(struct round *round, const struct victim_set *a,
                        const struct victim_set *b);
+/* Whether a job may have its place on the set's node, with those of the set
+ * gone. */
+bool victim_set_is_allowed(const struct search *search,
+                           const struct victim_set *set);
 /* Whether `a` is worse, whatever comes to it. */
 bool victim_set_is_dearer(const struct victim_set *a,
                           const struct victim_set *b);

@@ -72,7 +72,9 @@ uint32_t victims_find(const struct search *search)
     }
     rules.is_bound = node == NONE && truce_binds(round, search->job);
     if (node == NONE && round->evicted_count && !rules.is_bound) {
+        round->reserve.is_for_share = true;
         node = victims_find_last(search, &rules.cut);
+        round->reserve.is_for_share = false;
     }
     if (node == NONE && !policy->is_urgency_preemption_off &&
         !round->sched->is_preemption_off) {

@@ -31,6 +31,22 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
     return room;
 }
 
+/* Whether nobody may go for fairness on a node. */
+static bool is_soon(const struct search *search, uint32_t node)
+{
+    const struct round *round = search->round;
+
+    return reserve_is_soon(round, class_at(round, search->class_index), node);
+}
+
+/* Whether so it is on the nodes that the pool reserves. */
+static bool is_any_soon(const struct search *search)
+{
+    const struct round *round = search->round;
+
+    return reserve_is_any_soon(round, class_at(round, search->class_index));
+}
+
 /* A node that would do, and its place in the order. */
 struct fit {
     uint32_t node;
@@ -46,7 +62,9 @@ static uint64_t key_of(const struct search *search, uint32_t node, uint32_t p,
 {
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
-    struct resource_vec room = room_at(round, node, evicted_max, p);
+    uint32_t level = class->level;
+    bool is_less = evicted_max == level && is_soon(search, node);
+    struct resource_vec room = room_at(round, node, evicted_max - is_less, p);
 
     return amounts_fit(&class->request, &room) ? pool_weigh(round->pool, &room)
                                                : KEY_NONE;
@@ -85,7 +103,9 @@ static uint32_t find_in_group(const struct search *search, uint32_t p,
     for (uint32_t i = 0; i < search->only->count; i++) {
         uint32_t node = search->only->nodes[i];
         uint64_t key;
-        if (!memo || !cut_memo_get(round, memo, node, &key)) {
+        if (is_soon(search, node)) {
+            key = key_of(search, node, p, evicted_max);
+        } else if (!memo || !cut_memo_get(round, memo, node, &key)) {
             key = key_of(search, node, p, evicted_max);
             if (memo) {
                 cut_memo_set(round, memo, node, key);
@@ -96,12 +116,14 @@ static uint32_t find_in_group(const struct search *search, uint32_t p,
     return best.node;
 }
 
-/* Nodes with yielders are asked one by one. */
+/* Nodes with yielders, and those where nobody goes for fairness, are asked one
+ * by one. */
 static bool is_plain_match(void *context, uint32_t node)
 {
     const struct search *search = context;
 
-    return !yielders_are_on(search->round, node) && place_allows(search, node);
+    return !yielders_are_on(search->round, node) && !is_soon(search, node) &&
+           place_allows(search, node);
 }
 
 static uint32_t find_at_level(const struct search *search, uint32_t p,
@@ -116,12 +138,20 @@ static uint32_t find_at_level(const struct search *search, uint32_t p,
         return find_in_group(search, p, evicted_max);
     }
     best.node = urgent_find(search, p, evicted_max, is_plain_match, &context);
-    if (round->reserve.asking && sched->yielders.count) {
-        if (best.node != NONE) {
-            struct resource_vec room =
-                room_at(round, best.node, evicted_max, p);
-            best.key = pool_weigh(round->pool, &room);
+    const struct reservation *hold = round->reserve.hold;
+    uint32_t soon_count = is_any_soon(search) ? hold->node_count : 0;
+    if (best.node != NONE) {
+        struct resource_vec room = room_at(round, best.node, evicted_max, p);
+        best.key = pool_weigh(round->pool, &room);
+    }
+    for (uint32_t i = 0; i < soon_count; i++) {
+        uint32_t node = hold->nodes[i].node;
+        if (is_soon(search, node) && !yielders_are_on(round, node)) {
+            consider_room(search, node, key_of(search, node, p, evicted_max),
+                          &best);
         }
+    }
+    if (round->reserve.asking && sched->yielders.count) {
         yielders_look_anew(round);
         for (size_t i = 0; i < sched->yielders.count; i++) {
             const struct run *run =
@@ -143,13 +173,14 @@ uint32_t victims_find_urgent(const struct search *search,
     uint32_t level = class_at(search->round, search->class_index)->level;
 
     for (uint32_t p = 0; p < level; p++) {
-        bool is_first = p == 0 && rules->is_bound;
+        bool is_first = p == 0 && (rules->is_bound || is_any_soon(search));
         if (sched->preemptible_count[p] == 0 && !is_first) {
             continue;
         }
         uint32_t node = find_at_level(search, p, level - rules->is_bound);
         if (node != NONE) {
             rules->level_max = (int)p;
+            rules->is_bound |= is_soon(search, node);
             return node;
         }
     }

@@ -10,12 +10,13 @@
 #include "sched/round.h"
 
 /* Whether a run promised to give way to what is being placed, and at once, or
- * is old enough to be held to it. */
+ * is old enough to be held to it; and from when on it did has come. */
 static inline bool yielders_has(const struct round *round,
                                 const struct run *run)
 {
     return round->reserve.asking && run->yields_to == round->reserve.asking &&
            run->state != RUN_PREEMPTED &&
+           run->yields_from_ms <= round->now_ms &&
            (run->yields_at_once || round_is_ripe(round, run));
 }
 /* Whether any such run is on a node. */

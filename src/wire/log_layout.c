@@ -74,6 +74,7 @@ static const struct slot leased_slots[] = {
     {1003, SLOT_BOOL, AT(leased.is_growth), 0, NULL},
     {1004, SLOT_BOOL, AT(leased.is_by_share), 0, NULL},
     {1005, SLOT_BOOL, AT(leased.yields_at_once), 0, NULL},
+    {1006, SLOT_I64, AT(leased.yields_from_ms), 0, NULL},
 };
 
 static const struct slot pod_meta_slots[] = {

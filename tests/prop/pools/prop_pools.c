@@ -303,6 +303,7 @@ static bool is_same(const struct sched_decision *a,
            a->is_backfilled == b->is_backfilled &&
            a->yields_to == b->yields_to &&
            a->yields_at_once == b->yields_at_once &&
+           a->yields_from_ms == b->yields_from_ms &&
            a->pool_index == b->pool_index && a->start_ms == b->start_ms &&
            a->is_scaling == b->is_scaling;
 }

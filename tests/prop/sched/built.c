@@ -327,7 +327,7 @@ void built_apply(struct built *built, const struct sched_decision *decision,
         }
         if (decision->yields_to != SCHED_NONE) {
             sched_job_yield(built->sched, decision->job, decision->yields_to,
-                            decision->yields_at_once);
+                            decision->yields_at_once, decision->yields_from_ms);
         }
         break;
     case SCHED_ADMIT:

@@ -46,6 +46,7 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
     policy->rate_global = rate_of(&instance->starts);
     policy->rate_per_queue = rate_of(&instance->starts_per_queue);
     policy->round_period_ms = 10000;
+    policy->truce_ms = instance_truce_ms(instance);
     policy->elastic.aging_per_level_ms = AGING_MS;
     policy->elastic.period_ms = ELASTIC_PERIOD_MS;
     if (instance->start_percent) {

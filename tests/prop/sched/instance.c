@@ -144,6 +144,9 @@ static void apply_lease(struct instance *instance,
                          ? 0
                          : instance->jobs[decision->yields_to].admitted;
     job->yields_at_once = decision->yields_at_once;
+    job->yields_from = decision->yields_from_ms > INT_MAX
+                           ? INT_MAX
+                           : (int)decision->yields_from_ms;
     if (decision->is_by_share) {
         instance_truce(instance, index, now);
     }

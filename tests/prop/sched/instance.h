@@ -106,6 +106,7 @@ struct instance_job {
     int promised;               /* it starts then at the latest, or INT_MAX */
     int yields_to;              /* a serial number, or 0 */
     bool yields_at_once;
+    int yields_from;   /* not before, or INT_MAX */
     int pool;          /* that it is for, or ANY_POOL; where there are two */
     /* A pool planned before has decided about it or its gang, or its gang runs
      * in another: it still wants, if it is not spare. */
@@ -134,6 +135,7 @@ struct instance {
     int over_share_percent; /* or NO_LIMIT */
     int budget_minutes;     /* times the share, or NO_LIMIT */
     int window, window_per_queue;
+    int short_truce; /* ms, or 0: truces last a minute */
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
     bool has_second_pool;
@@ -308,6 +310,8 @@ void instance_app_event(struct instance *instance, int job,
 enum sched_app_state instance_app_leased(enum sched_app_state state);
 /* Timers of applications that are due by now fire. */
 void instance_apps_advance(struct instance *instance, int now);
+/* How long truces last at least, in ms. */
+int instance_truce_ms(const struct instance *instance);
 /* Whether a job, or its gang, may take nothing for fairness. */
 bool instance_has_truce(const struct instance *instance, int job, int now);
 /* That begins, unless it is so already. */

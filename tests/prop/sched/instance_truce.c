@@ -2,14 +2,18 @@
  * something is new. */
 #include "instance.h"
 
-enum { TRUCE_MS = 60000 };
+int instance_truce_ms(const struct instance *instance)
+{
+    return instance->short_truce ? instance->short_truce : 60000;
+}
 
 bool instance_has_truce(const struct instance *instance, int job, int now)
 {
     const struct instance_job *record = &instance->jobs[job];
 
     return record->truce &&
-           !(record->has_news && now + 1 - record->truce >= TRUCE_MS);
+           !(record->has_news &&
+             now + 1 - record->truce >= instance_truce_ms(instance));
 }
 
 void instance_truce(struct instance *instance, int job, int now)

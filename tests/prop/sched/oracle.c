@@ -100,6 +100,13 @@ static void note_share(struct oracle *o, int first)
             oracle_level(o, d->job) >= oracle_level(o, d->for_job);
     }
     lease->is_by_share = is_by_share;
+    for (int i = first; is_by_share && i < o->plan->count; i++) {
+        struct oracle_decision *d = &o->plan->decisions[i];
+        if (d->action == SCHED_LEASE && o->hold.is_made &&
+            d->yields_to == o->hold.unit) {
+            d->yields_from = oracle_fair_from(o);
+        }
+    }
 }
 
 static bool place(struct oracle *o, int unit)

@@ -17,9 +17,10 @@ struct oracle_decision {
     bool is_backfilled;
     int yields_to; /* or NO_NODE */
     bool yields_at_once;
-    int level; /* LEASE: its priority there */
-    int start; /* ADMIT: promised, or INT_MAX */
-    int pool;  /* ADMIT: to it */
+    int yields_from; /* 0: at once; INT_MAX: never */
+    int level;       /* LEASE: its priority there */
+    int start;       /* ADMIT: promised, or INT_MAX */
+    int pool;        /* ADMIT: to it */
     bool is_scaling;
     bool is_by_share; /* others lose their places for it, for fairness */
     double charge;    /* LEASE, in millionths of the pool x ms */

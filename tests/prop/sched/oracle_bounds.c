@@ -68,6 +68,20 @@ enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
                : PASS_NO;
 }
 
+int oracle_fair_from(const struct oracle *o)
+{
+    int promised = o->in->jobs[o->hold.unit].promised;
+
+    return promised > o->now && promised < o->hold.start ? promised
+                                                         : o->hold.start;
+}
+
+bool oracle_is_soon(const struct oracle *o, int job, int node)
+{
+    return oracle_pass_by(o, &o->hold, job, node) == PASS_YIELDS &&
+           later(o->now, instance_truce_ms(o->in)) > oracle_fair_from(o);
+}
+
 enum pass oracle_pass(const struct oracle *o, int job, int node)
 {
     if (o->own_of &&
@@ -88,9 +102,6 @@ static bool would_go(const struct oracle *o, int job, int unit)
 {
     int queue = o->in->jobs[job].queue, amounts[INSTANCE_KINDS] = {0};
 
-    if (yields_to_hold(o, job)) {
-        return true;
-    }
     for (int j = 0; j < o->in->job_count; j++) {
         bool counts = o->in->jobs[j].is_there &&
                       o->in->jobs[j].queue == queue &&
@@ -123,10 +134,14 @@ int oracle_bound(const struct oracle *o, int job, int unit)
         return o->now; /* so does any of the pool's own a borrower's */
     }
     bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
+    int ripe = later(start, lifetime_of(o, job));
+    if (yields_to_hold(o, job)) {
+        int at = o->in->jobs[job].yields_at_once ? start : ripe;
+        int from = o->in->jobs[job].yields_from;
+        at = from > at ? from : at;
+        bound = at < bound ? at : bound;
+    }
     if (would_go(o, job, unit)) {
-        bool is_at_once =
-            yields_to_hold(o, job) && o->in->jobs[job].yields_at_once;
-        int ripe = later(start, is_at_once ? 0 : lifetime_of(o, job));
         bound = ripe < bound ? ripe : bound;
     }
     return bound;

@@ -260,6 +260,11 @@ bool oracle_is_bounded(const struct oracle *o, const struct hold *hold,
 /* How a job may take its place on a node, as far as a reservation goes. */
 enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
                          int job, int node);
+/* From when on what took a place for fairness gives way to what is held for:
+ * from its start, as far as that is promised. */
+int oracle_fair_from(const struct oracle *o);
+/* Whether that is before a truce is over, for one that gives way there. */
+bool oracle_is_soon(const struct oracle *o, int job, int node);
 /* How it may, as far as all go. */
 enum pass oracle_pass(const struct oracle *o, int job, int node);
 
@@ -312,6 +317,7 @@ struct rules {
     int level_max;
     bool spares_gangs;  /* what breaks a gang keeps its place before all else */
     bool takes_surplus; /* whoever asks */
+    bool is_bound;      /* nobody goes for fairness */
 };
 
 /* Whether a run promised to give way to the admitted one that is tried. */

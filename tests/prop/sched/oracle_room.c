@@ -7,6 +7,7 @@ bool oracle_is_yielder(const struct oracle *o, int job)
 {
     return o->asking && o->in->jobs[job].yields_to == o->asking &&
            oracle_runs(o, job) && o->status[job] != PLACED &&
+           o->in->jobs[job].yields_from <= o->now &&
            (o->in->jobs[job].yields_at_once || oracle_is_ripe(o, job));
 }
 
@@ -21,7 +22,8 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
     }
     if (o->status[victim] == EVICTED) {
         int gap = oracle_level(o, job) - oracle_level(o, victim);
-        bool is_bound = instance_has_truce(o->in, job, o->now);
+        bool is_bound =
+            rules->is_bound || instance_has_truce(o->in, job, o->now);
         return gap >= (is_bound ? 1 : 0) && o->ordinal[victim] >= o->turn &&
                o->ordinal[victim] + 1 >= rules->cut;
     }

@@ -180,6 +180,7 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
             oracle_pass(o, job, n) != PASS_NO &&
             (!rack || o->in->nodes[n].rack == rack) &&
             oracle_judge(o, job, n, &here, &price) &&
+            (price.ordinal == INT_MAX || !oracle_is_soon(o, job, n)) &&
             (best == NO_NODE ||
              oracle_price_compare(o, &price, &best_price) < 0)) {
             best = n;

@@ -46,7 +46,7 @@ static int find_fair(const struct oracle *o, int job, int rack, int *cut)
     for (int n = 0; n < o->in->node_count; n++) {
         int here = cut_of(o, job, n);
         if (here && oracle_allows(o, job, n) &&
-            oracle_pass(o, job, n) != PASS_NO &&
+            oracle_pass(o, job, n) != PASS_NO && !oracle_is_soon(o, job, n) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || here > *cut)) {
             best = n;
@@ -57,15 +57,16 @@ static int find_fair(const struct oracle *o, int job, int rack, int *cut)
 }
 
 static int find_urgent(const struct oracle *o, int job, int rack,
-                       int *level_max)
+                       struct rules *found)
 {
     static const int LEVELS[] = {200, 500, 700, 1000, 10000};
 
     for (int l = 0; l < 5 && LEVELS[l] < oracle_level(o, job); l++) {
-        const struct rules rules = {.level_max = LEVELS[l]};
         int best = NO_NODE;
         uint64_t best_key = 0;
         for (int n = 0; n < o->in->node_count; n++) {
+            const struct rules rules = {.level_max = LEVELS[l],
+                                        .is_bound = oracle_is_soon(o, job, n)};
             int room[INSTANCE_KINDS] = {oracle_free(o, n, 0),
                                         oracle_free(o, n, 1)};
             for (int j = 0; j < o->in->job_count; j++) {
@@ -84,7 +85,8 @@ static int find_urgent(const struct oracle *o, int job, int rack,
             }
         }
         if (best != NO_NODE) {
-            *level_max = LEVELS[l];
+            found->level_max = LEVELS[l];
+            found->is_bound = oracle_is_soon(o, job, best);
             return best;
         }
     }
@@ -139,7 +141,7 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
     }
     if (node == NO_NODE && !o->compares_sets && !o->in->is_urgency_off) {
         rules.cut = 0;
-        node = find_urgent(o, job, rack, &rules.level_max);
+        node = find_urgent(o, job, rack, &rules);
     }
     if (node != NO_NODE) {
         oracle_take_room(o, job, node, &rules);

@@ -265,7 +265,7 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
         }
         if (decision->yields_to != SCHED_NONE) {
             sched_job_yield(drive->sched, decision->job, decision->yields_to,
-                            decision->yields_at_once);
+                            decision->yields_at_once, decision->yields_from_ms);
         }
         (void)sched_job_started(drive->sched, decision->job);
         drive->leased_at[decision->job] = now;
@@ -465,7 +465,8 @@ static bool is_like(const struct sched_decision *a,
            a->job == b->job && a->node == b->node &&
            a->is_backfilled == b->is_backfilled &&
            a->yields_to == b->yields_to &&
-           a->yields_at_once == b->yields_at_once && a->start_ms == b->start_ms;
+           a->yields_at_once == b->yields_at_once &&
+           a->yields_from_ms == b->yields_from_ms && a->start_ms == b->start_ms;
 }
 
 /* Whether the planner, made anew from what it was told and its history, plans

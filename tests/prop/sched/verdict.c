@@ -26,6 +26,8 @@ static bool same(const struct built *built, const struct sched_plan *plan,
             (a->action == SCHED_LEASE && a->priority != b->level) ||
             a->is_scaling != b->is_scaling ||
             a->yields_at_once != b->yields_at_once ||
+            (a->yields_from_ms > INT_MAX ? INT_MAX : a->yields_from_ms) !=
+                b->yields_from ||
             (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
             (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
@@ -46,7 +48,7 @@ static void show_knobs(const struct instance *instance)
     fprintf(stderr,
             "protected %d%% object %d %d load %d limit %d%% off %d %d weighted "
             "%d half %d over %d "
-            "budget %d window %d %d strict %d backfill %d%s\n",
+            "budget %d window %d %d strict %d backfill %d%s truce %d\n",
             instance->protected_percent, instance->is_object,
             instance->is_preemption_off, instance->load_percent,
             instance->limit_percent, instance->is_fair_share_off,
@@ -54,7 +56,8 @@ static void show_knobs(const struct instance *instance)
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,
-            instance->is_shortest_first ? " shortest first" : "");
+            instance->is_shortest_first ? " shortest first" : "",
+            instance->short_truce);
     fprintf(stderr,
             "gpus %d seats %d away %d starts %d/%d (missing %lld at %d) queue "
             "%d/%d "
@@ -110,7 +113,7 @@ static void show_jobs(const struct instance *instance)
             "succeeded %d frozen %d) foreign %d was %d%s "
             "avoid %x node %d at %d app %d off %d "
             "life %d deadline %d charge %g started %d admitted %d promised %d "
-            "yields %d %d\n",
+            "yields %d %d from %d\n",
             i, j->is_there ? "" : " gone", j->pool, j->queue,
             CLASSES[j->priority_class].name, j->request[0], j->request[1],
             j->request[SEATS], j->rack, j->is_tolerant, j->priority,
@@ -120,7 +123,7 @@ static void show_jobs(const struct instance *instance)
             j->is_foreign, j->was_leased, j->is_away ? " away" : "", j->avoided,
             j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
             fraction_value(j->charge), j->started, j->admitted, j->promised,
-            j->yields_to, j->yields_at_once);
+            j->yields_to, j->yields_at_once, j->yields_from);
     }
 }
 
@@ -132,20 +135,20 @@ static void show_decisions(const struct built *built,
         const struct sched_decision *d = &plan->decisions[i];
         fprintf(stderr,
                 "core   %d %d job %d level %d node %d for %d scale %d back %d "
-                "yields %d "
-                "start %lld\n",
+                "yields %d from %lld start %lld\n",
                 d->action, d->preemption, (int)d->job, d->priority,
                 built_node(built, d->node), (int)d->for_job, d->is_scaling,
-                d->is_backfilled, (int)d->yields_to, (long long)d->start_ms);
+                d->is_backfilled, (int)d->yields_to,
+                (long long)d->yields_from_ms, (long long)d->start_ms);
     }
     for (int i = 0; i < want->count; i++) {
         const struct oracle_decision *d = &want->decisions[i];
         fprintf(stderr,
                 "oracle %d %d job %d level %d node %d for %d scale %d back %d "
-                "yields %d "
-                "start %d\n",
+                "yields %d from %d start %d\n",
                 d->action, d->preemption, d->job, d->level, d->node, d->for_job,
-                d->is_scaling, d->is_backfilled, d->yields_to, d->start);
+                d->is_scaling, d->is_backfilled, d->yields_to, d->yields_from,
+                d->start);
     }
 }
 

@@ -469,7 +469,7 @@ static void what_yields_is_what_is_spare(void **state)
     world_lease(w, unit, n, 5 * SECOND);
     sched_gang_scaled(w->sched, unit, 5 * SECOND);
     sched_job_admit(w->sched, head, STR("default"), SCHED_START_UNKNOWN, 0);
-    sched_job_yield(w->sched, unit, head, true);
+    sched_job_yield(w->sched, unit, head, true, 0);
     world_round(w, ROUND_BALANCE, 10 * SECOND);
     assert_string_equal(world_node_of(w, head), "n");
     assert_string_equal(world_node_of(w, unit + 1), "n");

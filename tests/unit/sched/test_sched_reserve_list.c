@@ -213,7 +213,7 @@ static void the_list_survives_a_restart(void **state)
 
     world_round(w, ROUND_BALANCE, 0);
     assert_true(reserve_runs(w, b));
-    sched_job_yield(w->sched, bk.a, bk.head, true);
+    sched_job_yield(w->sched, bk.a, bk.head, true, 0);
     sched_history_pack(w->sched, &before);
     struct sched *fresh = sched_create(&w->policy);
     struct sched *old = w->sched;

@@ -2,7 +2,7 @@
 #include "sched/truce.h"
 #include "world_fixture.h"
 
-enum { SECOND = 1000, TRUCE_MS = 60 * SECOND };
+enum { SECOND = 1000, TRUCE_MS = 60 * SECOND, LOST_MS = 2 * TRUCE_MS };
 
 static int setup(void **state)
 {
@@ -34,7 +34,7 @@ static uint32_t settle(struct world *w, int64_t now_ms)
 
 /* Two of C's jobs fill a node, a third is reserved for; and B, which has
  * nothing, wants one core.  It takes a place of C's for fairness, but as one
- * that was let past the third, to which it then gives it up. */
+ * that was let past the third, to which it gives it up after a while. */
 struct past {
     uint32_t first; /* of C's three */
     uint32_t job;   /* B's */
@@ -45,6 +45,8 @@ static struct past make_past(struct world *w)
     struct past past;
 
     set_profile(w, PROFILE_BERTH);
+    w->policy.pools[0].starved_after_ms = LOST_MS;
+    world_restart(w);
     w->requeues = true;
     world_node(w, &(struct world_node){"n", .cores = 12});
     past.first =
@@ -52,6 +54,16 @@ static struct past make_past(struct world *w)
     world_round(w, ROUND_BALANCE, 0);
     past.job = world_submit(w, &(struct world_job){.queue = "B"});
     return past;
+}
+
+/* B's job takes its place, and gives it up at LOST_MS; the preemptions of
+ * that. */
+static uint32_t pass(struct world *w)
+{
+    uint32_t taken_count = settle(w, SECOND);
+
+    world_queue(w, "news", 1);
+    return taken_count + settle(w, LOST_MS);
 }
 
 static bool waits(const struct world *w, uint32_t job)
@@ -65,7 +77,7 @@ static void test_what_gave_way_does_not_take_for_fairness(void **state)
     struct world *w = *state;
     struct past past = make_past(w);
 
-    assert_int_equal(settle(w, SECOND), 2);
+    assert_int_equal(pass(w), 2);
     assert_true(waits(w, past.job));
     assert_int_equal(world_running(w, "C"), 2);
 }
@@ -102,7 +114,7 @@ static void test_a_truce_ends_after_time_and_news(void **state)
     struct world *w = *state;
     struct past past = make_past(w);
 
-    (void)settle(w, SECOND);
+    (void)pass(w);
     world_round(w, ROUND_BALANCE, 10 * TRUCE_MS);
     assert_int_equal(w->plan.decision_count, 0);
 
@@ -113,12 +125,13 @@ static void test_a_truce_ends_after_time_and_news(void **state)
     assert_true(w->plan.decisions[1].is_by_share);
 
     /* And from then on again. */
-    assert_int_equal(settle(w, 10 * TRUCE_MS + 2 * SECOND), 1);
-    assert_true(waits(w, past.job));
     world_queue(w, "E", 1);
-    world_round(w, ROUND_BALANCE, 10 * TRUCE_MS + 20 * SECOND);
+    assert_int_equal(settle(w, 11 * TRUCE_MS + 2 * SECOND), 1);
+    assert_true(waits(w, past.job));
+    world_queue(w, "F", 1);
+    world_round(w, ROUND_BALANCE, 11 * TRUCE_MS + 20 * SECOND);
     assert_int_equal(w->plan.decision_count, 0);
-    assert_int_equal(w->plan.next_wake_ms, 11 * TRUCE_MS + SECOND);
+    assert_int_equal(w->plan.next_wake_ms, 12 * TRUCE_MS + 2 * SECOND);
 }
 
 /* Why B's job waits: not for want of room alone, but since it takes none. */
@@ -129,18 +142,18 @@ static void test_it_is_said_that_a_truce_is_the_cause(void **state)
     struct sched_explanation why;
     struct sched_need need;
 
-    (void)settle(w, SECOND);
-    sched_explain_need(w->sched, past.job, 5 * SECOND, &why, &need);
+    (void)pass(w);
+    sched_explain_need(w->sched, past.job, LOST_MS + 5 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
     assert_int_equal(why.until_ms, 0);
     assert_int_equal(need.kind, SCHED_NEED_ROOM);
     assert_true(need.is_exact);
 
     world_queue(w, "D", 1); /* news */
-    sched_explain_need(w->sched, past.job, 5 * SECOND, &why, &need);
+    sched_explain_need(w->sched, past.job, LOST_MS + 5 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
-    assert_int_equal(why.until_ms, SECOND + TRUCE_MS);
-    sched_explain_need(w->sched, past.job, SECOND + TRUCE_MS, &why, &need);
+    assert_int_equal(why.until_ms, LOST_MS + TRUCE_MS);
+    sched_explain_need(w->sched, past.job, LOST_MS + TRUCE_MS, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_CAPACITY);
 }
 
@@ -159,6 +172,7 @@ static void test_it_is_said_of_groups_that_must_be_near_too(void **state)
     pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
     w->policy.pools[0].topology[0] = STR("rack");
     w->policy.pools[0].level_count = 1;
+    w->policy.pools[0].starved_after_ms = LOST_MS;
     world_restart(w);
     w->requeues = true;
     world_node(w, &(struct world_node){"n", 12, .label_key = "rack",
@@ -177,11 +191,11 @@ static void test_it_is_said_of_groups_that_must_be_near_too(void **state)
                                               .selector_value = "none"});
     uint32_t group = world_submit_group(
         w, &(struct world_job){.queue = "B", .gang = "g"}, &terms);
-    (void)settle(w, SECOND);
+    (void)pass(w);
     assert_true(waits(w, group));
-    sched_explain_need(w->sched, group, 5 * SECOND, &why, &need);
+    sched_explain_need(w->sched, group, LOST_MS + 5 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
-    sched_explain(w->sched, group, 5 * SECOND, &why);
+    sched_explain(w->sched, group, LOST_MS + 5 * SECOND, &why);
     assert_int_equal(why.wait, SCHED_WAIT_TOPOLOGY);
 }
 
@@ -191,12 +205,12 @@ static void test_urgency_knows_no_truce(void **state)
     struct world *w = *state;
     struct past past = make_past(w);
 
-    (void)settle(w, SECOND);
+    (void)pass(w);
     assert_true(waits(w, past.job));
     uint32_t high = world_submit(
         w, &(struct world_job){.queue = "B", .priority_class = "high"});
     sched_job_truce(w->sched, high);
-    world_round(w, ROUND_BALANCE, 20 * SECOND);
+    world_round(w, ROUND_BALANCE, LOST_MS + 20 * SECOND);
     assert_false(waits(w, high));
     assert_true(w->preempted_count > 0);
     for (uint32_t i = 0; i < w->plan.decision_count; i++) {
@@ -210,17 +224,17 @@ static void test_its_like_behind_it_does_not_take_in_its_stead(void **state)
     struct world *w = *state;
 
     (void)make_past(w);
-    (void)settle(w, SECOND);
+    (void)pass(w);
     uint32_t like = world_submit(
         w, &(struct world_job){.queue = "B", .submitted_ms = SECOND});
-    assert_int_equal(settle(w, 10 * SECOND), 0);
+    assert_int_equal(settle(w, LOST_MS + 10 * SECOND), 0);
     assert_true(waits(w, like));
 
     /* But one of another kind may take what its queue is due. */
     uint32_t other = world_submit(
         w, &(struct world_job){
                .queue = "B", .memory_gb = 1, .submitted_ms = SECOND});
-    world_round(w, ROUND_BALANCE, 30 * SECOND);
+    world_round(w, ROUND_BALANCE, LOST_MS + 30 * SECOND);
     assert_false(waits(w, other));
 }
 
@@ -230,9 +244,9 @@ static void test_free_room_is_for_all(void **state)
     struct world *w = *state;
     struct past past = make_past(w);
 
-    (void)settle(w, SECOND);
+    (void)pass(w);
     world_node(w, &(struct world_node){"m", .cores = 1});
-    world_round(w, ROUND_FAST, 10 * SECOND);
+    world_round(w, ROUND_FAST, LOST_MS + 10 * SECOND);
     assert_string_equal(world_node_of(w, past.job), "m");
 }
 
@@ -262,6 +276,56 @@ static void test_urgency_begins_with_who_has_too_much(void **state)
     assert_string_equal(world_node_of(w, theirs), "small");
 }
 
+/* Four of C's jobs fill a node and a fifth is reserved for, from when the first
+ * of them must have ended; and B, which has nothing, wants a core. */
+static struct past make_bounded(struct world *w, int64_t deadline_s)
+{
+    struct past past;
+
+    set_profile(w, PROFILE_BERTH);
+    world_node(w, &(struct world_node){"n", .cores = 4});
+    past.first = world_submit_many(
+        w, &(struct world_job){.queue = "C", .deadline_s = deadline_s}, 5);
+    world_round(w, ROUND_BALANCE, 0);
+    past.job = world_submit(w, &(struct world_job){.queue = "B"});
+    world_round(w, ROUND_BALANCE, SECOND);
+    return past;
+}
+
+/* The promise is kept, and what took its place meanwhile has it until then. */
+static void
+test_what_took_a_place_yields_when_the_start_was_promised(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+
+    assert_false(waits(w, past.job));
+    assert_int_equal(w->preempted_count, 1);
+    assert_int_equal(w->plan.decisions[1].yields_to, past.first + 4);
+    assert_int_equal(w->plan.decisions[1].yields_from_ms, 10 * TRUCE_MS);
+    assert_int_equal(settle(w, 2 * SECOND), 0);
+    assert_int_equal(settle(w, 10 * TRUCE_MS - 1), 0);
+    assert_true(waits(w, past.first + 4));
+    assert_int_equal(settle(w, 10 * TRUCE_MS), 1);
+    assert_true(waits(w, past.job));
+    assert_false(waits(w, past.first + 4));
+}
+
+/* Nobody loses a run for one that would have to go at once. */
+static void test_nobody_goes_for_what_would_yield_within_a_truce(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_bounded(w, TRUCE_MS / SECOND);
+
+    assert_true(waits(w, past.job));
+    assert_int_equal(w->preempted_count, 0);
+
+    /* Once that one has its place, the turn is B's. */
+    world_end(w, past.first);
+    (void)settle(w, 2 * SECOND);
+    assert_false(waits(w, past.job));
+}
+
 /* A planner made anew from a checkpoint has the same truces. */
 static void test_truces_are_in_checkpoints(void **state)
 {
@@ -270,7 +334,7 @@ static void test_truces_are_in_checkpoints(void **state)
     struct world fresh;
     auto_strbuf before = {0}, after = {0};
 
-    (void)settle(w, SECOND);
+    (void)pass(w);
     world_queue(w, "D", 1); /* news, for those before it */
     sched_job_truce(w->sched, past.first);
     sched_history_pack(w->sched, &before);
@@ -292,7 +356,7 @@ static void test_truces_are_in_checkpoints(void **state)
     assert_memory_equal(before.bytes, after.bytes, before.byte_count);
     int64_t until_ms;
     assert_true(truce_holds(fresh.sched, past.job, 3 * SECOND, &until_ms));
-    assert_int_equal(until_ms, SECOND + TRUCE_MS);
+    assert_int_equal(until_ms, LOST_MS + TRUCE_MS);
     assert_true(truce_holds(fresh.sched, past.first, 3 * SECOND, &until_ms));
     assert_int_equal(until_ms, INT64_MAX);
     world_fini(&fresh);
@@ -329,6 +393,8 @@ int main(void)
         SCENARIO(test_urgency_begins_with_who_has_too_much),
         SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),
         SCENARIO(test_free_room_is_for_all),
+        SCENARIO(test_what_took_a_place_yields_when_the_start_was_promised),
+        SCENARIO(test_nobody_goes_for_what_would_yield_within_a_truce),
         SCENARIO(test_truces_are_in_checkpoints),
         SCENARIO(test_a_gang_has_one_truce),
     };

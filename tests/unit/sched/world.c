@@ -298,7 +298,7 @@ static void start_lease(struct world *world,
     }
     if (decision->yields_to != SCHED_NONE) {
         sched_job_yield(world->sched, decision->job, decision->yields_to,
-                        decision->yields_at_once);
+                        decision->yields_at_once, decision->yields_from_ms);
     }
     if (decision->charge) {
         sched_job_charge(world->sched, decision->job,

@@ -252,6 +252,34 @@ static void every_job_is_in_one_count_of_a_day_that_breaks_off(void **state)
     played_fini(&played);
 }
 
+/* One machine, a backlog of one queue for which it is reserved, and a job of
+ * another now and then, which is due its place: it runs to its end, at the cost
+ * of one run each, and not of its own as well. */
+static void what_a_share_gives_on_a_reserved_machine_is_kept(void **state)
+{
+    static const char TEXT[] =
+        "name: One machine that a reservation fills\n"
+        "duration: 2h\n"
+        "clusters:\n"
+        "  - {name: a, nodes: [{name: n, resources: {cpu: 4}}]}\n"
+        "queues: [{name: q}, {name: r}]\n"
+        "jobs:\n"
+        "  - {name: backlog, queue: q, count: 150, requeue: false, "
+        "resources: {cpu: 1}, runTime: {spread: uniform, a: 5m, b: 15m}}\n"
+        "  - {name: single, queue: r, arrivals: steady, rate: 0.0016, "
+        "first: 2m, last: 2h, requeue: false, resources: {cpu: 1}, "
+        "runTime: {a: 10m}}\n";
+    struct played played;
+
+    (void)state;
+    play_it(&played, TEXT, 1);
+    const struct tally_queue *r = &played.tally.queues.items[1];
+    assert_true(r->started_count >= 10);
+    assert_int_equal(r->preempted_count, 0);
+    assert_true(played.result.lost_count <= r->started_count);
+    played_fini(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +292,7 @@ int main(void)
         TEST(jobs_that_fit_nowhere_are_rejected_and_said_why),
         TEST(every_job_is_in_one_count_of_a_day_that_breaks_off),
         TEST(shares_are_told_for_each_pool_apart),
+        TEST(what_a_share_gives_on_a_reserved_machine_is_kept),
         TEST(without_samples_to_compare_there_is_no_jain_index),
     };
 

@@ -62,6 +62,7 @@ static void test_a_lease_keeps_what_was_decided(void **state)
 
     event.leased.is_backfilled = event.leased.yields_at_once = true;
     event.leased.yields_to = log_job();
+    event.leased.yields_from_ms = 1234567890123;
 
     (void)state;
     struct event out = through_the_log(&event, &arena);
@@ -72,6 +73,7 @@ static void test_a_lease_keeps_what_was_decided(void **state)
     assert_int_equal(out.leased.attempt, 3);
     assert_true(out.leased.is_backfilled);
     assert_true(out.leased.yields_at_once);
+    assert_int_equal(out.leased.yields_from_ms, 1234567890123);
     assert_int_equal(key128_compare(out.leased.yields_to.v, event.job.v), 0);
     assert_int_equal(key128_compare(out.job.v, event.job.v), 0);
     assert_int_equal(key128_compare(out.run.v, event.run.v), 0);
