@@ -28,7 +28,6 @@ import argparse
 import collections
 import json
 import os
-import pathlib
 import random
 import signal
 import sys
@@ -37,7 +36,7 @@ import time
 import chaos_draw as draw
 from chaos_check import Checks, Watcher, state_of
 from chaos_draw import CLASSES, POOLS, QUEUES
-from harness import SLACK, Berth, Executor, wait_for
+from harness import SLACK, Berth, Executor, shims_below, wait_for
 
 JOBS_MAX = 30000
 JOB_SETS = ("s0", "s1")
@@ -95,17 +94,8 @@ class Chaos:
         self.berth.close(is_kept=bool(self.problems or sys.exc_info()[0]))
 
     def shims(self):
-        """Processes over pods that run."""
-        found = []
-        for entry in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue  # it has ended since
-            if (words[0].endswith(b"/berth-shim") and len(words) > 1
-                    and words[1].startswith(os.fsencode(self.berth.folder))):
-                found.append(int(entry.name))
-        return found
+        """Processes over pods that run, of all executors."""
+        return shims_below(self.berth.folder)
 
     # What users and operators do.
 

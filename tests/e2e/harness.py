@@ -101,6 +101,20 @@ class Program:
         return self.end()
 
 
+def shims_below(folder):
+    """The processes that stand over pods whose files lie below a folder."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue  # it has ended since
+        if (words[0].endswith(b"/berth-shim") and len(words) > 1
+                and words[1].startswith(os.fsencode(folder))):
+            found.append(int(entry.name))
+    return found
+
+
 class Berth:
     """A berthd with its data folder; may be stopped and started again."""
 
@@ -158,16 +172,7 @@ class Berth:
 
     def shims(self):
         """The processes that stand over pods of this server."""
-        found = []
-        for entry in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-            except OSError:
-                continue  # it has ended since
-            if (words[0].endswith(b"/berth-shim") and len(words) > 1
-                    and words[1].startswith(os.fsencode(self.data))):
-                found.append(int(entry.name))
-        return found
+        return shims_below(self.data)
 
     def close(self, is_kept=False):
         """Stop the server with its jobs and remove the folder."""

@@ -1,6 +1,5 @@
 /* Gangs with terms: sub-groups that have minimums and may grow (model.md
  * 2.11, PG-01 to PG-07), at the planner. */
-#include "sched/state.h"
 #include "world_fixture.h"
 
 enum { COORD = 0, WORKERS = 1, MEMBERS = 9 }; /* handles within a group */
