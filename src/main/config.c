@@ -197,6 +197,9 @@ static const struct settings store_table =
 static const struct setting process_keys[] = {
     SETTING("resources", AMOUNTS, config_process, resources,
             .about = "What this machine offers; {}: what it has."),
+    SETTING("labels", TEXTS, config_process, labels,
+            .about = "Labels of its node, each key=value, beside "
+                     "kubernetes.io/hostname."),
     SETTING("userId", INT, config_process, user_id, .min = 1, .max = UINT32_MAX,
             .about = "User id of jobs when the server runs as root."),
     SETTING("groupId", INT, config_process, group_id, .min = 1,

@@ -104,6 +104,7 @@ struct config_store {
 
 struct config_process {
     struct resource_list resources; /* empty: what the machine has */
+    struct setting_texts labels;    /* key=value, beside its host name's */
     int64_t user_id, group_id;      /* of jobs, when the server is root */
     bool is_root_allowed;
     bool has_cgroups;

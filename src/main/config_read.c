@@ -147,6 +147,46 @@ static int check_auth(const struct config_auth *auth, struct err *err)
     return 0;
 }
 
+/* Each is key=value; a node has one value for a key. */
+static int check_labels(const struct setting_texts *labels, const char *where,
+                        struct err *err)
+{
+    for (uint32_t i = 0; i < labels->count; i++) {
+        struct str text = labels->items[i];
+        const char *equals = memchr(text.p, '=', text.byte_count);
+        if (!equals || equals == text.p) {
+            return err_set(err, -ERR_INVALID,
+                           "%s[%u]: \"%.*s\" is not of the form key=value",
+                           where, i, STR_ARG(text));
+        }
+        struct str key = str_make(text.p, (size_t)(equals - text.p) + 1);
+        for (uint32_t j = 0; j < i; j++) {
+            if (str_starts_with(labels->items[j], key)) {
+                return err_set(err, -ERR_INVALID,
+                               "%s[%u]: \"%.*s\" gives [%u] another value",
+                               where, i, STR_ARG(text), j);
+            }
+        }
+    }
+    return 0;
+}
+
+static int check_process(const struct config_process *process, struct err *err)
+{
+    static const char where[] = "executor.process.labels";
+
+    for (uint32_t i = 0; i < process->labels.count; i++) {
+        if (str_starts_with(process->labels.items[i],
+                            STR("kubernetes.io/hostname="))) {
+            return err_set(err, -ERR_INVALID,
+                           "%s[%u]: kubernetes.io/hostname is the machine's "
+                           "own",
+                           where, i);
+        }
+    }
+    return check_labels(&process->labels, where, err);
+}
+
 /* Nodes are named after their group, and go by their labels. */
 static int check_fake_nodes(const struct config_fake *fake, struct err *err)
 {
@@ -160,15 +200,11 @@ static int check_fake_nodes(const struct config_fake *fake, struct err *err)
                                i, STR_ARG(group->name), j);
             }
         }
-        for (uint32_t j = 0; j < group->labels.count; j++) {
-            struct str text = group->labels.items[j];
-            const char *equals = memchr(text.p, '=', text.byte_count);
-            if (!equals || equals == text.p) {
-                return err_set(err, -ERR_INVALID,
-                               "executor.fake.nodes[%u].labels[%u]: \"%.*s\" "
-                               "is not of the form key=value",
-                               i, j, STR_ARG(text));
-            }
+        char where[64];
+        snprintf(where, sizeof(where), "executor.fake.nodes[%u].labels", i);
+        int rc = check_labels(&group->labels, where, err);
+        if (rc < 0) {
+            return rc;
         }
     }
     return 0;
@@ -243,6 +279,9 @@ int config_check(const struct config *config, struct err *err)
     }
     if (rc == 0) {
         rc = check_fake_nodes(&config->executor.fake, err);
+    }
+    if (rc == 0) {
+        rc = check_process(&config->executor.process, err);
     }
     if (rc == 0 && policy_from_form(&config->scheduling, policy, &why) < 0) {
         return err_set(err, -ERR_INVALID, "scheduling.%s", why.text);

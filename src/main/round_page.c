@@ -28,8 +28,8 @@ static void put_attempts(struct strbuf *out, const struct control_metrics *m)
 
 static void put_times(struct strbuf *out, const struct control_metrics *m)
 {
-    static const char name[] = "scheduler_scheduling_algorithm_duration_"
-                               "seconds";
+    static const char name[] =
+        "scheduler_scheduling_algorithm_duration_seconds";
     uint64_t count = 0;
 
     pages_put_head(out, name, "histogram", "How long rounds took.");

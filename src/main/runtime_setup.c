@@ -30,34 +30,6 @@ static const char *shim_path(struct arena *arena)
     return arena_strdup(arena, strbuf_str(&whole));
 }
 
-static int open_process(const struct executor_thread_options *options,
-                        struct runtime **ret_runtime, struct err *err)
-{
-    const struct config_process *config = &options->config->process;
-    auto_arena arena = {0};
-    struct process_options process;
-    struct err info = {""};
-
-    process_options_default(&process);
-    process.data_dir = options->jobs_dir;
-    process.shim_path = shim_path(&arena);
-    process.pool = options->config->pool;
-    process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));
-    process.memory_bytes =
-        resource_list_get(&config->resources, STR("memory")) / 1000;
-    process.storage_bytes =
-        resource_list_get(&config->resources, STR("ephemeral-storage")) / 1000;
-    process.run_as_user = config->user_id;
-    process.run_as_group = config->group_id;
-    process.allows_root_jobs = config->is_root_allowed;
-    process.has_no_cgroups = !config->has_cgroups;
-    int rc = process_open(&process, options->clock, ret_runtime, &info, err);
-    if (rc == 0) {
-        say(SAY_INFO, "runtime.process", "info=\"%s\"", info.text);
-    }
-    return rc;
-}
-
 /* Labels written as key=value. */
 static uint32_t take_labels(const struct setting_texts *texts,
                             struct arena *arena, const struct label **ret)
@@ -76,6 +48,35 @@ static uint32_t take_labels(const struct setting_texts *texts,
     }
     *ret = labels;
     return texts->count;
+}
+
+static int open_process(const struct executor_thread_options *options,
+                        struct runtime **ret_runtime, struct err *err)
+{
+    const struct config_process *config = &options->config->process;
+    auto_arena arena = {0};
+    struct process_options process;
+    struct err info = {""};
+
+    process_options_default(&process);
+    process.data_dir = options->jobs_dir;
+    process.shim_path = shim_path(&arena);
+    process.pool = options->config->pool;
+    process.label_count = take_labels(&config->labels, &arena, &process.labels);
+    process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));
+    process.memory_bytes =
+        resource_list_get(&config->resources, STR("memory")) / 1000;
+    process.storage_bytes =
+        resource_list_get(&config->resources, STR("ephemeral-storage")) / 1000;
+    process.run_as_user = config->user_id;
+    process.run_as_group = config->group_id;
+    process.allows_root_jobs = config->is_root_allowed;
+    process.has_no_cgroups = !config->has_cgroups;
+    int rc = process_open(&process, options->clock, ret_runtime, &info, err);
+    if (rc == 0) {
+        say(SAY_INFO, "runtime.process", "info=\"%s\"", info.text);
+    }
+    return rc;
 }
 
 static int open_fake(const struct executor_thread_options *options,

@@ -23,6 +23,13 @@ executor:
 {nodes}
 """
 
+PROCESS = """
+executor:
+  process:
+    resources: {{cpu: 2, memory: 1Gi, ephemeral-storage: 4Gi}}
+    labels: [{label}=true]
+"""
+
 CLASSES = """
   priorityClasses:
     - {name: armada-default, priority: 1000, preemptible: false}
@@ -333,6 +340,52 @@ class Pools(unittest.TestCase):
         self.assertEqual(self.pool("gpu")["runningForeignCount"], 1)
 
         self.replay()
+
+    def test_borrowers_that_are_processes_give_way(self):
+        self.berth = harness.Berth(SERVER, standalone=False).start()
+        self.addCleanup(self.berth.close)
+        for name in ("cpu", "gpu"):
+            executor = harness.Executor(
+                self.berth.grpc, name, self.berth.folder / name,
+                PROCESS.format(label=name), "process")
+            executor.argv.append("--stop-jobs")
+            executor.start()
+            self.addCleanup(executor.stop)
+            self.make_pool(name)
+        self.berth.ctl("create", "queue", "q")
+        harness.wait_for("each has its node", lambda: [
+            pool.get("nodeCount", 0) for pool in self.pools()] == [0, 1, 1])
+        self.submit_sleeps("many", 4, "cpu")
+        self.wait_where("RUNNING", cpu=2, gpu=2)
+        self.submit_sleeps("home", 1, "gpu")
+        harness.wait_for("one has gone home", lambda: (
+            self.pool("gpu").get("runningOwnCount") == 1 and
+            self.pool("gpu").get("runningForeignCount") == 1 and
+            self.pool("cpu").get("queuedOwnCount") == 1))
+        self.wait_where("RUNNING", cpu=2, gpu=2)
+        # As processes, too.
+        harness.wait_for("four processes run", lambda: len(
+            [path for name in ("cpu", "gpu") for path in self.shims(name)])
+            == 4)
+        self.replay()
+
+    def submit_sleeps(self, job_set, count, pool):
+        resources = {"cpu": "1", "memory": "16Mi", "ephemeral-storage": "1Mi"}
+        job = {"namespace": "default",
+               "annotations": {"resource.aibee.cn/pool": pool},
+               "podSpec": {"restartPolicy": "Never",
+                           "terminationGracePeriodSeconds": 1,
+                           "containers": [{
+                               "name": "main", "image": "none",
+                               "command": ["sleep", "600"],
+                               "resources": {"requests": resources,
+                                             "limits": resources}}]}}
+        self.berth.ctl("submit", "-", input_text=json.dumps(
+            {"queue": "q", "jobSetId": job_set, "jobs": [job] * count}))
+
+    def shims(self, executor):
+        """The processes that stand over pods of an executor."""
+        return harness.shims_below(self.berth.folder / executor)
 
     def replay(self):
         """The log's decisions, made again, are the same."""

@@ -97,6 +97,14 @@ static void wrong_configurations_are_refused(void **state)
               "    labels: [disk=ssd, gpu]}]}}",
               "executor.fake.nodes[0].labels[1]: \"gpu\" is not of the form "
               "key=value");
+    check_one("executor: {process: {labels: [disk=ssd, gpu]}}",
+              "executor.process.labels[1]: \"gpu\" is not of the form "
+              "key=value");
+    check_one("executor: {process: {labels: [a=b, c=d, a=e]}}",
+              "executor.process.labels[2]: \"a=e\" gives [0] another value");
+    check_one("executor: {process: {labels: [kubernetes.io/hostname=h]}}",
+              "executor.process.labels[0]: kubernetes.io/hostname is the "
+              "machine's own");
     check_one("executor: {runtime: docker}",
               "c.yaml:1: executor.runtime: \"docker\" is not one of: process "
               "fake");
