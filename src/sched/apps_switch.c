@@ -35,13 +35,14 @@ void sched_job_application(struct sched *sched, uint32_t index, struct str id,
 {
     ASSERT(index < sched->jobs.count &&
            sched->jobs.items[index].list != LIST_NONE);
-    const struct job *job = &sched->jobs.items[index];
+    struct job *job = &sched->jobs.items[index];
     uint32_t queue = sched->lists.items[job->list].queue;
     uint32_t from = sched->lists.items[job->list].app;
 
     if (!sched->queues.items[queue].apps) {
         return;
     }
+    job->is_opted_out = is_opted_out;
     uint32_t app = app_get(sched, queue, id);
     if (app == from) {
         return;

@@ -69,6 +69,7 @@ void sched_job_add(struct sched *sched, uint32_t index,
         .id = record->id,
         .submitted_ms = record->submitted_ms,
         .priority = record->priority,
+        .is_opted_out = record->has_stateaware_off,
         .gang = NONE,
         .run = NONE,
     };
@@ -103,9 +104,8 @@ void jobs_tell_app(struct sched *sched, const struct job *job, int asks,
         return;
     }
     if (is_guest && event == APP_ALLOCATED) {
-        bool is_opted_out = sched->apps.items[app].is_guest_opted_out;
         app_count(sched, app, 1, 0, APP_ASKED);
-        app_describe(sched, app, job, is_opted_out);
+        app_describe(sched, app, job, job->is_opted_out);
         app_count(sched, app, -1, 1, APP_ALLOCATED);
         app_guest(sched, app, -1, job, false);
         return;

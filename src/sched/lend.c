@@ -339,13 +339,12 @@ static void ask_anew(struct sched *sched, const struct job *job, bool is_guest)
     if (app == NONE) {
         return;
     }
-    bool is_opted_out = sched->apps.items[app].is_guest_opted_out;
     if (is_guest) {
-        app_guest(sched, app, 1, job, sched->apps.items[app].is_opted_out);
+        app_guest(sched, app, 1, job, job->is_opted_out);
         app_count(sched, app, -1, 0, APP_RELEASED);
     } else {
         app_count(sched, app, 1, 0, APP_ASKED);
-        app_describe(sched, app, job, is_opted_out);
+        app_describe(sched, app, job, job->is_opted_out);
         app_guest(sched, app, -1, job, false);
     }
 }

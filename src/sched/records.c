@@ -38,6 +38,7 @@ void sched_job_record(const struct sched *sched, uint32_t index,
         .submitted_ms = job->submitted_ms,
         .id = job->id,
         .was_leased = job->was_leased,
+        .has_stateaware_off = job->is_opted_out,
     };
     if (list->pool != NONE) {
         ret_record->pool = intern_get(sched->pool_names, list->pool);
@@ -45,8 +46,6 @@ void sched_job_record(const struct sched *sched, uint32_t index,
     if (list->app != NONE) {
         const struct app *app = &sched->apps.items[list->app];
         ret_record->application = str_make(app->id, app->id_bytes);
-        ret_record->has_stateaware_off =
-            app->is_opted_out || (app->guests.count && app->is_guest_opted_out);
     }
     if (job->gang != NONE) {
         describe_gang(&sched->gangs.items[job->gang], ret_record);

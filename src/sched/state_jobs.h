@@ -21,8 +21,9 @@ struct job {
     uint32_t priority;
     uint32_t list : 29; /* LIST_NONE: no such job */
     uint32_t was_leased : 1;
-    uint32_t gang; /* or NONE */
-    uint32_t run;  /* or NONE: it waits */
+    uint32_t is_opted_out : 1; /* see struct sched_job: has_stateaware_off */
+    uint32_t gang;             /* or NONE */
+    uint32_t run;              /* or NONE: it waits */
 };
 
 /* Bits of sched.job_flags. */

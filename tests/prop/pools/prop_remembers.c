@@ -123,8 +123,10 @@ static bool put_node(struct town *t, uint32_t n, uint32_t pool)
         .label_count = 1,
         .total = {&cpu, 1},
     };
-    if (!is_quiet(t) &&
-        pools_node_moves(t->sides[PLANNED], STR("e"), &record)) {
+    /* Nor is a node gone and there again in one record. */
+    if ((is_any_back(t) && !t->is_node[n]) ||
+        (!is_quiet(t) &&
+         pools_node_moves(t->sides[PLANNED], STR("e"), &record))) {
         return false;
     }
     for (int s = 0; s < SIDES; s++) {

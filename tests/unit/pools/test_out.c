@@ -291,6 +291,52 @@ static void who_cannot_leave_home_yet_asks_there_no_more(void **state)
     }
 }
 
+/* A job is leased in b, by a leader that had lent it there or by one that knows
+ * of the lease alone; at home another came meanwhile, of the same application,
+ * which opts out.  What a checkpoint says. */
+static void pack_opted_out(bool is_lent, struct strbuf *ret_bytes)
+{
+    struct resource_amount cpu = {STR("cpu"), 2 * STAGE_MILLI};
+    struct requirement requirement = {
+        .requests = {&cpu, 1},
+        .lifetime_ms = LIFETIME_BY_CLASS,
+    };
+    struct queue_record queue = queue_record_plain(STR("q"));
+    struct pools_stage stage;
+
+    uint32_t job = prepare(&stage);
+    queue.ordering = QUEUE_BY_STATEAWARE;
+    queue.allows_stateaware_off = true;
+    pools_queue_set(stage.pools, 0, &queue);
+    if (is_lent) {
+        pools_stage_round(&stage, "a");
+    }
+    struct sched_job other = {
+        .class_index = pools_class_add(stage.pools, &requirement),
+        .submitted_ms = 1,
+        .id = {{0, 9}},
+        .pool = STR("a"),
+        .has_stateaware_off = true,
+    };
+    pools_job_add(stage.pools, stage.job_count++, &other);
+    lease(&stage, job, pools_node_index(stage.pools, STR("e"), STR("b1")));
+    assert_int_equal(count_of(&stage, SCHED_APP_STARTING), 1);
+    pools_sweep_reset(stage.pools);
+    pools_history_pack(stage.pools, ret_bytes);
+    pools_stage_fini(&stage);
+}
+
+/* That another of its application opted out is not what a job takes along. */
+static void who_moves_opts_out_only_for_itself(void **state)
+{
+    auto_strbuf lent = {0}, plain = {0};
+
+    (void)state;
+    pack_opted_out(true, &lent);
+    pack_opted_out(false, &plain);
+    assert_true(str_equal(strbuf_str(&lent), strbuf_str(&plain)));
+}
+
 /* A checkpoint that is read puts jobs where they first were; applications of
  * which it says nothing were never there. */
 static void a_checkpoint_restores_no_application_that_went(void **state)
@@ -324,6 +370,7 @@ int main(void)
         TEST(orderings_change_while_jobs_are_lent),
         TEST(who_comes_home_of_a_busy_pool_is_as_it_was_told_last),
         TEST(who_cannot_leave_home_yet_asks_there_no_more),
+        TEST(who_moves_opts_out_only_for_itself),
         TEST(a_checkpoint_restores_no_application_that_went),
     };
 
