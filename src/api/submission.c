@@ -230,7 +230,15 @@ static int build_items(struct submission_builder *builder)
     uint32_t at = 0;
 
     for (size_t i = 0; i < request->n_job_request_items; i++) {
-        count += pod_group_job_count(request->job_request_items[i]);
+        uint64_t pod_count = pod_group_job_count(request->job_request_items[i]);
+        if (pod_count > SUBMIT_ITEMS_MAX) {
+            builder->refusal->item_number = (uint32_t)i + 1;
+            return refusal_set(builder->refusal,
+                               "podGroup.subGroups: max is %llu in all, more "
+                               "than the %d allowed",
+                               (unsigned long long)pod_count, SUBMIT_ITEMS_MAX);
+        }
+        count += pod_count;
     }
     int rc = take_room(builder, count);
     items = builder->command->submit.items;

@@ -85,6 +85,12 @@ static enum cli_exit take_quota(struct cli *cli, Api__QueueScheduling *ret)
                             items.items[i]);
         }
         *equals = '\0';
+        for (size_t j = 0; j < ret->n_quota; j++) {
+            if (strcmp(ret->quota[j]->key, items.items[i]) == 0) {
+                return cli_fail(cli, CLI_USAGE, "--quota names %s twice",
+                                items.items[i]);
+            }
+        }
         api__queue_scheduling__quota_entry__init(entry);
         entry->key = items.items[i];
         entry->value = equals + 1;

@@ -48,20 +48,6 @@ def wait_for(what, condition, seconds=30.0):
         pause = min(pause * 1.5, 0.1)
 
 
-def shims_below(folder):
-    """The processes that stand over pods with their runs in a folder."""
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*"):
-        try:
-            words = (entry / "cmdline").read_bytes().split(b"\0")
-        except OSError:
-            continue  # it has ended since
-        if (words[0].endswith(b"/berth-shim") and len(words) > 1
-                and words[1].startswith(os.fsencode(folder))):
-            found.append(int(entry.name))
-    return found
-
-
 class Program:
     """A program that says `ready ...` on its standard output."""
 

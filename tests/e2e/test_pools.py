@@ -214,6 +214,8 @@ class Pools(unittest.TestCase):
                 "update", "queue", "q", "--quota", "cpu=4,nope=3")
         refused("cannot borrow from itself", "edit", "pool", "a",
                 "--borrowing-pools", "a")
+        refused("--quota names cpu twice", "update", "queue", "q",
+                "--quota", "cpu=4,cpu=5")
         refused("--selector names k twice", "create", "pool", "b",
                 "--selector", "k=v,l=v,k=w")
         for command in ("create", "apply"):

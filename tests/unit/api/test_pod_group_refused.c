@@ -214,7 +214,8 @@ static const struct bad_case bad_cases[] = {
      "itself",
      spoil_annotation},
     {"namespace is a required field", spoil_namespace},
-    {"100002 jobs in one request, more than the 100000 allowed", spoil_count},
+    {"podGroup.subGroups: max is 100002 in all, more than the 100000 allowed",
+     spoil_count},
 };
 
 /* What cannot be is refused, and the text names the field. */
