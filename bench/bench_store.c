@@ -8,7 +8,6 @@
  * projection of records that hold whole lives (coalesced) and of records that
  * hold one step each, and look-ups.
  */
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>

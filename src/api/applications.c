@@ -1,7 +1,6 @@
 /* berth.api.Berth/GetApplications. */
 #include "api/handlers.h"
 #include "api/message.h"
-#include "api/state.h"
 #include "berth/api.pb-c.h"
 
 enum { APPLICATION_STATES_MAX = 16 };

@@ -1,7 +1,6 @@
 /* berth.api.Berth: groups of pods and other gangs, and how they stand. */
 #include "api/handlers.h"
 #include "api/message.h"
-#include "api/state.h"
 #include "berth/api.pb-c.h"
 
 enum { LIST_GANGS_MAX = 1000 }; /* in one answer */

@@ -13,7 +13,6 @@
 #include "api/validate.h"
 #include "armada/submit.pb-c.h"
 #include "base/intern.h"
-#include "wire/message.h"
 
 /* What all requests about a job set have. */
 struct target {

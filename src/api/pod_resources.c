@@ -1,6 +1,5 @@
 #include "api/pod_resources.h"
 
-#include "model/quantity.h"
 #include "model/resource.h"
 #include "wire/entries.h"
 

@@ -1,7 +1,6 @@
 /* schedulerobjects.SchedulerReporting (armada-api.md 1.10). */
 #include "api/handlers.h"
 #include "api/last_run.h"
-#include "api/state.h"
 #include "armada/scheduler_reporting.pb-c.h"
 #include "wire/field.h"
 

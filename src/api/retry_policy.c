@@ -1,6 +1,5 @@
 /* RetryPolicyService (armada-api.md 1.6). */
 #include "api/handlers.h"
-#include "api/message.h"
 #include "api/retry_validate.h"
 #include "api/sequence.h"
 #include "api/state.h"

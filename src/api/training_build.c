@@ -4,7 +4,6 @@
 #include "wire/json.h"
 #include "wire/log_codec.h"
 #include "wire/message.h"
-#include "wire/pod.h"
 
 /* The group of its pods. */
 

@@ -9,7 +9,6 @@
 #include "cli/kubernetes_job.h"
 #include "model/id.h"
 #include "wire/training_job.h"
-#include "wire/yaml.h"
 
 enum {
     JOBS_PER_REQUEST = 200,

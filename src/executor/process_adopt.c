@@ -1,6 +1,5 @@
 /* Pods of a former life of the executor: found again, or what they left. */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "executor/file.h"
 #include "executor/process_spec.h"
 
 typedef K8s__Io__Api__Core__V1__ConfigMap config_map_t;

@@ -1,6 +1,5 @@
 /* A shim's pod, from its first container to its end. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>

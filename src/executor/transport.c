@@ -1,6 +1,5 @@
 #include "executor/transport.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/eventfd.h>

@@ -1,7 +1,5 @@
 #include "main/pages.h"
 
-#include <inttypes.h>
-
 #include "main/leader_query.h"
 #include "main/pool_page.h"
 #include "main/queue_page.h"

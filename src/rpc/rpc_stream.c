@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <stdio.h>
 
 #include "rpc/channel.h"
 

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/quantity.h"
 #include "wire/base64.h"
 #include "wire/json_reader.h"
 

@@ -1,5 +1,4 @@
 /* The pods of a TrainingJob (model.md 4.2). */
-#include <stdio.h>
 
 #include "wire/training_private.h"
 

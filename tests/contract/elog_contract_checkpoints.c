@@ -1,5 +1,4 @@
 /* Checkpoints, and what is trimmed before them. */
-#include <stdio.h>
 
 #include "elog_contract_private.h"
 

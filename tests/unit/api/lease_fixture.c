@@ -1,7 +1,6 @@
 #include "lease_fixture.h"
 
 #include "armada/services.pb-c.h"
-#include "field.h"
 #include "sample.h"
 #include "unit.h"
 #include "wire/message.h"

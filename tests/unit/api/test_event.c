@@ -2,7 +2,6 @@
  * Event streams: what they show, in what order, from where, and how they end
  * (armada-api.md 2.1, 2.2).
  */
-#include <stdio.h>
 
 #include "api/event_id.h"
 #include "api_fixture.h"
@@ -10,7 +9,6 @@
 #include "field.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
 
 static const struct event_scope scope = {{"q", 1}, {"s", 1}, {"anonymous", 9}};
 

@@ -6,7 +6,6 @@
 #include "field.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
 
 static const struct event_scope scope = {{"q", 1}, {"s", 1}, {"anonymous", 9}};
 

@@ -8,7 +8,6 @@
 #include "sample.h"
 #include "unit.h"
 #include "wire/log_codec.h"
-#include "wire/message.h"
 
 /* What the log says of a job of a command. */
 static struct event submit_event(const struct command *command, uint32_t index,

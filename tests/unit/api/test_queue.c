@@ -3,12 +3,10 @@
  */
 #include <math.h>
 
-#include "api/queue_convert.h"
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
 #include "field.h"
 #include "unit.h"
-#include "wire/message.h"
 
 /* TRAP-03: owners become one entry, placed first, and read back empty. */
 static void test_trap_03_owners_become_permissions(void **state)

@@ -1,7 +1,6 @@
 /*
  * Reports of the scheduler, logs and health (armada-api.md 1.10 to 1.12).
  */
-#include <stdio.h>
 
 #include "api_fixture.h"
 #include "armada/binoculars.pb-c.h"
@@ -9,7 +8,6 @@
 #include "armada/services.pb-c.h"
 #include "field.h"
 #include "unit.h"
-#include "wire/message.h"
 
 /* Answers what the scheduler is asked for. */
 static void on_query(struct fixture *f, struct command *command)

@@ -1,7 +1,6 @@
 /*
  * Services and ingresses built from an item (armada-api.md 3.5).
  */
-#include "api/message.h"
 #include "api/services.h"
 #include "field.h"
 #include "sample.h"

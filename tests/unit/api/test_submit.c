@@ -6,7 +6,6 @@
 #include "field.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
 
 /* Submit the items; the ids, or NULL with the status. */
 static Api__JobSubmitResponse *

@@ -8,7 +8,6 @@
 #include "sample.h"
 #include "texts.h"
 #include "unit.h"
-#include "wire/message.h"
 
 static void test_r1_r3_r4_request_fields(void **state)
 {

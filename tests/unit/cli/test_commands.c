@@ -9,7 +9,6 @@
 #include "berth/api.pb-c.h"
 #include "script.h"
 #include "unit.h"
-#include "wire/message.h"
 
 static void submit_sends_the_jobs_and_prints_their_ids(void **state)
 {

@@ -1,6 +1,5 @@
 /* Failing nodes (model.md 6.10b, AR-12) as the leader has them: outcomes,
  * events, restarts, and what operators see and do. */
-#include <stdio.h>
 
 #include "leader_stage.h"
 #include "unit.h"

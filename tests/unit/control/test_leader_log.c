@@ -1,6 +1,5 @@
 /* What the leader promises whatever its log and its clocks do: nothing
  * accepted is lost, nothing refused has happened. */
-#include <stdio.h>
 
 #include "leader_stage.h"
 #include "unit.h"

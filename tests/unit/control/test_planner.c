@@ -1,6 +1,5 @@
 /* Plans beside the leader: pools are planned each for itself, and one that is
  * slow holds no other up. */
-#include <pthread.h>
 
 #include "control/planner.h"
 #include "leader_stage.h"

@@ -3,7 +3,6 @@
  * deleted with their pods, scaled in time, and of another class when asked
  * (model.md 8, TJ-04, TJ-13, TJ-18, TJ-21).
  */
-#include <stdio.h>
 
 #include "leader_stage.h"
 #include "unit.h"

@@ -2,11 +2,7 @@
  * process: real pods, run by the real shim.  Each test is a sentence of
  * process.h, shim.h or the guide; waiting is for a condition, with an end.
  */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "executor/process.h"
 #include "executor/run_file.h"

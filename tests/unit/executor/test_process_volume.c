@@ -2,10 +2,6 @@
  * process: what a pod reads and writes, its volumes and its logs.
  */
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/stat.h>
 
 #include "executor/process.h"
 #include "executor/run_file.h"

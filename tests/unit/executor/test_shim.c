@@ -3,7 +3,6 @@
  */
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>

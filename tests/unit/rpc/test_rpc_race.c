@@ -4,7 +4,6 @@
  * of it.  Each call must be let go exactly once; ThreadSanitizer and
  * AddressSanitizer do the rest of the looking.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "rpc_fixture.h"

@@ -2,7 +2,6 @@
  * The server as a whole: stopping, TLS, and peers that misbehave
  * (rpc_server.h).  Of issue 3's bad input: 1,000 idle connections, garbage.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

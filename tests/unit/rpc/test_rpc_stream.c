@@ -4,7 +4,6 @@
  * contract: the lease conversation (6.2), where the client does not
  * half-close and the server ends the stream.
  */
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "rpc_fixture.h"

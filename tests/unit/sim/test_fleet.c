@@ -5,7 +5,6 @@
  * The trace is not part of the project: its folder is $BERTH_TRACES, and
  * without it that test is skipped.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/strbuf.h"

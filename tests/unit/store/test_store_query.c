@@ -1,6 +1,5 @@
 /* The query store: what is asked of it. */
 #include <pthread.h>
-#include <stdio.h>
 
 #include "store_fixture.h"
 

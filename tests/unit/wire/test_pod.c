@@ -1,7 +1,6 @@
 /* Sentences of wire/pod.h. */
 #include "unit.h"
 #include "wire/json.h"
-#include "wire/message.h"
 #include "wire/pod.h"
 
 static K8s__Io__Api__Core__V1__PodSpec *pod(const char *text,
