@@ -304,7 +304,8 @@ static void lease(struct town *t, const struct sched_decision *d)
                              d->charge);
         }
         if (d->yields_to != SCHED_NONE && t->is_job[d->yields_to]) {
-            pools_job_yield(pools, d->job, d->yields_to, d->yields_at_once);
+            pools_job_yield(pools, d->job, d->yields_to, d->yields_at_once,
+                            d->yields_from_ms);
         }
     }
 }
