@@ -20,7 +20,8 @@ static const char *const exclusion_texts[SCHED_EXCLUSIONS] = {
     [SCHED_EXCLUDED_AFFINITY] = "do not match the node affinity",
     [SCHED_EXCLUDED_AVOIDED] = "were tried before, in vain",
     [SCHED_EXCLUDED_UNIFORMITY] = "lack the gang's node label",
-    [SCHED_EXCLUDED_FAR] = "are further from its gang's nodes than may be",
+    [SCHED_EXCLUDED_FAR] =
+        "are of another cluster than its gang's nodes, or too far from them",
     [SCHED_EXCLUDED_TOO_SMALL] = "are too small even when empty",
     [SCHED_EXCLUDED_FULL] = "have too little free",
     [SCHED_EXCLUDED_RESERVED] = "are kept for a job that it would delay",
@@ -71,7 +72,8 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_CLOSED] = "Every node that could hold it takes no work: it is "
                           "cordoned, in quarantine, or of an executor that "
                           "gets none.",
-    [SCHED_WAIT_LOAD] = "The pool's load would be above its ceiling.",
+    [SCHED_WAIT_LOAD] = "The pool's load would be above its ceiling "
+                        "(elasticMaxLoad).",
     [SCHED_WAIT_FROZEN] = "Its group was scaled, and is not again so soon.",
     [SCHED_WAIT_AWAY] = "Its group runs on borrowed nodes, and grows only at "
                         "home.",

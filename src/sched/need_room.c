@@ -98,9 +98,20 @@ static bool settle(const struct lever *lever, const struct crowd *crowd,
     return true;
 }
 
+/* Whether a node could have so much more free than it has. */
+static bool could_have(const struct sched *sched, uint32_t node,
+                       const struct resource_vec *more)
+{
+    struct resource_vec all = sched->free[node];
+
+    amounts_add(&all, more);
+    return amounts_fit(&all, &sched->nodes.items[node].capacity);
+}
+
 /* Find the least that `node` lacks for as many of the crowd as it takes; false:
- * nothing that was tried starts it. */
-static bool try_node(struct trials *trials, uint32_t node,
+ * nothing that was tried starts it, or what would be tried first is not as
+ * possible as is wanted. */
+static bool try_node(struct trials *trials, uint32_t node, bool is_possible,
                      const struct crowd *crowd, struct sched_need *need)
 {
     struct lever lever = {.trials = trials, .kind = LEVER_ROOM, .node = node};
@@ -110,7 +121,8 @@ static bool try_node(struct trials *trials, uint32_t node,
                          : crowd->count;
     struct resource_vec more = lack_of(trials->sched, crowd, node, count);
 
-    if (need_is_nothing(&more)) {
+    if (need_is_nothing(&more) ||
+        could_have(trials->sched, node, &more) != is_possible) {
         return false;
     }
     if (!trial_pull(&lever, &more)) {
@@ -199,8 +211,11 @@ void need_room(struct trials *trials, const struct need_question *question,
         return;
     }
     find_crowd(trials, question, &arena, &crowd);
-    for (uint32_t i = 0; i < near->count && trial_may(trials); i++) {
-        if (try_node(trials, near->nodes[i], &crowd, need)) {
+    /* Nodes that could have the room go before those that would have to be
+     * larger than they are. */
+    for (uint32_t i = 0; i < 2 * near->count && trial_may(trials); i++) {
+        if (try_node(trials, near->nodes[i % near->count], i < near->count,
+                     &crowd, need)) {
             return;
         }
     }

@@ -381,6 +381,32 @@ static void a_gang_that_is_too_large_is_told_of_in_the_first_pool(void **state)
     assert_true(oversize.part > oversize.kept);
 }
 
+/* Node a is all free: it cannot have more, though a larger one would do. */
+static void what_is_named_is_a_node_that_could_have_the_room(void **state)
+{
+    struct world *w = *state;
+    struct sched_need need;
+    uint32_t gang = SCHED_NONE;
+
+    world_node(w, &(struct world_node){"a", .cores = 4});
+    uint32_t b = world_node(w, &(struct world_node){"b", .cores = 8});
+    world_node(w, &(struct world_node){"c", .cores = 8});
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 6, .priority_class = "fixed"});
+    world_lease(w, other, b, 0);
+    for (int i = 0; i < 4; i++) {
+        gang = world_submit(
+            w, &(struct world_job){
+                   .queue = "A", .cores = 3, .gang = "g", .cardinality = 4});
+    }
+    (void)why_of(w, gang, &need);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+    assert_int_equal(need.node, b);
+    assert_int_equal(cpu_of(w, &need.missing), 1000);
+}
+
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -393,6 +419,7 @@ int main(void)
         CASE(the_sub_group_that_lacks_room_is_named),
         CASE(growth_that_waits_says_which_rule_keeps_it),
         CASE(growth_says_what_the_next_pod_needs),
+        CASE(what_is_named_is_a_node_that_could_have_the_room),
         CASE(what_others_take_first_is_counted_in),
         CASE(a_budget_says_by_how_much_it_is_too_small),
         CASE(a_limit_on_applications_says_how_many_more),
