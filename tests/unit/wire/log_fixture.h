@@ -1,6 +1,6 @@
 /*
  * log_fixture - a job, its run and their scope, and what a walk through a
- * payload has seen; for test_log_codec.c and test_log_walk.c.
+ * payload has seen; for test_log_*.c.
  */
 #pragma once
 
@@ -33,3 +33,7 @@ struct seen {
 
 /* For log_decode(): `ctx` is a struct seen. */
 int log_remember(const struct log_item *item, void *ctx);
+
+/* What becomes of an event on its way through a batch; it must come out as
+ * the same bytes. */
+struct event log_round_trip(const struct event *event, struct arena *arena);
