@@ -163,9 +163,8 @@ uint32_t gang_pool(const struct sched *sched, const struct gang *gang)
         uint32_t index = sched->jobs.items[seq_get(&gang->leased, at)].run;
         const struct run *run = &sched->runs.items[index];
         uint32_t pool = sched->nodes.items[run->node].pool;
-        bool counts = run->state != RUN_PREEMPTED && pool != NONE &&
-                      sched->pools.items[pool].policy_index >= 0;
-        own = counts ? pool : NONE;
+        own = pool != NONE && sched->pools.items[pool].policy_index >= 0 ? pool
+                                                                         : NONE;
     }
     return own;
 }

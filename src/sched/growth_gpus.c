@@ -32,12 +32,16 @@ static bool is_left_to_wait(const struct sched *sched, const struct gang *gang)
     return gang->subs || gang->waiting.count >= gang->cardinality;
 }
 
-/* Whether a gang asks for a GPU and waits yet; also one of which the plan
- * started some, or took some surplus (model.md 4.6). */
-static bool gang_waits_for_gpu(const struct sched *sched,
+/* Whether a gang asks for a GPU and waits yet, not for another pool; also one
+ * of which the plan started some, or took some surplus (model.md 4.6). */
+static bool gang_waits_for_gpu(const struct round *round,
                                const struct gang *gang)
 {
-    if (!growth_asks_for_gpu(sched, &gang->waiting_sum)) {
+    const struct sched *sched = round->sched;
+    uint32_t pool = gang_pool(sched, gang);
+
+    if (!growth_asks_for_gpu(sched, &gang->waiting_sum) ||
+        (pool != NONE && pool != round->p)) {
         return false;
     }
     if (gang->planned != sched->plan_count) {
@@ -73,7 +77,7 @@ static bool waits_for_gpu(const struct round *round, const struct list *list)
     for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
          seq_next(&list->seq, &at)) {
         uint32_t item = seq_get(&list->seq, at);
-        if (is_gangs ? gang_waits_for_gpu(sched, &sched->gangs.items[item])
+        if (is_gangs ? gang_waits_for_gpu(round, &sched->gangs.items[item])
                      : !(sched->job_flags.items[item] & JOB_PLANNED)) {
             return true;
         }

@@ -186,6 +186,36 @@ static void a_gang_that_runs_in_one_pool_goes_on_there(void **state)
     assert_string_equal(world_node_of(w, gang + 1), "n");
 }
 
+/* A gang that waits for GPUs in the pool where it runs keeps those of no other
+ * pool from what grows there (model.md 4.6). */
+static void gpus_are_kept_only_where_a_gang_goes_on(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms two = {
+        .sub_groups = {{STR("a"), 2, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+    const struct gang_terms growing = {
+        .sub_groups = {{STR("a"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    make_pools(w);
+    uint32_t n =
+        world_node(w, &(struct world_node){"n", .cores = 1, .gpus = 1});
+    world_node(
+        w, &(struct world_node){"m", .cores = 2, .gpus = 1, .pool = "second"});
+    uint32_t first = world_submit_group(
+        w, &(struct world_job){.queue = "A", .gang = "g", .gpus = 1}, &two);
+    world_lease(w, first, n, 0);
+    uint32_t grows = world_submit_group(
+        w, &(struct world_job){.queue = "B", .gang = "h", .pool = "second"},
+        &growing);
+    world_round(w, ROUND_BALANCE, 1);
+    assert_int_equal(world_running_of(w, first, 2), 1);
+    assert_int_equal(world_running_of(w, grows, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -197,6 +227,7 @@ int main(void)
         SCENARIO(a_quota_is_not_kept_for_the_rest_of_a_gang),
         SCENARIO(a_quota_that_is_kept_is_for_whom_it_is_kept),
         SCENARIO(a_gang_that_runs_in_one_pool_goes_on_there),
+        SCENARIO(gpus_are_kept_only_where_a_gang_goes_on),
         SCENARIO(a_flow_does_not_fall_with_what_starts_elsewhere),
     };
 
