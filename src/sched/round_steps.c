@@ -95,6 +95,7 @@ static void pass_over_job(struct round *round, struct lane *lane,
     if (is_admitted || sched->job_flags.items[job]) {
         sweep_miss_job(round, job);
         pass_over_flagged(round, lane, class, job);
+        give_up(round, class); /* where no window waits for its like */
     } else if (has_surplus(round) && !class->is_blocked_all) {
         lane_drop_list(round, lane);
     } else {

@@ -216,6 +216,45 @@ static void gpus_are_kept_only_where_a_gang_goes_on(void **state)
     assert_int_equal(world_running_of(w, grows, 2), 2);
 }
 
+/* A class without room is out in all queues that may have none of it admitted,
+ * also when it was a job of another pool's list that found none: what stands
+ * behind it in those queues has its turn. */
+static void a_class_without_room_holds_up_nobody(void **state)
+{
+    struct world *w = *state;
+    struct world_job job = {
+        .queue = "B", .priority_class = "fixed", .cores = 3};
+
+    make_pools(w);
+    uint32_t d = world_node(w, &(struct world_node){"d", .cores = 3});
+    uint32_t n =
+        world_node(w, &(struct world_node){"n", .cores = 8, .pool = "second"});
+    world_lease(w, world_submit(w, &job), d, 0);
+    job.queue = "A";
+    uint32_t elsewhere = world_submit(w, &job);
+    job.pool = "second";
+    job.cores = 5;
+    world_lease(w, world_submit(w, &job), n, 0);
+    job.queue = "C";
+    job.cores = 1;
+    world_lease(w, world_submit(w, &job), n, 0);
+    job.cores = 4;
+    uint32_t first = world_submit(w, &job);
+    job.cores = 3;
+    job.submitted_ms = 1;
+    world_submit(w, &job);
+    job = (struct world_job){.queue = "C", .pool = "second", .submitted_ms = 2};
+    uint32_t small = world_submit(w, &job);
+    job.queue = "A";
+    job.cores = 2;
+    world_submit(w, &job);
+    world_round(w, ROUND_FAST, 1);
+    assert_int_equal(w->plan.decision_count, 3);
+    assert_int_equal(w->plan.decisions[0].job, elsewhere);
+    assert_int_equal(w->plan.decisions[1].job, first);
+    assert_string_equal(world_node_of(w, small), "n");
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -228,6 +267,7 @@ int main(void)
         SCENARIO(a_quota_that_is_kept_is_for_whom_it_is_kept),
         SCENARIO(a_gang_that_runs_in_one_pool_goes_on_there),
         SCENARIO(gpus_are_kept_only_where_a_gang_goes_on),
+        SCENARIO(a_class_without_room_holds_up_nobody),
         SCENARIO(a_flow_does_not_fall_with_what_starts_elsewhere),
     };
 
