@@ -270,6 +270,33 @@ static void fold_node_removed(struct control *c,
     }
 }
 
+/* The pool of the configuration that a record of an event names. */
+static struct str pool_of(const struct event *event,
+                          const struct node_record *record)
+{
+    return record->pool.byte_count ? record->pool : event->nodes.pool;
+}
+
+/* Whether a node that is there named another one. */
+static bool named_another(const struct control_executor *executor,
+                          const struct event *event,
+                          const struct node_record *record)
+{
+    uint32_t at = names_find(&executor->node_names, record->name);
+    auto_arena arena = {0};
+    struct event known;
+
+    if (at == NAMES_NONE || !executor->nodes.items[at].bytes) {
+        return false;
+    }
+    const struct control_node *node = &executor->nodes.items[at];
+    int rc = log_decode_event(str_make(node->bytes, node->byte_count), &arena,
+                              &known, NULL);
+    ASSERT(rc == 0); /* we encoded them */
+    return !str_equal(pool_of(&known, &known.nodes.set[0]),
+                      pool_of(event, record));
+}
+
 /* Whether nodes go from pool to pool by an event, or might in between. */
 static bool moves_nodes(const struct control *c,
                         const struct control_executor *executor,
@@ -278,7 +305,9 @@ static bool moves_nodes(const struct control *c,
     bool moves = event->nodes.is_full || pools_object_count(c->pools) == 0;
 
     for (uint32_t i = 0; !moves && i < event->nodes.set_count; i++) {
-        moves = pools_node_moves(c->pools, executor->id, &event->nodes.set[i]);
+        const struct node_record *record = &event->nodes.set[i];
+        moves = named_another(executor, event, record) ||
+                pools_node_moves(c->pools, executor->id, record);
     }
     return moves;
 }

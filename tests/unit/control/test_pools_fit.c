@@ -162,6 +162,55 @@ static void a_job_that_fits_in_another_configured_pool_is_rejected(void **state)
     stage_fini(&stage);
 }
 
+/* Nodes n0 and n1 of 10 cpu; the first of that pool of the configuration. */
+static void offer_first_of(struct stage *s, const char *pool)
+{
+    struct command *command = stage_exchange_command("e", 2, NULL, 0);
+    struct node_record *nodes =
+        (struct node_record *)(uintptr_t)command->exchange.request.nodes;
+
+    nodes[0].pool = str_of(pool);
+    stage_do(s, command);
+}
+
+/* A whole inventory moves a node from one pool of the configuration to
+ * another: its work goes along at once, whether there are pool objects or not,
+ * and its queue did not use more of the first pool than there was. */
+static void a_node_that_changes_its_configured_pool_leaves_no_flow(void **state)
+{
+    (void)state;
+    for (int has_objects = 0; has_objects < 2; has_objects++) {
+        struct stage *s = mem_alloc(sizeof(*s));
+        stage_init(s);
+        pool_policy_apply(&s->policy.pools[0], PROFILE_FLOW);
+        s->policy.pools[0].half_time_ms = 600000;
+        s->policy.pools[1] = s->policy.pools[0];
+        s->policy.pools[1].name = STR("other");
+        s->policy.pool_count = 2;
+        stage_start(s);
+        stage_queue(s, "q");
+        if (has_objects) {
+            pools_select(s, "a", false);
+        }
+        offer_first_of(s, "default");
+        for (int i = 0; i < 2; i++) {
+            struct job_id job =
+                stage_leased(s, (struct stage_job){.cpu_milli = 10000});
+            stage_report(s, job, EVENT_RUN_RUNNING);
+        }
+        stage_pass(s, 60000);
+        offer_first_of(s, "other");
+        stage_do(s, command_create(COMMAND_QUERY_QUEUES));
+        assert_true(
+            str_equal(s->answer->queues.shares[0].pool, STR("default")));
+        assert_true(s->answer->queues.shares[0].usage_ppm > 0);
+        assert_int_equal(s->answer->queues.shares[0].flow_ppm,
+                         s->answer->queues.shares[0].usage_ppm);
+        stage_fini(s);
+        mem_free(s);
+    }
+}
+
 int main(void)
 {
 #define STAGED(name) \
@@ -176,6 +225,8 @@ int main(void)
         STAGED(a_gang_that_only_a_lender_could_hold_runs_there),
         cmocka_unit_test(
             a_job_that_fits_in_another_configured_pool_is_rejected),
+        cmocka_unit_test(
+            a_node_that_changes_its_configured_pool_leaves_no_flow),
     };
 
     return RUN_TESTS(tests);
