@@ -46,6 +46,67 @@ static enum cli_exit read_count(struct cli *cli, const json_t *document,
     return CLI_OK;
 }
 
+/* Of the first key of the spec that a Job has not: a slip, such as in the
+ * number of completions. */
+static void remark_on_keys(struct cli *cli, const json_t *document)
+{
+    static const char *const known[] = {
+        "activeDeadlineSeconds",
+        "backoffLimit",
+        "backoffLimitPerIndex",
+        "completionMode",
+        "completions",
+        "managedBy",
+        "manualSelector",
+        "maxFailedIndexes",
+        "parallelism",
+        "podFailurePolicy",
+        "podReplacementPolicy",
+        "selector",
+        "successPolicy",
+        "suspend",
+        "template",
+        "ttlSecondsAfterFinished",
+    };
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(json_object_get(document, "spec"), key, value)
+    {
+        bool is_known = false;
+        for (size_t i = 0; i < ARRAY_COUNT(known) && !is_known; i++) {
+            is_known = strcmp(key, known[i]) == 0;
+        }
+        if (!is_known) {
+            fprintf(cli->ports->err,
+                    "berthctl: spec.%s: unknown key, passed over\n", key);
+            return;
+        }
+    }
+}
+
+/* What would be another job without it is refused. */
+static enum cli_exit check_modes(struct cli *cli, const json_t *document)
+{
+    const json_t *suspend = member(document, "spec", "suspend", NULL);
+    const json_t *mode = member(document, "spec", "completionMode", NULL);
+    const char *text = json_string_value(mode);
+
+    if (suspend && !json_is_false(suspend) && !json_is_null(suspend)) {
+        return cli_fail(cli, CLI_INVALID,
+                        "spec.suspend: a Job that is to wait cannot be "
+                        "submitted");
+    }
+    if (mode && !json_is_null(mode) &&
+        (!text || strcmp(text, "NonIndexed") != 0)) {
+        return cli_fail(cli, CLI_INVALID,
+                        "spec.completionMode: must be NonIndexed, not "
+                        "\"%.64s\": pods get no index",
+                        text ? text : "");
+    }
+    return CLI_OK;
+}
+
 /* One completion; a new reference. */
 static json_t *make_job(const json_t *document)
 {
@@ -97,9 +158,11 @@ enum cli_exit kubernetes_job_convert(struct cli *cli, const json_t *document,
                         "inside, dashes, at most 63");
     }
     enum cli_exit rc = read_count(cli, document, &count);
+    rc = rc == CLI_OK ? check_modes(cli, document) : rc;
     if (rc != CLI_OK) {
         return rc;
     }
+    remark_on_keys(cli, document);
     set = set ? set : member(document, "metadata", "name", NULL);
     json_t *file = json_object();
     json_t *jobs = json_array();

@@ -142,6 +142,27 @@ static void submit_says_what_is_wrong_with_a_kubernetes_job(void **state)
           "100000\n");
     check(ASK(script, "apiVersion: batch/v1\nkind: Job\n", "submit", "-"),
           CLI_INVALID, "", "berthctl: spec.template.spec is missing\n");
+    check(ASK(script,
+              "apiVersion: batch/v1\nkind: Job\nspec: {suspend: true, "
+              "template: {spec: {}}}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: spec.suspend: a Job that is to wait cannot be "
+          "submitted\n");
+    check(ASK(script,
+              "apiVersion: batch/v1\nkind: Job\nspec: {completionMode: "
+              "Indexed, suspend: false, template: {spec: {}}}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: spec.completionMode: must be NonIndexed, not "
+          "\"Indexed\": pods get no index\n");
+    check(ASK(script,
+              "apiVersion: batch/v1\nkind: Job\nspec: {completion: 5, "
+              "template: {spec: {}}}\n",
+              "submit", "-"),
+          CLI_INVALID, "",
+          "berthctl: spec.completion: unknown key, passed over\n"
+          "berthctl: a queue is required, in the file or by --queue\n");
 }
 
 static void long_submission_is_sent_in_requests_of_200(void **state)
