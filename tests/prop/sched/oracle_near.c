@@ -562,7 +562,8 @@ static int count_empty(const struct oracle *o, int job, int node)
         most = asked && n->capacity[k] / asked < most ? n->capacity[k] / asked
                                                       : most;
     }
-    return (record->rack && record->rack != n->rack) ||
+    return n->pool != o->in->pool ||
+                   (record->rack && record->rack != n->rack) ||
                    (n->is_tainted && !record->is_tolerant)
                ? 0
                : most;
