@@ -102,7 +102,9 @@ static bool is_index_right(const struct sched *sched, uint32_t p)
                              (sched->ranks[node] > rank || count == 0));
             bool is_loose = block->words[i] == 0;
             if (!is_after || sched->nodes.items[node].pool != p ||
-                !packed_fits(block->words[i], index->tops[b]) ||
+                !packed_fits(block->words[i], block->kinds[i] & 1
+                                                  ? index->tops[b].odd
+                                                  : index->tops[b].even) ||
                 (!is_loose &&
                  !is_entry_right(sched, index, node, block->keys[i],
                                  block->words[i]))) {

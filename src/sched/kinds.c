@@ -58,7 +58,8 @@ static void set_kind(struct sched *sched, uint32_t index)
             pack_str(&buf, record->labels[i].value);
         }
     }
-    sched->kinds_of[index] = intern_add(sched->kinds, strbuf_str(&buf));
+    sched->kinds_of[index] =
+        intern_add(sched->kinds, strbuf_str(&buf)) * 2 + (node->taint_set != 0);
 }
 
 void kinds_note_node(struct sched *sched, uint32_t index)
@@ -75,6 +76,11 @@ void kinds_note_node(struct sched *sched, uint32_t index)
     if (!sched->are_kinds_stale) {
         set_kind(sched, index);
     }
+}
+
+size_t kinds_word_count(const struct sched *sched)
+{
+    return (size_t)intern_count(sched->kinds) / 16 + 1;
 }
 
 void kinds_sync(struct sched *sched)

@@ -6,6 +6,8 @@
  * round, not about each node.  Which labels those are is kept up with classes
  * and nodes; a new one makes all kinds anew, at the next plan.  Labels that no
  * node has do not count, and so no user can make kinds by asking for them.
+ * Those with taints have odd numbers, all others even ones: most classes ask
+ * for none of the former.
  *
  * A class that asks for nodes by name asks about each node itself.
  *
@@ -17,7 +19,7 @@
 
 enum {
     /* What classes may remember of kinds in one round; beyond, they ask. */
-    KINDS_BYTES_MAX = 1 << 26,
+    KINDS_BYTES_MAX = 1 << 27,
 };
 
 /* Start with none. */
@@ -31,6 +33,8 @@ bool kinds_note_class(struct sched *sched,
 void kinds_note_node(struct sched *sched, uint32_t node);
 /* All kinds are right after this. */
 void kinds_sync(struct sched *sched);
+/* The words that a class needs to note two bits for each kind. */
+size_t kinds_word_count(const struct sched *sched);
 
 /* Whether a class is known to be kept from a kind, by what it learned so far
  * (NULL: nothing). */

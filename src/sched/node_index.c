@@ -17,6 +17,7 @@ void node_index_fini(struct node_index *index)
 void node_index_clear(struct node_index *index)
 {
     index->loose.count = 0;
+    index->kind_max = 0;
     index->order_count = 0;
     index->spare_count = 0;
     for (uint32_t i = index->capacity; i > 0; i--) {
@@ -57,7 +58,7 @@ static struct node_index_block *add_block(struct node_index *index, uint32_t at)
     memmove(&index->ends[at + 1], &index->ends[at],
             behind * sizeof(*index->ends));
     index->order[at] = fresh;
-    index->tops[at] = 0;
+    index->tops[at] = (struct node_index_tops){0};
     index->ends[at] = 0;
     index->order_count++;
     struct node_index_block *block = &index->blocks[fresh];
@@ -87,6 +88,24 @@ uint64_t node_index_word(const struct node_index *index, uint32_t node)
     return word;
 }
 
+static void add_tops(struct node_index_tops *tops, struct node_index_tops other)
+{
+    tops->even = packed_max(tops->even, other.even);
+    tops->odd = packed_max(tops->odd, other.odd);
+    tops->kinds |= other.kinds;
+}
+
+static struct node_index_tops tops_of(uint64_t word, uint32_t kind)
+{
+    uint64_t odd = -(uint64_t)(kind & 1);
+
+    return (struct node_index_tops){
+        .even = word & ~odd,
+        .odd = word & odd,
+        .kinds = UINT64_C(1) << (kind % 32 * 2),
+    };
+}
+
 /* Words of a block have changed, at `first` to `last` at the most. */
 static void set_tops(struct node_index *index, uint32_t at, uint32_t first,
                      uint32_t last)
@@ -94,22 +113,22 @@ static void set_tops(struct node_index *index, uint32_t at, uint32_t first,
     struct node_index_block *block = node_index_block_at(index, at);
     uint32_t part_count =
         (block->count + NODE_INDEX_PART - 1) / NODE_INDEX_PART;
-    uint64_t top = 0;
+    struct node_index_tops tops = {0};
 
     for (uint32_t p = first / NODE_INDEX_PART;
          p < part_count && p <= last / NODE_INDEX_PART; p++) {
         uint32_t end = (p + 1) * NODE_INDEX_PART;
-        uint64_t part = 0;
+        struct node_index_tops part = {0};
         end = end < block->count ? end : block->count;
         for (uint32_t i = p * NODE_INDEX_PART; i < end; i++) {
-            part = packed_max(part, block->words[i]);
+            add_tops(&part, tops_of(block->words[i], block->kinds[i]));
         }
         block->tops[p] = part;
     }
     for (uint32_t p = 0; p < part_count; p++) {
-        top = packed_max(top, block->tops[p]);
+        add_tops(&tops, block->tops[p]);
     }
-    index->tops[at] = top;
+    index->tops[at] = tops;
 }
 
 /* Whether all of the block at `at` is before (key, rank). */
@@ -171,6 +190,15 @@ static void shift(struct node_index_block *block, uint32_t to, uint32_t from,
             count * sizeof(*block->kinds));
 }
 
+/* The kind of a node that is put in. */
+static uint32_t kind_of(struct node_index *index, uint32_t node)
+{
+    uint32_t kind = index->kinds ? index->kinds[node] : 0;
+
+    index->kind_max = kind > index->kind_max ? kind : index->kind_max;
+    return kind;
+}
+
 /* Write an item at a place that is free for it; the tops are the caller's. */
 static void put(struct node_index *index, uint32_t at, uint32_t place,
                 uint32_t node, uint64_t key, uint64_t word)
@@ -180,7 +208,7 @@ static void put(struct node_index *index, uint32_t at, uint32_t place,
     block->nodes[place] = node;
     block->keys[place] = key;
     block->words[place] = word;
-    block->kinds[place] = index->kinds ? index->kinds[node] : 0;
+    block->kinds[place] = kind_of(index, node);
     index->ends[at] = block->keys[block->count - 1];
 }
 
@@ -355,7 +383,7 @@ void node_index_fill(struct node_index *index, struct node_index_entry *entries,
             block->nodes[i] = entries[done + i].node;
             block->keys[i] = entries[done + i].key;
             block->words[i] = node_index_word(index, block->nodes[i]);
-            block->kinds[i] = index->kinds ? index->kinds[block->nodes[i]] : 0;
+            block->kinds[i] = kind_of(index, block->nodes[i]);
         }
         block->count = n;
         index->ends[at] = block->keys[n - 1];

@@ -9,6 +9,10 @@
  * else.  Free amounts and
  * ranks are the caller's, in arrays by node.
  *
+ * Nodes are of *kinds* (kinds.h), and a search knows of some that they are not
+ * for it.  So beside the largest fields, of even and of odd kinds apart, stands
+ * which kinds there are: what only such nodes could serve is passed over, too.
+ *
  * Who fills a pool moves the same few nodes again and again.  So what moves
  * *loosely* stands beside the blocks at first, its entry there as a word that
  * nothing fits, and takes its place when many others have moved since.  All
@@ -28,9 +32,15 @@ enum {
     NODE_INDEX_NONE = UINT32_MAX,
 };
 
+/* What some nodes have, all together. */
+struct node_index_tops {
+    uint64_t even, odd; /* the largest fields of those of such kinds */
+    uint64_t kinds;     /* bit kind mod 32 x 2 of each */
+};
+
 struct node_index_block {
     uint32_t count;
-    uint64_t tops[NODE_INDEX_PARTS]; /* the largest fields of each part */
+    struct node_index_tops tops[NODE_INDEX_PARTS]; /* of each part */
     uint32_t nodes[NODE_INDEX_BLOCK];
     uint64_t keys[NODE_INDEX_BLOCK];
     uint64_t words[NODE_INDEX_BLOCK]; /* what the nodes have free, packed */
@@ -49,9 +59,10 @@ struct node_index_loose {
 struct node_index {
     struct node_index_block *blocks; /* owned; in no order */
     uint32_t *order;                 /* owned; blocks by key */
-    uint64_t *tops;  /* owned; as `order`: the largest fields of the words */
-    uint64_t *ends;  /* owned; as `order`: the last key */
-    uint32_t *spare; /* owned; blocks not in use */
+    struct node_index_tops *tops;    /* owned; as `order` */
+    uint64_t *ends;                  /* owned; as `order`: the last key */
+    uint32_t *spare;                 /* owned; blocks not in use */
+    uint32_t kind_max;               /* that was put in since it was cleared */
     uint32_t order_count, spare_count, capacity;
     const uint32_t *ranks;           /* borrowed, by node */
     const struct resource_vec *free; /* borrowed, by node */

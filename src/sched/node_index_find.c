@@ -7,6 +7,12 @@
  * is no room for more. */
 enum { SETTLED = NODE_INDEX_LOOSE_MAX / 2 };
 
+/* Searches in an index with more kinds pass over none together. */
+enum { KINDS_MAX = 512 };
+
+/* Of the bits of kinds those of even ones. */
+#define EVEN_KINDS UINT64_C(0x1111111111111111)
+
 /* Where a node stands among those that moved loosely: mostly at the end. */
 static uint32_t loose_place(const struct node_index_loose *loose, uint32_t node)
 {
@@ -109,6 +115,7 @@ struct walk {
     const struct node_index *index;
     const struct node_query *query;
     uint64_t word;     /* of the request */
+    uint64_t kinds;    /* as in tops: that may do */
     uint32_t at, item; /* the next that was not looked at: block, place there */
     /* Of those that moved loosely those that have room, in order. */
     uint32_t loose[NODE_INDEX_LOOSE_MAX];
@@ -170,6 +177,33 @@ static void gather_loose(struct walk *walk)
     }
 }
 
+/* The bits of kinds of which any is not known to be refused. */
+static uint64_t kinds_asked(const struct node_index *index,
+                            const struct node_query *query)
+{
+    const uint64_t known = EVEN_KINDS | EVEN_KINDS << 2;
+    uint64_t refused = known;
+
+    if (!query->kinds || index->kind_max >= KINDS_MAX) {
+        return known;
+    }
+    for (uint32_t i = 0; i <= index->kind_max / 32; i++) {
+        uint64_t word = query->kinds[i];
+        refused &= word & ~(word >> 1);
+    }
+    return known & ~refused;
+}
+
+/* Whether of nodes of which all is known together any may have room. */
+static inline bool may_have_room(const struct walk *walk,
+                                 const struct node_index_tops *tops)
+{
+    uint64_t kinds = tops->kinds & walk->kinds;
+
+    return (packed_fits(walk->word, tops->even) && kinds & EVEN_KINDS) ||
+           (packed_fits(walk->word, tops->odd) && kinds & EVEN_KINDS << 2);
+}
+
 /* The next item of a block that has room, from `item` on; its count when there
  * is none. */
 static uint32_t next_in_block(const struct walk *walk,
@@ -182,7 +216,7 @@ static uint32_t next_in_block(const struct walk *walk,
         uint32_t part = item / NODE_INDEX_PART;
         uint32_t end = (part + 1) * NODE_INDEX_PART;
         end = end < block->count ? end : block->count;
-        if (!packed_fits(walk->word, block->tops[part])) {
+        if (!may_have_room(walk, &block->tops[part])) {
             item = end;
             continue;
         }
@@ -205,7 +239,7 @@ static uint32_t next_in_blocks(struct walk *walk, uint64_t key, uint32_t rank)
     const struct node_index *index = walk->index;
 
     for (; walk->at < index->order_count; walk->at++, walk->item = 0) {
-        if (packed_fits(walk->word, index->tops[walk->at])) {
+        if (may_have_room(walk, &index->tops[walk->at])) {
             const struct node_index_block *block =
                 node_index_block_at(index, walk->at);
             walk->item = next_in_block(walk, block, walk->item);
@@ -228,6 +262,7 @@ static void begin(struct walk *walk, const struct node_index *index,
     walk->index = index;
     walk->query = query;
     walk->word = packed_of(&index->scale, query->request);
+    walk->kinds = kinds_asked(index, query);
     walk->at = node_index_block_of(index, query->key_min, query->rank_min);
     walk->item = 0;
     if (walk->at < index->order_count) {
@@ -266,5 +301,6 @@ uint32_t node_index_find(const struct node_index *index,
         if (query->match(query->context, node)) {
             return node;
         }
+        walk.kinds = kinds_asked(index, query); /* as was learnt by this */
     }
 }

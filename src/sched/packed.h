@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include <string.h>
+
 #include "sched/amounts.h"
 
 enum { PACKED_FIELDS = 4, PACKED_FIELD_BITS = 16, PACKED_FIELD_MAX = 0x7fff };
@@ -59,12 +61,17 @@ static inline bool packed_fits(uint64_t request, uint64_t room)
            PACKED_GUARDS;
 }
 
-/* The larger of each field. */
+/* The larger of each field: with their guard bits 0 they are numbers of 16 bits
+ * that are not negative, and there is one instruction for those. */
 static inline uint64_t packed_max(uint64_t a, uint64_t b)
 {
-    /* A guard bit that stays says that a's field is at least b's. */
-    uint64_t guards = ((a | PACKED_GUARDS) - b) & PACKED_GUARDS;
-    uint64_t mask = guards - (guards >> (PACKED_FIELD_BITS - 1));
+    int16_t most[PACKED_FIELDS], other[PACKED_FIELDS];
 
-    return (a & mask) | (b & ~mask);
+    memcpy(most, &a, sizeof(most));
+    memcpy(other, &b, sizeof(other));
+    for (int f = 0; f < PACKED_FIELDS; f++) {
+        most[f] = most[f] > other[f] ? most[f] : other[f];
+    }
+    memcpy(&a, most, sizeof(a));
+    return a;
 }

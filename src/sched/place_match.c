@@ -22,7 +22,7 @@ static bool is_static_match(const struct search *search, uint32_t index)
 
 uint64_t *place_kinds(struct round *round, struct class *class)
 {
-    size_t words = (size_t)intern_count(round->sched->kinds) / 32 + 1;
+    size_t words = kinds_word_count(round->sched);
 
     if (!class->kinds && !class->asks_names &&
         round->kinds_bytes < KINDS_BYTES_MAX) {

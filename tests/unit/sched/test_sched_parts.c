@@ -1,4 +1,6 @@
 /* The planner's data structures, each by the sentences of its header. */
+#include <string.h>
+
 #include "sched/bucket.h"
 #include "sched/cost.h"
 #include "sched/node_index.h"
@@ -60,12 +62,13 @@ static bool any(void *context, uint32_t node)
     return context == NULL || node != *(const uint32_t *)context;
 }
 
-enum { NODES = 700 };
+enum { NODES = 700, KINDS = 40, KIND_WORDS = KINDS / 32 + 1 };
 
 /* Nodes with room, in an index. */
 struct indexed {
     struct resource_vec free[NODES];
     uint32_t ranks[NODES];
+    uint32_t kinds[NODES];
     struct node_index index;
 };
 
@@ -83,8 +86,14 @@ static bool is_before(const struct indexed *all, uint32_t a, uint64_t key,
     return a_key != key ? a_key < key : all->ranks[a] < rank;
 }
 
+/* Whether a search knows of a kind that it is not for it. */
+static bool is_refused(const struct node_query *query, uint32_t kind)
+{
+    return query->kinds && (query->kinds[kind / 32] >> kind % 32 * 2 & 3) == 1;
+}
+
 /* What a search is to find, by a look at all nodes; and how many have room
- * from where it begins up to there. */
+ * from where it begins up to there, and are of kinds that may do. */
 static uint32_t scan(const struct indexed *all, const struct node_query *query,
                      uint64_t *ret_asked)
 {
@@ -96,6 +105,7 @@ static uint32_t scan(const struct indexed *all, const struct node_query *query,
         *ret_asked = best != NODE_INDEX_NONE;
         for (uint32_t i = 0; i < NODES; i++) {
             if (!amounts_fit(query->request, &all->free[i]) ||
+                is_refused(query, all->kinds[i]) ||
                 is_before(all, i, query->key_min, query->rank_min) ||
                 !is_before(all, i, key, rank)) {
                 continue;
@@ -137,19 +147,37 @@ static void move(struct indexed *all, uint32_t node, uint64_t random)
     }
 }
 
+/* Let a search know of kinds: each but the first eight is refused (3 turns of
+ * 4), let through or unknown, all of some turns by their evenness. */
+static const uint64_t *draw_kinds(uint64_t random, uint64_t *words)
+{
+    if (random >> 62 == 0) {
+        return NULL;
+    }
+    memset(words, 0, KIND_WORDS * sizeof(*words));
+    for (uint32_t kind = 8; kind < KINDS; kind++) {
+        uint64_t known = random >> (kind % 16) & 3;
+        bool is_out = known > 1 || (random >> 62 == 1 && kind % 2);
+        words[kind / 32] |= (is_out ? 1 : known * 3) << kind % 32 * 2;
+    }
+    return words;
+}
+
 /* The first node in the order that has room and matches, as a scan of all
  * nodes finds it, while they move about, some of them loosely; and those with
- * room are asked up to it. */
+ * room are asked up to it, but for those of kinds that are known not to do. */
 static void node_index_finds_the_first(void **state)
 {
     static struct indexed all;
-    uint64_t examined = 0, random = 1, asked;
+    uint64_t examined = 0, random = 1, asked, words[KIND_WORDS];
 
     (void)state;
     all.index.free = all.free;
     all.index.ranks = all.ranks;
+    all.index.kinds = all.kinds;
     for (uint32_t i = 0; i < NODES; i++) {
         all.ranks[i] = i * 37 % NODES;
+        all.kinds[i] = i / 9 % 4 ? i / 40 % KINDS : i * 11 % KINDS;
         all.free[i] = (struct resource_vec){{i % 50, i * 7 % 90}};
         node_index_insert(&all.index, i, key_of(&all.free[i]));
     }
@@ -162,6 +190,7 @@ static void node_index_finds_the_first(void **state)
             .request = &ask,
             .key_min = key_of(&ask) + (random >> 55) % 3,
             .rank_min = (uint32_t)(random >> 22) % NODES,
+            .kinds = draw_kinds(random, words),
             .match = any,
             .context = &not_this,
         };
