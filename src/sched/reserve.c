@@ -105,10 +105,7 @@ static enum pass pass_now(const struct round *round,
                           const struct class *class, uint32_t node,
                           bool is_whole)
 {
-    const struct sched *sched = round->sched;
-
-    if (!reservation ||
-        sched->nodes.items[node].reserved_stamp != sched->stamp) {
+    if (!reservation || !reserve_is_at(round->sched, node)) {
         return PASS_BESIDE;
     }
     struct passer passer = passer_of(round, class);
@@ -157,10 +154,7 @@ uint32_t reserve_pass_count(const struct round *round,
                             const struct class *class, uint32_t node,
                             uint32_t count)
 {
-    const struct sched *sched = round->sched;
-
-    if (!reservation ||
-        sched->nodes.items[node].reserved_stamp != sched->stamp) {
+    if (!reservation || !reserve_is_at(round->sched, node)) {
         return count;
     }
     const struct reserved_node *reserved = find_node(reservation, node);
@@ -176,11 +170,8 @@ uint32_t reserve_pass_count(const struct round *round,
 void reserve_charge(const struct round *round, struct reservation *reservation,
                     const struct class *class, uint32_t node, int64_t count)
 {
-    const struct sched *sched = round->sched;
     struct reserved_node *reserved =
-        sched->nodes.items[node].reserved_stamp == sched->stamp
-            ? find_node(reservation, node)
-            : NULL;
+        reserve_is_at(round->sched, node) ? find_node(reservation, node) : NULL;
 
     if (!reserved) {
         return;

@@ -61,6 +61,13 @@ bool reserve_make(struct round *round, const struct claim *claim,
 /* Whether reserve_make() would find nodes for a claim; cheap for gangs of like
  * members. */
 bool reserve_is_possible(struct round *round, const struct claim *claim);
+/* Whether anything is reserved on a node in this round; where nothing is, all
+ * pass beside it. */
+static inline bool reserve_is_at(const struct sched *sched, uint32_t node)
+{
+    return sched->nodes.items[node].reserved_stamp == sched->stamp;
+}
+
 /* How a job of a class may take its place on a node, as far as a reservation
  * goes; NULL reserves nothing. */
 enum pass reserve_pass(const struct round *round,

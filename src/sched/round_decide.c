@@ -9,8 +9,8 @@ static void note_pass(const struct round *round,
     const struct reservation *hold = round->reserve.hold;
     const struct reservation *own = round->reserve.own;
 
-    if (!hold && !own) {
-        return;
+    if ((!hold && !own) || !reserve_is_at(round->sched, decision->node)) {
+        return; /* and the decision's job need not be fetched */
     }
     const struct class *class =
         class_at(round, class_of_job(round->sched, decision->job));
