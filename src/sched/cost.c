@@ -295,6 +295,11 @@ int cost_compare_exact(const struct cost_base *base, const struct cost *a,
         u128 x = amount_of(base, a), y = amount_of(base, b);
         return (x > y) - (x < y);
     }
+    if (is_same && !base->is_sum) {
+        u128 x = (u128)(uint64_t)a->amount * (uint64_t)a->factor_micro;
+        u128 y = (u128)(uint64_t)b->amount * (uint64_t)b->factor_micro;
+        return (x > y) - (x < y);
+    }
     if (amount_of(base, a) == 0 || amount_of(base, b) == 0) {
         return (amount_of(base, a) > 0) - (amount_of(base, b) > 0);
     }
