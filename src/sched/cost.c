@@ -192,22 +192,26 @@ static struct cost cost_of_sum(const struct cost_base *base, u128 sum,
 }
 
 /* Apart from what is called most. */
-__attribute__((noinline)) static struct cost weigh(const struct cost_base *base,
-                                                   const struct resource_vec *a,
-                                                   const struct resource_vec *b,
-                                                   int64_t factor_micro)
+__attribute__((noinline)) static void set_sum(const struct cost_base *base,
+                                              const struct resource_vec *a,
+                                              const struct resource_vec *b,
+                                              int64_t factor_micro,
+                                              struct cost *ret_cost)
 {
-    return cost_of_sum(base, sum_of(base, a, b), factor_micro);
+    *ret_cost = cost_of_sum(base, sum_of(base, a, b), factor_micro);
 }
 
-struct cost cost_of(const struct cost_base *base, const struct resource_vec *a,
-                    const struct resource_vec *b, int64_t factor_micro)
+void cost_set(const struct cost_base *base, const struct resource_vec *a,
+              const struct resource_vec *b, int64_t factor_micro,
+              struct cost *ret_cost)
 {
-    struct cost cost = {.factor_micro = factor_micro};
+    int64_t best_amount = 0;
+    uint32_t best_column = 0;
     double best = 0;
 
     if (base->is_sum) {
-        return weigh(base, a, b, factor_micro);
+        set_sum(base, a, b, factor_micro, ret_cost);
+        return;
     }
     for (uint32_t r = 0; r < base->column_count; r++) {
         int64_t amount = a->v[r] + (b ? b->v[r] : 0);
@@ -216,14 +220,16 @@ struct cost cost_of(const struct cost_base *base, const struct resource_vec *a,
             continue;
         }
         if (share > best * (1 + 1e-14) ||
-            is_more(base, amount, r, cost.amount, (uint32_t)cost.column)) {
+            is_more(base, amount, r, best_amount, best_column)) {
             best = share;
-            cost.amount = amount;
-            cost.column = r;
+            best_amount = amount;
+            best_column = r;
         }
     }
-    cost.approx = best * (double)factor_micro;
-    return cost;
+    ret_cost->approx = best * (double)factor_micro;
+    ret_cost->amount = best_amount;
+    ret_cost->factor_micro = factor_micro;
+    ret_cost->column = best_column;
 }
 
 struct cost cost_of_fraction(const struct cost_base *base, double fraction,

@@ -62,9 +62,23 @@ void cost_base_set_by(struct cost_base *base, const struct resource_vec *total,
                       const struct policy *policy,
                       const struct pool_policy *pool);
 
-/* The cost of `a` + `b` (NULL: nothing) for a queue of this factor. */
-struct cost cost_of(const struct cost_base *base, const struct resource_vec *a,
-                    const struct resource_vec *b, int64_t factor_micro);
+/* The cost of `a` + `b` (NULL: nothing) for a queue of this factor.  It is
+ * written where it is to stay: a copy of what has just been written has to wait
+ * until all writes before it are done. */
+void cost_set(const struct cost_base *base, const struct resource_vec *a,
+              const struct resource_vec *b, int64_t factor_micro,
+              struct cost *ret_cost);
+/* The same, as a value. */
+static inline struct cost cost_of(const struct cost_base *base,
+                                  const struct resource_vec *a,
+                                  const struct resource_vec *b,
+                                  int64_t factor_micro)
+{
+    struct cost cost;
+
+    cost_set(base, a, b, factor_micro, &cost);
+    return cost;
+}
 /* The cost that is this fraction of the pool, to 2^-46 or 2^-46 of itself,
  * whichever is more; at most 2^16. */
 struct cost cost_of_fraction(const struct cost_base *base, double fraction,

@@ -94,20 +94,12 @@ void attempt_lease(struct attempt *attempt, uint32_t job, uint32_t node,
                    uint32_t class_index)
 {
     struct round *round = attempt->round;
-    struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_index);
     int64_t charge =
         share_take(round, attempt->lane, class, attempt->placed_count);
 
     place_put(round, attempt->lane, class_index, node, 1);
-    round_decide(round, (struct sched_decision){
-                            .action = SCHED_LEASE,
-                            .job = job,
-                            .node = node,
-                            .priority = sched->level_priority[class->level],
-                            .charge = charge,
-                            .for_job = NONE,
-                        });
+    round_decide_lease(round, job, node, class, charge);
     attempt->placed_count++;
     amounts_add(&attempt->placed_sum, &class->request);
 }

@@ -131,8 +131,8 @@ static void back(void *context, uint64_t mark)
 static const struct cost *cost_of_lane(struct growth *growth, uint32_t rank)
 {
     if (!growth->is_cost_known[rank]) {
-        growth->costs[rank] =
-            lane_new_cost(growth->round, growth->lanes[rank], NULL);
+        lane_set_new_cost(growth->round, growth->lanes[rank], NULL,
+                          &growth->costs[rank]);
         growth->is_cost_known[rank] = true;
     }
     return &growth->costs[rank];

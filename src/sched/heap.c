@@ -68,20 +68,22 @@ bool heap_less(const struct round *round, const struct heap_entry *a,
     return is_less(round, a, b);
 }
 
-static void heap_set(struct round *round, uint32_t at, struct heap_entry entry)
+static void heap_set(struct round *round, uint32_t at,
+                     const struct heap_entry *entry)
 {
-    round->heap[at] = entry;
-    round->heap_places[entry.stream] = at;
+    round->heap[at] = *entry;
+    round->heap_places[entry->stream] = at;
 }
 
-static void heap_up(struct round *round, uint32_t at, struct heap_entry entry)
+static void heap_up(struct round *round, uint32_t at,
+                    const struct heap_entry *entry)
 {
     while (at > 0) {
         uint32_t parent = (at - 1) / 2;
-        if (!is_less(round, &entry, &round->heap[parent])) {
+        if (!is_less(round, entry, &round->heap[parent])) {
             break;
         }
-        heap_set(round, at, round->heap[parent]);
+        heap_set(round, at, &round->heap[parent]);
         at = parent;
     }
     heap_set(round, at, entry);
@@ -89,7 +91,8 @@ static void heap_up(struct round *round, uint32_t at, struct heap_entry entry)
 
 /* Put an entry at or below the hole `at`.  What comes back from the top has
  * mostly become the last: so the hole sinks to the bottom first. */
-static void heap_sink(struct round *round, uint32_t at, struct heap_entry entry)
+static void heap_sink(struct round *round, uint32_t at,
+                      const struct heap_entry *entry)
 {
     const struct heap_entry *heap = round->heap;
     uint32_t count = round->heap_count;
@@ -102,7 +105,7 @@ static void heap_sink(struct round *round, uint32_t at, struct heap_entry entry)
         if (child + 1 < count) {
             child += is_less(round, &heap[child + 1], &heap[child]);
         }
-        heap_set(round, at, heap[child]);
+        heap_set(round, at, &heap[child]);
         at = child;
     }
     heap_up(round, at, entry);
@@ -158,9 +161,9 @@ void heap_put(struct round *round, struct lane *lane, enum stream_kind kind)
 
     if (at == NONE) {
         round->heap_new_count += kind == STREAM_NEW;
-        heap_up(round, round->heap_count++, entry);
+        heap_up(round, round->heap_count++, &entry);
     } else {
-        heap_sink(round, at, entry);
+        heap_sink(round, at, &entry);
     }
 }
 
@@ -176,7 +179,7 @@ void heap_drop(struct round *round, struct lane *lane, enum stream_kind kind)
     *place = NONE;
     struct heap_entry last = round->heap[--round->heap_count];
     if (at < round->heap_count) {
-        heap_sink(round, at, last);
+        heap_sink(round, at, &last);
     }
 }
 

@@ -88,18 +88,22 @@ static void lane_chain(struct round *round, struct lane *lane,
     }
 }
 
-struct cost lane_new_cost(const struct round *round, const struct lane *lane,
-                          const struct resource_vec *request)
+void lane_set_new_cost(const struct round *round, const struct lane *lane,
+                       const struct resource_vec *request,
+                       struct cost *ret_cost)
 {
-    struct resource_vec all = lane->all;
+    const struct resource_vec *all = &lane->all;
+    struct resource_vec sum;
 
     if (lane->has_penalty) {
-        amounts_add(&all, &lane->penalty);
+        sum = lane->all;
+        amounts_add(&sum, &lane->penalty);
+        all = &sum;
     }
-    struct cost cost =
-        cost_of(&round->pool->base, &all, request, lane->factor_micro);
-
-    return lane->flow ? share_above_floor(lane, cost) : cost;
+    cost_set(&round->pool->base, all, request, lane->factor_micro, ret_cost);
+    if (lane->flow) {
+        *ret_cost = share_above_floor(lane, *ret_cost);
+    }
 }
 
 /* What is first in a list is the lane's next new work. */
@@ -108,7 +112,7 @@ static void put_new(struct round *round, struct lane *lane,
 {
     lane->request = request;
     lane->level[STREAM_NEW] = head->list_level;
-    lane->cost[STREAM_NEW] = lane_new_cost(round, lane, request);
+    lane_set_new_cost(round, lane, request, &lane->cost[STREAM_NEW]);
     if (lane->flow) {
         share_note(round, lane);
     }
@@ -167,9 +171,8 @@ void lane_refresh_evicted(struct round *round, struct lane *lane)
         const struct unit *unit = &round->units[lane->unit_next];
         if (evict_state(round, unit) == RUN_EVICTED) {
             lane->level[STREAM_EVICTED] = unit->level;
-            lane->cost[STREAM_EVICTED] =
-                cost_of(&round->pool->base, &lane->placed, unit->sum,
-                        lane->factor_micro);
+            cost_set(&round->pool->base, &lane->placed, unit->sum,
+                     lane->factor_micro, &lane->cost[STREAM_EVICTED]);
             if (lane->flow) {
                 share_note(round, lane);
             }

@@ -13,9 +13,20 @@ struct class *class_round(struct round *round, uint32_t class_index);
 struct lane *lane_add(struct round *round, uint32_t queue);
 /* Gather the lists that a lane may draw from. */
 void lane_fill(struct round *round, struct lane *lane);
-/* What a lane's new work with `request` is ordered by. */
-struct cost lane_new_cost(const struct round *round, const struct lane *lane,
-                          const struct resource_vec *request);
+/* What a lane's new work with `request` is ordered by; see cost_set(). */
+void lane_set_new_cost(const struct round *round, const struct lane *lane,
+                       const struct resource_vec *request,
+                       struct cost *ret_cost);
+/* The same, as a value. */
+static inline struct cost lane_new_cost(const struct round *round,
+                                        const struct lane *lane,
+                                        const struct resource_vec *request)
+{
+    struct cost cost;
+
+    lane_set_new_cost(round, lane, request, &cost);
+    return cost;
+}
 /* Find a lane's next new work and put its stream in order. */
 void lane_refresh_new(struct round *round, struct lane *lane);
 /* Find a lane's next evicted work and put its stream in order. */

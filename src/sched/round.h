@@ -313,6 +313,9 @@ static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
 
 /* Append a decision to the present group. */
 void round_decide(struct round *round, struct sched_decision decision);
+/* The same: a job of a class gets a lease. */
+void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
+                        const struct class *class, int64_t charge);
 /* Take back what was decided since `mark`, once it is undone. */
 void round_undecide(struct round *round, size_t mark);
 /* Plan again at `when_ms` at the latest, though nothing happens. */

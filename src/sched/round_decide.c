@@ -47,6 +47,27 @@ void round_decide(struct round *round, struct sched_decision decision)
     }
 }
 
+void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
+                        const struct class *class, int64_t charge)
+{
+    struct sched *sched = round->sched;
+
+    /* Where it is to stay: see cost_set(). */
+    VEC_PUSH(&sched->decisions,
+             (struct sched_decision){
+                 .action = SCHED_LEASE,
+                 .job = job,
+                 .node = node,
+                 .priority = sched->level_priority[class->level],
+                 .charge = charge,
+                 .for_job = NONE,
+                 .group = round->group,
+                 .yields_to = NONE,
+             });
+    note_pass(round, &sched->decisions.items[sched->decisions.count - 1]);
+    sched->job_flags.items[job] |= JOB_PLANNED;
+}
+
 void round_undecide(struct round *round, size_t mark)
 {
     struct sched *sched = round->sched;

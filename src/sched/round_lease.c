@@ -58,7 +58,8 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         return false;
     }
     if (second) {
-        lane->cost[STREAM_NEW] = lane_new_cost(round, lane, &class->request);
+        lane_set_new_cost(round, lane, &class->request,
+                          &lane->cost[STREAM_NEW]);
         if (lane->flow) {
             share_note(round, lane);
         }
@@ -79,6 +80,9 @@ void round_lease_run(struct round *round, struct lane *lane,
 
     lane_unfold(round, lane);
     struct head *head = lane_first(lane);
+    if (head->at.left > 1) { /* its row is asked for when this one has gone */
+        __builtin_prefetch(&sched->jobs.items[head->at.items[1]]);
+    }
 
     do {
         int64_t charge = share_take(round, lane, class, 0);
@@ -89,14 +93,7 @@ void round_lease_run(struct round *round, struct lane *lane,
         if (lane->is_stepwise) {
             order_leased(round, head->item);
         }
-        round_decide(round, (struct sched_decision){
-                                .action = SCHED_LEASE,
-                                .job = head->item,
-                                .node = node,
-                                .priority = sched->level_priority[class->level],
-                                .charge = charge,
-                                .for_job = NONE,
-                            });
+        round_decide_lease(round, head->item, node, class, charge);
         round->group++;
         round->counters->placements++;
         lane->looked_count++;
