@@ -102,6 +102,7 @@ void gang_join(struct pools *pools, uint32_t job,
         return;
     }
     place->gang = mates_get(pools, record);
+    place->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
     struct mates *mates = &pools->gangs.items[place->gang];
     place->mate_next = mates->first;
     if (mates->first != NONE) {

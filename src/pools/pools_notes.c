@@ -134,6 +134,7 @@ void pools_job_truce(struct pools *pools, uint32_t job)
         return;
     }
     job_tell(pools, job, &delta);
+    mates_tell(pools, job, &delta);
 }
 
 static void apply_admit(struct pools *pools, struct shard *shard,
@@ -298,6 +299,13 @@ static void apply_succeeded(struct pools *pools, struct shard *shard,
     sched_job_succeeded(shard->sched, delta->job);
 }
 
+static void apply_mate_succeeded(struct pools *pools, struct shard *shard,
+                                 const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_succeeded(shard->sched, delta->job, delta->other);
+}
+
 void pools_job_succeeded(struct pools *pools, uint32_t job)
 {
     struct delta delta = delta_of(apply_succeeded);
@@ -307,4 +315,9 @@ void pools_job_succeeded(struct pools *pools, uint32_t job)
         return;
     }
     job_tell(pools, job, &delta);
+    if (job_place(pools, job)->node != NONE) {
+        struct delta told = delta_of(apply_mate_succeeded);
+        told.other = job_place(pools, job)->sub_group;
+        mates_tell(pools, job, &told);
+    }
 }

@@ -59,7 +59,9 @@ struct place {
     uint32_t is_chosen : 1; /* a lease of it is told next, if the plan stands */
     uint32_t try_count : 4; /* lenders that had no place for it */
     uint32_t is_out : 1;    /* see struct out */
+    uint32_t sub_group : 4; /* of its gang's terms */
 };
+_Static_assert(SUB_GROUPS_MAX <= 16, "a sub-group fits a place");
 
 /* A borrower that waits in a lender's shard: its application at home knows of
  * it until it is back, starts or ends. */
@@ -74,6 +76,7 @@ struct mates {
     uint32_t count, leased_count;
     uint32_t first;  /* of its members */
     uint32_t anchor; /* the shard that the last lease was in */
+    bool is_split;   /* some were in another shard once */
 };
 
 /* A node, by the router's handle. */
@@ -316,6 +319,10 @@ void job_recall_home(struct pools *pools, uint32_t job);
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
 /* A shard ends: its gangs that run elsewhere belong there from now on. */
 void gangs_leave(struct pools *pools, const struct shard *shard);
+/* Tell other shards that some of a job's gang are in, each of one of them: what
+ * the gang remembers is known wherever something of it is, so that it does not
+ * matter who leaves last.  `delta->job` is filled in. */
+void mates_tell(struct pools *pools, uint32_t job, struct delta *delta);
 /* What waits of a gang goes where it belongs by now, like that. */
 void gang_recall(struct pools *pools, uint32_t gang);
 /* Who waits where it should not goes home; the shard is not busy. */

@@ -140,6 +140,10 @@ void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
 /* A leased job has succeeded: it counts for the minimum of its sub-group where
  * its gang has terms.  Told before it is removed. */
 void sched_job_succeeded(struct sched *sched, uint32_t job);
+/* The same of a member that is in another state, by its sub-group: told of one
+ * that is here. */
+void sched_gang_succeeded(struct sched *sched, uint32_t job,
+                          uint32_t sub_group);
 /* What a gang with terms remembers beside its members, for another state that
  * they go to. */
 struct sched_gang_memory {

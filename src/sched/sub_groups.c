@@ -343,6 +343,22 @@ void sched_job_succeeded(struct sched *sched, uint32_t job)
     sched->version++;
 }
 
+void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t at = sched->jobs.items[job].gang;
+    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
+
+    if (!subs || sub_group >= subs->terms.sub_group_count) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    subs->items[sub_group].succeeded_count++;
+    subs->succeeded_count++;
+    gang_attach(sched, at);
+}
+
 static bool is_part_right(const struct sched *sched, const struct seq *part,
                           bool is_leased, const struct sub_members *members)
 {

@@ -58,8 +58,9 @@ static bool runs(const struct pools_stage *stage, uint32_t job)
     return pools_job_node(stage->pools, job) != SCHED_NONE;
 }
 
-/* The time at which the gangs of a shard were scaled last. */
-static int64_t scaled_ms(struct pools_stage *stage, uint32_t shard)
+/* What the last gang of a shard remembers. */
+static struct sched_gang_memory memory_of(struct pools_stage *stage,
+                                          uint32_t shard)
 {
     struct sched *sched = pools_plan_begin(stage->pools, shard);
     struct sched_gang_memory memory = {.scaled_ms = INT64_MIN};
@@ -73,7 +74,13 @@ static int64_t scaled_ms(struct pools_stage *stage, uint32_t shard)
     sched_plan(sched, stage->now_ms, ROUND_FAST, 16, &plan);
     (void)pools_plan_end(stage->pools, shard, &plan);
     pools_plan_forget(stage->pools, shard);
-    return memory.scaled_ms;
+    return memory;
+}
+
+/* The time at which the gangs of a shard were scaled last. */
+static int64_t scaled_ms(struct pools_stage *stage, uint32_t shard)
+{
+    return memory_of(stage, shard).scaled_ms;
 }
 
 static void who_has_succeeded_counts_when_the_pool_is_deleted(void **state)
@@ -210,6 +217,29 @@ static void a_truce_goes_to_the_lender_and_home_again(void **state)
     assert_true(truce_since_ms(&stage, "a") == since_ms);
     (void)pools_stage_node(&stage, "b2", "b", 1);
     assert_true(truce_since_ms(&stage, "a") == INT64_MIN);
+    pools_stage_fini(&stage);
+}
+
+/* A gang that runs in two pools: what happens to it in one is known in both,
+ * for nobody knows where the last of it will be. */
+static void what_a_gang_did_is_known_in_all_its_pools(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    (void)begin(&stage);
+    uint32_t a = pools_stage_shard(&stage, "a");
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", 2);
+    uint32_t b1 = pools_stage_node(&stage, "b1", "b", 1);
+    pools_job_lease(stage.pools, 2, b1, 1000, stage.now_ms, true);
+    assert_int_equal(memory_of(&stage, a).succeeded_counts[0], 1);
+    pools_set_time(stage.pools, stage.now_ms);
+    pools_job_truce(stage.pools, 2);
+    pools_job_succeeded(stage.pools, 2);
+    pools_job_remove(stage.pools, 2);
+    assert_int_equal(memory_of(&stage, a).succeeded_counts[0], 2);
+    assert_true(truce_since_ms(&stage, "a") == stage.now_ms);
     pools_stage_fini(&stage);
 }
 
@@ -428,6 +458,7 @@ int main(void)
         TEST(a_truce_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
+        TEST(what_a_gang_did_is_known_in_all_its_pools),
         TEST(a_node_that_is_gone_moves_with_what_runs_there),
         TEST(who_moves_avoids_the_node_that_it_did),
         TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
