@@ -157,6 +157,10 @@ static void pass_over(struct oracle *o, int unit)
     }
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *other = &o->in->jobs[j];
+        if (!is_alone && !other->gang && oracle_is_like(other, job)) {
+            o->is_roomless[j] = true;
+            o->roomless_at[j] = o->growth_count;
+        }
         if (is_alone && (j == unit || oracle_same_gang(o, unit, j))) {
             o->is_passed_over[j] = true;
         } else if (is_of_queue && !other->gang && oracle_is_like(other, job)) {
@@ -167,7 +171,6 @@ static void pass_over(struct oracle *o, int unit)
             o->is_passed_over[j] |= other->queue == job->queue && !may_be_too;
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
-            o->hopeless_at[j] = o->growth_count;
             o->is_barred[j] |=
                 had_window && !is_admitted && !job->is_admitted_elsewhere;
         }
@@ -282,7 +285,10 @@ void oracle_plan(const struct instance *instance, enum round_kind kind, int now,
         o.is_filling = true;
         memset(o.is_passed_over, 0, sizeof(o.is_passed_over));
         for (int j = 0; j < instance->job_count; j++) {
-            o.is_hopeless[j] &= o.hopeless_at[j] == o.growth_count;
+            /* What had no free room has none as long as nobody leaves any, so
+             * no limit on starts is asked for it. */
+            o.is_hopeless[j] =
+                o.is_roomless[j] && o.roomless_at[j] == o.growth_count;
         }
         oracle_run(&o);
     }

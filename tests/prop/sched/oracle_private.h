@@ -72,7 +72,7 @@ struct oracle {
         uint64_t key;
     } nearness;
     int growth_count; /* times that victims made more room than was needed */
-    int hopeless_at[INSTANCE_JOBS_MAX]; /* that count then */
+    int roomless_at[INSTANCE_JOBS_MAX]; /* that count then */
     enum status status[INSTANCE_JOBS_MAX];
     int node[INSTANCE_JOBS_MAX];
     bool may_go_away;                /* the members of the gang that is tried */
@@ -91,6 +91,7 @@ struct oracle {
     /* What each has when the plan begins, by its weight. */
     struct fraction held[INSTANCE_QUEUES_MAX];
     bool is_hopeless[INSTANCE_JOBS_MAX]; /* no node has room for its like */
+    bool is_roomless[INSTANCE_JOBS_MAX]; /* no free room, at home or away */
     bool is_barred[INSTANCE_JOBS_MAX];   /* nor can one be reserved */
     bool has_missed[INSTANCE_JOBS_MAX];  /* was tried, and found no room */
     int admitted[INSTANCE_JOBS_MAX];     /* serial; INT_MAX: by this plan */

@@ -180,6 +180,43 @@ static void a_gang_that_lost_members_asks_no_limit_on_starts(void **state)
     assert_string_equal(world_node_of(w, small), "n");
 }
 
+/* What had no room is not tried again as long as nobody leaves any, so a limit
+ * on starts that it would reach by now holds nobody back: gangs grow. */
+static void what_has_no_room_reaches_no_limit_on_starts(void **state)
+{
+    struct world *w = *state;
+    const struct gang_terms terms = {
+        .sub_groups = {{STR("s"), 1, 2, .hops_max = HOPS_ANY}},
+        .sub_group_count = 1,
+    };
+
+    pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
+    w->policy.pools[0].admitted_window = 0;
+    w->policy.pools[0].start_limits[0] =
+        (struct resource_fraction){STR("cpu"), FRACTION_ONE_PPM};
+    w->policy.pools[0].start_limit_count = 1;
+    world_restart(w);
+    uint32_t large = world_node(w, &(struct world_node){"n", .cores = 8});
+    uint32_t small = world_node(w, &(struct world_node){"m", .cores = 2});
+    uint32_t group = world_submit_group(
+        w, &(struct world_job){.queue = "G", .gang = "g"}, &terms);
+    world_lease(w, group, small, 0);
+    uint32_t low = world_submit(
+        w,
+        &(struct world_job){.queue = "A", .priority_class = "low", .cores = 6});
+    world_lease(w, low, large, 0);
+    uint32_t high = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "high", .cores = 3});
+    world_submit(w, &(struct world_job){.queue = "A", .cores = 7});
+    uint32_t next =
+        world_submit(w, &(struct world_job){.queue = "A", .cores = 3});
+    world_round(w, ROUND_BALANCE, 10000);
+    assert_string_equal(world_node_of(w, high), "n");
+    assert_string_equal(world_node_of(w, next), "n");
+    assert_int_equal(world_running_of(w, group, 2), 2);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
@@ -190,6 +227,7 @@ int main(void)
         SCENARIO(a_group_puts_one_pod_on_a_node_on_trial),
         SCENARIO(a_flow_ties_with_what_another_would_have),
         SCENARIO(a_gang_that_lost_members_asks_no_limit_on_starts),
+        SCENARIO(what_has_no_room_reaches_no_limit_on_starts),
         SCENARIO(what_an_application_lacks_is_kept_for_it),
         SCENARIO(what_nothing_binds_is_admitted),
     };
