@@ -93,7 +93,7 @@ static void put_nodes(struct world *world)
     static const char *const names[NODES] = {"n0", "n1", "n2", "n3", "n4"};
     struct resource_amount cpu = {STR("cpu"), 4 * MILLI};
     struct node_record nodes[NODES];
-    struct label labels[NODES];
+    struct label labels[NODES][2];
     struct event event = stage_event_make(EVENT_EXECUTOR_NODES);
 
     for (uint32_t i = 0; i < NODES; i++) {
@@ -102,12 +102,14 @@ static void put_nodes(struct world *world)
         if (pool == 3) {
             continue;
         }
-        labels[i] = (struct label){STR("pool"), STR("")};
-        labels[i].value = pool < POOLS ? str_of(pools[pool]) : STR("none");
+        labels[i][0] = (struct label){STR("leaf"), STR("even")};
+        labels[i][0].value = i % 2 ? STR("odd") : STR("even");
+        labels[i][1] = (struct label){STR("pool"), STR("")};
+        labels[i][1].value = pool < POOLS ? str_of(pools[pool]) : STR("none");
         nodes[event.nodes.set_count++] = (struct node_record){
             .name = str_of(names[i]),
-            .labels = &labels[i],
-            .label_count = 1,
+            .labels = labels[i],
+            .label_count = 2,
             .total = {&cpu, 1},
         };
     }
@@ -129,18 +131,36 @@ static void add_jobs(struct world *world)
     }
 }
 
+/* Of a gang that may have nodes whole, stay near together for a while, be
+ * frozen when it was scaled, and wait for who dies. */
+static struct gang_terms draw_terms(struct tape *tape)
+{
+    struct gang_terms terms = {
+        .kind = GANG_POD_GROUP,
+        .is_whole_node = draw(tape, 0, 5) == 5,
+        .freezing_window_ms = draw(tape, 0, 3) ? 0 : 700,
+        .replace_timeout_ms = draw(tape, 0, 1) ? 1000 : 0,
+        .sub_group_count = 1,
+        .sub_groups = {{.name = STR("w"),
+                        .min_count = (uint32_t)draw(tape, 1, PODS),
+                        .max_count = PODS,
+                        .hops_max = HOPS_ANY}},
+    };
+
+    if (draw(tape, 0, 2) == 2) {
+        terms.sub_groups[0].hops_max = (uint32_t)draw(tape, 0, 1) * 2;
+        terms.sub_groups[0].hops_wait_ms = draw(tape, 0, 1) ? 900 : 0;
+    }
+    return terms;
+}
+
 /* A job, or a gang that starts whole or with its minimum. */
 static void submit(struct world *world)
 {
     struct tape *tape = world->tape;
     uint32_t count = draw(tape, 0, 2) == 2 ? PODS : 1;
     struct stage_job jobs[PODS];
-    struct gang_terms terms = {
-        .kind = GANG_POD_GROUP,
-        .sub_group_count = 1,
-        .sub_groups = {{STR("w"), (uint32_t)draw(tape, 1, PODS), PODS, HOPS_ANY,
-                        0, false}},
-    };
+    struct gang_terms terms = draw_terms(tape);
     bool has_terms = draw(tape, 0, 1);
     const char *pool = pools[draw(tape, 0, POOLS)];
     const char *class_name = draw(tape, 0, 3) ? NULL : "armada-default";
@@ -317,6 +337,10 @@ static void choose_policy(struct policy *policy, struct tape *tape)
     policy->round_work_max = draw(tape, 0, 1) ? (int64_t)draw(tape, 1, 4) * 32
                                               : policy->round_work_max;
     policy->balance_period_ms = 100;
+    if (draw(tape, 0, 1)) {
+        policy->pools[0].topology[0] = STR("leaf");
+        policy->pools[0].level_count = 1;
+    }
 }
 
 static bool histories(struct tape *tape)
