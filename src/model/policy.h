@@ -137,7 +137,8 @@ struct pool_policy {
     enum backfill_order backfill_order;
     uint32_t backfill_candidates_max; /* in a round */
     /* A gang that was the first of its queue for so long is admitted out of
-     * turn; 0: never. */
+     * turn, and one that runs is kept for so long where others have too
+     * little; 0: neither. */
     int64_t starved_after_ms;
     int64_t short_job_penalty_ms; /* counts at least so long; 0: none */
     /* A queue whose share is above this times its fair share may be evicted

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "sched/evict_keep.h"
 #include "sched/evict_order.h"
 #include "sched/evict_tail.h"
 #include "sched/lanes.h"
@@ -121,7 +122,8 @@ static bool is_gang_evictable(struct round *round, const struct gang *gang)
     return true;
 }
 
-static void evict_run(struct round *round, uint32_t lane, uint32_t index)
+static void evict_run(struct round *round, const struct share *share,
+                      uint32_t index)
 {
     struct sched *sched = round->sched;
     const struct run *run = &sched->runs.items[index];
@@ -131,11 +133,12 @@ static void evict_run(struct round *round, uint32_t lane, uint32_t index)
     if (!may_evict(round, run) ||
         (g != NONE && sched->terms_run_count && sched->gangs.items[g].subs &&
          !sub_group_is_base(sched, run->job)) ||
-        (g != NONE && !is_gang_evictable(round, &sched->gangs.items[g]))) {
+        (g != NONE && (evict_keeps_gang(round, share, &sched->gangs.items[g]) ||
+                       !is_gang_evictable(round, &sched->gangs.items[g])))) {
         return;
     }
     *unit = (struct unit){
-        .lane = lane,
+        .lane = round->lane_of_queue[share->queue],
         .member_first = round->member_count,
         .level = UINT8_MAX,
         .leased_ms = INT64_MIN,
@@ -192,10 +195,10 @@ static void settle_lane(struct round *round, struct lane *lane, uint32_t first)
     }
 }
 
-static void evict_lane(struct round *round, uint32_t index)
+static void evict_lane(struct round *round, const struct share *share)
 {
     const struct sched *sched = round->sched;
-    const struct lane *lane = &round->lanes[index];
+    struct lane *lane = &round->lanes[round->lane_of_queue[share->queue]];
     uint32_t first = round->unit_count;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
@@ -205,11 +208,11 @@ static void evict_lane(struct round *round, uint32_t index)
         }
         for (uint32_t run = sched->accounts.items[at].run_first; run != NONE;
              run = sched->runs.items[run].account_next) {
-            evict_run(round, index, run);
+            evict_run(round, share, run);
         }
     }
     sort_units(round, first, round->unit_count - first);
-    settle_lane(round, &round->lanes[index], first);
+    settle_lane(round, lane, first);
 }
 
 /* Evict only the tails of what is over its share (evict_tail.h); false: the
@@ -265,7 +268,7 @@ static void evict_all(struct round *round, const struct share *shares,
         arena_alloc_array(round->arena, run_count, sizeof(*round->members));
     for (uint32_t i = 0; i < share_count; i++) {
         if (share_is_over(round->sched, round->p, &shares[i])) {
-            evict_lane(round, round->lane_of_queue[shares[i].queue]);
+            evict_lane(round, &shares[i]);
         }
     }
 }

@@ -90,6 +90,8 @@ struct gang {
                          of it or preempts it: it does not do both */
     bool is_live;
     bool is_admitted;        /* in a pool's list */
+    bool is_kept;            /* in the round of kept_stamp: evict_keep.h */
+    uint32_t kept_stamp;
     int64_t scaled_ms;       /* the last time; INT64_MIN: never */
     int64_t starting_ms;     /* found to be starting then; see scale.c */
     uint32_t elastic_place;  /* in sched.elastic, or NONE */

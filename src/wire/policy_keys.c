@@ -133,7 +133,9 @@ static const struct setting pool_keys[] = {
     SETTING("starvedAfter", DURATION, policy_pool_form, starved_after_ms,
             .default_from = "profile",
             .about = "A gang that has been the first of its queue for so long "
-                     "is admitted out of turn; 0s: never.",
+                     "is admitted out of turn, and one that runs and is "
+                     "kept (docs/guide/scheduling.md) goes for queues "
+                     "with too little; 0s: neither.",
             .max = 365 * (int64_t)DAY_MS),
     SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
             .about = "A job that ends sooner counts in its queue until so "

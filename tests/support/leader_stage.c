@@ -66,15 +66,29 @@ static void move_clock(struct stage *stage, int64_t ms)
     stage->wall_ms += ms;
 }
 
+static struct stage *lead(struct stage *stage, uint32_t node_count)
+{
+    stage_start(stage);
+    stage_queue(stage, "q");
+    stage_exchange(stage, "e", node_count, NULL, 0);
+    return stage;
+}
+
 struct stage *stage_begin(uint32_t node_count)
 {
     struct stage *stage = mem_alloc(sizeof(*stage));
 
     stage_init(stage);
-    stage_start(stage);
-    stage_queue(stage, "q");
-    stage_exchange(stage, "e", node_count, NULL, 0);
-    return stage;
+    return lead(stage, node_count);
+}
+
+struct stage *stage_begin_unkept(uint32_t node_count)
+{
+    struct stage *stage = mem_alloc(sizeof(*stage));
+
+    stage_init(stage);
+    stage->policy.pools[0].starved_after_ms = 0;
+    return lead(stage, node_count);
 }
 
 void stage_end(struct stage *stage)

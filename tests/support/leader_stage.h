@@ -67,6 +67,8 @@ void stage_fini(struct stage *stage);
 /* A stage that leads, with queue `q` and executor `e` of `node_count` nodes;
  * stage_end() it. */
 struct stage *stage_begin(uint32_t node_count) must_check;
+/* The same in a pool where nothing starves, nor is any gang kept. */
+struct stage *stage_begin_unkept(uint32_t node_count) must_check;
 /* Settle it, check it, and free it. */
 void stage_end(struct stage *stage);
 /* Start a leader and step until it leads. */

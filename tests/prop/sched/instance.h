@@ -106,12 +106,12 @@ struct instance_job {
     int promised;               /* it starts then at the latest, or INT_MAX */
     int yields_to;              /* a serial number, or 0 */
     bool yields_at_once;
-    int yields_from;   /* not before, or INT_MAX */
-    int pool;          /* that it is for, or ANY_POOL; where there are two */
+    int yields_from; /* not before, or INT_MAX */
+    int pool;        /* that it is for, or ANY_POOL; where there are two */
     /* A pool planned before has decided about it or its gang, or its gang runs
      * in another: it still wants, if it is not spare. */
     bool is_elsewhere, is_spare_elsewhere;
-    bool is_away;      /* runs on nodes that are not its home */
+    bool is_away; /* runs on nodes that are not its home */
     int app;
     bool is_off;
     bool is_foreign;        /* its home is another pool, and so is its gang's */
@@ -135,6 +135,8 @@ struct instance {
     int over_share_percent; /* or NO_LIMIT */
     int budget_minutes;     /* times the share, or NO_LIMIT */
     int window, window_per_queue;
+    int keeps_ms;    /* gangs of that age may be kept; 0: none; with a
+                         window of any age */
     int short_truce; /* ms, or 0: truces last a minute */
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;

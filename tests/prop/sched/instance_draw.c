@@ -110,6 +110,7 @@ void instance_draw(struct tape *tape, struct instance *instance)
         }
     }
     place_some(tape, instance);
+    instance->keeps_ms = once_in(tape, 2) ? pick(tape, 1, 2000) : 0;
     if (once_in(tape, 10)) {
         /* A node that shrank under its jobs. */
         instance->nodes[0].capacity[pick(tape, 0, 1)] = 1;

@@ -87,6 +87,8 @@ struct oracle {
     struct number flow[INSTANCE_QUEUES_MAX][2];
     int now;
     bool is_over[INSTANCE_QUEUES_MAX]; /* its share */
+    double actual[INSTANCE_QUEUES_MAX], due[INSTANCE_QUEUES_MAX];
+    bool is_any_poor; /* some queue has not half of what it is due */
     bool is_without_shares; /* no reservation counts on what that frees */
     /* What each has when the plan begins, by its weight. */
     struct fraction held[INSTANCE_QUEUES_MAX];

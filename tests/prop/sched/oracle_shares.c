@@ -169,8 +169,12 @@ void oracle_measure(struct oracle *o)
         const struct share *share = &shares[q];
         double fair = share->weight / weight;
         double due = fair > share->adjusted ? fair : share->adjusted;
-        o->is_over[q] =
-            share->actual > due * o->in->protected_percent / 100.0 * (1 + 1e-9);
+        o->due[q] = due * o->in->protected_percent / 100.0;
+        o->actual[q] = share->actual;
+        o->is_over[q] = share->actual > o->due[q] * (1 + 1e-9);
+        double most = share->demand < o->due[q] ? share->demand : o->due[q];
+        o->is_any_poor |=
+            share->is_active && share->actual * 2 < most * (1 - 1e-9);
     }
 }
 
@@ -187,12 +191,43 @@ static bool may_all_go(const struct oracle *o, int job)
     return true;
 }
 
+/* Whether a gang stays, since without it its queue would be as far below its
+ * share as it is above; not where another has less than half of its own, and
+ * all of the gang is old. */
+static bool is_kept(const struct oracle *o, int job)
+{
+    int queue = o->in->jobs[job].queue, rest[INSTANCE_KINDS] = {0}, count = 0;
+    bool is_young = false;
+
+    if (!o->in->keeps_ms || !o->in->jobs[job].gang) {
+        return false;
+    }
+    for (int j = 0; j < o->in->job_count; j++) {
+        const struct instance_job *record = &o->in->jobs[j];
+        bool is_of_gang = oracle_same_gang(o, job, j);
+        if (!record->is_there || record->node == NO_NODE ||
+            record->queue != queue) {
+            continue;
+        }
+        count += is_of_gang;
+        is_young |=
+            is_of_gang && (record->started == NOT_STARTED || o->in->window ||
+                           record->started + o->in->keeps_ms > o->now);
+        for (int k = 0; k < INSTANCE_KINDS; k++) {
+            rest[k] += is_of_gang ? 0 : record->request[k];
+        }
+    }
+    double without = fraction_value(instance_cost(o->in, rest));
+    return count > 1 && (is_young || !o->is_any_poor) &&
+           o->actual[queue] + without <= 2 * o->due[queue] * (1 + 1e-9);
+}
+
 void oracle_evict(struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if (o->status[j] == STEADY && !o->in->jobs[j].is_foreign &&
             o->is_over[o->in->jobs[j].queue] && oracle_is_base(o, j) &&
-            may_all_go(o, j)) {
+            may_all_go(o, j) && !is_kept(o, j)) {
             o->status[j] = EVICTED;
         }
     }

@@ -18,7 +18,7 @@ static void begin(struct crowd *crowd, struct stage_job like)
 {
     struct stage_job jobs[GANG];
 
-    crowd->stage = stage_begin(10);
+    crowd->stage = stage_begin_unkept(10);
     stage_queue(crowd->stage, "other");
     for (uint32_t i = 0; i < GANG; i++) {
         jobs[i] = like;

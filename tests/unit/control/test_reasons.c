@@ -106,10 +106,11 @@ static void rule_d_is_said_to_each_member_of_a_gang(void **state)
 {
     struct stage_job jobs[GANG];
     struct job_id ids[GANG];
-    struct stage *s = begin("other");
+    struct stage *s = stage_begin_unkept(1);
     uint32_t followed_count = 0;
 
     (void)state;
+    stage_queue(s, "other");
     for (uint32_t i = 0; i < GANG; i++) {
         jobs[i] = (struct stage_job){
             .gang = "g", .gang_cardinality = GANG, .cpu_milli = 1600};

@@ -1,0 +1,97 @@
+#include "sched/evict_keep.h"
+
+/* Numbers that differ by less are of one share. */
+static const double SLACK = 1e-9;
+
+static int64_t youth_of(const struct round *round)
+{
+    int index = round->pool->policy_index;
+
+    return index < 0 ? 0 : round->sched->policy->pools[index].starved_after_ms;
+}
+
+/* Whether a queue lacks more than half of what it is due and wants. */
+static bool is_poor(const struct round *round, const struct share *share)
+{
+    double due = share_kept(round->sched, round->p, share);
+
+    due = share->demand < due ? share->demand : due;
+    return share->actual * 2 < due * (1 - SLACK);
+}
+
+static bool is_any_poor(struct round *round)
+{
+    uint32_t count;
+    const struct share *shares = round_shares(round, &count);
+    bool is_any = false;
+
+    for (uint32_t i = 0; i < count && !is_any; i++) {
+        is_any = is_poor(round, &shares[i]);
+    }
+    return is_any;
+}
+
+/* Whether its queue is as near to its share with all of a gang as without. */
+static bool is_needed(const struct round *round, const struct share *share,
+                      const struct gang *gang)
+{
+    const struct sched *sched = round->sched;
+    struct resource_vec rest = share->allocated;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t class_index = class_of_job(sched, seq_get(&gang->leased, at));
+        amounts_subtract(&rest, &class_at(round, class_index)->request);
+    }
+    double without = cost_of(&round->pool->base, &rest, NULL, 1).approx;
+    double due = share_kept(sched, round->p, share);
+    return share->actual + without <= 2 * due * (1 + SLACK);
+}
+
+/* When the last of its members has run for so long; INT64_MAX: some have not
+ * started. */
+static int64_t old_at(const struct round *round, const struct gang *gang,
+                      int64_t youth_ms)
+{
+    const struct sched *sched = round->sched;
+    int64_t last_ms = INT64_MIN;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t run = sched->jobs.items[seq_get(&gang->leased, at)].run;
+        int64_t started_ms = sched->runs.items[run].started_ms;
+        last_ms = started_ms > last_ms ? started_ms : last_ms;
+    }
+    return last_ms > INT64_MAX - youth_ms ? INT64_MAX : last_ms + youth_ms;
+}
+
+static bool find_out(struct round *round, const struct share *share,
+                     const struct gang *gang, int64_t youth_ms)
+{
+    if (!is_needed(round, share, gang)) {
+        return false;
+    }
+    if (!is_any_poor(round)) {
+        return true;
+    }
+    int64_t old_ms = old_at(round, gang, youth_ms);
+    if (old_ms > round->now_ms) {
+        round_wake_by(round, old_ms);
+    }
+    return old_ms > round->now_ms;
+}
+
+bool evict_keeps_gang(struct round *round, const struct share *share,
+                      struct gang *gang)
+{
+    int64_t youth_ms = youth_of(round);
+
+    if (youth_ms == 0 || gang->leased.count < 2) {
+        return false;
+    }
+    if (gang->kept_stamp != round->sched->stamp) { /* one member asked */
+        gang->kept_stamp = round->sched->stamp;
+        gang->is_kept = find_out(round, share, gang, youth_ms);
+    }
+    return gang->is_kept;
+}
