@@ -138,6 +138,20 @@ bool oracle_place(struct oracle *o, int unit)
     return is_placed;
 }
 
+/* There is no free room for a job that a truce binds.  Where nobody makes way,
+ * that is all there is to know for its like in all queues. */
+static void note_roomless(struct oracle *o, int job)
+{
+    for (int j = 0; j < o->in->job_count; j++) {
+        if (!o->in->jobs[j].gang &&
+            oracle_is_like(&o->in->jobs[j], &o->in->jobs[job])) {
+            o->is_roomless[j] = true;
+            o->roomless_at[j] = o->growth_count;
+            o->is_hopeless[j] |= o->kind == ROUND_FAST || o->is_filling;
+        }
+    }
+}
+
 /* A unit has no room: it is admitted, or passed over.  Its like need not be
  * tried either, but may be admitted. */
 static void pass_over(struct oracle *o, int unit)
@@ -153,6 +167,7 @@ static void pass_over(struct oracle *o, int unit)
     o->is_passed_over[unit] |= job->is_admitted_elsewhere;
     if (is_bound) {
         pass_over_likes(o, unit); /* they do not take in its stead */
+        note_roomless(o, unit);
         return;
     }
     for (int j = 0; j < o->in->job_count; j++) {
