@@ -160,6 +160,16 @@ static void set_word(struct round *round, struct tier *tier, uint32_t place,
     tier->words[place] = word;
 }
 
+/* The word of a room.  Where a node is overcommitted nothing fits, which a
+ * field cannot say: that it grows from there must be noticed. */
+static uint64_t word_of(const struct ladder *ladder,
+                        const struct resource_vec *room)
+{
+    const struct resource_vec nothing = {0};
+
+    return amounts_fit(&nothing, room) ? packed_of(&ladder->scale, room) : 0;
+}
+
 /* Bring the words of a node up to date, down to the rung at `down_to`; what
  * there is room for then is in `ret_room`. */
 static void refresh(struct round *round, struct tier *tier, uint32_t index,
@@ -177,7 +187,7 @@ static void refresh(struct round *round, struct tier *tier, uint32_t index,
             continue;
         }
         amounts_add(ret_room, &class_at(round, rung->class_index)->request);
-        set_word(round, tier, rung->place, packed_of(&ladder->scale, ret_room));
+        set_word(round, tier, rung->place, word_of(ladder, ret_room));
     }
 }
 

@@ -270,11 +270,55 @@ static void a_limit_on_starts_stops_smaller_work_of_others(void **state)
     assert_string_equal(world_node_of(w, small), "");
 }
 
+/* A node that is overcommitted has room for nobody, until what asks for too
+ * much has gone: then it is the best for the gang's next member, for there is
+ * what would win its place back last. */
+static void an_overcommitted_node_is_looked_at_again(void **state)
+{
+    struct world *w = *state;
+    struct world_node node = {.name = "n", .cores = 8, .memory_gb = 2};
+
+    w->policy.is_urgency_preemption_off = true;
+    w->policy.pools[0].protected_fraction_ppm = 0;
+    world_restart(w);
+    uint32_t n = world_node(w, &node);
+    uint32_t m = world_node(w, &(struct world_node){.name = "m", .cores = 2});
+    struct world_job large = {.queue = "A", .cores = 2, .memory_gb = 1};
+    uint32_t own = world_submit(w, &large);
+    uint32_t other = world_submit(
+        w, &(struct world_job){
+               .queue = "A", .priority_class = "high", .memory_gb = 1});
+    uint32_t late =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 4});
+    uint32_t early =
+        world_submit(w, &(struct world_job){.queue = "B", .cores = 2});
+    world_lease(w, own, n, 0);
+    world_lease(w, other, n, 0);
+    world_lease(w, early, m, 0);
+    world_lease(w, late, n, 1);
+    node.memory_gb = 1;
+    world_node(w, &node);
+    uint32_t gang = world_submit_many(w,
+                                      &(struct world_job){
+                                          .queue = "A",
+                                          .priority_class = "high",
+                                          .cores = 2,
+                                          .gang = "g",
+                                          .cardinality = 2,
+                                      },
+                                      2);
+    world_round(w, ROUND_BALANCE, 100);
+    assert_int_equal(world_running_of(w, gang, 2), 2);
+    assert_string_equal(world_node_of(w, early), "m");
+    assert_true(w->is_gone[late]);
+}
+
 int main(void)
 {
 #define CASE(name) \
     cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
+        CASE(an_overcommitted_node_is_looked_at_again),
         CASE(an_urgent_job_takes_what_has_returned),
         CASE(a_member_does_not_follow_one_that_avoids),
         CASE(a_more_urgent_job_uses_up_what_is_left_beside),
