@@ -20,7 +20,7 @@ static void make_pool(const struct instance *instance, struct pool_policy *pool)
     pool->admitted_window_per_queue = (uint32_t)instance->window_per_queue;
     if (instance->keeps_ms) { /* where there is a window, nobody starves */
         pool->starved_after_ms =
-            instance->window ? INT64_MAX / 2 : instance->keeps_ms;
+            instance->window ? INT64_MAX : instance->keeps_ms;
     }
     pool->is_strict = instance->is_strict;
     pool->has_backfill = instance->has_backfill;
