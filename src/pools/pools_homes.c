@@ -67,9 +67,6 @@ void job_recall_home(struct pools *pools, uint32_t job)
     if (is_home) {
         return;
     }
-    if (pools->places.items[job].gang != NONE) {
-        pools->gangs.items[pools->places.items[job].gang].is_split = true;
-    }
     out_recall(pools, job);
     if (shard->is_busy) {
         VEC_PUSH(&shard->strays, job);
@@ -83,7 +80,6 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
     struct mates *mates = &pools->gangs.items[gang];
     bool is_same = mates->anchor == in->index && mates->leased_count > 1;
 
-    mates->is_split |= mates->anchor != in->index && mates->leased_count > 1;
     mates->anchor = in->index;
     if (!is_same) {
         gang_recall(pools, gang);
@@ -95,7 +91,7 @@ void mates_tell(struct pools *pools, uint32_t job, struct delta *delta)
     const struct place *place = job_place(pools, job);
     bool is_told[POOLS_SHARDS_MAX] = {false};
 
-    if (place->gang == NONE || !pools->gangs.items[place->gang].is_split) {
+    if (place->gang == NONE) {
         return;
     }
     for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;

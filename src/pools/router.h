@@ -76,7 +76,6 @@ struct mates {
     uint32_t count, leased_count;
     uint32_t first;  /* of its members */
     uint32_t anchor; /* the shard that the last lease was in */
-    bool is_split;   /* some were in another shard once */
 };
 
 /* A node, by the router's handle. */
