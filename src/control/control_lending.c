@@ -23,8 +23,8 @@ static const char *const borrowing_texts[] = {
                            "not borrow (mayBorrow).\n",
     [POOLS_BORROW_GANG] = "No other pool is asked before its gang is "
                           "complete.\n",
-    [POOLS_BORROW_RUNS] = "No other pool is asked: its gang grows in the pool "
-                          "where it runs.\n",
+    [POOLS_BORROW_RUNS] = "No other pool is asked: a part of its gang runs, "
+                          "and the rest does not go elsewhere.\n",
     [POOLS_BORROW_QUEUE] = "No other pool is asked while its queue is "
                            "cordoned.\n",
     [POOLS_BORROW_ROOM] = "No other pool is asked: nodes of its own have room, "

@@ -123,20 +123,34 @@ static void find_lenders(struct lending *l)
     borrow_sort(l->lenders, l->lender_count);
 }
 
-/* Whether a shard has room for so many of a class now. */
-static bool has_room(struct lending *l, struct shard *shard,
-                     uint32_t class_index, uint32_t count)
+/* Whether nodes of a shard have room for a part now. */
+static bool has_nodes(struct lending *l, struct shard *shard,
+                      const struct loan_part *part)
 {
-    struct key128 key = {(uint64_t)class_index << 32 | shard->index, count};
+    struct key128 key = {(uint64_t)part->class_index << 32 | shard->index,
+                         part->count};
     uint32_t known = map_find(&l->fits, key);
 
     if (known == MAP_NONE) {
-        uint32_t local = shard_class(l->pools, shard, class_index);
-        known = sched_class_fits(shard->sched, local, count);
+        uint32_t local = shard_class(l->pools, shard, part->class_index);
+        known = sched_class_fits(shard->sched, local, part->count);
         l->look_count += sched_nodes_end(shard->sched);
         map_put(&l->fits, key, known);
     }
     return known == 1;
+}
+
+/* Whether a shard has room for each part of a loan now; its sum, which is to
+ * be had without a look at nodes, says no as a rule. */
+static bool has_room(struct lending *l, struct shard *shard,
+                     const struct lender *lender, const struct loan *loan)
+{
+    bool has = borrow_has_room(lender, &loan->needed, 1);
+
+    for (uint32_t i = 0; has && i < loan->part_count; i++) {
+        has = has_nodes(l, shard, &loan->parts[i]);
+    }
+    return has;
 }
 
 /* The place of the lender that takes it, or NONE: it stays at home. */
@@ -150,8 +164,7 @@ static uint32_t choose(struct lending *l, uint32_t job, const struct loan *loan)
     for (uint32_t i = 0; i < l->lender_count; i++) {
         const struct lender *lender = &l->lenders[i];
         struct shard *shard = l->pools->shards.items[lender->shard];
-        if (!borrow_has_room(lender, &loan->request, loan->needed) ||
-            !has_room(l, shard, loan->class_index, loan->needed)) {
+        if (!has_room(l, shard, lender, loan)) {
             continue;
         }
         if (passed++ < place->try_count) {
@@ -190,6 +203,29 @@ static void dismiss(struct lending *l, uint32_t job)
              });
 }
 
+/* So many of a class are needed; next to its like it is one part with it. */
+static void loan_add(const struct shard *home, struct loan *loan,
+                     struct loan_part *parts, uint32_t job, uint32_t count)
+{
+    uint32_t class_index = class_back(home, sched_job_class(home->sched, job));
+    struct resource_vec one = sched_job_request(home->sched, job);
+
+    if (loan->part_count == 0 ||
+        parts[loan->part_count - 1].class_index != class_index) {
+        parts[loan->part_count++] =
+            (struct loan_part){.class_index = class_index};
+    }
+    parts[loan->part_count - 1].count += count;
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t more;
+        if (__builtin_mul_overflow(one.v[r], count, &more) ||
+            __builtin_add_overflow(loan->needed.v[r], more,
+                                   &loan->needed.v[r])) {
+            loan->needed.v[r] = INT64_MAX; /* nobody has so much */
+        }
+    }
+}
+
 void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
              struct loan *ret_loan)
 {
@@ -197,20 +233,28 @@ void loan_of(const struct pools *pools, uint32_t job, struct arena *arena,
     const struct place *place = &pools->places.items[job];
     struct sched_job record;
     struct loan loan = {.first = place->local, .count = 1};
+    uint32_t asked = 0;
 
     sched_job_record(home->sched, place->local, &record);
     if (place->gang != NONE) {
         loan.members =
             sched_gang_waiting(home->sched, place->local, arena, &loan.count);
+        asked = sched_gang_asked(home->sched, place->local);
     }
-    /* A gang may start with its minimum; one with terms waits with that. */
-    loan.needed = record.gang_terms.byte_count == 0 &&
-                          record.gang_minimum > 0 &&
-                          record.gang_minimum < loan.count
-                      ? record.gang_minimum
-                      : loan.count;
-    loan.class_index = class_back(home, record.class_index);
-    loan.request = sched_job_request(home->sched, place->local);
+    /* What a gang has to spare goes along, to wait: growth does not borrow. */
+    loan.starting = asked ? asked : loan.count;
+    struct loan_part *parts =
+        arena_alloc_array(arena, loan.starting, sizeof(*parts));
+    loan.parts = parts;
+    if (record.gang_terms.byte_count == 0 && record.gang_minimum > 0 &&
+        record.gang_minimum < loan.count) {
+        /* Any so many may start. */
+        loan_add(home, &loan, parts, loan.first, record.gang_minimum);
+    } else {
+        for (uint32_t i = 0; i < loan.starting; i++) {
+            loan_add(home, &loan, parts, loan_member(&loan, i), 1);
+        }
+    }
     *ret_loan = loan;
 }
 
@@ -222,9 +266,7 @@ static bool lend(struct lending *l, uint32_t job)
     struct loan loan;
 
     loan_of(pools, job, &l->arena, &loan);
-    /* Home is full as a rule, which its sum says without a look at nodes. */
-    if (borrow_has_room(&l->at_home, &loan.request, loan.needed) &&
-        has_room(l, home, loan.class_index, loan.needed)) {
+    if (has_room(l, home, &l->at_home, &loan)) {
         return false; /* something else keeps it */
     }
     uint32_t at = choose(l, job, &loan);
@@ -239,7 +281,7 @@ static bool lend(struct lending *l, uint32_t job)
         struct resource_vec one =
             sched_job_request(home->sched, pools->places.items[member].local);
         for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
-            sum.v[r] += one.v[r];
+            sum.v[r] += i < loan.starting ? one.v[r] : 0;
         }
         move_later(home, member, loan_member(&loan, i), MOVE_LEND, to);
         pools->places.items[member].is_going = true;

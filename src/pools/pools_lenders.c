@@ -83,10 +83,14 @@ static bool has_room(const struct asking *asking, struct shard *shard,
                      const struct lender *lender)
 {
     const struct loan *loan = &asking->loan;
-    uint32_t local = shard_class(asking->pools, shard, loan->class_index);
+    bool has = borrow_has_room(lender, &loan->needed, 1);
 
-    return borrow_has_room(lender, &loan->request, loan->needed) &&
-           sched_class_fits(shard->sched, local, loan->needed);
+    for (uint32_t i = 0; has && i < loan->part_count; i++) {
+        const struct loan_part *part = &loan->parts[i];
+        uint32_t local = shard_class(asking->pools, shard, part->class_index);
+        has = sched_class_fits(shard->sched, local, part->count);
+    }
+    return has;
 }
 
 /* Nodes may be free and yet kept, or one group's alone. */

@@ -333,14 +333,21 @@ void jobs_adopt(struct pools *pools);
 
 /* pools_borrow.c */
 
+/* Jobs of a loan that are alike. */
+struct loan_part {
+    uint32_t class_index; /* the router's */
+    uint32_t count;
+};
+
 /* What is lent of a job: it, or what waits of its gang. */
 struct loan {
     uint32_t first;          /* the home's handle */
     const uint32_t *members; /* likewise; NULL: it is alone */
     uint32_t count;
-    uint32_t needed; /* that must have a place at once */
-    uint32_t class_index;
-    struct resource_vec request; /* of one */
+    uint32_t starting;             /* the first of them may start there */
+    const struct loan_part *parts; /* that must have places at once */
+    uint32_t part_count;
+    struct resource_vec needed; /* by all parts */
 };
 
 /* A member of a loan, by the home's handle. */

@@ -385,3 +385,10 @@ uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
     }
     return jobs;
 }
+
+uint32_t sched_gang_asked(const struct sched *sched, uint32_t job)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+
+    return at == NONE ? 0 : sched->gangs.items[at].waiting.count;
+}

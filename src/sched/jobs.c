@@ -231,6 +231,14 @@ struct resource_vec sched_job_request(const struct sched *sched, uint32_t index)
     return sched->classes.items[sched->lists.items[list].class_index].request;
 }
 
+uint32_t sched_job_class(const struct sched *sched, uint32_t index)
+{
+    ASSERT(index < sched->jobs.count &&
+           sched->jobs.items[index].list != LIST_NONE);
+
+    return sched->lists.items[sched->jobs.items[index].list].class_index;
+}
+
 void jobs_fini(struct sched *sched)
 {
     for (size_t i = 0; i < sched->lists.count; i++) {

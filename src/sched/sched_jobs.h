@@ -207,6 +207,8 @@ void sched_job_fetch(const struct sched *sched, uint32_t job, bool is_run);
 uint32_t sched_job_node(const struct sched *sched, uint32_t job);
 /* The resources that a job asks for, in columns of the policy's schema. */
 struct resource_vec sched_job_request(const struct sched *sched, uint32_t job);
+/* Its class. */
+uint32_t sched_job_class(const struct sched *sched, uint32_t job);
 
 /* How a run ended, as far as that says something of its node. */
 struct sched_outcome {

@@ -44,6 +44,8 @@ void sched_explain_at(struct sched *sched, uint32_t job,
  * arena. */
 uint32_t *sched_gang_waiting(const struct sched *sched, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);
+/* How many of these are not spare. */
+uint32_t sched_gang_asked(const struct sched *sched, uint32_t job);
 
 /* What a queue has in all other states together, which its quota counts too;
  * in columns of the policy's schema. */

@@ -165,6 +165,71 @@ static void a_cap_that_ends_is_not_over_since_a_gang_moves(void **state)
     pools_stage_fini(&stage);
 }
 
+/* It borrows with its minimum: what it has to spare needs no room there. */
+static void a_gang_is_lent_where_its_minimum_fits(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", PODS - 2);
+    (void)pools_stage_node(&stage, "b1", "b", PODS - 1);
+    submit(&stage, &(struct sub_group){STR("trainer"), PODS - 1, PODS,
+                                       .hops_max = HOPS_ANY});
+    pools_stage_round(&stage, "a");
+    pools_stage_round(&stage, "b");
+    assert_true(runs(&stage, 0) && runs(&stage, 1));
+    assert_false(runs(&stage, 2));
+    pools_stage_fini(&stage);
+}
+
+/* Whether there is room at home is asked of all its pods, not of the first. */
+static void a_gang_of_unlike_pods_is_lent(void **state)
+{
+    struct pools_stage stage;
+    auto_strbuf packed = {0};
+    struct gang_terms terms = {
+        .sub_groups = {{STR("small"), 1, 1, .hops_max = HOPS_ANY},
+                       {STR("large"), 1, 1, .hops_max = HOPS_ANY}},
+        .sub_group_count = 2,
+    };
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", PODS);
+    (void)pools_stage_node(&stage, "b1", "b", 2 * PODS);
+    gang_terms_pack(&packed, &terms);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct resource_amount cpu = {STR("cpu"),
+                                      (i ? PODS + 1 : 1) * STAGE_MILLI};
+        struct requirement requirement = {
+            .requests = {&cpu, 1},
+            .priority_class = STR("armada-preemptible"),
+            .lifetime_ms = LIFETIME_BY_CLASS,
+        };
+        struct sched_job record = {
+            .class_index = pools_class_add(stage.pools, &requirement),
+            .submitted_ms = i,
+            .id = {{0, i + 1}},
+            .pool = STR("a"),
+            .gang_id = STR("gang"),
+            .gang_cardinality = 2,
+            .gang_minimum = 2,
+            .gang_terms = strbuf_str(&packed),
+            .sub_group = i,
+        };
+        pools_job_add(stage.pools, stage.job_count++, &record);
+    }
+    pools_stage_round(&stage, "a");
+    pools_stage_round(&stage, "b");
+    assert_true(runs(&stage, 0) && runs(&stage, 1));
+    pools_stage_fini(&stage);
+}
+
 /* Since when a job of a shard is under a truce, or INT64_MIN. */
 static int64_t truce_since_ms(struct pools_stage *stage, const char *pool)
 {
@@ -455,6 +520,8 @@ int main(void)
         TEST(it_stays_frozen_when_its_node_changes_its_pool),
         TEST(and_when_it_goes_home_again),
         TEST(a_cap_that_ends_is_not_over_since_a_gang_moves),
+        TEST(a_gang_is_lent_where_its_minimum_fits),
+        TEST(a_gang_of_unlike_pods_is_lent),
         TEST(a_truce_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
