@@ -19,16 +19,17 @@ static bool is_poor(const struct round *round, const struct share *share)
     return share->actual * 2 < due * (1 - SLACK);
 }
 
+/* Asked once a round: there may be many gangs, and many queues. */
 static bool is_any_poor(struct round *round)
 {
     uint32_t count;
     const struct share *shares = round_shares(round, &count);
-    bool is_any = false;
 
-    for (uint32_t i = 0; i < count && !is_any; i++) {
-        is_any = is_poor(round, &shares[i]);
+    for (uint32_t i = 0; i < count && !round->are_poor_known; i++) {
+        round->is_any_poor |= is_poor(round, &shares[i]);
     }
-    return is_any;
+    round->are_poor_known = true;
+    return round->is_any_poor;
 }
 
 /* Whether its queue is as near to its share with all of a gang as without. */

@@ -287,6 +287,8 @@ struct round {
     uint32_t *turn_units; /* by ordinal */
     const struct share *shares; /* of the round's start, or NULL */
     uint32_t share_count;
+    /* Of evict_keep.c: whether a queue has less than half of its due. */
+    bool are_poor_known, is_any_poor;
 };
 
 /* A job and where it may go. */
