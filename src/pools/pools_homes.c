@@ -86,12 +86,20 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
     }
 }
 
+/* Whether members of a gang are in several shards, said without looking at
+ * each. */
+static bool is_split(const struct mates *mates)
+{
+    return (u128)mates->count * mates->shard_square_sum !=
+           (u128)mates->shard_sum * mates->shard_sum;
+}
+
 void mates_tell(struct pools *pools, uint32_t job, struct delta *delta)
 {
     const struct place *place = job_place(pools, job);
     bool is_told[POOLS_SHARDS_MAX] = {false};
 
-    if (place->gang == NONE) {
+    if (place->gang == NONE || !is_split(&pools->gangs.items[place->gang])) {
         return;
     }
     for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;

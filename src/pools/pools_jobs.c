@@ -25,6 +25,18 @@ static struct place *place_make(struct pools *pools, uint32_t job)
     return &pools->places.items[job];
 }
 
+/* A member of its gang is in a shard, or (`sign` -1) no longer. */
+static void count_mate(struct pools *pools, const struct place *place, int sign)
+{
+    uint64_t shard = place->shard;
+
+    if (place->gang != NONE) {
+        struct mates *mates = &pools->gangs.items[place->gang];
+        mates->shard_sum += (uint64_t)sign * shard;
+        mates->shard_square_sum += (uint64_t)sign * shard * shard;
+    }
+}
+
 static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
 {
     struct place *place = &pools->places.items[job];
@@ -37,6 +49,7 @@ static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
     }
     shard->jobs.items[place->local] = job;
     place->shard = shard->index;
+    count_mate(pools, place, 1);
 }
 
 void job_give(struct pools *pools, uint32_t job)
@@ -45,6 +58,7 @@ void job_give(struct pools *pools, uint32_t job)
     struct shard *shard = shard_of(pools, job);
 
     shard->jobs.items[place->local] = NONE;
+    count_mate(pools, place, -1);
     if (shard->is_busy) {
         VEC_PUSH(&shard->limbo, place->local);
     } else {

@@ -76,6 +76,9 @@ struct mates {
     uint32_t count, leased_count;
     uint32_t first;  /* of its members */
     uint32_t anchor; /* the shard that the last lease was in */
+    /* Over its members, of the numbers of their shards: all are in one if these
+     * do not vary. */
+    uint64_t shard_sum, shard_square_sum;
 };
 
 /* A node, by the router's handle. */
