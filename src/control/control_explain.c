@@ -334,6 +334,26 @@ static void put_details(struct strbuf *buf, struct control *c,
                 e->ahead == 1 ? "stands" : "stand");
 }
 
+/* When it may be preempted for that: one that is kept goes only for who has
+ * too little. */
+static void put_oversize_time(struct strbuf *buf,
+                              const struct sched_oversize *o)
+{
+    int64_t after_ms =
+        o->lifetime_ms > o->kept_ms ? o->lifetime_ms : o->kept_ms;
+
+    if (after_ms > 0) {
+        strbuf_addf(buf, "%" PRId64 " s after its start", after_ms / MILLI);
+    } else {
+        strbuf_add_text(buf, "at any time");
+    }
+    if (o->kept_ms > 0) {
+        strbuf_add_text(buf, " if one of them has less than half of what it "
+                             "is due, or sooner if its queue runs more");
+    }
+    strbuf_add_text(buf, after_ms > 0 ? ". A longer lifetime" : ". A lifetime");
+}
+
 /* That its gang is above its queue's share whenever it runs. */
 static void put_oversize(struct strbuf *buf, const struct waiting *waiting,
                          bool runs)
@@ -350,12 +370,7 @@ static void put_oversize(struct strbuf *buf, const struct waiting *waiting,
                 runs ? "Its" : "When its", o->member_count,
                 runs ? "has" : "starts it has", o->part * 100, STR_ARG(o->pool),
                 o->kept * 100, runs ? "may be" : "may then be");
-    if (o->lifetime_ms > 0) {
-        strbuf_addf(buf, "%" PRId64 " s after its start. A longer lifetime",
-                    o->lifetime_ms / MILLI);
-    } else {
-        strbuf_add_text(buf, "at any time. A lifetime");
-    }
+    put_oversize_time(buf, o);
     strbuf_add_text(buf, " (annotation berth.dev/lifetimeSeconds) keeps it "
                          "running for so long.\n");
 }

@@ -187,9 +187,9 @@ static void put_json_oversize(struct strbuf *buf,
     explain_put_json_member(buf, "pool", oversize->pool);
     strbuf_addf(buf,
                 ",\"part\":%.12g,\"kept\":%.12g,\"members\":%u,"
-                "\"lifetimeMs\":%" PRId64 "}",
+                "\"lifetimeMs\":%" PRId64 ",\"keptMs\":%" PRId64 "}",
                 oversize->part, oversize->kept, oversize->member_count,
-                oversize->lifetime_ms);
+                oversize->lifetime_ms, oversize->kept_ms);
 }
 
 /* Strings that are not a user's are names that we chose, or ids: nothing to

@@ -3,11 +3,16 @@
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
 
-static int64_t youth_of(const struct round *round)
+int64_t evict_keep_ms(const struct sched *sched, uint32_t pool)
 {
-    int index = round->pool->policy_index;
+    int index = sched->pools.items[pool].policy_index;
 
-    return index < 0 ? 0 : round->sched->policy->pools[index].starved_after_ms;
+    return index < 0 ? 0 : sched->policy->pools[index].starved_after_ms;
+}
+
+bool evict_keep_is_as_near(double due, double all, double rest)
+{
+    return all + rest <= 2 * due * (1 + SLACK);
 }
 
 /* Whether a queue lacks more than half of what it is due and wants. */
@@ -46,7 +51,7 @@ static bool is_needed(const struct round *round, const struct share *share,
     }
     double without = cost_of(&round->pool->base, &rest, NULL, 1).approx;
     double due = share_kept(sched, round->p, share);
-    return share->actual + without <= 2 * due * (1 + SLACK);
+    return evict_keep_is_as_near(due, share->actual, without);
 }
 
 /* When the last of its members has run for so long; INT64_MAX: some have not
@@ -85,7 +90,7 @@ static bool find_out(struct round *round, const struct share *share,
 bool evict_keeps_gang(struct round *round, const struct share *share,
                       struct gang *gang)
 {
-    int64_t youth_ms = youth_of(round);
+    int64_t youth_ms = evict_keep_ms(round->sched, round->p);
 
     if (youth_ms == 0 || gang->leased.count < 2) {
         return false;

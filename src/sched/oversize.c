@@ -1,6 +1,7 @@
 /* Gangs that are larger than their queues' shares: said to people, and of no
  * effect on plans. */
 #include "sched/cost.h"
+#include "sched/evict_keep.h"
 #include "sched/state.h"
 #include "sched/sub_groups.h"
 
@@ -90,6 +91,10 @@ static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
         ret->pool = name;
         ret->part = part;
         ret->kept = kept;
+        ret->kept_ms =
+            ret->member_count > 1 && evict_keep_is_as_near(kept, part, 0)
+                ? evict_keep_ms(sched, pool)
+                : 0;
     }
     return true;
 }

@@ -14,11 +14,10 @@ struct crowd {
     struct job_id gang[GANG];
 };
 
-static void begin(struct crowd *crowd, struct stage_job like)
+static void submit(struct crowd *crowd, struct stage_job like)
 {
     struct stage_job jobs[GANG];
 
-    crowd->stage = stage_begin_unkept(10);
     stage_queue(crowd->stage, "other");
     for (uint32_t i = 0; i < GANG; i++) {
         jobs[i] = like;
@@ -30,6 +29,12 @@ static void begin(struct crowd *crowd, struct stage_job like)
     for (uint32_t i = 0; i < GANG; i++) {
         crowd->gang[i] = crowd->stage->answer->submit.items[i].ret_job;
     }
+}
+
+static void begin(struct crowd *crowd, struct stage_job like)
+{
+    crowd->stage = stage_begin_unkept(10);
+    submit(crowd, like);
 }
 
 static void crowd_out(struct crowd *crowd)
@@ -111,6 +116,30 @@ static void it_is_told_while_it_waits_again(void **state)
     stage_end(crowd.stage);
 }
 
+/* Where gangs are kept, what is said is when that ends. */
+static void it_is_told_for_how_long_it_is_kept(void **state)
+{
+    struct crowd crowd = {.stage = stage_begin(10)};
+
+    (void)state;
+    submit(&crowd, (struct stage_job){0});
+    stage_settle(crowd.stage);
+    crowd_out(&crowd);
+    stage_pass(crowd.stage, 5000);
+    const struct command *answer = explain(&crowd);
+    assert_true(says(answer->explain.text,
+                     "it may be preempted for them, whole, 3600 s after its "
+                     "start if one of them has less than half of what it is "
+                     "due, or sooner if its queue runs more. A longer "
+                     "lifetime (annotation"));
+    assert_true(says(answer->explain.json, "\"keptMs\":3600000}"));
+    for (uint32_t i = 0; i < GANG; i++) {
+        auto_mem char *why = stage_preemption(crowd.stage, crowd.gang[i]);
+        assert_string_equal(why, "");
+    }
+    stage_end(crowd.stage);
+}
+
 static void what_is_not_preempted_is_not_told(void **state)
 {
     struct crowd crowd;
@@ -128,6 +157,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(it_is_told_and_preempted_with_the_reason),
         TEST(it_is_told_while_it_waits_again),
+        TEST(it_is_told_for_how_long_it_is_kept),
         TEST(what_is_not_preempted_is_not_told),
     };
 
