@@ -59,18 +59,37 @@ bool json_whole_number(const json_t *json, int64_t *ret_value)
     return errno == 0 && *end == '\0';
 }
 
+/* Add what was given instead: ", not ...", unless it is a list or an object. */
+static void put_given(const json_t *json, char *text, size_t text_bytes)
+{
+    text[0] = '\0';
+    if (json_is_integer(json)) {
+        snprintf(text, text_bytes, ", not %" JSON_INTEGER_FORMAT,
+                 json_integer_value(json));
+    } else if (json_is_real(json)) {
+        snprintf(text, text_bytes, ", not %.6g", json_real_value(json));
+    } else if (json_is_string(json)) {
+        snprintf(text, text_bytes, ", not \"%.40s\"", json_string_value(json));
+    } else if (json_is_boolean(json)) {
+        snprintf(text, text_bytes, ", not %s",
+                 json_is_true(json) ? "true" : "false");
+    }
+}
+
 int json_read_whole(struct json_reader *reader, const struct json_path *path,
                     const json_t *json, int64_t min, int64_t max,
                     int64_t *ret_value)
 {
-    char what[96];
+    char what[192];
 
     if (json_whole_number(json, ret_value) && *ret_value >= min &&
         *ret_value <= max) {
         return 0;
     }
-    snprintf(what, sizeof(what),
-             "must be a whole number from %" PRId64 " to %" PRId64, min, max);
+    int length = snprintf(what, sizeof(what),
+                          "must be a whole number from %" PRId64 " to %" PRId64,
+                          min, max);
+    put_given(json, what + length, sizeof(what) - (size_t)length);
     return json_refuse(reader, path, what);
 }
 

@@ -85,7 +85,7 @@ static void submit_reads_a_group_as_the_guide_writes_it(void **state)
               "submit", "-"),
           CLI_INVALID, "",
           "berthctl: jobs[0].podGroup.subGroups[0].maxHops: must be a whole "
-          "number from 0 to 4294967295\n");
+          "number from 0 to 4294967295, not -1\n");
 }
 
 static void submit_says_what_a_file_lacks(void **state)

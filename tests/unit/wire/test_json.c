@@ -277,13 +277,16 @@ static void test_an_error_names_the_path(void **state)
                    "services[0].type: is not one of the known names");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[-1]}]}",
                    "services[0].ports[0]: must be a whole number from 0 to "
-                   "4294967295");
+                   "4294967295, not -1");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[1e20]}]}",
                    "services[0].ports[0]: must be a whole number from 0 to "
-                   "4294967295");
+                   "4294967295, not 1e+20");
     assert_refused(ITEM, "{\"services\":[{\"ports\":[1.5]}]}",
                    "services[0].ports[0]: must be a whole number from 0 to "
-                   "4294967295");
+                   "4294967295, not 1.5");
+    assert_refused(ITEM, "{\"services\":[{\"ports\":[\"two\"]}]}",
+                   "services[0].ports[0]: must be a whole number from 0 to "
+                   "4294967295, not \"two\"");
     assert_refused(ITEM, "{\"labels\":{\"a\":1}}",
                    "labels.a: must be a text: write it in quotes");
     assert_refused(ITEM, "{\"labels\":{\"a\":[]}}", "labels.a: must be a text");
