@@ -318,15 +318,14 @@ static void put_details(struct strbuf *buf, struct control *c,
         char until[WIRE_RFC3339_TEXT_BYTES_MAX];
         strbuf_addf(buf, "That ends at %s.\n", moment_put(e->until_ms, until));
     }
-    if (e->nearest_node != SCHED_NONE) {
+    if (e->nodes_fit > 0) {
+        strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
+                    e->nodes_total);
+    } else if (e->nearest_node != SCHED_NONE) {
         struct str name = pools_node_name(c->pools, e->nearest_node);
         strbuf_addf(buf, "Nearest is node %.*s with ", STR_ARG(name));
         amounts_put_room(buf, c, &e->available, &e->needed);
         strbuf_add_text(buf, ".\n");
-    }
-    if (e->nodes_fit > 0) {
-        strbuf_addf(buf, "It fits on %u of %u nodes now.\n", e->nodes_fit,
-                    e->nodes_total);
     }
     explain_put_exclusions(buf, e);
     strbuf_addf(buf, "%u waiting %s of its queue %s before it.\n", e->ahead,

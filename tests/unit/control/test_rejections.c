@@ -1,4 +1,4 @@
-/* What fits nowhere is rejected, and told why. */
+/* What fits nowhere is rejected, and told why; what fits nowhere now waits. */
 #include "leader_stage.h"
 #include "unit.h"
 
@@ -137,6 +137,44 @@ static void what_a_member_lacks_by_itself_is_told_of_its_gang(void **state)
     stage_end(s);
 }
 
+/* Whether the answer to a question about a job that waits says so. */
+static bool is_told(struct stage *s, struct job_id job, const char *part)
+{
+    struct command *command = command_create(COMMAND_EXPLAIN);
+
+    command->explain.job = job;
+    stage_do(s, command);
+    auto_mem char *text = str_dup(s->answer->explain.text);
+    return strstr(text, part) != NULL;
+}
+
+static void the_nearest_node_is_told_where_none_has_room(void **state)
+{
+    struct stage_job endless = {.priority_class = "armada-default",
+                                .cpu_milli = 9000};
+    struct stage *s = stage_begin(2);
+
+    (void)state;
+    (void)stage_leased(s, endless);
+    endless.gang = "g";
+    endless.gang_cardinality = 2;
+    struct job_id member = stage_submit(s, "q", endless);
+    (void)stage_submit(s, "q", endless);
+    stage_settle(s);
+    assert_true(is_told(s, member, "It fits on 1 of 2 nodes now.\n"));
+    assert_false(is_told(s, member, "Nearest is node "));
+    stage_end(s);
+    s = stage_begin(1);
+    (void)stage_leased(s, (struct stage_job){.priority_class = "armada-default",
+                                             .cpu_milli = 9000});
+    member = stage_submit(s, "q",
+                          (struct stage_job){.priority_class = "armada-default",
+                                             .cpu_milli = 2000});
+    stage_settle(s);
+    assert_true(is_told(s, member, "Nearest is node n0 with 1 cpu"));
+    stage_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +184,7 @@ int main(void)
         TEST(a_gang_that_fits_nowhere_is_rejected),
         TEST(a_gang_that_is_never_near_enough_is_rejected),
         TEST(what_a_member_lacks_by_itself_is_told_of_its_gang),
+        TEST(the_nearest_node_is_told_where_none_has_room),
     };
 
     return RUN_TESTS(tests);
