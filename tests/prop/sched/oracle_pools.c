@@ -15,7 +15,7 @@ static void note_admission(struct instance *rest, int unit, int pool,
 {
     for (int j = 0; j < rest->job_count; j++) {
         struct instance_job *job = &rest->jobs[j];
-        if (!is_of(rest, unit, j) || job->node != NO_NODE) {
+        if (!is_of(rest, unit, j) || !job->is_there || job->node != NO_NODE) {
             continue;
         }
         if (!is_admitted && job->admitted && !instance_is_spare(rest, j)) {
