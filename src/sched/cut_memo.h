@@ -17,9 +17,9 @@
 
 /* The question how far down evicted work must go (victims_fair.c). */
 #define CUT_MEMO_LAST UINT32_MAX
-/* That what there is room for when work up to level `p` goes, and evicted work
- * up to the class's own, or below it (victims_urgent.c). */
-#define CUT_MEMO_URGENT(p, is_bound) ((p)*2 + ((is_bound) ? 1 : 0))
+/* That what there is room for when work of levels below `below` goes, and
+ * evicted work up to the class's own, or below it (victims_urgent.c). */
+#define CUT_MEMO_URGENT(below, is_bound) ((below)*2 + ((is_bound) ? 1 : 0))
 
 struct cut_memo;
 

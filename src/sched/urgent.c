@@ -2,13 +2,13 @@
 
 #include "sched/lend.h"
 
-/* The order for one level `p`. */
+/* The order for one bound on levels. */
 struct urgent {
     struct urgent *next;
     struct node_index index;
     struct resource_vec *rooms; /* by node */
     uint64_t *keys;             /* by node */
-    uint32_t p, level_max, ordinal_min;
+    uint32_t below, level_max, ordinal_min;
     size_t moved_seen, noted_seen;
 };
 
@@ -43,9 +43,9 @@ static struct resource_vec room_within(const struct round *round,
 }
 
 struct resource_vec urgent_room(const struct round *round, uint32_t node,
-                                uint32_t evicted_max, uint32_t p)
+                                uint32_t evicted_max, uint32_t below)
 {
-    return room_within(round, node, p + 1, evicted_max,
+    return room_within(round, node, below, evicted_max,
                        round->reserve.ordinal_min);
 }
 
@@ -65,7 +65,7 @@ struct resource_vec urgent_room_most(const struct round *round, uint32_t node,
 static void set_room(const struct round *round, struct urgent *urgent,
                      uint32_t node)
 {
-    urgent->rooms[node] = room_within(round, node, urgent->p + 1,
+    urgent->rooms[node] = room_within(round, node, urgent->below,
                                       urgent->level_max, urgent->ordinal_min);
 }
 
@@ -112,13 +112,14 @@ static void update(struct round *round, struct urgent *urgent, uint32_t node)
     urgent->keys[node] = key;
 }
 
-static struct urgent *urgent_of(struct round *round, uint32_t p,
+static struct urgent *urgent_of(struct round *round, uint32_t below,
                                 uint32_t level_max, uint32_t ordinal_min)
 {
     const struct sched *sched = round->sched;
     struct urgent *urgent = round->urgents;
 
-    while (urgent && (urgent->p != p || urgent->level_max != level_max)) {
+    while (urgent &&
+           (urgent->below != below || urgent->level_max != level_max)) {
         urgent = urgent->next;
     }
     if (urgent && urgent->ordinal_min == ordinal_min) {
@@ -132,7 +133,7 @@ static struct urgent *urgent_of(struct round *round, uint32_t p,
     }
     if (!urgent) {
         urgent = arena_alloc(round->arena, sizeof(*urgent));
-        urgent->p = p;
+        urgent->below = below;
         urgent->level_max = level_max;
         urgent->rooms = arena_alloc_array(round->arena, sched->nodes.count,
                                           sizeof(*urgent->rooms));
@@ -146,7 +147,7 @@ static struct urgent *urgent_of(struct round *round, uint32_t p,
     return urgent;
 }
 
-uint32_t urgent_find(const struct search *search, uint32_t p,
+uint32_t urgent_find(const struct search *search, uint32_t below,
                      uint32_t evicted_max, node_match_fn *match, void *context)
 {
     struct round *round = search->round;
@@ -155,11 +156,11 @@ uint32_t urgent_find(const struct search *search, uint32_t p,
                              ? evicted_max
                              : round->evicted_level_max;
     bool has_evicted =
-        round->evicted_count && (level_max > p || round->has_protected);
+        round->evicted_count && (level_max >= below || round->has_protected);
 
     place_flush(round);
     struct urgent *urgent =
-        urgent_of(round, p, has_evicted ? level_max : p,
+        urgent_of(round, below, has_evicted || !below ? level_max : below - 1,
                   has_evicted ? round->reserve.ordinal_min : 0);
     struct node_query query = {
         .request = &class->request,

@@ -250,30 +250,44 @@ static void test_free_room_is_for_all(void **state)
     assert_string_equal(world_node_of(w, past.job), "m");
 }
 
-/* What is less urgent and of a queue over its share goes first, as for others:
- * urgency may take it, whether or not anything less urgent still runs. */
-static void test_urgency_begins_with_who_has_too_much(void **state)
+/* B's urgent job may take nothing for fairness; A has too much of a class, and
+ * B a job of it that it would fit better in the place of.  Where does it go? */
+static const char *node_of_urgent(struct world *w, const char *priority_class)
 {
-    struct world *w = *state;
+    const struct world_job mine = {
+        .queue = "A", .cores = 1, .priority_class = priority_class};
 
     world_queue(w, "A", 1);
     world_queue(w, "B", 1);
     uint32_t small = world_node(w, &(struct world_node){"small", .cores = 2});
     uint32_t big = world_node(w, &(struct world_node){"big", .cores = 8});
-    uint32_t theirs =
-        world_submit(w, &(struct world_job){.queue = "B", .cores = 2});
+    uint32_t theirs = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .cores = 2, .priority_class = priority_class});
     world_lease(w, theirs, small, 0);
     for (int i = 0; i < 8; i++) {
-        world_lease(w, world_submit(w, &(struct world_job){.queue = "A"}), big,
-                    i);
+        world_lease(w, world_submit(w, &mine), big, i);
     }
     uint32_t high = world_submit(
         w, &(struct world_job){
                .queue = "B", .cores = 2, .priority_class = "high"});
     sched_job_truce(w->sched, high);
     world_round(w, ROUND_BALANCE, SECOND);
-    assert_string_equal(world_node_of(w, high), "big");
-    assert_string_equal(world_node_of(w, theirs), "small");
+    assert_int_equal(w->preempted_count, 2);
+    return world_node_of(w, high);
+}
+
+/* What is less urgent and of a queue over its share goes first, as for others:
+ * urgency may take it, whether or not anything less urgent still runs. */
+static void test_urgency_begins_with_who_has_too_much(void **state)
+{
+    assert_string_equal(node_of_urgent(*state, NULL), "big");
+}
+
+/* So it is with work of the class that is the least urgent of all. */
+static void test_it_does_so_among_the_least_urgent(void **state)
+{
+    assert_string_equal(node_of_urgent(*state, "low"), "big");
 }
 
 /* Four of C's jobs fill a node and a fifth is reserved for, from when the first
@@ -391,6 +405,7 @@ int main(void)
         SCENARIO(test_it_is_said_of_groups_that_must_be_near_too),
         SCENARIO(test_urgency_knows_no_truce),
         SCENARIO(test_urgency_begins_with_who_has_too_much),
+        SCENARIO(test_it_does_so_among_the_least_urgent),
         SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),
         SCENARIO(test_free_room_is_for_all),
         SCENARIO(test_what_took_a_place_yields_when_the_start_was_promised),
