@@ -159,10 +159,11 @@ static void pass_over(struct oracle *o, int unit)
     const struct instance_job *job = &o->in->jobs[unit];
     o->has_missed[unit] = true;
     bool had_window = oracle_has_window(o, unit);
-    bool is_admitted = oracle_admit(o, unit);
     bool is_alone = job->gang || job->avoided;
     bool is_bound = !is_alone && instance_has_truce(o->in, unit, o->now);
+    /* As it was tried, and not beside what is reserved for it now. */
     bool is_of_queue = !is_alone && oracle_might_find_set(o, unit);
+    bool is_admitted = oracle_admit(o, unit);
 
     o->is_passed_over[unit] |= job->is_admitted_elsewhere;
     if (is_bound) {
