@@ -123,6 +123,10 @@ class Sim(unittest.TestCase):
         self.assertEqual(figures["succeeded"], 2)
         self.assertEqual([q["name"] for q in figures["queues"]], ["a", "b"])
 
+    def test_the_guide_has_the_keys_of_a_scenario(self):
+        page = (harness.ROOT / "docs/guide/berth-sim.md").read_text()
+        self.assertIn(self.sim("run", "--print-manual").stdout, page)
+
     def test_what_is_wrong_is_named(self):
         log = self.file("a.swf", LOG)
         for arguments, words in (
