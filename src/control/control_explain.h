@@ -105,7 +105,7 @@ void lending_put_json(struct strbuf *buf, struct control *c,
 
 /* Why a gang can never start, in the arena; `misfit` is of a member that fits
  * on no node by itself, or NULL. */
-struct str report_gang_rejection(struct control *c,
+struct str report_gang_rejection(struct control *c, uint32_t job,
                                  const struct sched_gang_miss *miss,
                                  const struct sched_explanation *misfit,
                                  struct arena *arena);
@@ -114,6 +114,6 @@ struct str report_member_rejection(enum gang_fault fault,
                                    const struct gang_fault_view *view,
                                    struct arena *arena);
 /* Why a job can never run, in the arena. */
-struct str report_rejection(struct control *c,
+struct str report_rejection(struct control *c, uint32_t job,
                             const struct sched_explanation *explanation,
                             struct arena *arena);

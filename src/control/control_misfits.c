@@ -88,7 +88,7 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
         pools_gang_waiting(c->pools, job, &c->batch.arena, &count);
     bool is_misfit = find_misfit(c, members, count, &misfit, ret_looks);
     struct str text = report_gang_rejection(
-        c, &miss, is_misfit ? &misfit : NULL, &c->batch.arena);
+        c, job, &miss, is_misfit ? &misfit : NULL, &c->batch.arena);
     for (uint32_t i = 0; i < count; i++) {
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
@@ -136,7 +136,7 @@ bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks)
                     &decisions);
     } else if (never_fits(&explanation)) {
         job_refuse(c->jobs, job, ERROR_REJECTED,
-                   report_rejection(c, &explanation, &c->batch.arena),
+                   report_rejection(c, job, &explanation, &c->batch.arena),
                    c->batch.time_ms, &decisions);
     } else {
         if (explanation.closed_count == 0) {

@@ -65,13 +65,24 @@ static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
     explain_put_exclusions(buf, explanation);
 }
 
-struct str report_rejection(struct control *c,
+/* All that was said is of its own pool, where others might have lent. */
+static void put_lenders(struct strbuf *buf, const struct control *c,
+                        uint32_t job)
+{
+    if (pools_has_lenders(c->pools, job)) {
+        strbuf_add_text(buf, "These are the nodes of its own pool; no other "
+                             "that may lend to it could hold it either.\n");
+    }
+}
+
+struct str report_rejection(struct control *c, uint32_t job,
                             const struct sched_explanation *explanation,
                             struct arena *arena)
 {
     auto_strbuf text = {0};
 
     put_misfit(&text, c, "The job", explanation);
+    put_lenders(&text, c, job);
     return arena_str(arena, strbuf_str(&text));
 }
 
@@ -135,7 +146,7 @@ static void put_too_many(struct strbuf *text, const struct control *c,
     }
 }
 
-struct str report_gang_rejection(struct control *c,
+struct str report_gang_rejection(struct control *c, uint32_t job,
                                  const struct sched_gang_miss *miss,
                                  const struct sched_explanation *misfit,
                                  struct arena *arena)
@@ -150,6 +161,7 @@ struct str report_gang_rejection(struct control *c,
     if (misfit) {
         put_misfit(&text, c, "One of them by itself", misfit);
     }
+    put_lenders(&text, c, job);
     return arena_str(arena, strbuf_str(&text));
 }
 

@@ -316,6 +316,8 @@ enum pools_answer pools_has_place(struct pools *pools, uint32_t job,
 enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
                                      uint32_t fit_no, uint32_t *ret_looks,
                                      struct sched_gang_miss *ret_miss);
+/* Whether these ask other pools than its own about a job. */
+bool pools_has_lenders(const struct pools *pools, uint32_t job);
 /* The members of its gang that wait, in order; in the arena. */
 uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);

@@ -108,3 +108,18 @@ enum pools_answer pools_gang_may_fit(struct pools *pools, uint32_t job,
     }
     return ask_others(pools, job, fit_no, sched_gang_may_fit_at, ret_looks);
 }
+
+bool pools_has_lenders(const struct pools *pools, uint32_t job)
+{
+    bool has = false;
+
+    if (!pools->is_mapped) {
+        return false;
+    }
+    const struct shard *here = shard_of(pools, job);
+    for (size_t i = 0; i < pools->shards.count && !has; i++) {
+        has = may_go(pools, job, here, pools->shards.items[i]);
+    }
+    return has &&
+           sched_job_may_borrow(here->sched, pools->places.items[job].local);
+}

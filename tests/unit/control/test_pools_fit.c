@@ -38,7 +38,9 @@ static void what_no_pool_could_hold_is_refused(void **state)
     struct stage *s = *state;
 
     begin_uneven(s, false);
-    assert_refused(s, submit_large(s, 21000), "does not fit on any node");
+    assert_refused(s, submit_large(s, 21000),
+                   "These are the nodes of its own pool; no other that may "
+                   "lend to it could hold it either.\n");
     pools_assert_runs(s, "gpu", 0, 0);
 }
 
@@ -112,7 +114,7 @@ static void a_gang_that_no_pool_could_hold_is_refused(void **state)
     struct stage *s = *state;
 
     begin_uneven(s, false);
-    assert_refused(s, submit_pair(s, 11000), "can never start");
+    assert_refused(s, submit_pair(s, 11000), "could hold it either.\n");
 }
 
 static void a_gang_that_only_a_lender_could_hold_runs_there(void **state)
