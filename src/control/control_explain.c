@@ -82,6 +82,12 @@ static const char *const wait_texts[] = {
     [SCHED_WAIT_TRUCE] = "It took a place for fairness, or gave one up as it "
                          "had promised, and takes none for fairness for a "
                          "while.",
+    [SCHED_WAIT_NEAR] = "Its queue is due places of others, but they are "
+                        "reserved, from so soon on that nobody is to lose a "
+                        "run for it.",
+    [SCHED_WAIT_KEPT] = "Its queue is due more, but what would have to go for "
+                        "it is a gang without which its own queue would be no "
+                        "nearer to its share.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)
@@ -135,26 +141,6 @@ static void put_application(struct strbuf *buf,
                     "%" PRId64 " of at most %" PRId64
                     " applications are Starting or Running.\n",
                     e->used, e->limit);
-    }
-}
-
-/* Promises, and whom they are made to. */
-static void put_reservation(struct strbuf *buf, struct control *c,
-                            const struct sched_explanation *e)
-{
-    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
-    char id[ID_TEXT_BYTES_MAX];
-    struct job_view view;
-
-    if (e->wait == SCHED_WAIT_RESERVED) {
-        strbuf_addf(buf,
-                    "It starts by %s, unless nodes are lost or more "
-                    "urgent work comes.\n",
-                    moment_put(e->until_ms, until));
-    } else if (e->for_job != SCHED_NONE) {
-        jobs_get(c->jobs, e->for_job, &view);
-        strbuf_addf(buf, "Nodes are kept for job %s of queue %.*s.\n",
-                    job_id_format(view.id, id), STR_ARG(view.queue));
     }
 }
 
@@ -310,7 +296,7 @@ static void put_details(struct strbuf *buf, struct control *c,
         strbuf_addf(buf, "Now: %s\n", wait_texts[e->growth]);
     }
     put_application(buf, e);
-    put_reservation(buf, c, e);
+    promise_put_reservation(buf, c, e);
     put_share(buf, c, e);
     put_truce(buf, e);
     put_amounts(buf, c, e);
@@ -397,6 +383,7 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
         strbuf_addf(buf, "Run %u is on node %.*s of executor %.*s.\n",
                     view.run_count, STR_ARG(view.run.node_name),
                     STR_ARG(view.run.executor_id));
+        promise_put_yielding(buf, c, waiting);
     } else {
         put_waiting(buf, c, waiting);
     }

@@ -4,7 +4,9 @@
  *
  *     control_waiting.c       what it needs, and what is free
  *     control_explain.c       why it waits, as sentences
- *     control_explain_json.c  the same as data
+ *     control_promises.c      who has a place for how long, and for whom it is
+ *                             kept
+ *     control_explain_json.c  why it waits, as data
  *     control_lending.c       why no other pool has taken it
  *     control_rejection.c     why it can never run
  *
@@ -35,6 +37,8 @@ struct waiting {
     bool is_of_gang;
     bool is_oversize; /* its gang is, see sched_gang_is_oversize() */
     struct sched_oversize oversize;
+    bool is_yielding; /* it runs, and gives way: see sched_job_yielding() */
+    struct sched_yielding yielding;
 };
 
 /* Ask the planner about a job of the table. */
@@ -75,6 +79,17 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
 const char *explain_wait_text(enum sched_wait wait);
 /* Why a node is none (enum sched_exclusion): what follows "3 of 5 nodes". */
 const char *explain_exclusion_text(int exclusion);
+
+/* control_promises.c */
+
+/* Append when a job is to start, for whom nodes are kept from it, and which
+ * gangs stay where it is due places. */
+void promise_put_reservation(struct strbuf *buf, struct control *c,
+                             const struct sched_explanation *e);
+/* Append that a job that runs was let past somebody, and until when it has its
+ * place; nothing where it was not. */
+void promise_put_yielding(struct strbuf *buf, struct control *c,
+                          const struct waiting *waiting);
 
 /* control_explain_json.c */
 

@@ -50,6 +50,8 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
     [SCHED_WAIT_TRUCE] = "truce",
+    [SCHED_WAIT_NEAR] = "reservedSoon",
+    [SCHED_WAIT_KEPT] = "keptGang",
     [SCHED_WAIT_CLOSED] = "closedNodes",
     [SCHED_WAIT_LOAD] = "load",
     [SCHED_WAIT_FROZEN] = "frozen",
@@ -192,6 +194,23 @@ static void put_json_oversize(struct strbuf *buf,
                 oversize->lifetime_ms, oversize->kept_ms);
 }
 
+/* Of one that runs; when it gives way is left out where nobody knows. */
+static void put_json_yielding(struct strbuf *buf, struct control *c,
+                              const struct sched_yielding *yielding)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+    int64_t from_ms = yielding->from_ms > 0 ? yielding->from_ms : 0;
+
+    jobs_get(c->jobs, yielding->for_job, &view);
+    strbuf_addf(buf, ",\"yields\":{\"toJob\":\"%s\"",
+                job_id_format(view.id, id));
+    if (from_ms != INT64_MAX) {
+        strbuf_addf(buf, ",\"fromMs\":%" PRId64, from_ms);
+    }
+    strbuf_add_char(buf, '}');
+}
+
 /* Strings that are not a user's are names that we chose, or ids: nothing to
  * escape. */
 void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
@@ -205,6 +224,9 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
                 job_id_format(view.id, id), job_state_name(view.state));
     if (!view.has_run) {
         put_json_wait(buf, c, waiting);
+    }
+    if (waiting->is_yielding) {
+        put_json_yielding(buf, c, &waiting->yielding);
     }
     if (waiting->is_oversize) {
         put_json_oversize(buf, &waiting->oversize);

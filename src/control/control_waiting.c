@@ -29,6 +29,9 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
             pools_explain_lending(c->pools, job, now_ms, &w->why, arena,
                                   &w->lenders, &w->lender_count);
     }
+    w->is_yielding = view.has_run &&
+                     pools_job_yielding(c->pools, job, &w->yielding) &&
+                     jobs_is_live(c->jobs, w->yielding.for_job);
     w->is_oversize = pools_gang_is_oversize(c->pools, job, &w->oversize);
 }
 
@@ -326,12 +329,24 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
         strbuf_add_text(buf, ",\"askedAmount\":");
         waiting_put_json_vec(buf, c, &asked);
     }
-    if (why->wait == SCHED_WAIT_RESERVED) {
-        strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->until_ms);
+    if (why->promised_ms > 0) {
+        strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->promised_ms);
     }
-    if (why->for_job != SCHED_NONE && jobs_is_live(c->jobs, why->for_job)) {
-        jobs_get(c->jobs, why->for_job, &view);
-        strbuf_addf(buf, ",\"forJob\":\"%s\"", job_id_format(view.id, text));
+    if (why->for_job == SCHED_NONE || !jobs_is_live(c->jobs, why->for_job)) {
+        return;
+    }
+    bool is_kept = why->wait == SCHED_WAIT_KEPT;
+    struct job_digest digest;
+    jobs_get(c->jobs, why->for_job, &view);
+    jobs_digest(c->jobs, why->for_job, &digest);
+    strbuf_addf(buf, ",\"%s\":\"%s\"", is_kept ? "keptJob" : "forJob",
+                job_id_format(view.id, text));
+    if (digest.gang_id.byte_count) {
+        explain_put_json_text(buf, is_kept ? "keptGang" : "forGang",
+                              digest.gang_id);
+    }
+    if (is_kept) {
+        strbuf_addf(buf, ",\"keptGangs\":%u", why->kept_count);
     }
 }
 

@@ -325,6 +325,9 @@ uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
  * its shard is planned. */
 bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
                             struct sched_oversize *ret_oversize);
+/* To whom the run of a job gives way (sched.h); false likewise. */
+bool pools_job_yielding(const struct pools *pools, uint32_t job,
+                        struct sched_yielding *ret_yielding);
 /* How a queue stands in a pool. */
 void pools_queue_stats(struct pools *pools, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);

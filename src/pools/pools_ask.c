@@ -123,6 +123,20 @@ bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
     return shard && sched_gang_is_oversize(shard->sched, job, ret_oversize);
 }
 
+bool pools_job_yielding(const struct pools *pools, uint32_t job,
+                        struct sched_yielding *ret_yielding)
+{
+    if (!pools->is_mapped) {
+        return sched_job_yielding(first_of(pools), job, ret_yielding);
+    }
+    const struct shard *shard = ask(pools, &job);
+    if (!shard || !sched_job_yielding(shard->sched, job, ret_yielding)) {
+        return false;
+    }
+    ret_yielding->for_job = job_back(shard, ret_yielding->for_job);
+    return true;
+}
+
 bool pools_job_admission(const struct pools *pools, uint32_t job,
                          struct sched_admission *ret_admission)
 {

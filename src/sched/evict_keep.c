@@ -1,5 +1,7 @@
 #include "sched/evict_keep.h"
 
+#include "sched/lift.h"
+
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
 
@@ -74,17 +76,22 @@ static int64_t old_at(const struct round *round, const struct gang *gang,
 static bool find_out(struct round *round, const struct share *share,
                      const struct gang *gang, int64_t youth_ms)
 {
+    const struct sched *sched = round->sched;
+    struct lift_gang kept = {.until_ms = INT64_MAX};
+
     if (!is_needed(round, share, gang)) {
         return false;
     }
-    if (!is_any_poor(round)) {
-        return true;
+    kept.gang = (uint32_t)(gang - sched->gangs.items);
+    kept.is_young = is_any_poor(round);
+    if (kept.is_young) {
+        kept.until_ms = old_at(round, gang, youth_ms);
+        if (kept.until_ms <= round->now_ms) {
+            return false;
+        }
+        round_wake_by(round, kept.until_ms);
     }
-    int64_t old_ms = old_at(round, gang, youth_ms);
-    if (old_ms > round->now_ms) {
-        round_wake_by(round, old_ms);
-    }
-    return old_ms > round->now_ms;
+    return !lift_keep(sched, &kept);
 }
 
 bool evict_keeps_gang(struct round *round, const struct share *share,

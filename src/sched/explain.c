@@ -183,7 +183,8 @@ static bool is_admitted(const struct question *question)
     }
     bool is_known = admission.start_ms != SCHED_START_UNKNOWN;
     answer->wait = is_known ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
-    answer->until_ms = is_known ? admission.start_ms : 0;
+    answer->promised_ms = is_known ? admission.start_ms : 0;
+    answer->until_ms = answer->promised_ms;
     return true;
 }
 

@@ -2,7 +2,6 @@
 
 #include "sched/need_parts.h"
 #include "sched/sub_groups.h"
-#include "sched/truce.h"
 
 /* When a rate or a timer lets it go: then, and not before. */
 static void find_time(struct trials *trials, int64_t until_ms,
@@ -13,32 +12,6 @@ static void find_time(struct trials *trials, int64_t until_ms,
     need->is_exact = until_ms > trials->now_ms && trial_may(trials) &&
                      trial_starts(trials, until_ms) && trial_may(trials) &&
                      !trial_starts(trials, until_ms - 1) && !trials->is_over;
-}
-
-/* Whether it is a truce that keeps the job back: without it, all else as it
- * is, the next round starts it. */
-static void find_truce(struct trials *trials,
-                       struct sched_explanation *explanation)
-{
-    struct sched *sched = trials->sched;
-    bool is_about_room = explanation->wait == SCHED_WAIT_CAPACITY ||
-                         explanation->wait == SCHED_WAIT_GANG_CAPACITY ||
-                         explanation->wait == SCHED_WAIT_TOPOLOGY ||
-                         explanation->wait == SCHED_WAIT_PASSED ||
-                         explanation->wait == SCHED_WAIT_ADMITTED ||
-                         explanation->wait == SCHED_WAIT_RESERVED;
-    int64_t until_ms;
-
-    if (!is_about_room || !trial_may(trials) ||
-        !truce_holds(sched, trials->job, trials->now_ms, &until_ms)) {
-        return;
-    }
-    sched->truce_lifted = trials->job;
-    if (trial_starts(trials, trials->now_ms)) {
-        explanation->wait = SCHED_WAIT_TRUCE;
-        explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
-    }
-    sched->truce_lifted = NONE;
 }
 
 /* What a reason is about. */
@@ -89,6 +62,8 @@ static void find(struct trials *trials, const struct need_question *question,
     case SCHED_WAIT_ADMITTED:
     case SCHED_WAIT_RESERVED:
     case SCHED_WAIT_TRUCE:
+    case SCHED_WAIT_NEAR:
+    case SCHED_WAIT_KEPT:
         need_room(trials, question, need);
         break;
     default:
@@ -112,7 +87,7 @@ void need_find(struct sched *sched, const struct need_question *question,
     };
 
     *ret_need = (struct sched_need){.node = NONE};
-    find_truce(&trials, explanation);
+    need_lift(&trials, explanation);
     find(&trials, question, is_growth ? explanation->growth : explanation->wait,
          explanation, ret_need);
 }

@@ -49,7 +49,8 @@ struct need_question {
 };
 
 /* What a job, which waits as `explanation` says, needs to start.  If it is a
- * truce that keeps it back, the explanation says so from now on. */
+ * rule of need_lift.c that keeps it back, the explanation says so from now on.
+ */
 void need_find(struct sched *sched, const struct need_question *question,
                struct sched_explanation *explanation,
                struct sched_need *ret_need);

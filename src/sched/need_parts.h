@@ -2,6 +2,7 @@
  * need_parts - how much is lacking, by what it is that is lacking: each looks
  * for the least with which a trial starts the job (need_trial.h).
  *
+ *     need_lift.c    nothing, but for a rule that may pass
  *     need_room.c    on a node
  *     need_limits.c  within a limit
  *     need.c         time; and which of all this is asked
@@ -22,6 +23,11 @@ static inline bool need_is_nothing(const struct resource_vec *missing)
 
     return memcmp(missing, &nothing, sizeof(nothing)) == 0;
 }
+
+/* If a rule by which nobody loses a place for it keeps a job that waits for
+ * room, say so: without it, all else as it is, the next round starts the job,
+ * and with it not. */
+void need_lift(struct trials *trials, struct sched_explanation *explanation);
 
 /* What a node lacks, the nearest that can be shown. */
 void need_room(struct trials *trials, const struct need_question *question,

@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "sched/lanes.h"
+#include "sched/lift.h"
 #include "sched/reserve_private.h"
 #include "sched/truce.h"
 #include "sched/whole_node.h"
@@ -136,7 +137,8 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
     }
     struct passer passer = passer_of(round, class);
     return passer.level <= hold->level &&
-           pass_in_time(hold, &passer) == PASS_YIELDS;
+           pass_in_time(hold, &passer) == PASS_YIELDS &&
+           !lift_near(round->sched, hold->job, hold->fair_ms);
 }
 
 bool reserve_is_soon(const struct round *round, const struct class *class,

@@ -54,6 +54,13 @@ enum sched_wait {
     SCHED_WAIT_TRUCE, /* it may take no place for fairness until `until_ms`, and
                          would; 0: nor after it while nothing is new.  Said
                          with what it needs */
+    SCHED_WAIT_NEAR,  /* places that it is due are reserved for `for_job` from
+                         `until_ms` on, less than a truce away; said with what
+                         it needs */
+    SCHED_WAIT_KEPT,  /* it is due places of `kept_count` gangs that stay, since
+                         their going would do more harm than good; `for_job` is
+                         of the first.  At `until_ms`, if known, they may go;
+                         said with what it needs */
     SCHED_WAIT_CLOSED, /* `closed_count` nodes could hold it, and all are
                           cordoned, in quarantine, or of an executor that
                           gets no work */
@@ -104,12 +111,16 @@ struct sched_explanation {
                                       must; GANG: that are there, of all */
     int resource;                  /* column that a limit is about, or -1 */
     int64_t limit, used;           /* of that column */
-    int64_t until_ms;       /* a rate limit or an application's start lets
-                               it go, or it starts; 0: unknown */
-    uint32_t for_job;       /* of a reservation, or SCHED_NONE */
-    uint32_t behind;        /* the queue's first, which the reason is about, or
-                               SCHED_NONE: itself */
-    struct str pool;        /* of a share or budget; borrowed */
+    int64_t until_ms;    /* a rate limit or an application's start lets
+                            it go, or it starts; 0: unknown */
+    int64_t promised_ms; /* admitted, it starts by then; 0: nobody can tell */
+    uint32_t for_job;    /* of a reservation, or SCHED_NONE */
+    uint32_t kept_count;
+    bool kept_is_young; /* KEPT: only since the gang is; else while every queue
+                           has half of what it is due and wants */
+    uint32_t behind;    /* the queue's first, which the reason is about, or
+                           SCHED_NONE: itself */
+    struct str pool;    /* of a share or budget; borrowed */
     double asked, allowed;  /* likewise */
     struct str application; /* that goes before its own; borrowed */
     int64_t since_ms;       /* that one is in its state */

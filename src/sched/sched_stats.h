@@ -78,6 +78,15 @@ struct sched_oversize {
  * for jobs without a gang, and for what is not preempted so. */
 bool sched_gang_is_oversize(struct sched *sched, uint32_t job,
                             struct sched_oversize *ret_oversize);
+/* To whom a run gives way, since it was let past it. */
+struct sched_yielding {
+    uint32_t for_job;
+    int64_t from_ms; /* not before; INT64_MAX: not known yet */
+};
+
+/* Whether the run of a job gives way to somebody who waits. */
+bool sched_job_yielding(const struct sched *sched, uint32_t job,
+                        struct sched_yielding *ret_yielding);
 /* The applications of a queue, by submission and id, in the arena; their
  * number. */
 uint32_t sched_applications(const struct sched *sched, uint32_t queue,

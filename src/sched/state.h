@@ -128,7 +128,8 @@ struct sched {
     struct map truce_map;     /* jobs and gangs to serial numbers */
     uint64_t news_count;      /* what came from outside so far */
     bool is_told_news;        /* see sched_news_follow() */
-    uint32_t truce_lifted;    /* a job that none binds; or NONE: see need.c */
+    uint32_t truce_lifted;    /* a job that none binds; or NONE: need_lift.c */
+    struct lift *lift; /* other rules that hold nobody, or NULL: lift.h */
 
     bool keeps_standings;        /* see standing.h */
     struct flow_hold *flow_hold; /* see standing_hold.h; NULL: never */

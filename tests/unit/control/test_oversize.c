@@ -45,14 +45,19 @@ static void crowd_out(struct crowd *crowd)
     }
 }
 
-static const struct command *explain(struct crowd *crowd)
+static const struct command *explain_job(struct crowd *crowd, struct job_id job)
 {
     struct command *command = command_create(COMMAND_EXPLAIN);
 
-    command->explain.job = crowd->gang[0];
+    command->explain.job = job;
     stage_do(crowd->stage, command);
     assert_int_equal(crowd->stage->answer->result, COMMAND_OK);
     return crowd->stage->answer;
+}
+
+static const struct command *explain(struct crowd *crowd)
+{
+    return explain_job(crowd, crowd->gang[0]);
 }
 
 static bool says(struct str text, const char *part)
@@ -152,6 +157,32 @@ static void what_is_not_preempted_is_not_told(void **state)
     stage_end(crowd.stage);
 }
 
+/* Who waits for its places, where it is kept, is told of it. */
+static void who_waits_for_one_that_is_kept_is_told(void **state)
+{
+    struct crowd crowd;
+    struct job_id job = {0};
+
+    (void)state;
+    crowd.stage = stage_begin(10);
+    submit(&crowd, (struct stage_job){0});
+    stage_settle(crowd.stage);
+    for (uint32_t i = 0; i < 5; i++) {
+        job = stage_submit(crowd.stage, "other",
+                           (struct stage_job){.cpu_milli = 10000});
+    }
+    stage_pass(crowd.stage, 5000);
+    struct str text = explain_job(&crowd, job)->explain.text;
+    assert_true(says(text, "That is the one of job "));
+    assert_true(says(text, " of gang g of queue q.\nIt stays while every queue "
+                           "has half of what it is due and wants.\n"));
+    assert_true(
+        says(crowd.stage->answer->explain.json, "\"reason\":\"keptGang\""));
+    assert_true(says(crowd.stage->answer->explain.json,
+                     "\"keptGang\":\"g\",\"keptGangs\":1"));
+    stage_end(crowd.stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +190,7 @@ int main(void)
         TEST(it_is_told_while_it_waits_again),
         TEST(it_is_told_for_how_long_it_is_kept),
         TEST(what_is_not_preempted_is_not_told),
+        TEST(who_waits_for_one_that_is_kept_is_told),
     };
 
     return RUN_TESTS(tests);

@@ -113,6 +113,55 @@ static void test_nothing_is_kept_where_nothing_starves(void **state)
     assert_int_equal(w->preempted_count, 6);
 }
 
+/* The first of B's that waits is told of the gang; nobody is poor, so it stays
+ * for as long as that is so. */
+static void test_who_waits_is_told_of_the_gang(void **state)
+{
+    struct world *w = *state;
+    uint32_t gang = make(w, 6, 4, 3);
+    struct sched_explanation why;
+    struct sched_need need;
+
+    sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_int_equal(why.kept_count, 1);
+    assert_in_range(why.for_job, gang, gang + 5);
+    assert_int_equal(why.until_ms, 0);
+    assert_false(why.kept_is_young);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+}
+
+/* And where B is poor, when that ends; then it is not said. */
+static void test_who_is_poor_is_told_until_when(void **state)
+{
+    struct world *w = *state;
+    uint32_t gang = make(w, 9, 1, 4);
+    struct sched_explanation why;
+    struct sched_need need;
+
+    sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_in_range(why.for_job, gang, gang + 8);
+    assert_true(why.kept_is_young);
+    assert_int_equal(why.until_ms, HOUR_MS);
+    sched_explain_need(w->sched, gang + 10, HOUR_MS, &why, &need);
+    assert_int_not_equal(why.wait, SCHED_WAIT_KEPT);
+}
+
+/* More of A's own are due nothing: they wait for room. */
+static void test_who_is_due_nothing_is_not_told(void **state)
+{
+    struct world *w = *state;
+    struct sched_explanation why;
+    struct sched_need need;
+
+    (void)make(w, 6, 4, 1);
+    uint32_t more = world_submit(w, &(struct world_job){.queue = "A"});
+    sched_explain_need(w->sched, more, 2 * SECOND, &why, &need);
+    assert_int_not_equal(why.wait, SCHED_WAIT_KEPT);
+}
+
 #define SCENARIO(name) \
     cmocka_unit_test_setup_teardown(name, setup, world_teardown)
 
@@ -124,6 +173,9 @@ int main(void)
         SCENARIO(test_it_does_not_stay_for_ever_where_others_are_poor),
         SCENARIO(test_a_gang_that_is_all_too_much_goes),
         SCENARIO(test_nothing_is_kept_where_nothing_starves),
+        SCENARIO(test_who_waits_is_told_of_the_gang),
+        SCENARIO(test_who_is_poor_is_told_until_when),
+        SCENARIO(test_who_is_due_nothing_is_not_told),
     };
     return RUN_TESTS(tests);
 }

@@ -340,6 +340,56 @@ static void test_nobody_goes_for_what_would_yield_within_a_truce(void **state)
     assert_false(waits(w, past.job));
 }
 
+/* So B's job waits, and it is said for whom the places are reserved, and from
+ * when on; not where that is further away. */
+static void test_it_is_said_that_a_promise_is_near(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_bounded(w, TRUCE_MS / SECOND);
+    struct sched_explanation why;
+    struct sched_need need;
+
+    sched_explain_need(w->sched, past.job, 2 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_NEAR);
+    assert_int_equal(why.for_job, past.first + 4);
+    assert_int_equal(why.until_ms, TRUCE_MS);
+    assert_int_equal(need.kind, SCHED_NEED_ROOM);
+    assert_true(need.is_exact);
+}
+
+/* The last of C's waits for its own promise, not for that it is near; and B's,
+ * which the next round starts, is said to wait for nothing of that. */
+static void test_it_is_not_said_of_others(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+    struct sched_explanation why;
+    struct sched_need need;
+
+    sched_explain_need(w->sched, past.first + 4, 2 * SECOND, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_RESERVED);
+    assert_int_equal(why.promised_ms, 10 * TRUCE_MS);
+    uint32_t other = world_submit(w, &(struct world_job){.queue = "D"});
+    sched_explain_need(w->sched, other, 2 * SECOND, &why, &need);
+    assert_int_not_equal(why.wait, SCHED_WAIT_NEAR);
+}
+
+/* What took a place says to whom it gives it up, and when. */
+static void test_a_run_says_when_it_gives_way(void **state)
+{
+    struct world *w = *state;
+    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+    struct sched_yielding yielding;
+
+    assert_true(sched_job_yielding(w->sched, past.job, &yielding));
+    assert_int_equal(yielding.for_job, past.first + 4);
+    assert_int_equal(yielding.from_ms, 10 * TRUCE_MS);
+    assert_false(sched_job_yielding(w->sched, past.first, &yielding));
+    assert_false(sched_job_yielding(w->sched, past.first + 4, &yielding));
+    world_end(w, past.first + 4);
+    assert_false(sched_job_yielding(w->sched, past.job, &yielding));
+}
+
 /* A planner made anew from a checkpoint has the same truces. */
 static void test_truces_are_in_checkpoints(void **state)
 {
@@ -410,6 +460,9 @@ int main(void)
         SCENARIO(test_free_room_is_for_all),
         SCENARIO(test_what_took_a_place_yields_when_the_start_was_promised),
         SCENARIO(test_nobody_goes_for_what_would_yield_within_a_truce),
+        SCENARIO(test_it_is_said_that_a_promise_is_near),
+        SCENARIO(test_it_is_not_said_of_others),
+        SCENARIO(test_a_run_says_when_it_gives_way),
         SCENARIO(test_truces_are_in_checkpoints),
         SCENARIO(test_a_gang_has_one_truce),
     };
