@@ -31,12 +31,31 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
     return room;
 }
 
-/* Whether nobody may go for fairness on a node. */
+/* Whether any work of a level might go for fairness on a node. */
+static bool has_evicted(const struct round *round, uint32_t index,
+                        uint32_t level)
+{
+    const struct node *node = &round->sched->nodes.items[index];
+    bool has = false;
+
+    if (round->evicted_count && node->stamp == round->sched->stamp) {
+        for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
+             i++) {
+            has = round->rungs[i].is_out && round->rungs[i].level == level;
+        }
+    }
+    return has;
+}
+
+/* Whether nobody may go for fairness on a node, though some might: elsewhere
+ * it has the same room either way, and needs no look of its own. */
 static bool is_soon(const struct search *search, uint32_t node)
 {
     const struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
 
-    return reserve_is_soon(round, class_at(round, search->class_index), node);
+    return has_evicted(round, node, class->level) &&
+           reserve_is_soon(round, class, node);
 }
 
 /* Whether so it is on the nodes that the pool reserves. */
@@ -52,6 +71,9 @@ struct fit {
     uint32_t node;
     uint64_t key;
 };
+
+/* Up to one reserved node of so many they are looked at one by one. */
+enum { SOON_NODES_PART = 8 };
 
 /* No class fits. */
 #define KEY_NONE UINT64_MAX
@@ -117,14 +139,81 @@ static uint32_t find_in_group(const struct search *search, uint32_t below,
     return best.node;
 }
 
-/* Nodes with yielders, and those where nobody goes for fairness, are asked one
- * by one. */
+/* A search of an index, and the best that is known from another: what is
+ * dearer ends it. */
+struct looking {
+    const struct search *search;
+    const struct fit *best;
+    uint32_t below, evicted_max;
+};
+
+/* Nodes with yielders are asked one by one, and those where nobody goes for
+ * fairness are looked for apart. */
 static bool is_plain_match(void *context, uint32_t node)
+{
+    const struct looking *looking = context;
+    const struct search *search = looking->search;
+    struct round *round = search->round;
+
+    if (looking->best->node != NONE) {
+        struct resource_vec room =
+            urgent_room(round, node, looking->evicted_max, looking->below);
+        if (pool_weigh(round->pool, &room) > looking->best->key) {
+            return true;
+        }
+    }
+    return !yielders_are_on(round, node) && !is_soon(search, node) &&
+           place_allows(search, node);
+}
+
+static bool is_soon_match(void *context, uint32_t node)
 {
     const struct search *search = context;
 
-    return !yielders_are_on(search->round, node) && !is_soon(search, node) &&
+    return is_soon(search, node) && !yielders_are_on(search->round, node) &&
            place_allows(search, node);
+}
+
+/* The best of those where nobody goes for fairness. */
+static void consider_soon(const struct search *search, uint32_t below,
+                          struct fit *best)
+{
+    struct round *round = search->round;
+    const struct reservation *hold = round->reserve.hold;
+    uint32_t level = class_at(round, search->class_index)->level;
+    struct search context = *search;
+
+    if (hold->node_count > round->pool->node_count / SOON_NODES_PART) {
+        uint32_t node =
+            urgent_find(search, below, level - 1, is_soon_match, &context);
+        if (node != NONE) {
+            consider_room(search, node, key_of(search, node, below, level),
+                          best);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < hold->node_count; i++) {
+        uint32_t node = hold->nodes[i].node;
+        if (is_soon(search, node) && !yielders_are_on(round, node)) {
+            consider_room(search, node, key_of(search, node, below, level),
+                          best);
+        }
+    }
+}
+
+/* The best of the others. */
+static void consider_plain(const struct search *search, uint32_t below,
+                           uint32_t evicted_max, struct fit *best)
+{
+    struct round *round = search->round;
+    struct looking looking = {search, best, below, evicted_max};
+    uint32_t node =
+        urgent_find(search, below, evicted_max, is_plain_match, &looking);
+
+    if (node != NONE) {
+        struct resource_vec room = room_at(round, node, evicted_max, below);
+        consider_room(search, node, pool_weigh(round->pool, &room), best);
+    }
 }
 
 static uint32_t find_at_level(const struct search *search, uint32_t below,
@@ -133,27 +222,14 @@ static uint32_t find_at_level(const struct search *search, uint32_t below,
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct fit best = {NONE, 0};
-    struct search context = *search;
 
     if (search->only) {
         return find_in_group(search, below, evicted_max);
     }
-    best.node =
-        urgent_find(search, below, evicted_max, is_plain_match, &context);
-    const struct reservation *hold = round->reserve.hold;
-    uint32_t soon_count = is_any_soon(search) ? hold->node_count : 0;
-    if (best.node != NONE) {
-        struct resource_vec room =
-            room_at(round, best.node, evicted_max, below);
-        best.key = pool_weigh(round->pool, &room);
+    if (round->evicted_count && is_any_soon(search)) {
+        consider_soon(search, below, &best);
     }
-    for (uint32_t i = 0; i < soon_count; i++) {
-        uint32_t node = hold->nodes[i].node;
-        if (is_soon(search, node) && !yielders_are_on(round, node)) {
-            consider_room(search, node,
-                          key_of(search, node, below, evicted_max), &best);
-        }
-    }
+    consider_plain(search, below, evicted_max, &best);
     if (round->reserve.asking && sched->yielders.count) {
         yielders_look_anew(round);
         for (size_t i = 0; i < sched->yielders.count; i++) {
@@ -185,7 +261,8 @@ uint32_t victims_find_urgent(const struct search *search,
         uint32_t node = find_at_level(search, below, level - rules->is_bound);
         if (node != NONE) {
             rules->level_max = (int)below - 1;
-            rules->is_bound |= is_soon(search, node);
+            rules->is_bound |= reserve_is_soon(
+                round, class_at(round, search->class_index), node);
             return node;
         }
     }
