@@ -1,15 +1,29 @@
 #include "pools/posts.h"
 #include "pools/router.h"
 
+static void touch_local(struct shard *shard, uint32_t local)
+{
+    while (shard->touched.count <= local) {
+        VEC_PUSH(&shard->touched, 0);
+    }
+    shard->touched.items[local] = 1;
+}
+
+void job_touch(struct pools *pools, uint32_t job)
+{
+    struct shard *shard = shard_of(pools, job);
+
+    if (shard->is_busy) {
+        touch_local(shard, pools->places.items[job].local);
+    }
+}
+
 /* What the plan in the making may have taken for granted. */
 static void touch(struct pools *pools, struct shard *shard,
                   const struct delta *delta)
 {
     if (delta->job != NONE) {
-        while (shard->touched.count <= delta->job) {
-            VEC_PUSH(&shard->touched, 0);
-        }
-        shard->touched.items[delta->job] = 1;
+        touch_local(shard, delta->job);
     }
     if (delta->node != NONE && !pools->posts.items[delta->node].is_touched) {
         pools->posts.items[delta->node].is_touched = true;

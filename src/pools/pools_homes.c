@@ -86,9 +86,7 @@ void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
     }
 }
 
-/* Whether members of a gang are in several shards, said without looking at
- * each. */
-static bool is_split(const struct mates *mates)
+bool mates_are_split(const struct mates *mates)
 {
     return (u128)mates->count * mates->shard_square_sum !=
            (u128)mates->shard_sum * mates->shard_sum;
@@ -99,13 +97,19 @@ void mates_tell(struct pools *pools, uint32_t job, struct delta *delta)
     const struct place *place = job_place(pools, job);
     bool is_told[POOLS_SHARDS_MAX] = {false};
 
-    if (place->gang == NONE || !is_split(&pools->gangs.items[place->gang])) {
+    if (place->gang == NONE ||
+        !mates_are_split(&pools->gangs.items[place->gang])) {
         return;
     }
     for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
          mate = pools->places.items[mate].mate_next) {
         uint32_t in = pools->places.items[mate].shard;
-        if (in != place->shard && !is_told[in]) {
+        if (in == place->shard) {
+            continue;
+        }
+        /* Which of them stands for all must not matter. */
+        job_touch(pools, mate);
+        if (!is_told[in]) {
             is_told[in] = true;
             job_tell(pools, mate, delta);
         }
@@ -439,6 +443,7 @@ void jobs_adopt(struct pools *pools)
             .queue = record.queue,
             .class_index = record.class_index,
             .is_aged = is_leased && run.age_from_ms != INT64_MAX,
+            .leased_ms = is_leased ? run.leased_ms : 0,
         };
         VEC_PUSH(&shard->jobs, job);
         VEC_PUSH(&pools->places, place);

@@ -349,6 +349,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     delta.flag = is_counted;
     job_tell(pools, job, &delta);
     place->node = node;
+    place->leased_ms = now_ms;
     post_use(pools, node, 1);
     quotas_count(pools, place, 1);
     if (place->gang != NONE) {
@@ -396,9 +397,17 @@ static void apply_requeue(struct pools *pools, struct shard *shard,
     sched_job_requeue(shard->sched, delta->job, node);
 }
 
+static void apply_mate_requeued(struct pools *pools, struct shard *shard,
+                                const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_requeued(shard->sched, delta->job);
+}
+
 void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
 {
     struct delta delta = delta_of(apply_requeue);
+    struct delta told = delta_of(apply_mate_requeued);
 
     if (!pools->is_mapped) {
         sched_job_requeue(first_of(pools), job, avoid_node);
@@ -407,6 +416,7 @@ void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
     struct place *place = job_place(pools, job);
     delta.node = avoid_node;
     job_tell(pools, job, &delta);
+    mates_tell(pools, job, &told);
     unlease(pools, place);
     job_count_waiting(pools, place, 1);
     if (is_stranded(pools, place->gang)) {

@@ -60,6 +60,7 @@ struct place {
     uint32_t try_count : 4; /* lenders that had no place for it */
     uint32_t is_out : 1;    /* see struct out */
     uint32_t sub_group : 4; /* of its gang's terms */
+    int64_t leased_ms;      /* if it has a lease */
 };
 _Static_assert(SUB_GROUPS_MAX <= 16, "a sub-group fits a place");
 
@@ -254,6 +255,9 @@ void deliver(struct pools *pools, struct shard *shard,
              const struct delta *delta);
 /* Tell all shards. */
 void deliver_all(struct pools *pools, const struct delta *delta);
+/* What the plan in the making decides of a job, if its shard is being planned,
+ * does not stand. */
+void job_touch(struct pools *pools, uint32_t job);
 /* A shard is back: tell it what was kept. */
 void deltas_apply(struct pools *pools, struct shard *shard);
 /* Free what a shard keeps. */
@@ -321,6 +325,9 @@ void job_recall_home(struct pools *pools, uint32_t job);
 void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in);
 /* A shard ends: its gangs that run elsewhere belong there from now on. */
 void gangs_leave(struct pools *pools, const struct shard *shard);
+/* Whether members of a gang are in several shards, said without looking at
+ * each. */
+bool mates_are_split(const struct mates *mates);
 /* Tell other shards that some of a job's gang are in, each of one of them: what
  * the gang remembers is known wherever something of it is, so that it does not
  * matter who leaves last.  `delta->job` is filled in. */

@@ -93,8 +93,7 @@ void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms)
     }
 }
 
-/* What a checkpoint says of it; it was asked then whether that counts. */
-static void remember(struct sched *sched, uint32_t job, int64_t at_ms)
+void sched_gang_freeze(struct sched *sched, uint32_t job, int64_t at_ms)
 {
     uint32_t gang = sched->jobs.items[job].gang;
 
@@ -236,7 +235,7 @@ void scale_unpack(struct sched *sched, struct history_reader *reader)
         int64_t at_ms = unpack_i64(pack);
         uint32_t job = history_job(sched, reader, id);
         if (job != NONE && !pack->is_bad) {
-            remember(sched, job, at_ms);
+            sched_gang_freeze(sched, job, at_ms);
         }
     }
 }

@@ -163,6 +163,11 @@ void sched_gang_remember(struct sched *sched, uint32_t job,
  * unless its oldest run is younger than an elastic period: told with each
  * decision that `is_scaling` once it is durable. */
 void sched_gang_scaled(struct sched *sched, uint32_t job, int64_t at_ms);
+/* The same, where somebody else has asked how old its oldest run is. */
+void sched_gang_freeze(struct sched *sched, uint32_t job, int64_t at_ms);
+/* A member that is in another state has lost its place: since now a cap that
+ * ends counts.  Told of one that is here. */
+void sched_gang_requeued(struct sched *sched, uint32_t job);
 
 /* A job, waiting or leased, asks for something else from now on; it keeps its
  * node. */

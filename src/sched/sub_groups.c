@@ -4,6 +4,7 @@
 
 #include "model/digest.h"
 #include "sched/history.h"
+#include "sched/hops.h"
 #include "sched/whole_node.h"
 
 static bool id_less(const void *context, uint32_t a, uint32_t b)
@@ -356,6 +357,20 @@ void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
     gang_detach(sched, at);
     subs->items[sub_group].succeeded_count++;
     subs->succeeded_count++;
+    gang_attach(sched, at);
+}
+
+void sched_gang_requeued(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t at = sched->jobs.items[job].gang;
+
+    if (at == NONE || !sched->gangs.items[at].subs) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    hops_requeued(sched, &sched->gangs.items[at]);
     gang_attach(sched, at);
 }
 

@@ -208,9 +208,30 @@ static void add_job(struct town *t, uint32_t job, const struct sched_job *as,
     t->opts_out[job] = record.has_stateaware_off;
 }
 
+/* Terms of a gang, or none: it can grow, and a cap of it ends. */
+static struct str draw_terms(struct town *t, uint32_t count, uint32_t minimum,
+                             struct strbuf *buf)
+{
+    struct gang_terms terms = {
+        .kind = GANG_TRAINING_TOLERANT,
+        .sub_groups = {{.name = STR("w"),
+                        .min_count = minimum,
+                        .max_count = count,
+                        .hops_max = 1,
+                        .hops_wait_ms = roll(t, 1) ? TICK_MS : 0}},
+        .sub_group_count = 1,
+    };
+
+    if (roll(t, 1)) {
+        gang_terms_pack(buf, &terms);
+    }
+    return strbuf_str(buf);
+}
+
 /* A job, or a gang that may start with one or two of its members. */
 static void submit(struct town *t)
 {
+    auto_strbuf terms = {0};
     uint32_t count = roll(t, 1) ? (uint32_t)roll(t, MEMBERS - 1) + 1 : 1;
     int64_t cores = (int64_t)roll(t, 3) + 1;
     char gang[16];
@@ -227,6 +248,7 @@ static void submit(struct town *t)
         record.gang_id = str_of(gang);
         record.gang_cardinality = count;
         record.gang_minimum = (uint32_t)roll(t, 1) + 1;
+        record.gang_terms = draw_terms(t, count, record.gang_minimum, &terms);
     }
     for (uint32_t job = 0; job < JOBS && count > 0; job++) {
         if (!t->is_job[job]) {
@@ -253,6 +275,15 @@ static void requeue(struct town *t, uint32_t job, bool avoids)
     }
 }
 
+/* What a gang is to remember. */
+static void tell_gang(struct town *t, uint32_t job,
+                      void (*tell)(struct pools *pools, uint32_t job))
+{
+    for (int s = 0; s < SIDES; s++) {
+        tell(t->sides[s], job);
+    }
+}
+
 /* Something happens to a job that runs, or to one that waits. */
 static void change_job(struct town *t)
 {
@@ -262,7 +293,7 @@ static void change_job(struct town *t)
         return;
     }
     bool runs = pools_job_node(t->sides[PLAIN], job) != SCHED_NONE;
-    switch (roll(t, 4)) {
+    switch (roll(t, 6)) {
     case 0:
     case 1:
         if (runs) {
@@ -278,9 +309,24 @@ static void change_job(struct town *t)
             pools_job_age_from(t->sides[s], job, t->now_ms);
         }
         break;
-    default:
+    case 4:
         for (int s = 0; s < SIDES; s++) {
             pools_job_reprioritise(t->sides[s], job, 2);
+        }
+        break;
+    case 5:
+        tell_gang(t, job, pools_job_succeeded);
+        end_job(t, job);
+        break;
+    default:
+        for (int s = 0; runs && s < SIDES; s++) {
+            pools_gang_scaled(t->sides[s], job, t->now_ms);
+        }
+        tell_gang(t, job, pools_job_truce);
+        if (roll(t, 1)) {
+            end_job(t, job);
+        } else if (runs) {
+            requeue(t, job, false);
         }
         break;
     }

@@ -3,8 +3,9 @@
 
 enum { PODS = 3, SCALED_MS = 6000, CAP_WAIT_MS = 60000 };
 
-/* A gang of one-core pods at home in pool a waits. */
-static void submit(struct pools_stage *stage, const struct sub_group *sub_group)
+/* Pods of a gang of one-core pods at home in pool a wait. */
+static void submit_from(struct pools_stage *stage, uint32_t begin, uint32_t end,
+                        const struct sub_group *sub_group)
 {
     struct resource_amount cpu = {STR("cpu"), STAGE_MILLI};
     struct requirement requirement = {
@@ -20,7 +21,7 @@ static void submit(struct pools_stage *stage, const struct sub_group *sub_group)
     auto_strbuf packed = {0};
 
     gang_terms_pack(&packed, &terms);
-    for (uint32_t i = 0; i < PODS; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         struct sched_job record = {
             .class_index = pools_class_add(stage->pools, &requirement),
             .submitted_ms = i,
@@ -33,6 +34,12 @@ static void submit(struct pools_stage *stage, const struct sub_group *sub_group)
         };
         pools_job_add(stage->pools, stage->job_count++, &record);
     }
+}
+
+/* All of them. */
+static void submit(struct pools_stage *stage, const struct sub_group *sub_group)
+{
+    submit_from(stage, 0, PODS, sub_group);
 }
 
 /* One of two to three pods, of which two run there; one of them succeeds.  It
@@ -308,6 +315,58 @@ static void what_a_gang_did_is_known_in_all_its_pools(void **state)
     pools_stage_fini(&stage);
 }
 
+/* The same of its windows, though a pool alone could not say so: what runs in
+ * b since long ago is that by which it is frozen in a. */
+static void when_a_gang_was_scaled_is_known_in_all_its_pools(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    (void)begin(&stage);
+    uint32_t a = pools_stage_shard(&stage, "a");
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    uint32_t a2 = pools_stage_node(&stage, "a2", "a", 1);
+    (void)pools_stage_node(&stage, "a1", "b", 2);
+    stage.now_ms += 2 * stage.policy.elastic.period_ms;
+    pools_set_time(stage.pools, stage.now_ms);
+    pools_job_lease(stage.pools, 2, a2, 1000, stage.now_ms, true);
+    assert_true(scaled_ms(&stage, a) == SCALED_MS);
+    pools_gang_scaled(stage.pools, 2, stage.now_ms);
+    assert_true(scaled_ms(&stage, a) == stage.now_ms);
+    assert_true(scaled_ms(&stage, pools_stage_shard(&stage, "b")) ==
+                stage.now_ms);
+    pools_stage_fini(&stage);
+}
+
+/* Likewise since when a cap that ends counts. */
+static void when_a_gang_lost_a_place_is_known_in_all_its_pools(void **state)
+{
+    struct pools_stage stage;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(&stage, "b", (struct pool_record){.lender_count = 0});
+    uint32_t a1 = pools_stage_node(&stage, "a1", "a", 1);
+    uint32_t b1 = pools_stage_node(&stage, "b1", "b", 1);
+    submit(&stage, &(struct sub_group){STR("trainer"), 1, PODS, .hops_max = 0,
+                                       .hops_wait_ms = CAP_WAIT_MS});
+    pools_job_remove(stage.pools, 2);
+    pools_job_lease(stage.pools, 0, a1, 1000, stage.now_ms, true);
+    pools_job_lease(stage.pools, 1, b1, 1000, stage.now_ms, true);
+    stage.now_ms += CAP_WAIT_MS;
+    pools_set_time(stage.pools, stage.now_ms);
+    /* Its pool is being planned, so it cannot follow the other yet. */
+    uint32_t a = pools_stage_shard(&stage, "a");
+    (void)pools_plan_begin(stage.pools, a);
+    pools_job_requeue(stage.pools, 0, SCHED_NONE);
+    assert_true(memory_of(&stage, pools_stage_shard(&stage, "b")).requeued_ms ==
+                stage.now_ms);
+    struct sched_plan plan = {.next_wake_ms = INT64_MAX};
+    (void)pools_plan_end(stage.pools, a, &plan);
+    pools_stage_fini(&stage);
+}
+
 /* A plan of a shard that is made apart, up to what it lends. */
 static void plan_apart(struct pools_stage *stage, uint32_t shard,
                        struct sched *sched)
@@ -526,6 +585,8 @@ int main(void)
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
         TEST(what_a_gang_did_is_known_in_all_its_pools),
+        TEST(when_a_gang_was_scaled_is_known_in_all_its_pools),
+        TEST(when_a_gang_lost_a_place_is_known_in_all_its_pools),
         TEST(a_node_that_is_gone_moves_with_what_runs_there),
         TEST(who_moves_avoids_the_node_that_it_did),
         TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
