@@ -31,12 +31,31 @@ static bool is_touched(const struct shard *shard, uint32_t job)
     return job < shard->touched.count && shard->touched.items[job];
 }
 
+/* Whether other members of a gang run in another pool, or do as soon as the
+ * plan that was back before this one is told. */
+static bool runs_elsewhere(const struct pools *pools, const struct shard *shard,
+                           const struct sched_decision *decision)
+{
+    uint32_t job = shard->jobs.items[decision->job];
+    uint32_t gang = pools->places.items[job].gang;
+
+    if (decision->action != SCHED_LEASE || gang == NONE) {
+        return false;
+    }
+    const struct mates *mates = &pools->gangs.items[gang];
+    const struct shard *other =
+        mates->choice ? pools->shards.items[mates->chosen_in] : NULL;
+    return (mates->leased_count > 0 && job_home(pools, job) != shard) ||
+           (other && other != shard && other->choice == mates->choice);
+}
+
 static bool stands(const struct pools *pools, const struct shard *shard,
                    const struct sched_decision *decision)
 {
     uint32_t node = node_back(shard, decision->node);
 
     return !is_touched(shard, decision->job) &&
+           !runs_elsewhere(pools, shard, decision) &&
            (decision->for_job == SCHED_NONE ||
             !is_touched(shard, decision->for_job)) &&
            (decision->yields_to == SCHED_NONE ||
@@ -84,6 +103,19 @@ void decisions_clear(struct pools *pools, struct shard *shard)
         pools->places.items[shard->decisions.items[i].job].is_chosen = false;
     }
     shard->decisions.count = 0;
+    shard->choice = 0;
+}
+
+/* A lease is told next, if the plan stands. */
+static void choose(struct pools *pools, const struct shard *shard, uint32_t job)
+{
+    struct place *place = &pools->places.items[job];
+
+    place->is_chosen = true;
+    if (place->gang != NONE) {
+        pools->gangs.items[place->gang].chosen_in = shard->index;
+        pools->gangs.items[place->gang].choice = shard->choice;
+    }
 }
 
 /* Keep the groups that stand; how many decisions do not. */
@@ -94,6 +126,7 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
     bool has_quotas = quotas_begin(pools, shard);
 
     decisions_clear(pools, shard);
+    shard->choice = ++pools->choice_count;
     while (begin < plan->decision_count) {
         uint32_t end = begin;
         bool is_good = true;
@@ -112,8 +145,9 @@ static uint32_t sift(struct pools *pools, struct shard *shard,
                 struct sched_decision decision =
                     translate(pools, shard, &plan->decisions[begin]);
                 VEC_PUSH(&shard->decisions, decision);
-                pools->places.items[decision.job].is_chosen |=
-                    decision.action == SCHED_LEASE;
+                if (decision.action == SCHED_LEASE) {
+                    choose(pools, shard, decision.job);
+                }
             } else {
                 spoil(pools, shard, &plan->decisions[begin]);
                 dropped++;

@@ -80,6 +80,10 @@ struct mates {
     /* Over its members, of the numbers of their shards: all are in one if these
      * do not vary. */
     uint64_t shard_sum, shard_square_sum;
+    /* The last plan that has found places for some of it: of which shard, and
+     * which choice of that. */
+    uint32_t chosen_in;
+    uint64_t choice;
 };
 
 /* A node, by the router's handle. */
@@ -163,6 +167,7 @@ struct shard {
     VEC(uint32_t) strays; /* jobs that may have to go home then */
     uint32_t health_counts[NODE_TRIAL + 1];
     VEC(struct sched_decision) decisions; /* of its last plan, translated */
+    uint64_t choice; /* these, among all; 0: they are told, or forgotten */
     VEC(struct sched_looked) looked;
     VEC(uint32_t) unplaced;       /* jobs, or one of each gang; see borrow.h */
     uint32_t planned_guest_count; /* of the guests, that the plan has seen */
@@ -217,8 +222,9 @@ struct pools {
     uint64_t news_count;            /* from outside, in any shard; truce.h */
     bool has_pending;               /* some were told of something */
     uint32_t busy_count;
-    bool has_moved;       /* something, when a plan came back */
-    bool are_names_stale; /* the configuration has other pools */
+    uint64_t choice_count; /* plans that were back */
+    bool has_moved;        /* something, when a plan came back */
+    bool are_names_stale;  /* the configuration has other pools */
     VEC(struct sched_health_change) changes;
     VEC(struct sched_looked) looked;
 };

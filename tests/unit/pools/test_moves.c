@@ -367,6 +367,90 @@ static void when_a_gang_lost_a_place_is_known_in_all_its_pools(void **state)
     pools_stage_fini(&stage);
 }
 
+/* How many leases a plan has that is back. */
+static uint32_t lease_count(const struct sched_plan *plan)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < plan->decision_count; i++) {
+        count += plan->decisions[i].action == SCHED_LEASE;
+    }
+    return count;
+}
+
+/* Of a gang that starts with one pod the first was lent to b, where there is
+ * room; the next came later, and has room at home in a. */
+static void begin_lent(struct pools_stage *stage)
+{
+    pools_stage_init(stage);
+    pools_stage_pool(stage, "a", (struct pool_record){.lender_count = 0});
+    pools_stage_pool(stage, "b", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(stage, "b1", "b", 1);
+    submit_from(
+        stage, 0, 1,
+        &(struct sub_group){STR("trainer"), 1, PODS, .hops_max = HOPS_ANY});
+    pools_stage_round(stage, "a");
+    assert_int_equal(pools_job_shard(stage->pools, 0),
+                     pools_stage_shard(stage, "b"));
+    submit_from(
+        stage, 1, 2,
+        &(struct sub_group){STR("trainer"), 1, PODS, .hops_max = HOPS_ANY});
+    (void)pools_stage_node(stage, "a1", "a", 1);
+    assert_int_equal(pools_job_shard(stage->pools, 1),
+                     pools_stage_shard(stage, "a"));
+}
+
+/* Both pools are planned at the same time. */
+static void two_plans_start_a_gang_in_one_pool(void **state)
+{
+    struct pools_stage stage;
+    struct sched_plan plan;
+
+    (void)state;
+    begin_lent(&stage);
+    uint32_t a = pools_stage_shard(&stage, "a");
+    uint32_t b = pools_stage_shard(&stage, "b");
+    struct sched *home = pools_plan_begin(stage.pools, a);
+    struct sched *lender = pools_plan_begin(stage.pools, b);
+    sched_plan(home, stage.now_ms, ROUND_BALANCE, 16, &plan);
+    (void)pools_plan_end(stage.pools, a, &plan);
+    assert_int_equal(lease_count(&plan), 1);
+    sched_plan(lender, stage.now_ms, ROUND_BALANCE, 16, &plan);
+    (void)pools_plan_end(stage.pools, b, &plan);
+    assert_int_equal(lease_count(&plan), 0);
+    assert_true(plan.is_cut);
+
+    /* The first came to nothing: now b may start it. */
+    pools_plan_forget(stage.pools, a);
+    pools_plan_forget(stage.pools, b);
+    pools_plan(stage.pools, b, stage.now_ms, ROUND_BALANCE, 16, &plan);
+    assert_int_equal(lease_count(&plan), 1);
+    pools_plan_forget(stage.pools, b);
+    pools_stage_fini(&stage);
+}
+
+/* What a plan found for a gang does not stand when that runs elsewhere by the
+ * time that it is back. */
+static void a_plan_starts_nothing_of_a_gang_that_runs_elsewhere(void **state)
+{
+    struct pools_stage stage;
+    struct sched_plan plan;
+
+    (void)state;
+    begin_lent(&stage);
+    uint32_t b = pools_stage_shard(&stage, "b");
+    struct sched *lender = pools_plan_begin(stage.pools, b);
+    sched_plan(lender, stage.now_ms, ROUND_BALANCE, 16, &plan);
+    pools_stage_round(&stage, "a");
+    assert_true(runs(&stage, 1));
+    (void)pools_plan_end(stage.pools, b, &plan);
+    assert_int_equal(lease_count(&plan), 0);
+    pools_plan_forget(stage.pools, b);
+    assert_int_equal(pools_job_shard(stage.pools, 0),
+                     pools_stage_shard(&stage, "a"));
+    pools_stage_fini(&stage);
+}
+
 /* A plan of a shard that is made apart, up to what it lends. */
 static void plan_apart(struct pools_stage *stage, uint32_t shard,
                        struct sched *sched)
@@ -587,6 +671,8 @@ int main(void)
         TEST(what_a_gang_did_is_known_in_all_its_pools),
         TEST(when_a_gang_was_scaled_is_known_in_all_its_pools),
         TEST(when_a_gang_lost_a_place_is_known_in_all_its_pools),
+        TEST(two_plans_start_a_gang_in_one_pool),
+        TEST(a_plan_starts_nothing_of_a_gang_that_runs_elsewhere),
         TEST(a_node_that_is_gone_moves_with_what_runs_there),
         TEST(who_moves_avoids_the_node_that_it_did),
         TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
