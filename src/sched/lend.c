@@ -4,6 +4,7 @@
 #include "sched/apps.h"
 #include "sched/lanes.h"
 #include "sched/reserve.h"
+#include "sched/standing.h"
 #include "sched/sweep_undo.h"
 #include "sched/truce.h"
 #include "sched/victim_sets.h"
@@ -369,6 +370,11 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
         if (!is_foreign || job->run != NONE || gang->leased.count == 0) {
             move_gang(sched, gang, is_foreign); /* it is what runs of it */
         }
+    }
+    if (job->run != NONE) { /* what it was goes by the flows that are held */
+        standing_note(
+            sched, sched->lists.items[job->list].queue,
+            sched->accounts.items[sched->runs.items[job->run].account].pool);
     }
     sched->is_relinking = true;
     if (job->run != NONE) {

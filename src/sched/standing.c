@@ -118,6 +118,13 @@ void standing_change(struct sched *sched, uint32_t index, uint32_t pool,
                    is_infinite ? &class->request : NULL, sign);
 }
 
+void standing_note(struct sched *sched, uint32_t queue, uint32_t pool)
+{
+    if (sched->keeps_standings && pool != NONE) {
+        (void)standing_hold(sched, standing_get(sched, queue, pool));
+    }
+}
+
 static uint32_t queue_of_job(const struct sched *sched, uint32_t job)
 {
     return sched->lists.items[sched->jobs.items[job].list].queue;

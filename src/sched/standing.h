@@ -28,6 +28,9 @@ const struct standing *standing_find(const struct sched *sched, uint32_t queue,
  * none of infinite lifetime, whatever its class says. */
 void standing_change(struct sched *sched, uint32_t list, uint32_t pool,
                      int sign);
+/* The same is about to happen with no word to the flows (is_relinking): those
+ * that are held know what was. */
+void standing_note(struct sched *sched, uint32_t queue, uint32_t pool);
 /* A queue's flows are these (a checkpoint is read back). */
 void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
                         struct flow flow, struct flow infinite_flow);

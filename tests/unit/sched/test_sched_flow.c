@@ -411,6 +411,45 @@ static void what_goes_bit_by_bit_seems_more_than_the_pool(void **state)
     assert_true(flow_stats(w, "A").flow > 1.2);
 }
 
+/* Pools change: one job is a borrower from now on, another one goes. */
+static void lend_and_remove(struct world *w, bool is_lent_first,
+                            struct strbuf *buf)
+{
+    uint32_t jobs[2];
+
+    flow_use(w, 10);
+    world_restart(w);
+    (void)world_queue(w, "A", 1);
+    uint32_t node = world_node(w, &(struct world_node){"m", .cores = 8});
+    for (uint32_t i = 0; i < 2; i++) {
+        jobs[i] = world_submit(w, &(struct world_job){.queue = "A",
+                                                      .cores = 2,
+                                                      .lifetime_s = INT64_MAX});
+        world_lease(w, jobs[i], node, 0);
+    }
+    sched_set_time(w->sched, MINUTE);
+    sched_flows_hold(w->sched);
+    if (is_lent_first) {
+        sched_job_foreign_set(w->sched, jobs[0], true);
+    }
+    sched_job_remove(w->sched, jobs[1]);
+    if (!is_lent_first) {
+        sched_job_foreign_set(w->sched, jobs[0], true);
+    }
+    sched_flows_keep(w->sched);
+    sched_history_pack(w->sched, buf);
+}
+
+static void what_happens_at_once_happens_in_no_order(void **state)
+{
+    struct world *w = *state;
+    auto_strbuf a = {0}, b = {0};
+
+    lend_and_remove(w, true, &a);
+    lend_and_remove(w, false, &b);
+    assert_true(str_equal(strbuf_str(&a), strbuf_str(&b)));
+}
+
 int main(void)
 {
 #define CASE(name) \
@@ -435,6 +474,7 @@ int main(void)
         CASE(flows_survive_a_change_of_the_policy),
         CASE(a_node_takes_its_work_along_without_a_flow),
         CASE(what_goes_bit_by_bit_seems_more_than_the_pool),
+        CASE(what_happens_at_once_happens_in_no_order),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
