@@ -8,6 +8,10 @@ enum { HALF_DIGIT = 1 << 21, ERROR_MAX = 1 << 15 };
 /* Flows above what is used, or above a limit, by less are rounding's. */
 static const double NEAR = 1e-9, SLACK = 1e-12;
 
+/* What is left of a flow was once a small part beside what was used, and is
+ * known no better than that, however little it is now. */
+static const double BLUR = 2e-15;
+
 /* To 30 binary digits, as numbers of a queue whose factor is 1 were counted in
  * millionths; `error` more or less of what is too many. */
 static double rounded(double value, int64_t error)
@@ -21,10 +25,18 @@ static double rounded(double value, int64_t error)
     return scaled;
 }
 
+/* The same; what decayed is that much more, or less. */
+static double rounded_with(struct number number, int64_t error)
+{
+    double blur = error > 0 ? BLUR : error < 0 ? -BLUR : 0;
+
+    return number.is_exact ? rounded(number.value, 0)
+                           : rounded(number.value + blur, error);
+}
+
 static int compare_rounded(struct number a, struct number b, int64_t error)
 {
-    double x = rounded(a.value, a.is_exact ? 0 : error);
-    double y = rounded(b.value, b.is_exact ? 0 : -error);
+    double x = rounded_with(a, error), y = rounded_with(b, -error);
 
     return (x > y) - (x < y);
 }

@@ -87,12 +87,13 @@ static void show_queues(const struct instance *instance)
 {
     for (int i = 0; i < instance->queue_count; i++) {
         const struct instance_queue *q = &instance->queues[i];
-        fprintf(stderr,
-                "queue %d: factor %d/2 cordoned %d flow %g %g ordering %d "
-                "(class ignored %d, off %d, running %d) quota %d\n",
-                i, q->factor_halves, q->is_cordoned, q->flow[0].all,
-                q->flow[0].endless, (int)q->ordering, q->is_class_ignored,
-                q->allows_off, q->running_apps_max, q->quota);
+        fprintf(
+            stderr,
+            "queue %d: factor %d/2 cordoned %d flow %.17g %.17g ordering %d "
+            "(class ignored %d, off %d, running %d) quota %d\n",
+            i, q->factor_halves, q->is_cordoned, q->flow[0].all,
+            q->flow[0].endless, (int)q->ordering, q->is_class_ignored,
+            q->allows_off, q->running_apps_max, q->quota);
         for (int a = 0; a < INSTANCE_APPS_MAX; a++) {
             fprintf(stderr, "    app %d: state %d since %d first %d off %d\n",
                     a, (int)q->apps[a].state, q->apps[a].since,
