@@ -46,7 +46,8 @@ struct world {
         bool is_tolerant;
     } groups[JOBS / PODS];
     uint32_t group_count;
-    bool is_bad; /* something did not hold */
+    uint32_t asked_count; /* groups, of which no answer may have come */
+    bool is_bad;          /* something did not hold */
     const char *what;
 };
 
@@ -282,7 +283,8 @@ static void submit_group(struct world *world, struct tape *tape)
     if (world->job_count + PODS > JOBS) {
         return;
     }
-    snprintf(gang, sizeof(gang), "group%u", world->job_count);
+    /* One that was lost may be there: this is another. */
+    snprintf(gang, sizeof(gang), "group%u", world->asked_count++);
     for (uint32_t i = 0; i < PODS; i++) {
         jobs[i] = (struct stage_job){
             .gang = gang,
