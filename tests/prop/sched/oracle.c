@@ -184,7 +184,8 @@ static void pass_over(struct oracle *o, int unit)
              * is in another pool says nothing about them. */
             bool may_be_too = (is_admitted || job->is_admitted_elsewhere) &&
                               oracle_has_window(o, j);
-            o->is_passed_over[j] |= other->queue == job->queue && !may_be_too;
+            o->is_passed_over[j] |= other->queue == job->queue &&
+                                    other->pool == job->pool && !may_be_too;
         } else if (!is_alone && !other->gang && oracle_is_like(other, job)) {
             o->is_hopeless[j] = true;
             o->is_barred[j] |=
