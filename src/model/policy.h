@@ -53,6 +53,7 @@ struct priority_class {
     struct str name;
     int32_t priority;            /* larger is more urgent */
     bool is_preemptible;         /* its lifetime is finite */
+    bool is_kept_from_urgency;   /* no more urgent class takes its places */
     int64_t default_lifetime_ms; /* 0 or more, or LIFETIME_INFINITE */
     /* At most this much of a pool for one queue's jobs of this class. */
     struct resource_fraction queue_limits[POLICY_FRACTIONS_MAX];

@@ -35,14 +35,14 @@ static bool are_nodes_right(struct sched *sched)
             continue;
         }
         struct resource_vec left = node->capacity;
-        struct resource_vec preemptible[LEVELS_MAX] = {0};
+        struct resource_vec outrankable[LEVELS_MAX] = {0};
         uint32_t count = 0, foreign_count = 0, held_count = 0;
         for (uint32_t r = node->run_first; r != NONE;
              r = sched->runs.items[r].node_next) {
             const struct run *run = &sched->runs.items[r];
             amounts_subtract(&left, request_of(sched, run->job));
-            if (run->is_preemptible) {
-                amounts_add(&preemptible[run->level],
+            if (run->is_outrankable) {
+                amounts_add(&outrankable[run->level],
                             request_of(sched, run->job));
             }
             count++;
@@ -61,8 +61,8 @@ static bool are_nodes_right(struct sched *sched)
         }
         for (uint32_t l = 0; l < sched->level_count; l++) {
             if (!same_vec(
-                    &preemptible[l],
-                    &sched->preemptible[(size_t)i * sched->level_count + l])) {
+                    &outrankable[l],
+                    &sched->outrankable[(size_t)i * sched->level_count + l])) {
                 return false;
             }
         }

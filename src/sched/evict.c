@@ -39,7 +39,7 @@ static bool may_evict(struct round *round, const struct run *run)
 
 void evict_note(struct round *round, const struct run *run)
 {
-    round->has_protected |= !run->is_preemptible;
+    round->has_protected |= !run->is_outrankable;
     if (run->level > round->evicted_level_max) {
         round->evicted_level_max = run->level;
     }
@@ -56,7 +56,7 @@ static void add_member(struct round *round, struct unit *unit, uint32_t index)
         .gang = round->sched->jobs.items[run->job].gang,
         .class_index = class_of_job(round->sched, run->job),
         .level = run->level,
-        .is_preemptible = run->is_preemptible,
+        .is_outrankable = run->is_outrankable,
     };
     unit->member_count++;
     run->state = RUN_EVICTED;

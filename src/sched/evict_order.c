@@ -179,7 +179,7 @@ static void fill_rungs(struct round *round, const uint32_t *order)
                 .unit = order[i],
                 .ordinal = unit->ordinal,
                 .level = member->level,
-                .is_preemptible = member->is_preemptible,
+                .is_outrankable = member->is_outrankable,
                 .is_out = true,
             };
         }

@@ -138,7 +138,7 @@ static bool are_claims_simple(const struct round *round,
             claim->level > bound->level ? claim->level : bound->level;
     }
     for (uint32_t l = 0; round->reserve.count && l < bound->level; l++) {
-        if (sched->preemptible_count[l]) {
+        if (sched->outrankable_count[l]) {
             return false;
         }
     }

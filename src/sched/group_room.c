@@ -52,7 +52,7 @@ bool group_holds_free(struct round *round, uint32_t class_index,
     return count >= needed;
 }
 
-/* What is evicted though its class protects it: preemptible work is counted
+/* What is evicted though its class is kept from urgency: other work is counted
  * by level. */
 static void add_protected(const struct round *round, uint32_t index,
                           struct resource_vec *room)
@@ -65,7 +65,7 @@ static void add_protected(const struct round *round, uint32_t index,
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct rung *rung = &round->rungs[i];
-        if (!rung->is_preemptible && rung->is_out) {
+        if (!rung->is_outrankable && rung->is_out) {
             amounts_add(room, &class_at(round, rung->class_index)->request);
         }
     }
@@ -84,7 +84,7 @@ uint32_t group_room_most(struct round *round, uint32_t class_index,
         for (uint32_t l = 0; l <= class->level; l++) {
             amounts_add(
                 &room,
-                &sched->preemptible[(size_t)node * sched->level_count + l]);
+                &sched->outrankable[(size_t)node * sched->level_count + l]);
         }
         add_protected(round, node, &room);
         uint32_t n = amounts_times(&class->request, &room);

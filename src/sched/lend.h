@@ -6,7 +6,7 @@
  * and not reserved, preempts nobody, and is not admitted.
  *
  * Where it runs it goes before all else when work that is at home here needs
- * the room, unless the pool's preemption is off: it counts as preemptible, at
+ * the room, unless the pool's preemption is off: it counts as outrankable, at
  * the lowest level, and what is evicted for fairness it never is.  Of the
  * nodes where foreign work alone makes room, that with the fewest victims is
  * taken, then that where least is lost: the order of model.md 6.6 for them.

@@ -46,7 +46,7 @@ void nodes_rebuild(struct sched *sched)
 {
     size_t row = sched->level_count * sizeof(struct resource_vec);
 
-    memset(sched->preemptible_count, 0, sizeof(sched->preemptible_count));
+    memset(sched->outrankable_count, 0, sizeof(sched->outrankable_count));
     for (size_t p = 0; p < sched->pools.count; p++) {
         sched->pools.items[p].total = (struct resource_vec){0};
         sched->pools.items[p].used = (struct resource_vec){0};
@@ -55,8 +55,8 @@ void nodes_rebuild(struct sched *sched)
         sched->pools.items[p].is_base_stale = true;
         sched->pools.items[p].is_foreign_known = false;
     }
-    mem_free(sched->preemptible);
-    sched->preemptible =
+    mem_free(sched->outrankable);
+    sched->outrankable =
         mem_alloc_array(sched->node_capacity ? sched->node_capacity : 1, row);
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         struct node *node = &sched->nodes.items[i];
@@ -95,7 +95,7 @@ void nodes_fini(struct sched *sched)
     map_fini(&sched->node_map);
     seq_fini(&sched->nodes_by_name);
     mem_free(sched->free);
-    mem_free(sched->preemptible);
+    mem_free(sched->outrankable);
     mem_free(sched->ranks);
     mem_free(sched->kinds_of);
     mem_free(sched->free_words);

@@ -112,9 +112,9 @@ static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
     amounts_count(&sched->free[run->node], &class->request, sign);
-    if (run->is_preemptible) {
+    if (run->is_outrankable) {
         amounts_count(
-            &sched->preemptible[(size_t)run->node * sched->level_count +
+            &sched->outrankable[(size_t)run->node * sched->level_count +
                                 run->level],
             &class->request, -sign);
     }

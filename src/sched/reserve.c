@@ -278,7 +278,7 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     int64_t start_ms = has_started ? run->started_ms : round->now_ms;
 
     if (reserve_is_recalled(sched, run) ||
-        (run->is_preemptible && run->level < r->claim->level &&
+        (run->is_outrankable && run->level < r->claim->level &&
          has_urgency(sched))) {
         return INT64_MIN;
     }
@@ -308,7 +308,7 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node)
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node)
 {
     const struct resource_vec *own =
-        &sched->preemptible[(size_t)node * sched->level_count + level];
+        &sched->outrankable[(size_t)node * sched->level_count + level];
     int64_t any = (int64_t)sched->yielders.count;
 
     for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
@@ -325,9 +325,9 @@ static bool is_told(const struct reserving *r, const struct run *run)
 
     if (reserve_goes_at_once(run, r->claim->serial) ||
         reserve_is_recalled(r->round->sched, run)) {
-        return run->is_preemptible && run->level < r->claim->level;
+        return run->is_outrankable && run->level < r->claim->level;
     }
-    return !run->is_preemptible || run->level < r->claim->level ||
+    return !run->is_outrankable || run->level < r->claim->level ||
            (!is_yielder && (run->level > r->claim->level || !r->may_go[queue]));
 }
 
@@ -337,7 +337,7 @@ static void gather_levels(struct reserving *r, uint32_t node)
     size_t first = (size_t)node * sched->level_count;
 
     for (uint32_t l = 0; l < r->claim->level; l++) {
-        add_release(r, node, INT64_MIN, &sched->preemptible[first + l]);
+        add_release(r, node, INT64_MIN, &sched->outrankable[first + l]);
     }
 }
 

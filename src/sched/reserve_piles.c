@@ -57,8 +57,8 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
     bool is_at_once = is_recalled || reserve_goes_at_once(run, m->serial);
 
     if (run->state == RUN_PREEMPTED ||
-        (is_at_once ? run->is_preemptible && run->level < m->level
-                    : !run->is_preemptible || run->level < m->level ||
+        (is_at_once ? run->is_outrankable && run->level < m->level
+                    : !run->is_outrankable || run->level < m->level ||
                           (run->level > m->level && !is_yielder))) {
         return true; /* gone, in the sums of levels, or there for good */
     }
@@ -89,7 +89,7 @@ static bool gather(const struct sched *sched, const struct ready_memory *m,
         (struct ready_pile){.queue = NONE, .sum = sched->free[node]};
     piles->count = 1;
     for (uint32_t l = 0; l < m->level; l++) {
-        amounts_add(&piles->items[0].sum, &sched->preemptible[first + l]);
+        amounts_add(&piles->items[0].sum, &sched->outrankable[first + l]);
     }
     uint32_t at = reserve_must_ask(sched, m->level, node)
                       ? sched->nodes.items[node].run_first
@@ -194,10 +194,10 @@ static bool add_to_piles(struct ready_memory *m, struct ready_node *ready,
     uint32_t queue = sched->accounts.items[run->account].queue;
     uint32_t at = 1;
 
-    if (!run->is_preemptible || run->level >= m->level) {
+    if (!run->is_outrankable || run->level >= m->level) {
         amounts_count(&piles[0].sum, &class->request, -sign);
     }
-    if (!run->is_preemptible || run->level != m->level || goes(class) == 0) {
+    if (!run->is_outrankable || run->level != m->level || goes(class) == 0) {
         return true;
     }
     while (at < ready->step_count && piles[at].queue != queue) {

@@ -61,7 +61,7 @@ void reserve_gather(struct reserving *r, uint32_t node);
  * one by one. */
 bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
 /* Whether any run may have to be asked where that is so: the node has
- * preemptible work of that level, the claim's own, or something yields. */
+ * outrankable work of that level, the claim's own, or something yields. */
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node);
 /* Of which of a node's change_counts that is which is remembered of it. */
 static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)

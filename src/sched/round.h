@@ -113,7 +113,7 @@ struct unit_run {
     uint32_t run, node, job, class_index;
     uint32_t gang; /* or NONE */
     uint8_t level;
-    bool is_preemptible;
+    bool is_outrankable;
 };
 
 /* The same run beside the others that are evicted on its node, where searches
@@ -124,7 +124,7 @@ struct rung {
     uint32_t ordinal; /* of the unit */
     uint32_t place;   /* in the order in which rungs go; see ladder.h */
     uint8_t level;
-    bool is_preemptible;
+    bool is_outrankable;
     bool is_out; /* the run's state is RUN_EVICTED */
 };
 
@@ -260,7 +260,7 @@ struct round {
     uint32_t *evicted_nodes; /* that have any */
     uint32_t evicted_node_count;
     uint32_t evicted_level_max;
-    bool has_protected; /* some of it by its class; its lifetime lets it go */
+    bool has_protected; /* some of it from urgency; its lifetime lets it go */
     struct urgent *urgents;     /* see urgent.h */
     struct ceiling *ceilings;   /* see group_room.c */
     VEC(uint32_t) noted;        /* nodes whose room there changed besides */

@@ -94,11 +94,11 @@ void run_link(struct sched *sched, uint32_t index)
     const struct class *class = jobs_class(sched, job);
 
     run->level = (uint8_t)level_of(sched, run->priority);
-    run->is_preemptible =
-        sched->policy->classes[class->priority_class].is_preemptible;
+    run->is_outrankable =
+        !sched->policy->classes[class->priority_class].is_kept_from_urgency;
     if (lend_is_foreign(sched, run->job)) { /* whatever its class is at home */
         run->level = 0;
-        run->is_preemptible = true;
+        run->is_outrankable = true;
     }
     run->account =
         account_get(sched, sched->lists.items[job->list].queue,

@@ -14,8 +14,8 @@
  * The order of tables and of linked lists depends on history, so nothing is
  * decided by it.
  *
- * `free` of a node is its capacity without all runs; `preemptible` the
- * requests of its preemptible runs by level.  A level is a rank of class
+ * `free` of a node is its capacity without all runs; `outrankable` the
+ * requests of its outrankable runs by level.  A level is a rank of class
  * priorities, 0 the lowest.
  */
 #pragma once
@@ -88,7 +88,7 @@ struct sched {
     struct seq nodes_by_name;
     bool are_node_ranks_stale;
     struct resource_vec *free;        /* by node */
-    struct resource_vec *preemptible; /* by node x level_count + level */
+    struct resource_vec *outrankable; /* by node x level_count + level */
     uint32_t *ranks;                  /* by node */
     uint32_t *kinds_of;               /* by node; see kinds.h */
     uint32_t *change_counts; /* by node: of its capacity, runs and their
@@ -97,7 +97,7 @@ struct sched {
     uint64_t changed_base;   /* before this number are forgotten */
     uint64_t *free_words;    /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
-    uint32_t preemptible_count[LEVELS_MAX]; /* runs, by level */
+    uint32_t outrankable_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
     uint64_t layout_count; /* changes of which nodes accept work, in which
                               pools and clusters, and of their labels and

@@ -124,8 +124,8 @@ struct run {
     uint32_t yields_to;     /* serial number of an admitted gang; 0: nobody */
     uint32_t yield_place;   /* in sched.yielders */
     uint8_t level;
-    uint8_t state; /* enum run_state; STEADY between plans */
-    bool is_preemptible;
+    uint8_t state;       /* enum run_state; STEADY between plans */
+    bool is_outrankable; /* a more urgent class may take its place */
     bool yields_at_once; /* to whom it yields, whatever its lifetime */
     bool is_protected;   /* by a disruption budget; see budgets.h */
     bool is_held;        /* counts in its node's held_count */

@@ -12,7 +12,7 @@ struct urgent {
     size_t moved_seen, noted_seen;
 };
 
-/* The room without preemptible work of levels below `below`, and without what
+/* The room without outrankable work of levels below `below`, and without what
  * is evicted up to `level_max` and from `ordinal_min` on. */
 static struct resource_vec room_within(const struct round *round,
                                        uint32_t index, uint32_t below,
@@ -20,12 +20,12 @@ static struct resource_vec room_within(const struct round *round,
 {
     const struct sched *sched = round->sched;
     const struct node *node = &sched->nodes.items[index];
-    const struct resource_vec *preemptible =
-        &sched->preemptible[(size_t)index * sched->level_count];
+    const struct resource_vec *outrankable =
+        &sched->outrankable[(size_t)index * sched->level_count];
     struct resource_vec room = sched->free[index];
 
     for (uint32_t l = 0; l < below; l++) {
-        amounts_add(&room, &preemptible[l]);
+        amounts_add(&room, &outrankable[l]);
     }
     if (node->stamp != sched->stamp ||
         (level_max < below && !round->has_protected)) {
@@ -33,7 +33,7 @@ static struct resource_vec room_within(const struct round *round,
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
         const struct rung *rung = &round->rungs[i];
-        bool is_counted = rung->is_preemptible && rung->level < below;
+        bool is_counted = rung->is_outrankable && rung->level < below;
         if (rung->is_out && !is_counted && rung->level <= level_max &&
             rung->ordinal >= ordinal_min) {
             amounts_add(&room, &class_at(round, rung->class_index)->request);

@@ -31,7 +31,7 @@ struct victim {
 /* Who may go. */
 struct victim_rules {
     uint32_t cut;  /* evicted work from this ordinal - 1 on ... */
-    int level_max; /* ... and other preemptible work up to this level */
+    int level_max; /* ... and other outrankable work up to this level */
     /* What breaks a gang with terms keeps its place before all else. */
     bool spares_groups;
     bool takes_surplus; /* whoever asks */

@@ -67,7 +67,7 @@ static inline bool is_permitted(const struct round *round,
     /* Where classes do not order a queue, a more urgent job may come after work
      * that has won its place back. */
     return (run->state == RUN_STEADY || run->state == RUN_RETURNED) &&
-           run->is_preemptible && (int)run->level <= rules->level_max;
+           run->is_outrankable && (int)run->level <= rules->level_max;
 }
 
 bool victim_is_permitted(const struct round *round, const struct run *run,

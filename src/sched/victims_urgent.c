@@ -5,7 +5,7 @@
 #include "sched/victims_search.h"
 #include "sched/yielders.h"
 
-/* What a node would have free without preemptible work of levels below `below`,
+/* What a node would have free without outrankable work of levels below `below`,
  * without what is evicted up to `evicted_max`, and without yielders. */
 static struct resource_vec room_at(const struct round *round, uint32_t index,
                                    uint32_t evicted_max, uint32_t below)
@@ -19,7 +19,7 @@ static struct resource_vec room_at(const struct round *round, uint32_t index,
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
         bool is_counted =
-            (run->level < below && run->is_preemptible) ||
+            (run->level < below && run->is_outrankable) ||
             (run->state == RUN_EVICTED && run->level <= evicted_max &&
              round->rungs[run->rung].ordinal >= round->reserve.ordinal_min);
         if (yielders_has(round, run) && !is_counted) {
@@ -255,7 +255,7 @@ uint32_t victims_find_urgent(const struct search *search,
                      (rules->is_bound || is_any_soon(search));
 
     for (uint32_t below = has_first ? 0 : 1; below <= level; below++) {
-        if (below && round->sched->preemptible_count[below - 1] == 0) {
+        if (below && round->sched->outrankable_count[below - 1] == 0) {
             continue;
         }
         uint32_t node = find_at_level(search, below, level - rules->is_bound);

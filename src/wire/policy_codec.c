@@ -229,6 +229,7 @@ static int classes_from_form(const struct policy_form *form,
         to->name = from->name;
         to->priority = (int32_t)from->priority;
         to->is_preemptible = from->is_preemptible;
+        to->is_kept_from_urgency = !from->is_urgency_preemptible;
         to->cfs_weight = (uint32_t)from->cfs_weight;
         to->may_borrow = from->may_borrow;
         to->default_lifetime_ms = from->is_preemptible
@@ -313,6 +314,16 @@ int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
     return 0;
 }
 
+/* What policy_print() writes says it of every class; releases that did not know
+ * the key took nothing by urgency of classes that are not preemptible, and what
+ * they logged must be decided again as it was. */
+static bool says_urgency(struct str yaml)
+{
+    static const char key[] = "urgencyPreemptible:";
+
+    return memmem(yaml.p, yaml.byte_count, key, sizeof(key) - 1) != NULL;
+}
+
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err)
 {
@@ -321,6 +332,12 @@ int policy_read(struct str yaml, const char *file_name, struct arena *arena,
 
     policy_settings.init(form);
     int rc = settings_read(&policy_settings, yaml, &reader, form, err);
+    if (!says_urgency(yaml)) {
+        for (uint32_t i = 0; i < form->class_count; i++) {
+            form->classes[i].is_urgency_preemptible =
+                form->classes[i].is_preemptible;
+        }
+    }
     return rc < 0 ? rc : policy_from_form(form, ret_policy, err);
 }
 

@@ -64,7 +64,7 @@ struct policy_away_form {
 struct policy_class_form {
     struct str name;
     int64_t priority;
-    bool is_preemptible;
+    bool is_preemptible, is_urgency_preemptible;
     struct setting_fractions queue_limits;
     int64_t default_lifetime_ms; /* of preemptible ones */
     struct policy_away_form away[POLICY_AWAY_MAX];
@@ -163,8 +163,10 @@ void policy_form_complete(struct policy_form *form);
 int policy_from_form(const struct policy_form *form, struct policy *ret_policy,
                      struct err *err) must_check;
 
-/* Read a policy from YAML; what is not said there has its default.  Strings
- * live in `arena`.  `file_name` is for messages. */
+/* Read a policy from the YAML of a log; what is not said there has its default,
+ * but for urgencyPreemptible: a text that does not say it of any class is of a
+ * release that had no such key, and it is what the class's `preemptible` is.
+ * Strings live in `arena`.  `file_name` is for messages. */
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
                 struct policy *ret_policy, struct err *err) must_check;
 

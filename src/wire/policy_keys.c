@@ -162,6 +162,7 @@ static void init_class(void *record)
 {
     struct policy_class_form *form = record;
 
+    form->is_urgency_preemptible = true;
     form->cfs_weight = POLICY_CFS_WEIGHT;
     form->may_borrow = true;
 }
@@ -175,6 +176,12 @@ static const struct setting class_keys[] = {
             .max = INT32_MAX),
     SETTING("preemptible", BOOL, policy_class_form, is_preemptible,
             .about = "Whether its jobs may be preempted for fairness."),
+    SETTING("urgencyPreemptible", BOOL, policy_class_form,
+            is_urgency_preemptible,
+            .about = "Whether its jobs may be preempted for those of a class "
+                     "with a larger priority, also when it is not "
+                     "preemptible; false: as Armada treats classes that are "
+                     "not."),
     SETTING("maximumResourceFractionPerQueue", FRACTIONS, policy_class_form,
             queue_limits,
             .about = "At most this part of a pool for one queue's jobs of this "

@@ -134,6 +134,7 @@ void policy_to_form(const struct policy *policy, struct arena *arena,
             .name = from->name,
             .priority = from->priority,
             .is_preemptible = from->is_preemptible,
+            .is_urgency_preemptible = !from->is_kept_from_urgency,
             .queue_limits =
                 fractions_of(from->queue_limits, from->queue_limit_count),
             .default_lifetime_ms =

@@ -76,6 +76,7 @@ void built_make_policy(const struct instance *instance, struct policy *policy)
             .name = str_of(CLASSES[c].name),
             .priority = CLASSES[c].priority,
             .is_preemptible = CLASSES[c].is_preemptible,
+            .is_kept_from_urgency = instance_is_kept(instance, c),
             .cfs_weight = (uint32_t)CLASSES[c].weight,
             .default_lifetime_ms =
                 CLASSES[c].is_preemptible ? 0 : LIFETIME_INFINITE,

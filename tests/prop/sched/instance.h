@@ -128,6 +128,7 @@ struct instance {
     int protected_percent;
     int limit_percent; /* cores of class 0 for a queue; 0: none */
     bool is_fair_share_off, is_urgency_off;
+    unsigned kept_classes; /* bits: urgency takes nothing of those */
     /* The knobs of model.md 6.4; 0 and NO_LIMIT are those of profile `armada`.
      */
     bool is_weighted;       /* by scarcity */
@@ -287,6 +288,8 @@ bool instance_is_place(const struct instance *instance, int job, int node,
 bool instance_is_limited(const struct instance *instance, int job);
 /* All of the pool. */
 int instance_total(const struct instance *instance, int kind);
+/* Whether urgency takes no places of a class's jobs. */
+bool instance_is_kept(const struct instance *instance, int priority_class);
 /* How long a job may not be preempted for fairness, ms; or ENDLESS. */
 int instance_lifetime(const struct instance *instance, int job);
 /* What fraction of the pool amounts are. */

@@ -16,6 +16,11 @@ int instance_total(const struct instance *instance, int kind)
     return sum;
 }
 
+bool instance_is_kept(const struct instance *instance, int priority_class)
+{
+    return instance->kept_classes >> priority_class & 1;
+}
+
 int instance_lifetime(const struct instance *instance, int job)
 {
     const struct instance_job *record = &instance->jobs[job];

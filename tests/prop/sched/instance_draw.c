@@ -115,6 +115,10 @@ void instance_draw(struct tape *tape, struct instance *instance)
         /* A node that shrank under its jobs. */
         instance->nodes[0].capacity[pick(tape, 0, 1)] = 1;
     }
+    if (once_in(tape, 3)) {
+        instance->kept_classes =
+            (unsigned)pick(tape, 0, (1 << CLASS_COUNT) - 1);
+    }
 }
 
 void instance_make_uniform(struct instance *instance)

@@ -125,7 +125,7 @@ int oracle_bound(const struct oracle *o, int job, int unit)
         o->status[job] == PLACED || started == NOT_STARTED ? o->now : started;
     int bound = later(start, deadline_of(o, job));
 
-    if (o->status[job] != PLACED && oracle_is_preemptible(o, job) &&
+    if (o->status[job] != PLACED && oracle_is_outrankable(o, job) &&
         oracle_level(o, job) < oracle_level(o, unit) &&
         !o->in->is_urgency_off && !o->in->is_preemption_off) {
         return o->now; /* a more urgent one takes it as soon as it may */

@@ -88,7 +88,7 @@ struct oracle {
     int now;
     bool is_over[INSTANCE_QUEUES_MAX]; /* its share */
     double actual[INSTANCE_QUEUES_MAX], due[INSTANCE_QUEUES_MAX];
-    bool is_any_poor; /* some queue has not half of what it is due */
+    bool is_any_poor;       /* some queue has not half of what it is due */
     bool is_without_shares; /* no reservation counts on what that frees */
     /* What each has when the plan begins, by its weight. */
     struct fraction held[INSTANCE_QUEUES_MAX];
@@ -119,8 +119,8 @@ bool oracle_runs(const struct oracle *o, int job);
 int oracle_level(const struct oracle *o, int job);
 /* The least of its members. */
 int oracle_unit_level(const struct oracle *o, int unit);
-/* Whether its class says that it may lose its place. */
-bool oracle_is_preemptible(const struct oracle *o, int job);
+/* Whether it may lose its place to a more urgent class. */
+bool oracle_is_outrankable(const struct oracle *o, int job);
 /* Order of jobs within a queue and class priority. */
 bool oracle_job_before(const struct oracle *o, int a, int b);
 /* Whether two jobs ask for the same. */

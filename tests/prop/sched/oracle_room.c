@@ -28,7 +28,7 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
                o->ordinal[victim] + 1 >= rules->cut;
     }
     return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
-           oracle_is_preemptible(o, victim) &&
+           oracle_is_outrankable(o, victim) &&
            oracle_level(o, victim) <= rules->level_max;
 }
 

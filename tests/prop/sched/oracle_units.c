@@ -25,9 +25,9 @@ int oracle_unit_level(const struct oracle *o, int unit)
     return level;
 }
 
-bool oracle_is_preemptible(const struct oracle *o, int job)
+bool oracle_is_outrankable(const struct oracle *o, int job)
 {
-    return CLASSES[o->in->jobs[job].priority_class].is_preemptible;
+    return !instance_is_kept(o->in, o->in->jobs[job].priority_class);
 }
 
 bool oracle_job_before(const struct oracle *o, int a, int b)

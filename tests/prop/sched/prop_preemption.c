@@ -23,8 +23,8 @@ static bool urgency_is_never_inverted(struct trial *trial)
     return true;
 }
 
-/* 8. After a round no job waits for whom preemptible work of lower classes
- * could make room. */
+/* 8. After a round no job waits for whom work of lower classes could make
+ * room, preemptible or not, that is not kept from it. */
 static bool urgency_is_served(struct trial *trial)
 {
     const struct instance *in = &trial->instance;
@@ -43,7 +43,7 @@ static bool urgency_is_served(struct trial *trial)
             for (int v = 0; v < in->job_count; v++) {
                 const struct instance_job *victim = &in->jobs[v];
                 if (victim->node == n &&
-                    CLASSES[victim->priority_class].is_preemptible &&
+                    !instance_is_kept(in, victim->priority_class) &&
                     trial_level(trial, (uint32_t)v) <
                         trial_level(trial, (uint32_t)j)) {
                     room[0] += victim->request[0];

@@ -46,13 +46,14 @@ static bool same(const struct built *built, const struct sched_plan *plan,
 static void show_knobs(const struct instance *instance)
 {
     fprintf(stderr,
-            "protected %d%% object %d %d load %d limit %d%% off %d %d weighted "
-            "%d half %d over %d "
+            "protected %d%% object %d %d load %d limit %d%% off %d %d kept %x "
+            "weighted %d half %d over %d "
             "budget %d window %d %d strict %d backfill %d%s truce %d\n",
             instance->protected_percent, instance->is_object,
             instance->is_preemption_off, instance->load_percent,
             instance->limit_percent, instance->is_fair_share_off,
-            instance->is_urgency_off, instance->is_weighted, instance->half_ms,
+            instance->is_urgency_off, instance->kept_classes,
+            instance->is_weighted, instance->half_ms,
             instance->over_share_percent, instance->budget_minutes,
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,

@@ -131,6 +131,7 @@ static void what_nothing_binds_is_admitted(void **state)
     struct world *w = *state;
     struct world_job job = {"A", .priority_class = "fixed", .cores = 1};
 
+    world_keep_fixed(w);
     make_stages(w, true);
     uint32_t node = world_node(w, &(struct world_node){"n", .cores = 4});
     job.application = "a0";

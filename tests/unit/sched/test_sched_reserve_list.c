@@ -84,8 +84,10 @@ static void fl_17_keeps_it_within_its_queues_share(void **state)
 static void fl_18_never_takes_infinite_work_for_its_like(void **state)
 {
     struct world *w = *state;
-    uint32_t waiting, j = make_fl17(w, INT64_MAX, 50, &waiting);
+    uint32_t waiting, j;
 
+    world_keep_fixed(w); /* all but J */
+    j = make_fl17(w, INT64_MAX, 50, &waiting);
     world_round(w, ROUND_BALANCE, 100 * S);
     assert_true(reserve_runs(w, j));
     uint32_t urgent = world_submit(
@@ -94,6 +96,116 @@ static void fl_18_never_takes_infinite_work_for_its_like(void **state)
     world_round(w, ROUND_BALANCE, 101 * S);
     assert_true(reserve_runs(w, urgent));
     assert_true(w->is_gone[j]);
+}
+
+/* The node's only job, of the class armada-default as it is shipped. */
+static uint32_t fill_by_default(struct world *w, const char *gang,
+                                uint32_t node_count)
+{
+    static const char *const names[] = {"n1", "n2"};
+    struct world_job job = {.queue = "A",
+                            .priority_class = "armada-default",
+                            .cores = 10,
+                            .gang = gang,
+                            .cardinality = gang ? node_count : 0};
+
+    for (uint32_t i = 0; i < node_count; i++) {
+        world_node(w, &(struct world_node){names[i], .cores = 10});
+    }
+    uint32_t first = world_submit_many(w, &job, node_count);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, first, node_count), node_count);
+    return first;
+}
+
+static uint32_t submit_of(struct world *w, const char *priority_class)
+{
+    return world_submit(w, &(struct world_job){.queue = "B",
+                                               .priority_class = priority_class,
+                                               .cores = 10});
+}
+
+/* Lifetimes and `preemptible` protect from fairness alone (model.md 2.7, 6.6
+ * b): with the classes and profile that are shipped. */
+static void fl_18_not_preemptible_work_gives_way_to_production(void **state)
+{
+    struct world *w = *state;
+
+    policy_defaults(&w->policy);
+    world_restart(w);
+    uint32_t j = fill_by_default(w, NULL, 1);
+    uint32_t like = submit_of(w, "armada-default");
+    world_round(w, ROUND_BALANCE, 100 * S);
+    assert_true(reserve_runs(w, j));
+    assert_int_equal(reserve_promise(w, like), SCHED_START_UNKNOWN);
+    uint32_t urgent = submit_of(w, "production");
+    world_round(w, ROUND_BALANCE, 101 * S);
+    assert_true(reserve_runs(w, urgent));
+    assert_true(w->is_gone[j]);
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_URGENCY);
+    assert_false(reserve_runs(w, like));
+    /* What production runs on is never taken: there is nothing above it. */
+    uint32_t next = submit_of(w, "production");
+    world_round(w, ROUND_BALANCE, 4000 * S);
+    assert_true(reserve_runs(w, urgent));
+    assert_false(reserve_runs(w, next));
+}
+
+static void fl_18_a_gang_that_is_not_preemptible_goes_whole(void **state)
+{
+    struct world *w = *state;
+
+    policy_defaults(&w->policy);
+    world_restart(w);
+    uint32_t gang = fill_by_default(w, "g", 2);
+    uint32_t urgent = submit_of(w, "production");
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(reserve_runs(w, urgent));
+    assert_true(w->is_gone[gang] && w->is_gone[gang + 1]);
+}
+
+static void a_class_may_be_kept_from_urgency(void **state)
+{
+    struct world *w = *state;
+
+    policy_defaults(&w->policy);
+    w->policy.classes[0].is_kept_from_urgency = true;
+    world_restart(w);
+    uint32_t j = fill_by_default(w, NULL, 1);
+    uint32_t urgent = submit_of(w, "production");
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(reserve_runs(w, j));
+    assert_int_equal(reserve_promise(w, urgent), SCHED_START_UNKNOWN);
+    assert_true(sched_is_consistent(w->sched));
+}
+
+/* Urgency apart, it is like any other: what is older than its lifetime goes
+ * when its queue has more than its share. */
+static void what_is_kept_from_urgency_goes_for_fairness(void **state)
+{
+    struct world *w = *state;
+
+    policy_defaults(&w->policy);
+    w->policy.classes[1].is_kept_from_urgency = true;
+    world_restart(w);
+    world_node(w, &(struct world_node){"n", .cores = 10});
+    struct world_job job = {
+        .queue = "A", .priority_class = "armada-preemptible", .cores = 5};
+    uint32_t j = world_submit_many(w, &job, 2);
+    world_round(w, ROUND_BALANCE, 0);
+    assert_int_equal(world_running_of(w, j, 2), 2);
+    uint32_t half = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "production", .cores = 5});
+    world_round(w, ROUND_BALANCE, 1);
+    assert_true(reserve_runs(w, half));
+    assert_int_equal(w->plan.decisions[0].preemption, SCHED_PREEMPT_FAIR_SHARE);
+    uint32_t more = world_submit(
+        w, &(struct world_job){
+               .queue = "B", .priority_class = "production", .cores = 5});
+    world_round(w, ROUND_BALANCE, 2);
+    assert_false(reserve_runs(w, more));
+    assert_int_equal(world_running_of(w, j, 2), 1);
 }
 
 /* Model.md 2.16: what no longer fits anywhere goes back to its queue. */
@@ -164,8 +276,10 @@ static void admits_nothing_that_no_empty_node_holds(void **state)
 static void takes_turns_at_being_first(void **state)
 {
     struct world *w = *state;
-    struct bk03 bk = reserve_bk03(w, 100);
+    struct bk03 bk;
 
+    world_keep_fixed(w);
+    bk = reserve_bk03(w, 100);
     for (uint32_t i = 0; i < 5; i++) {
         uint32_t urgent = world_submit(
             w, &(struct world_job){
@@ -265,6 +379,10 @@ int main(void)
         SCENARIO(a_promise_counts_on_no_preemption_where_there_is_none),
         SCENARIO(fl_17_keeps_it_within_its_queues_share),
         SCENARIO(fl_18_never_takes_infinite_work_for_its_like),
+        SCENARIO(fl_18_not_preemptible_work_gives_way_to_production),
+        SCENARIO(fl_18_a_gang_that_is_not_preemptible_goes_whole),
+        SCENARIO(a_class_may_be_kept_from_urgency),
+        SCENARIO(what_is_kept_from_urgency_goes_for_fairness),
         SCENARIO(dismisses_what_cannot_start_any_more),
         SCENARIO(more_urgent_work_does_not_wait_for_the_list),
         SCENARIO(admits_nothing_that_no_empty_node_holds),

@@ -173,6 +173,7 @@ static void what_may_not_go_keeps_its_node(void **state)
     struct world *w = *state;
     struct gang_terms terms = whole_terms(2, 2);
 
+    world_keep_fixed(w);
     world_node(w, &(struct world_node){"n1", .cores = 4});
     uint32_t fixed = world_submit(
         w, &(struct world_job){.queue = "B", .priority_class = "fixed"});

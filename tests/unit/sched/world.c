@@ -28,6 +28,15 @@ void world_init(struct world *world)
     world->sched = sched_create(&world->policy);
 }
 
+void world_keep_fixed(struct world *world)
+{
+    for (uint32_t c = 0; c < world->policy.class_count; c++) {
+        world->policy.classes[c].is_kept_from_urgency |=
+            !world->policy.classes[c].is_preemptible;
+    }
+    world_restart(world);
+}
+
 void world_forget_classes(struct world *world)
 {
     for (uint32_t i = 0; i < world->class_count; i++) {

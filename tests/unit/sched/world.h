@@ -85,6 +85,9 @@ struct world {
 void world_init(struct world *world);
 /* Make the state anew after `world.policy` was changed. */
 void world_restart(struct world *world);
+/* Restart with what is not preemptible kept from urgency too, as under
+ * Armada. */
+void world_keep_fixed(struct world *world);
 /* Forget the classes that were told: `world.sched` is another state now. */
 void world_forget_classes(struct world *world);
 /* Free everything. */

@@ -22,6 +22,10 @@ static void empty_text_is_the_default_policy(void **state)
     auto_strbuf expected = {0}, text = {0};
 
     policy_defaults(defaults);
+    for (uint32_t c = 0; c < defaults->class_count; c++) {
+        defaults->classes[c].is_kept_from_urgency =
+            !defaults->classes[c].is_preemptible; /* as in old logs */
+    }
     policy_print(defaults, &expected);
     struct policy *policy = read_policy("", &arena, &err);
 
@@ -118,6 +122,61 @@ static void only_preemptible_classes_have_a_default_lifetime(void **state)
                             "  priority: 1, defaultLifetime: 30m}]\n",
                             &arena, &err));
     assert_non_null(strstr(err.text, "priorityClasses[0].defaultLifetime"));
+}
+
+/* Logs of releases that did not know the key are decided again as they were;
+ * where it is said of one class, the others have its default. */
+static void urgency_is_as_before_where_no_class_says_it(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    struct err err = {""};
+    auto_strbuf text = {0};
+
+    struct policy *policy =
+        read_policy("priorityClasses: [{name: armada-default, priority: 1},\n"
+                    "  {name: b, preemptible: true}]\n",
+                    &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_true(policy->classes[0].is_kept_from_urgency);
+    assert_false(policy->classes[1].is_kept_from_urgency);
+    policy_print(policy, &text);
+    assert_non_null(
+        strstr(strbuf_text(&text), "\n    urgencyPreemptible: false\n"));
+    assert_non_null(
+        strstr(strbuf_text(&text), "\n    urgencyPreemptible: true\n"));
+    policy =
+        read_policy("priorityClasses: [{name: armada-default, priority: 1},\n"
+                    "  {name: b, preemptible: true,\n"
+                    "   urgencyPreemptible: false}]\n",
+                    &arena, &err);
+    assert_string_equal(err.text, "");
+    assert_false(policy->classes[0].is_kept_from_urgency);
+    assert_true(policy->classes[1].is_kept_from_urgency);
+}
+
+/* As it is shipped, urgency may take of every class. */
+static void urgency_may_take_of_every_class_by_default(void **state)
+{
+    (void)state;
+    auto_arena arena = {0};
+    auto_mem struct policy_form *form = mem_alloc(sizeof(*form));
+    struct policy *policy = arena_alloc(&arena, sizeof(*policy));
+    struct settings_reader reader = {"p.yaml", &arena};
+    struct err err = {""};
+
+    policy_settings.init(form);
+    assert_int_equal(
+        settings_read(&policy_settings,
+                      STR("priorityClasses: [{name: armada-default}]"), &reader,
+                      form, &err),
+        0);
+    assert_int_equal(policy_from_form(form, policy, &err), 0);
+    assert_false(policy->classes[0].is_kept_from_urgency);
+    policy_defaults(policy);
+    for (uint32_t c = 0; c < policy->class_count; c++) {
+        assert_false(policy->classes[c].is_kept_from_urgency);
+    }
 }
 
 static const char gpu_types[] =
@@ -391,6 +450,8 @@ int main(void)
         TEST(printed_policy_reads_back_to_the_same_text),
         TEST(what_a_pool_does_not_say_comes_from_its_profile),
         TEST(only_preemptible_classes_have_a_default_lifetime),
+        TEST(urgency_is_as_before_where_no_class_says_it),
+        TEST(urgency_may_take_of_every_class_by_default),
         TEST(classes_may_go_to_node_types),
         TEST(what_a_class_may_not_do_away_is_said),
         TEST(floating_resources_are_columns),
