@@ -68,6 +68,7 @@ void control_destroy(struct control *c)
     VEC_FREE(&c->batch.fresh);
     VEC_FREE(&c->batch.touched);
     VEC_FREE(&c->batch.touched_jobs);
+    VEC_FREE(&c->batch.leaving);
     VEC_FREE(&c->batch.planned);
     VEC_FREE(&c->facts);
     arena_fini(&c->batch.arena);

@@ -28,6 +28,7 @@ void batch_clear(struct batch *batch)
         batch->touched.items[batch->touched_jobs.items[i] / 64] = 0;
     }
     batch->touched_jobs.count = 0;
+    batch->leaving.count = 0;
     batch->owed.count = 0;
     batch->planned.count = 0;
     batch->quiet_count = 0;
@@ -81,6 +82,11 @@ bool batch_add_owed(struct control *c, uint32_t job)
     if (decisions.events[decisions.event_count - 1].type !=
         EVENT_REPRIORITISED) {
         batch_touch(&c->batch, job);
+    }
+    if (decisions.events[0].type == EVENT_RUN_PREEMPTED) {
+        struct job_view view;
+        jobs_get(c->jobs, job, &view);
+        batch_leave(c, view.gang_index);
     }
     return true;
 }

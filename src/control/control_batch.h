@@ -42,6 +42,7 @@ struct batch {
     struct map fresh_by_key;      /* to their place in `fresh` */
     VEC(uint64_t) touched;        /* bits by job: decided in it, or ended */
     VEC(uint32_t) touched_jobs;
+    VEC(uint32_t) leaving; /* gangs of which users have jobs preempted in it */
     struct arena arena;
     uint64_t seq;
     int64_t time_ms;
@@ -109,7 +110,8 @@ void batch_take_submit(struct control *c, struct command *command);
  * or must wait until no plan is being made. */
 bool batch_add_events(struct control *c, struct command *command,
                       bool *ret_must_wait);
-/* A run that ends by `event` in this batch is not preempted in it as well. */
+/* A run that ends by `event` in this batch is not preempted in it as well, and
+ * a gang of which it has a job preempted starts no more of its jobs in it. */
 void batch_touch_ended(struct control *c, const struct event *event);
 
 /* control_groups.c */
@@ -123,6 +125,9 @@ bool batch_add_group(struct control *c, uint32_t gang);
 bool batch_group_is_silent(struct control *c, uint32_t gang);
 /* The same for all gangs that something is owed to. */
 void batch_add_groups(struct control *c);
+/* All that runs of a gang is asked to go, or goes, in this batch: none that
+ * waits starts in it, as a plan may have it that still sees the others. */
+void batch_leave(struct control *c, uint32_t gang);
 
 /* control_members.c */
 

@@ -48,11 +48,20 @@ static bool is_late(const struct control *c, const struct event *event)
            job_state_next(jobs_state(c->jobs, job), happening) == JOB_NONE;
 }
 
-/* A run that ends in this batch is not preempted in it as well. */
+/* A run that ends in this batch is not preempted in it as well; and a gang that
+ * a user preempts is, as the log tells, what runs of it now. */
 void batch_touch_ended(struct control *c, const struct event *event)
 {
     enum job_happening happening = job_happening_of(event);
+    struct job_view view;
 
+    if (event->type == EVENT_PREEMPT) {
+        uint32_t job = jobs_find(c->jobs, event->job);
+        if (job != JOBS_NONE) {
+            jobs_get(c->jobs, job, &view);
+            batch_leave(c, view.gang_index);
+        }
+    }
     if (happening >= JOB_ON_RUN_SUCCEEDED &&
         happening <= JOB_ON_RUN_CANCELLED) {
         uint32_t job = jobs_find_run(c->jobs, event->run);

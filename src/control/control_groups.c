@@ -2,6 +2,7 @@
  * end, or that they have been below their minimum for too long. */
 #include "control/control_batch.h"
 #include "control/control_private.h"
+#include "job/gang_list.h"
 #include "job/groups.h"
 
 /* Whether a member has nothing to lose: it is only not to be started in this
@@ -67,6 +68,30 @@ void batch_add_groups(struct control *c)
             jobs_mark_group(c->jobs, gangs[i]);
         } else {
             batch_add_group(c, gangs[i]);
+        }
+    }
+}
+
+void batch_leave(struct control *c, uint32_t gang)
+{
+    struct job_id *members;
+
+    if (gang == JOBS_NONE) {
+        return;
+    }
+    for (size_t i = c->batch.leaving.count; i > 0; i--) {
+        if (c->batch.leaving.items[i - 1] == gang) {
+            return;
+        }
+    }
+    VEC_PUSH(&c->batch.leaving, gang);
+    uint32_t count =
+        gang_list_members(c->jobs, gang, &c->batch.arena, &members);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t job = jobs_find(c->jobs, members[i]);
+        if (jobs_state(c->jobs, job) == JOB_QUEUED &&
+            !batch_is_touched(&c->batch, job)) {
+            batch_touch(&c->batch, job);
         }
     }
 }

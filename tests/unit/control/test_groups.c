@@ -304,6 +304,32 @@ static void cancelling_one_pod_cancels_the_group(void **state)
     group_fini(&g);
 }
 
+/* A pod that waits for another place when a user has the group preempted does
+ * not start in the record in which the others go. */
+static void preempting_one_pod_starts_none_that_waits(void **state)
+{
+    struct group g;
+    struct event event = stage_event_make(EVENT_PREEMPT);
+
+    (void)state;
+    group_init(&g, 7, 4);
+    all_run(&g, 0, 6);
+    event.job = g.jobs[2];
+    stage_give_back(&g.stage, g.jobs[0], true);
+    stage_post(&g.stage, stage_event_command("q", "set", "anna", &event));
+    for (int i = 0; i < 10 && stage_count(&g.stage, EVENT_RUN_PREEMPTED) == 0;
+         i++) {
+        stage_step(&g.stage);
+    }
+    assert_history(&g, 0, "submit leased running run-errors requeued");
+    assert_history(&g, 3,
+                   "submit leased running run-preempted run-errors requeued");
+    exchange(&g, 7);
+    pass(&g, 10000, 7);
+    assert_int_equal(stage_count(&g.stage, EVENT_LEASED), 12);
+    group_fini(&g);
+}
+
 /* Pods that may not be taken back at any age grow into what is kept for a job,
  * and a leader that knows it from the log alone takes it from them. */
 static void um_10_growth_makes_way_after_a_restart(void **state)
@@ -429,6 +455,7 @@ int main(void)
         cmocka_unit_test(what_only_waits_of_a_group_is_not_started_either),
         cmocka_unit_test(a_group_is_submitted_once),
         cmocka_unit_test(cancelling_one_pod_cancels_the_group),
+        cmocka_unit_test(preempting_one_pod_starts_none_that_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
