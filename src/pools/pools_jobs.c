@@ -251,6 +251,7 @@ static void unlease(struct pools *pools, struct place *place)
     place->is_aged = false;
     if (mates) {
         mates->leased_count--;
+        mates->loss = ++pools->loss_count;
     }
 }
 

@@ -22,6 +22,7 @@ struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
     guests_settle(pools, shard);
     shard->is_busy = true;
     shard->planned_guest_count = (uint32_t)shard->guests.count;
+    shard->planned_loss_count = pools->loss_count;
     pools->busy_count++;
     return shard->sched;
 }
@@ -31,10 +32,11 @@ static bool is_touched(const struct shard *shard, uint32_t job)
     return job < shard->touched.count && shard->touched.items[job];
 }
 
-/* Whether other members of a gang run in another pool, or do as soon as the
- * plan that was back before this one is told. */
-static bool runs_elsewhere(const struct pools *pools, const struct shard *shard,
-                           const struct sched_decision *decision)
+/* Whether a gang is not what the plan took it for: others of it run in another
+ * pool, or do as soon as the plan that was back before this one is told; or it
+ * has lost its last lease, and some may have been chosen to run beside that. */
+static bool gang_differs(const struct pools *pools, const struct shard *shard,
+                         const struct sched_decision *decision)
 {
     uint32_t job = shard->jobs.items[decision->job];
     uint32_t gang = pools->places.items[job].gang;
@@ -46,7 +48,9 @@ static bool runs_elsewhere(const struct pools *pools, const struct shard *shard,
     const struct shard *other =
         mates->choice ? pools->shards.items[mates->chosen_in] : NULL;
     return (mates->leased_count > 0 && job_home(pools, job) != shard) ||
-           (other && other != shard && other->choice == mates->choice);
+           (other && other != shard && other->choice == mates->choice) ||
+           (mates->leased_count == 0 &&
+            mates->loss > shard->planned_loss_count);
 }
 
 static bool stands(const struct pools *pools, const struct shard *shard,
@@ -55,7 +59,7 @@ static bool stands(const struct pools *pools, const struct shard *shard,
     uint32_t node = node_back(shard, decision->node);
 
     return !is_touched(shard, decision->job) &&
-           !runs_elsewhere(pools, shard, decision) &&
+           !gang_differs(pools, shard, decision) &&
            (decision->for_job == SCHED_NONE ||
             !is_touched(shard, decision->for_job)) &&
            (decision->yields_to == SCHED_NONE ||

@@ -84,6 +84,7 @@ struct mates {
      * which choice of that. */
     uint32_t chosen_in;
     uint64_t choice;
+    uint64_t loss; /* of `loss_count`: the last lease that it lost; 0: none */
 };
 
 /* A node, by the router's handle. */
@@ -171,6 +172,7 @@ struct shard {
     VEC(struct sched_looked) looked;
     VEC(uint32_t) unplaced;       /* jobs, or one of each gang; see borrow.h */
     uint32_t planned_guest_count; /* of the guests, that the plan has seen */
+    uint64_t planned_loss_count;  /* likewise, of leases that gangs lost */
     VEC(uint32_t) guests;         /* borrowers that wait here for one cycle */
     uint32_t waiting_count;       /* jobs of its own that wait */
     uint32_t guest_count;         /* borrowers that wait */
@@ -223,6 +225,7 @@ struct pools {
     bool has_pending;               /* some were told of something */
     uint32_t busy_count;
     uint64_t choice_count; /* plans that were back */
+    uint64_t loss_count;   /* leases that gangs have lost */
     bool has_moved;        /* something, when a plan came back */
     bool are_names_stale;  /* the configuration has other pools */
     VEC(struct sched_health_change) changes;

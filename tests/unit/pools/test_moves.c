@@ -451,6 +451,35 @@ static void a_plan_starts_nothing_of_a_gang_that_runs_elsewhere(void **state)
     pools_stage_fini(&stage);
 }
 
+/* What a plan gives a gang that has lost others of it meanwhile does not stand:
+ * they may have been more than it can lose. */
+static void a_plan_starts_nothing_of_a_gang_that_went_meanwhile(void **state)
+{
+    struct pools_stage stage;
+    struct sched_plan plan;
+
+    (void)state;
+    pools_stage_init(&stage);
+    pools_stage_pool(&stage, "a", (struct pool_record){.lender_count = 0});
+    (void)pools_stage_node(&stage, "a1", "a", 2);
+    submit(&stage,
+           &(struct sub_group){STR("trainer"), 2, PODS, .hops_max = HOPS_ANY});
+    pools_stage_round(&stage, "a");
+    assert_true(runs(&stage, 0) && runs(&stage, 1) && !runs(&stage, 2));
+    (void)pools_stage_node(&stage, "a2", "a", 1);
+    uint32_t a = pools_stage_shard(&stage, "a");
+    struct sched *sched = pools_plan_begin(stage.pools, a);
+    sched_plan(sched, stage.now_ms, ROUND_BALANCE, 16, &plan);
+    assert_int_equal(lease_count(&plan), 1);
+    pools_job_requeue(stage.pools, 0, SCHED_NONE);
+    pools_job_requeue(stage.pools, 1, SCHED_NONE);
+    (void)pools_plan_end(stage.pools, a, &plan);
+    assert_int_equal(lease_count(&plan), 0);
+    assert_true(plan.is_cut);
+    pools_plan_forget(stage.pools, a);
+    pools_stage_fini(&stage);
+}
+
 /* A plan of a shard that is made apart, up to what it lends. */
 static void plan_apart(struct pools_stage *stage, uint32_t shard,
                        struct sched *sched)
@@ -673,6 +702,7 @@ int main(void)
         TEST(when_a_gang_lost_a_place_is_known_in_all_its_pools),
         TEST(two_plans_start_a_gang_in_one_pool),
         TEST(a_plan_starts_nothing_of_a_gang_that_runs_elsewhere),
+        TEST(a_plan_starts_nothing_of_a_gang_that_went_meanwhile),
         TEST(a_node_that_is_gone_moves_with_what_runs_there),
         TEST(who_moves_avoids_the_node_that_it_did),
         TEST(who_is_admitted_is_lent_when_its_dismissal_was_told),
