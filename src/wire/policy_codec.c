@@ -321,7 +321,8 @@ static bool says_urgency(struct str yaml)
 {
     static const char key[] = "urgencyPreemptible:";
 
-    return memmem(yaml.p, yaml.byte_count, key, sizeof(key) - 1) != NULL;
+    return yaml.byte_count > 0 &&
+           memmem(yaml.p, yaml.byte_count, key, sizeof(key) - 1) != NULL;
 }
 
 int policy_read(struct str yaml, const char *file_name, struct arena *arena,
