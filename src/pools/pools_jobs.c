@@ -118,6 +118,7 @@ void gang_join(struct pools *pools, uint32_t job,
     place->gang = mates_get(pools, record);
     place->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
     struct mates *mates = &pools->gangs.items[place->gang];
+    mates->has_terms = record->gang_terms.byte_count > 0;
     place->mate_next = mates->first;
     if (mates->first != NONE) {
         pools->places.items[mates->first].mate_previous = job;

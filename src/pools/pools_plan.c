@@ -34,7 +34,7 @@ static bool is_touched(const struct shard *shard, uint32_t job)
 
 /* Whether a gang is not what the plan took it for: others of it run in another
  * pool, or do as soon as the plan that was back before this one is told; or it
- * has lost its last lease, and some may have been chosen to run beside that. */
+ * has minimums and has lost its last lease, beside which some were to run. */
 static bool gang_differs(const struct pools *pools, const struct shard *shard,
                          const struct sched_decision *decision)
 {
@@ -49,7 +49,7 @@ static bool gang_differs(const struct pools *pools, const struct shard *shard,
         mates->choice ? pools->shards.items[mates->chosen_in] : NULL;
     return (mates->leased_count > 0 && job_home(pools, job) != shard) ||
            (other && other != shard && other->choice == mates->choice) ||
-           (mates->leased_count == 0 &&
+           (mates->has_terms && mates->leased_count == 0 &&
             mates->loss > shard->planned_loss_count);
 }
 

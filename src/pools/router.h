@@ -85,6 +85,7 @@ struct mates {
     uint32_t chosen_in;
     uint64_t choice;
     uint64_t loss; /* of `loss_count`: the last lease that it lost; 0: none */
+    bool has_terms;
 };
 
 /* A node, by the router's handle. */
