@@ -227,7 +227,12 @@ static void make_queue(struct leader *leader, uint32_t n)
 /* Nodes of one executor, cordoned: big enough, so that no job is refused. */
 static void make_nodes(struct leader *leader)
 {
-    struct resource_amount total[] = {{STR("cpu"), 64000}};
+    /* Room for any job: what no node could hold, open or not, is refused. */
+    struct resource_amount total[] = {
+        {STR("cpu"), 64000},
+        {STR("ephemeral-storage"), (int64_t)8 << 50},
+        {STR("memory"), (int64_t)4 << 50},
+    };
     auto_arena arena = {0};
     struct node_record *nodes =
         arena_alloc_array(&arena, NODES_PER_EVENT, sizeof(*nodes));
@@ -240,7 +245,7 @@ static void make_nodes(struct leader *leader)
             nodes[i] = (struct node_record){
                 .name = arena_str(&arena, strbuf_str(&name)),
                 .pool = STR("default"),
-                .total = {total, 1},
+                .total = {total, 3},
                 .is_unschedulable = true,
             };
         }
