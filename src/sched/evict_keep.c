@@ -1,6 +1,7 @@
 #include "sched/evict_keep.h"
 
 #include "sched/lift.h"
+#include "sched/moment.h"
 
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
@@ -70,7 +71,7 @@ static int64_t old_at(const struct round *round, const struct gang *gang,
         int64_t started_ms = sched->runs.items[run].started_ms;
         last_ms = started_ms > last_ms ? started_ms : last_ms;
     }
-    return last_ms > INT64_MAX - youth_ms ? INT64_MAX : last_ms + youth_ms;
+    return moment_after(last_ms, youth_ms);
 }
 
 static bool find_out(struct round *round, const struct share *share,

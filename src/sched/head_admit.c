@@ -4,6 +4,7 @@
 #include "sched/head_private.h"
 #include "sched/lane_share.h"
 #include "sched/lanes.h"
+#include "sched/moment.h"
 
 void head_order_lanes(struct round *round)
 {
@@ -19,11 +20,6 @@ void head_order_lanes(struct round *round)
     }
 }
 
-static int64_t later(int64_t at_ms, int64_t by_ms)
-{
-    return by_ms > INT64_MAX - at_ms ? INT64_MAX : at_ms + by_ms;
-}
-
 /* From when on what takes a place for fairness yields to a claim: from t* on,
  * and it is kept from the claim no longer than a queue may starve, but at least
  * for a truce.  A promise that was broken says nothing. */
@@ -31,12 +27,14 @@ static int64_t fair_from(const struct round *round, const struct claim *claim,
                          int64_t start_ms)
 {
     int64_t starved_ms = head_policy(round)->starved_after_ms;
-    int64_t least_ms = later(round->now_ms, round->sched->policy->truce_ms);
+    int64_t least_ms =
+        moment_after(round->now_ms, round->sched->policy->truce_ms);
     const struct admitted *entry =
         claim->serial ? admitted_find(round->sched, round->p, claim->job)
                       : NULL;
     int64_t since_ms = entry ? entry->since_ms : round->now_ms;
-    int64_t most_ms = starved_ms ? later(since_ms, starved_ms) : INT64_MAX;
+    int64_t most_ms =
+        starved_ms ? moment_after(since_ms, starved_ms) : INT64_MAX;
 
     most_ms = most_ms > least_ms ? most_ms : least_ms;
     if (entry && entry->start_ms > round->now_ms &&

@@ -2,18 +2,13 @@
 
 #include "sched/lanes.h"
 #include "sched/lift.h"
+#include "sched/moment.h"
 #include "sched/reserve_private.h"
 #include "sched/truce.h"
 #include "sched/whole_node.h"
 
 /* Of a run that is asked when it goes, in nodes looked at. */
 enum { RUN_WORK = 4 };
-
-/* Saturating; both are times or durations of at least 0. */
-static int64_t later(int64_t at_ms, int64_t by_ms)
-{
-    return by_ms > INT64_MAX - at_ms ? INT64_MAX : at_ms + by_ms;
-}
 
 /* The backfill test. */
 
@@ -67,10 +62,10 @@ static enum pass pass_in_time(const struct reservation *reservation,
     if (start_ms == SCHED_START_UNKNOWN) {
         return may_yield && passer->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
     }
-    if (later(now_ms, passer->class->deadline_ms) <= start_ms) {
+    if (moment_after(now_ms, passer->class->deadline_ms) <= start_ms) {
         return PASS_BOUND;
     }
-    return may_yield && later(now_ms, passer->lifetime_ms) <= start_ms
+    return may_yield && moment_after(now_ms, passer->lifetime_ms) <= start_ms
                ? PASS_YIELDS
                : PASS_NO;
 }
@@ -131,8 +126,8 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
 {
     const struct reservation *hold = round->reserve.hold;
 
-    if (!hold ||
-        later(round->now_ms, round->sched->policy->truce_ms) <= hold->fair_ms) {
+    if (!hold || moment_after(round->now_ms, round->sched->policy->truce_ms) <=
+                     hold->fair_ms) {
         return false;
     }
     struct passer passer = passer_of(round, class);
@@ -234,7 +229,7 @@ static int64_t bound_of(struct reserving *r, const struct class *class,
                         int64_t start_ms, int64_t ripe_ms)
 {
     int64_t now_ms = r->round->now_ms;
-    int64_t bound_ms = later(start_ms, class->deadline_ms);
+    int64_t bound_ms = moment_after(start_ms, class->deadline_ms);
 
     if (bound_ms <= now_ms) {
         bound_ms = now_ms + 1; /* overdue */
@@ -255,7 +250,7 @@ static int64_t ripe_of_run(const struct reserving *r, const struct run *run,
 {
     const struct sched *sched = r->round->sched;
     uint32_t queue = sched->accounts.items[run->account].queue;
-    int64_t ripe_ms = later(start_ms, class->lifetime_ms);
+    int64_t ripe_ms = moment_after(start_ms, class->lifetime_ms);
 
     if (reserve_goes_at_once(run, r->claim->serial)) {
         return start_ms;
@@ -373,9 +368,9 @@ static void gather(struct reserving *r, uint32_t node)
         for (uint32_t i = 0; i < entry->count; i++) {
             add_release(r, node,
                         bound_of(r, class, round->now_ms,
-                                 may_go
-                                     ? later(round->now_ms, class->lifetime_ms)
-                                     : INT64_MAX),
+                                 may_go ? moment_after(round->now_ms,
+                                                       class->lifetime_ms)
+                                        : INT64_MAX),
                         &class->request);
         }
     }

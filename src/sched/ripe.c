@@ -1,5 +1,7 @@
 #include "sched/ripe.h"
 
+#include "sched/moment.h"
+
 static const struct class *class_of_run(const struct sched *sched,
                                         const struct run *run)
 {
@@ -15,9 +17,7 @@ int64_t ripe_at_ms(const struct sched *sched, const struct run *run)
     if (lifetime_ms == 0) {
         return INT64_MIN;
     }
-    return run->started_ms > INT64_MAX - lifetime_ms
-               ? INT64_MAX
-               : run->started_ms + lifetime_ms;
+    return moment_after(run->started_ms, lifetime_ms);
 }
 
 struct ripe_key ripe_key_of(const struct sched *sched, uint32_t index)

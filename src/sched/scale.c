@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/moment.h"
 #include "sched/sub_groups.h"
 #include "sched/truce.h"
 
@@ -53,9 +54,7 @@ int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
     if (gang->scaled_ms == INT64_MIN) {
         return INT64_MIN;
     }
-    return gang->scaled_ms > INT64_MAX - window_ms
-               ? INT64_MAX
-               : gang->scaled_ms + window_ms;
+    return moment_after(gang->scaled_ms, window_ms);
 }
 
 /* Whether none of what runs of a gang was leased an elastic period ago.  It is

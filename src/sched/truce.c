@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sched/moment.h"
 #include "sched/round.h"
 #include "sched/sub_groups.h"
 
@@ -30,8 +31,7 @@ static int64_t end_of(const struct sched *sched, const struct truce *truce)
 {
     int64_t truce_ms = sched->policy->truce_ms;
 
-    return truce->since_ms > INT64_MAX - truce_ms ? INT64_MAX
-                                                  : truce->since_ms + truce_ms;
+    return moment_after(truce->since_ms, truce_ms);
 }
 
 static bool is_over(const struct sched *sched, const struct truce *truce,
