@@ -44,7 +44,7 @@ DEFINE_AUTO(pools, pools_destroy)
 void pools_policy_set(struct pools *pools, const struct policy *policy);
 /* Nodes are about to change, some of which may go from pool to pool with what
  * runs there, or have done so: flows change once for all of it
- * (sched/standing_hold.h). */
+ * (sched/fairness/usage_ledger_hold.h). */
 void pools_flows_hold(struct pools *pools);
 /* The end of a hold. */
 void pools_flows_keep(struct pools *pools);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pools/router.h"
-#include "sched/amounts.h"
+#include "sched/data/amounts.h"
 
 static void apply_pending(struct pools *pools, struct shard *shard,
                           const struct delta *delta)

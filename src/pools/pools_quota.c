@@ -7,7 +7,7 @@
  * so that it costs the same to give a quota to the next thousand.  Shards are
  * told before they plan, or are asked why a job waits. */
 #include "pools/router.h"
-#include "sched/amounts.h"
+#include "sched/data/amounts.h"
 
 /* What is kept of a queue; made if it is new. */
 static struct quota_book *counts_of(struct pools *pools, uint32_t queue)

@@ -222,7 +222,7 @@ struct pools {
     VEC(uint32_t) dead_kinds;
     VEC(struct pending_word) words; /* by executor; few */
     bool is_pending_stale;          /* shards are to be told their parts */
-    uint64_t news_count;            /* from outside, in any shard; truce.h */
+    uint64_t news_count;            /* from outside, in any shard; cooldown.h */
     bool has_pending;               /* some were told of something */
     uint32_t busy_count;
     uint64_t choice_count; /* plans that were back */

@@ -1,7 +1,7 @@
 /* Lists of admitted work, and who yields to it, as bytes. */
 #include <stdlib.h>
 
-#include "sched/admitted.h"
+#include "sched/fairness/admitted.h"
 
 static void pack_id(struct strbuf *buf, const struct sched *sched, uint32_t job)
 {

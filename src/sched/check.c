@@ -1,15 +1,15 @@
 #include <string.h>
 
-#include "sched/apps.h"
-#include "sched/floating.h"
-#include "sched/fronts.h"
-#include "sched/lend.h"
-#include "sched/reserve.h"
-#include "sched/ripe.h"
-#include "sched/standing.h"
-#include "sched/sub_groups.h"
-#include "sched/truce.h"
-#include "sched/whole_node.h"
+#include "sched/apps/apps.h"
+#include "sched/evict/cooldown.h"
+#include "sched/evict/evictable.h"
+#include "sched/fairness/usage_ledger.h"
+#include "sched/place/exclusive_node.h"
+#include "sched/reserve/reserve.h"
+#include "sched/state/floating.h"
+#include "sched/state/list_heap.h"
+#include "sched/state/sub_groups.h"
+#include "sched/victims/lend.h"
 
 /* Recomputing what is kept up to date by deltas. */
 

@@ -1,15 +1,15 @@
-#include "sched/history.h"
+#include "sched/state/history.h"
 
-#include "sched/admitted.h"
-#include "sched/apps.h"
-#include "sched/hops.h"
-#include "sched/penalty.h"
-#include "sched/rates.h"
-#include "sched/scale.h"
-#include "sched/standing.h"
-#include "sched/sub_groups.h"
-#include "sched/sweep.h"
-#include "sched/truce.h"
+#include "sched/apps/apps.h"
+#include "sched/evict/cooldown.h"
+#include "sched/fairness/admitted.h"
+#include "sched/fairness/penalty.h"
+#include "sched/fairness/rates.h"
+#include "sched/fairness/usage_ledger.h"
+#include "sched/order/sweep.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/scale.h"
+#include "sched/state/sub_groups.h"
 
 enum {
     HISTORY_VERSION = 2, /* 1: the rates alone, without sections */

@@ -1,6 +1,6 @@
 /* What the state was told, to be told to another. */
-#include "sched/rates.h"
-#include "sched/sub_groups.h"
+#include "sched/fairness/rates.h"
+#include "sched/state/sub_groups.h"
 
 uint32_t sched_jobs_end(const struct sched *sched)
 {

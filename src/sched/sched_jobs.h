@@ -91,7 +91,7 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
 
 /* A job, or its gang, took a place for fairness, or is about to give one up
  * because it had promised to: it takes none for fairness until the policy's
- * `truce` is over and there was news (truce.h).  Told of leases that are
+ * `truce` is over and there was news (cooldown.h).  Told of leases that are
  * `is_by_share`, and of preemptions that are YIELD before what becomes of the
  * job. */
 void sched_job_truce(struct sched *sched, uint32_t job);

@@ -9,7 +9,7 @@
 #include "sched/sched_handles.h"
 
 /* Nodes are about to go from pool to pool with what runs there, or have all
- * done so: flows change once for all of it (standing_hold.h).  No round is
+ * done so: flows change once for all of it (usage_ledger_hold.h).  No round is
  * planned in between; holds nest. */
 void sched_flows_hold(struct sched *sched);
 /* The end of a hold; nothing happens where none began. */

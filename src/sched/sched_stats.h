@@ -67,7 +67,7 @@ struct sched_oversize {
     double kept;           /* of the pool: its queue's, whoever wants more */
     int64_t lifetime_ms;   /* the shortest of its members */
     int64_t kept_ms;       /* it is kept so long at least, if its queue has no
-                              more (evict_keep.h); 0: it is not */
+                              more (gang_protection.h); 0: it is not */
     uint32_t member_count; /* that are `part` */
 };
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sched/history.h"
-#include "sched/sweep.h"
+#include "sched/order/sweep.h"
+#include "sched/state/history.h"
 
 static int compare_jobs(const void *a, const void *b)
 {

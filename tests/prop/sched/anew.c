@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sched/state.h"
+#include "sched/state/state.h"
 
 void past_begin(struct past *past)
 {

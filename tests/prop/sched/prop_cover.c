@@ -6,7 +6,7 @@
  *     with fewer nodes, or with earlier ones
  */
 #include "prop.h"
-#include "sched/cover.h"
+#include "sched/data/cover.h"
 #include "unit.h"
 
 enum { ITEMS_MAX = 11, ROUNDS = 4000 };

@@ -15,7 +15,7 @@
 #include "anew.h"
 #include "drawn.h"
 #include "prop.h"
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "unit.h"
 #include "world.h"
 

@@ -13,7 +13,7 @@
 
 #include "anew.h"
 #include "prop.h"
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "world.h"
 
 enum { ACTS = 40, GROUPS = 6, NODE_COUNT = 6, JOBS = 120, SECOND = 1000 };

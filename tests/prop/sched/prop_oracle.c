@@ -1,5 +1,5 @@
 /* The planner against the oracle, and the invariants of a plan. */
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "verdict.h"
 
 /* Two rounds of either kind agree with the oracle. */

@@ -18,8 +18,8 @@
 #include "anew.h"
 #include "drawn.h"
 #include "prop.h"
-#include "sched/state.h"
-#include "sched/topology.h"
+#include "sched/state/state.h"
+#include "sched/state/topology.h"
 #include "unit.h"
 #include "world.h"
 

@@ -1,6 +1,6 @@
 /*
  * Prices of places and victims, drawn by themselves: what is better is better
- * whichever is looked at first (victim_sets.h, victims.h).
+ * whichever is looked at first (sets.h, victims.h).
  *
  *   - the order of sets has no circles, and none of two nodes are equal
  *   - so has the order in which victims on a node keep their places
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "prop.h"
-#include "sched/state.h"
-#include "sched/victim_sets.h"
+#include "sched/state/state.h"
+#include "sched/victims/sets.h"
 #include "unit.h"
 #include "world.h"
 

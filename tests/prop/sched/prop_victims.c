@@ -1,5 +1,5 @@
 /*
- * Searches for victims that are remembered (victim_memo.h), where gangs with
+ * Searches for victims that are remembered (memo.h), where gangs with
  * terms run on more nodes than a block has.
  *
  *   - each finds what asking all nodes finds, which the planner asserts itself
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "prop.h"
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "unit.h"
 #include "world.h"
 

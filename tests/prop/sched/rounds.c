@@ -1,6 +1,6 @@
 #include "rounds.h"
 
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "trial.h"
 #include "verdict.h"
 

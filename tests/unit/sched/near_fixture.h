@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "sched/topology.h"
+#include "sched/state/topology.h"
 #include "world_fixture.h"
 
 enum { NEAR_LEVEL_COUNT = 3 };

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "world_fixture.h"
 
 /* A second, in ms. */

@@ -1,6 +1,6 @@
 /* One step of growing and shrinking, over units that are only numbers: room
  * is a count of cores. */
-#include "sched/elastic.h"
+#include "sched/growth/elastic.h"
 #include "unit.h"
 
 enum {

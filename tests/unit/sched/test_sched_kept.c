@@ -1,4 +1,4 @@
-/* Gangs that stay though their queue is over its share (evict_keep.h). */
+/* Gangs that stay though their queue is over its share (gang_protection.h). */
 #include "world_fixture.h"
 
 enum { SECOND = 1000, HOUR_MS = 3600 * SECOND };

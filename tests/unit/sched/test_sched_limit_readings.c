@@ -1,6 +1,6 @@
 /* Readings of the rules about limits, flows and stages of applications that the
  * oracle of tests/prop/sched and the planner once differed about. */
-#include "sched/limits.h"
+#include "sched/fairness/limits.h"
 #include "world_fixture.h"
 
 /* Work of lifetime 0 is never limited (model.md 2.7), nor is any within the

@@ -1,6 +1,6 @@
 /* Readings of the rules about groups near together, and about their nodes, that
  * the oracle of tests/prop/sched and the planner once differed about. */
-#include "sched/state.h"
+#include "sched/state/state.h"
 #include "world_fixture.h"
 
 static int setup(void **state)

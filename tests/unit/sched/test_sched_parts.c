@@ -1,11 +1,11 @@
 /* The planner's data structures, each by the sentences of its header. */
 #include <string.h>
 
-#include "sched/bucket.h"
-#include "sched/cost.h"
-#include "sched/node_index.h"
-#include "sched/recent.h"
-#include "sched/seq.h"
+#include "sched/data/bucket.h"
+#include "sched/data/cost.h"
+#include "sched/data/node_index.h"
+#include "sched/data/seq.h"
+#include "sched/order/recent.h"
 #include "unit.h"
 
 enum { MANY = 5000 };

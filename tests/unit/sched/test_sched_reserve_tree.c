@@ -1,6 +1,6 @@
 /* The node that is reserved for a job is the same whether it is found in what
- * the last rounds left, or by asking all nodes (sched/reserve_tree.h). */
-#include "sched/reserve.h"
+ * the last rounds left, or by asking all nodes (sched/reserve/tree.h). */
+#include "sched/reserve/reserve.h"
 #include "world_fixture.h"
 
 enum { QUEUES = 3, NODES = 24, STEPS = 400, SEEDS = 12 };

@@ -1,6 +1,6 @@
 /* Which runs may be preempted for fairness is remembered, and changes nothing
- * (sched/ripe.h). */
-#include "sched/ripe.h"
+ * (sched/evict/evictable.h). */
+#include "sched/evict/evictable.h"
 #include "world_fixture.h"
 
 enum { QUEUES = 3, NODES = 4, STEPS = 600, SEEDS = 12 };

@@ -2,8 +2,8 @@
  * sentences of its header. */
 #include <math.h>
 
-#include "sched/cost.h"
-#include "sched/flow.h"
+#include "sched/data/cost.h"
+#include "sched/data/flow.h"
 #include "unit.h"
 
 static const u128 BIG = ((u128)1 << 127) - 1;

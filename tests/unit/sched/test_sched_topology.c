@@ -1,7 +1,7 @@
 /* The tree of a pool's nodes (topology.h). */
 #include <stdio.h>
 
-#include "sched/topology.h"
+#include "sched/state/topology.h"
 #include "world_fixture.h"
 
 /* Labels in the order of their keys: agg, core, leaf. */

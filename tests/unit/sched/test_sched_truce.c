@@ -1,5 +1,5 @@
 /* Truces: who took a place for fairness takes none again at once. */
-#include "sched/truce.h"
+#include "sched/evict/cooldown.h"
 #include "world_fixture.h"
 
 enum { SECOND = 1000, TRUCE_MS = 60 * SECOND, LOST_MS = 2 * TRUCE_MS };

@@ -1,7 +1,7 @@
 /* Groups that have their nodes whole: which nodes (BK-14), who makes room, what
  * is reserved (model.md 2.11), at the planner. */
-#include "sched/cover.h"
-#include "sched/state.h"
+#include "sched/data/cover.h"
+#include "sched/state/state.h"
 #include "world_fixture.h"
 
 /* One kind of pod, on nodes of their own. */

@@ -1,0 +1,306 @@
+/* Searching the index, and what moved loosely: beside the blocks. */
+#include <string.h>
+
+#include "sched/data/node_index_private.h"
+
+/* Of those that moved loosely the first so many take their places when there
+ * is no room for more. */
+enum { SETTLED = NODE_INDEX_LOOSE_MAX / 2 };
+
+/* Searches in an index with more kinds pass over none together. */
+enum { KINDS_MAX = 512 };
+
+/* Of the bits of kinds those of even ones. */
+#define EVEN_KINDS UINT64_C(0x1111111111111111)
+
+/* Where a node stands among those that moved loosely: mostly at the end. */
+static uint32_t loose_place(const struct node_index_loose *loose, uint32_t node)
+{
+    for (uint32_t i = loose->count; i > 0; i--) {
+        if (loose->nodes[i - 1] == node) {
+            return i - 1;
+        }
+    }
+    return NODE_INDEX_NONE;
+}
+
+/* Take out `count` of those that moved loosely. */
+static void drop_loose(struct node_index_loose *loose, uint32_t at,
+                       uint32_t count)
+{
+    uint32_t behind = loose->count - at - count;
+
+    memmove(&loose->nodes[at], &loose->nodes[at + count],
+            behind * sizeof(*loose->nodes));
+    memmove(&loose->keys[at], &loose->keys[at + count],
+            behind * sizeof(*loose->keys));
+    memmove(&loose->words[at], &loose->words[at + count],
+            behind * sizeof(*loose->words));
+    memmove(&loose->block_keys[at], &loose->block_keys[at + count],
+            behind * sizeof(*loose->block_keys));
+    loose->count -= count;
+}
+
+bool node_index_fasten(struct node_index *index, uint32_t node, uint64_t *key)
+{
+    struct node_index_loose *loose = &index->loose;
+    uint32_t at = loose_place(loose, node);
+
+    if (at == NODE_INDEX_NONE) {
+        return false;
+    }
+    *key = loose->block_keys[at];
+    drop_loose(loose, at, 1);
+    return true;
+}
+
+/* Those that moved longest ago take their places. */
+static void settle(struct node_index *index)
+{
+    struct node_index_loose *loose = &index->loose;
+
+    for (uint32_t i = 0; i < SETTLED; i++) {
+        node_index_relocate(index, loose->nodes[i], loose->block_keys[i],
+                            loose->keys[i], loose->words[i]);
+    }
+    drop_loose(loose, 0, SETTLED);
+}
+
+/* Make room at the end for what stands at a place now. */
+static void shift_loose(struct node_index_loose *loose, uint32_t at)
+{
+    for (; at + 1 < loose->count; at++) {
+        loose->nodes[at] = loose->nodes[at + 1];
+        loose->keys[at] = loose->keys[at + 1];
+        loose->words[at] = loose->words[at + 1];
+        loose->block_keys[at] = loose->block_keys[at + 1];
+    }
+}
+
+void node_index_move_loosely(struct node_index *index, uint32_t node,
+                             uint64_t old_key, uint64_t key)
+{
+    struct node_index_loose *loose = &index->loose;
+    uint64_t word = node_index_word(index, node), block_key = old_key;
+    uint32_t at = loose_place(loose, node);
+
+    if (at != NODE_INDEX_NONE) {
+        block_key = loose->block_keys[at];
+        shift_loose(loose, at);
+    } else if (key == old_key) {
+        node_index_relocate(index, node, key, key, word);
+        return;
+    } else {
+        node_index_relocate(index, node, old_key, old_key, 0);
+        if (loose->count == NODE_INDEX_LOOSE_MAX) {
+            settle(index);
+        }
+        loose->count++;
+    }
+    at = loose->count - 1;
+    loose->nodes[at] = node;
+    loose->keys[at] = key;
+    loose->words[at] = word;
+    loose->block_keys[at] = block_key;
+}
+
+static bool is_refused(const struct node_query *query, uint32_t kind)
+{
+    return query->kinds &&
+           (query->kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
+}
+
+/* A search under way. */
+struct walk {
+    const struct node_index *index;
+    const struct node_query *query;
+    uint64_t word;     /* of the request */
+    uint64_t kinds;    /* as in tops: that may do */
+    uint32_t at, item; /* the next that was not looked at: block, place there */
+    /* Of those that moved loosely those that have room, in order. */
+    uint32_t loose[NODE_INDEX_LOOSE_MAX];
+    uint32_t loose_count;
+};
+
+/* Whether, of those that moved loosely, `a` goes before `b`. */
+static bool is_loose_before(const struct node_index *index, uint32_t a,
+                            uint32_t b)
+{
+    const struct node_index_loose *loose = &index->loose;
+
+    return loose->keys[a] != loose->keys[b]
+               ? loose->keys[a] < loose->keys[b]
+               : index->ranks[loose->nodes[a]] < index->ranks[loose->nodes[b]];
+}
+
+static bool is_loose_refused(const struct walk *walk, uint32_t i)
+{
+    const struct node_index *index = walk->index;
+    uint32_t node = index->loose.nodes[i];
+
+    return is_refused(walk->query, index->kinds ? index->kinds[node] : 0);
+}
+
+/* Whether one of those that moved loosely has room, and is not before where
+ * the search begins. */
+static bool is_loose_fit(const struct walk *walk, uint32_t i)
+{
+    const struct node_index *index = walk->index;
+    const struct node_query *query = walk->query;
+    uint32_t node = index->loose.nodes[i];
+    uint64_t key = index->loose.keys[i];
+
+    if (key < query->key_min ||
+        (key == query->key_min && index->ranks[node] < query->rank_min)) {
+        return false;
+    }
+    return !is_loose_refused(walk, i) &&
+           amounts_fit(query->request, &index->free[node]);
+}
+
+static void gather_loose(struct walk *walk)
+{
+    const struct node_index_loose *loose = &walk->index->loose;
+
+    walk->loose_count = 0;
+    for (uint32_t i = 0; i < loose->count; i++) {
+        if (!packed_fits(walk->word, loose->words[i]) ||
+            !is_loose_fit(walk, i)) {
+            continue;
+        }
+        uint32_t at = walk->loose_count++;
+        for (; at > 0 && is_loose_before(walk->index, i, walk->loose[at - 1]);
+             at--) {
+            walk->loose[at] = walk->loose[at - 1];
+        }
+        walk->loose[at] = i;
+    }
+}
+
+/* The bits of kinds of which any is not known to be refused. */
+static uint64_t kinds_asked(const struct node_index *index,
+                            const struct node_query *query)
+{
+    const uint64_t known = EVEN_KINDS | EVEN_KINDS << 2;
+    uint64_t refused = known;
+
+    if (!query->kinds || index->kind_max >= KINDS_MAX) {
+        return known;
+    }
+    for (uint32_t i = 0; i <= index->kind_max / 32; i++) {
+        uint64_t word = query->kinds[i];
+        refused &= word & ~(word >> 1);
+    }
+    return known & ~refused;
+}
+
+/* Whether of nodes of which all is known together any may have room. */
+static inline bool may_have_room(const struct walk *walk,
+                                 const struct node_index_tops *tops)
+{
+    uint64_t kinds = tops->kinds & walk->kinds;
+
+    return (packed_fits(walk->word, tops->even) && kinds & EVEN_KINDS) ||
+           (packed_fits(walk->word, tops->odd) && kinds & EVEN_KINDS << 2);
+}
+
+/* The next item of a block that has room, from `item` on; its count when there
+ * is none. */
+static uint32_t next_in_block(const struct walk *walk,
+                              const struct node_index_block *block,
+                              uint32_t item)
+{
+    const struct node_query *query = walk->query;
+
+    while (item < block->count) {
+        uint32_t part = item / NODE_INDEX_PART;
+        uint32_t end = (part + 1) * NODE_INDEX_PART;
+        end = end < block->count ? end : block->count;
+        if (!may_have_room(walk, &block->tops[part])) {
+            item = end;
+            continue;
+        }
+        for (; item < end; item++) {
+            if (packed_fits(walk->word, block->words[item]) &&
+                !is_refused(query, block->kinds[item]) &&
+                amounts_fit(query->request,
+                            &walk->index->free[block->nodes[item]])) {
+                return item;
+            }
+        }
+    }
+    return block->count;
+}
+
+/* The next node of the blocks that has room, if it is before (key, rank);
+ * NODE_INDEX_NONE otherwise. */
+static uint32_t next_in_blocks(struct walk *walk, uint64_t key, uint32_t rank)
+{
+    const struct node_index *index = walk->index;
+
+    for (; walk->at < index->order_count; walk->at++, walk->item = 0) {
+        if (may_have_room(walk, &index->tops[walk->at])) {
+            const struct node_index_block *block =
+                node_index_block_at(index, walk->at);
+            walk->item = next_in_block(walk, block, walk->item);
+            if (walk->item < block->count) {
+                return node_index_is_before(index, block, walk->item, key, rank)
+                           ? block->nodes[walk->item++]
+                           : NODE_INDEX_NONE;
+            }
+        }
+        if (index->ends[walk->at] > key) {
+            return NODE_INDEX_NONE;
+        }
+    }
+    return NODE_INDEX_NONE;
+}
+
+static void begin(struct walk *walk, const struct node_index *index,
+                  const struct node_query *query)
+{
+    walk->index = index;
+    walk->query = query;
+    walk->word = packed_of(&index->scale, query->request);
+    walk->kinds = kinds_asked(index, query);
+    walk->at = node_index_block_of(index, query->key_min, query->rank_min);
+    walk->item = 0;
+    if (walk->at < index->order_count) {
+        walk->item =
+            node_index_place_of(index, node_index_block_at(index, walk->at),
+                                query->key_min, query->rank_min);
+    }
+    gather_loose(walk);
+}
+
+uint32_t node_index_find(const struct node_index *index,
+                         const struct node_query *query, uint64_t *examined)
+{
+    struct walk walk;
+    const struct node_index_loose *loose = &index->loose;
+    uint32_t loose_done = 0;
+
+    begin(&walk, index, query);
+    for (;;) {
+        bool has_loose = loose_done < walk.loose_count;
+        uint32_t next = has_loose ? walk.loose[loose_done] : 0;
+        uint32_t node = next_in_blocks(
+            &walk, has_loose ? loose->keys[next] : UINT64_MAX,
+            has_loose ? index->ranks[loose->nodes[next]] : UINT32_MAX);
+        if (node == NODE_INDEX_NONE && !has_loose) {
+            return NODE_INDEX_NONE;
+        }
+        if (node == NODE_INDEX_NONE) {
+            node = loose->nodes[next];
+            loose_done++;
+            if (is_loose_refused(&walk, next)) { /* as was learnt by now */
+                continue;
+            }
+        }
+        ++*examined;
+        if (query->match(query->context, node)) {
+            return node;
+        }
+        walk.kinds = kinds_asked(index, query); /* as was learnt by this */
+    }
+}

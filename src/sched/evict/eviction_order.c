@@ -1,0 +1,195 @@
+#include "sched/evict/eviction_order.h"
+
+#include "sched/order/heap.h"
+#include "sched/order/lane_share.h"
+
+/* What lies this far ahead is fetched, for nearly all of it is in no cache. */
+enum { AHEAD = 8 };
+
+/* The lanes by what each would win back first: a heap like that of the round,
+ * but of a place in it no lane need know. */
+struct race {
+    struct heap_entry *heap;
+    uint32_t count;
+};
+
+/* Put an entry at or below the hole at the top; it has mostly become the last,
+ * so the hole sinks to the bottom first. */
+static void replace_top(const struct round *round, struct race *race,
+                        struct heap_entry entry)
+{
+    struct heap_entry *heap = race->heap;
+    uint32_t at = 0, child;
+
+    while ((child = at * 2 + 1) < race->count) {
+        if (child + 1 < race->count) {
+            child += heap_less(round, &heap[child + 1], &heap[child]);
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    while (at > 0 && heap_less(round, &entry, &heap[(at - 1) / 2])) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = entry;
+}
+
+static void add(const struct round *round, struct race *race,
+                struct heap_entry entry)
+{
+    struct heap_entry *heap = race->heap;
+    uint32_t at = race->count++;
+
+    for (; at > 0 && heap_less(round, &entry, &heap[(at - 1) / 2]);
+         at = (at - 1) / 2) {
+        heap[at] = heap[(at - 1) / 2];
+    }
+    heap[at] = entry;
+}
+
+/* Where a lane stands with its next unit. */
+static struct heap_entry entry_of(struct round *round, struct lane *lane)
+{
+    const struct unit *unit = &round->units[lane->unit_next];
+
+    lane->level[STREAM_EVICTED] = unit->level;
+    lane->cost[STREAM_EVICTED] = cost_of(&round->pool->base, &lane->placed,
+                                         unit->sum, lane->factor_micro);
+    return heap_entry_of(round, lane, STREAM_EVICTED);
+}
+
+static struct race race_begin(struct round *round)
+{
+    struct race race = {
+        .heap = arena_alloc_array(round->arena, round->lane_count,
+                                  sizeof(*race.heap)),
+    };
+
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        struct lane *lane = &round->lanes[i];
+        if (lane->unit_next == lane->unit_end) {
+            continue;
+        }
+        if (lane->flow) {
+            share_note(round, lane);
+        }
+        add(round, &race, entry_of(round, lane));
+    }
+    return race;
+}
+
+/* The lane at the top goes on to its next unit. */
+static void advance(struct round *round, struct race *race, struct lane *lane)
+{
+    amounts_add(&lane->placed, round->units[lane->unit_next].sum);
+    if (++lane->unit_next < lane->unit_end) {
+        replace_top(round, race, entry_of(round, lane));
+    } else if (--race->count > 0) {
+        replace_top(round, race, race->heap[race->count]);
+    }
+}
+
+static uint32_t *order_units(struct round *round)
+{
+    uint32_t *order =
+        arena_alloc_array(round->arena, round->unit_count, sizeof(*order));
+    struct race race = race_begin(round);
+    struct resource_vec *placed =
+        arena_alloc_array(round->arena, round->lane_count, sizeof(*placed));
+
+    if (round->reserve.has_window) {
+        round->turns = arena_alloc_array(round->arena, round->unit_count,
+                                         sizeof(*round->turns));
+        round->turn_units = order;
+    }
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        placed[i] = round->lanes[i].placed;
+    }
+    for (uint32_t count = 0; race.count > 0; count++) {
+        struct lane *lane = &round->lanes[race.heap[0].stream / STREAM_KINDS];
+        round->units[lane->unit_next].ordinal = round->ordinal_first + count;
+        if (round->turns) {
+            round->turns[count] = lane->cost[STREAM_EVICTED];
+        }
+        order[count] = lane->unit_next;
+        advance(round, &race, lane);
+    }
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        round->lanes[i].placed = placed[i];
+        round->lanes[i].unit_next = round->lanes[i].unit_first;
+    }
+    return order;
+}
+
+/* Which nodes have any of it, and where in the rungs each has its own. */
+static void part_rungs(struct round *round)
+{
+    struct sched *sched = round->sched;
+    uint32_t member_count = round->member_count;
+    uint32_t total = 0;
+
+    round->rungs =
+        arena_alloc_array(round->arena, member_count, sizeof(*round->rungs));
+    round->evicted_nodes = arena_alloc_array(round->arena, member_count,
+                                             sizeof(*round->evicted_nodes));
+    for (uint32_t m = 0; m < member_count; m++) {
+        uint32_t index = round->members[m].node;
+        struct node *node = &sched->nodes.items[index];
+        if (node->stamp != sched->stamp) {
+            node->stamp = sched->stamp;
+            node->evicted_end = 0;
+            round->evicted_nodes[round->evicted_node_count++] = index;
+        }
+        node->evicted_end++;
+    }
+    for (uint32_t i = 0; i < round->evicted_node_count; i++) {
+        struct node *node = &sched->nodes.items[round->evicted_nodes[i]];
+        uint32_t count = node->evicted_end;
+        node->evicted_first = node->evicted_end = total;
+        total += count;
+    }
+}
+
+/* Give each node its rungs, in the order of `order`. */
+static void fill_rungs(struct round *round, const uint32_t *order)
+{
+    struct sched *sched = round->sched;
+
+    for (uint32_t i = 0; i < round->unit_count; i++) {
+        const struct unit *unit = &round->units[order[i]];
+        if (i + AHEAD < round->unit_count) {
+            const struct unit *next = &round->units[order[i + AHEAD]];
+            const struct unit_run *member = &round->members[next->member_first];
+            __builtin_prefetch(&sched->runs.items[member->run].rung, 1);
+            __builtin_prefetch(&sched->nodes.items[member->node].evicted_end,
+                               1);
+        }
+        for (uint32_t m = 0; m < unit->member_count; m++) {
+            const struct unit_run *member =
+                &round->members[unit->member_first + m];
+            uint32_t at = sched->nodes.items[member->node].evicted_end++;
+            sched->runs.items[member->run].rung = at;
+            round->rungs[at] = (struct rung){
+                .run = member->run,
+                .node = member->node,
+                .job = member->job,
+                .class_index = member->class_index,
+                .gang = member->gang,
+                .unit = order[i],
+                .ordinal = unit->ordinal,
+                .level = member->level,
+                .is_outrankable = member->is_outrankable,
+                .is_out = true,
+            };
+        }
+    }
+}
+
+void evict_order(struct round *round)
+{
+    const uint32_t *order = order_units(round);
+
+    part_rungs(round);
+    fill_rungs(round, order);
+}

@@ -1,0 +1,40 @@
+/*
+ * evict_tail - which evicted work of a round has its place for sure.
+ *
+ * Evicted work wins its places back in an order, and whatever comes in it
+ * before all new work has them back before anything could take them.  So of a
+ * queue over its share only the *tail* need be evicted: what may come after
+ * some new work.  The rest is counted, but not looked at: what may be evicted
+ * is kept in order (evictable.h), and the tail is its end.  The plan is the
+ * same, to the work that it counts.
+ *
+ * Not every round can tell beforehand what its new work may cost at least:
+ * where gangs run or wait, flows are remembered, pools lend, or what has
+ * waited too long goes first, all is evicted as before.
+ *
+ * Private to src/sched; lives in the round's arena.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+
+/* What all new work of a round comes after, and evicted work before that is
+ * not of a tail: `level` and `cost`, in the order of the heap. */
+struct tail_bound {
+    uint32_t level;
+    struct cost cost;
+};
+
+/* What was found of evicted work. */
+struct tail {
+    struct tail_bound bound;
+    struct unit *units; /* single jobs, by lane; each lane's in order */
+    uint32_t count, capacity;
+    uint32_t kept_count; /* that are not of it */
+};
+
+/* Whether the round can tell; sets the bound, all else is empty. */
+bool tail_begin(struct round *round, struct tail *ret_tail);
+/* Add what is of the tail of a lane's work; from the first unit that was
+ * added on they are the lane's.  False: the round cannot tell after all. */
+bool tail_add_lane(struct round *round, uint32_t lane, struct tail *tail);

@@ -1,0 +1,432 @@
+/* What nodes, limits and rates answer to a question. */
+#include "sched/explain/private.h"
+#include "sched/fairness/quota.h"
+#include "sched/fairness/rates.h"
+#include "sched/place/exclusive_node.h"
+#include "sched/reserve/reserve.h"
+#include "sched/state/floating.h"
+#include "sched/victims/away.h"
+
+bool explain_is_in_pools(const struct question *question, uint32_t pool)
+{
+    return pool != NONE &&
+           question->sched->pools.items[pool].policy_index >= 0 &&
+           (question->pool == NONE || question->pool == pool);
+}
+
+/* Whether the job is not to be on a node that has failed it. */
+static bool avoids(const struct question *question, uint32_t index)
+{
+    if (question->job != NONE) {
+        return job_avoids(question->sched, question->job, index);
+    }
+    for (uint32_t i = 0; i < question->avoided_count; i++) {
+        if (question->avoided[i] == index) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether a group has the node to itself, or the job's own would have to. */
+static bool is_held(const struct question *question, uint32_t index)
+{
+    return question->job != NONE
+               ? whole_node_keeps_from(question->sched, question->job, index)
+               : whole_node_keeps_other(question->sched, question->is_whole,
+                                        index);
+}
+
+/* As far as it is no matter how much the job asks for. */
+static enum sched_exclusion exclusion_of_any(const struct question *question,
+                                             uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+
+    if (!explain_is_in_pools(question, node->pool)) {
+        return SCHED_EXCLUDED_POOL;
+    }
+    if (!sched->executors.items[node->executor].accepts) {
+        return SCHED_EXCLUDED_EXECUTOR;
+    }
+    if (!node->is_accepting) {
+        return node->record && !node->record->is_unschedulable
+                   ? SCHED_EXCLUDED_QUARANTINED
+                   : SCHED_EXCLUDED_UNSCHEDULABLE;
+    }
+    enum sched_exclusion why =
+        match_static(sched, question->requirement, index);
+    if (why == SCHED_EXCLUDED_TAINT &&
+        away_matches(sched, question->class_index, index)) {
+        why = SCHED_EXCLUSIONS;
+    }
+    if (why != SCHED_EXCLUSIONS) {
+        return why;
+    }
+    if (avoids(question, index)) {
+        return SCHED_EXCLUDED_AVOIDED;
+    }
+    if (question->uniformity.byte_count &&
+        !label_find(node->record->labels, node->record->label_count,
+                    question->uniformity)) {
+        return SCHED_EXCLUDED_UNIFORMITY;
+    }
+    return question->is_growth && !explain_is_in_reach(question, index)
+               ? SCHED_EXCLUDED_FAR
+               : SCHED_EXCLUSIONS;
+}
+
+enum sched_exclusion explain_exclusion(const struct question *question,
+                                       uint32_t index)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *request = &question->class->request;
+    enum sched_exclusion why = exclusion_of_any(question, index);
+
+    if (why != SCHED_EXCLUSIONS) {
+        return why;
+    }
+    if (question->class->is_impossible ||
+        !amounts_fit(request, &node->capacity) ||
+        !floating_may_fit(sched, node->pool, request)) {
+        return SCHED_EXCLUDED_TOO_SMALL;
+    }
+    if (!amounts_fit(request, &sched->free[index])) {
+        return SCHED_EXCLUDED_FULL;
+    }
+    if (is_held(question, index)) {
+        return SCHED_EXCLUDED_HELD;
+    }
+    return !question->is_growth && /* it would yield at once */
+                   reserve_keeps_from(sched, node->pool, question->job,
+                                      question->class, index, question->now_ms,
+                                      &question->answer->for_job)
+               ? SCHED_EXCLUDED_RESERVED
+               : SCHED_EXCLUSIONS;
+}
+
+/* Whether a node that takes no work now could hold the job if it did. */
+static bool is_closed_to_it(const struct question *question, uint32_t index,
+                            enum sched_exclusion why)
+{
+    const struct sched *sched = question->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct resource_vec *request = &question->class->request;
+
+    if ((why != SCHED_EXCLUDED_EXECUTOR &&
+         why != SCHED_EXCLUDED_UNSCHEDULABLE &&
+         why != SCHED_EXCLUDED_QUARANTINED) ||
+        question->class->is_impossible ||
+        !amounts_fit(request, &node->capacity) ||
+        !floating_may_fit(sched, node->pool, request) ||
+        avoids(question, index)) {
+        return false;
+    }
+    enum sched_exclusion fixed =
+        match_static(sched, question->requirement, index);
+    return fixed == SCHED_EXCLUSIONS ||
+           (fixed == SCHED_EXCLUDED_TAINT &&
+            away_matches(sched, question->class_index, index));
+}
+
+double explain_shortfall(const struct resource_vec *request,
+                         const struct resource_vec *room)
+{
+    double sum = 0;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (room->v[r] < request->v[r]) {
+            sum += (double)(request->v[r] - room->v[r]) / (double)request->v[r];
+        }
+    }
+    return sum;
+}
+
+static void look_at_nodes(struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    enum sched_exclusion best_why = SCHED_EXCLUDED_POOL;
+    double best = 0;
+
+    answer->nearest_node = NONE;
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t index = seq_get(&sched->nodes_by_name, at);
+        const struct node *node = &sched->nodes.items[index];
+        if (!node->record) {
+            continue;
+        }
+        enum sched_exclusion why = explain_exclusion(question, index);
+        answer->nodes_total++;
+        if (why >= SCHED_EXCLUDED_FULL) {
+            near_add(&question->near, index,
+                     explain_shortfall(&question->class->request,
+                                       &sched->free[index]));
+        }
+        if (why == SCHED_EXCLUSIONS) {
+            answer->nodes_fit++;
+            continue;
+        }
+        answer->nodes_excluded[why]++;
+        answer->closed_count += is_closed_to_it(question, index, why);
+        if (why < SCHED_EXCLUDED_TOO_SMALL || why == SCHED_EXCLUDED_HELD) {
+            continue;
+        }
+        const struct resource_vec *room = why == SCHED_EXCLUDED_TOO_SMALL
+                                              ? &node->capacity
+                                              : &sched->free[index];
+        double lack = explain_shortfall(&question->class->request, room);
+        if (answer->nearest_node == NONE || why > best_why ||
+            (why == best_why && lack < best)) {
+            best_why = why;
+            best = lack;
+            answer->nearest_node = index;
+            answer->available = *room;
+            floating_strip(sched, &answer->available);
+        }
+    }
+}
+
+static enum sched_wait capacity_of(const struct question *question)
+{
+    const struct sched_explanation *answer = question->answer;
+    uint32_t unusable = answer->nodes_excluded[SCHED_EXCLUDED_POOL] +
+                        answer->nodes_excluded[SCHED_EXCLUDED_EXECUTOR];
+
+    if (answer->nodes_total == unusable) {
+        return answer->closed_count ? SCHED_WAIT_CLOSED : SCHED_WAIT_NO_NODES;
+    }
+    if (answer->nodes_fit) {
+        return SCHED_WAIT_TURN;
+    }
+    if (answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
+        return SCHED_WAIT_PASSED;
+    }
+    return answer->nodes_excluded[SCHED_EXCLUDED_FULL] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_HELD] ||
+                   answer->nodes_excluded[SCHED_EXCLUDED_AVOIDED]
+               ? SCHED_WAIT_CAPACITY
+           : answer->closed_count ? SCHED_WAIT_CLOSED
+                                  : SCHED_WAIT_NEVER_FITS;
+}
+
+/* One that is too small is the nearest only to a job that is too big for all:
+ * to others it is no place at all. */
+void explain_nodes(struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+
+    look_at_nodes(question);
+    answer->wait = capacity_of(question);
+    if (answer->wait != SCHED_WAIT_NEVER_FITS &&
+        !answer->nodes_excluded[SCHED_EXCLUDED_FULL] &&
+        !answer->nodes_excluded[SCHED_EXCLUDED_RESERVED]) {
+        answer->nearest_node = NONE;
+        answer->available = (struct resource_vec){0};
+    }
+}
+
+uint32_t explain_fitting(const struct question *question, uint32_t count_max)
+{
+    const struct sched *sched = question->sched;
+    const struct resource_vec *request = &question->class->request;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < sched->nodes.count && count < count_max; i++) {
+        if (!sched->nodes.items[i].record ||
+            explain_exclusion(question, i) != SCHED_EXCLUSIONS) {
+            continue;
+        }
+        int64_t here = count_max;
+        for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+            if (request->v[r] > 0) {
+                int64_t n = sched->free[i].v[r] / request->v[r];
+                here = n < here ? n : here;
+            }
+        }
+        count += (uint64_t)here;
+    }
+    return count < count_max ? (uint32_t)count : count_max;
+}
+
+bool explain_limit(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool is_over = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!explain_is_in_pools(question, p)) {
+            continue;
+        }
+        uint32_t at = account_get(sched, question->queue, p,
+                                  question->class->priority_class);
+        bool is_over_here = false;
+        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+            int64_t limit = queue_limit_of(sched, question->queue, p,
+                                           question->class->priority_class, r);
+            int64_t used = queue_used_of(sched, &sched->accounts.items[at],
+                                         explain_is_foreign(question), r);
+            int64_t asked = question->asked.v[r];
+            if (limit >= sched->pools.items[p].total.v[r]) {
+                continue; /* full is full, whatever the limit */
+            }
+            if (asked > 0 && used + asked > limit && !is_over_here) {
+                is_over_here = true;
+                answer->resource = (int)r;
+                answer->limit = limit;
+                answer->used = used;
+                answer->asked_amount = asked;
+            }
+        }
+        if (!is_over_here) {
+            return false;
+        }
+        is_over = true;
+    }
+    return is_over;
+}
+
+static bool is_rated(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    const struct queue *queue = &sched->queues.items[question->queue];
+    struct bucket_rule all = rate_rule(&sched->policy->rate_global);
+    struct bucket_rule each = rate_rule(&sched->policy->rate_per_queue);
+
+    if (!bucket_has(&sched->bucket, &all, 1, question->now_ms)) {
+        answer->wait = SCHED_WAIT_RATE;
+        answer->until_ms =
+            bucket_when(&sched->bucket, &all, 1, question->now_ms);
+        return true;
+    }
+    if (!bucket_has(&queue->bucket, &each, 1, question->now_ms)) {
+        answer->wait = SCHED_WAIT_QUEUE_RATE;
+        answer->until_ms =
+            bucket_when(&queue->bucket, &each, 1, question->now_ms);
+        return true;
+    }
+    return false;
+}
+
+static bool is_resource_rated(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool is_held = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        if (!explain_is_in_pools(question, p)) {
+            continue;
+        }
+        bool is_held_here = false;
+        for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+            struct bucket_rule rule = start_rule(sched, p, r);
+            int64_t asked = question->class->request.v[r];
+            const struct bucket *bucket = &sched->pools.items[p].start[r];
+            if (asked > 0 &&
+                !bucket_has(bucket, &rule, asked, question->now_ms)) {
+                is_held_here = true;
+                answer->resource = (int)r;
+                answer->limit = rule.size;
+                answer->until_ms =
+                    bucket_when(bucket, &rule, asked, question->now_ms);
+            }
+        }
+        if (!is_held_here) {
+            return false;
+        }
+        is_held = true;
+    }
+    return is_held;
+}
+
+bool explain_floating(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    bool is_short = false;
+
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        if (!explain_is_in_pools(question, p)) {
+            continue;
+        }
+        int r = floating_short(sched, p, &pool->used, &question->asked);
+        if (r < 0) {
+            return false;
+        }
+        is_short = true;
+        answer->resource = r;
+        answer->limit = pool->total.v[r];
+        answer->used = pool->used.v[r];
+        answer->asked_amount = question->asked.v[r];
+    }
+    return is_short;
+}
+
+bool explain_quota(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    int r =
+        quota_short_of(sched, question->queue, &question->asked, &answer->used);
+
+    if (r >= 0) {
+        answer->wait = SCHED_WAIT_QUOTA;
+        answer->resource = r;
+        answer->limit = sched->queues.items[question->queue].quota.v[r];
+        answer->asked_amount = question->asked.v[r];
+    }
+    return r >= 0;
+}
+
+bool explain_rates(const struct question *question)
+{
+    if (is_rated(question)) {
+        return true;
+    }
+    if (is_resource_rated(question)) {
+        question->answer->wait = SCHED_WAIT_RESOURCE_RATE;
+        return true;
+    }
+    return false;
+}
+
+void explain_begin(const struct question *question)
+{
+    *question->answer = (struct sched_explanation){
+        .nearest_node = NONE,
+        .resource = -1,
+        .for_job = NONE,
+        .behind = NONE,
+        .needed = question->class->request,
+    };
+}
+
+void explain_ask_for(struct question *question, struct arena *arena)
+{
+    const struct sched *sched = question->sched;
+    uint32_t *classes = &question->class_index;
+
+    question->class_count = question->needed_count = 1;
+    question->asked = question->class->request;
+    if (question->record->gang != NONE) {
+        const struct gang *gang = &sched->gangs.items[question->record->gang];
+        uint32_t count = 0;
+        classes =
+            arena_alloc_array(arena, gang->waiting.count, sizeof(*classes));
+        for (struct seq_cursor at = {0}; !seq_is_end(&gang->waiting, at);
+             seq_next(&gang->waiting, &at)) {
+            classes[count++] = class_of_job(sched, seq_get(&gang->waiting, at));
+        }
+        question->class_count = count;
+        question->needed_count = gang_needed(gang);
+        question->asked = gang_least(sched, question->record->gang);
+    }
+    question->classes = classes;
+}

@@ -1,0 +1,472 @@
+#include "sched/explain/private.h"
+#include "sched/fairness/admitted.h"
+#include "sched/gang/locality_fit.h"
+#include "sched/order/order.h"
+#include "sched/order/sweep.h"
+#include "sched/state/cfs.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/floating.h"
+#include "sched/state/sub_groups.h"
+#include "sched/state/topology.h"
+
+/* Whether what stands by one job goes before another of its level. */
+static bool goes_before(const struct queue *queue, const struct sched *sched,
+                        uint32_t a, uint32_t b)
+{
+    return queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, a, b)
+                                           : job_less(sched, a, b);
+}
+
+/* Waiting jobs of its queue that come first: a full count, list by list. */
+static uint32_t count_ahead(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    const struct queue *queue = &sched->queues.items[question->queue];
+    uint32_t count = 0;
+
+    if (queue->apps) {
+        return order_ahead(sched, question->job);
+    }
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct list *list =
+            &sched->lists.items[queue->fronts.items[i].list];
+        if (list->level < question->class->level) {
+            continue;
+        }
+        bool is_gangs = list->class_index == NONE;
+        for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
+             seq_next(&list->seq, &at)) {
+            uint32_t item = seq_get(&list->seq, at);
+            uint32_t job = is_gangs ? sched->gangs.items[item].position : item;
+            if (list->level == question->class->level &&
+                !goes_before(queue, sched, job, question->job)) {
+                break;
+            }
+            count += is_gangs ? sched->gangs.items[item].waiting.count : 1;
+        }
+    }
+    return count;
+}
+
+/* Whether a sub-group of its gang has too little room near enough in a pool:
+ * though there is room further away, or though nodes were empty. */
+static bool is_too_far(struct question *question, uint32_t pool,
+                       const struct gang *gang, uint32_t sub_group)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    uint32_t wanted = gang->subs->items[sub_group].asked.count;
+    int64_t end_ms = hops_end_ms(sched, gang, sub_group);
+    struct near_fit fit;
+
+    if (wanted == 0 || question->now_ms >= end_ms ||
+        gang->subs->terms.sub_groups[sub_group].hops_max == HOPS_ANY) {
+        return false;
+    }
+    near_fit_of(sched, pool, gang, sub_group, &fit);
+    if (fit.free_count >= wanted ||
+        (fit.open_count < wanted && fit.empty_count >= wanted)) {
+        return false;
+    }
+    uint32_t levels =
+        topology_level_max(topology_of(sched, pool),
+                           gang->subs->terms.sub_groups[sub_group].hops_max);
+    answer->present = (uint32_t)fit.free_count;
+    answer->wanted = wanted;
+    answer->empty =
+        fit.empty_count < wanted ? (uint32_t)fit.empty_count : wanted;
+    answer->domain = fit.domain;
+    answer->sub_group = gang->subs->terms.sub_groups[sub_group].name;
+    question->lacking = sub_group;
+    answer->hops = 2 * levels;
+    answer->pool = intern_get(sched->pool_names, pool);
+    answer->until_ms = end_ms == INT64_MAX ? 0 : end_ms;
+    return true;
+}
+
+/* Whether that is so in all pools where it could be; the last one is told. */
+static bool lacks_nearness(struct question *question)
+{
+    const struct sched *sched = question->sched;
+    bool is_far = false;
+
+    if (question->record->gang == NONE) {
+        return false;
+    }
+    const struct gang *gang = &sched->gangs.items[question->record->gang];
+    if (gang->position == NONE || !hops_are_capped(gang)) {
+        return false;
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        bool is_here = false;
+        if (!explain_is_in_pools(question, p) || !topology_of(sched, p)) {
+            continue;
+        }
+        for (uint32_t i = 0; i < gang->subs->terms.sub_group_count && !is_here;
+             i++) {
+            is_here = is_too_far(question, p, gang, i);
+        }
+        if (!is_here) {
+            return false;
+        }
+        is_far = true;
+    }
+    return is_far;
+}
+
+/* Whether less of a gang fits at once than must; how far it does. */
+static bool fits_short(struct question *question, const struct gang *gang)
+{
+    struct sched_explanation *answer = question->answer;
+
+    if (gang->subs) {
+        return explain_sub_groups(question, gang);
+    }
+    uint32_t needed = gang_needed(gang);
+    uint32_t fitting = explain_fitting(question, gang->waiting.count);
+    answer->present = fitting < needed ? fitting : needed;
+    answer->wanted = needed;
+    return fitting < needed;
+}
+
+/* The gang's part of an answer: is it there, and how far does it fit? */
+static bool gang_waits(struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+    const struct gang *gang =
+        &question->sched->gangs.items[question->record->gang];
+
+    if (gang->subs && sub_groups_are_met(gang)) {
+        answer->present = gang->leased.count;
+        answer->wanted = gang->cardinality;
+        explain_growth(question);
+        return true;
+    }
+    if (gang->position == NONE) {
+        answer->present = gang->waiting.count + gang->leased.count +
+                          (gang->subs ? gang->subs->spare_count : 0);
+        answer->wanted = gang->cardinality;
+        answer->wait = SCHED_WAIT_GANG;
+        return true;
+    }
+    bool is_short = fits_short(question, gang);
+    if (answer->wait == SCHED_WAIT_TURN &&
+        (is_short || question->uniformity.byte_count)) {
+        answer->wait = SCHED_WAIT_GANG_CAPACITY;
+        return true;
+    }
+    return false;
+}
+
+/* Whether the queue's ordering lets others go first, whatever is free. */
+static bool is_kept_back(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    enum sched_wait wait = question->answer->wait;
+    uint32_t gang = question->record->gang;
+
+    return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
+           !sched->queues.items[question->queue].is_cordoned &&
+           (gang == NONE || sched->gangs.items[gang].position != NONE) &&
+           order_explain(sched, question->job, question->now_ms,
+                         question->answer);
+}
+
+/* Whether its place among the admitted says it all. */
+static bool is_admitted(const struct question *question)
+{
+    struct sched_explanation *answer = question->answer;
+    struct sched_admission admission;
+
+    if (!sched_job_admission(question->sched, question->job, &admission)) {
+        return false;
+    }
+    bool is_known = admission.start_ms != SCHED_START_UNKNOWN;
+    answer->wait = is_known ? SCHED_WAIT_RESERVED : SCHED_WAIT_ADMITTED;
+    answer->promised_ms = is_known ? admission.start_ms : 0;
+    answer->until_ms = answer->promised_ms;
+    return true;
+}
+
+/* Whether it is the quota, and nothing before it. */
+static bool is_over_quota(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    enum sched_wait wait = question->answer->wait;
+    uint32_t gang = question->record->gang;
+
+    return (wait == SCHED_WAIT_TURN || wait == SCHED_WAIT_CAPACITY) &&
+           !sched->queues.items[question->queue].is_cordoned &&
+           (gang == NONE || sched->gangs.items[gang].position != NONE) &&
+           explain_quota(question);
+}
+
+static void answer_waiting(struct question *question)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    uint32_t lookback_max = sched->policy->lookback_max;
+
+    explain_nodes(question);
+    answer->ahead = count_ahead(question);
+    if (lacks_nearness(question)) {
+        answer->wait = SCHED_WAIT_TOPOLOGY;
+        return;
+    }
+    if (is_over_quota(question)) {
+        return;
+    }
+    if (is_admitted(question) || is_kept_back(question) ||
+        (question->record->gang != NONE && gang_waits(question))) {
+        return;
+    }
+    if (sched->queues.items[question->queue].is_cordoned) {
+        answer->wait = SCHED_WAIT_QUEUE_CORDONED;
+    } else if (answer->wait != SCHED_WAIT_TURN &&
+               answer->wait != SCHED_WAIT_CAPACITY) {
+        return;
+    } else if (explain_share(question) || explain_share_of_first(question)) {
+        return;
+    } else if (explain_floating(question)) {
+        answer->wait = SCHED_WAIT_FLOATING;
+    } else if (explain_limit(question)) {
+        answer->wait = SCHED_WAIT_QUEUE_LIMIT;
+    } else if (answer->wait == SCHED_WAIT_CAPACITY) {
+        if (question->record->gang != NONE) {
+            answer->wait = SCHED_WAIT_GANG_CAPACITY;
+        }
+    } else if (explain_rates(question)) {
+        return;
+    } else if (lookback_max && answer->ahead >= lookback_max) {
+        answer->wait = SCHED_WAIT_LOOKBACK;
+    } else if (sweep_is_before(sched, question->job)) {
+        answer->wait = SCHED_WAIT_ROUND;
+    }
+}
+
+/* A resource that a job asks for and the policy has not; "": none. */
+static struct str unknown_of(const struct sched *sched,
+                             const struct requirement *requirement)
+{
+    const struct resource_list *requests = &requirement->requests;
+
+    for (uint32_t i = 0; i < requests->count; i++) {
+        if (requests->items[i].milli > 0 &&
+            resource_column(&sched->policy->schema, requests->items[i].name) <
+                0) {
+            return requests->items[i].name;
+        }
+    }
+    return (struct str){"", 0};
+}
+
+/* Ask about a job; what the question points to lives in `arena`. */
+static void ask(struct sched *sched, uint32_t job,
+                struct sched_explanation *answer, struct arena *arena,
+                struct question *ret_question)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    nodes_sync(sched);
+    const struct job *record = &sched->jobs.items[job];
+    const struct list *list = &sched->lists.items[record->list];
+
+    *ret_question = (struct question){
+        .sched = sched,
+        .job = job,
+        .record = record,
+        .queue = list->queue,
+        .class_index = list->class_index,
+        .pool = list->pool,
+        .class = &sched->classes.items[list->class_index],
+        .requirement = class_decode(sched, list->class_index, arena),
+        .lacking = NONE,
+        .answer = answer,
+    };
+    if (record->gang != NONE) {
+        const struct gang *gang = &sched->gangs.items[record->gang];
+        ret_question->pool = gang_pool(sched, gang);
+        ret_question->uniformity = str_of(gang->uniformity);
+        ret_question->is_growth = gang->subs && sub_groups_are_met(gang);
+        if (ret_question->is_growth) {
+            explain_reach(ret_question);
+        }
+    }
+    explain_begin(ret_question);
+    answer->unknown = unknown_of(sched, ret_question->requirement);
+}
+
+void sched_explain(struct sched *sched, uint32_t job, int64_t now_ms,
+                   struct sched_explanation *ret_explanation)
+{
+    auto_arena arena = {0};
+    struct question question;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    question.now_ms = now_ms;
+    if (question.record->run == NONE) {
+        explain_ask_for(&question, &arena);
+        answer_waiting(&question);
+    }
+}
+
+/* What a gang lacks at once, where the answer does not say so: it is about the
+ * reservation, say. */
+static void ask_gang(struct question *question,
+                     struct sched_explanation *ret_lack)
+{
+    const struct sched *sched = question->sched;
+    const struct gang *gang = &sched->gangs.items[question->record->gang];
+    struct sched_explanation *answer = question->answer;
+
+    *ret_lack = *answer;
+    if (gang->position == NONE || answer->wanted || question->is_growth) {
+        return;
+    }
+    question->answer = ret_lack;
+    (void)fits_short(question, gang);
+    question->answer = answer;
+}
+
+/* Ask what it needs, once it is known why it waits. */
+static void ask_need(struct question *question, struct sched_need *ret_need)
+{
+    struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer, lack = *answer;
+    struct need_question asked = {
+        .job = question->job,
+        .pool = 0,
+        .now_ms = question->now_ms,
+        .near = question->near,
+    };
+
+    while (asked.pool < sched->pools.count &&
+           !explain_is_in_pools(question, asked.pool)) {
+        asked.pool++;
+    }
+    if (asked.pool == sched->pools.count) {
+        return;
+    }
+    if (question->record->gang != NONE) {
+        ask_gang(question, &lack);
+    }
+    asked.sub_group = question->lacking;
+    if (asked.sub_group != NONE) {
+        const struct gang *gang = &sched->gangs.items[question->record->gang];
+        const struct seq *lacking = &gang->subs->items[asked.sub_group].asked;
+        explain_near_of(question, seq_get(lacking, (struct seq_cursor){0}),
+                        &asked.near);
+    }
+    asked.present = lack.present;
+    asked.wanted = lack.wanted;
+    need_find(sched, &asked, answer, ret_need);
+}
+
+void sched_explain_need(struct sched *sched, uint32_t job, int64_t now_ms,
+                        struct sched_explanation *ret_explanation,
+                        struct sched_need *ret_need)
+{
+    auto_arena arena = {0};
+    struct question question;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    question.now_ms = now_ms;
+    *ret_need = (struct sched_need){.node = NONE};
+    if (question.record->run == NONE) {
+        explain_ask_for(&question, &arena);
+        answer_waiting(&question);
+        ask_need(&question, ret_need);
+    }
+}
+
+/* Count a node in its kind; false: there are too many kinds. */
+static bool add_to_kind(const struct question *question, uint32_t index,
+                        bool fits, struct sched_node_kind *kinds,
+                        uint32_t *count)
+{
+    const struct sched *sched = question->sched;
+    const struct resource_vec *capacity = &sched->nodes.items[index].capacity;
+    const struct resource_vec *request = &question->class->request;
+    uint32_t k = 0;
+
+    while (k < *count &&
+           memcmp(&kinds[k].capacity, capacity, sizeof(*capacity)) != 0) {
+        k++;
+    }
+    if (k == SCHED_NODE_KINDS_MAX) {
+        return false;
+    }
+    if (k == *count) {
+        (*count)++;
+        kinds[k] = (struct sched_node_kind){.first = index,
+                                            .capacity = *capacity,
+                                            .freest = index,
+                                            .free = sched->free[index]};
+    } else if (explain_shortfall(request, &sched->free[index]) <
+               explain_shortfall(request, &kinds[k].free)) {
+        kinds[k].freest = index;
+        kinds[k].free = sched->free[index];
+    }
+    kinds[k].node_count++;
+    kinds[k].fit_count += fits;
+    return true;
+}
+
+uint32_t sched_explain_kinds(struct sched *sched, uint32_t job, int64_t now_ms,
+                             struct sched_node_kind *ret_kinds,
+                             uint32_t *ret_left_out_count)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question question;
+    uint32_t count = 0;
+
+    ask(sched, job, &answer, &arena, &question);
+    question.now_ms = now_ms;
+    *ret_left_out_count = 0;
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->nodes_by_name, at);
+         seq_next(&sched->nodes_by_name, &at)) {
+        uint32_t index = seq_get(&sched->nodes_by_name, at);
+        if (!sched->nodes.items[index].record) {
+            continue;
+        }
+        enum sched_exclusion why = explain_exclusion(&question, index);
+        if (why >= SCHED_EXCLUDED_TOO_SMALL) {
+            *ret_left_out_count += !add_to_kind(
+                &question, index, why == SCHED_EXCLUSIONS, ret_kinds, &count);
+        }
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        floating_strip(sched, &ret_kinds[k].capacity);
+        floating_strip(sched, &ret_kinds[k].free);
+    }
+    return count;
+}
+
+void sched_explain_nodes(struct sched *sched, uint32_t job,
+                         struct sched_explanation *ret_explanation)
+{
+    auto_arena arena = {0};
+    struct question question;
+
+    ask(sched, job, ret_explanation, &arena, &question);
+    explain_nodes(&question);
+}
+
+bool sched_has_place(struct sched *sched, uint32_t job, uint32_t *ret_looks)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question question;
+
+    ask(sched, job, &answer, &arena, &question);
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        (*ret_looks)++;
+        if (sched->nodes.items[i].record) {
+            enum sched_exclusion why = explain_exclusion(&question, i);
+            if (why >= SCHED_EXCLUDED_FULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

@@ -1,0 +1,90 @@
+/* How far a gang with terms fits at once. */
+#include <string.h>
+
+#include "sched/explain/private.h"
+#include "sched/order/round.h"
+#include "sched/state/sub_groups.h"
+
+/* The same question of a member of a sub-group. */
+static struct question member_of(const struct question *question, uint32_t job,
+                                 struct arena *arena)
+{
+    struct sched *sched = question->sched;
+    struct question member = *question;
+
+    member.job = job;
+    member.record = &sched->jobs.items[job];
+    member.class_index = class_of_job(sched, job);
+    member.class = &sched->classes.items[member.class_index];
+    member.requirement = class_decode(sched, member.class_index, arena);
+    return member;
+}
+
+/* Put up to `count` of a class into what is left; how many went. */
+static uint32_t fill(const struct question *member, uint32_t count,
+                     struct resource_vec *left)
+{
+    const struct sched *sched = member->sched;
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < sched->nodes.count && found < count; i++) {
+        if (!sched->nodes.items[i].record ||
+            explain_exclusion(member, i) != SCHED_EXCLUSIONS) {
+            continue;
+        }
+        uint64_t times = amounts_times(&member->class->request, &left[i]);
+        uint32_t here = times < count - found ? (uint32_t)times : count - found;
+        amounts_add_times(&left[i], &member->class->request, -(int64_t)here);
+        found += here;
+    }
+    return found;
+}
+
+void explain_near_of(const struct question *question, uint32_t job,
+                     struct near_nodes *ret_near)
+{
+    auto_arena arena = {0};
+    struct sched_explanation answer;
+    struct question member = member_of(question, job, &arena);
+
+    member.answer = &answer;
+    member.near = (struct near_nodes){.count = 0};
+    explain_begin(&member);
+    explain_nodes(&member);
+    *ret_near = member.near;
+}
+
+bool explain_sub_groups(struct question *question, const struct gang *gang)
+{
+    const struct sched *sched = question->sched;
+    struct sched_explanation *answer = question->answer;
+    auto_arena arena = {0};
+    struct resource_vec *left =
+        arena_alloc_array(&arena, sched->nodes.count, sizeof(*left));
+    uint32_t asked_sum = 0, found_sum = 0;
+
+    if (sched->nodes.count) {
+        memcpy(left, sched->free, sched->nodes.count * sizeof(*left));
+    }
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        const struct seq *asked = &gang->subs->items[i].asked;
+        if (asked->count == 0) {
+            continue;
+        }
+        struct question member =
+            member_of(question, seq_get(asked, (struct seq_cursor){0}), &arena);
+        uint32_t alone = explain_fitting(&member, asked->count);
+        if (alone < asked->count) {
+            answer->sub_group = gang->subs->terms.sub_groups[i].name;
+            question->lacking = i;
+            answer->present = alone;
+            answer->wanted = asked->count;
+            return true;
+        }
+        asked_sum += asked->count;
+        found_sum += fill(&member, asked->count, left);
+    }
+    answer->present = found_sum;
+    answer->wanted = asked_sum;
+    return found_sum < asked_sum;
+}

@@ -1,0 +1,302 @@
+/* What waits without a place, and what is free: for lending (model.md 5.5). */
+#include <stdlib.h>
+
+#include "sched/explain/round_robin.h"
+#include "sched/state/floating.h"
+#include "sched/state/state.h"
+#include "sched/victims/away.h"
+
+/* Nodes looked at for work that never fits; the rest is taken to wait. */
+enum { OWN_LOOKS_MAX = 1 << 16 };
+
+/* More urgent first, then by queue; lists of one queue by their first work. */
+static int compare_turns(const void *a, const void *b)
+{
+    const struct turn *x = a;
+    const struct turn *y = b;
+
+    if (x->list->level != y->list->level) {
+        return x->list->level > y->list->level ? -1 : 1;
+    }
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    return job_is_before(x->first, y->first)
+               ? -1
+               : job_is_before(y->first, x->first);
+}
+
+/* The first of a list that is not empty; of a gang the job that stands for
+ * it. */
+static const struct job *first_of(const struct sched *sched,
+                                  const struct list *list)
+{
+    uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
+
+    return &sched->jobs.items[list->class_index == NONE
+                                  ? sched->gangs.items[item].position
+                                  : item];
+}
+
+bool sched_job_may_borrow(const struct sched *sched, uint32_t job)
+{
+    uint32_t c = sched->lists.items[sched->jobs.items[job].list].class_index;
+    uint32_t priority_class = sched->classes.items[c].priority_class;
+
+    return sched->policy->classes[priority_class].may_borrow;
+}
+
+/* The job that stands for an item, or NONE when it is not to be lent. */
+static uint32_t job_of_item(const struct sched *sched, const struct list *list,
+                            uint32_t item)
+{
+    uint32_t job = item;
+
+    if (list->class_index == NONE) {
+        const struct gang *gang = &sched->gangs.items[item];
+        if (gang->leased.count) {
+            return NONE; /* growth does not borrow */
+        }
+        job = gang->position;
+    }
+    return sched->job_flags.items[job] & JOB_PLANNED ||
+                   !sched_job_may_borrow(sched, job)
+               ? NONE
+               : job;
+}
+
+uint32_t turn_take(const struct sched *sched, struct turn *turn)
+{
+    while (!turn->is_over) {
+        turn->is_over = seq_is_end(&turn->list->seq, turn->at);
+        if (!turn->is_over) {
+            uint32_t job = job_of_item(sched, turn->list,
+                                       seq_get(&turn->list->seq, turn->at));
+            seq_next(&turn->list->seq, &turn->at);
+            if (job != NONE) {
+                return job;
+            }
+        }
+    }
+    return NONE;
+}
+
+/* Whether nothing of a list may be lent: all of it are of one class. */
+static bool is_kept_home(const struct sched *sched, const struct list *list)
+{
+    uint32_t c = list->class_index;
+
+    return c != NONE &&
+           !sched->policy->classes[sched->classes.items[c].priority_class]
+                .may_borrow;
+}
+
+static void collect(struct sched *sched, struct turns *turns)
+{
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (list->use_count == 0 || list->is_foreign || list->seq.count == 0 ||
+            sched->queues.items[list->queue].is_cordoned ||
+            is_kept_home(sched, list)) {
+            continue;
+        }
+        turns->items[turns->count++] = (struct turn){
+            .list = list,
+            .first = first_of(sched, list),
+            .rank = sched->queues.items[list->queue].rank,
+        };
+    }
+    if (turns->count) {
+        qsort(turns->items, turns->count, sizeof(*turns->items), compare_turns);
+    }
+}
+
+/* Of lists that are equally urgent each gives one in turn; the first
+ * `skip_count` are passed over. */
+static uint32_t hand_out(struct turns *turns, uint32_t skip_count,
+                         uint32_t count_max, uint32_t *ret_jobs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t begin = 0, end; begin < turns->count; begin = end) {
+        bool is_more = true;
+        end = begin;
+        while (end < turns->count && turns->items[end].list->level ==
+                                         turns->items[begin].list->level) {
+            end++;
+        }
+        uint32_t from = begin, skipped = 0;
+        if (skip_count > 0) {
+            from = turns_skip(turns, begin, end, skip_count, &skipped);
+            skip_count -= skipped;
+            is_more = from < end;
+        }
+        while (is_more && count < count_max) {
+            is_more = false;
+            for (uint32_t i = from; i < end && count < count_max; i++) {
+                uint32_t job = turn_take(turns->sched, &turns->items[i]);
+                is_more |= job != NONE;
+                if (job != NONE) {
+                    ret_jobs[count++] = job;
+                }
+            }
+            from = begin;
+        }
+    }
+    return count;
+}
+
+/* Mark what the last plan decides to start or fail. */
+static void mark(struct sched *sched, bool is_marked)
+{
+    for (size_t i = 0; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        uint8_t *flags = &sched->job_flags.items[decision->job];
+        if (decision->action == SCHED_LEASE || decision->action == SCHED_FAIL) {
+            *flags = is_marked ? *flags | JOB_PLANNED
+                               : (uint8_t)(*flags & ~JOB_PLANNED);
+        }
+    }
+}
+
+uint32_t sched_unplaced(struct sched *sched, uint32_t skip_count,
+                        uint32_t count_max, uint32_t *ret_jobs)
+{
+    struct turns turns = {
+        .sched = sched,
+        .items = mem_alloc_array(sched->lists.count + 1, sizeof(struct turn)),
+    };
+
+    queues_sync(sched);
+    mark(sched, true);
+    collect(sched, &turns);
+    uint32_t count = hand_out(&turns, skip_count, count_max, ret_jobs);
+    mark(sched, false);
+    mem_free(turns.items);
+    return count;
+}
+
+/* Whether some of a list's work could start if there were room. */
+static bool list_waits(struct sched *sched, const struct list *list,
+                       uint32_t *looks)
+{
+    if (list->class_index != NONE) {
+        /* All of it ask for the same. */
+        uint32_t job = seq_get(&list->seq, (struct seq_cursor){0});
+        return sched_has_place(sched, job, looks);
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&list->seq, at);
+         seq_next(&list->seq, &at)) {
+        struct gang *gang = &sched->gangs.items[seq_get(&list->seq, at)];
+        if (gang->leased.count == 0 &&
+            (*looks > OWN_LOOKS_MAX || gang_could_start(sched, gang, looks))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sched_has_own_waiting(struct sched *sched)
+{
+    uint32_t looks = 0;
+
+    for (size_t i = 0; i < sched->lists.count; i++) {
+        const struct list *list = &sched->lists.items[i];
+        if (list->use_count > 0 && !list->is_foreign && list->seq.count > 0 &&
+            (looks > OWN_LOOKS_MAX || list_waits(sched, list, &looks))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* How many of a request are in an amount, at most `max`. */
+static uint32_t times(const struct resource_vec *free,
+                      const struct resource_vec *request, uint32_t max)
+{
+    int64_t count = max;
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0) {
+            int64_t here = free->v[r] > 0 ? free->v[r] / request->v[r] : 0;
+            count = here < count ? here : count;
+        }
+    }
+    return (uint32_t)count;
+}
+
+bool sched_class_fits(const struct sched *sched, uint32_t class_index,
+                      uint32_t count)
+{
+    const struct class *class = &sched->classes.items[class_index];
+    auto_arena arena = {0};
+    const struct requirement *requirement =
+        class_decode(sched, class_index, &arena);
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < sched->nodes.count && found < count; i++) {
+        if (!sched->nodes.items[i].is_accepting) {
+            continue;
+        }
+        uint32_t here = times(&sched->free[i], &class->request, count - found);
+        if (here && match_static(sched, requirement, i) == SCHED_EXCLUSIONS) {
+            found += here;
+        }
+    }
+    return found >= count && !class->is_impossible;
+}
+
+bool sched_has_place_at(const struct sched *sched, uint32_t job,
+                        const struct sched_elsewhere *there,
+                        uint32_t *ret_looks)
+{
+    const struct sched *at = there->sched;
+    uint32_t own = sched->lists.items[sched->jobs.items[job].list].class_index;
+    uint32_t class_index = there->class_of(there->context, own);
+    const struct class *class = &at->classes.items[class_index];
+    uint32_t wanted = NONE;
+    auto_arena arena = {0};
+    const struct requirement *requirement =
+        class_decode(at, class_index, &arena);
+
+    if (there->pool.byte_count) {
+        wanted = intern_find(at->pool_names, there->pool);
+        if (wanted == INTERN_NONE) {
+            return false; /* no node is in it */
+        }
+    }
+    for (uint32_t i = 0; i < at->nodes.count && !class->is_impossible; i++) {
+        const struct node *node = &at->nodes.items[i];
+        (*ret_looks)++;
+        if (!node->record || node->pool == NONE ||
+            at->pools.items[node->pool].policy_index < 0 ||
+            (wanted != NONE && wanted != node->pool) ||
+            !amounts_fit(&class->request, &node->capacity) ||
+            !floating_may_fit(at, node->pool, &class->request)) {
+            continue;
+        }
+        enum sched_exclusion why = match_static(at, requirement, i);
+        if (why == SCHED_EXCLUSIONS ||
+            (why == SCHED_EXCLUDED_TAINT && away_matches(at, class_index, i))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+struct resource_vec sched_idle(const struct sched *sched)
+{
+    struct resource_vec idle = {0};
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].is_accepting) {
+            for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+                idle.v[r] +=
+                    sched->free[i].v[r] > 0 && !sched->policy->is_floating[r]
+                        ? sched->free[i].v[r]
+                        : 0;
+            }
+        }
+    }
+    return idle;
+}

@@ -1,0 +1,57 @@
+/*
+ * need - what it would take for a waiting job to start, found by trying: so
+ * what was tried is true by its making.  Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state/state.h"
+
+enum {
+    NEED_TRIALS_MAX = 64,
+    /* What all trials of one answer may cost, in nodes looked at; a tenth of
+     * a second where those of the worst sort are made. */
+    NEED_LOOKS_MAX = 60 * (int)POLICY_WORK_PER_MS,
+    NEED_TRIALS_MIN = 3, /* with fewer nothing can be shown: none are made */
+    NEED_ITEM_WORK = 2,  /* of a list, run or queue that a round goes over */
+    NEED_NODE_WORK = 10, /* times that, of a node, which is put in order anew */
+    NEED_PUT_WORK = 2,   /* of a job that is put somewhere or taken off, ... */
+    NEED_VICTIM_WORK = 400, /* ... of one for whom it was searched, ... */
+    NEED_MOVE_WORK = 8, /* ... and of a node that goes elsewhere in its index */
+    NEED_NODES_MAX = 4, /* nodes that are tried */
+    NEED_TIMES_MAX = 32, /* of what it lacks, where others go first */
+};
+
+/* A limit that is raised for a trial; see queue_limit_of(). */
+struct limit_trial {
+    uint32_t queue, pool, priority_class;
+    struct resource_vec more;
+};
+
+/* Nodes that could hold a job when empty, nearest first. */
+struct near_nodes {
+    uint32_t nodes[NEED_NODES_MAX];
+    double lacks[NEED_NODES_MAX];
+    uint32_t count;
+};
+
+/* Put a node among the nearest, if it is; of equal ones the first stays. */
+void near_add(struct near_nodes *near, uint32_t node, double lack);
+
+/* What is asked of a waiting job. */
+struct need_question {
+    uint32_t job;
+    uint32_t pool;      /* one that it may go to */
+    uint32_t sub_group; /* of its gang, that has too little room; or NONE */
+    uint32_t present, wanted; /* of its gang, or that sub-group: members that
+                                 fit at once, and that must */
+    int64_t now_ms;
+    struct near_nodes near; /* for it, or for those of that sub-group */
+};
+
+/* What a job, which waits as `explanation` says, needs to start.  If it is a
+ * rule of need_waiver.c that keeps it back, the explanation says so from now
+ * on.
+ */
+void need_find(struct sched *sched, const struct need_question *question,
+               struct sched_explanation *explanation,
+               struct sched_need *ret_need);

@@ -1,0 +1,200 @@
+/* Rules by which nobody loses a place for a job: whether they keep it. */
+#include "sched/evict/cooldown.h"
+#include "sched/explain/need_parts.h"
+#include "sched/fairness/admitted.h"
+#include "sched/state/waiver.h"
+
+/* Whether the next round starts the job without a rule, which it met. */
+static bool is_cause(struct trials *trials, struct lift *lift)
+{
+    struct sched *sched = trials->sched;
+
+    sched->lift = lift;
+    bool starts = trial_may(trials) && trial_starts(trials, trials->now_ms);
+    sched->lift = NULL;
+    return starts && (lift->near_job != NONE || lift->gangs.count);
+}
+
+/* Whether it does with all rules; the decisions of the trial before are gone
+ * then. */
+static bool starts_anyway(struct trials *trials)
+{
+    return !trial_may(trials) || trial_starts(trials, trials->now_ms);
+}
+
+static bool find_truce(struct trials *trials,
+                       struct sched_explanation *explanation)
+{
+    struct sched *sched = trials->sched;
+    int64_t until_ms;
+
+    if (!trial_may(trials) ||
+        !truce_holds(sched, trials->job, trials->now_ms, &until_ms)) {
+        return false;
+    }
+    sched->truce_lifted = trials->job;
+    bool is = trial_starts(trials, trials->now_ms);
+    sched->truce_lifted = NONE;
+    if (is) {
+        explanation->wait = SCHED_WAIT_TRUCE;
+        explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
+    }
+    return is;
+}
+
+static bool is_near(const struct trials *trials, int64_t start_ms)
+{
+    return start_ms != SCHED_START_UNKNOWN &&
+           start_ms - trials->sched->policy->truce_ms < trials->now_ms;
+}
+
+/* Whether any promise is near, so that it is worth a trial. */
+static bool has_near_promise(const struct trials *trials)
+{
+    const struct sched *sched = trials->sched;
+
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        const struct pool *pool = &sched->pools.items[p];
+        if (pool->admitted.count && is_near(trials, pool->kept.start_ms)) {
+            return true;
+        }
+        for (size_t i = 0; i < pool->admitted.count; i++) {
+            if (is_near(trials, pool->admitted.items[i].start_ms)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool find_near(struct trials *trials,
+                      struct sched_explanation *explanation)
+{
+    struct lift lift = {.is_near = true, .near_job = NONE};
+
+    if (!has_near_promise(trials) || !is_cause(trials, &lift) ||
+        starts_anyway(trials)) {
+        return false;
+    }
+    explanation->wait = SCHED_WAIT_NEAR;
+    explanation->for_job = lift.near_job;
+    explanation->until_ms = lift.near_ms;
+    return true;
+}
+
+/* Whether a queue that is over its share has a gang that might be kept. */
+static bool has_gang_over_share(struct trials *trials)
+{
+    struct sched *sched = trials->sched;
+    const struct pool *pool = &sched->pools.items[trials->pool];
+    auto_arena arena = {0};
+    uint32_t count;
+
+    if (pool->policy_index < 0 ||
+        !sched->policy->pools[pool->policy_index].starved_after_ms) {
+        return false;
+    }
+    queues_sync(sched);
+    const struct share *shares = shares_of(sched, trials->pool, &arena, &count);
+    bool *is_over =
+        arena_alloc_array(&arena, sched->queues.count + 1, sizeof(*is_over));
+    for (uint32_t i = 0; i < count; i++) {
+        is_over[shares[i].queue] =
+            share_is_over(sched, trials->pool, &shares[i]);
+    }
+    for (size_t g = 0; g < sched->gangs.count; g++) {
+        const struct gang *gang = &sched->gangs.items[g];
+        if (gang->is_live && gang->leased.count > 1 && is_over[gang->queue]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct lift_gang *find_gang(struct lift *lift, uint32_t gang)
+{
+    for (size_t i = 0; i < lift->gangs.count; i++) {
+        if (lift->gangs.items[i].gang == gang) {
+            return &lift->gangs.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a decision is to make room for its queue, which is due it: who is
+ * first there takes the place of a whole gang, and the next what that leaves.
+ */
+static bool is_for_queue(const struct trials *trials,
+                         const struct sched_decision *decision)
+{
+    const struct sched *sched = trials->sched;
+    uint32_t for_job = decision->for_job;
+
+    return for_job != NONE &&
+           sched->lists.items[sched->jobs.items[for_job].list].queue ==
+               trial_list(trials)->queue;
+}
+
+/* Tell of the kept gangs that the trial preempts: of the first, how many, and
+ * until when the last is kept. */
+static void tell_kept(const struct trials *trials, struct lift *lift,
+                      struct sched_explanation *explanation)
+{
+    const struct sched *sched = trials->sched;
+
+    for (size_t i = 0; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        uint32_t g = sched->jobs.items[decision->job].gang;
+        struct lift_gang *kept = decision->action == SCHED_PREEMPT &&
+                                         g != NONE &&
+                                         is_for_queue(trials, decision)
+                                     ? find_gang(lift, g)
+                                     : NULL;
+        if (!kept || kept->is_told) {
+            continue;
+        }
+        kept->is_told = true;
+        if (explanation->kept_count++ == 0) {
+            explanation->for_job = decision->job;
+            explanation->until_ms = 0;
+            explanation->kept_is_young = kept->is_young;
+        }
+        if (kept->until_ms > explanation->until_ms) {
+            explanation->until_ms = kept->until_ms;
+        }
+    }
+    if (explanation->until_ms == INT64_MAX) {
+        explanation->until_ms = 0;
+    }
+}
+
+static void find_kept(struct trials *trials,
+                      struct sched_explanation *explanation)
+{
+    struct lift lift = {.is_keep = true, .near_job = NONE};
+    struct sched_explanation told = *explanation;
+
+    if (has_gang_over_share(trials) && is_cause(trials, &lift)) {
+        tell_kept(trials, &lift, &told);
+        if (told.kept_count && !starts_anyway(trials)) {
+            *explanation = told;
+            explanation->wait = SCHED_WAIT_KEPT;
+        }
+    }
+    VEC_FREE(&lift.gangs);
+}
+
+void need_lift(struct trials *trials, struct sched_explanation *explanation)
+{
+    bool is_about_room = explanation->wait == SCHED_WAIT_CAPACITY ||
+                         explanation->wait == SCHED_WAIT_GANG_CAPACITY ||
+                         explanation->wait == SCHED_WAIT_TOPOLOGY ||
+                         explanation->wait == SCHED_WAIT_PASSED ||
+                         explanation->wait == SCHED_WAIT_ADMITTED ||
+                         explanation->wait == SCHED_WAIT_RESERVED;
+
+    if (is_about_room && !find_truce(trials, explanation) &&
+        !find_near(trials, explanation)) {
+        find_kept(trials, explanation);
+    }
+}

@@ -1,0 +1,136 @@
+/* Whether it is what its queue holds above its share that keeps a job
+ * waiting: what the round would find. */
+#include "sched/explain/private.h"
+#include "sched/fairness/limits.h"
+#include "sched/fairness/usage_ledger.h"
+#include "sched/state/cfs.h"
+
+/* A charge in millionths of the pool x ms, as minutes of the whole pool. */
+static const double CHARGE_PER_MINUTE = 60e9;
+
+static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
+                        const struct limit_question *question,
+                        enum limit_answer why, struct sched_explanation *answer)
+{
+    const struct limits *limits = question->limits;
+    const struct cost_base *base = question->base;
+
+    answer->pool = intern_get(sched->pool_names, p);
+    if (why == LIMIT_BUDGET) {
+        double scale = base->units / CHARGE_PER_MINUTE;
+        answer->wait = SCHED_WAIT_BUDGET;
+        answer->asked = (double)question->charge * scale;
+        answer->allowed = (double)limits->budget_left * scale;
+        return;
+    }
+    double usage =
+        cost_of(base, &limits->infinite, &question->infinite, 1).approx;
+    double flow = limits->infinite_floor;
+    int64_t when_ms =
+        limits_when(question, pool_half_time_ms(sched, p), now_ms);
+    answer->wait = SCHED_WAIT_OVER_SHARE;
+    answer->asked = usage > flow ? usage : flow;
+    answer->allowed = limits_over_share(limits);
+    answer->until_ms = when_ms == INT64_MAX ? 0 : when_ms;
+}
+
+/* Whether the limits of one pool refuse what is asked for. */
+static bool is_refused(const struct question *question, uint32_t p)
+{
+    struct sched *sched = question->sched;
+    const struct standing *standing = standing_find(sched, question->queue, p);
+    const struct resource_vec none = {0};
+    struct limits limits;
+
+    if (!limits_get(sched, question->queue, p, limits_whole(sched, p),
+                    question->now_ms, &limits)) {
+        return false;
+    }
+    struct limit_question asked =
+        limits_ask(&sched->pools.items[p].base, &limits,
+                   standing ? &standing->all : &none);
+    for (uint32_t i = 0; i < question->class_count; i++) {
+        limits_add(&asked, &sched->classes.items[question->classes[i]]);
+    }
+    enum limit_answer why = limits_answer(&asked);
+    if (why == LIMIT_NONE) {
+        return false;
+    }
+    fill_answer(sched, p, question->now_ms, &asked, why, question->answer);
+    return true;
+}
+
+bool explain_share(const struct question *question)
+{
+    struct sched *sched = question->sched;
+    bool is_any = false;
+
+    if (explain_is_foreign(question)) {
+        return false; /* these limits are not for borrowers */
+    }
+    for (uint32_t p = 0; sched->keeps_standings && p < sched->pools.count;
+         p++) {
+        if (!explain_is_in_pools(question, p) ||
+            sched->pools.items[p].node_count == 0) {
+            continue;
+        }
+        if (!is_refused(question, p)) {
+            return false;
+        }
+        is_any = true;
+    }
+    return is_any;
+}
+
+/* The first of a queue that goes by priority, or NONE. */
+static uint32_t first_of(const struct sched *sched, const struct queue *queue)
+{
+    uint32_t first = NONE;
+    uint8_t level = 0;
+
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct list *list =
+            &sched->lists.items[queue->fronts.items[i].list];
+        uint32_t item = seq_get(&list->seq, (struct seq_cursor){0});
+        uint32_t job = list->class_index == NONE
+                           ? sched->gangs.items[item].position
+                           : item;
+        if (first == NONE || list->level > level ||
+            (list->level == level &&
+             (queue->ordering == QUEUE_BY_CFS ? cfs_less(sched, job, first)
+                                              : job_less(sched, job, first)))) {
+            first = job;
+            level = list->level;
+        }
+    }
+    return first;
+}
+
+bool explain_share_of_first(const struct question *question)
+{
+    const struct sched *sched = question->sched;
+    const struct queue *queue = &sched->queues.items[question->queue];
+    uint32_t first =
+        queue->apps || !sched->keeps_standings ? NONE : first_of(sched, queue);
+
+    if (first == NONE || first == question->job ||
+        (question->record->gang != NONE &&
+         sched->jobs.items[first].gang == question->record->gang)) {
+        return false;
+    }
+    const struct list *list =
+        &sched->lists.items[sched->jobs.items[first].list];
+    auto_arena arena = {0};
+    struct question of_first = *question;
+    of_first.job = first;
+    of_first.record = &sched->jobs.items[first];
+    of_first.pool = list->pool;
+    of_first.class_index = list->class_index;
+    of_first.class = &sched->classes.items[list->class_index];
+    explain_ask_for(&of_first, &arena);
+    if (!explain_share(&of_first)) {
+        return false;
+    }
+    question->answer->behind = first;
+    return true;
+}

@@ -1,0 +1,153 @@
+#include "sched/fairness/rates.h"
+
+struct bucket_rule rate_rule(const struct rate_limit *limit)
+{
+    if (limit->rate_milli_per_s <= 0) {
+        return (struct bucket_rule){0};
+    }
+    return (struct bucket_rule){
+        .size = limit->burst > 1 ? limit->burst : 1,
+        .refill = limit->rate_milli_per_s,
+        .period_ms = 1000000,
+    };
+}
+
+struct bucket_rule start_rule(const struct sched *sched, uint32_t p,
+                              uint32_t column)
+{
+    const struct pool *pool = &sched->pools.items[p];
+    struct bucket_rule rule = {.period_ms = sched->policy->round_period_ms};
+
+    if (pool->policy_index < 0 || rule.period_ms <= 0) {
+        return (struct bucket_rule){0};
+    }
+    const struct pool_policy *policy =
+        &sched->policy->pools[pool->policy_index];
+    for (uint32_t i = 0; i < policy->start_limit_count; i++) {
+        int64_t ppm = policy->start_limits[i].fraction_ppm;
+        if (ppm > 0 && str_equal(policy->start_limits[i].resource,
+                                 sched->policy->schema.columns[column].name)) {
+            i128 size = (i128)pool->total.v[column] * ppm / FRACTION_ONE_PPM;
+            rule.size = size > 1 ? (int64_t)size : 1;
+            rule.refill = rule.size;
+        }
+    }
+    return rule;
+}
+
+static void pack_bucket(struct strbuf *buf, const struct bucket *bucket)
+{
+    pack_u64(buf, (uint64_t)((u128)bucket->missing >> 64));
+    pack_u64(buf, (uint64_t)bucket->missing);
+    pack_i64(buf, bucket->at_ms);
+}
+
+static struct bucket unpack_bucket(struct pack_reader *reader)
+{
+    uint64_t high = unpack_u64(reader);
+    uint64_t low = unpack_u64(reader);
+    struct bucket bucket = {.missing = (i128)((u128)high << 64 | low)};
+
+    bucket.at_ms = unpack_i64(reader);
+    return bucket;
+}
+
+/* A policy's pool of which something is missing, or NULL: others were only
+ * heard of, by some leaders and not by all. */
+static const struct pool *packed_pool(const struct sched *sched, uint32_t at)
+{
+    uint32_t p = intern_find(sched->pool_names, sched->policy->pools[at].name);
+    const struct pool *pool = &sched->pools.items[p];
+
+    for (uint32_t r = 0; r < sched->policy->schema.column_count; r++) {
+        if (pool->start[r].missing > 0) {
+            return pool;
+        }
+    }
+    return NULL;
+}
+
+static void pack_pools(const struct sched *sched, struct strbuf *buf)
+{
+    const struct policy *policy = sched->policy;
+    uint64_t pool_count = 0;
+
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        pool_count += packed_pool(sched, i) != NULL;
+    }
+    pack_u64(buf, pool_count);
+    for (uint32_t i = 0; i < policy->pool_count; i++) {
+        const struct pool *pool = packed_pool(sched, i);
+        if (!pool) {
+            continue;
+        }
+        pack_str(buf, policy->pools[i].name);
+        pack_u64(buf, policy->schema.column_count);
+        for (uint32_t r = 0; r < policy->schema.column_count; r++) {
+            pack_str(buf, policy->schema.columns[r].name);
+            pack_bucket(buf, &pool->start[r]);
+        }
+    }
+}
+
+void rates_pack(const struct sched *sched, struct strbuf *buf)
+{
+    uint64_t queue_count = 0;
+
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        queue_count += sched->queues.items[i].bucket.missing > 0;
+    }
+    pack_bucket(buf, &sched->bucket);
+    pack_u64(buf, queue_count);
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->queues_by_name, at);
+         seq_next(&sched->queues_by_name, &at)) {
+        const struct queue *queue =
+            &sched->queues.items[seq_get(&sched->queues_by_name, at)];
+        if (queue->bucket.missing > 0) {
+            pack_str(buf, str_make(queue->name, queue->name_bytes));
+            pack_bucket(buf, &queue->bucket);
+        }
+    }
+    pack_pools(sched, buf);
+}
+
+static void unpack_queue(struct sched *sched, struct pack_reader *reader)
+{
+    struct str name = unpack_str(reader);
+    struct bucket bucket = unpack_bucket(reader);
+
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        struct queue *queue = &sched->queues.items[i];
+        if (queue->name &&
+            str_equal(str_make(queue->name, queue->name_bytes), name)) {
+            queue->bucket = bucket;
+        }
+    }
+}
+
+static void unpack_pool(struct sched *sched, struct pack_reader *reader)
+{
+    uint32_t pool = intern_find(sched->pool_names, unpack_str(reader));
+    uint32_t count = unpack_count(reader, RESOURCE_COLUMNS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        int r = resource_column(&sched->policy->schema, unpack_str(reader));
+        struct bucket bucket = unpack_bucket(reader);
+        if (pool != INTERN_NONE && r >= 0) {
+            sched->pools.items[pool].start[r] = bucket;
+        }
+    }
+}
+
+void rates_unpack(struct sched *sched, struct history_reader *reader)
+{
+    sched->bucket = unpack_bucket(&reader->pack);
+    for (uint32_t n = unpack_count(&reader->pack, QUEUES_MAX);
+         n > 0 && !reader->pack.is_bad; n--) {
+        unpack_queue(sched, &reader->pack);
+    }
+    for (uint32_t n = unpack_count(&reader->pack, QUEUES_MAX);
+         n > 0 && !reader->pack.is_bad; n--) {
+        unpack_pool(sched, &reader->pack);
+    }
+}

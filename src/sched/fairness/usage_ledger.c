@@ -1,0 +1,290 @@
+#include "sched/fairness/usage_ledger.h"
+
+#include "sched/fairness/admitted.h"
+#include "sched/fairness/usage_ledger_hold.h"
+
+static bool has_knobs(const struct pool_policy *pool)
+{
+    return pool->half_time_ms > 0 || pool->over_share_ppm != POLICY_OFF ||
+           pool->excess_budget_minutes != POLICY_OFF;
+}
+
+static bool are_wanted(const struct sched *sched)
+{
+    for (uint32_t i = 0; i < sched->policy->pool_count; i++) {
+        if (has_knobs(&sched->policy->pools[i])) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        const struct queue *queue = &sched->queues.items[i];
+        if (queue->name && queue_has_own_limits(queue)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int64_t pool_half_time_ms(const struct sched *sched, uint32_t pool)
+{
+    int index = sched->pools.items[pool].policy_index;
+
+    return index < 0 ? 0 : sched->policy->pools[index].half_time_ms;
+}
+
+const struct standing *standing_find(const struct sched *sched, uint32_t queue,
+                                     uint32_t pool)
+{
+    if (!sched->keeps_standings) {
+        return NULL;
+    }
+    uint32_t at = sched->queues.items[queue].standing_first;
+    while (at != NONE && sched->standings.items[at].pool != pool) {
+        at = sched->standings.items[at].next;
+    }
+    return at == NONE ? NULL : &sched->standings.items[at];
+}
+
+static struct standing *standing_get(struct sched *sched, uint32_t queue,
+                                     uint32_t pool)
+{
+    uint32_t *first = &sched->queues.items[queue].standing_first;
+    uint32_t at = *first;
+
+    while (at != NONE && sched->standings.items[at].pool != pool) {
+        at = sched->standings.items[at].next;
+    }
+    if (at == NONE) {
+        if (sched->spare_standings.count) {
+            at = sched->spare_standings.items[--sched->spare_standings.count];
+        } else {
+            at = (uint32_t)sched->standings.count;
+            VEC_PUSH(&sched->standings, (struct standing){0});
+        }
+        sched->standings.items[at] =
+            (struct standing){.queue = queue, .pool = pool, .next = *first};
+        *first = at;
+    }
+    return &sched->standings.items[at];
+}
+
+/* Change one of the sums and the flow that goes by it. */
+static void change(struct sched *sched, struct standing *standing,
+                   struct resource_vec *sum, struct flow *flow,
+                   const struct resource_vec *request, int sign)
+{
+    int64_t half_ms = pool_half_time_ms(sched, standing->pool);
+
+    if (half_ms <= 0 || sched->is_relinking || standing_hold(sched, standing)) {
+        amounts_add_times(sum, request, sign);
+        return;
+    }
+    struct pool *pool = &sched->pools.items[standing->pool];
+    pool_sync_base(sched, pool);
+    double before = cost_fraction(&pool->base, sum);
+    amounts_add_times(sum, request, sign);
+    flow_change(flow, half_ms, sched->now_ms, before,
+                cost_fraction(&pool->base, sum));
+}
+
+void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
+                    const struct resource_vec *all,
+                    const struct resource_vec *infinite, int sign)
+{
+    if (!sched->keeps_standings || pool == NONE) {
+        return;
+    }
+    struct standing *standing = standing_get(sched, queue, pool);
+
+    change(sched, standing, &standing->all, &standing->flow, all, sign);
+    if (infinite) {
+        change(sched, standing, &standing->infinite, &standing->infinite_flow,
+               infinite, sign);
+    }
+}
+
+void standing_change(struct sched *sched, uint32_t index, uint32_t pool,
+                     int sign)
+{
+    if (!sched->keeps_standings) {
+        return;
+    }
+    const struct list *list = &sched->lists.items[index];
+    const struct class *class = &sched->classes.items[list->class_index];
+    bool is_infinite =
+        !list->is_foreign && class->lifetime_ms == LIFETIME_INFINITE;
+
+    standing_count(sched, list->queue, pool, &class->request,
+                   is_infinite ? &class->request : NULL, sign);
+}
+
+void standing_note(struct sched *sched, uint32_t queue, uint32_t pool)
+{
+    if (sched->keeps_standings && pool != NONE) {
+        (void)standing_hold(sched, standing_get(sched, queue, pool));
+    }
+}
+
+static uint32_t queue_of_job(const struct sched *sched, uint32_t job)
+{
+    return sched->lists.items[sched->jobs.items[job].list].queue;
+}
+
+void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
+                   int64_t amount)
+{
+    if (sched->keeps_standings && amount != 0) {
+        /* Sums of absurd charges wrap, and unwrap. */
+        int64_t *charged = &standing_get(sched, queue, pool)->charged;
+        *charged = (int64_t)((uint64_t)*charged + (uint64_t)amount);
+    }
+}
+
+static void drop_all(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        standings_remove(sched, (uint32_t)i);
+    }
+}
+
+/* Make the sums from what runs and is admitted, and what that is charged. */
+static void make_all(struct sched *sched)
+{
+    sched->is_relinking = true;
+    for (uint32_t i = 0; i < sched->jobs.count; i++) {
+        const struct job *job = &sched->jobs.items[i];
+        if (charge_of(sched, i)) {
+            const struct charge *charge =
+                &sched->charges
+                     .items[map_find(&sched->charge_map, key_of_u64(i))];
+            standing_book(sched, queue_of_job(sched, i), charge->pool,
+                          charge->amount);
+        }
+        if (job->list != LIST_NONE && job->run != NONE) {
+            const struct run *run = &sched->runs.items[job->run];
+            standing_change(sched, job->list,
+                            sched->accounts.items[run->account].pool, 1);
+        }
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        admitted_count_all(sched, p);
+    }
+    sched->is_relinking = false;
+}
+
+void standings_sync(struct sched *sched)
+{
+    bool is_wanted = are_wanted(sched);
+
+    if (is_wanted == sched->keeps_standings) {
+        return;
+    }
+    sched->keeps_standings = is_wanted;
+    if (is_wanted) {
+        make_all(sched);
+    } else {
+        drop_all(sched);
+    }
+}
+
+void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
+                        struct flow flow, struct flow infinite_flow)
+{
+    if (sched->keeps_standings) {
+        struct standing *standing = standing_get(sched, queue, pool);
+        standing->flow = flow;
+        standing->infinite_flow = infinite_flow;
+    }
+}
+
+static void settle(struct flow *flow, int64_t half_ms, int64_t now_ms)
+{
+    flow->excess = flow_excess(flow, half_ms, now_ms);
+    flow->at_ms = now_ms;
+}
+
+void standings_settle(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->standings.count; i++) {
+        struct standing *standing = &sched->standings.items[i];
+        int64_t half_ms = pool_half_time_ms(sched, standing->pool);
+        settle(&standing->flow, half_ms, sched->now_ms);
+        settle(&standing->infinite_flow, half_ms, sched->now_ms);
+    }
+}
+
+void standings_remove(struct sched *sched, uint32_t index)
+{
+    struct queue *queue = &sched->queues.items[index];
+
+    while (queue->standing_first != NONE) {
+        uint32_t at = queue->standing_first;
+        queue->standing_first = sched->standings.items[at].next;
+        sched->standings.items[at] = (struct standing){.queue = NONE};
+        VEC_PUSH(&sched->spare_standings, at);
+    }
+}
+
+void standings_fini(struct sched *sched)
+{
+    standing_hold_fini(sched);
+    VEC_FREE(&sched->standings);
+    VEC_FREE(&sched->spare_standings);
+    VEC_FREE(&sched->charges);
+    VEC_FREE(&sched->spare_charges);
+    map_fini(&sched->charge_map);
+}
+
+/* Charges. */
+
+int64_t charge_of(const struct sched *sched, uint32_t job)
+{
+    if (!(sched->job_flags.items[job] & JOB_CHARGED)) {
+        return 0;
+    }
+    return sched->charges.items[map_find(&sched->charge_map, key_of_u64(job))]
+        .amount;
+}
+
+void charge_refund(struct sched *sched, uint32_t job)
+{
+    if (!(sched->job_flags.items[job] & JOB_CHARGED)) {
+        return;
+    }
+    uint32_t at = map_remove(&sched->charge_map, key_of_u64(job));
+
+    standing_book(sched, queue_of_job(sched, job),
+                  sched->charges.items[at].pool,
+                  -sched->charges.items[at].amount);
+    VEC_PUSH(&sched->spare_charges, at);
+    sched->job_flags.items[job] &= (uint8_t)~JOB_CHARGED;
+}
+
+static void charge_put(struct sched *sched, uint32_t job, uint32_t pool,
+                       int64_t amount)
+{
+    uint32_t at;
+
+    charge_refund(sched, job);
+    if (amount <= 0) {
+        return;
+    }
+    if (sched->spare_charges.count) {
+        at = sched->spare_charges.items[--sched->spare_charges.count];
+    } else {
+        at = (uint32_t)sched->charges.count;
+        VEC_PUSH(&sched->charges, (struct charge){0});
+    }
+    sched->charges.items[at] = (struct charge){amount, pool};
+    map_put(&sched->charge_map, key_of_u64(job), at);
+    sched->job_flags.items[job] |= JOB_CHARGED;
+    standing_book(sched, queue_of_job(sched, job), pool, amount);
+}
+
+void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,
+                      int64_t charge)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    sched->version++;
+    charge_put(sched, job, pool_get(sched, pool), charge);
+}

@@ -1,0 +1,103 @@
+/* How far apart the sub-groups of a gang may be, and in which order they are
+ * placed. */
+
+#include "sched/gang/locality_place.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/sub_groups.h"
+
+bool near_matters(const struct round *round, const struct gang *gang)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+
+    return gang->subs && topology &&
+           (topology->level_count > 0 || hops_are_capped(gang));
+}
+
+uint32_t near_level_max(struct round *round, const struct gang *gang,
+                        uint32_t sub_group)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    int64_t end_ms = hops_end_ms(round->sched, gang, sub_group);
+
+    if (round->now_ms >= end_ms) {
+        return topology->level_count + 1;
+    }
+    round_wake_by(round, end_ms);
+    return topology_level_max(topology,
+                              gang->subs->terms.sub_groups[sub_group].hops_max);
+}
+
+bool near_is_capped(struct round *round, const struct gang *gang)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    bool is_capped = false;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        is_capped |= near_level_max(round, gang, i) <= topology->level_count;
+    }
+    return is_capped;
+}
+
+void near_anchor_of(const struct round *round, const struct gang *gang,
+                    uint32_t sub_group, struct near_anchor *ret_anchor)
+{
+    const struct sched *sched = round->sched;
+    const struct topology *topology = topology_of(sched, round->p);
+    const struct seq *leased = &gang->subs->items[sub_group].leased;
+
+    *ret_anchor = (struct near_anchor){.domain = NONE};
+    for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
+         seq_next(leased, &at)) {
+        const struct run *run =
+            &sched->runs.items[sched->jobs.items[seq_get(leased, at)].run];
+        if (run->state != RUN_PREEMPTED) {
+            near_anchor_add(topology, ret_anchor, run->node);
+        }
+    }
+}
+
+uint32_t near_order(struct round *round, const struct gang *gang,
+                    uint32_t order[SUB_GROUPS_MAX],
+                    uint32_t level_max[SUB_GROUPS_MAX])
+{
+    const struct sub_groups *subs = gang->subs;
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        uint32_t asked = subs->items[i].asked.count;
+        if (asked == 0) {
+            continue;
+        }
+        level_max[i] = near_level_max(round, gang, i);
+        uint32_t at = count++;
+        while (at > 0) {
+            uint32_t other = order[at - 1];
+            bool is_before = level_max[i] != level_max[other]
+                                 ? level_max[i] < level_max[other]
+                                 : asked > subs->items[other].asked.count;
+            if (!is_before) {
+                break;
+            }
+            order[at] = other;
+            at--;
+        }
+        order[at] = i;
+    }
+    return count;
+}
+
+bool near_is_alike(const struct sched *sched, const struct seq *asked)
+{
+    uint32_t class_index =
+        class_of_job(sched, seq_get(asked, (struct seq_cursor){0}));
+
+    for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
+         seq_next(asked, &c)) {
+        uint32_t job = seq_get(asked, c);
+        if (class_of_job(sched, job) != class_index ||
+            sched->job_flags.items[job] & JOB_AVOIDS) {
+            return false;
+        }
+    }
+    return true;
+}

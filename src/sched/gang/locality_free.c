@@ -1,0 +1,175 @@
+/* A sub-group in free space, near together. */
+
+#include <stdlib.h>
+
+#include "sched/gang/locality_private.h"
+#include "sched/place/exclusive_node.h"
+#include "sched/state/sub_groups.h"
+
+/* Ways of a sub-group that a label does not allow, and that are passed over. */
+enum { SKIPS_MAX = 1024 };
+
+/* A node that takes some members. */
+struct taker {
+    uint64_t key;
+    uint32_t rank, node, count;
+};
+
+static int compare_takers(const void *a, const void *b)
+{
+    const struct taker *x = a, *y = b;
+
+    if (x->key != y->key) {
+        return x->key < y->key ? -1 : 1;
+    }
+    return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+/* The nodes of a pick, the fullest first, as far as they are needed. */
+static struct taker *takers_of(const struct near *near,
+                               const struct domain_room *room,
+                               const struct near_pick *pick,
+                               uint32_t *ret_count)
+{
+    struct round *round = near->attempt->round;
+    const uint32_t *ranks = round->sched->ranks;
+    struct taker *takers =
+        arena_alloc_array(round->arena, pick->nodes, sizeof(*takers));
+    uint32_t count = 0;
+
+    for (uint32_t i = pick->first; i < pick->first + pick->nodes; i++) {
+        uint32_t node = room->topology->nodes[i];
+        if (room->counts[i] && (!near->allowed || near->allowed[node])) {
+            takers[count++] = (struct taker){room->keys[i], ranks[node], node,
+                                             room->counts[i]};
+        }
+    }
+    qsort(takers, count, sizeof(*takers), compare_takers);
+    *ret_count = count;
+    return takers;
+}
+
+/* Members that are all alike: node after node is filled. */
+static bool fill(struct near *near, const struct seq *asked,
+                 const struct domain_room *room, const struct near_pick *pick)
+{
+    struct attempt *attempt = near->attempt;
+    uint32_t count, at = 0;
+    struct taker *takers = takers_of(near, room, pick, &count);
+
+    for (struct seq_cursor c = {0}; !seq_is_end(asked, c);
+         seq_next(asked, &c)) {
+        uint32_t job = seq_get(asked, c);
+        while (at < count && takers[at].count == 0) {
+            at++;
+        }
+        if (at == count) {
+            return false;
+        }
+        takers[at].count--;
+        attempt_lease(attempt, job, takers[at].node,
+                      class_of_job(attempt->round->sched, job));
+    }
+    return true;
+}
+
+/* Place a sub-group at a pick. */
+static bool put_at(struct near *near, uint32_t sub_group, bool alike,
+                   const struct domain_room *room, const struct near_pick *pick)
+{
+    const struct seq *asked =
+        &near->attempt->gang->subs->items[sub_group].asked;
+    bool is_placed;
+
+    if (!near->is_whole && alike) {
+        return fill(near, asked, room, pick);
+    }
+    struct label_group group = near_group_of(near, pick->first, pick->nodes);
+    if (near->is_whole) {
+        near->attempt->only = &group;
+        is_placed = whole_node_place_sub_group(near->attempt, sub_group);
+    } else {
+        is_placed = near_place_members(near, asked, &group);
+    }
+    near->attempt->only = NULL;
+    return is_placed;
+}
+
+static const struct domain_room *room_for(const struct near *near, uint32_t job)
+{
+    struct round *round = near->attempt->round;
+    uint32_t class_index = class_of_job(round->sched, job);
+
+    bool has_nodes =
+        near->attempt->gang->leased.count || near->attempt->placed_count;
+
+    return near->is_whole
+               ? domain_room_whole(round, class_index, job, has_nodes)
+               : domain_room_of(round, class_index);
+}
+
+static void undo(struct near *near, const struct near_state *state,
+                 uint32_t first)
+{
+    near_go_back(near, state);
+    if (!near->is_whole) {
+        (void)room_for(near, first); /* the same, and again as it was */
+    }
+}
+
+/* Whether so many members have room on those nodes of a pick that a label
+ * allows; what it does not is no way to be tried. */
+static bool is_allowed_for(const struct near *near,
+                           const struct domain_room *room,
+                           const struct near_pick *pick, uint32_t needed)
+{
+    uint64_t count = 0;
+
+    for (uint32_t i = pick->first;
+         near->allowed && count < needed && i < pick->first + pick->nodes;
+         i++) {
+        count += near->allowed[room->topology->nodes[i]] ? room->counts[i] : 0;
+    }
+    return !near->allowed || count >= needed;
+}
+
+bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
+{
+    struct attempt *attempt = near->attempt;
+    struct round *round = attempt->round;
+    uint32_t sub_group = near->order[index];
+    const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
+    uint32_t first = seq_get(asked, (struct seq_cursor){0});
+    bool alike = near_is_alike(round->sched, asked);
+    uint32_t skip_count = 0;
+    struct near_pick pick = NEAR_NO_PICK;
+    struct near_query query = {
+        .room = room_for(near, first),
+        .ranks = round->sched->ranks,
+        .needed = asked->count,
+        .level_max = near->level_max[sub_group],
+        .first = near->first,
+        .end = near->end,
+    };
+
+    near_anchor_of(round, attempt->gang, sub_group, &query.anchor);
+    while (near->try_count < near->tries_max && skip_count < SKIPS_MAX &&
+           near_next(&query, &pick)) {
+        if (!is_allowed_for(near, query.room, &pick,
+                            alike ? asked->count : 1)) {
+            skip_count++;
+            continue;
+        }
+        struct near_state state = near_state_of(near);
+        near->try_count++;
+        bool is_put = put_at(near, sub_group, alike, query.room, &pick);
+        near->nearness.levels += pick.level;
+        near->nearness.count += pick.count;
+        near->nearness.key += pick.key;
+        if (is_put && place_rest(near, index + 1)) {
+            return true;
+        }
+        undo(near, &state, first);
+    }
+    return false;
+}

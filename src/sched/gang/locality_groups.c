@@ -1,0 +1,97 @@
+/* What a reservation may be made of, for a gang with a cap: the highest domains
+ * that it allows, as groups of nodes. */
+#include "sched/gang/locality_place.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/sub_groups.h"
+
+/* The only sub-group that asks for members, or NONE: there are several. */
+static uint32_t only_sub_group(const struct gang *gang)
+{
+    uint32_t only = NONE;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        if (gang->subs->items[i].asked.count == 0) {
+            continue;
+        }
+        if (only != NONE) {
+            return NONE;
+        }
+        only = i;
+    }
+    return only;
+}
+
+static void add_group(const struct round *round, struct label_index *index,
+                      uint32_t first, uint32_t count)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    uint32_t *nodes = topology->nodes + first;
+
+    index->groups[index->group_count++] = (struct label_group){
+        .executor = round->sched->nodes.items[nodes[0]].executor,
+        .nodes = nodes,
+        .count = count,
+    };
+}
+
+static struct label_index *index_create(struct round *round)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+    size_t most = (size_t)topology->node_count + topology->domain_count;
+    struct label_index *index = arena_alloc(round->arena, sizeof(*index));
+
+    index->groups =
+        arena_alloc_array(round->arena, most, sizeof(*index->groups));
+    return index;
+}
+
+/* The domains of a pool that a level allows, made once a round; a node that is
+ * in none of them is one by itself. */
+static const struct label_index *highest(struct round *round, uint32_t level)
+{
+    const struct topology *topology = topology_of(round->sched, round->p);
+
+    if (round->domains[level]) {
+        return round->domains[level];
+    }
+    struct label_index *index = index_create(round);
+    for (uint32_t i = 0; i < topology->node_count; i++) {
+        if (topology->domains[topology->lowest[i]].level > level) {
+            add_group(round, index, i, 1);
+        }
+    }
+    for (uint32_t d = 0; level > 0 && d < topology->domain_count; d++) {
+        if (topology_is_highest(topology, d, level)) {
+            add_group(round, index, topology->domains[d].first,
+                      topology->domains[d].count);
+        }
+    }
+    round->domains[level] = index;
+    return index;
+}
+
+const struct label_index *near_groups(struct round *round,
+                                      const struct gang *gang)
+{
+    if (!near_matters(round, gang) || gang->uniformity[0]) {
+        return place_groups(round, gang);
+    }
+    const struct topology *topology = topology_of(round->sched, round->p);
+    uint32_t sub_group = only_sub_group(gang);
+    uint32_t level =
+        sub_group == NONE ? NONE : near_level_max(round, gang, sub_group);
+    if (sub_group == NONE || level > topology->level_count) {
+        return place_groups(round, gang);
+    }
+    struct near_anchor anchor;
+    near_anchor_of(round, gang, sub_group, &anchor);
+    if (anchor.node_count == 0) {
+        return highest(round, level);
+    }
+    uint32_t first, count;
+    struct label_index *index = index_create(round);
+    if (near_around(topology, level, &anchor, &first, &count)) {
+        add_group(round, index, first, count);
+    }
+    return index;
+}

@@ -1,0 +1,125 @@
+/* Where a pod more may go, and whether it may. */
+#include "sched/fairness/quota.h"
+#include "sched/gang/locality_place.h"
+#include "sched/growth/growth.h"
+#include "sched/order/lanes.h"
+#include "sched/state/floating.h"
+#include "sched/state/topology.h"
+#include "sched/victims/lend.h"
+
+uint32_t growth_next_spare(const struct growth *growth,
+                           struct growth_part *part)
+{
+    const struct sched *sched = growth->round->sched;
+
+    if (part->has_spare && !part->is_next_taken && part->next.block == 0 &&
+        part->next.offset == 0 &&
+        !(sched->job_flags.items[part->example] & JOB_PLANNED)) {
+        return part->example;
+    }
+    const struct seq *spare =
+        &growth_team_of(growth, part)->gang->subs->items[part->sub_group].spare;
+    if (part->is_next_taken) {
+        part->is_next_taken = false;
+        seq_next(spare, &part->next);
+    }
+    while (!seq_is_end(spare, part->next)) {
+        uint32_t job = seq_get(spare, part->next);
+        if (!(sched->job_flags.items[job] & JOB_PLANNED)) {
+            return job;
+        }
+        seq_next(spare, &part->next);
+    }
+    return NONE;
+}
+
+uint32_t growth_class_of(const struct growth *growth,
+                         const struct growth_part *part, uint32_t job)
+{
+    return job == part->example ? part->example_class
+                                : class_of_job(growth->round->sched, job);
+}
+
+bool growth_may_grow(struct growth *growth, struct lane *lane,
+                     const struct class *class)
+{
+    struct round *round = growth->round;
+    const struct usage *usage = lane_usage(round, lane, class->priority_class);
+    struct resource_vec load = growth->load;
+
+    amounts_add(&load, &class->request);
+    return !growth_is_above(growth, &load, &class->request) &&
+           (!usage || lend_is_within(round, usage, &class->request)) &&
+           quota_short(round, lane, &class->request) < 0 &&
+           floating_short(round->sched, round->p, &round->used,
+                          &class->request) < 0 &&
+           round_may_start(round, lane, 1, &class->request);
+}
+
+/* A free node, asked of each class and group only until there is none. */
+static uint32_t room(struct growth *growth, const struct growth_team *team,
+                     const struct search *search)
+{
+    struct round *round = growth->round;
+    uint64_t group =
+        team->only ? 1 + (uint64_t)(team->only - team->groups->groups) : 0;
+    struct key128 key = {search->class_index, group};
+    bool is_special = place_is_special(search);
+
+    if ((team->groups && !team->only) ||
+        (!is_special &&
+         map_find(&growth->full, key) == (uint32_t)round->growth_count)) {
+        return NONE;
+    }
+    uint32_t node = place_find(search);
+    if (node == NONE && !is_special) {
+        map_put(&growth->full, key, (uint32_t)round->growth_count);
+    }
+    return node;
+}
+
+/* Where the pods of a part are, with those that the plan starts. */
+static void anchor_part(struct growth *growth, struct growth_part *part)
+{
+    struct round *round = growth->round;
+    const struct sched *sched = round->sched;
+    const struct topology *topology = topology_of(sched, round->p);
+    const struct growth_team *team = growth_team_of(growth, part);
+    uint32_t gang = (uint32_t)(team->gang - sched->gangs.items);
+
+    if (part->is_anchored) {
+        return;
+    }
+    near_anchor_of(round, team->gang, part->sub_group, &part->anchor);
+    for (size_t i = round->decision_first;
+         team->started && i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        if (decision->action == SCHED_LEASE &&
+            sched->jobs.items[decision->job].gang == gang &&
+            sub_group_of(sched, decision->job) == part->sub_group) {
+            near_anchor_add(topology, &part->anchor, decision->node);
+        }
+    }
+    for (uint32_t at = part->change; at != NONE;
+         at = growth->changes.items[at].previous) {
+        if (growth->changes.items[at].is_lease) {
+            near_anchor_add(topology, &part->anchor,
+                            growth->changes.items[at].node);
+        }
+    }
+    part->is_anchored = true;
+}
+
+uint32_t growth_find(struct growth *growth, struct growth_part *part,
+                     const struct search *search)
+{
+    const struct growth_team *team = growth_team_of(growth, part);
+
+    if (!near_matters(growth->round, team->gang)) {
+        return room(growth, team, search);
+    }
+    anchor_part(growth, part);
+    return team->groups && !team->only
+               ? NONE
+               : near_find(search, team->gang, part->sub_group, &part->anchor);
+}

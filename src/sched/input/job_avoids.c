@@ -1,0 +1,53 @@
+/* Nodes that jobs avoid, for they failed to start there. */
+#include <string.h>
+
+#include "sched/state/jobs.h"
+
+void jobs_forget_avoided(struct sched *sched, uint32_t index)
+{
+    if (!(sched->job_flags.items[index] & JOB_AVOIDS)) {
+        return;
+    }
+    uint32_t at = map_remove(&sched->avoid_map, key_of_u64(index));
+    struct avoid_list *avoid = &sched->avoids.items[at];
+    for (uint32_t i = 0; i < avoid->count; i++) {
+        sched->nodes.items[avoid->nodes[i]].avoid_count--;
+        node_touch(sched, avoid->nodes[i]);
+    }
+    VEC_PUSH(&sched->spare_avoids, at);
+    sched->job_flags.items[index] &= (uint8_t)~JOB_AVOIDS;
+}
+
+void sched_job_avoid(struct sched *sched, uint32_t index, uint32_t node)
+{
+    uint32_t at;
+
+    (void)jobs_at(sched, index);
+    ASSERT(node < sched->nodes.count && sched->nodes.items[node].name);
+    sched->version++;
+    if (!(sched->job_flags.items[index] & JOB_AVOIDS)) {
+        if (sched->spare_avoids.count) {
+            at = sched->spare_avoids.items[--sched->spare_avoids.count];
+        } else {
+            at = (uint32_t)sched->avoids.count;
+            VEC_PUSH(&sched->avoids, (struct avoid_list){0});
+        }
+        sched->avoids.items[at] = (struct avoid_list){0};
+        map_put(&sched->avoid_map, key_of_u64(index), at);
+        sched->job_flags.items[index] |= JOB_AVOIDS;
+    }
+    if (job_avoids(sched, index, node)) {
+        return;
+    }
+    at = map_find(&sched->avoid_map, key_of_u64(index));
+    struct avoid_list *avoid = &sched->avoids.items[at];
+    if (avoid->count == SCHED_AVOIDED_NODES_MAX) {
+        sched->nodes.items[avoid->nodes[0]].avoid_count--;
+        node_touch(sched, avoid->nodes[0]);
+        avoid->count--;
+        memmove(avoid->nodes, avoid->nodes + 1,
+                avoid->count * sizeof(*avoid->nodes));
+    }
+    avoid->nodes[avoid->count++] = node;
+    sched->nodes.items[node].avoid_count++;
+}

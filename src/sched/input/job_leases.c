@@ -1,0 +1,168 @@
+/* Deltas about leases: they begin, come of age, move and end. */
+#include "sched/apps/apps.h"
+#include "sched/evict/evictable.h"
+#include "sched/fairness/admitted.h"
+#include "sched/fairness/penalty.h"
+#include "sched/fairness/rates.h"
+#include "sched/fairness/usage_ledger.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/jobs.h"
+
+/* Starts that rate limits count. */
+static void count_start(struct sched *sched, uint32_t index, int64_t now_ms)
+{
+    const struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    const struct policy *policy = sched->policy;
+    uint32_t p = sched->nodes.items[run->node].pool;
+
+    struct bucket_rule all = rate_rule(&policy->rate_global);
+    struct bucket_rule queue = rate_rule(&policy->rate_per_queue);
+    uint32_t q = sched->lists.items[job->list].queue;
+
+    bucket_take(&sched->bucket, &all, 1, now_ms);
+    bucket_take(&sched->queues.items[q].bucket, &queue, 1, now_ms);
+    for (uint32_t r = 0; p != NONE && r < policy->schema.column_count; r++) {
+        struct bucket_rule rule = start_rule(sched, p, r);
+        bucket_take(&sched->pools.items[p].start[r], &rule,
+                    jobs_class(sched, job)->request.v[r], now_ms);
+    }
+}
+
+void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
+                     int32_t priority, int64_t now_ms, bool is_counted)
+{
+    struct job *job = jobs_at(sched, index);
+    uint32_t run;
+
+    ASSERT(job->run == NONE && node < sched->nodes.count &&
+           sched->nodes.items[node].name);
+    sched->version++;
+    admitted_leave(sched, index);
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    job_unwait(sched, index);
+    if (sched->spare_runs.count) {
+        run = sched->spare_runs.items[--sched->spare_runs.count];
+    } else {
+        run = (uint32_t)sched->runs.count;
+        VEC_PUSH(&sched->runs, (struct run){0});
+    }
+    sched->runs.items[run] = (struct run){
+        .job = index,
+        .node = node,
+        .priority = priority,
+        .leased_ms = now_ms,
+        .started_ms = INT64_MAX,
+        .rung = NONE,
+    };
+    job->run = run;
+    run_link(sched, run);
+    jobs_tell_app(sched, job, -1, 1, APP_ALLOCATED);
+    jobs_mark_leased(sched, job, true);
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+    if (is_counted) {
+        count_start(sched, run, now_ms);
+    }
+}
+
+bool sched_job_started(struct sched *sched, uint32_t index)
+{
+    const struct job *job = jobs_at(sched, index);
+    const struct class *class = jobs_class(sched, job);
+
+    if (job->run == NONE ||
+        sched->runs.items[job->run].started_ms != INT64_MAX) {
+        return false;
+    }
+    ripe_age_from(sched, job->run, sched->now_ms);
+    bool is_bound = class->deadline_ms != INT64_MAX;
+    bool has_age =
+        class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
+    if (is_bound || has_age) {
+        node_count_change(sched, sched->runs.items[job->run].node);
+    }
+    bool matters = has_age || (is_bound && admitted_is_any(sched));
+    sched->version += matters;
+    return matters;
+}
+
+void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
+{
+    const struct job *job = jobs_at(sched, index);
+
+    ASSERT(job->run != NONE);
+    ripe_age_from(sched, job->run, at_ms);
+    node_count_change(sched, sched->runs.items[job->run].node);
+    sched->version++;
+}
+
+int64_t sched_job_age_of(const struct sched *sched, uint32_t index)
+{
+    uint32_t run = sched->jobs.items[index].run;
+
+    return run == NONE ? INT64_MAX : sched->runs.items[run].started_ms;
+}
+
+void jobs_drop_run(struct sched *sched, struct job *job)
+{
+    uint32_t run = job->run;
+
+    admitted_forget_yielder(sched, run);
+    penalty_take(sched, &sched->runs.items[run]);
+    run_unlink(sched, run);
+    job->run = NONE;
+    VEC_PUSH(&sched->spare_runs, run);
+}
+
+void sched_job_requeue(struct sched *sched, uint32_t index, uint32_t avoid_node)
+{
+    struct job *job = jobs_at(sched, index);
+
+    ASSERT(job->run != NONE);
+    sched->version++;
+    charge_refund(sched, index);
+    if (avoid_node != NONE) {
+        sched_job_avoid(sched, index, avoid_node);
+    }
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+        hops_requeued(sched, &sched->gangs.items[job->gang]);
+    }
+    jobs_drop_run(sched, job);
+    job_wait(sched, index);
+    jobs_tell_app(sched, job, 1, -1, APP_RELEASED);
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+}
+
+bool sched_job_repack(struct sched *sched, uint32_t index, uint32_t node)
+{
+    struct job *job = jobs_at(sched, index);
+
+    ASSERT(job->run != NONE && node < sched->nodes.count);
+    uint32_t from = sched->runs.items[job->run].node;
+    if (sched->nodes.items[node].pool != sched->nodes.items[from].pool) {
+        return false;
+    }
+    if (from == node) {
+        return true;
+    }
+    sched->version++;
+    if (job->gang != NONE) {
+        gang_detach(sched, job->gang);
+    }
+    sched->is_relinking = true;
+    run_unlink(sched, job->run);
+    sched->runs.items[job->run].node = node;
+    run_link(sched, job->run);
+    sched->is_relinking = false;
+    if (job->gang != NONE) {
+        gang_attach(sched, job->gang);
+    }
+    return true;
+}

@@ -1,0 +1,108 @@
+/* What runs on a node, and that something changed there. */
+#include "sched/reserve/reserve.h"
+#include "sched/state/floating.h"
+#include "sched/state/nodes.h"
+
+enum { CHANGED_MAX = 1 << 16 };
+
+void node_index_later(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (!node->is_dirty) {
+        node->is_dirty = true;
+        VEC_PUSH(&sched->dirty, index);
+    }
+}
+
+void node_count_change(struct sched *sched, uint32_t index)
+{
+    sched->change_counts[index]++;
+    if (sched->changed.count == CHANGED_MAX) {
+        sched->changed_base += CHANGED_MAX;
+        sched->changed.count = 0;
+    }
+    VEC_PUSH(&sched->changed, index);
+}
+
+void node_touch(struct sched *sched, uint32_t index)
+{
+    node_count_change(sched, index);
+    node_index_later(sched, index);
+}
+
+void nodes_relink_runs(struct sched *sched, uint32_t index, uint32_t pool)
+{
+    VEC(uint32_t) runs = {0};
+
+    for (uint32_t run = sched->nodes.items[index].run_first; run != NONE;
+         run = sched->runs.items[run].node_next) {
+        VEC_PUSH(&runs, run);
+    }
+    for (size_t i = 0; i < runs.count; i++) {
+        run_unlink(sched, runs.items[i]);
+    }
+    pool_nodes_leave(sched, index);
+    sched->nodes.items[index].pool = pool;
+    for (size_t i = 0; i < runs.count; i++) {
+        run_link(sched, runs.items[i]);
+    }
+    VEC_FREE(&runs);
+}
+
+/* Whether more than its level says when a run would make room: it must end, or
+ * may be preempted only when it is old enough. */
+static bool is_held(const struct run *run, const struct class *class)
+{
+    return class->deadline_ms != INT64_MAX ||
+           (!run->is_outrankable && class->lifetime_ms != LIFETIME_INFINITE);
+}
+
+void node_add_run(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    struct node *node = &sched->nodes.items[run->node];
+    uint32_t list = sched->jobs.items[run->job].list;
+    uint32_t c = sched->lists.items[list].class_index;
+    const struct resource_vec *request = &sched->classes.items[c].request;
+
+    if (sign > 0) {
+        run->is_held = is_held(run, &sched->classes.items[c]);
+    }
+    if (node->pool != NONE && sched->pools.items[node->pool].ready.turn) {
+        reserve_note_run(sched, run, &sched->classes.items[c], sign);
+    }
+    node->held_count += run->is_held ? (uint32_t)sign : 0;
+    floating_count(sched, node->pool, request, sign);
+    amounts_count(&sched->free[run->node], request, -sign);
+    if (run->is_outrankable) {
+        amounts_count(
+            &sched->outrankable[(size_t)run->node * sched->level_count +
+                                run->level],
+            request, sign);
+        sched->outrankable_count[run->level] += (uint32_t)sign;
+    }
+    if (sign > 0) {
+        run->node_next = node->run_first;
+        run->node_previous = NONE;
+        if (node->run_first != NONE) {
+            sched->runs.items[node->run_first].node_previous = index;
+        }
+        node->run_first = index;
+    } else {
+        if (run->node_next != NONE) {
+            sched->runs.items[run->node_next].node_previous =
+                run->node_previous;
+        }
+        if (run->node_previous != NONE) {
+            sched->runs.items[run->node_previous].node_next = run->node_next;
+        } else {
+            node->run_first = run->node_next;
+        }
+    }
+    node->run_count += (uint32_t)sign;
+    if (node->is_on_trial) {
+        node_refresh(sched, run->node);
+    }
+    node_touch(sched, run->node);
+}

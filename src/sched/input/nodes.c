@@ -1,0 +1,193 @@
+#include "sched/state/nodes.h"
+
+#include <string.h>
+
+#include "sched/evict/cooldown.h"
+#include "sched/state/floating.h"
+#include "sched/state/node_record.h"
+#include "sched/state/node_shapes.h"
+#include "sched/state/topology.h"
+
+struct resource_vec nodes_capacity_of(const struct sched *sched,
+                                      const struct node_record *record)
+{
+    struct resource_vec capacity =
+        resource_capacity(&sched->policy->schema, &record->total);
+    struct resource_vec foreign;
+
+    (void)!resource_request(&sched->policy->schema, &record->foreign, &foreign);
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t left = capacity.v[r] - foreign.v[r];
+        capacity.v[r] = left > 0 ? left : 0;
+    }
+    amounts_clamp(&capacity);
+    floating_make_room(sched, &capacity);
+    return capacity;
+}
+
+/* The taints that keep pods away, as a number; 0 for none. */
+static uint32_t taint_set_of(struct sched *sched,
+                             const struct node_record *record)
+{
+    auto_strbuf buf = {0};
+
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        if (record->taints[i].effect != TAINT_PREFER_NO_SCHEDULE) {
+            pack_u64(&buf, record->taints[i].effect);
+            pack_str(&buf, record->taints[i].key);
+            pack_str(&buf, record->taints[i].value);
+        }
+    }
+    return intern_add(sched->taint_sets, strbuf_str(&buf));
+}
+
+void node_refresh(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+    bool is_accepting = node->record && !node->record->is_unschedulable &&
+                        sched->executors.items[node->executor].accepts &&
+                        !node->is_out &&
+                        !(node->is_on_trial && node->run_count > 0);
+
+    if (is_accepting != node->is_accepting) {
+        sched->layout_count++;
+        node->is_accepting = is_accepting;
+        node_touch(sched, index);
+    }
+}
+
+static bool has_labels_of(const struct node *node,
+                          const struct node_record *record)
+{
+    const struct node_record *known = node->record;
+    bool is_same = known->label_count == record->label_count;
+
+    for (uint32_t i = 0; is_same && i < record->label_count; i++) {
+        is_same = str_equal(known->labels[i].key, record->labels[i].key) &&
+                  str_equal(known->labels[i].value, record->labels[i].value);
+    }
+    return is_same;
+}
+
+uint32_t sched_node_set(struct sched *sched, struct str executor,
+                        const struct node_record *record, struct str pool)
+{
+    uint32_t index = sched_node_index(sched, executor, record->name);
+    uint32_t p = pool_get(sched, record->pool.byte_count ? record->pool : pool);
+    struct node *node = &sched->nodes.items[index];
+    struct resource_vec capacity = nodes_capacity_of(sched, record);
+    uint32_t taint_set = taint_set_of(sched, record);
+
+    /* Most reports repeat what is known, and shares and keys with it. */
+    bool is_same = node->record && node->pool == p &&
+                   node->record->is_unschedulable == record->is_unschedulable &&
+                   memcmp(&capacity, &node->capacity, sizeof(capacity)) == 0;
+
+    bool is_moved = !node->record || node->pool != p ||
+                    !has_labels_of(node, record) ||
+                    node->taint_set != taint_set;
+
+    sched->version++;
+    sched->layout_count += is_moved;
+    topology_note(sched, index, p, record);
+    if (node->record && !is_same) {
+        pool_nodes_count(sched, node, -1);
+    }
+    if (node->pool != p) {
+        nodes_relink_runs(sched, index, p);
+        node = &sched->nodes.items[index];
+    }
+    mem_free(node->record);
+    node->record = node_record_keep(record);
+    if (!is_same || is_moved) {
+        truce_news(sched);
+    }
+    node->taint_set = taint_set;
+    kinds_note_node(sched, index);
+    amounts_subtract(&sched->free[index], &node->capacity);
+    amounts_add(&sched->free[index], &capacity);
+    node->capacity = capacity;
+    if (!is_same) {
+        pool_nodes_count(sched, node, 1);
+    }
+    node_touch(sched, index);
+    node_refresh(sched, index);
+    return index;
+}
+
+void sched_node_remove(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    ASSERT(index < sched->nodes.count && node->name);
+    if (!node->record) {
+        return;
+    }
+    sched->version++;
+    truce_news(sched);
+    topology_note(sched, index, node->pool, NULL);
+    pool_nodes_count(sched, node, -1);
+    amounts_subtract(&sched->free[index], &node->capacity);
+    node->capacity = (struct resource_vec){0};
+    mem_free(node->record);
+    node->record = NULL;
+    node_refresh(sched, index);
+    pool_nodes_leave(sched, index);
+    node_touch(sched, index);
+}
+
+void sched_executor_set(struct sched *sched, struct str executor,
+                        bool accepts_new_leases)
+{
+    uint32_t e = nodes_executor_get(sched, executor);
+
+    if (sched->executors.items[e].accepts == accepts_new_leases) {
+        return;
+    }
+    sched->version++;
+    truce_news(sched);
+    sched->executors.items[e].accepts = accepts_new_leases;
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {
+            node_refresh(sched, i);
+        }
+    }
+}
+
+struct str sched_node_name(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return nodes_name_of(&sched->nodes.items[node]);
+}
+
+struct str sched_node_executor(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    return sched->executors.items[sched->nodes.items[node].executor].name;
+}
+
+struct str sched_node_pool(const struct sched *sched, uint32_t node)
+{
+    ASSERT(node < sched->nodes.count);
+    uint32_t pool = sched->nodes.items[node].pool;
+
+    return pool == NONE ? str_make(NULL, 0)
+                        : intern_get(sched->pool_names, pool);
+}
+
+void sched_node_stats(const struct sched *sched, uint32_t node,
+                      struct sched_node_stats *ret_stats)
+{
+    ASSERT(node < sched->nodes.count);
+    *ret_stats = (struct sched_node_stats){
+        .capacity = sched->nodes.items[node].capacity,
+        .free = sched->free[node],
+        .run_count = sched->nodes.items[node].run_count,
+        .is_open =
+            sched->nodes.items[node].record &&
+            sched->nodes.items[node].is_accepting &&
+            sched->executors.items[sched->nodes.items[node].executor].accepts,
+    };
+    floating_strip(sched, &ret_stats->capacity);
+    floating_strip(sched, &ret_stats->free);
+}

@@ -1,0 +1,289 @@
+#include <string.h>
+
+#include "sched/apps/apps.h"
+#include "sched/evict/cooldown.h"
+#include "sched/evict/evictable.h"
+#include "sched/explain/need.h"
+#include "sched/fairness/penalty.h"
+#include "sched/fairness/quota.h"
+#include "sched/fairness/usage_ledger.h"
+
+static struct str name_of(const struct queue *queue)
+{
+    return str_make(queue->name, queue->name_bytes);
+}
+
+static bool queue_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+
+    return str_compare(name_of(&sched->queues.items[a]),
+                       name_of(&sched->queues.items[b])) < 0;
+}
+
+static char *copy_str(char *at, struct str *s)
+{
+    if (s->byte_count) {
+        memcpy(at, s->p, s->byte_count);
+    }
+    s->p = at;
+    return at + s->byte_count;
+}
+
+/* The limits and their strings, in one block. */
+static struct queue_limit *copy_limits(const struct queue_record *record)
+{
+    size_t byte_count = record->limit_count * sizeof(struct queue_limit);
+
+    for (uint32_t i = 0; i < record->limit_count; i++) {
+        byte_count += record->limits[i].priority_class.byte_count +
+                      record->limits[i].pool.byte_count +
+                      record->limits[i].resource.byte_count;
+    }
+    if (record->limit_count == 0) {
+        return NULL;
+    }
+    struct queue_limit *limits = mem_alloc(byte_count);
+    char *at = (char *)(limits + record->limit_count);
+    for (uint32_t i = 0; i < record->limit_count; i++) {
+        limits[i] = record->limits[i];
+        at = copy_str(at, &limits[i].priority_class);
+        at = copy_str(at, &limits[i].pool);
+        at = copy_str(at, &limits[i].resource);
+    }
+    return limits;
+}
+
+static struct queue *queue_make(struct sched *sched, uint32_t index,
+                                struct str name)
+{
+    ASSERT(index < QUEUES_MAX);
+    while (sched->queues.count <= index) {
+        VEC_PUSH(&sched->queues,
+                 (struct queue){.active_place = NONE, .standing_first = NONE});
+    }
+    struct queue *queue = &sched->queues.items[index];
+    if (queue->name && !str_equal(name_of(queue), name)) {
+        seq_remove(&sched->queues_by_name, index, queue_less, sched);
+        mem_free(queue->name);
+        queue->name = NULL;
+    }
+    if (!queue->name) {
+        queue->name = str_dup(name);
+        queue->name_bytes = (uint32_t)name.byte_count;
+        seq_insert(&sched->queues_by_name, index, queue_less, sched);
+        sched->are_queue_ranks_stale = true;
+    }
+    return queue;
+}
+
+bool sched_goes_by_applications(const struct queue_record *record)
+{
+    return (record->ordering != QUEUE_BY_PRIORITY &&
+            record->ordering != QUEUE_BY_CFS) ||
+           record->running_apps_max > 0;
+}
+
+/* Its gangs are to stand in another order in their lists. */
+static void detach_gangs(struct sched *sched, uint32_t queue)
+{
+    for (uint32_t i = 0; i < sched->gangs.count; i++) {
+        if (sched->gangs.items[i].is_live &&
+            sched->gangs.items[i].queue == queue) {
+            gang_detach(sched, i);
+        }
+    }
+}
+
+/* And now they do. */
+static void attach_gangs(struct sched *sched, uint32_t queue)
+{
+    for (uint32_t i = 0; i < sched->gangs.count; i++) {
+        const struct gang *gang = &sched->gangs.items[i];
+        if (gang->is_live && gang->queue == queue && gang->position == NONE) {
+            gang_attach(sched, i);
+        }
+    }
+}
+
+void sched_queue_set(struct sched *sched, uint32_t index,
+                     const struct queue_record *record)
+{
+    bool is_new =
+        index >= sched->queues.count || !sched->queues.items[index].name;
+    struct queue *queue = queue_make(sched, index, record->name);
+
+    if (is_new) {
+        queue->account_first = NONE;
+        queue->bucket = (struct bucket){0};
+    }
+    sched->version++;
+    truce_news(sched);
+    sched->are_weights_stale = true;
+    queue->factor_micro = record->priority_factor_micro > 0
+                              ? record->priority_factor_micro
+                              : PRIORITY_FACTOR_ONE_MICRO;
+    queue->is_cordoned = record->is_cordoned;
+    bool is_resorted =
+        (queue->ordering == QUEUE_BY_CFS) != (record->ordering == QUEUE_BY_CFS);
+    if (is_resorted) {
+        detach_gangs(sched, index);
+    }
+    queue->ordering = record->ordering;
+    queue->is_class_priority_ignored = record->is_class_priority_ignored;
+    queue->allows_stateaware_off = record->allows_stateaware_off;
+    queue->running_apps_max = record->running_apps_max;
+    apps_switch(sched, index, sched_goes_by_applications(record));
+    if (is_resorted) {
+        attach_gangs(sched, index);
+    }
+    queue->over_share_ppm = record->over_share_ppm;
+    queue->excess_budget_milli = record->excess_budget_milli;
+    if (queue_has_own_limits(queue) && !sched->keeps_standings) {
+        standings_sync(sched);
+    }
+    quota_set(sched, queue, &record->quota);
+    mem_free(queue->limits);
+    queue->limits = copy_limits(record);
+    queue->limit_count = record->limit_count;
+}
+
+bool queue_has_own_limits(const struct queue *queue)
+{
+    return queue->over_share_ppm != QUEUE_LIMIT_BY_POOL ||
+           queue->excess_budget_milli != QUEUE_LIMIT_BY_POOL;
+}
+
+void sched_queue_remove(struct sched *sched, uint32_t index)
+{
+    ASSERT(index < sched->queues.count);
+    struct queue *queue = &sched->queues.items[index];
+
+    ASSERT(queue->name && queue->waiting_count == 0 &&
+           queue->leased_count == 0);
+    sched->version++;
+    truce_news(sched);
+    apps_forget(sched, index);
+    sched->are_weights_stale = true;
+    penalty_drop_queue(sched, index);
+    seq_remove(&sched->queues_by_name, index, queue_less, sched);
+    while (queue->account_first != NONE) {
+        uint32_t account = queue->account_first;
+        queue->account_first = sched->accounts.items[account].next;
+        ripe_forget(sched, account);
+        VEC_PUSH(&sched->spare_accounts, account);
+    }
+    mem_free(queue->name);
+    mem_free(queue->limits);
+    quota_fini(queue);
+    VEC_FREE(&queue->fronts);
+    standings_remove(sched, index);
+    *queue = (struct queue){.active_place = NONE, .standing_first = NONE};
+}
+
+void queues_sync(struct sched *sched)
+{
+    uint32_t rank = 0;
+
+    if (!sched->are_queue_ranks_stale) {
+        return;
+    }
+    for (struct seq_cursor at = {0}; !seq_is_end(&sched->queues_by_name, at);
+         seq_next(&sched->queues_by_name, &at)) {
+        uint32_t queue = seq_get(&sched->queues_by_name, at);
+        sched->queues.items[queue].rank = rank++;
+    }
+    sched->are_queue_ranks_stale = false;
+}
+
+void queue_refresh(struct sched *sched, uint32_t index)
+{
+    struct queue *queue = &sched->queues.items[index];
+    bool is_active = queue->waiting_count || queue->leased_count;
+
+    if (is_active && queue->active_place == NONE) {
+        queue->active_place = (uint32_t)sched->active.count;
+        VEC_PUSH(&sched->active, index);
+    } else if (!is_active && queue->active_place != NONE) {
+        uint32_t last = sched->active.items[--sched->active.count];
+        sched->active.items[queue->active_place] = last;
+        sched->queues.items[last].active_place = queue->active_place;
+        queue->active_place = NONE;
+    }
+}
+
+int64_t queue_used_of(const struct sched *sched, const struct account *account,
+                      bool is_foreign, uint32_t column)
+{
+    bool may_recall =
+        sched->foreign_run_count && !sched->is_preemption_off && !is_foreign;
+
+    return account->allocated.v[column] -
+           (may_recall ? account->foreign.v[column] : 0);
+}
+
+bool queue_has_limits(const struct sched *sched, uint32_t queue,
+                      uint32_t priority_class)
+{
+    return sched->queues.items[queue].limit_count ||
+           sched->policy->classes[priority_class].queue_limit_count;
+}
+
+int64_t queue_limit_of(const struct sched *sched, uint32_t index, uint32_t pool,
+                       uint32_t priority_class, uint32_t column)
+{
+    const struct queue *queue = &sched->queues.items[index];
+    const struct priority_class *class =
+        &sched->policy->classes[priority_class];
+    struct str resource = sched->policy->schema.columns[column].name;
+    struct str pool_name = intern_get(sched->pool_names, pool);
+    int64_t ppm = -1;
+
+    for (uint32_t i = 0; i < class->queue_limit_count; i++) {
+        if (str_equal(class->queue_limits[i].resource, resource)) {
+            int64_t fraction_ppm = class->queue_limits[i].fraction_ppm;
+            ppm = fraction_ppm > 0 ? fraction_ppm : -1;
+        }
+    }
+    /* A queue's own word goes before its class's, and one for the pool
+     * before one for every pool. */
+    bool is_for_pool = false;
+    for (uint32_t i = 0; i < queue->limit_count; i++) {
+        const struct queue_limit *limit = &queue->limits[i];
+        bool is_exact = str_equal(limit->pool, pool_name);
+        if (str_equal(limit->resource, resource) &&
+            str_equal(limit->priority_class, class->name) &&
+            (is_exact || (limit->pool.byte_count == 0 && !is_for_pool))) {
+            ppm = limit->fraction_ppm;
+            is_for_pool |= is_exact;
+        }
+    }
+    if (ppm < 0) {
+        return INT64_MAX;
+    }
+    i128 amount =
+        (i128)sched->pools.items[pool].total.v[column] * ppm / FRACTION_ONE_PPM;
+    const struct limit_trial *trial = sched->limit_trial;
+    if (trial && trial->queue == index && trial->pool == pool &&
+        trial->priority_class == priority_class) {
+        amount += trial->more.v[column];
+    }
+    return amount > INT64_MAX ? INT64_MAX : (int64_t)amount;
+}
+
+void queues_fini(struct sched *sched)
+{
+    for (size_t i = 0; i < sched->queues.count; i++) {
+        struct queue *queue = &sched->queues.items[i];
+        mem_free(queue->name);
+        mem_free(queue->limits);
+        quota_fini(queue);
+        VEC_FREE(&queue->fronts);
+    }
+    VEC_FREE(&sched->queues);
+    VEC_FREE(&sched->active);
+    ripe_fini(sched);
+    VEC_FREE(&sched->accounts);
+    VEC_FREE(&sched->spare_accounts);
+    seq_fini(&sched->queues_by_name);
+}

@@ -1,0 +1,129 @@
+/* Leases as the tables have them: on a node, in an account, in a gang. */
+#include "sched/apps/apps.h"
+#include "sched/evict/evictable.h"
+#include "sched/fairness/usage_ledger.h"
+#include "sched/state/jobs.h"
+#include "sched/state/sub_groups.h"
+#include "sched/victims/lend.h"
+
+uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
+                     uint32_t priority_class)
+{
+    struct queue *q = &sched->queues.items[queue];
+    uint32_t at = q->account_first;
+
+    for (; at != NONE; at = sched->accounts.items[at].next) {
+        const struct account *account = &sched->accounts.items[at];
+        if (account->pool == pool &&
+            account->priority_class == priority_class) {
+            return at;
+        }
+    }
+    if (sched->spare_accounts.count) {
+        at = sched->spare_accounts.items[--sched->spare_accounts.count];
+    } else {
+        at = (uint32_t)sched->accounts.count;
+        VEC_PUSH(&sched->accounts, (struct account){0});
+    }
+    sched->accounts.items[at] = (struct account){
+        .queue = queue,
+        .pool = pool,
+        .next = q->account_first,
+        .run_first = NONE,
+        .priority_class = (uint8_t)priority_class,
+    };
+    q->account_first = at;
+    return at;
+}
+
+/* Chain a run into its account, or take it out. */
+static void chain_account(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    struct account *account = &sched->accounts.items[run->account];
+
+    if (sign > 0) {
+        run->account_next = account->run_first;
+        run->account_previous = NONE;
+        if (account->run_first != NONE) {
+            sched->runs.items[account->run_first].account_previous = index;
+        }
+        account->run_first = index;
+    } else {
+        if (run->account_next != NONE) {
+            sched->runs.items[run->account_next].account_previous =
+                run->account_previous;
+        }
+        if (run->account_previous != NONE) {
+            sched->runs.items[run->account_previous].account_next =
+                run->account_next;
+        } else {
+            account->run_first = run->account_next;
+        }
+    }
+}
+
+static void count_run(struct sched *sched, uint32_t index, int sign)
+{
+    struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    struct account *account = &sched->accounts.items[run->account];
+
+    amounts_count(&account->allocated, &jobs_class(sched, job)->request, sign);
+    account->leased_count += (uint32_t)sign;
+    jobs_count_of_queue(sched, account->queue,
+                        &sched->queues.items[account->queue].leased_count,
+                        sign);
+    uint32_t app = sched->lists.items[job->list].app;
+    if (app != NONE) {
+        app_use(sched, app, account->pool, &jobs_class(sched, job)->request,
+                sign);
+    }
+    standing_change(sched, job->list, account->pool, sign);
+    chain_account(sched, index, sign);
+    ripe_note_run(sched, index, sign);
+    lend_count_run(sched, run, sign);
+    sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;
+    node_add_run(sched, index, sign);
+}
+
+void run_link(struct sched *sched, uint32_t index)
+{
+    struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+    const struct class *class = jobs_class(sched, job);
+
+    run->level = (uint8_t)level_of(sched, run->priority);
+    run->is_outrankable =
+        !sched->policy->classes[class->priority_class].is_kept_from_urgency;
+    if (lend_is_foreign(sched, run->job)) { /* whatever its class is at home */
+        run->level = 0;
+        run->is_outrankable = true;
+    }
+    run->account =
+        account_get(sched, sched->lists.items[job->list].queue,
+                    sched->nodes.items[run->node].pool, class->priority_class);
+    count_run(sched, index, 1);
+    if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
+        seq_insert(&gang->leased, run->job, job_less, sched);
+        if (gang->subs) {
+            sub_groups_run(sched, run->job, 1);
+        }
+    }
+}
+
+void run_unlink(struct sched *sched, uint32_t index)
+{
+    const struct run *run = &sched->runs.items[index];
+    const struct job *job = &sched->jobs.items[run->job];
+
+    count_run(sched, index, -1);
+    if (job->gang != NONE) {
+        struct gang *gang = &sched->gangs.items[job->gang];
+        seq_remove(&gang->leased, run->job, job_less, sched);
+        if (gang->subs) {
+            sub_groups_run(sched, run->job, -1);
+        }
+    }
+}

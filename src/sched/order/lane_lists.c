@@ -1,0 +1,430 @@
+#include "sched/order/lane_lists.h"
+
+#include <string.h>
+
+#include "sched/order/order.h"
+#include "sched/order/sweep.h"
+#include "sched/reserve/admission.h"
+#include "sched/state/cfs.h"
+
+/* Places of a heap below which nothing was looked at yet: one a level. */
+enum { LANE_DEPTH_MAX = 64 };
+
+/* Heads are a heap of so many children each: as many slots as a line of the
+ * cache holds.  Of a slot's key 8 bits are the level's. */
+enum { WIDTH = 4, KEY_PRIORITY_BITS = 14, KEY_SUBMITTED_BITS = 42 };
+
+static uint32_t job_of_head(const struct round *round, const struct head *head)
+{
+    const struct sched *sched = round->sched;
+
+    return head->class_index == NONE ? sched->gangs.items[head->item].position
+                                     : head->item;
+}
+
+static bool head_less(const struct round *round, const struct head *a,
+                      const struct head *b)
+{
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->is_by_score) {
+        return cfs_less(round->sched, job_of_head(round, a),
+                        job_of_head(round, b));
+    }
+    if (a->rank != b->rank) {
+        int c = order_compare(round, a->rank, b->rank);
+        if (c != 0) {
+            return c < 0;
+        }
+    }
+    if (round->reserve.is_shortest_first && a->bound_ms != b->bound_ms) {
+        return a->bound_ms < b->bound_ms;
+    }
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->submitted_ms != b->submitted_ms) {
+        return a->submitted_ms < b->submitted_ms;
+    }
+    return job_less(round->sched, job_of_head(round, a), job_of_head(round, b));
+}
+
+bool lane_head_less(const struct round *round, const struct head *a,
+                    const struct head *b)
+{
+    return head_less(round, a, b);
+}
+
+void lane_lists_note(const struct round *round, struct head *head)
+{
+    const struct sched *sched = round->sched;
+    uint32_t index = job_of_head(round, head);
+    const struct job *job = &sched->jobs.items[index];
+
+    if (round->reserve.is_shortest_first) {
+        const struct class *class = class_at(round, class_of_job(sched, index));
+        head->bound_ms = class->lifetime_ms < class->deadline_ms
+                             ? class->lifetime_ms
+                             : class->deadline_ms;
+    }
+    head->level =
+        head->rank && head->rank->is_level_ignored ? 0 : head->list_level;
+    head->priority = job->priority;
+    head->submitted_ms = job->submitted_ms;
+}
+
+/* The first bits of what a head is ordered by: smaller goes first, equal says
+ * nothing. */
+static uint64_t key_of(const struct round *round, const struct head *head)
+{
+    const uint64_t priority_max = (1u << KEY_PRIORITY_BITS) - 1;
+    const int64_t submitted_max = (INT64_C(1) << KEY_SUBMITTED_BITS) - 1;
+    uint64_t key = (uint64_t)(UINT8_MAX - head->level)
+                   << (KEY_PRIORITY_BITS + KEY_SUBMITTED_BITS);
+
+    if (head->is_by_score || head->rank || round->reserve.is_shortest_first) {
+        return key;
+    }
+    if (head->priority >= priority_max) {
+        return key | priority_max << KEY_SUBMITTED_BITS;
+    }
+    int64_t submitted = head->submitted_ms > 0 ? head->submitted_ms : 0;
+    submitted = submitted < submitted_max ? submitted : submitted_max;
+    return key | (uint64_t)head->priority << KEY_SUBMITTED_BITS |
+           (uint64_t)submitted;
+}
+
+static bool slot_less(const struct round *round, const struct lane *lane,
+                      const struct head_slot *a, const struct head_slot *b)
+{
+    return a->key != b->key
+               ? a->key < b->key
+               : head_less(round, &lane->heads[a->head], &lane->heads[b->head]);
+}
+
+/* Put a slot where it belongs at or below a place. */
+static void slots_down(const struct round *round, struct lane *lane,
+                       uint32_t at, struct head_slot slot)
+{
+    struct head_slot *slots = lane->slots;
+
+    for (;;) {
+        uint32_t best = at * WIDTH + 1;
+        uint32_t end = best + WIDTH;
+        if (best >= lane->head_count) {
+            break;
+        }
+        end = end < lane->head_count ? end : lane->head_count;
+        for (uint32_t child = best + 1; child < end; child++) {
+            best = slot_less(round, lane, &slots[child], &slots[best]) ? child
+                                                                       : best;
+        }
+        if (!slot_less(round, lane, &slots[best], &slot)) {
+            break;
+        }
+        slots[at] = slots[best];
+        at = best;
+    }
+    slots[at] = slot;
+}
+
+/* What the first head is ordered by is another now. */
+static void first_down(const struct round *round, struct lane *lane)
+{
+    struct head_slot slot = lane->slots[0];
+
+    slot.key = key_of(round, lane_first(lane));
+    slots_down(round, lane, 0, slot);
+}
+
+bool lane_lists_has_planned(const struct round *round, const struct head *head)
+{
+    const struct sched *sched = round->sched;
+    uint32_t item = head->item;
+
+    if (head->class_index != NONE) {
+        uint8_t flags = sched->job_flags.items[item];
+        return flags & JOB_PLANNED || sweep_missed_job(round, item) ||
+               (flags & JOB_ADMITTED && head_has(round, item, false));
+    }
+    const struct gang *gang = &sched->gangs.items[item];
+    uint32_t pool = gang_pool(sched, gang);
+    return gang->planned == sched->plan_count ||
+           (pool != NONE && pool != round->p) ||
+           sweep_missed_gang(round, gang) ||
+           (gang->is_admitted && head_has(round, item, true));
+}
+
+bool lane_lists_move(const struct round *round, struct head *head)
+{
+    const struct list *list = &round->sched->lists.items[head->list];
+
+    if (head->is_alone) {
+        return !lane_lists_has_planned(round, head);
+    }
+    while (seq_read(&list->seq, &head->at, &head->item)) {
+        if (!lane_lists_has_planned(round, head)) {
+            return true;
+        }
+        seq_read_on(&list->seq, &head->at);
+    }
+    return false;
+}
+
+static bool is_for_pool(const struct round *round, uint32_t pool,
+                        bool is_foreign)
+{
+    return (pool == NONE || pool == round->p) &&
+           is_foreign == round->is_lending;
+}
+
+/* The same heads, with room for more. */
+static struct head *grow(struct round *round, const struct head *heads,
+                         uint32_t count, uint32_t *capacity)
+{
+    *capacity = *capacity ? *capacity * 2 : 8;
+    struct head *grown =
+        arena_alloc_array(round->arena, *capacity, sizeof(*grown));
+    if (count) {
+        memcpy(grown, heads, count * sizeof(*grown));
+    }
+    return grown;
+}
+
+static void make_room(struct round *round, struct lane *lane)
+{
+    uint32_t old = lane->head_capacity;
+
+    if (lane->head_count < old) {
+        return;
+    }
+    lane->heads = grow(round, lane->heads, old, &lane->head_capacity);
+    struct head_slot *slots =
+        arena_alloc_array(round->arena, lane->head_capacity, sizeof(*slots));
+    if (old) {
+        memcpy(slots, lane->slots, old * sizeof(*slots));
+    }
+    for (uint32_t i = old; i < lane->head_capacity; i++) {
+        slots[i].head = i;
+    }
+    lane->slots = slots;
+}
+
+void lane_lists_append(struct round *round, struct lane *lane,
+                       const struct head *head)
+{
+    make_room(round, lane);
+    *lane_lists_at(lane, lane->head_count++) = *head;
+}
+
+static void push_head(struct round *round, struct lane *lane,
+                      const struct head *head)
+{
+    lane_lists_append(round, lane, head);
+    uint32_t at = lane->head_count - 1;
+    struct head_slot slot = {key_of(round, head), lane->slots[at].head};
+
+    for (uint32_t parent; at > 0; at = parent) {
+        parent = (at - 1) / WIDTH;
+        if (!slot_less(round, lane, &slot, &lane->slots[parent])) {
+            break;
+        }
+        lane->slots[at] = lane->slots[parent];
+    }
+    lane->slots[at] = slot;
+}
+
+void lane_lists_order(const struct round *round, struct lane *lane)
+{
+    for (uint32_t i = 0; i < lane->head_count; i++) {
+        lane->slots[i].key = key_of(round, lane_lists_at(lane, i));
+    }
+    for (uint32_t i = lane->head_count; i > 0; i--) {
+        slots_down(round, lane, i - 1, lane->slots[i - 1]);
+    }
+}
+
+bool lane_lists_head_of(const struct round *round, const struct front *front,
+                        struct head *ret_head)
+{
+    *ret_head = (struct head){
+        .list = front->list,
+        .item = front->item,
+        .level = front->level,
+        .list_level = front->level,
+        .priority = front->priority,
+        .submitted_ms = front->submitted_ms,
+        .class_index = front->class_index,
+        .front = NONE,
+    };
+    if (!is_for_pool(round, front->pool, front->is_foreign)) {
+        return false;
+    }
+    if (front->class_index != NONE &&
+        !round->sched->job_flags.items[front->item]) {
+        return true;
+    }
+    if (!lane_lists_move(round, ret_head)) {
+        return false;
+    }
+    lane_lists_note(round, ret_head);
+    return true;
+}
+
+void lane_lists_draw(struct round *round, struct lane *lane, uint32_t place)
+{
+    const struct queue *queue = &round->sched->queues.items[lane->queue];
+    uint32_t todo[LANE_DEPTH_MAX];
+    uint32_t count = 0;
+
+    todo[count++] = place;
+    while (count) {
+        uint32_t at = todo[--count];
+        if (at >= queue->fronts.count) {
+            continue;
+        }
+        const struct front *front = &queue->fronts.items[at];
+        struct head head;
+        bool is_there = lane_lists_head_of(round, front, &head);
+        bool is_first = is_there && head.item == front->item;
+        head.front = is_first ? at : NONE;
+        if (is_there) {
+            push_head(round, lane, &head);
+        }
+        if (!is_first) {
+            ASSERT(count + 2 <= LANE_DEPTH_MAX);
+            todo[count++] = at * 2 + 1;
+            todo[count++] = at * 2 + 2;
+        }
+    }
+}
+
+void lane_unfold(struct round *round, struct lane *lane)
+{
+    struct head *head = lane_first(lane);
+    uint32_t at = head->front;
+
+    if (at != NONE) {
+        head->front = NONE;
+        lane_lists_draw(round, lane, at * 2 + 1);
+        lane_lists_draw(round, lane, at * 2 + 2);
+    }
+}
+
+/* Take off the first list as it is. */
+static void pop_head(struct round *round, struct lane *lane)
+{
+    lane_lists_swap(lane, 0, --lane->head_count);
+    if (lane->head_count) {
+        slots_down(round, lane, 0, lane->slots[0]);
+    }
+}
+
+void lane_drop_list(struct round *round, struct lane *lane)
+{
+    uint32_t at = lane_first(lane)->front;
+
+    pop_head(round, lane);
+    if (at != NONE) {
+        lane_lists_draw(round, lane, at * 2 + 1);
+        lane_lists_draw(round, lane, at * 2 + 2);
+    }
+}
+
+void lane_put_off(struct round *round, struct lane *lane)
+{
+    ASSERT(lane->is_by_apps && lane_first(lane)->front == NONE);
+    if (lane->late_count == lane->late_capacity) {
+        lane->late =
+            grow(round, lane->late, lane->late_count, &lane->late_capacity);
+    }
+    lane->late[lane->late_count++] = *lane_first(lane);
+    pop_head(round, lane);
+}
+
+void lane_take_up(struct round *round, struct lane *lane)
+{
+    while (lane->late_count) {
+        struct head head = lane->late[--lane->late_count];
+        if (lane_lists_move(round, &head)) {
+            lane_lists_note(round, &head);
+            push_head(round, lane, &head);
+        }
+    }
+}
+
+void lane_settle(struct round *round, struct lane *lane)
+{
+    lane_unfold(round, lane);
+    if (!lane_lists_move(round, lane_first(lane))) {
+        lane_drop_list(round, lane);
+    } else if (lane->head_count > 1 || lane->is_by_apps) {
+        lane_lists_note(round, lane_first(lane));
+        first_down(round, lane);
+    }
+}
+
+void lane_skip(struct round *round, struct lane *lane)
+{
+    struct head *head = lane_first(lane);
+
+    if (head->is_alone) {
+        lane_drop_list(round, lane);
+        return;
+    }
+    seq_read_on(&round->sched->lists.items[head->list].seq, &head->at);
+    lane_settle(round, lane);
+}
+
+bool lane_goes_on(const struct round *round, struct lane *lane)
+{
+    const struct sched *sched = round->sched;
+    struct head *head = lane_first(lane);
+    const struct seq *seq = &sched->lists.items[head->list].seq;
+
+    if (!seq_read(seq, &head->at, &head->item) ||
+        sched->job_flags.items[head->item]) {
+        return false;
+    }
+    if (lane->head_count > 1) {
+        lane_lists_note(round, head);
+    }
+    struct head_slot slot = {key_of(round, head), lane->slots[0].head};
+    for (uint32_t i = 1; i <= WIDTH && i < lane->head_count; i++) {
+        if (slot_less(round, lane, &lane->slots[i], &slot)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void lane_sink_first(struct round *round, struct lane *lane)
+{
+    first_down(round, lane);
+}
+
+static bool is_by_score(const struct round *round, const struct lane *lane)
+{
+    return round->sched->queues.items[lane->queue].ordering == QUEUE_BY_CFS;
+}
+
+void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
+                    const struct app_rank *rank)
+{
+    const struct list *record = &round->sched->lists.items[list];
+    struct head head = {
+        .list = list,
+        .rank = rank,
+        .is_by_score = is_by_score(round, lane),
+        .list_level = record->level,
+        .class_index = record->class_index,
+        .front = NONE,
+    };
+
+    if (is_for_pool(round, record->pool, record->is_foreign) &&
+        lane_lists_move(round, &head)) {
+        lane_lists_note(round, &head);
+        push_head(round, lane, &head);
+    }
+}

@@ -1,0 +1,437 @@
+/*
+ * round - one pool's part of a plan, in the making.  Private to src/sched.
+ *
+ * Each queue has a *lane* with up to two streams in one heap: its evicted
+ * work, which wants its place again, and its new work.  What stands at the
+ * top of the heap is decided next; levels never rise on the way, so nothing
+ * that the plan places is a victim later in the same plan.
+ *
+ * Everything done to nodes and runs stands in the journal and is undone when
+ * the plan is made; what lies in the arena dies with the plan.
+ */
+#pragma once
+
+#include "sched/order/recent.h"
+#include "sched/reserve/reserve.h"
+
+enum { ROUND_FACTORS_MAX = 64 };
+
+enum stream_kind { STREAM_EVICTED, STREAM_NEW, STREAM_KINDS };
+
+/* A list that a lane still draws from; 64 bytes, a line of the cache. */
+struct head {
+    uint32_t list;
+    uint32_t item;        /* the job or gang at the cursor */
+    uint32_t class_index; /* of the list, or NONE: of gangs */
+    uint32_t front;       /* in its queue's heap, when what lies below it there
+                             is not in the lane yet; or NONE */
+    struct seq_reader at;
+    const struct app_rank *rank; /* see order.h; NULL: no application */
+    int64_t bound_ms; /* it runs no longer; only if that comes first */
+    /* What the item is ordered by, while the lane has several lists. */
+    int64_t submitted_ms;
+    uint32_t priority;
+    uint8_t level;
+    uint8_t list_level;
+    bool is_by_score; /* its queue is ordered `cfs` */
+    bool is_alone;    /* it is its item, and none behind that */
+};
+
+/* A place in the order of a lane's heads; see lane_lists.c for the key. */
+struct head_slot {
+    uint64_t key;
+    uint32_t head; /* in lane.heads */
+};
+
+/* What a lane has of a priority class with limits. */
+struct usage {
+    struct resource_vec used, limit;
+    struct resource_vec foreign; /* of what is used; see lend.h */
+};
+
+struct lane_flow;
+struct limits;
+
+struct lane {
+    uint32_t queue, rank;
+    uint32_t factor_id; /* lanes of one factor share it; 0: of no other */
+    int64_t factor_micro;
+    struct resource_vec all;     /* what it runs and was placed */
+    struct resource_vec penalty; /* of jobs that ended too soon */
+    bool has_penalty;
+    struct resource_vec placed; /* `all` without what is evicted */
+    struct cost cost[STREAM_KINDS];
+    uint8_t level[STREAM_KINDS];
+    const struct resource_vec *request; /* of the new stream's first */
+    struct head *heads;                 /* in no order */
+    struct head_slot *slots;            /* first a heap of them: lane_lists.h */
+    uint32_t head_count, head_capacity;
+    struct head *late; /* heads that wait for another application to start */
+    uint32_t late_count, late_capacity;
+    bool is_folded;          /* its queue's heap may hold more */
+    bool is_by_apps;         /* each head has a rank: see order.h */
+    struct order_hold *hold; /* see order_reserve.c; NULL: nothing is unmet */
+    bool is_stepwise;        /* a lease changes what its order is */
+    uint32_t unit_first, unit_next, unit_end; /* evicted work, in order */
+    uint32_t looked_count;
+    struct usage **usages;    /* by priority class; NULL: none yet */
+    bool is_touched;          /* its work was preempted */
+    bool is_in_turn;          /* its first new work is being decided about */
+    bool is_rescued;          /* see starving.h */
+    struct lane_quota *quota; /* see quota.h; NULL: its queue has none */
+    bool is_refused;          /* by its share: out for the round */
+    bool are_starts_over;     /* the limit of its queue is reached */
+    struct lane_flow *flow;   /* or NULL: the pool remembers none */
+    struct limits *limits;    /* or NULL: none */
+    /* The lanes whose next new work is of one class are chained. */
+    uint32_t class_index; /* or NONE */
+    uint32_t class_next, class_previous;
+};
+
+/* A lane's first head. */
+static inline struct head *lane_first(const struct lane *lane)
+{
+    return &lane->heads[lane->slots[0].head];
+}
+
+/* Evicted work that stays or goes together: a job, or a gang. */
+struct unit {
+    struct resource_vec *sum;
+    int64_t leased_ms;    /* of its youngest run */
+    int64_t submitted_ms; /* of `last` */
+    uint32_t lane;
+    uint32_t member_first, member_count; /* in round.members */
+    uint32_t last;                       /* the job it is ordered by */
+    uint32_t priority;                   /* of that job */
+    uint32_t ordinal;                    /* in which places are won back */
+    uint8_t level;
+    bool is_group; /* of a gang with terms: `sum` may change */
+};
+
+/* A run of a unit. */
+struct unit_run {
+    uint32_t run, node, job, class_index;
+    uint32_t gang; /* or NONE */
+    uint8_t level;
+    bool is_outrankable;
+};
+
+/* The same run beside the others that are evicted on its node, where searches
+ * look: all that they ask of it. */
+struct rung {
+    uint32_t run, node, job, class_index, unit;
+    uint32_t gang;    /* or NONE */
+    uint32_t ordinal; /* of the unit */
+    uint32_t place;   /* in the order in which rungs go; see eviction_index.h */
+    uint8_t level;
+    bool is_outrankable;
+    bool is_out; /* the run's state is RUN_EVICTED */
+};
+
+/* A stream in the heap; see heap.c for `key` and `like`. */
+struct heap_entry {
+    uint64_t key;
+    double approx;
+    uint32_t stream; /* lane x STREAM_KINDS + kind */
+    uint32_t rank;
+    uint32_t like; /* costs of equal `like` compare as their doubles; 0: no */
+    uint32_t level;
+};
+
+/* The nodes of one cluster that share a value of a label. */
+struct label_group {
+    struct str value; /* "" where no label is asked for */
+    uint32_t executor;
+    uint32_t *nodes;
+    uint32_t count;
+};
+
+/* All values of one label among the pool's nodes, in each cluster. */
+struct label_index {
+    struct str key;
+    struct label_group *groups; /* by value, then by the cluster's name */
+    uint32_t group_count;
+    struct label_index *next;
+};
+
+/* An entry of the pool's list of admitted work, in a round. */
+struct head_entry {
+    struct claim claim;
+    int64_t start_ms; /* promised */
+    bool is_done;     /* placed, or sent back */
+};
+
+/* A round's admitted work; see admission.h. */
+struct reserve {
+    bool has_window;
+    bool is_shortest_first;     /* what tries to pass the head */
+    struct head_entry *entries; /* in the order in which they are tried */
+    uint32_t count;
+    struct reservation *hold; /* the pool's, or NULL: none (yet) */
+    struct reservation made;
+    /* A further one, of the queue whose work is being tried; or NULL. */
+    struct reservation *own;
+    uint32_t candidate_count; /* that would fit, and failed to pass */
+    bool has_refused;         /* since the last one that found no place */
+    bool is_for_share; /* others are to go for what is searched for, since their
+                          queues have more: see reserve_is_soon() */
+    /* While an entry is tried: its serial, whose yielders may go, and the
+     * first ordinal of evicted work that may. */
+    uint32_t asking, ordinal_min;
+    /* What it was charged with its admission, and for how many jobs. */
+    int64_t asking_charge;
+    uint32_t asking_count;
+};
+
+/* What a lane's flows were floored by before its usage fell. */
+struct fall {
+    struct lane *lane;
+    struct cost floor;
+    bool has_floor;
+    double infinite_floor;
+    size_t journal_count; /* then */
+};
+
+/* A node whose index entry is stale, and since which entry of the journal; or
+ * it stays so whatever is undone. */
+struct open_node {
+    size_t entry;
+    uint32_t node;
+};
+
+#define OPEN_FOR_GOOD SIZE_MAX
+
+struct round {
+    struct sched *sched;
+    struct arena *arena;
+    uint32_t p;
+    struct pool *pool;
+    enum round_kind kind;
+    int64_t now_ms;
+    uint32_t decision_max;
+    struct sched_counters *counters;
+    struct resource_vec used; /* of the pool's floating resources, as planned */
+
+    struct lane *lanes;
+    uint32_t lane_count;
+    uint32_t *lane_of_queue; /* or NONE */
+    int64_t factors[ROUND_FACTORS_MAX];
+    uint32_t factor_count;
+    struct heap_entry *heap;
+    uint32_t *heap_places; /* by stream: where it is there, or NONE */
+    uint32_t heap_count;
+    uint32_t heap_new_count; /* of them new streams */
+
+    struct bucket_rule rate_all, rate_queue;
+    struct bucket_rule rate_start[RESOURCE_COLUMNS_MAX];
+    bool has_start_limits;
+    bool has_flow;         /* usage is remembered in the pool */
+    u128 active_weight;    /* see limits_whole() */
+    uint32_t held_columns; /* bits: nothing more that asks for them */
+    bool are_starts_over;
+    int64_t wake_ms;
+
+    uint32_t group;        /* of the next decision */
+    uint64_t version;      /* of the nodes' free amounts */
+    uint32_t *changes;     /* by node: of what it has free and who is evicted */
+    uint64_t growth_count; /* times that free amounts grew */
+    uint32_t rest_count;   /* of them by preemptions that stand: more room than
+                              whom they serve takes */
+    VEC(struct open_node) open_nodes;
+    size_t told_count; /* of the journal, that the index heard of */
+    bool *is_open;     /* by node: among them */
+    bool is_cut;
+    bool is_spent, is_resumed; /* see sweep.h */
+    uint32_t sweep_id;
+    bool is_filling;       /* the pass after preemptions: no further ones */
+    size_t decision_first; /* of this round */
+    bool keeps_gpus; /* work that asks for none keeps off nodes with GPUs */
+    bool is_lending; /* the pass for foreign work: see lend.h */
+    bool is_growing; /* the step of gangs: what is leased has no lifetime */
+
+    struct unit *units;
+    uint32_t unit_count;
+    uint32_t evicted_count; /* runs that are out of their places now */
+    uint32_t kept_count; /* of them that are not of a tail: eviction_tail.h */
+    uint32_t ordinal_first;   /* of the units' ordinals */
+    struct unit_run *members; /* by unit */
+    uint32_t member_count;
+    struct rung *rungs;      /* by node, each node's by ordinal */
+    uint32_t *evicted_nodes; /* that have any */
+    uint32_t evicted_node_count;
+    uint32_t evicted_level_max;
+    bool has_protected; /* some of it from urgency; its lifetime lets it go */
+    struct urgent *urgents;   /* see urgency_index.h */
+    struct ceiling *ceilings; /* see group_room.c */
+    VEC(uint32_t) noted;      /* nodes whose room there changed besides */
+    size_t kinds_bytes; /* that classes note about kinds; see node_shapes.h */
+    struct ladder *ladder;      /* of them, once asked for */
+    struct cut_memos *cuts;     /* see depth_memo.h; NULL: nothing yet */
+    VEC(struct victim) victims; /* scratch of choose.c */
+    VEC(uint32_t) pods;         /* likewise of group_victims.c */
+    bool *is_over;              /* by queue: over its share; NULL: not asked */
+    uint32_t *queue_ranks;      /* see surplus_order.c; NULL: not asked */
+    struct victim_memos *memos; /* see memo.h; NULL: nothing yet */
+    struct cost gang_cost;      /* what the gang that is placed is ordered by */
+    bool keeps_surplus;         /* surplus does not go alone */
+    VEC(uint32_t) moved;        /* nodes whose place in the index changed */
+    struct recent recent;       /* of them; see recent.h */
+    VEC(struct fall) falls;     /* see share_fall() */
+    VEC(uint32_t) grown;        /* nodes that got room by preemption */
+    VEC(uint32_t) touched;      /* lanes whose work was just preempted */
+    struct label_index *labels; /* that the pool does not remember */
+    const struct label_index
+        *domains[GANG_LEVELS_MAX + 1]; /* locality_groups.c */
+
+    struct reserve reserve;
+    struct cost *turns;   /* by ordinal: when its turn comes; NULL: not asked */
+    uint32_t *turn_units; /* by ordinal */
+    const struct share *shares; /* of the round's start, or NULL */
+    uint32_t share_count;
+    /* Of gang_protection.c: whether a queue has less than half of its due. */
+    bool are_poor_known, is_any_poor;
+};
+
+/* A job and where it may go. */
+struct search {
+    struct round *round;
+    uint32_t class_index;
+    uint32_t job;
+    const struct label_group *only; /* or NULL: the whole pool */
+};
+
+/* The class of an index. */
+static inline struct class *class_at(const struct round *round, uint32_t index)
+{
+    return &round->sched->classes.items[index];
+}
+
+/* The class of a job. */
+static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
+{
+    return sched->lists.items[sched->jobs.items[job].list].class_index;
+}
+
+/* round.c, order/decide.c, starts.c */
+
+/* Append a decision to the present group. */
+void round_decide(struct round *round, struct sched_decision decision);
+/* The same: a job of a class gets a lease. */
+void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
+                        const struct class *class, int64_t charge);
+/* Take back what was decided since `mark`, once it is undone. */
+void round_undecide(struct round *round, size_t mark);
+/* Plan again at `when_ms` at the latest, though nothing happens. */
+void round_wake_by(struct round *round, int64_t when_ms);
+/* Plan for the round's pool. */
+void round_plan(struct round *round);
+/* Count what a gang started against the rate limits. */
+void gang_started(struct round *round, const struct lane *lane, uint32_t count,
+                  const struct resource_vec *request);
+
+/* Whether rate limits let `count` jobs with `request` start now; else the
+ * lane's new work, or all, is held back as far as the limit reaches. */
+bool round_may_start(struct round *round, struct lane *lane, uint32_t count,
+                     const struct resource_vec *request);
+/* A limit on starts holds `request` back for another, which may be behind it
+ * by then, as flows decay: plan again when it would be let go itself. */
+void round_wake_held(struct round *round, const struct resource_vec *request);
+/* The decisions from `first` on stand: what is left of gangs that they
+ * preempt does not start in the same plan. */
+void round_settle_gangs(struct round *round, size_t first);
+/* The queues' shares as the round found them; computed once. */
+const struct share *round_shares(struct round *round, uint32_t *ret_count);
+/* Whether a run is old enough to be preempted for fairness. */
+bool round_is_ripe(const struct round *round, const struct run *run);
+/* Plan again when it will be, if that is known. */
+void round_wake_for(struct round *round, const struct run *run);
+
+/* find.c, node_match.c, place.c, changes.c */
+
+/* The best node with free space, or NONE. */
+uint32_t place_find(const struct search *search);
+/* Whether what is found is about this job, and not about all of its class. */
+bool place_is_special(const struct search *search);
+/* Where a class notes what it learns of kinds, two bits a kind: known, and
+ * then allowed; NULL: nowhere. */
+uint64_t *place_kinds(struct round *round, struct class *class);
+/* Whether labels, taints and the node's state allow the class. */
+bool place_matches_class(const struct search *search, uint32_t node);
+/* Likewise, and the job's avoid list: whoever has the node now. */
+bool place_matches_ever(const struct search *search, uint32_t node);
+/* Likewise, and gangs that have nodes whole. */
+bool place_matches(const struct search *search, uint32_t node);
+/* Likewise, and what is reserved on the node. */
+bool place_allows(const struct search *search, uint32_t node);
+/* Of that, only what is reserved, what gangs have whole, and GPUs that are
+ * kept: it only grows in a round, so what it forbids stays forbidden. */
+bool place_passes(const struct search *search, uint32_t node);
+/* Likewise, when a gang that has the node whole, or all that keeps it from
+ * being had whole, will be gone from it. */
+bool place_allows_evicting(const struct search *search, uint32_t node);
+/* Put `count` jobs of a class on a node. */
+void place_put(struct round *round, struct lane *lane, uint32_t class_index,
+               uint32_t node, uint32_t count);
+/* Take a preempted run's job off its node. */
+void place_preempt(struct round *round, uint32_t job);
+/* Undo the journal down to `mark`; the lanes too. */
+void place_rollback(struct round *round, size_t mark);
+/* Undo all of it without regard to lanes; for the end of the plan. */
+void place_undo(struct sched *sched);
+/* What changed at open nodes goes into the index. */
+void place_flush(struct round *round);
+
+/* label_groups.c */
+
+/* The groups of nodes by the values of a label, in order of values, then of
+ * clusters; by clusters alone for "". */
+const struct label_index *place_labels(struct round *round, struct str key);
+/* The groups of which a gang must be in one; NULL: all nodes are one. */
+const struct label_index *place_groups(struct round *round,
+                                       const struct gang *gang);
+/* The group that a node is of; NULL: it has not the label, or is in none. */
+const struct label_group *place_group_of(const struct sched *sched,
+                                         const struct label_index *index,
+                                         const struct node *node);
+/* Whether what runs of a gang leaves it a group. */
+bool place_is_open(const struct round *round, const struct gang *gang,
+                   const struct label_group *group);
+
+/* evict.c */
+
+/* Evict what may be taken from queues that are over their share. */
+void evict_over_share(struct round *round, const struct share *shares,
+                      uint32_t share_count);
+/* The first ordinal of evicted work whose turn to win its place back comes
+ * after a claim of this level and cost. */
+uint32_t evict_turn(const struct round *round, uint32_t level,
+                    const struct cost *cost);
+/* A run may be a victim: it is evicted, or has its place for sure. */
+void evict_note(struct round *round, const struct run *run);
+/* The heap runs: what is not of a tail has its place. */
+void evict_kept_return(struct round *round);
+/* What became of a unit: that of those of its runs that are not preempted. */
+enum run_state evict_state(const struct round *round, const struct unit *unit);
+/* A unit has its place again. */
+void evict_return(struct round *round, uint32_t unit);
+/* All that is evicted has its place again: there is no new work any more that
+ * could take it. */
+void evict_return_all(struct round *round);
+/* Likewise what runs of a gang that is joined by more of its members. */
+void evict_return_gang(struct round *round, const struct gang *gang);
+/* What was evicted is steady again; the round is over. */
+void evict_forget(struct round *round);
+
+/* victims.c */
+
+/* Make room for a job by preemption: decides the victims and returns the node
+ * that has room now, or NONE. */
+uint32_t victims_find(const struct search *search);
+
+/* gang_place.c */
+
+enum gang_outcome { GANG_PLACED, GANG_WAITS, GANG_CUT };
+
+/* Start a gang, or nothing of it. */
+enum gang_outcome gang_place(struct round *round, struct lane *lane,
+                             uint32_t gang);

@@ -1,0 +1,79 @@
+#include "sched/place/changes.h"
+
+#include "sched/data/packed.h"
+#include "sched/explain/need.h"
+#include "sched/victims/memo.h"
+
+/* More open nodes are told to the index, asked or not: what is undone looks at
+ * all that are open. */
+enum { OPEN_NODES_MAX = 1024 };
+
+void place_changes_count_work(const struct round *round, uint32_t work)
+{
+    round->counters->nodes_examined += round->sched->is_trial ? work : 0;
+}
+
+/* The node's place in the index follows what it has free. */
+static void move_node(struct round *round, uint32_t node)
+{
+    const struct sched *sched = round->sched;
+
+    place_changes_count_work(round, NEED_MOVE_WORK);
+    node_reindex_loosely(round->sched, node);
+    recent_note(&round->recent, node, (uint32_t)round->moved.count,
+                sched->nodes.items[node].key, sched->free_words[node]);
+    VEC_PUSH(&round->moved, node);
+}
+
+void place_changes_note(struct round *round, uint32_t node, size_t entry)
+{
+    round->changes[node]++;
+    victim_memo_note_node(round, node);
+    if (!round->is_open[node]) {
+        if (round->open_nodes.count >= OPEN_NODES_MAX) {
+            place_flush(round);
+        }
+        round->is_open[node] = true;
+        VEC_PUSH(&round->open_nodes, (struct open_node){entry, node});
+    }
+}
+
+void place_changes_note_growth(struct round *round, uint32_t node, size_t entry)
+{
+    struct sched *sched = round->sched;
+
+    place_changes_note(round, node, entry);
+    sched->free_words[node] =
+        packed_of(&round->pool->index.scale, &sched->free[node]);
+}
+
+void place_flush(struct round *round)
+{
+    for (size_t i = 0; i < round->open_nodes.count; i++) {
+        uint32_t node = round->open_nodes.items[i].node;
+        round->is_open[node] = false;
+        move_node(round, node);
+    }
+    round->open_nodes.count = 0;
+    round->told_count = round->sched->journal.count;
+}
+
+void place_changes_undo(struct round *round, size_t mark)
+{
+    struct open_node *items = round->open_nodes.items;
+    bool is_untold = round->told_count <= mark;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < round->open_nodes.count; i++) {
+        struct open_node item = items[i];
+        if (item.entry < mark || item.entry == OPEN_FOR_GOOD) {
+            items[kept++] = item;
+        } else if (is_untold) {
+            round->is_open[item.node] = false;
+        } else {
+            items[kept++] = (struct open_node){OPEN_FOR_GOOD, item.node};
+        }
+    }
+    round->open_nodes.count = kept;
+    round->told_count = is_untold ? round->told_count : mark;
+}

@@ -1,0 +1,24 @@
+/*
+ * place_changes - which nodes a plan has changed, so far as the pool's index
+ * was not told of it yet, and as searches are to look at again.
+ *
+ * A node that changed stays *open*: the index is told when it is asked
+ * (place_flush()), and not of what was undone before.  Private to src/sched,
+ * for find.c and place.c; see round.h.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+
+/* Trials are bounded by what they do to nodes, too (need.h). */
+void place_changes_count_work(const struct round *round, uint32_t work);
+/* What a node has free is another now, by the journal's entry `entry` or by
+ * undoing some (OPEN_FOR_GOOD); the index is told when it is asked. */
+void place_changes_note(struct round *round, uint32_t node, size_t entry);
+/* The same where that may be more than before.  The index's words of what is
+ * free lag behind; so they only say too much. */
+void place_changes_note_growth(struct round *round, uint32_t node,
+                               size_t entry);
+/* All is undone down to `mark`: unless the index was told since, nodes that
+ * were opened since are as it has them, and nobody need know. */
+void place_changes_undo(struct round *round, size_t mark);

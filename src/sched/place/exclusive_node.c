@@ -1,0 +1,165 @@
+#include "sched/place/exclusive_node.h"
+
+#include <string.h>
+
+#include "sched/state/sub_groups.h"
+
+bool whole_node_is_for(const struct gang *gang)
+{
+    return gang->subs && gang->subs->terms.is_whole_node;
+}
+
+/* The gang of a job that has its nodes whole, or NONE. */
+static uint32_t holder_of(const struct sched *sched, uint32_t job)
+{
+    uint32_t gang = job == NONE ? NONE : sched->jobs.items[job].gang;
+
+    return gang != NONE && whole_node_is_for(&sched->gangs.items[gang]) ? gang
+                                                                        : NONE;
+}
+
+bool whole_node_serves(const struct sched *sched, uint32_t job)
+{
+    return holder_of(sched, job) != NONE;
+}
+
+bool whole_node_is_kept(const struct round *round, uint32_t job,
+                        uint32_t class_index, uint32_t node)
+{
+    const struct reserve *reserve = &round->reserve;
+
+    if (!round->sched->whole_gang_count || (!reserve->hold && !reserve->own) ||
+        !whole_node_serves(round->sched, job)) {
+        return false;
+    }
+    const struct class *class = class_at(round, class_index);
+    return reserve_pass_whole(round, reserve->hold, class, node) == PASS_NO ||
+           reserve_pass_whole(round, reserve->own, class, node) == PASS_NO;
+}
+
+/* Another gang that has members on a node, after one has left it. */
+static void hand_over(struct sched *sched, struct node *node)
+{
+    for (uint32_t at = node->run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        uint32_t gang = holder_of(sched, sched->runs.items[at].job);
+        if (gang != NONE && (!node->holder || node->holder == gang + 1)) {
+            node->holder = gang + 1;
+            node->holder_count++;
+        }
+    }
+}
+
+void whole_node_count(struct sched *sched, const struct run *run, int sign)
+{
+    struct node *node = &sched->nodes.items[run->node];
+    uint32_t holder = sched->jobs.items[run->job].gang + 1;
+
+    if (sign > 0 && !node->holder) {
+        node->holder = holder;
+    }
+    if (node->holder != holder) {
+        return; /* it came where others were; they hold it */
+    }
+    node->holder_count += (uint32_t)sign;
+    if (node->holder_count == 0) {
+        node->holder = 0;
+        hand_over(sched, node);
+    }
+}
+
+void whole_node_take(struct round *round, uint32_t gang, uint32_t node)
+{
+    struct node *item = &round->sched->nodes.items[node];
+
+    item->planned_plan = round->sched->plan_count;
+    item->planned_holder = gang + 1;
+}
+
+/* Whether the gang that holds a node has runs there that the plan leaves. */
+static bool is_still_held(const struct sched *sched, const struct node *node)
+{
+    for (uint32_t at = node->run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        if (sched->jobs.items[run->job].gang + 1 == node->holder &&
+            run->state != RUN_PREEMPTED) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool whole_node_is_unused(const struct sched *sched, uint32_t node)
+{
+    const struct node *item = &sched->nodes.items[node];
+
+    return memcmp(&sched->free[node], &item->capacity,
+                  sizeof(item->capacity)) == 0;
+}
+
+uint32_t whole_node_holder(const struct sched *sched, const struct node *node)
+{
+    if (node->planned_plan == sched->plan_count) {
+        return node->planned_holder;
+    }
+    return node->holder && is_still_held(sched, node) ? node->holder : 0;
+}
+
+bool whole_node_bars_indeed(const struct round *round, uint32_t job,
+                            uint32_t node)
+{
+    const struct sched *sched = round->sched;
+    const struct node *item = &sched->nodes.items[node];
+    uint32_t holder = whole_node_holder(sched, item);
+    uint32_t own = holder_of(sched, job);
+
+    if (holder || own == NONE) {
+        return holder && holder != own + 1;
+    }
+    return !whole_node_is_unused(
+        sched, node); /* who would hold it must find it empty */
+}
+
+bool whole_node_is_right(const struct sched *sched, uint32_t index)
+{
+    const struct node *node = &sched->nodes.items[index];
+    uint32_t count = 0;
+    bool is_any = false;
+
+    for (uint32_t at = node->run_first; at != NONE;
+         at = sched->runs.items[at].node_next) {
+        uint32_t gang = holder_of(sched, sched->runs.items[at].job);
+        is_any |= gang != NONE;
+        count += gang != NONE && gang + 1 == node->holder;
+    }
+    return is_any == (node->holder != 0) && count == node->holder_count;
+}
+
+bool whole_node_opens_whole(const struct round *round, uint32_t own,
+                            uint32_t node)
+{
+    const struct sched *sched = round->sched;
+    uint32_t holder = whole_node_holder(sched, &sched->nodes.items[node]);
+
+    return holder ? holder != own : own && !whole_node_is_unused(sched, node);
+}
+
+bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
+                           uint32_t node)
+{
+    uint32_t holder = sched->nodes.items[node].holder;
+    uint32_t own = holder_of(sched, job);
+
+    if (holder || own == NONE) {
+        return holder && holder != own + 1;
+    }
+    return !whole_node_is_unused(sched, node);
+}
+
+bool whole_node_keeps_other(const struct sched *sched, bool is_whole,
+                            uint32_t node)
+{
+    return sched->nodes.items[node].holder ||
+           (is_whole && !whole_node_is_unused(sched, node));
+}

@@ -1,0 +1,178 @@
+#include "sched/reserve/admission.h"
+
+#include "sched/fairness/admitted.h"
+#include "sched/order/lane_share.h"
+#include "sched/reserve/admission_private.h"
+
+const struct resource_vec *head_request(const struct round *round,
+                                        const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    return claim->is_gang
+               ? &sched->gangs.items[claim->item].waiting_sum
+               : &class_at(round, class_of_job(sched, claim->item))->request;
+}
+
+/* Whether `a` is tried before `b`. */
+static bool is_before(const struct head_entry *a, const struct head_entry *b)
+{
+    return a->claim.level != b->claim.level ? a->claim.level > b->claim.level
+                                            : a->claim.serial < b->claim.serial;
+}
+
+void head_add(struct round *round, struct head_entry entry)
+{
+    struct reserve *reserve = &round->reserve;
+
+    if (!reserve->entries) {
+        size_t count = round->pool->admitted.count +
+                       (size_t)head_policy(round)->admitted_window *
+                           round->sched->level_count;
+        reserve->entries =
+            arena_alloc_array(round->arena, count, sizeof(*reserve->entries));
+    }
+    uint32_t at = reserve->count++;
+    while (at > 0 && is_before(&entry, &reserve->entries[at - 1])) {
+        reserve->entries[at] = reserve->entries[at - 1];
+        at--;
+    }
+    reserve->entries[at] = entry;
+}
+
+/* Taking over the list. */
+
+/* An entry of the pool's list, as the round sees it; false: nothing of it waits
+ * for a lane of the round. */
+static bool entry_of(const struct round *round, const struct admitted *admitted,
+                     struct head_entry *ret_entry)
+{
+    const struct sched *sched = round->sched;
+    uint32_t job = admitted_job(sched, admitted);
+    uint32_t lane = round->lane_of_queue[admitted->queue];
+
+    if (job == NONE || lane == NONE) {
+        return false;
+    }
+    *ret_entry = (struct head_entry){
+        .claim = {&round->lanes[lane], job, admitted->item, admitted->serial,
+                  admitted_level(sched, admitted), admitted->is_gang},
+        .start_ms = admitted->start_ms,
+    };
+    return true;
+}
+
+/* What another pool of the plan has started waits here no longer; the flow
+ * does not fall by that. */
+static void forget_started(struct round *round, const struct claim *claim,
+                           int64_t charge)
+{
+    share_fall(round, claim->lane);
+    amounts_count(&claim->lane->all, head_request(round, claim), -1);
+    share_count_claim(round, claim, -1);
+    share_give_back(claim->lane, charge);
+}
+
+void head_begin(struct round *round)
+{
+    const struct sched *sched = round->sched;
+    const struct pool *pool = round->pool;
+    struct head_entry entry;
+
+    if (head_policy(round)->admitted_window == 0) {
+        return;
+    }
+    round->reserve.has_window = true;
+    /* All of the list counted before any of it went. */
+    for (size_t i = 0; i < pool->admitted.count; i++) {
+        if (entry_of(round, &pool->admitted.items[i], &entry)) {
+            amounts_add(&entry.claim.lane->all,
+                        head_request(round, &entry.claim));
+        }
+    }
+    for (size_t i = 0; i < pool->admitted.count; i++) {
+        const struct admitted *admitted = &pool->admitted.items[i];
+        if (!entry_of(round, admitted, &entry)) {
+            continue;
+        }
+        if (sched->job_flags.items[entry.claim.job] & JOB_PLANNED) {
+            forget_started(round, &entry.claim, admitted->charge);
+        } else {
+            head_add(round, entry);
+        }
+    }
+}
+
+/* The window. */
+
+/* Those of at least this level that still wait; of one queue, or of all
+ * (lane NULL). */
+static uint32_t count_waiting(const struct round *round, uint32_t level,
+                              const struct lane *lane)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct head_entry *entry = &round->reserve.entries[i];
+        count += !entry->is_done && entry->claim.level >= level &&
+                 (!lane || entry->claim.lane == lane);
+    }
+    return count;
+}
+
+static bool has_room(const struct round *round, uint32_t level,
+                     const struct lane *lane)
+{
+    const struct pool_policy *policy = head_policy(round);
+
+    return round->pool->admitted.count + round->reserve.count < ADMITTED_MAX &&
+           count_waiting(round, level, NULL) < policy->admitted_window &&
+           count_waiting(round, level, lane) <
+               policy->admitted_window_per_queue;
+}
+
+bool head_has_window_at(const struct round *round, const struct lane *lane,
+                        uint32_t level)
+{
+    return round->reserve.has_window && !round->is_filling &&
+           has_room(round, level, lane);
+}
+
+bool head_has_window(const struct round *round, const struct lane *lane)
+{
+    return lane->head_count &&
+           head_has_window_at(round, lane, lane_first(lane)->list_level);
+}
+
+bool head_is_closed(const struct round *round, const struct lane *lane)
+{
+    const struct pool_policy *policy = head_policy(round);
+
+    if (!round->reserve.count || (policy->has_backfill && !policy->is_strict)) {
+        return false;
+    }
+    uint32_t level = lane_first(lane)->list_level;
+    return policy->is_strict ? !has_room(round, level, lane)
+                             : count_waiting(round, level, NULL) > 0;
+}
+
+bool head_waits(const struct round *round)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        if (!round->reserve.entries[i].is_done) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool head_has(const struct round *round, uint32_t item, bool is_gang)
+{
+    for (uint32_t i = 0; i < round->reserve.count; i++) {
+        const struct claim *claim = &round->reserve.entries[i].claim;
+        if (claim->item == item && claim->is_gang == is_gang) {
+            return true;
+        }
+    }
+    return false;
+}

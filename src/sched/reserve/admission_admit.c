@@ -1,0 +1,154 @@
+/* Admission of what finds no room, and the reservation of the first. */
+
+#include "base/time_add.h"
+#include "sched/fairness/admitted.h"
+#include "sched/order/lane_share.h"
+#include "sched/order/lanes.h"
+#include "sched/reserve/admission_private.h"
+
+void head_order_lanes(struct round *round)
+{
+    struct reserve *reserve = &round->reserve;
+
+    if (!reserve->hold || reserve->is_shortest_first ||
+        head_policy(round)->backfill_order != BACKFILL_SHORTEST_FIRST) {
+        return;
+    }
+    reserve->is_shortest_first = true;
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_reorder(round, &round->lanes[i]);
+    }
+}
+
+/* From when on what takes a place for fairness yields to a claim: from t* on,
+ * and it is kept from the claim no longer than a queue may starve, but at least
+ * for a truce.  A promise that was broken says nothing. */
+static int64_t fair_from(const struct round *round, const struct claim *claim,
+                         int64_t start_ms)
+{
+    int64_t starved_ms = head_policy(round)->starved_after_ms;
+    int64_t least_ms =
+        moment_after(round->now_ms, round->sched->policy->truce_ms);
+    const struct admitted *entry =
+        claim->serial ? admitted_find(round->sched, round->p, claim->job)
+                      : NULL;
+    int64_t since_ms = entry ? entry->since_ms : round->now_ms;
+    int64_t most_ms =
+        starved_ms ? moment_after(since_ms, starved_ms) : INT64_MAX;
+
+    most_ms = most_ms > least_ms ? most_ms : least_ms;
+    if (entry && entry->start_ms > round->now_ms &&
+        entry->start_ms < start_ms) {
+        start_ms = entry->start_ms;
+    }
+    return start_ms < most_ms ? start_ms : most_ms;
+}
+
+bool head_hold_for(struct round *round, const struct claim *claim)
+{
+    struct reserve *reserve = &round->reserve;
+
+    if (reserve->hold || !head_policy(round)->has_backfill) {
+        return true;
+    }
+    if (!reserve_make(round, claim, &reserve->made)) {
+        return false;
+    }
+    reserve->hold = &reserve->made;
+    reserve->made.fair_ms = fair_from(round, claim, reserve->made.start_ms);
+    return true;
+}
+
+void head_decide(struct round *round, enum sched_action action, uint32_t job,
+                 int64_t start_ms)
+{
+    round_decide(round, (struct sched_decision){
+                            .action = action,
+                            .job = job,
+                            .node = NONE,
+                            .for_job = NONE,
+                            .pool_index = (uint32_t)round->pool->policy_index,
+                            .start_ms = start_ms,
+                        });
+    round->group++;
+}
+
+static bool is_admitted_elsewhere(const struct sched *sched, uint32_t item,
+                                  bool is_gang)
+{
+    return is_gang ? sched->gangs.items[item].is_admitted
+                   : sched->job_flags.items[item] & JOB_ADMITTED;
+}
+
+/* An entry is admitted: it is in the list, and counts in its lane. */
+static void let_in(struct round *round, struct head_entry entry)
+{
+    struct sched *sched = round->sched;
+    const struct claim *claim = &entry.claim;
+
+    head_add(round, entry);
+    int64_t charge = share_admit(round, claim->lane);
+    amounts_add(&claim->lane->all, head_request(round, claim));
+    share_count_claim(round, claim, 1);
+    if (claim->is_gang) {
+        sched->gangs.items[claim->item].is_admitted = true;
+    } else {
+        sched->job_flags.items[claim->item] |= JOB_ADMITTED;
+    }
+    head_decide(round, SCHED_ADMIT, claim->job, entry.start_ms);
+    sched->decisions.items[sched->decisions.count - 1].charge = charge;
+}
+
+bool head_admit(struct round *round, struct lane *lane, uint32_t item,
+                bool is_gang)
+{
+    struct sched *sched = round->sched;
+    const struct reserve *reserve = &round->reserve;
+
+    if (!head_has_window(round, lane) ||
+        is_admitted_elsewhere(sched, item, is_gang)) {
+        return false;
+    }
+    if (sched->decisions.count &&
+        sched->decisions.count >= round->decision_max) {
+        round->is_cut = true;
+        return true;
+    }
+    struct head_entry entry = {
+        .claim = {lane, is_gang ? sched->gangs.items[item].position : item,
+                  item, 0, lane->level[STREAM_NEW], is_gang},
+        .start_ms = SCHED_START_UNKNOWN,
+    };
+    bool is_first = !reserve->hold;
+    /* What comes behind the first is first one day, and then sent back if
+     * nothing can be reserved for it; so it is not let in. */
+    if (!head_hold_for(round, &entry.claim) ||
+        (!is_first && head_policy(round)->has_backfill &&
+         !reserve_is_possible(round, &entry.claim))) {
+        return false;
+    }
+    if (is_first && reserve->hold) {
+        entry.start_ms = reserve->hold->start_ms;
+    }
+    entry.claim.serial = UINT32_MAX; /* after those of the list */
+    let_in(round, entry);
+    return true;
+}
+
+void head_end(struct round *round)
+{
+    const struct reservation *hold = round->reserve.hold;
+
+    if (round->reserve.has_window) {
+        reserve_keep(round->sched, round->p, hold);
+    }
+    for (uint32_t i = 0; hold && i < round->reserve.count; i++) {
+        const struct head_entry *entry = &round->reserve.entries[i];
+        bool is_due = round->kind == ROUND_BALANCE ||
+                      entry->start_ms == SCHED_START_UNKNOWN;
+        if (entry->claim.serial == hold->serial && hold->serial &&
+            !entry->is_done && is_due && hold->start_ms < entry->start_ms) {
+            head_decide(round, SCHED_ADMIT, entry->claim.job, hold->start_ms);
+        }
+    }
+}

@@ -1,0 +1,310 @@
+/* The pass that tries admitted work before all else. */
+
+#include "sched/evict/cooldown.h"
+#include "sched/fairness/admitted.h"
+#include "sched/order/lane_share.h"
+#include "sched/order/lanes.h"
+#include "sched/order/order.h"
+#include "sched/order/sweep.h"
+#include "sched/reserve/admission_private.h"
+#include "sched/state/floating.h"
+#include "sched/victims/away.h"
+
+static uint32_t list_of(const struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    return claim->is_gang ? sched->gangs.items[claim->item].list
+                          : sched->jobs.items[claim->item].list;
+}
+
+/* What must start of the claim at once. */
+static struct resource_vec least_of(const struct round *round,
+                                    const struct claim *claim)
+{
+    return claim->is_gang ? gang_least(round->sched, claim->item)
+                          : *head_request(round, claim);
+}
+
+/* Whether limits and the queue let the claim's work start at all, here; a rate
+ * only makes it wait. */
+static bool may_ever(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+    struct resource_vec least = least_of(round, claim);
+    uint32_t pool = claim->is_gang
+                        ? gang_pool(sched, &sched->gangs.items[claim->item])
+                        : NONE;
+
+    return (pool == NONE || pool == round->p) &&
+           !sched->queues.items[claim->lane->queue].is_cordoned &&
+           order_allows(round, claim->lane, list_of(round, claim)) &&
+           lane_is_within(round, claim->lane, class_of_job(sched, claim->job),
+                          &least);
+}
+
+/* Start a job on a node, as of the class that its search found it. */
+static void lease(struct round *round, const struct claim *claim,
+                  uint32_t class_index, uint32_t node)
+{
+    const struct class *class = class_at(round, class_index);
+    int64_t charge = share_take(round, claim->lane, class, 0);
+
+    place_put(round, claim->lane, class_index, node, 1);
+    gang_started(round, claim->lane, 1, &class->request);
+    if (claim->lane->is_stepwise) {
+        order_leased(round, claim->job);
+    }
+    round_decide(round,
+                 (struct sched_decision){
+                     .action = SCHED_LEASE,
+                     .job = claim->job,
+                     .node = node,
+                     .priority = round->sched->level_priority[class->level],
+                     .charge = charge,
+                     .for_job = NONE,
+                 });
+}
+
+static bool try_job(struct round *round, const struct claim *claim)
+{
+    struct sched *sched = round->sched;
+    struct search search = {round, class_of_job(sched, claim->job), claim->job,
+                            NULL};
+    size_t journal_mark = sched->journal.count;
+    size_t decision_mark = sched->decisions.count;
+    uint32_t node = place_find(&search);
+
+    node = node == NONE ? away_find(&search) : node;
+    if (node == NONE && round->kind == ROUND_BALANCE) {
+        node = victims_find(&search);
+        node = node == NONE ? away_find_victims(&search) : node;
+    }
+    if (node == NONE) {
+        return false;
+    }
+    if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
+        place_rollback(round, journal_mark);
+        round_undecide(round, decision_mark);
+        round->is_cut = true;
+        return false;
+    }
+    lease(round, claim, search.class_index, node);
+    truce_mark(round, decision_mark);
+    round->group++;
+    return true;
+}
+
+static bool try_gang(struct round *round, const struct claim *claim)
+{
+    switch (gang_place(round, claim->lane, claim->item)) {
+    case GANG_PLACED:
+        return true;
+    case GANG_CUT:
+        round->is_cut = true;
+        break;
+    case GANG_WAITS:
+        break;
+    }
+    return false;
+}
+
+/* What the members without a place were charged ends; the decisions from a
+ * mark on start the others. */
+static void give_back_rest(struct round *round, struct lane *lane, size_t mark)
+{
+    const struct sched *sched = round->sched;
+    int64_t rest = round->reserve.asking_charge;
+
+    for (size_t i = mark; i < sched->decisions.count; i++) {
+        const struct sched_decision *decision = &sched->decisions.items[i];
+        rest -= decision->action == SCHED_LEASE ? decision->charge : 0;
+    }
+    share_give_back(lane, rest);
+}
+
+/* Try to place what is asked for by `count` jobs, with those victims that its
+ * turn in the order of all would give it, and those that yield to it. */
+static bool try_place(struct round *round, const struct claim *claim,
+                      uint32_t count)
+{
+    struct reserve *reserve = &round->reserve;
+    struct cost own =
+        lane_new_cost(round, claim->lane, head_request(round, claim));
+
+    reserve->asking = claim->serial;
+    reserve->asking_charge =
+        admitted_find(round->sched, round->p, claim->job)->charge;
+    reserve->asking_count = count;
+    reserve->ordinal_min = evict_turn(round, claim->level, &own);
+    if (claim->lane->is_by_apps) {
+        reserve->own = order_hold(round, claim->lane, list_of(round, claim));
+    }
+    bool is_placed =
+        claim->is_gang ? try_gang(round, claim) : try_job(round, claim);
+    reserve->own = NULL;
+    reserve->asking = 0;
+    reserve->ordinal_min = 0;
+    return is_placed;
+}
+
+/* Try to start an entry, if limits on starts and what is of no node let it. */
+static bool try_entry(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+    uint32_t count =
+        claim->is_gang ? sched->gangs.items[claim->item].waiting.count : 1;
+    size_t mark = sched->decisions.count;
+
+    if (!round_may_start(round, claim->lane, count,
+                         head_request(round, claim))) {
+        if (claim->lane->head_count == 0) { /* so held back is all of it */
+            lane_refresh_new(round, claim->lane);
+        }
+        return false;
+    }
+    struct resource_vec least = least_of(round, claim);
+    if (floating_short(sched, round->p, &round->used, &least) >= 0 ||
+        !try_place(round, claim, count)) {
+        return false;
+    }
+    give_back_rest(round, claim->lane, mark);
+    round_settle_gangs(round, mark);
+    lane_refresh(round, claim->lane);
+    return true;
+}
+
+/* Try an entry, unless the plan's work is used up, this sweep has tried it
+ * before, or the plan took some of the gang: that starts nobody now, so it asks
+ * no limit on starts either. */
+static bool try_in_turn(struct round *round, const struct claim *claim)
+{
+    struct sched *sched = round->sched;
+    struct gang *gang =
+        claim->is_gang ? &sched->gangs.items[claim->item] : NULL;
+
+    if (round->is_spent || (gang ? sweep_missed_gang(round, gang)
+                                 : sweep_missed_job(round, claim->item))) {
+        return false;
+    }
+    if (gang && gang->planned == sched->plan_count) {
+        return false;
+    }
+    bool is_placed = try_entry(round, claim);
+    if (round->is_cut) {
+        return false;
+    }
+    sweep_step(round);
+    if (!is_placed && gang) {
+        sweep_miss_gang(round, gang);
+    } else if (!is_placed) {
+        sweep_miss_job(round, claim->item);
+    }
+    return is_placed;
+}
+
+/* Whether some nodes do not take work for the moment. */
+static bool has_closed_nodes(const struct round *round)
+{
+    const struct sched *sched = round->sched;
+
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].pool == round->p &&
+            sched->nodes.items[i].record &&
+            !sched->nodes.items[i].is_accepting) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lifetimes that the entry waits for. */
+static void wake_for_yielders(struct round *round, const struct claim *claim)
+{
+    const struct sched *sched = round->sched;
+
+    for (size_t i = 0; i < sched->yielders.count; i++) {
+        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        if (run->yields_to == claim->serial &&
+            run->yields_from_ms > round->now_ms) {
+            round_wake_by(round, run->yields_from_ms);
+        } else if (run->yields_to == claim->serial) {
+            round_wake_for(round, run);
+        }
+    }
+}
+
+/* What a claim asks for counts in its lane (`sign` 1), or no longer (-1). */
+static void count_claim(struct round *round, const struct claim *claim,
+                        const struct resource_vec *own, int sign)
+{
+    amounts_count(&claim->lane->all, own, sign);
+    share_count_claim(round, claim, sign);
+}
+
+/* An entry, which does not count now, is let go; the flow falls by that. */
+static void dismiss(struct round *round, struct head_entry *entry,
+                    const struct resource_vec *own)
+{
+    const struct claim *claim = &entry->claim;
+
+    entry->is_done = true;
+    head_decide(round, SCHED_DISMISS, claim->job, SCHED_START_UNKNOWN);
+    count_claim(round, claim, own, 1);
+    share_fall(round, claim->lane);
+    count_claim(round, claim, own, -1);
+    share_give_back(claim->lane,
+                    admitted_find(round->sched, round->p, claim->job)->charge);
+    lane_refresh(round, claim->lane);
+}
+
+/* An entry has started, maybe without some of its gang, which counted before:
+ * the flow does not fall by that. */
+static void note_started(struct round *round, struct lane *lane,
+                         const struct resource_vec *all,
+                         const struct resource_vec *infinite)
+{
+    if (memcmp(all, &lane->all, sizeof(*all)) != 0) {
+        share_fell(round, lane, all, infinite);
+        lane_refresh(round, lane);
+    }
+}
+
+/* The turn of an entry. */
+static void pass_entry(struct round *round, struct head_entry *entry)
+{
+    const struct claim *claim = &entry->claim;
+    struct lane *lane = claim->lane;
+    const struct resource_vec own = *head_request(round, claim);
+    const struct resource_vec all = lane->all;
+    const struct resource_vec infinite =
+        lane->limits ? lane->limits->infinite : (struct resource_vec){0};
+
+    count_claim(round, claim, &own, -1);
+    bool is_possible = may_ever(round, claim);
+    entry->is_done = is_possible && try_in_turn(round, claim);
+    if (entry->is_done) {
+        note_started(round, lane, &all, &infinite);
+    }
+    if (entry->is_done || round->is_cut) {
+        return;
+    }
+    if (!is_possible ||
+        (!head_hold_for(round, claim) && !has_closed_nodes(round))) {
+        dismiss(round, entry, &own);
+        return;
+    }
+    count_claim(round, claim, &own, 1);
+    /* A try that was undone may have put the lane in order without it. */
+    lane_refresh(round, lane);
+    wake_for_yielders(round, claim);
+}
+
+void head_pass(struct round *round)
+{
+    struct reserve *reserve = &round->reserve;
+
+    for (uint32_t i = 0; i < reserve->count && !round->is_cut; i++) {
+        pass_entry(round, &reserve->entries[i]);
+    }
+}

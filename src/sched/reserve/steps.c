@@ -1,0 +1,325 @@
+/* When how many like members of a gang have room on each node, as steps that
+ * are remembered like the times of job.c; and the first time at which
+ * all of them have. */
+#include "sched/gang/locality_place.h"
+#include "sched/order/lanes.h"
+#include "sched/order/round.h"
+#include "sched/reserve/private.h"
+
+static void sort_releases(struct release *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct release item = items[i];
+        size_t at = i;
+        while (at > 0 && items[at - 1].at_ms > item.at_ms) {
+            items[at] = items[at - 1];
+            at--;
+        }
+        items[at] = item;
+    }
+}
+
+/* The place of a node's steps, at least `capacity` of them. */
+static struct ready_step *make_steps(struct ready_memory *m,
+                                     struct ready_node *node, uint32_t capacity)
+{
+    if (node->is_piled || node->step_capacity < capacity) {
+        node->step_first = (uint32_t)m->steps.count;
+        node->step_capacity = capacity + capacity / 2;
+        for (uint32_t i = 0; i < node->step_capacity; i++) {
+            VEC_PUSH(&m->steps, (struct ready_step){0});
+        }
+    }
+    return &m->steps.items[node->step_first];
+}
+
+/* Ask all that runs on a node: from when on how many have room. */
+static void ask(struct reserving *r, struct ready_memory *m, uint32_t index)
+{
+    struct ready_node *node = &m->nodes.items[index];
+    struct resource_vec room = reserve_room(r, index);
+    uint32_t count = amounts_times(&m->request, &room);
+
+    r->releases.count = 0;
+    r->is_moving = false;
+    r->moving_ms = INT64_MAX;
+    r->queues = 0;
+    reserve_gather(r, index);
+    node->queues = r->queues;
+    for (size_t i = 0; i < r->releases.count; i++) {
+        int64_t *at_ms = &r->releases.items[i].at_ms;
+        *at_ms = *at_ms <= r->round->now_ms ? INT64_MIN : *at_ms;
+    }
+    sort_releases(r->releases.items, r->releases.count);
+    struct ready_step *steps =
+        make_steps(m, node, (uint32_t)r->releases.count + 1);
+    node->is_piled = false;
+    node->step_count = 0;
+    if (count) {
+        steps[node->step_count++] = (struct ready_step){INT64_MIN, count};
+    }
+    for (size_t i = 0; i < r->releases.count; i++) {
+        amounts_add(&room, r->releases.items[i].request);
+        uint32_t more = amounts_times(&m->request, &room);
+        int64_t at_ms = r->releases.items[i].at_ms;
+        if (more > count && node->step_count &&
+            steps[node->step_count - 1].at_ms == at_ms) {
+            steps[node->step_count - 1].count = more;
+        } else if (more > count) {
+            steps[node->step_count++] = (struct ready_step){at_ms, more};
+        }
+        count = more;
+    }
+    node->key = pool_weigh(r->round->pool, &room);
+    if (r->is_moving || r->moving_ms != INT64_MAX) {
+        m->counts.items[index].seen = READY_NEVER_SEEN;
+    }
+}
+
+/* What the steps of a node say of now and of all times. */
+static void sum_up(struct ready_memory *m, uint32_t index)
+{
+    struct ready_node *node = &m->nodes.items[index];
+    const struct ready_step *steps = &m->steps.items[node->step_first];
+    bool has_now = node->step_count && steps[0].at_ms == INT64_MIN;
+
+    if (node->step_count) {
+        const struct ready_step *last = &steps[node->step_count - 1];
+        m->counts.items[index].last = last->count;
+        m->last_ms = last->at_ms > m->last_ms ? last->at_ms : m->last_ms;
+    }
+    if (has_now) {
+        m->counts.items[index].now = steps[0].count;
+    }
+    if (node->step_count > has_now) {
+        node->until_ms = steps[has_now].at_ms;
+    }
+}
+
+/* Look at a node afresh. */
+static void look(struct reserving *r, struct ready_memory *m, uint32_t index)
+{
+    const struct sched *sched = r->round->sched;
+    struct ready_node *node = &m->nodes.items[index];
+    bool is_touched = r->is_touched && r->is_touched[index];
+
+    node->until_ms = INT64_MAX;
+    node->queues = 0;
+    m->counts.items[index] =
+        (struct ready_count){.seen = sched->change_counts[index]};
+    node->is_too_small =
+        !amounts_fit(&m->request, &sched->nodes.items[index].capacity);
+    if (node->is_too_small) {
+        node->is_piled = false;
+        node->step_capacity = 0;
+    } else if (is_touched || !reserve_pile(r, m, index)) {
+        ask(r, m, index);
+        sum_up(m, index);
+    }
+    if (is_touched) {
+        m->counts.items[index].seen = READY_NEVER_SEEN;
+    }
+}
+
+/* Which nodes allow the claim's class is the same until classes, or nodes with
+ * their labels and taints, are others. */
+static bool ask_nodes(struct reserving *r, struct ready_memory *m)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    uint32_t class_index = class_of_job(sched, r->claim->job);
+    uint64_t serial = class_round(round, class_index)->serial;
+    struct search search = {round, class_index, r->claim->job, NULL};
+
+    if (m->class_serial == serial && m->layout_count == sched->layout_count) {
+        return false;
+    }
+    m->class_serial = serial;
+    m->layout_count = sched->layout_count;
+    m->due_ms = INT64_MIN; /* others may count now */
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        m->allowed.items[i] = place_matches_class(&search, i);
+    }
+    return true;
+}
+
+/* Likewise in this round: what it did to nodes may close them. */
+static const uint8_t *allowed_now(struct reserving *r, struct ready_memory *m)
+{
+    struct round *round = r->round;
+    size_t count = m->nodes.count;
+    struct search search = {round, class_of_job(round->sched, r->claim->job),
+                            r->claim->job, NULL};
+
+    bool is_fresh = ask_nodes(r, m);
+    if (!r->is_touched) {
+        return m->allowed.items;
+    }
+    if (is_fresh) {
+        m->class_serial = 0; /* that holds for this round only */
+    }
+    uint8_t *allowed = arena_alloc_array(round->arena, count, 1);
+    for (uint32_t i = 0; i < count; i++) {
+        allowed[i] = r->is_touched[i] ? place_matches_class(&search, i)
+                                      : m->allowed.items[i];
+    }
+    return allowed;
+}
+
+/* Bring what is known of the nodes that allow the class up to date; returns
+ * which these are. */
+static const uint8_t *refresh(struct reserving *r, struct ready_memory *m)
+{
+    const uint8_t *allowed = allowed_now(r, m);
+    const uint32_t *changes = r->round->sched->change_counts;
+    bool is_due = m->due_ms <= r->round->now_ms;
+    int64_t due_ms = INT64_MAX;
+
+    for (uint32_t i = 0; i < m->nodes.count; i++) {
+        const struct ready_count *count = &m->counts.items[i];
+        bool is_known =
+            count->seen == changes[i] && !(r->is_touched && r->is_touched[i]);
+        if (!allowed[i]) {
+            continue;
+        }
+        if (!is_known ||
+            (is_due && m->nodes.items[i].until_ms <= r->round->now_ms)) {
+            look(r, m, i);
+            int64_t until_ms = m->nodes.items[i].until_ms;
+            m->due_ms = until_ms < m->due_ms ? until_ms : m->due_ms;
+        } else if (count->now == READY_UNSUMMED) {
+            reserve_sum_piles(r, m, i);
+        }
+        if (is_due && m->nodes.items[i].until_ms < due_ms) {
+            due_ms = m->nodes.items[i].until_ms;
+        }
+    }
+    m->due_ms = is_due ? due_ms : m->due_ms;
+    return allowed;
+}
+
+uint32_t reserve_count_on(const struct ready_memory *m, uint32_t node,
+                          int64_t at_ms)
+{
+    const struct ready_count *sums = &m->counts.items[node];
+    const struct ready_node *ready = &m->nodes.items[node];
+    uint32_t count = sums->now;
+
+    if (sums->now == sums->last) {
+        return count;
+    }
+    const struct ready_step *steps = &m->steps.items[ready->step_first];
+    for (uint32_t i = 0; i < ready->step_count && steps[i].at_ms <= at_ms;
+         i++) {
+        count = steps[i].count;
+    }
+    return count;
+}
+
+/* The search for a time. */
+struct seeking {
+    struct reserving *r;
+    const struct ready_memory *m;
+    const struct gang *gang;
+    const struct label_index *index; /* or NULL: no groups */
+    const uint8_t *is_allowed;       /* by node */
+    uint32_t needed;
+    const struct label_group *group; /* that fits, of the last look */
+};
+
+static uint32_t count_on(const struct seeking *seeking, uint32_t node,
+                         int64_t at_ms)
+{
+    if (!seeking->is_allowed[node]) {
+        return 0;
+    }
+    return at_ms == INT64_MAX ? seeking->m->counts.items[node].last
+                              : reserve_count_on(seeking->m, node, at_ms);
+}
+
+/* Whether all have room at a time, within one group if there are any. */
+static bool fits_at(struct seeking *seeking, int64_t at_ms)
+{
+    uint32_t group_count = seeking->index ? seeking->index->group_count : 1;
+
+    for (uint32_t g = 0; g < group_count; g++) {
+        seeking->group = seeking->index ? &seeking->index->groups[g] : NULL;
+        if (seeking->group &&
+            !place_is_open(seeking->r->round, seeking->gang, seeking->group)) {
+            continue;
+        }
+        uint32_t count = seeking->group ? seeking->group->count
+                                        : (uint32_t)seeking->m->nodes.count;
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < count && sum < seeking->needed; i++) {
+            sum += count_on(
+                seeking, seeking->group ? seeking->group->nodes[i] : i, at_ms);
+        }
+        if (sum >= seeking->needed) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The first time after `low`, at which they do not fit, up to `high`, at which
+ * they do.  It is mostly near the last one. */
+static int64_t bisect(struct seeking *seeking, int64_t low, int64_t high)
+{
+    int64_t guess = seeking->r->round->pool->kept.start_ms;
+
+    if (guess > low && guess < high) {
+        if (fits_at(seeking, guess)) {
+            high = guess;
+        } else {
+            low = guess;
+        }
+        for (int64_t step = 1; high == guess && high - step > low; step *= 8) {
+            if (!fits_at(seeking, high - step)) {
+                low = high - step;
+                break;
+            }
+        }
+    }
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        if (fits_at(seeking, middle)) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    return high;
+}
+
+int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
+                           uint32_t needed,
+                           const struct label_group **ret_group,
+                           const uint8_t **ret_allowed)
+{
+    struct round *round = r->round;
+    const struct sched *sched = round->sched;
+    struct resource_vec request =
+        class_at(round, class_of_job(sched, r->claim->job))->request;
+    struct ready_memory *m = reserve_recall(r, &request);
+    const uint8_t *allowed = refresh(r, m);
+    struct seeking seeking = {
+        .r = r,
+        .m = m,
+        .gang = gang,
+        .index = near_groups(round, gang),
+        .is_allowed = allowed,
+        .needed = needed,
+    };
+    int64_t at_ms = SCHED_START_UNKNOWN;
+
+    *ret_allowed = allowed;
+    if (fits_at(&seeking, round->now_ms)) {
+        at_ms = round->now_ms;
+    } else if (m->last_ms > round->now_ms && fits_at(&seeking, INT64_MAX)) {
+        at_ms = bisect(&seeking, round->now_ms, m->last_ms);
+        (void)fits_at(&seeking, at_ms); /* for its group */
+    }
+    *ret_group = seeking.group;
+    return at_ms;
+}

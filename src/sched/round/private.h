@@ -1,0 +1,48 @@
+/*
+ * round_private - the parts of a round, for each other.
+ *
+ * A round (round.c) puts the lanes in order and then decides about what comes
+ * first, step by step (round/steps.c): a job or gang finds a place, or is
+ * passed over.  What found one is leased with those like it behind it
+ * (round/lease.c), where limits on starts (starts.c) and all others let
+ * it.  Decisions are noted by order/decide.c.
+ *
+ * Private to these files; what others ask of a round is in round.h.
+ */
+#pragma once
+
+#include "sched/order/heap.h"
+#include "sched/order/lanes.h"
+
+/* starts.c */
+
+/* The rules of the pool's and the policy's limits on starts. */
+void round_set_rates(struct round *round);
+/* Whether there are any. */
+static inline bool round_counts_starts(const struct round *round)
+{
+    return round->rate_all.size || round->rate_queue.size ||
+           round->has_start_limits;
+}
+/* Count `count` starts with this request in all against them. */
+void round_count_starts(struct round *round, const struct lane *lane,
+                        uint32_t count, const struct resource_vec *request);
+
+/* round/lease.c */
+
+/* Whether the limits of queue and class, and what is of no node, allow the
+ * lane's head; of a gang those must be allowed with which it may start. */
+bool round_is_under_limits(struct round *round, struct lane *lane);
+/* Lease the lane's head and, when the node is the best one for its whole
+ * class, whatever follows it to the same node. */
+void round_lease_run(struct round *round, struct lane *lane,
+                     uint32_t class_index, uint32_t node, bool is_best);
+
+/* round/steps.c */
+
+/* Try what starves before all else that is new, with those victims that its
+ * turn would give it. */
+void round_step_starving(struct round *round);
+/* Decide about all that the heap holds, in its order, as long as the plan has
+ * room and work left. */
+void round_run_heap(struct round *round);

@@ -1,0 +1,172 @@
+#include "sched/order/round.h"
+
+#include <string.h>
+
+#include "sched/fairness/penalty.h"
+#include "sched/fairness/quota.h"
+#include "sched/growth/growth.h"
+#include "sched/order/lane_share.h"
+#include "sched/order/lanes.h"
+#include "sched/order/order.h"
+#include "sched/reserve/admission.h"
+#include "sched/round/private.h"
+#include "sched/victims/lend.h"
+
+void round_wake_by(struct round *round, int64_t when_ms)
+{
+    round->wake_ms = when_ms < round->wake_ms ? when_ms : round->wake_ms;
+}
+
+const struct share *round_shares(struct round *round, uint32_t *ret_count)
+{
+    if (!round->shares) {
+        round->shares = shares_of(round->sched, round->p, round->arena,
+                                  &round->share_count);
+    }
+    *ret_count = round->share_count;
+    return round->shares;
+}
+
+/* Whether preemption might serve anyone. */
+static bool has_waiting(const struct round *round)
+{
+    if (round->reserve.count) {
+        return true;
+    }
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        if (round->lanes[i].head_count) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void evict(struct round *round)
+{
+    struct sched *sched = round->sched;
+    uint32_t count = 0;
+
+    if (round->kind != ROUND_BALANCE ||
+        sched->policy->is_fair_share_preemption_off ||
+        sched->is_preemption_off || !has_waiting(round)) {
+        return;
+    }
+    const struct share *shares = round_shares(round, &count);
+    evict_over_share(round, shares, count);
+}
+
+/* What a round keeps of its lanes and of the nodes. */
+static void make_tables(struct round *round, uint32_t lane_count)
+{
+    const struct sched *sched = round->sched;
+    size_t node_count = sched->nodes.count;
+
+    round->lanes =
+        arena_alloc_array(round->arena, lane_count, sizeof(*round->lanes));
+    round->heap = arena_alloc_array(
+        round->arena, (size_t)lane_count * STREAM_KINDS, sizeof(*round->heap));
+    round->heap_places =
+        arena_alloc_array(round->arena, (size_t)lane_count * STREAM_KINDS,
+                          sizeof(*round->heap_places));
+    memset(round->heap_places, 0xff,
+           lane_count * STREAM_KINDS * sizeof(*round->heap_places));
+    round->lane_of_queue = arena_alloc_array(round->arena, sched->queues.count,
+                                             sizeof(*round->lane_of_queue));
+    memset(round->lane_of_queue, 0xff,
+           sched->queues.count * sizeof(*round->lane_of_queue));
+    round->recent.places = arena_alloc_array(round->arena, node_count,
+                                             sizeof(*round->recent.places));
+    memset(round->recent.places, 0xff,
+           node_count * sizeof(*round->recent.places));
+    round->changes =
+        arena_alloc_array(round->arena, node_count, sizeof(*round->changes));
+    round->is_open =
+        arena_alloc_array(round->arena, node_count, sizeof(*round->is_open));
+}
+
+/* A lane for each active queue, in order; what may go is evicted in mind. */
+static void make_lanes(struct round *round)
+{
+    const struct sched *sched = round->sched;
+    uint32_t n = (uint32_t)sched->active.count;
+
+    share_start(round);
+    for (uint32_t i = 0; i < n; i++) {
+        (void)lane_add(round, sched->active.items[i]);
+    }
+    round->used = round->pool->used;
+    penalty_charge(round);
+    head_begin(round);
+    for (uint32_t i = 0; i < n; i++) {
+        lane_fill(round, &round->lanes[i]);
+    }
+    round->counters->queues_considered += n;
+    evict(round);
+    for (uint32_t i = 0; i < n; i++) {
+        lane_refresh(round, &round->lanes[i]);
+    }
+}
+
+static bool goes_on(const struct round *round)
+{
+    return !round->is_cut && !round->is_spent;
+}
+
+/* What victims left over may serve what was passed over before. */
+static void fill_again(struct round *round)
+{
+    round->is_filling = true;
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        if (!round->lanes[i].is_refused) {
+            lane_fill(round, &round->lanes[i]);
+            lane_refresh_new(round, &round->lanes[i]);
+        }
+    }
+    round_run_heap(round);
+}
+
+/* Whether gangs grow and shrink in this round. */
+static bool has_growth(const struct round *round)
+{
+    const struct sched *sched = round->sched;
+
+    return sched->elastic.count && round->kind == ROUND_BALANCE &&
+           (!sched->is_trial || sched->trial_grows) &&
+           !(round->rest_count && head_waits(round));
+}
+
+static void end(struct round *round)
+{
+    head_end(round);
+    share_end(round);
+    quota_end(round);
+    place_flush(round);
+    evict_forget(round);
+    order_wake(round);
+}
+
+void round_plan(struct round *round)
+{
+    struct sched *sched = round->sched;
+
+    sched->stamp++;
+    round->decision_first = sched->decisions.count;
+    make_tables(round, (uint32_t)sched->active.count);
+    round_set_rates(round);
+    make_lanes(round);
+    head_pass(round);
+    round_step_starving(round);
+    evict_kept_return(round);
+    round_run_heap(round);
+    if (round->rest_count && goes_on(round)) {
+        fill_again(round);
+    }
+    if (goes_on(round) && has_growth(round)) {
+        growth_step(round);
+    }
+    if (sched->foreign_waiting_count && goes_on(round)) {
+        lend_begin(round);
+        round_run_heap(round);
+    }
+    end(round);
+}

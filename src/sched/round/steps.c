@@ -1,0 +1,305 @@
+/* Deciding about what comes first: new work, evicted work, what starves. */
+#include "sched/evict/cooldown.h"
+#include "sched/fairness/quota.h"
+#include "sched/order/lane_share.h"
+#include "sched/order/lanes.h"
+#include "sched/order/order.h"
+#include "sched/order/sweep.h"
+#include "sched/reserve/admission.h"
+#include "sched/round/private.h"
+#include "sched/round/starving.h"
+#include "sched/victims/away.h"
+#include "sched/victims/lend.h"
+#include "sched/victims/victims.h"
+
+/* Nothing of the class can be placed any more: no queue waits with it. */
+static void give_up(struct round *round, struct class *class)
+{
+    uint32_t at = class->lane_first;
+
+    while (at != NONE) {
+        uint32_t next = round->lanes[at].class_next;
+        lane_refresh_new(round, &round->lanes[at]);
+        at = next;
+    }
+}
+
+/* There is no room for the lane's head. */
+static void pass_over(struct round *round, struct lane *lane)
+{
+    struct reserve *reserve = &round->reserve;
+    const struct pool_policy *policy =
+        &round->sched->policy->pools[round->pool->policy_index];
+
+    lane->looked_count++;
+    if (reserve->has_refused &&
+        ++reserve->candidate_count >= policy->backfill_candidates_max) {
+        round->are_starts_over = true;
+    }
+    reserve->has_refused = false;
+}
+
+/* The window let one more in: what was tried only for it is out, everywhere. */
+static void narrow_window(struct round *round)
+{
+    for (uint32_t i = 0; i < round->lane_count; i++) {
+        lane_refresh_new(round, &round->lanes[i]);
+    }
+}
+
+/* Whether whom preemption serves is not the same for all jobs of a class: the
+ * surplus of gangs with terms yields to some queues, and not to others. */
+static bool has_surplus(const struct round *round)
+{
+    return round->sched->terms_run_count && round->kind == ROUND_BALANCE &&
+           !round->is_filling;
+}
+
+/* Its like behind it need not be asked, where they cannot be admitted either,
+ * nor what a truce binds: they are not to take in its stead what it may not. */
+static void pass_over_flagged(struct round *round, struct lane *lane,
+                              const struct class *class, uint32_t job)
+{
+    bool is_vain = has_surplus(round) && !class->is_blocked_all &&
+                   !head_has_window(round, lane);
+
+    if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
+        !(is_vain || truce_binds(round, job))) {
+        lane_skip(round, lane);
+    } else {
+        lane_drop_list(round, lane);
+    }
+}
+
+/* A single job at the lane's head finds no place. */
+static void pass_over_job(struct round *round, struct lane *lane,
+                          struct class *class)
+{
+    const struct sched *sched = round->sched;
+    uint32_t job = lane_first(lane)->item;
+
+    if (round->reserve.own) {
+        /* Room there may be, but not beside what the queue's own need. */
+        order_note_held(round, lane);
+        sweep_miss_job(round, job);
+        lane->looked_count++;
+        lane_drop_list(round, lane);
+        return;
+    }
+    if (lane->is_by_apps) {
+        order_unmet(round, lane);
+    }
+    bool is_admitted = head_admit(round, lane, job, false);
+
+    pass_over(round, lane);
+    if (is_admitted || sched->job_flags.items[job]) {
+        sweep_miss_job(round, job);
+        pass_over_flagged(round, lane, class, job);
+        give_up(round, class); /* where no window waits for its like */
+    } else if (has_surplus(round) && !class->is_blocked_all) {
+        lane_drop_list(round, lane);
+    } else {
+        if (round->is_lending) {
+            lend_miss(round, class);
+        } else {
+            sweep_miss_class(round, class);
+        }
+        if (head_has_window(round, lane)) {
+            sweep_bar_class(round, class);
+        }
+        give_up(round, class);
+    }
+    if (is_admitted) {
+        narrow_window(round);
+    }
+}
+
+/* Decide about a single job at the lane's head. */
+static void step_job(struct round *round, struct lane *lane)
+{
+    struct sched *sched = round->sched;
+    uint32_t job = lane_first(lane)->item;
+    uint32_t class_index = lane_first(lane)->class_index;
+    struct class *class = class_round(round, class_index);
+    struct search search = {round, class_index, job, NULL};
+    bool is_special = place_is_special(&search);
+    size_t journal_mark = sched->journal.count;
+    size_t decision_mark = sched->decisions.count;
+    uint32_t node = NONE;
+
+    if (!class->is_blocked || class->blocked_growth != round->growth_count) {
+        node = place_find(&search);
+        node = node == NONE ? away_find(&search) : node;
+    }
+    bool is_best = node != NONE && !is_special;
+    if (node == NONE && !is_special) {
+        class->is_blocked = true;
+        class->blocked_growth = round->growth_count;
+    }
+    if (node == NONE && round->kind == ROUND_BALANCE && !round->is_filling) {
+        node = victims_find(&search);
+        node = node == NONE ? away_find_victims(&search) : node;
+        class->is_blocked_all |=
+            node == NONE && !is_special && !truce_binds(round, job) &&
+            (!has_surplus(round) ||
+             !(victims_may_be(&search) || away_victims_may_be(&search)));
+    }
+    if (node == NONE) {
+        pass_over_job(round, lane, class);
+        return;
+    }
+    if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
+        place_rollback(round, journal_mark);
+        round_undecide(round, decision_mark);
+        round->is_cut = true;
+        return;
+    }
+    round_lease_run(round, lane, search.class_index, node, is_best);
+    if (!is_best) {
+        truce_mark(round, decision_mark);
+        round_settle_gangs(round, decision_mark);
+    }
+}
+
+static void step_gang(struct round *round, struct lane *lane)
+{
+    size_t mark = round->sched->decisions.count;
+    uint32_t gang = lane_first(lane)->item;
+    bool is_admitted = false;
+
+    switch (gang_place(round, lane, gang)) {
+    case GANG_WAITS:
+        sweep_miss_gang(round, &round->sched->gangs.items[gang]);
+        if (round->reserve.own) {
+            order_note_held(round, lane);
+        } else {
+            if (lane->is_by_apps) {
+                order_unmet(round, lane);
+            }
+            is_admitted = head_admit(round, lane, gang, true);
+        }
+        pass_over(round, lane);
+        lane_skip(round, lane);
+        if (is_admitted) {
+            narrow_window(round);
+        }
+        break;
+    case GANG_PLACED:
+        lane->looked_count++;
+        lane_skip(round, lane);
+        round_settle_gangs(round, mark);
+        break;
+    case GANG_CUT:
+        round->is_cut = true;
+        break;
+    }
+}
+
+static void step_head(struct round *round, struct lane *lane)
+{
+    struct sched *sched = round->sched;
+    uint32_t lookback_max = sched->policy->lookback_max;
+    const struct head *head = lane_first(lane);
+    bool is_gang = head->class_index == NONE;
+    uint32_t count = is_gang ? sched->gangs.items[head->item].waiting.count : 1;
+
+    if (round->are_starts_over || head_is_closed(round, lane) ||
+        (lookback_max && lane->looked_count >= lookback_max)) {
+        lane->head_count = 0;
+        return;
+    }
+    if (round_counts_starts(round) &&
+        !round_may_start(round, lane, count, lane->request)) {
+        return;
+    }
+    if (!round_is_under_limits(round, lane)) {
+        lane->looked_count++;
+        if (is_gang) {
+            lane_skip(round, lane);
+        } else {
+            lane_drop_list(round, lane);
+        }
+        return;
+    }
+    if (lane->limits && !share_allows(round, lane)) {
+        lane->head_count = 0; /* what is behind it does not pass it */
+        lane->is_refused = true;
+        return;
+    }
+    round->reserve.own = lane->is_by_apps
+                             ? order_hold(round, lane, lane_first(lane)->list)
+                             : NULL;
+    if (is_gang) {
+        step_gang(round, lane);
+    } else {
+        step_job(round, lane);
+    }
+    round->reserve.own = NULL;
+    sweep_step(round);
+}
+
+/* Decide about the first new work of a lane. */
+static void step_new(struct round *round, struct lane *lane)
+{
+    uint32_t item = lane_first(lane)->item;
+    bool is_gang = lane_first(lane)->class_index == NONE;
+
+    if (lane->quota) {
+        quota_count_own(round, lane, item, is_gang, -1);
+    }
+    lane->is_in_turn = true;
+    step_head(round, lane);
+    lane->is_in_turn = false;
+    if (lane->quota) {
+        quota_count_own(round, lane, item, is_gang, 1);
+    }
+}
+
+/* Decide about the first evicted work of a lane; its cost may have grown
+ * since it was put there. */
+static void step_evicted(struct round *round, struct lane *lane)
+{
+    const struct unit *unit = &round->units[lane->unit_next];
+    struct cost now = cost_of(&round->pool->base, &lane->placed, unit->sum,
+                              lane->factor_micro);
+
+    if (cost_compare(&round->pool->base, &now, &lane->cost[STREAM_EVICTED]) ==
+        0) {
+        evict_return(round, lane->unit_next);
+        amounts_add(&lane->placed, unit->sum);
+        lane->unit_next++;
+    }
+    lane_refresh_evicted(round, lane);
+}
+
+void round_step_starving(struct round *round)
+{
+    struct lane *lane;
+
+    while (!round->is_cut && !round->is_spent &&
+           (lane = starving_next(round))) {
+        round->reserve.ordinal_min =
+            evict_turn(round, lane->level[STREAM_NEW], &lane->cost[STREAM_NEW]);
+        step_new(round, lane);
+        round->reserve.ordinal_min = 0;
+        lane_refresh_new(round, lane);
+    }
+    head_order_lanes(round);
+}
+
+void round_run_heap(struct round *round)
+{
+    while (round->heap_count && !round->is_cut && !round->is_spent) {
+        uint32_t stream = round->heap[0].stream;
+        struct lane *lane = &round->lanes[stream / STREAM_KINDS];
+        if (round->heap_new_count == 0) {
+            evict_return_all(round);
+        } else if (stream % STREAM_KINDS == STREAM_EVICTED) {
+            step_evicted(round, lane);
+        } else {
+            step_new(round, lane);
+            lane_refresh_new(round, lane);
+            head_order_lanes(round);
+        }
+    }
+}

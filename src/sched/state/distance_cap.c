@@ -1,0 +1,127 @@
+#include "sched/state/distance_cap.h"
+
+#include <stdlib.h>
+
+#include "sched/state/history.h"
+#include "sched/state/sub_groups.h"
+
+bool hops_are_capped(const struct gang *gang)
+{
+    for (uint32_t i = 0; gang->subs && i < gang->subs->terms.sub_group_count;
+         i++) {
+        if (gang->subs->terms.sub_groups[i].hops_max != HOPS_ANY) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void hops_join(struct sched *sched, const struct gang *gang)
+{
+    if (!hops_are_capped(gang) || sched->hop_cap_count++ > 0) {
+        return;
+    }
+    for (size_t p = 0; p < sched->pools.count; p++) {
+        sched->pools.items[p].is_topology_stale |=
+            !sched->pools.items[p].topology;
+    }
+}
+
+void hops_leave(struct sched *sched, const struct gang *gang)
+{
+    sched->hop_cap_count -= hops_are_capped(gang);
+}
+
+/* Whether it matters since when a gang waits. */
+static bool has_wait(const struct gang *gang)
+{
+    for (uint32_t i = 0; gang->subs && i < gang->subs->terms.sub_group_count;
+         i++) {
+        if (gang->subs->terms.sub_groups[i].hops_wait_ms > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void hops_requeued(struct sched *sched, struct gang *gang)
+{
+    if (has_wait(gang)) {
+        gang->subs->requeued_ms = sched->now_ms;
+    }
+}
+
+int64_t hops_end_ms(const struct sched *sched, const struct gang *gang,
+                    uint32_t sub_group)
+{
+    const struct sub_group *group = &gang->subs->terms.sub_groups[sub_group];
+    int64_t since_ms = sched->jobs.items[gang->position].submitted_ms;
+    int64_t end_ms;
+
+    if (group->hops_max == HOPS_ANY || group->hops_wait_ms == 0) {
+        return INT64_MAX;
+    }
+    if (since_ms < gang->subs->requeued_ms) {
+        since_ms = gang->subs->requeued_ms;
+    }
+    return __builtin_add_overflow(since_ms, group->hops_wait_ms, &end_ms)
+               ? INT64_MAX
+               : end_ms;
+}
+
+/* History: a gang is known by its member with the lowest id. */
+
+struct known {
+    struct job_id id;
+    int64_t requeued_ms;
+};
+
+static int compare_known(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+void hops_pack(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct known *known =
+        mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sched->gangs.count; i++) {
+        const struct sub_groups *subs = sched->gangs.items[i].subs;
+        if (subs && subs->requeued_ms) {
+            uint32_t first = sub_groups_first(sched, subs);
+            known[count++] =
+                (struct known){sched->jobs.items[first].id, subs->requeued_ms};
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(known, count, sizeof(*known), compare_known);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_u64(buf, known[i].id.v.hi);
+        pack_u64(buf, known[i].id.v.lo);
+        pack_i64(buf, known[i].requeued_ms);
+    }
+}
+
+void hops_unpack(struct sched *sched, struct history_reader *reader)
+{
+    uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        struct job_id id;
+        id.v.hi = unpack_u64(&reader->pack);
+        id.v.lo = unpack_u64(&reader->pack);
+        int64_t requeued_ms = unpack_i64(&reader->pack);
+        uint32_t job = history_job(sched, reader, id);
+        uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
+        if (at != NONE && sched->gangs.items[at].subs) {
+            sched->gangs.items[at].subs->requeued_ms = requeued_ms;
+        }
+    }
+}

@@ -1,0 +1,132 @@
+#include "sched/state/list_heap.h"
+
+static uint32_t job_of(const struct sched *sched, const struct front *front)
+{
+    return front->class_index == NONE ? sched->gangs.items[front->item].position
+                                      : front->item;
+}
+
+static bool is_before(const struct sched *sched, const struct front *a,
+                      const struct front *b)
+{
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->priority != b->priority) {
+        return a->priority < b->priority;
+    }
+    if (a->submitted_ms != b->submitted_ms) {
+        return a->submitted_ms < b->submitted_ms;
+    }
+    return job_less(sched, job_of(sched, a), job_of(sched, b));
+}
+
+/* What is first in a list that is not empty. */
+static struct front front_of(const struct sched *sched, uint32_t index)
+{
+    const struct list *list = &sched->lists.items[index];
+    struct front front = {
+        .list = index,
+        .item = seq_get(&list->seq, (struct seq_cursor){0}),
+        .class_index = list->class_index,
+        .pool = list->pool,
+        .level = list->level,
+        .is_foreign = list->is_foreign,
+    };
+    const struct job *job = &sched->jobs.items[job_of(sched, &front)];
+
+    front.priority = job->priority;
+    front.submitted_ms = job->submitted_ms;
+    return front;
+}
+
+static void set(struct sched *sched, struct queue *queue, size_t at,
+                const struct front *front)
+{
+    queue->fronts.items[at] = *front;
+    sched->lists.items[front->list].place = (uint32_t)at;
+}
+
+/* Put a front where the heap has a hole. */
+static void put(struct sched *sched, struct queue *queue, size_t at,
+                const struct front *front)
+{
+    struct front *fronts = queue->fronts.items;
+    size_t count = queue->fronts.count;
+
+    while (at > 0 && is_before(sched, front, &fronts[(at - 1) / 2])) {
+        set(sched, queue, at, &fronts[(at - 1) / 2]);
+        at = (at - 1) / 2;
+    }
+    for (size_t child; (child = at * 2 + 1) < count; at = child) {
+        if (child + 1 < count &&
+            is_before(sched, &fronts[child + 1], &fronts[child])) {
+            child++;
+        }
+        if (!is_before(sched, &fronts[child], front)) {
+            break;
+        }
+        set(sched, queue, at, &fronts[child]);
+    }
+    set(sched, queue, at, front);
+}
+
+static void take_out(struct sched *sched, struct queue *queue,
+                     struct list *list)
+{
+    size_t at = list->place;
+    struct front last = queue->fronts.items[--queue->fronts.count];
+
+    list->place = NONE;
+    if (at < queue->fronts.count) {
+        put(sched, queue, at, &last);
+    }
+}
+
+void fronts_refresh(struct sched *sched, uint32_t index)
+{
+    struct list *list = &sched->lists.items[index];
+    struct queue *queue = &sched->queues.items[list->queue];
+
+    if (list->seq.count == 0) {
+        if (list->place != NONE) {
+            take_out(sched, queue, list);
+        }
+        return;
+    }
+    if (list->place != NONE &&
+        queue->fronts.items[list->place].item ==
+            seq_get(&list->seq, (struct seq_cursor){0})) {
+        return;
+    }
+    struct front front = front_of(sched, index);
+    if (list->place == NONE) {
+        VEC_PUSH(&queue->fronts, front);
+        list->place = (uint32_t)queue->fronts.count - 1;
+    }
+    put(sched, queue, list->place, &front);
+}
+
+bool fronts_are_right(const struct sched *sched, uint32_t index)
+{
+    const struct queue *queue = &sched->queues.items[index];
+
+    for (size_t i = 0; i < queue->fronts.count; i++) {
+        const struct front *front = &queue->fronts.items[i];
+        const struct list *list = &sched->lists.items[front->list];
+        if (list->place != i || list->queue != index || list->app != NONE ||
+            list->seq.count == 0) {
+            return false;
+        }
+        struct front now = front_of(sched, front->list);
+        if (front->item != now.item || front->level != now.level ||
+            front->priority != now.priority ||
+            front->submitted_ms != now.submitted_ms ||
+            front->class_index != now.class_index ||
+            (i > 0 &&
+             is_before(sched, front, &queue->fronts.items[(i - 1) / 2]))) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,144 @@
+/* Nodes and executors by name: slots that are given out and given back. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "sched/state/nodes.h"
+
+enum { NODES_MIN = 64 };
+
+uint32_t nodes_executor_get(struct sched *sched, struct str name)
+{
+    uint32_t executor = intern_add(sched->executor_names, name);
+
+    if (sched->executors.count <= executor) {
+        VEC_PUSH(&sched->executors,
+                 (struct executor){
+                     .name = intern_get(sched->executor_names, executor),
+                     .accepts = true,
+                 });
+    }
+    return executor;
+}
+
+static bool node_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+    const struct node *x = &sched->nodes.items[a];
+    const struct node *y = &sched->nodes.items[b];
+    int c = str_compare(nodes_name_of(x), nodes_name_of(y));
+
+    if (c == 0) {
+        c = str_compare(sched->executors.items[x->executor].name,
+                        sched->executors.items[y->executor].name);
+    }
+    return c < 0;
+}
+
+static struct key128 node_key(uint32_t executor, struct str name)
+{
+    return (struct key128){executor,
+                           hash_bytes(name.p, name.byte_count, executor)};
+}
+
+static void grow_arrays(struct sched *sched)
+{
+    uint32_t capacity =
+        sched->node_capacity ? sched->node_capacity * 2 : NODES_MIN;
+    size_t row = sched->level_count * sizeof(struct resource_vec);
+
+    sched->free = mem_grow_array(sched->free, capacity, sizeof(*sched->free));
+    sched->outrankable = mem_grow_array(sched->outrankable, capacity, row);
+    sched->ranks =
+        mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
+    sched->kinds_of =
+        mem_grow_array(sched->kinds_of, capacity, sizeof(*sched->kinds_of));
+    sched->change_counts = mem_grow_array(sched->change_counts, capacity,
+                                          sizeof(*sched->change_counts));
+    memset(sched->change_counts + sched->node_capacity, 0,
+           (capacity - sched->node_capacity) * sizeof(*sched->change_counts));
+    sched->free_words =
+        mem_grow_array(sched->free_words, capacity, sizeof(*sched->free_words));
+    sched->node_capacity = capacity;
+    for (size_t i = 0; i < sched->pools.count; i++) {
+        sched->pools.items[i].index.free = sched->free;
+        sched->pools.items[i].index.ranks = sched->ranks;
+        sched->pools.items[i].index.kinds = sched->kinds_of;
+        sched->pools.items[i].index.node_words = sched->free_words;
+    }
+}
+
+static uint32_t node_add(struct sched *sched, uint32_t executor,
+                         struct str name)
+{
+    uint32_t node;
+
+    if (sched->spare_nodes.count) {
+        node = sched->spare_nodes.items[--sched->spare_nodes.count];
+    } else {
+        node = (uint32_t)sched->nodes.count;
+        VEC_PUSH(&sched->nodes, (struct node){0});
+        VEC_PUSH(&sched->node_next, NONE);
+    }
+    if (node >= sched->node_capacity) {
+        grow_arrays(sched);
+    }
+    sched->nodes.items[node] = (struct node){
+        .name = str_dup(name),
+        .name_bytes = (uint32_t)name.byte_count,
+        .executor = executor,
+        .pool = NONE,
+        .run_first = NONE,
+    };
+    sched->free[node] = (struct resource_vec){0};
+    sched->free_words[node] = 0;
+    node_count_change(sched, node);
+    memset(&sched->outrankable[(size_t)node * sched->level_count], 0,
+           sched->level_count * sizeof(struct resource_vec));
+    uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
+    sched->node_next.items[node] = old;
+    seq_insert(&sched->nodes_by_name, node, node_less, sched);
+    sched->are_node_ranks_stale = true;
+    return node;
+}
+
+uint32_t sched_node_index(struct sched *sched, struct str executor,
+                          struct str name)
+{
+    uint32_t e = nodes_executor_get(sched, executor);
+    uint32_t node = map_find(&sched->node_map, node_key(e, name));
+
+    while (node != MAP_NONE) {
+        if (sched->nodes.items[node].executor == e &&
+            str_equal(nodes_name_of(&sched->nodes.items[node]), name)) {
+            return node;
+        }
+        node = sched->node_next.items[node];
+    }
+    return node_add(sched, e, name);
+}
+
+void node_release(struct sched *sched, uint32_t index)
+{
+    struct node *node = &sched->nodes.items[index];
+
+    if (node->record || node->run_count || node->avoid_count ||
+        node->is_indexed || node->is_dirty || health_is_kept(sched, index)) {
+        return;
+    }
+    struct key128 key = node_key(node->executor, nodes_name_of(node));
+    uint32_t first = map_find(&sched->node_map, key);
+    if (first != index) {
+        while (sched->node_next.items[first] != index) {
+            first = sched->node_next.items[first];
+        }
+        sched->node_next.items[first] = sched->node_next.items[index];
+    } else if (sched->node_next.items[index] != NONE) {
+        map_put(&sched->node_map, key, sched->node_next.items[index]);
+    } else {
+        map_remove(&sched->node_map, key);
+    }
+    seq_remove(&sched->nodes_by_name, index, node_less, sched);
+    mem_free(node->name);
+    node->name = NULL;
+    VEC_PUSH(&sched->spare_nodes, index);
+}

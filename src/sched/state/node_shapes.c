@@ -1,0 +1,112 @@
+#include "sched/state/node_shapes.h"
+
+enum { KINDS_SPARE = 1024 };
+
+void kinds_init(struct sched *sched)
+{
+    sched->kinds = intern_create();
+    sched->label_keys = intern_create();
+}
+
+void kinds_fini(struct sched *sched)
+{
+    intern_destroy(sched->kinds);
+    intern_destroy(sched->label_keys);
+    VEC_FREE(&sched->asked_keys);
+}
+
+/* A class asks about a label; new to us only if a node has it. */
+static void note_key(struct sched *sched, struct str key)
+{
+    uint32_t index = intern_find(sched->label_keys, key);
+
+    if (index != INTERN_NONE && !sched->asked_keys.items[index]) {
+        sched->asked_keys.items[index] = true;
+        sched->are_kinds_stale = true;
+    }
+}
+
+bool kinds_note_class(struct sched *sched,
+                      const struct requirement *requirement)
+{
+    bool asks_names = false;
+
+    for (uint32_t i = 0; i < requirement->selector_count; i++) {
+        note_key(sched, requirement->selector[i].key);
+    }
+    for (uint32_t i = 0; i < requirement->term_count; i++) {
+        const struct affinity_term *term = &requirement->terms[i];
+        for (uint32_t k = 0; k < term->expression_count; k++) {
+            asks_names |= term->expressions[k].is_field;
+            note_key(sched, term->expressions[k].key);
+        }
+    }
+    return asks_names;
+}
+
+static void set_kind(struct sched *sched, uint32_t index)
+{
+    auto_strbuf buf = {0};
+    const struct node *node = &sched->nodes.items[index];
+    const struct node_record *record = node->record;
+
+    pack_u64(&buf, node->taint_set);
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        uint32_t key = intern_find(sched->label_keys, record->labels[i].key);
+        if (key != INTERN_NONE && sched->asked_keys.items[key]) {
+            pack_u64(&buf, key);
+            pack_str(&buf, record->labels[i].value);
+        }
+    }
+    sched->kinds_of[index] =
+        intern_add(sched->kinds, strbuf_str(&buf)) * 2 + (node->taint_set != 0);
+}
+
+void kinds_note_node(struct sched *sched, uint32_t index)
+{
+    const struct node_record *record = sched->nodes.items[index].record;
+
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        if (intern_add(sched->label_keys, record->labels[i].key) ==
+            sched->asked_keys.count) {
+            VEC_PUSH(&sched->asked_keys, false);
+            sched->are_keys_stale = true;
+        }
+    }
+    if (!sched->are_kinds_stale) {
+        set_kind(sched, index);
+    }
+}
+
+size_t kinds_word_count(const struct sched *sched)
+{
+    return (size_t)intern_count(sched->kinds) / 16 + 1;
+}
+
+void kinds_sync(struct sched *sched)
+{
+    for (uint32_t i = 0; sched->are_keys_stale && i < sched->classes.count;
+         i++) {
+        auto_arena arena = {0};
+        if (sched->classes.items[i].is_live &&
+            !sched->classes.items[i].is_plain) {
+            (void)kinds_note_class(sched, class_decode(sched, i, &arena));
+        }
+    }
+    sched->are_keys_stale = false;
+    if (!sched->are_kinds_stale &&
+        intern_count(sched->kinds) < 2 * sched->nodes.count + KINDS_SPARE) {
+        return;
+    }
+    intern_destroy(sched->kinds);
+    sched->kinds = intern_create();
+    for (uint32_t i = 0; i < sched->nodes.count; i++) {
+        if (sched->nodes.items[i].record) {
+            set_kind(sched, i);
+        }
+    }
+    for (uint32_t p = 0; p < sched->pools.count; p++) {
+        sched->pools.items[p].is_stale = true; /* its index knows kinds */
+    }
+    sched->are_kinds_stale = false;
+}

@@ -1,0 +1,44 @@
+/*
+ * kinds - nodes that no class tells apart.
+ *
+ * A node's kind is the number of its taints that keep pods away and of its
+ * labels that some class asks about: so a class asks about each kind once a
+ * round, not about each node.  Which labels those are is kept up with classes
+ * and nodes; a new one makes all kinds anew, at the next plan.  Labels that no
+ * node has do not count, and so no user can make kinds by asking for them.
+ * Those with taints have odd numbers, all others even ones: most classes ask
+ * for none of the former.
+ *
+ * A class that asks for nodes by name asks about each node itself.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/state/state.h"
+
+enum {
+    /* What classes may remember of kinds in one round; beyond, they ask. */
+    KINDS_BYTES_MAX = 1 << 27,
+};
+
+/* Start with none. */
+void kinds_init(struct sched *sched);
+/* Free them. */
+void kinds_fini(struct sched *sched);
+/* A class asks about these labels; returns whether it asks for names too. */
+bool kinds_note_class(struct sched *sched,
+                      const struct requirement *requirement);
+/* A node has another record. */
+void kinds_note_node(struct sched *sched, uint32_t node);
+/* All kinds are right after this. */
+void kinds_sync(struct sched *sched);
+/* The words that a class needs to note two bits for each kind. */
+size_t kinds_word_count(const struct sched *sched);
+
+/* Whether a class is known to be kept from a kind, by what it learned so far
+ * (NULL: nothing). */
+static inline bool kinds_refuse(const uint64_t *kinds, uint32_t kind)
+{
+    return kinds && (kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
+}

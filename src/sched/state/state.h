@@ -1,0 +1,171 @@
+/*
+ * state - what the planner knows, as tables of plain structs linked by u32
+ * indexes.  Private to src/sched.
+ *
+ *     state_links.h    indexes
+ *     state_class.h    scheduling classes
+ *     state_jobs.h     jobs, lists, gangs, runs
+ *     state_queues.h   queues, accounts, standings
+ *     state_apps.h     applications
+ *     state_nodes.h    nodes, pools
+ *     state_reserve.h  what is admitted and reserved
+ *     state_plans.h    what plans leave to each other
+ *
+ * The order of tables and of linked lists depends on history, so nothing is
+ * decided by it.
+ *
+ * `free` of a node is its capacity without all runs; `outrankable` the
+ * requests of its outrankable runs by level.  A level is a rank of class
+ * priorities, 0 the lowest.
+ */
+#pragma once
+
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "sched/data/bucket.h"
+#include "sched/data/seq.h"
+#include "sched/health/health.h"
+#include "sched/state/state_apps.h"
+#include "sched/state/state_class.h"
+#include "sched/state/state_jobs.h"
+#include "sched/state/state_links.h"
+#include "sched/state/state_nodes.h"
+#include "sched/state/state_plans.h"
+#include "sched/state/state_queues.h"
+#include "sched/state/state_reserve.h"
+
+struct sched {
+    const struct policy *policy;
+    uint32_t level_count;
+    int32_t level_priority[LEVELS_MAX];
+    uint8_t class_level[POLICY_CLASSES_MAX]; /* by priority class */
+
+    struct intern *pool_names;
+    VEC(struct pool) pools; /* by interned name */
+    VEC(struct class) classes;
+    uint64_t class_serial; /* the last */
+    VEC(uint32_t) spare_classes;
+    VEC(struct job) jobs;
+    VEC(uint8_t) job_flags;  /* by job */
+    VEC(uint8_t) sub_groups; /* by job, up to the last that needs it */
+    uint32_t hop_cap_count;  /* gangs with a cap; see distance_cap.h */
+    VEC(struct list) lists;
+    VEC(uint32_t) spare_lists;
+    struct map list_map; /* see list_key() */
+    VEC(struct gang) gangs;
+    VEC(uint32_t) spare_gangs;
+    VEC(uint32_t) elastic;     /* gangs that may grow; see scale.h */
+    uint32_t whole_gang_count; /* that have their nodes whole */
+    uint32_t terms_run_count;  /* members of gangs with terms that run */
+    uint64_t collect_count;    /* looks at a node's victims */
+    struct map gang_map;       /* hash to the first gang of a chain */
+    VEC(struct account) accounts;
+    VEC(uint32_t) spare_accounts;
+    VEC(struct run) runs;
+    VEC(uint32_t) spare_runs;
+    VEC(struct app) apps;
+    VEC(uint32_t) spare_apps;
+    VEC(struct app_use) app_uses;
+    VEC(uint32_t) spare_app_uses;
+    struct map app_map; /* hash to the first application of a chain */
+    struct app_timers app_timers[SCHED_APP_STATES];
+    VEC(struct queue) queues;
+    VEC(uint32_t) active; /* queues with jobs */
+    struct seq queues_by_name;
+    bool are_queue_ranks_stale;
+
+    struct intern *executor_names;
+    struct intern *taint_sets;         /* 0: the empty one */
+    struct intern *kinds, *label_keys; /* see node_shapes.h */
+    VEC(bool) asked_keys; /* by label key: whether a class asks about it */
+    bool are_kinds_stale, are_keys_stale;
+    VEC(struct executor) executors;
+    VEC(struct node) nodes;
+    VEC(uint32_t) spare_nodes;
+    struct map node_map;     /* hash of names to the first node of a chain */
+    VEC(uint32_t) node_next; /* the chains, by node */
+    struct seq nodes_by_name;
+    bool are_node_ranks_stale;
+    struct resource_vec *free;        /* by node */
+    struct resource_vec *outrankable; /* by node x level_count + level */
+    uint32_t *ranks;                  /* by node */
+    uint32_t *kinds_of;               /* by node; see node_shapes.h */
+    uint32_t *change_counts; /* by node: of its capacity, runs and their
+                                bounds; never READY_NEVER_SEEN */
+    VEC(uint32_t) changed;   /* nodes whose count went up, in order; those */
+    uint64_t changed_base;   /* before this number are forgotten */
+    uint64_t *free_words;    /* by node: `free` as in the index of its pool */
+    uint32_t node_capacity;
+    uint32_t outrankable_count[LEVELS_MAX]; /* runs, by level */
+    VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
+    uint64_t layout_count; /* changes of which nodes accept work, in which
+                              pools and clusters, and of their labels and
+                              taints */
+
+    uint32_t admission_count; /* the last serial number */
+    VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
+    uint64_t look;            /* searches that looked for them, counted */
+
+    struct map avoid_map; /* job to avoids */
+    VEC(struct avoid_list) avoids;
+    VEC(uint32_t) spare_avoids;
+
+    bool is_preemption_off; /* of what is at home here; see lend.h */
+    bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
+    uint32_t foreign_waiting_count, foreign_run_count;
+    uint32_t protected_run_count;
+
+    struct bucket bucket; /* all starts */
+    struct health health;
+    VEC(struct penalty) penalties; /* in no order */
+    struct sweep sweeps[2];        /* by round_kind */
+    struct sweep_undo sweep_undo;
+
+    VEC(struct truce) truces; /* in the order in which they began */
+    uint32_t truce_first;     /* that is not over */
+    uint32_t truce_serial;    /* of the first slot */
+    struct map truce_map;     /* jobs and gangs to serial numbers */
+    uint64_t news_count;      /* what came from outside so far */
+    bool is_told_news;        /* see sched_news_follow() */
+    uint32_t truce_lifted; /* a job that none binds; or NONE: need_waiver.c */
+    struct lift *lift;     /* other rules that hold nobody, or NULL: waiver.h */
+
+    bool keeps_standings;        /* see usage_ledger.h */
+    struct flow_hold *flow_hold; /* see usage_ledger_hold.h; NULL: never */
+    bool is_relinking;           /* sums change, but not the usage */
+    bool are_weights_stale;
+    u128 weight_unit, weight_sum; /* see limits.c */
+    VEC(struct standing) standings;
+    VEC(uint32_t) spare_standings;
+    struct map charge_map; /* job to charges */
+    VEC(struct charge) charges;
+    VEC(uint32_t) spare_charges;
+
+    int64_t now_ms; /* see sched_set_time() */
+
+    uint64_t version;            /* of the state: any change counts it up */
+    uint64_t settled_version[2]; /* by round_kind: nothing was left to do */
+    int64_t settled_until_ms[2];
+    /* Of the policy; see cfs.h. */
+    uint32_t gpu_columns; /* bits */
+    int cpu_column, memory_column;
+    int64_t aging_ms;
+
+    uint32_t stamp;      /* of the last round */
+    uint64_t plan_count; /* so far */
+    int64_t plan_now_ms; /* of the last */
+    struct arena arena;  /* of the round */
+    VEC(struct sched_decision) decisions;
+    VEC(struct sched_looked) looked;       /* of the last plan */
+    const struct limit_trial *limit_trial; /* or NULL; see need.h */
+    bool is_trial;    /* the plan in the making is only to explain by, ... */
+    bool trial_grows; /* ... gangs grow in it all the same, ... */
+    uint64_t trial_work_max; /* ... and it ends after so much work */
+    bool forgets_victims;    /* for tests: searches remember nothing, or ... */
+    bool checks_victims;     /* ... are made both ways; see memo.h */
+    VEC(struct journal_entry) journal; /* see round.h */
+};
+
+/* The level of a priority: the highest that is not above it. */
+uint32_t level_of(const struct sched *sched, int32_t priority);

@@ -1,0 +1,114 @@
+/*
+ * state_queues - queues, and what each has of a pool (queues.c, shares.c).
+ *
+ * *Accounts* hold the sums per queue, pool and priority class, *standings*
+ * what is remembered of its usage.
+ *
+ * A part of state.h; private to src/sched.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sched/data/amounts.h"
+#include "sched/data/bucket.h"
+#include "sched/data/flow.h"
+#include "sched/state/state_apps.h"
+#include "sched/state/state_jobs.h"
+
+/* Sums of one queue, pool and priority class. */
+struct account {
+    struct resource_vec allocated, queued;
+    struct resource_vec foreign; /* of what is allocated */
+    uint32_t queue;
+    uint32_t pool; /* or NONE: demand that any pool may serve */
+    uint32_t next; /* of the queue, or NONE */
+    uint32_t leased_count, queued_count;
+    uint32_t run_first; /* or NONE */
+    struct ripe *ripe;  /* owned; or NULL: nobody asked; see evictable.h */
+    uint8_t priority_class;
+};
+
+/* See usage_ledger.h. */
+struct standing {
+    struct resource_vec all;      /* what it runs and was admitted */
+    struct resource_vec infinite; /* of it, with infinite lifetime */
+    struct flow flow, infinite_flow;
+    int64_t charged; /* the sum of its jobs' charges */
+    uint32_t queue;  /* or NONE: a free slot */
+    uint32_t pool;
+    uint32_t next; /* of the queue, or NONE */
+    uint32_t held; /* 1 + its place in what is held; 0: none */
+};
+
+struct queue {
+    char *name; /* owned; NULL: no such queue */
+    uint32_t name_bytes;
+    int64_t factor_micro;
+    bool is_cordoned;
+    struct queue_limit *limits; /* owned with its strings, one block */
+    uint32_t limit_count;
+    uint32_t account_first;
+    uint32_t rank;         /* by name */
+    uint32_t active_place; /* in sched.active, or NONE */
+    uint32_t waiting_count, leased_count;
+    VEC(struct front)
+    fronts; /* its lists with something in them; list_heap.h */
+    struct bucket bucket;
+    struct app_queue *apps; /* owned; NULL: it does not go by them */
+    enum queue_ordering ordering;
+    bool is_class_priority_ignored, allows_stateaware_off;
+    uint32_t running_apps_max;   /* 0: any number */
+    int64_t over_share_ppm;      /* as in struct queue_record */
+    int64_t excess_budget_milli; /* likewise */
+    uint32_t standing_first;     /* or NONE */
+    /* See quota.h. */
+    struct resource_amount *quota_items; /* owned, one block */
+    uint32_t quota_count;                /* 0: none */
+    struct resource_vec quota;           /* in columns; INT64_MAX: any */
+    struct resource_vec quota_beside;    /* what it has in other states */
+    uint64_t quota_plan;                 /* the plan that ... */
+    struct resource_vec quota_planned;   /* ... placed so much more */
+};
+
+/* How a queue stands in a pool; fractions of the pool. */
+struct share {
+    uint32_t queue;
+    double weight, fair, adjusted, actual, demand;
+    struct resource_vec allocated, wanted; /* wanted: with what it runs */
+    uint32_t leased_count;
+};
+
+/* The ranks of queues by name are right after this. */
+void queues_sync(struct sched *sched);
+/* A queue came to have jobs, or ceased to. */
+void queue_refresh(struct sched *sched, uint32_t queue);
+/* The most of `column` that a queue's jobs of a priority class may have of a
+ * pool; INT64_MAX for no limit. */
+int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
+                       uint32_t priority_class, uint32_t column);
+/* What an account has of a column for such a limit, between rounds: what may
+ * be taken back (lend.h) counts for foreign work alone. */
+int64_t queue_used_of(const struct sched *sched, const struct account *account,
+                      bool is_foreign, uint32_t column);
+/* By how much the quota of a queue would have to be larger for a request. */
+struct resource_vec queue_quota_missing(const struct sched *sched,
+                                        uint32_t queue,
+                                        const struct resource_vec *request);
+/* Whether any limit applies at all. */
+bool queue_has_limits(const struct sched *sched, uint32_t queue,
+                      uint32_t priority_class);
+/* Whether a queue says itself what the pools' limits on its share are. */
+bool queue_has_own_limits(const struct queue *queue);
+/* Free all queues. */
+void queues_fini(struct sched *sched);
+
+/* The shares of all queues that want or have something of a pool, in no
+ * order; the array lives in `arena`. */
+struct share *shares_of(struct sched *sched, uint32_t pool, struct arena *arena,
+                        uint32_t *ret_count);
+/* The part of a pool that a queue may keep, whoever wants more. */
+double share_kept(const struct sched *sched, uint32_t pool,
+                  const struct share *share);
+/* Whether a queue has more than its protected share. */
+bool share_is_over(const struct sched *sched, uint32_t pool,
+                   const struct share *share);

@@ -1,0 +1,134 @@
+/*
+ * state_reserve - what is admitted to a pool, what is reserved for it, and what
+ * is remembered of nodes from one reservation to the next; see admitted.h and
+ * reserve.h.
+ *
+ * A part of state.h; private to src/sched.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "sched/data/amounts.h"
+#include "sched/state/state_links.h"
+
+/* What waits in a pool's list of admitted work; see admitted.h. */
+struct admitted {
+    uint32_t item; /* a job, or a gang */
+    uint32_t queue;
+    uint32_t serial; /* in the order of entry, over all pools; from 1 */
+    bool is_gang;
+    int64_t start_ms; /* promised, or SCHED_START_UNKNOWN */
+    int64_t since_ms; /* of its admission */
+    /* What its queue's standing counts for it: see usage_ledger.h. */
+    bool is_counted;
+    struct resource_vec all, infinite;
+    int64_t charge;
+};
+
+/* What a reservation holds on one node. */
+struct reserved_node {
+    uint32_t node;
+    struct resource_vec taken; /* by the gang */
+    struct resource_vec extra; /* left beside it when it starts */
+};
+
+/* A reservation that outlives its round, for explanations. */
+struct kept_reservation {
+    uint32_t job; /* or NONE; as long as its id is this */
+    struct job_id id;
+    uint8_t level;
+    int64_t start_ms;
+    VEC(struct reserved_node) nodes;
+};
+
+/* When a node has room for what a reservation was last made for. */
+struct ready_node {
+    int64_t at_ms;    /* INT64_MIN: now; INT64_MAX: not known */
+    int64_t until_ms; /* so long it is right, if nothing changes */
+    uint64_t key;     /* in the node order, of what is free then */
+    /* Whose lifetimes count for it: a bit for each queue, by number % 64. */
+    uint64_t queues;
+    uint32_t seen; /* the node's change_count that this is of */
+    bool is_too_small;
+    bool is_piled; /* it has piles, and not steps */
+    /* In the memory's steps (of a gang's members) or piles. */
+    uint32_t step_first, step_count, step_capacity;
+};
+
+/* From a time on so many members of a gang have room on a node. */
+struct ready_step {
+    int64_t at_ms; /* INT64_MIN: now */
+    uint32_t count;
+};
+
+/* How many members of a gang have room on a node now (READY_UNSUMMED: its piles
+ * say), and at last; and of which of the node's change_counts that is. */
+struct ready_count {
+    uint32_t now, last, seen;
+};
+
+/* What one queue's work would make free on a node, if it may go; see
+ * piles.c. */
+struct ready_pile {
+    uint32_t queue; /* NONE: what is free or goes whoever may */
+    struct resource_vec sum;
+};
+
+enum { READY_NEVER_SEEN = UINT32_MAX, READY_UNSUMMED = UINT32_MAX };
+
+/* What was known of a node before a plan put work there. */
+struct ready_aside {
+    uint32_t node;
+    struct ready_node ready;
+};
+
+/* Of some nodes the best for a single job, or NONE; and when the first of them
+ * is to be looked at again. */
+struct ready_winner {
+    uint32_t node;
+    int64_t until_ms;
+};
+
+/* See tree.h. */
+struct ready_tree {
+    struct ready_winner
+        *items; /* owned; 1 is the root, `width` the first leaf */
+    uint32_t width;
+    uint32_t pause; /* questions until it may be made anew */
+    bool is_whole;  /* it is right but for the stale nodes */
+    uint64_t seen;  /* of what sched.changed told */
+    VEC(uint32_t) stale;
+    VEC(bool) is_stale; /* by node; as many as the tree has */
+};
+
+/* See job.c. */
+struct ready_memory {
+    struct resource_vec request;
+    uint64_t weights[RESOURCE_COLUMNS_MAX]; /* of the pool's node order */
+    uint32_t serial;                        /* of the claim */
+    uint8_t level;
+    uint32_t holder;               /* see struct reserving */
+    bool is_of_gang;               /* steps are known, and not times */
+    VEC(struct ready_node) nodes;  /* by node */
+    VEC(struct ready_step) steps;  /* of all nodes */
+    VEC(struct ready_pile) piles;  /* likewise */
+    VEC(struct ready_aside) aside; /* put back before the next question */
+    VEC(uint8_t) may_go;           /* by queue */
+    /* Of a gang's members, by node: these are asked of all nodes each round. */
+    VEC(struct ready_count) counts;
+    VEC(uint8_t) allowed; /* whether the node allows the class ... */
+    uint64_t class_serial, layout_count; /* ... that was asked, and when */
+    int64_t due_ms;                      /* no node's until_ms is earlier */
+    int64_t last_ms;                     /* no step is later */
+    uint64_t turn;                       /* of its last use; 0: none yet */
+    struct ready_tree tree;              /* of times, not of steps */
+};
+
+enum { READY_MEMORIES = 3 };
+
+/* What is remembered of a pool's nodes, for those that were reserved for last:
+ * they take turns. */
+struct ready_memories {
+    struct ready_memory items[READY_MEMORIES];
+    uint64_t turn; /* 0: nothing is remembered */
+};

@@ -1,0 +1,567 @@
+#include "sched/state/sub_groups.h"
+
+#include <stdlib.h>
+
+#include "model/digest.h"
+#include "sched/place/exclusive_node.h"
+#include "sched/state/distance_cap.h"
+#include "sched/state/history.h"
+
+static bool id_less(const void *context, uint32_t a, uint32_t b)
+{
+    const struct sched *sched = context;
+
+    return key128_compare(sched->jobs.items[a].id.v,
+                          sched->jobs.items[b].id.v) < 0;
+}
+
+struct sub_groups *sub_groups_create(struct str packed)
+{
+    if (packed.byte_count == 0) {
+        return NULL;
+    }
+    struct sub_groups *subs = mem_alloc(sizeof(*subs));
+
+    subs->packed = str_dup(packed);
+    subs->packed_bytes = (uint32_t)packed.byte_count;
+    if (gang_terms_unpack(str_make(subs->packed, packed.byte_count),
+                          &subs->terms) < 0) {
+        mem_free(subs->packed);
+        mem_free(subs);
+        return NULL;
+    }
+    subs->items =
+        mem_alloc_array(subs->terms.sub_group_count, sizeof(*subs->items));
+    return subs;
+}
+
+void sub_groups_destroy(struct sub_groups *subs)
+{
+    if (!subs) {
+        return;
+    }
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        seq_fini(&subs->items[i].asked);
+        seq_fini(&subs->items[i].spare);
+        seq_fini(&subs->items[i].leased);
+    }
+    mem_free(subs->items);
+    mem_free(subs->packed);
+    mem_free(subs);
+}
+
+/* Kept beside the jobs, and only up to the last that needs it: jobs are many,
+ * and few of them have a sub-group other than the first. */
+void sub_groups_join(struct sched *sched, uint32_t job, uint32_t sub_group)
+{
+    const struct sub_groups *subs =
+        sched->gangs.items[sched->jobs.items[job].gang].subs;
+
+    ASSERT(sub_group < subs->terms.sub_group_count);
+    if (sub_group == 0 && job >= sched->sub_groups.count) {
+        return;
+    }
+    while (sched->sub_groups.count <= job) {
+        VEC_PUSH(&sched->sub_groups, 0);
+    }
+    sched->sub_groups.items[job] = (uint8_t)sub_group;
+}
+
+uint32_t sub_group_of(const struct sched *sched, uint32_t job)
+{
+    return job < sched->sub_groups.count ? sched->sub_groups.items[job] : 0;
+}
+
+static struct gang *gang_of(const struct sched *sched, uint32_t job)
+{
+    return &sched->gangs.items[sched->jobs.items[job].gang];
+}
+
+static struct sub_members *members_of(const struct sched *sched, uint32_t job)
+{
+    return &gang_of(sched, job)->subs->items[sub_group_of(sched, job)];
+}
+
+/* The gang asks for a member (+1), or no longer (-1). */
+static void ask(struct sched *sched, uint32_t job, int sign)
+{
+    struct gang *gang = gang_of(sched, job);
+    struct sub_members *members = members_of(sched, job);
+    const struct list *list = &sched->lists.items[sched->jobs.items[job].list];
+    const struct resource_vec *request =
+        &sched->classes.items[list->class_index].request;
+
+    amounts_add_times(&sched->accounts.items[list->account].queued, request,
+                      sign);
+    amounts_add_times(&gang->waiting_sum, request, sign);
+    if (sign > 0) {
+        seq_insert(&gang->waiting, job, job_less, sched);
+        seq_insert(&members->asked, job, id_less, sched);
+    } else {
+        seq_remove(&gang->waiting, job, job_less, sched);
+        seq_remove(&members->asked, job, id_less, sched);
+    }
+}
+
+static void spare(struct sched *sched, uint32_t job, int sign)
+{
+    struct sub_members *members = members_of(sched, job);
+
+    if (sign > 0) {
+        seq_insert(&members->spare, job, id_less, sched);
+    } else {
+        seq_remove(&members->spare, job, id_less, sched);
+    }
+    gang_of(sched, job)->subs->spare_count += (uint32_t)sign;
+}
+
+bool sub_group_is_spare(const struct sched *sched, uint32_t job)
+{
+    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs ||
+        sched->jobs.items[job].run != NONE) {
+        return false;
+    }
+    const struct seq *asked = &members_of(sched, job)->asked;
+
+    return asked->count == 0 || id_less(sched, seq_last(asked), job);
+}
+
+void sub_groups_wait(struct sched *sched, uint32_t job)
+{
+    /* One that was asked for has a lower id than what is spare: keep to it. */
+    spare(sched, job, 1);
+    struct sub_members *members = members_of(sched, job);
+    if (members->asked.count &&
+        id_less(sched, job, seq_last(&members->asked))) {
+        uint32_t last = seq_last(&members->asked);
+        ask(sched, last, -1);
+        spare(sched, last, 1);
+        spare(sched, job, -1);
+        ask(sched, job, 1);
+    }
+}
+
+void sub_groups_unwait(struct sched *sched, uint32_t job)
+{
+    const struct seq *asked = &members_of(sched, job)->asked;
+
+    if (asked->count && !id_less(sched, seq_last(asked), job)) {
+        ask(sched, job, -1);
+    } else {
+        spare(sched, job, -1);
+    }
+}
+
+void sub_groups_run(struct sched *sched, uint32_t job, int sign)
+{
+    struct sub_members *members = members_of(sched, job);
+
+    if (sign > 0) {
+        seq_insert(&members->leased, job, id_less, sched);
+    } else {
+        seq_remove(&members->leased, job, id_less, sched);
+    }
+    sched->terms_run_count += (uint32_t)sign;
+    if (whole_node_is_for(gang_of(sched, job))) {
+        whole_node_count(sched, &sched->runs.items[sched->jobs.items[job].run],
+                         sign);
+    }
+}
+
+/* How many of a sub-group must yet start. */
+static uint32_t missing_of(const struct sub_groups *subs, uint32_t index)
+{
+    const struct sub_members *members = &subs->items[index];
+    uint32_t has = members->leased.count + members->succeeded_count;
+    uint32_t minimum = subs->terms.sub_groups[index].min_count;
+
+    return minimum > has ? minimum - has : 0;
+}
+
+void sub_groups_choose(struct sched *sched, struct gang *gang)
+{
+    struct sub_groups *subs = gang->subs;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        struct sub_members *members = &subs->items[i];
+        uint32_t missing = missing_of(subs, i);
+        while (members->asked.count > missing) {
+            uint32_t job = seq_last(&members->asked);
+            ask(sched, job, -1);
+            spare(sched, job, 1);
+        }
+        while (members->asked.count < missing && members->spare.count) {
+            uint32_t job = seq_get(&members->spare, (struct seq_cursor){0});
+            spare(sched, job, -1);
+            ask(sched, job, 1);
+        }
+    }
+}
+
+bool sub_groups_are_complete(const struct gang *gang)
+{
+    const struct sub_groups *subs = gang->subs;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        if (subs->items[i].asked.count < missing_of(subs, i)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool sub_groups_are_met(const struct gang *gang)
+{
+    return gang->leased.count > 0 && gang->waiting.count == 0 &&
+           sub_groups_are_complete(gang);
+}
+
+static uint32_t lost_of(const struct sched *sched,
+                        const struct sub_members *members)
+{
+    return members->lost_plan == sched->plan_count ? members->lost_count : 0;
+}
+
+uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group)
+{
+    const struct sub_members *members = &gang->subs->items[sub_group];
+
+    return members->leased.count - lost_of(sched, members);
+}
+
+uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group)
+{
+    const struct sub_members *members = &gang->subs->items[sub_group];
+    uint32_t has = members->leased.count + members->succeeded_count -
+                   lost_of(sched, members);
+    uint32_t minimum = gang->subs->terms.sub_groups[sub_group].min_count;
+    uint32_t running = members->leased.count - lost_of(sched, members);
+    uint32_t above = has > minimum ? has - minimum : 0;
+
+    return above < running ? above : running;
+}
+
+uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
+        count += lost_of(sched, &gang->subs->items[i]);
+    }
+    return count;
+}
+
+/* The item at a place from the end of a sequence. */
+static uint32_t seq_from_end(const struct seq *seq, uint32_t place)
+{
+    uint32_t b = seq->block_count;
+
+    while (place >= seq->blocks[b - 1].count) {
+        place -= seq->blocks[--b].count;
+    }
+    return seq->blocks[b - 1].items[seq->blocks[b - 1].count - 1 - place];
+}
+
+bool sub_group_is_base(const struct sched *sched, uint32_t job)
+{
+    const struct sub_groups *subs = gang_of(sched, job)->subs;
+    struct sub_members *members = members_of(sched, job);
+    uint32_t minimum =
+        subs->terms.sub_groups[sub_group_of(sched, job)].min_count;
+    uint32_t succeeded = members->succeeded_count;
+    uint32_t base = minimum > succeeded ? minimum - succeeded : 0;
+
+    if (base >= members->leased.count) {
+        return true;
+    }
+    if (members->edge_plan != sched->plan_count) {
+        members->edge_plan = sched->plan_count;
+        members->edge =
+            base ? seq_from_end(&members->leased, members->leased.count - base)
+                 : NONE;
+    }
+    return members->edge != NONE && !id_less(sched, members->edge, job);
+}
+
+static bool is_preempted(const struct sched *sched, uint32_t job)
+{
+    return sched->runs.items[sched->jobs.items[job].run].state == RUN_PREEMPTED;
+}
+
+/* Whether a run is on a node that is part of its pool. */
+static bool is_on_counted_node(const struct sched *sched, uint32_t job)
+{
+    const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+
+    return node_is_in_total(&sched->nodes.items[run->node]);
+}
+
+uint32_t sub_group_last_surplus(const struct sched *sched,
+                                const struct gang *gang, uint32_t sub_group)
+{
+    const struct seq *leased = &gang->subs->items[sub_group].leased;
+
+    if (sub_group_surplus(sched, gang, sub_group) == 0) {
+        return NONE;
+    }
+    for (uint32_t b = leased->block_count; b > 0; b--) {
+        const struct seq_block *block = &leased->blocks[b - 1];
+        for (uint32_t i = block->count; i > 0; i--) {
+            if (!is_preempted(sched, block->items[i - 1]) &&
+                is_on_counted_node(sched, block->items[i - 1])) {
+                return block->items[i - 1];
+            }
+        }
+    }
+    return NONE;
+}
+
+void sub_groups_lose(struct sched *sched, uint32_t job, int sign)
+{
+    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs) {
+        return;
+    }
+    struct sub_members *members = members_of(sched, job);
+
+    if (members->lost_plan != sched->plan_count) {
+        members->lost_plan = sched->plan_count;
+        members->lost_count = 0;
+    }
+    members->lost_count += (uint32_t)sign;
+}
+
+void sched_job_succeeded(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    if (sched->jobs.items[job].gang == NONE || !gang_of(sched, job)->subs ||
+        sched->jobs.items[job].run == NONE) {
+        return;
+    }
+    members_of(sched, job)->succeeded_count++;
+    gang_of(sched, job)->subs->succeeded_count++;
+    sched->version++;
+}
+
+void sched_gang_succeeded(struct sched *sched, uint32_t job, uint32_t sub_group)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t at = sched->jobs.items[job].gang;
+    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
+
+    if (!subs || sub_group >= subs->terms.sub_group_count) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    subs->items[sub_group].succeeded_count++;
+    subs->succeeded_count++;
+    gang_attach(sched, at);
+}
+
+void sched_gang_requeued(struct sched *sched, uint32_t job)
+{
+    ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
+    uint32_t at = sched->jobs.items[job].gang;
+
+    if (at == NONE || !sched->gangs.items[at].subs) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    hops_requeued(sched, &sched->gangs.items[at]);
+    gang_attach(sched, at);
+}
+
+static bool is_part_right(const struct sched *sched, const struct seq *part,
+                          bool is_leased, const struct sub_members *members)
+{
+    uint32_t last = NONE;
+
+    for (struct seq_cursor at = {0}; !seq_is_end(part, at);
+         seq_next(part, &at)) {
+        uint32_t job = seq_get(part, at);
+        if (members_of(sched, job) != members ||
+            (sched->jobs.items[job].run != NONE) != is_leased ||
+            (last != NONE && !id_less(sched, last, job))) {
+            return false;
+        }
+        last = job;
+    }
+    return true;
+}
+
+bool sub_groups_are_right(const struct sched *sched, const struct gang *gang)
+{
+    const struct sub_groups *subs = gang->subs;
+    uint32_t asked = 0, spare_count = 0, leased = 0, succeeded = 0;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        const struct sub_members *members = &subs->items[i];
+        uint32_t missing = missing_of(subs, i);
+        if (!is_part_right(sched, &members->asked, false, members) ||
+            !is_part_right(sched, &members->spare, false, members) ||
+            !is_part_right(sched, &members->leased, true, members) ||
+            members->asked.count > missing ||
+            (members->asked.count < missing && members->spare.count)) {
+            return false;
+        }
+        asked += members->asked.count;
+        spare_count += members->spare.count;
+        leased += members->leased.count;
+        succeeded += members->succeeded_count;
+    }
+    return asked == gang->waiting.count && spare_count == subs->spare_count &&
+           leased == gang->leased.count && succeeded == subs->succeeded_count;
+}
+
+/* History: a gang is known by a member that is still there, the one with the
+ * lowest id. */
+
+struct known {
+    struct job_id id;
+    const struct sub_groups *subs;
+};
+
+static int compare_known(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+uint32_t sub_groups_first(const struct sched *sched,
+                          const struct sub_groups *subs)
+{
+    uint32_t first = NONE;
+
+    for (uint32_t i = 0; i < subs->terms.sub_group_count; i++) {
+        const struct seq *parts[] = {&subs->items[i].asked,
+                                     &subs->items[i].spare,
+                                     &subs->items[i].leased};
+        for (size_t p = 0; p < ARRAY_COUNT(parts); p++) {
+            if (parts[p]->count) {
+                uint32_t job = seq_get(parts[p], (struct seq_cursor){0});
+                first =
+                    first == NONE || id_less(sched, job, first) ? job : first;
+            }
+        }
+    }
+    return first;
+}
+
+void sub_groups_pack(const struct sched *sched, struct strbuf *buf)
+{
+    auto_mem struct known *known =
+        mem_alloc_array(sched->gangs.count + 1, sizeof(*known));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < sched->gangs.count; i++) {
+        const struct sub_groups *subs = sched->gangs.items[i].subs;
+        if (subs && subs->succeeded_count) {
+            uint32_t first = sub_groups_first(sched, subs);
+            known[count++] = (struct known){sched->jobs.items[first].id, subs};
+        }
+    }
+    if (count == 0) {
+        return;
+    }
+    qsort(known, count, sizeof(*known), compare_known);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sub_groups *subs = known[i].subs;
+        pack_u64(buf, known[i].id.v.hi);
+        pack_u64(buf, known[i].id.v.lo);
+        pack_u64(buf, subs->terms.sub_group_count);
+        for (uint32_t s = 0; s < subs->terms.sub_group_count; s++) {
+            pack_u64(buf, subs->items[s].succeeded_count);
+        }
+    }
+}
+
+static void unpack_gang(struct sched *sched, struct history_reader *reader)
+{
+    struct pack_reader *pack = &reader->pack;
+    struct job_id id;
+    id.v.hi = unpack_u64(pack);
+    id.v.lo = unpack_u64(pack);
+    uint32_t job = history_job(sched, reader, id);
+    uint32_t at = job == NONE ? NONE : sched->jobs.items[job].gang;
+    struct sub_groups *subs = at == NONE ? NULL : sched->gangs.items[at].subs;
+    uint32_t count = unpack_count(pack, SUB_GROUPS_MAX);
+
+    if (subs) {
+        gang_detach(sched, at);
+    }
+    for (uint32_t s = 0; s < count && !pack->is_bad; s++) {
+        uint32_t succeeded = unpack_count(pack, GANG_CARDINALITY_MAX);
+        if (subs && s < subs->terms.sub_group_count) {
+            subs->succeeded_count += succeeded - subs->items[s].succeeded_count;
+            subs->items[s].succeeded_count = succeeded;
+        }
+    }
+    if (subs) {
+        gang_attach(sched, at);
+    }
+}
+
+void sched_gang_memory(const struct sched *sched, uint32_t job,
+                       struct sched_gang_memory *ret_memory)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    const struct sub_groups *subs =
+        at == NONE ? NULL : sched->gangs.items[at].subs;
+
+    *ret_memory = (struct sched_gang_memory){.scaled_ms = INT64_MIN};
+    if (!subs) {
+        return;
+    }
+    ret_memory->scaled_ms = sched->gangs.items[at].scaled_ms;
+    ret_memory->requeued_ms = subs->requeued_ms;
+    if (subs->succeeded_count || subs->requeued_ms ||
+        ret_memory->scaled_ms != INT64_MIN) {
+        ret_memory->sub_group_count = subs->terms.sub_group_count;
+    }
+    for (uint32_t s = 0; s < ret_memory->sub_group_count; s++) {
+        ret_memory->succeeded_counts[s] = subs->items[s].succeeded_count;
+    }
+}
+
+void sched_gang_remember(struct sched *sched, uint32_t job,
+                         const struct sched_gang_memory *memory)
+{
+    uint32_t at = sched->jobs.items[job].gang;
+    struct gang *gang = at == NONE ? NULL : &sched->gangs.items[at];
+
+    if (!gang || !gang->subs) {
+        return;
+    }
+    sched->version++;
+    gang_detach(sched, at);
+    for (uint32_t s = 0;
+         s < memory->sub_group_count && s < gang->subs->terms.sub_group_count;
+         s++) {
+        uint32_t *count = &gang->subs->items[s].succeeded_count;
+        if (*count < memory->succeeded_counts[s]) {
+            gang->subs->succeeded_count += memory->succeeded_counts[s] - *count;
+            *count = memory->succeeded_counts[s];
+        }
+    }
+    if (gang->scaled_ms < memory->scaled_ms) {
+        gang->scaled_ms = memory->scaled_ms;
+    }
+    if (gang->subs->requeued_ms < memory->requeued_ms) {
+        gang->subs->requeued_ms = memory->requeued_ms;
+    }
+    gang_attach(sched, at);
+}
+
+void sub_groups_unpack(struct sched *sched, struct history_reader *reader)
+{
+    uint32_t count = unpack_count(&reader->pack, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->pack.is_bad; i++) {
+        unpack_gang(sched, reader);
+    }
+}

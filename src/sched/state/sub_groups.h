@@ -1,0 +1,103 @@
+/*
+ * sub_groups - the sub-groups of a gang that has terms (model.md 2.11): how
+ * many of each wait, run and have succeeded, and which members the gang asks
+ * for.
+ *
+ * What waits of a sub-group is in two parts: *asked* are as many as it lacks
+ * of its minimum, those with the lowest ids; only these are in gang.waiting,
+ * are demand, and start, all together.  The rest is *spare*: it starts when
+ * the gang grows.  What runs above the minimum is *surplus*, a number and not
+ * certain members, until some of it is to go.
+ *
+ * Gangs without terms have none of this (gang.subs is NULL) and pay nothing.
+ *
+ * Private to src/sched.  Members are ordered by their ids, which is the order
+ * of their making.
+ */
+#pragma once
+
+#include "model/gang_terms.h"
+#include "sched/state/state.h"
+
+/* The members of one sub-group. */
+struct sub_members {
+    struct seq asked, spare, leased; /* jobs, by id */
+    uint32_t succeeded_count;
+    /* Preempted by the plan `lost_plan` (sched.plan_count) in the making. */
+    uint32_t lost_count;
+    uint64_t lost_plan;
+    /* Of the plan `edge_plan`: the last member that is not surplus. */
+    uint32_t edge;
+    uint64_t edge_plan;
+};
+
+struct sub_groups {
+    struct gang_terms terms; /* strings in `packed` */
+    char *packed;            /* owned */
+    uint32_t packed_bytes;
+    uint32_t spare_count; /* over all sub-groups */
+    uint32_t succeeded_count;
+    uint64_t seen;        /* by the last look at a node's victims */
+    uint64_t joined_plan; /* the last plan that started what it asked for */
+    int64_t requeued_ms;  /* see distance_cap.h; 0: never */
+    struct sub_members *items; /* owned; terms.sub_group_count of them */
+};
+
+/* For the state (waiting.c, runs.c, gangs.c). */
+
+/* Those of a new gang, or NULL: it has no terms. */
+struct sub_groups *sub_groups_create(struct str packed) must_check;
+/* Free them; all members are gone. */
+void sub_groups_destroy(struct sub_groups *subs);
+/* Remember of which sub-group a job of a gang with terms is. */
+void sub_groups_join(struct sched *sched, uint32_t job, uint32_t sub_group);
+/* A member waits from now on, as a spare one. */
+void sub_groups_wait(struct sched *sched, uint32_t job);
+/* The reverse, spare or not. */
+void sub_groups_unwait(struct sched *sched, uint32_t job);
+/* A member has a lease (+1) or has it no longer (-1). */
+void sub_groups_run(struct sched *sched, uint32_t job, int sign);
+/* The gang asks for just what it lacks; it is not listed now. */
+void sub_groups_choose(struct sched *sched, struct gang *gang);
+/* Whether what it asks for would complete all of its minimums. */
+bool sub_groups_are_complete(const struct gang *gang);
+/* Whether all of it is as it must be; for sched_is_consistent(). */
+bool sub_groups_are_right(const struct sched *sched, const struct gang *gang);
+/* What is history: who has succeeded (history.h). */
+void sub_groups_pack(const struct sched *sched, struct strbuf *buf);
+struct history_reader;
+/* Take it back. */
+void sub_groups_unpack(struct sched *sched, struct history_reader *reader);
+
+/* For plans. */
+
+/* The sub-group of a member of a gang with terms. */
+uint32_t sub_group_of(const struct sched *sched, uint32_t job);
+/* Whether a waiting job is spare: not asked for by its gang. */
+bool sub_group_is_spare(const struct sched *sched, uint32_t job);
+/* The gang runs, and lacks nothing of its minimums. */
+bool sub_groups_are_met(const struct gang *gang);
+/* The member with the lowest id of all, or NONE: there is none. */
+uint32_t sub_groups_first(const struct sched *sched,
+                          const struct sub_groups *subs);
+/* How many of a sub-group run, without those that the plan in the making
+ * preempted. */
+uint32_t sub_group_running(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group);
+/* How many of a sub-group run above its minimum, without those that the plan
+ * in the making preempted. */
+uint32_t sub_group_surplus(const struct sched *sched, const struct gang *gang,
+                           uint32_t sub_group);
+/* The member with the highest id that runs and is not preempted by the plan:
+ * it goes first of its surplus where nothing else decides.  Those on nodes
+ * that are no part of the pool, such as cordoned ones, stay: that they go
+ * would be of use to nobody.  NONE: there is no such surplus. */
+uint32_t sub_group_last_surplus(const struct sched *sched,
+                                const struct gang *gang, uint32_t sub_group);
+/* How many of all its members the plan in the making preempted. */
+uint32_t sub_groups_lost(const struct sched *sched, const struct gang *gang);
+/* Whether a member that runs is of its sub-group's minimum, and not surplus:
+ * those with the lowest ids are, as of when the plan began. */
+bool sub_group_is_base(const struct sched *sched, uint32_t job);
+/* The plan preempts a member of a gang with terms (+1), or undoes it (-1). */
+void sub_groups_lose(struct sched *sched, uint32_t job, int sign);

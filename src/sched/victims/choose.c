@@ -1,0 +1,354 @@
+/* Who goes on one node, and who may stay there after all. */
+#include <string.h>
+
+#include "sched/evict/budgets.h"
+#include "sched/state/sub_groups.h"
+#include "sched/victims/group_victims.h"
+#include "sched/victims/lend.h"
+#include "sched/victims/revocable.h"
+#include "sched/victims/surplus_order.h"
+#include "sched/victims/victims.h"
+
+/* Surplus has no turn, though a pod that goes as such may be of the minimum by
+ * its id and so have been evicted with it. */
+bool victim_is_kept_before(struct round *round, const struct victim *a,
+                           const struct victim *b)
+{
+    int c = 0;
+
+    if ((a->protected_count > 0) != (b->protected_count > 0)) {
+        return a->protected_count > 0;
+    }
+    if (a->is_foreign != b->is_foreign) {
+        return b->is_foreign;
+    }
+    if (a->level != b->level) {
+        return a->level > b->level;
+    }
+    if (a->is_surplus != b->is_surplus) {
+        return b->is_surplus;
+    }
+    if (a->is_surplus) {
+        c = surplus_order_compare(round, a->group, b->group);
+    }
+    if (c) {
+        return c < 0;
+    }
+    if (a->is_yielder != b->is_yielder) {
+        return b->is_yielder;
+    }
+    if (!a->is_surplus && a->is_evicted != b->is_evicted) {
+        return b->is_evicted;
+    }
+    if (!a->is_surplus && a->is_evicted && a->ordinal != b->ordinal) {
+        return a->ordinal < b->ordinal;
+    }
+    if (a->leased_ms != b->leased_ms) {
+        return a->leased_ms < b->leased_ms;
+    }
+    return job_less(round->sched, a->job, b->job);
+}
+
+static inline bool is_permitted(const struct round *round,
+                                const struct run *run,
+                                const struct class *class,
+                                const struct victim_rules *rules)
+{
+    if (yielders_has(round, run) || lend_is_victim(round, run)) {
+        return true;
+    }
+    if (round->sched->is_preemption_off) {
+        return false;
+    }
+    if (run->state == RUN_EVICTED) {
+        return run->level + rules->is_bound <= class->level &&
+               round->rungs[run->rung].ordinal + 1 >= rules->cut;
+    }
+    /* Where classes do not order a queue, a more urgent job may come after work
+     * that has won its place back. */
+    return (run->state == RUN_STEADY || run->state == RUN_RETURNED) &&
+           run->is_outrankable && (int)run->level <= rules->level_max;
+}
+
+bool victim_is_permitted(const struct round *round, const struct run *run,
+                         const struct class *class,
+                         const struct victim_rules *rules)
+{
+    return is_permitted(round, run, class, rules);
+}
+
+static inline struct victim of_run(const struct round *round,
+                                   const struct run *run)
+{
+    const struct sched *sched = round->sched;
+    const struct class *class = class_at(round, class_of_job(sched, run->job));
+    bool is_foreign = lend_is_foreign(sched, run->job);
+
+    return (struct victim){
+        .job = run->job,
+        .gang = NONE,
+        .group = NONE,
+        .sum = class->request,
+        .ordinal =
+            run->state == RUN_EVICTED ? round->rungs[run->rung].ordinal : 0,
+        /* A borrower's own level says only that anybody may take it. */
+        .level = is_foreign ? level_of(sched, run->priority) : run->level,
+        .is_foreign = is_foreign,
+        .is_evicted = run->state == RUN_EVICTED,
+        .is_yielder = yielders_has(round, run),
+        .leased_ms = run->leased_ms,
+    };
+}
+
+struct victim victim_of_run(const struct round *round, const struct run *run)
+{
+    return of_run(round, run);
+}
+
+/* Add one; all of a gang on the node are one, as urgent as the least urgent of
+ * them: some may be away. */
+static void add_victim(const struct sched *sched, struct victim *victims,
+                       uint32_t *count, const struct victim *victim)
+{
+    for (uint32_t i = 0; victim->gang != NONE && i < *count; i++) {
+        struct victim *all = &victims[i];
+        if (all->gang == victim->gang) {
+            amounts_add(&all->sum, &victim->sum);
+            if (job_less(sched, all->job, victim->job)) {
+                all->job = victim->job;
+            }
+            if (all->leased_ms < victim->leased_ms) {
+                all->leased_ms = victim->leased_ms;
+            }
+            if (all->level > victim->level) {
+                all->level = victim->level;
+            }
+            all->is_yielder |= victim->is_yielder;
+            return;
+        }
+    }
+    victims[(*count)++] = *victim;
+}
+
+/* A victim of the evicted work of a node on which there are no others: by its
+ * turn it stands before or behind all of them, so that of the run itself
+ * nothing is asked. */
+static struct victim of_rung(const struct round *round, const struct rung *rung)
+{
+    return (struct victim){
+        .job = rung->job,
+        .gang = rung->gang,
+        .group = NONE,
+        .sum = class_at(round, rung->class_index)->request,
+        .ordinal = rung->ordinal,
+        .level = rung->level,
+        .is_evicted = true,
+    };
+}
+
+/* A gang with terms that was not yet looked at on this node, or NULL. */
+static const struct gang *fresh_group(struct sched *sched, uint32_t gang)
+{
+    struct sub_groups *subs = sched->gangs.items[gang].subs;
+
+    if (subs->seen == sched->collect_count) {
+        return NULL;
+    }
+    subs->seen = sched->collect_count;
+    return &sched->gangs.items[gang];
+}
+
+static void sort_victims(struct round *round, struct victim *victims,
+                         uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        struct victim item = victims[i];
+        uint32_t at = i;
+        while (at > 0 &&
+               victim_is_kept_before(round, &item, &victims[at - 1])) {
+            victims[at] = victims[at - 1];
+            at--;
+        }
+        victims[at] = item;
+    }
+}
+
+/* Those that take a gang keep their places before all others. */
+static void put_gangs_first(struct victim *victims, uint32_t count)
+{
+    uint32_t gangs = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (victims[i].gang != NONE) {
+            struct victim item = victims[i];
+            memmove(&victims[gangs + 1], &victims[gangs],
+                    (i - gangs) * sizeof(*victims));
+            victims[gangs++] = item;
+        }
+    }
+}
+
+/* Whether nobody but evicted jobs and gangs without terms may go. */
+static bool is_for_evicted(const struct round *round,
+                           const struct victim_rules *rules)
+{
+    const struct sched *sched = round->sched;
+
+    return rules->level_max < 0 && !round->reserve.asking &&
+           !sched->terms_run_count && !sched->is_preemption_off &&
+           !lend_may_recall(round);
+}
+
+/* Those that may go of what is evicted on a node, without a look at the rest
+ * of what runs there. */
+static uint32_t add_evicted(const struct search *search, uint32_t index,
+                            const struct victim_rules *rules,
+                            struct victim *victims)
+{
+    const struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    const struct node *node = &sched->nodes.items[index];
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t first = node->evicted_end, count = 0;
+
+    if (node->stamp != sched->stamp) {
+        return 0;
+    }
+    while (first > node->evicted_first &&
+           round->rungs[first - 1].ordinal + 1 >= rules->cut) {
+        first--;
+    }
+    for (uint32_t i = first; i < node->evicted_end; i++) {
+        const struct rung *rung = &round->rungs[i];
+        if (rung->is_out && rung->level + rules->is_bound <= class->level) {
+            struct victim victim = of_rung(round, rung);
+            add_victim(sched, victims, &count, &victim);
+        }
+    }
+    return count;
+}
+
+/* Those that may go of all that runs on a node. */
+static uint32_t add_any(const struct search *search, uint32_t node,
+                        const struct victim_rules *rules,
+                        struct victim *victims)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t count = 0;
+
+    for (uint32_t run = sched->nodes.items[node].run_first; run != NONE;
+         run = sched->runs.items[run].node_next) {
+        const struct run *item = &sched->runs.items[run];
+        uint32_t gang =
+            sched->terms_run_count ? sched->jobs.items[item->job].gang : NONE;
+        if (gang != NONE && sched->gangs.items[gang].subs) {
+            const struct gang *group = fresh_group(sched, gang);
+            if (group) {
+                group_victims_add(search, node, group, rules, victims, &count);
+            }
+        } else if (is_permitted(round, item, class, rules)) {
+            struct victim victim = of_run(round, item);
+            victim.gang = sched->jobs.items[item->job].gang;
+            add_victim(sched, victims, &count, &victim);
+        }
+    }
+    return count;
+}
+
+/* All that may go on the node, those that best keep their place first. */
+static struct victim *collect(const struct search *search, uint32_t node,
+                              const struct victim_rules *rules,
+                              uint32_t *ret_count)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+
+    sched->collect_count++;
+    /* One more, for who has no victims is told from who may not go. */
+    VEC_RESERVE(&round->victims, sched->nodes.items[node].run_count + 1);
+    struct victim *victims = round->victims.items;
+
+    uint32_t count = is_for_evicted(round, rules)
+                         ? add_evicted(search, node, rules, victims)
+                         : add_any(search, node, rules, victims);
+    budgets_mark(sched, victims, count);
+    sort_victims(round, victims, count);
+    if (rules->spares_groups) {
+        put_gangs_first(victims, count);
+    }
+    *ret_count = count;
+    return victims;
+}
+
+/* Surplus of a gang that breaks on this node goes with it, and leaves its
+ * room; whether it did. */
+static bool goes_with_gang(struct victim *victims, uint32_t count,
+                           struct victim *victim)
+{
+    for (uint32_t i = 0;
+         victim->gang == NONE && victim->group != NONE && i < count; i++) {
+        if (victims[i].job != NONE && victims[i].gang == victim->group) {
+            amounts_add(&victims[i].sum, &victim->sum);
+            victim->job = NONE;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Take everything that is permitted in mind, and give back what there is room
+ * for beside the job. */
+const struct victim *victims_choose(const struct search *search, uint32_t node,
+                                    const struct victim_rules *rules,
+                                    uint32_t *ret_count)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec room = round->sched->free[node];
+    uint32_t count;
+    struct victim *victims = collect(search, node, rules, &count);
+    bool breaks_gang = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        amounts_add(&room, &victims[i].sum);
+    }
+    if (!amounts_fit(&class->request, &room)) {
+        return NULL;
+    }
+    amounts_subtract(&room, &class->request);
+    for (uint32_t i = 0; i < count; i++) {
+        /* From the one that best keeps its place. */
+        struct victim *victim = &victims[i];
+        struct resource_vec none = {0}, rest = room;
+        if (breaks_gang && goes_with_gang(victims, i, victim)) {
+            continue;
+        }
+        amounts_subtract(&rest, &victim->sum);
+        if (amounts_fit(&none, &rest) && !victim->is_held) {
+            room = rest;
+            victim->job = NONE;
+        }
+        breaks_gang |= victim->job != NONE && victim->gang != NONE;
+    }
+    *ret_count = count;
+    return victims;
+}
+
+const struct victim *victims_all(const struct search *search, uint32_t node,
+                                 const struct victim_rules *rules,
+                                 uint32_t *ret_count)
+{
+    const struct sched *sched = search->round->sched;
+    struct resource_vec room = sched->free[node];
+    struct victim *victims = collect(search, node, rules, ret_count);
+
+    for (uint32_t i = 0; i < *ret_count; i++) {
+        amounts_add(&room, &victims[i].sum);
+        (void)goes_with_gang(victims, i, &victims[i]);
+    }
+    return memcmp(&room, &sched->nodes.items[node].capacity, sizeof(room)) == 0
+               ? victims
+               : NULL;
+}

@@ -1,0 +1,34 @@
+/*
+ * cut_memo - what searches for victims in a group of nodes found out about the
+ * nodes.
+ *
+ * A gang that must stay together asks all nodes of a group for each member,
+ * though only the node of the member before is another than it was; and it
+ * tries group after group, each of them as it was before.  So for each class
+ * and question one word is remembered of a node, until something of the node
+ * changes.  What the word means is the asker's.
+ *
+ * Serves searches for which nobody promised to give way, and all of whose
+ * evicted work may go.  Private to src/sched; lives in the round's arena.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+
+/* The question how far down evicted work must go (fair.c). */
+#define CUT_MEMO_LAST UINT32_MAX
+/* That what there is room for when work of levels below `below` goes, and
+ * evicted work up to the class's own, or below it (urgent.c). */
+#define CUT_MEMO_URGENT(below, is_bound) ((below)*2 + ((is_bound) ? 1 : 0))
+
+struct cut_memo;
+
+/* What is known for a class and a question, to be asked until another is. */
+struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
+                             uint32_t question);
+/* What was remembered of a node; false: nothing that still holds. */
+bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
+                  uint32_t node, uint64_t *ret_word);
+/* Remember it. */
+void cut_memo_set(const struct round *round, struct cut_memo *memo,
+                  uint32_t node, uint64_t word);

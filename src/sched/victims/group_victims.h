@@ -1,0 +1,28 @@
+/*
+ * group_victims - which pods of gangs with terms may go, and what goes with
+ * them (model.md 2.11, 6.6 rule c).
+ *
+ * As many of a sub-group as it has above its minimum may go one by one, those
+ * with the highest ids first: by rule c, or where the other rules let the gang
+ * go.  One more takes all of the gang.  On a node that the gang has whole all
+ * that it has there goes, or nothing.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/victims/victims.h"
+
+/* Whether the turn of what is searched for comes before that of a queue, with
+ * all that it runs. */
+bool group_victims_is_turn_before(const struct search *search, uint32_t queue);
+/* List the pods of a gang on a node that the plan leaves there in round.pods,
+ * the highest ids first; their number. */
+uint32_t group_victims_list(struct round *round, uint32_t node,
+                            const struct gang *gang);
+/* Add what may go of a gang on a node to `victims`, which has room for all its
+ * pods there. */
+void group_victims_add(const struct search *search, uint32_t node,
+                       const struct gang *gang,
+                       const struct victim_rules *rules, struct victim *victims,
+                       uint32_t *count);

@@ -1,0 +1,83 @@
+/*
+ * victim_sets - what a place costs others, and which place costs least
+ * (model.md 6.6): how many of the victims are protected by a disruption budget
+ * (budgets.h), the highest rank among the victims, the sum of their ranks,
+ * their number, how near a gang's pods would be (where a whole gang is priced:
+ * price.h), who would win its place back
+ * last, what is lost on the node, its name.
+ *
+ * Surplus wins nothing back, so a place for which only surplus goes comes
+ * before one that costs evicted work its place; of two of those the one
+ * where surplus_order.h lets more worthy surplus be: that is 003's "biggest
+ * over-share" of 6.6, and within a `cfs` queue "the rightmost gives first".
+ * What goes is judged by the one of it that would keep its place best.  Of
+ * places that still cost the same those come first where surplus of one gang
+ * goes, by the gang's first member and then by the highest id that goes.
+ *
+ * Each of these is a key of a set alone, compared one after the other, so that
+ * sets have one order, whichever is looked at first: it has no circles, and
+ * does not know where a node stands in the state.
+ *
+ * A victim whose going breaks a gang counts with all of that gang.  Where no
+ * gang with terms and nothing protected runs, victims.c finds places by faster
+ * ways in an order of its own.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/victims/victims.h"
+
+/* The price of a place. */
+struct victim_set {
+    uint32_t protected_count; /* of `count` */
+    uint64_t rank_max; /* 0: foreign; else 2^31 + priority; 0: no victims */
+    uint64_t rank_sum;
+    uint32_t count;
+    /* The levels over which a gang's sub-groups would be spread; see
+     * price.h.  0 for the place of one job. */
+    uint32_t hops;
+    /* Of the victim that would win its place back first; UINT32_MAX: none
+     * would, as of surplus that goes alone, which won it from nobody. */
+    uint32_t ordinal;
+    /* All victims are surplus that goes alone, and this gang would keep its
+     * own best (surplus_order.h); NONE: not so. */
+    uint32_t surplus_of;
+    uint64_t lost;  /* what would be left on the node, weighted */
+    uint32_t group; /* all victims are surplus of it; or NONE */
+    uint32_t pod;   /* of it, the one with the highest id */
+    uint32_t node, node_rank;
+    bool spares_groups; /* it was found so; see struct victim_rules */
+    bool breaks_gang;   /* some victim takes all of its gang */
+};
+
+/* Nobody goes, to no node. */
+#define VICTIM_SET_NONE   \
+    ((struct victim_set){ \
+        .ordinal = UINT32_MAX, .surplus_of = NONE, .group = NONE})
+
+/* Which of two sets is better: below 0 the first, 0 never for two nodes.
+ * Nothing that a round does changes how two sets compare. */
+int victim_set_compare(struct round *round, const struct victim_set *a,
+                       const struct victim_set *b);
+/* Whether a job may have its place on the set's node, with those of the set
+ * gone. */
+bool victim_set_is_allowed(const struct search *search,
+                           const struct victim_set *set);
+/* Whether `a` is worse, whatever comes to it. */
+bool victim_set_is_dearer(const struct victim_set *a,
+                          const struct victim_set *b);
+/* Add what a victim costs, with all that goes with it. */
+void victim_set_add(struct round *round, struct victim_set *set,
+                    const struct victim *victim);
+/* The best way to make room for a job on a node; false: there is none. */
+bool victim_sets_judge(const struct search *search, uint32_t node,
+                       const struct victim_rules *rules,
+                       struct victim_set *ret_set);
+/* The best place for a job with victims; false: there is none. */
+bool victim_sets_find(const struct search *search, struct victim_rules *rules,
+                      struct victim_set *ret_set);
+/* The price of all that runs on a node; false: some of it may not go. */
+bool victim_sets_of_node(const struct search *search, uint32_t node,
+                         const struct victim_rules *rules,
+                         struct victim_set *ret_set);

@@ -1,0 +1,147 @@
+#include "sched/victims/take.h"
+
+#include "sched/order/lanes.h"
+#include "sched/victims/group_victims.h"
+#include "sched/victims/victims.h"
+
+static void preempt(const struct search *search, uint32_t job,
+                    enum sched_preemption why, enum sched_preemption cause)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+    uint32_t queue = sched->lists.items[sched->jobs.items[job].list].queue;
+    uint32_t lane = round->lane_of_queue[queue];
+    uint32_t node = run->node;
+
+    place_preempt(round, job);
+    round_decide(round, (struct sched_decision){
+                            .action = SCHED_PREEMPT,
+                            .preemption = why,
+                            .cause = cause,
+                            .job = job,
+                            .node = node,
+                            .for_job = search->job,
+                        });
+    if (lane != NONE && !round->lanes[lane].is_touched) {
+        round->lanes[lane].is_touched = true;
+        VEC_PUSH(&round->touched, lane);
+    }
+    if (why == SCHED_PREEMPT_GANG) {
+        round->growth_count++;
+        round->rest_count++;
+        VEC_PUSH(&round->grown, node);
+    }
+}
+
+/* All of a gang on a node that it has whole; elsewhere it goes on. */
+static void preempt_held(const struct search *search,
+                         const struct victim *victim, enum sched_preemption why)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    uint32_t run = sched->jobs.items[victim->job].run;
+    uint32_t count = group_victims_list(round, sched->runs.items[run].node,
+                                        &sched->gangs.items[victim->group]);
+
+    for (uint32_t i = 0; i < count; i++) {
+        preempt(search, round->pods.items[i], why, SCHED_PREEMPT_NONE);
+    }
+}
+
+static void preempt_victim(const struct search *search,
+                           const struct victim *victim)
+{
+    struct sched *sched = search->round->sched;
+
+    enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
+                                : victim->is_yielder ? SCHED_PREEMPT_YIELD
+                                : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
+                                : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
+                                                     : SCHED_PREEMPT_URGENCY;
+
+    if (sched->runs.items[sched->jobs.items[victim->job].run].state ==
+        RUN_PREEMPTED) {
+        return; /* with all of its gang */
+    }
+    if (victim->is_held && victim->gang == NONE) {
+        preempt_held(search, victim, why);
+        return;
+    }
+    preempt(search, victim->job, why, SCHED_PREEMPT_NONE);
+    if (victim->gang == NONE) {
+        return;
+    }
+    const struct gang *gang = &sched->gangs.items[victim->gang];
+    for (struct seq_cursor at = {0}; !seq_is_end(&gang->leased, at);
+         seq_next(&gang->leased, &at)) {
+        uint32_t job = seq_get(&gang->leased, at);
+        const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
+        if (run->state != RUN_PREEMPTED) {
+            preempt(search, job, SCHED_PREEMPT_GANG, why);
+        }
+    }
+}
+
+/* Lanes whose work was preempted stand elsewhere in the heap now. */
+static void refresh_touched(struct round *round)
+{
+    for (size_t i = 0; i < round->touched.count; i++) {
+        struct lane *lane = &round->lanes[round->touched.items[i]];
+        if (lane->is_touched) {
+            lane->is_touched = false;
+            lane_refresh(round, lane);
+        }
+    }
+    round->touched.count = 0;
+}
+
+void victims_take_room(const struct search *search, uint32_t node,
+                       const struct victim_rules *rules)
+{
+    struct round *round = search->round;
+    struct sched *sched = round->sched;
+    const struct class *class = class_at(round, search->class_index);
+    struct resource_vec before = sched->free[node];
+    bool has_opened = false; /* whatever room there was is now for all */
+    uint32_t count;
+    const struct victim *victims = victims_choose(search, node, rules, &count);
+
+    ASSERT(victims);
+    for (uint32_t i = count; i > 0; i--) {
+        if (victims[i - 1].job != NONE) {
+            has_opened |= victims[i - 1].is_held;
+            preempt_victim(search, &victims[i - 1]);
+        }
+    }
+    struct resource_vec after = sched->free[node];
+    amounts_subtract(&after, &class->request);
+    if (has_opened || !amounts_fit(&after, &before)) {
+        round->growth_count++;
+        round->rest_count++;
+        VEC_PUSH(&round->grown, node);
+    }
+    refresh_touched(round);
+}
+
+bool victims_clear(const struct search *search, uint32_t node)
+{
+    struct round *round = search->round;
+    struct victim_rules rules = victims_rules(search);
+    uint32_t count;
+    const struct victim *victims = victims_all(search, node, &rules, &count);
+
+    if (!victims) {
+        return false;
+    }
+    for (uint32_t i = count; i > 0; i--) {
+        if (victims[i - 1].job != NONE) {
+            preempt_victim(search, &victims[i - 1]);
+        }
+    }
+    round->growth_count++;
+    round->rest_count++;
+    VEC_PUSH(&round->grown, node);
+    refresh_touched(round);
+    return true;
+}

@@ -1,0 +1,16 @@
+/*
+ * victims_take - preempting the victims on a node: decides them, takes them
+ * off their nodes, and puts the lanes that lost work in order again.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/victims/victims.h"
+
+/* Preempt what must go for the job to have room on a node, which there is if
+ * it does (asserted). */
+void victims_take_room(const struct search *search, uint32_t node,
+                       const struct victim_rules *rules);
+/* Preempt all that runs on a node; false: some of it may not go. */
+bool victims_clear(const struct search *search, uint32_t node);

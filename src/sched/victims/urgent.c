@@ -1,0 +1,270 @@
+/* Victims for urgency: the least urgent work that must give way. */
+#include "sched/victims/depth_memo.h"
+#include "sched/victims/revocable.h"
+#include "sched/victims/search.h"
+#include "sched/victims/urgency_index.h"
+#include "sched/victims/victims.h"
+
+/* What a node would have free without outrankable work of levels below `below`,
+ * without what is evicted up to `evicted_max`, and without yielders. */
+static struct resource_vec room_at(const struct round *round, uint32_t index,
+                                   uint32_t evicted_max, uint32_t below)
+{
+    const struct sched *sched = round->sched;
+    struct resource_vec room = urgent_room(round, index, evicted_max, below);
+    bool has_yielders = round->reserve.asking && sched->yielders.count;
+
+    for (uint32_t at = has_yielders ? sched->nodes.items[index].run_first
+                                    : NONE;
+         at != NONE; at = sched->runs.items[at].node_next) {
+        const struct run *run = &sched->runs.items[at];
+        bool is_counted =
+            (run->level < below && run->is_outrankable) ||
+            (run->state == RUN_EVICTED && run->level <= evicted_max &&
+             round->rungs[run->rung].ordinal >= round->reserve.ordinal_min);
+        if (yielders_has(round, run) && !is_counted) {
+            amounts_add(
+                &room,
+                &class_at(round, class_of_job(sched, run->job))->request);
+        }
+    }
+    return room;
+}
+
+/* Whether any work of a level might go for fairness on a node. */
+static bool has_evicted(const struct round *round, uint32_t index,
+                        uint32_t level)
+{
+    const struct node *node = &round->sched->nodes.items[index];
+    bool has = false;
+
+    if (round->evicted_count && node->stamp == round->sched->stamp) {
+        for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
+             i++) {
+            has = round->rungs[i].is_out && round->rungs[i].level == level;
+        }
+    }
+    return has;
+}
+
+/* Whether nobody may go for fairness on a node, though some might: elsewhere
+ * it has the same room either way, and needs no look of its own. */
+static bool is_soon(const struct search *search, uint32_t node)
+{
+    const struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+
+    return has_evicted(round, node, class->level) &&
+           reserve_is_soon(round, class, node);
+}
+
+/* Whether so it is on the nodes that the pool reserves. */
+static bool is_any_soon(const struct search *search)
+{
+    const struct round *round = search->round;
+
+    return reserve_is_any_soon(round, class_at(round, search->class_index));
+}
+
+/* A node that would do, and its place in the order. */
+struct fit {
+    uint32_t node;
+    uint64_t key;
+};
+
+/* Up to one reserved node of so many they are looked at one by one. */
+enum { SOON_NODES_PART = 8 };
+
+/* No class fits. */
+#define KEY_NONE UINT64_MAX
+
+/* Whether the class fits in a node's room, and its place in the order then. */
+static uint64_t key_of(const struct search *search, uint32_t node,
+                       uint32_t below, uint32_t evicted_max)
+{
+    struct round *round = search->round;
+    const struct class *class = class_at(round, search->class_index);
+    uint32_t level = class->level;
+    bool is_less = evicted_max == level && is_soon(search, node);
+    struct resource_vec room =
+        room_at(round, node, evicted_max - is_less, below);
+
+    return amounts_fit(&class->request, &room) ? pool_weigh(round->pool, &room)
+                                               : KEY_NONE;
+}
+
+static void consider_room(const struct search *search, uint32_t node,
+                          uint64_t key, struct fit *best)
+{
+    const uint32_t *ranks = search->round->sched->ranks;
+
+    if (key == KEY_NONE ||
+        (best->node != NONE &&
+         (key > best->key ||
+          (key == best->key && ranks[node] >= ranks[best->node])))) {
+        return;
+    }
+    if (place_allows(search, node)) {
+        *best = (struct fit){node, key};
+    }
+}
+
+/* The best of a group, whose nodes are much as they were for the member
+ * before. */
+static uint32_t find_in_group(const struct search *search, uint32_t below,
+                              uint32_t evicted_max)
+{
+    struct round *round = search->round;
+    bool is_bound = evicted_max != class_at(round, search->class_index)->level;
+    struct cut_memo *memo = round->reserve.asking || round->reserve.ordinal_min
+                                ? NULL
+                                : cut_memo_of(round, search->class_index,
+                                              CUT_MEMO_URGENT(below, is_bound));
+    struct fit best = {NONE, 0};
+
+    round->counters->nodes_examined += search->only->count;
+    for (uint32_t i = 0; i < search->only->count; i++) {
+        uint32_t node = search->only->nodes[i];
+        uint64_t key;
+        if (is_soon(search, node)) {
+            key = key_of(search, node, below, evicted_max);
+        } else if (!memo || !cut_memo_get(round, memo, node, &key)) {
+            key = key_of(search, node, below, evicted_max);
+            if (memo) {
+                cut_memo_set(round, memo, node, key);
+            }
+        }
+        consider_room(search, node, key, &best);
+    }
+    return best.node;
+}
+
+/* A search of an index, and the best that is known from another: what is
+ * dearer ends it. */
+struct looking {
+    const struct search *search;
+    const struct fit *best;
+    uint32_t below, evicted_max;
+};
+
+/* Nodes with yielders are asked one by one, and those where nobody goes for
+ * fairness are looked for apart. */
+static bool is_plain_match(void *context, uint32_t node)
+{
+    const struct looking *looking = context;
+    const struct search *search = looking->search;
+    struct round *round = search->round;
+
+    if (looking->best->node != NONE) {
+        struct resource_vec room =
+            urgent_room(round, node, looking->evicted_max, looking->below);
+        if (pool_weigh(round->pool, &room) > looking->best->key) {
+            return true;
+        }
+    }
+    return !yielders_are_on(round, node) && !is_soon(search, node) &&
+           place_allows(search, node);
+}
+
+static bool is_soon_match(void *context, uint32_t node)
+{
+    const struct search *search = context;
+
+    return is_soon(search, node) && !yielders_are_on(search->round, node) &&
+           place_allows(search, node);
+}
+
+/* The best of those where nobody goes for fairness. */
+static void consider_soon(const struct search *search, uint32_t below,
+                          struct fit *best)
+{
+    struct round *round = search->round;
+    const struct reservation *hold = round->reserve.hold;
+    uint32_t level = class_at(round, search->class_index)->level;
+    struct search context = *search;
+
+    if (hold->node_count > round->pool->node_count / SOON_NODES_PART) {
+        uint32_t node =
+            urgent_find(search, below, level - 1, is_soon_match, &context);
+        if (node != NONE) {
+            consider_room(search, node, key_of(search, node, below, level),
+                          best);
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < hold->node_count; i++) {
+        uint32_t node = hold->nodes[i].node;
+        if (is_soon(search, node) && !yielders_are_on(round, node)) {
+            consider_room(search, node, key_of(search, node, below, level),
+                          best);
+        }
+    }
+}
+
+/* The best of the others. */
+static void consider_plain(const struct search *search, uint32_t below,
+                           uint32_t evicted_max, struct fit *best)
+{
+    struct round *round = search->round;
+    struct looking looking = {search, best, below, evicted_max};
+    uint32_t node =
+        urgent_find(search, below, evicted_max, is_plain_match, &looking);
+
+    if (node != NONE) {
+        struct resource_vec room = room_at(round, node, evicted_max, below);
+        consider_room(search, node, pool_weigh(round->pool, &room), best);
+    }
+}
+
+static uint32_t find_at_level(const struct search *search, uint32_t below,
+                              uint32_t evicted_max)
+{
+    struct round *round = search->round;
+    const struct sched *sched = round->sched;
+    struct fit best = {NONE, 0};
+
+    if (search->only) {
+        return find_in_group(search, below, evicted_max);
+    }
+    if (round->evicted_count && is_any_soon(search)) {
+        consider_soon(search, below, &best);
+    }
+    consider_plain(search, below, evicted_max, &best);
+    if (round->reserve.asking && sched->yielders.count) {
+        yielders_look_anew(round);
+        for (size_t i = 0; i < sched->yielders.count; i++) {
+            const struct run *run =
+                &sched->runs.items[sched->yielders.items[i]];
+            if (yielders_has(round, run) &&
+                !yielders_is_looked_at(round, run->node)) {
+                consider_room(search, run->node,
+                              key_of(search, run->node, below, evicted_max),
+                              &best);
+            }
+        }
+    }
+    return best.node;
+}
+
+uint32_t victims_find_urgent(const struct search *search,
+                             struct victim_rules *rules)
+{
+    const struct round *round = search->round;
+    uint32_t level = class_at(round, search->class_index)->level;
+    bool has_first = level > 0 && round->evicted_count &&
+                     (rules->is_bound || is_any_soon(search));
+
+    for (uint32_t below = has_first ? 0 : 1; below <= level; below++) {
+        if (below && round->sched->outrankable_count[below - 1] == 0) {
+            continue;
+        }
+        uint32_t node = find_at_level(search, below, level - rules->is_bound);
+        if (node != NONE) {
+            rules->level_max = (int)below - 1;
+            rules->is_bound |= reserve_is_soon(
+                round, class_at(round, search->class_index), node);
+            return node;
+        }
+    }
+    return NONE;
+}
