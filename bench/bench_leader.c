@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "base/vec.h"
-#include "control/control.h"
-#include "control/session.h"
+#include "control/command/session.h"
+#include "control/leader/control.h"
 #include "elog/elog_sqlite.h"
 #include "main/machine.h"
 #include "wire/log_codec.h"

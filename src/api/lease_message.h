@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* What the edits need to know. */
 struct lease_edits {

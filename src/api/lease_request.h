@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* What a request says beside what the leader wants to know. */
 struct lease_wishes {

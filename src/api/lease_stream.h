@@ -15,7 +15,7 @@
 
 #include "api/api_call.h"
 #include "api/event_hub.h"
-#include "control/session.h"
+#include "control/command/session.h"
 
 /* What there is to pass on. */
 enum work_kind {

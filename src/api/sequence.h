@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* One sequence; zeroed memory is an empty one. */
 struct sequence {

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "control/command.h"
+#include "control/command/command.h"
 
 struct spec_cache;
 

@@ -15,7 +15,7 @@
 #include "api/submit_rules.h"
 #include "base/rng.h"
 #include "berth/submission.pb-c.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* Who submits, and by which rules. */
 struct submission_context {

@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "control/control.h"
+#include "control/leader/control.h"
 #include "main/say.h"
 
 struct checkpointer {

@@ -4,7 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/planner.h"
+#include "control/state/planner.h"
 #include "main/checkpointer.h"
 #include "main/say.h"
 

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* The answered query, COMMAND_QUERY_QUEUES or its like, which the caller
  * destroys; NULL if the leader does not answer within `timeout_ms` or

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* Ask the leader to log `yaml` as the policy; returns once it is asked.  What
  * becomes of it is said on standard error.  -ERR_UNAVAILABLE, -ERR_LIMIT. */

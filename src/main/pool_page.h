@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* Append them, from an answered COMMAND_POOL_METRICS; of pools that are
  * gone nothing is left, and nothing at all where there are no objects. */

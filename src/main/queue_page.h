@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* Append them, from an answered COMMAND_QUERY_QUEUES. */
 void queue_page_put(struct strbuf *out, const struct command *command);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "control/control_audit.h"
+#include "control/audit/audit.h"
 #include "elog/elog_sqlite.h"
 #include "elog/sq.h"
 #include "main/sim_main.h"

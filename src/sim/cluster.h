@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "control/session.h"
+#include "control/command/session.h"
 #include "reconcile/reconcile.h"
 #include "sim/world.h"
 #include "wire/log_codec.h"

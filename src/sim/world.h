@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "control/control.h"
+#include "control/leader/control.h"
 #include "elog/elog_memory.h"
 #include "sim/agenda.h"
 #include "sim/draw.h"

@@ -82,7 +82,7 @@ class Config(unittest.TestCase):
 
     def test_every_reason_to_wait_has_its_place_in_the_guide(self):
         page = (harness.ROOT / "docs/guide/waiting.md").read_text()
-        source = (harness.ROOT / "src/control/control_explain_json.c").read_text()
+        source = (harness.ROOT / "src/control/explain/explain_json.c").read_text()
         names = re.findall(r'\[SCHED_(?:WAIT|EXCLUDED)_\w+\] = "(\w+)",$',
                            source, flags=re.M)
         self.assertGreater(len(names), 25)

@@ -12,9 +12,9 @@
 #pragma once
 
 #include "base/vec.h"
-#include "control/control.h"
-#include "control/control_audit.h"
-#include "control/session.h"
+#include "control/audit/audit.h"
+#include "control/command/session.h"
+#include "control/leader/control.h"
 #include "elog/elog_memory.h"
 #include "wire/log_codec.h"
 

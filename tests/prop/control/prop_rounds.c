@@ -10,7 +10,7 @@
  */
 #include <stdio.h>
 
-#include "control/planner.h"
+#include "control/state/planner.h"
 #include "leader_stage.h"
 #include "prop.h"
 #include "wire/message.h"

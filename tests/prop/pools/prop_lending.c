@@ -9,7 +9,7 @@
 
 #include "../sched/built.h"
 #include "market.h"
-#include "pools/pools.h"
+#include "pools/objects/pools.h"
 #include "unit.h"
 
 enum { STEPS_MAX = 12, NOW = 100 };

@@ -1,4 +1,4 @@
-#include "pools/pools.h"
+#include "pools/objects/pools.h"
 #include "prop.h"
 #include "unit.h"
 

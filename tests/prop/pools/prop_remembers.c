@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "pools/pools.h"
+#include "pools/objects/pools.h"
 #include "prop.h"
 #include "unit.h"
 
@@ -369,7 +369,7 @@ static void admit(struct town *t, const struct sched_decision *d)
     }
 }
 
-/* What was decided is told, as far as it stands: as in control_plan.c. */
+/* What was decided is told, as far as it stands: as in decide/plan.c. */
 static void tell(struct town *t, const struct errand *errand,
                  const struct sched_decision *d)
 {

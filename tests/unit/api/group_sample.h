@@ -4,7 +4,7 @@
 #pragma once
 
 #include "berth/submission.pb-c.h"
-#include "control/command.h"
+#include "control/command/command.h"
 
 /* An item with a group of sub-groups `ps` (2..2, auxiliary) and `worker`
  * (4..8). */

@@ -6,7 +6,7 @@
 
 #include "api_fixture.h"
 #include "armada/executorapi.pb-c.h"
-#include "control/session.h"
+#include "control/command/session.h"
 
 /* What the leader of these tests has to say, and what it heard. */
 struct leader_says {

@@ -1,5 +1,5 @@
 /* Recent client ids are known, older ones forgotten once others know them. */
-#include "control/dedup.h"
+#include "control/state/dedup.h"
 #include "unit.h"
 
 static struct job_id job_of(uint32_t n)

@@ -3,8 +3,8 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "control/command.h"
-#include "control/queue_table.h"
+#include "control/command/command.h"
+#include "control/command/queue_table.h"
 #include "unit.h"
 
 enum { NAMES = 300, TURNS = 3000, READERS = 3 };

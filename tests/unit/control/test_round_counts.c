@@ -1,7 +1,7 @@
 /*
  * round_counts: what a plan did is in the numbers that are shown of it.
  */
-#include "control/round_counts.h"
+#include "control/state/round_counts.h"
 #include "sched/sched.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* Who is lent a place, and where (model.md 5.5). */
-#include "pools/borrow.h"
-#include "pools/pools.h"
+#include "pools/objects/pools.h"
+#include "pools/tables/borrow.h"
 #include "unit.h"
 
 enum { MILLI = 1000, JOBS_MAX = 256 };

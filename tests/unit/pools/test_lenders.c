@@ -1,5 +1,5 @@
 /* Why no other pool has taken a job that waits: one answer for each. */
-#include "pools/lenders.h"
+#include "pools/ask/lenders.h"
 #include "pools_stage.h"
 
 /* Three pools: "home" is full; what waits there is asked about. */

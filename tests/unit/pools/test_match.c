@@ -2,7 +2,7 @@
  * match: which pool a node belongs to, which is a job's home, and who may
  * lend (model.md 5.3, 8 "Pools").
  */
-#include "pools/match.h"
+#include "pools/tables/match.h"
 #include "unit.h"
 
 #define TEXT(s)          \

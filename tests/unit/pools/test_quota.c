@@ -1,5 +1,5 @@
 /* A queue's quota is over all pools, though each is planned by itself. */
-#include "pools/router.h"
+#include "pools/tables/router.h"
 #include "pools_stage.h"
 
 static const struct pool_record plain = {.is_borrowing_off = true};

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "control/control_audit.h"
+#include "control/audit/audit.h"
 #include "leader_stage.h"
 #include "sim/play.h"
 #include "unit.h"

@@ -3,7 +3,7 @@
  * first record and from a checkpoint; one that is not what the shipped code
  * decides is named.
  */
-#include "control/control_audit.h"
+#include "control/audit/audit.h"
 #include "sim/play.h"
 #include "unit.h"
 #include "wire/log_codec.h"

@@ -1,0 +1,158 @@
+/* When a checkpoint is written, and what of the log is then forgotten. */
+
+#include "control/checkpoint/checkpoint.h"
+
+#include "control/round/rounds.h"
+#include "control/state/state.h"
+
+enum {
+    US_NS = 1000,
+    SNAPSHOT_JOBS = 8192, /* encoded in a step: about a millisecond */
+};
+
+int control_checkpoint(struct control *c, struct err *err)
+{
+    auto_strbuf bytes = strbuf_make(SIZE_MAX / 2);
+
+    if (c->state != CONTROL_LEADING || c->checkpoint_seq == c->seq) {
+        return 0;
+    }
+    rounds_abandon(c);
+    checkpoint_abandon(c);
+    checkpoint_encode(c, &bytes, true);
+    int rc =
+        elog_checkpoint_put(c->config.log, c->seq, CONTROL_CHECKPOINT_VERSION,
+                            strbuf_str(&bytes), err);
+    if (rc == 0) {
+        c->checkpoint_seq = c->seq;
+        c->events_since_checkpoint = 0;
+    }
+    return rc;
+}
+
+/* Begin one that is encoded while the leader goes on: what changes meanwhile
+ * is written before it does. */
+static void begin(struct control *c)
+{
+    c->snapshot = strbuf_make(SIZE_MAX / 2);
+    c->is_snapshot_open = true;
+    c->snapshot_seq = c->seq;
+    c->snapshot_pause_us = 0;
+    c->events_since_checkpoint = 0;
+    checkpoint_encode_head(c, &c->snapshot, true);
+    jobs_snapshot_begin(c->jobs, &c->snapshot);
+}
+
+void checkpoint_abandon(struct control *c)
+{
+    if (c->is_snapshot_open) {
+        jobs_snapshot_end(c->jobs);
+        strbuf_fini(&c->snapshot);
+        c->is_snapshot_open = false;
+    }
+}
+
+/* The newest record that is older than what is kept. */
+static void find_trim(struct control *c)
+{
+    size_t old_count = 0;
+
+    if (c->config.retention_ms == 0) {
+        return;
+    }
+    while (old_count < c->marks.count &&
+           c->marks.items[old_count].time_ms <
+               c->now_ms - c->config.retention_ms) {
+        c->trim_seq = c->marks.items[old_count++].seq;
+    }
+    if (old_count > 1) { /* the last of them says where we are */
+        c->marks.count -= old_count - 1;
+        memmove(c->marks.items, c->marks.items + old_count - 1,
+                c->marks.count * sizeof(*c->marks.items));
+    }
+}
+
+static void trim_some(struct control *c)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    uint64_t before_seq = c->trim_seq;
+    uint64_t first_seq;
+    struct err err;
+
+    if (hooks->stored_seq && hooks->stored_seq(hooks->ctx) < before_seq) {
+        before_seq = hooks->stored_seq(hooks->ctx);
+    }
+    int rc = elog_trim(c->config.log, before_seq, &first_seq, &err);
+    if (rc < 0 || first_seq >= before_seq || first_seq == c->trimmed_seq) {
+        c->trim_seq = 0; /* until the next checkpoint */
+    }
+    c->trimmed_seq = rc < 0 ? 0 : first_seq;
+}
+
+/* Count the time since `began_ns` as a pause of the leader. */
+static void note_pause(struct control *c, uint64_t began_ns)
+{
+    uint32_t us = (uint32_t)((control_mono_ns(c) - began_ns) / US_NS);
+
+    c->snapshot_pause_us =
+        us > c->snapshot_pause_us ? us : c->snapshot_pause_us;
+}
+
+static void finish(struct control *c)
+{
+    c->metrics.checkpoint_count++;
+    c->metrics.checkpoint_pause_us_last = c->snapshot_pause_us;
+    find_trim(c);
+}
+
+void checkpoint_go_on(struct control *c)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    uint64_t began_ns = control_mono_ns(c);
+
+    if (!c->is_snapshot_open) {
+        return;
+    }
+    bool is_whole = jobs_snapshot_write(c->jobs, SNAPSHOT_JOBS);
+    note_pause(c, began_ns);
+    if (is_whole) {
+        size_t byte_count = c->snapshot.byte_count;
+        jobs_snapshot_end(c->jobs);
+        c->is_snapshot_open = false;
+        c->checkpoint_seq = c->snapshot_seq;
+        hooks->checkpoint(hooks->ctx, c->snapshot_seq,
+                          strbuf_steal(&c->snapshot), byte_count);
+        finish(c);
+    }
+}
+
+void checkpoint_if_due(struct control *c)
+{
+    struct err err;
+
+    if (c->trim_seq) {
+        trim_some(c);
+    }
+    if (c->state != CONTROL_LEADING || c->is_snapshot_open ||
+        c->events_since_checkpoint < c->config.checkpoint_events) {
+        return;
+    }
+    if (pools_is_any_busy(c->pools)) {
+        c->holds_plans = true; /* it is made as soon as all are back */
+        return;
+    }
+    uint64_t began_ns = control_mono_ns(c);
+    if (c->config.hooks.checkpoint) {
+        begin(c);
+        note_pause(c, began_ns);
+        return;
+    }
+    c->snapshot_pause_us = 0;
+    if (control_checkpoint(c, &err) < 0) {
+        /* The log goes on without; try again after as many events. */
+        c->events_since_checkpoint = 0;
+        return;
+    }
+    note_pause(c, began_ns);
+    finish(c);
+}

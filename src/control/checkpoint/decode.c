@@ -1,0 +1,225 @@
+/* The live state out of its bytes. */
+
+#include "control/checkpoint/checkpoint.h"
+#include "control/exchange/exchange.h"
+#include "control/fold/executors.h"
+#include "control/fold/fold.h"
+#include "control/fold/pools.h"
+#include "control/state/state.h"
+
+/* Its parts. */
+
+static void get_queues(struct control *c, struct pack_reader *reader)
+{
+    uint32_t count = unpack_count(reader, QUEUES_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        auto_arena arena = {0};
+        struct queue_record record;
+        struct err err;
+        unpack_str(reader); /* the name; it is in the encoding too */
+        struct str encoded = unpack_str(reader);
+        if (log_decode_queue(encoded, &arena, &record, &err) < 0) {
+            reader->is_bad = true;
+            return;
+        }
+        queue_apply(c, &record, encoded);
+    }
+}
+
+static void get_retry_policies(struct control *c, struct pack_reader *reader)
+{
+    uint32_t count = unpack_count(reader, QUEUES_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        struct queue_record record = {.name = unpack_str(reader)};
+        struct str encoded = unpack_str(reader);
+        if (queue_table_put(c->config.retry_policies, &record, encoded) < 0) {
+            reader->is_bad = true;
+        }
+    }
+}
+
+static void get_nodes(struct control *c, struct control_executor *executor,
+                      struct pack_reader *reader, uint64_t version)
+{
+    uint32_t count = unpack_count(reader, NODES_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        auto_arena arena = {0};
+        struct event event;
+        struct err err;
+        struct str bytes = unpack_str(reader);
+        if (log_decode_event(bytes, &arena, &event, &err) < 0 ||
+            event.type != EVENT_EXECUTOR_NODES) {
+            reader->is_bad = true;
+            return;
+        }
+        executor_fold(c, &event);
+        if (version >= 2 && unpack_count(reader, 1) == 1 &&
+            event.nodes.set_count == 1) {
+            node_cordon(c, executor, event.nodes.set[0].name, true);
+        }
+    }
+}
+
+static void get_executors(struct control *c, struct pack_reader *reader,
+                          uint64_t version)
+{
+    uint32_t count = unpack_count(reader, EXECUTORS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        struct control_executor *executor = executor_get(c, unpack_str(reader));
+        bool is_known = unpack_count(reader, 1);
+        executor->has_settings = unpack_count(reader, 1);
+        executor->is_cordoned = unpack_count(reader, 1);
+        mem_free(executor->cordon_reason);
+        executor->cordon_reason = str_dup(unpack_str(reader));
+        struct str pool = unpack_str(reader);
+        executor->state = unpack_count(reader, EXECUTOR_LOST);
+        get_nodes(c, executor, reader, version);
+        mem_free(executor->pool);
+        executor->pool = str_dup(pool);
+        executor->is_known = is_known;
+        executor_sync(c, executor);
+    }
+}
+
+static void get_marks(struct control *c, struct pack_reader *reader)
+{
+    uint32_t count = unpack_count(reader, UINT32_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        uint64_t seq = unpack_u64(reader);
+        int64_t time_ms = unpack_i64(reader);
+        VEC_PUSH(&c->marks, (struct time_mark){seq, time_ms});
+    }
+}
+
+static void get_policy(struct control *c, struct pack_reader *reader)
+{
+    struct str policy = unpack_str(reader);
+
+    if (policy.byte_count) {
+        policy_apply(c, policy);
+    }
+}
+
+static void get_dedup(struct control *c, struct pack_reader *reader)
+{
+    struct dedup *dedup = reader->is_bad ? NULL : dedup_unpack(reader);
+
+    if (dedup) {
+        dedup_destroy(c->dedup);
+        c->dedup = dedup;
+    }
+}
+
+/* Jobs, told to the planner. */
+
+static bool has_node(const struct control *c, const struct job_run *run)
+{
+    const struct control_executor *executor =
+        control_find_executor(c, run->executor_id);
+    uint32_t index = executor
+                         ? names_find(&executor->node_names, run->node_name)
+                         : NAMES_NONE;
+
+    return index != NAMES_NONE && executor->nodes.items[index].bytes;
+}
+
+/* A node that is gone is still of the pool that its runs count in: it is
+ * there for the moment in which its run comes. */
+static void restore_run(struct control *c, uint32_t job,
+                        const struct job_view *view)
+{
+    bool is_gone = !has_node(c, &view->run);
+    uint32_t node = is_gone
+                        ? pools_node_recall(c->pools, view->run.executor_id,
+                                            view->run.node_name, view->run.pool)
+                        : pools_node_index(c->pools, view->run.executor_id,
+                                           view->run.node_name);
+    int64_t leased_ms = view->run.leased_ms; /* 0: of an older release */
+
+    pools_job_lease(c->pools, job, node, view->run.priority,
+                    leased_ms ? leased_ms : c->now_ms, false);
+    if (is_gone) {
+        pools_node_remove(c->pools, node);
+    }
+    if (view->run.started_ms) {
+        pools_job_age_from(c->pools, job, view->run.started_ms);
+        note_finished(c, job, view->state);
+    }
+    note_run_began(c, view->run.index, view->run.executor_id, view->run.id);
+    if (view->state != JOB_LEASED) {
+        note_run_acknowledged(c, view->run.index);
+    }
+}
+
+static void restore_jobs(struct control *c)
+{
+    for (uint32_t job = 0; job < jobs_index_end(c->jobs); job++) {
+        struct job_tried tried[JOBS_TRIED_MAX];
+        struct job_view view;
+        if (!jobs_is_live(c->jobs, job)) {
+            continue;
+        }
+        jobs_get(c->jobs, job, &view);
+        link_job(c, job, view.queue);
+        uint32_t count = jobs_tried(c->jobs, job, tried);
+        for (uint32_t i = 0; i < count; i++) {
+            pools_job_avoid(c->pools, job,
+                            pools_node_index(c->pools, tried[i].executor_id,
+                                             tried[i].node_name));
+        }
+        if (view.has_run) {
+            restore_run(c, job, &view);
+        } else {
+            if (jobs_is_unproven(c->jobs, job)) {
+                VEC_PUSH(&c->unchecked, job);
+            }
+            if (view.gang_index != JOBS_NONE && view.run_count == 0) {
+                VEC_PUSH(&c->fresh_members, job);
+            }
+        }
+    }
+}
+
+int checkpoint_decode(struct control *c, struct str bytes, struct err *err)
+{
+    struct pack_reader reader = {.rest = bytes};
+    uint64_t version = unpack_u64(&reader);
+
+    if (version > CONTROL_CHECKPOINT_VERSION) {
+        return err_set(err, -ERR_VERSION,
+                       "the checkpoint was written by a newer release");
+    }
+    c->now_ms = unpack_i64(&reader);
+    pools_set_time(c->pools, c->now_ms);
+    get_policy(c, &reader);
+    get_queues(c, &reader);
+    get_retry_policies(c, &reader);
+    if (version >= 3) {
+        pool_objects_unpack(c, &reader);
+    }
+    get_executors(c, &reader, version);
+    get_marks(c, &reader);
+    get_dedup(c, &reader);
+    struct str history = unpack_str(&reader);
+    if (version >= 4) {
+        training_decode(c->training, &reader);
+    }
+    if (reader.is_bad) {
+        return err_set(err, -ERR_CORRUPT, "the checkpoint does not decode");
+    }
+    int rc = jobs_decode(c->jobs, reader.rest, err);
+    if (rc < 0) {
+        return rc;
+    }
+    pools_gone_unpack(c->pools, history);
+    restore_jobs(c);
+    protected_sync(c);
+    rc = pools_history_unpack(c->pools, history);
+    return rc < 0 ? err_set(err, rc, "the checkpoint's history does not decode")
+                  : 0;
+}

@@ -1,0 +1,317 @@
+/* Sequences that others made: requests of users, reports of executors. */
+#include "control/answer/answers.h"
+#include "control/decide/batch.h"
+#include "control/fold/fold.h"
+#include "control/fold/pools.h"
+#include "control/state/state.h"
+
+/* A command while its sequences are looked through. */
+struct looking {
+    struct control *c;
+    uint32_t event_count, late_count;
+    enum command_result result;
+    const char *text; /* NULL: nothing is wrong */
+    bool must_wait;   /* it changes pools while some are being planned */
+    enum pool_wish pool_wish;
+    struct err err;
+};
+
+static bool is_report(enum event_type type)
+{
+    switch ((int)type) {
+    case EVENT_RUN_ASSIGNED:
+    case EVENT_RUN_RUNNING:
+    case EVENT_RUN_SUCCEEDED:
+    case EVENT_RUN_ERRORS:
+    case EVENT_RUN_PREEMPTED:
+    case EVENT_INGRESS_INFO:
+    case EVENT_UTILISATION:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Reports arrive at least once and may come after the end: those that change
+ * nothing any more are not appended, so that no stream shows them. */
+static bool is_late(const struct control *c, const struct event *event)
+{
+    if (!is_report(event->type)) {
+        return false;
+    }
+    uint32_t job = jobs_find_run(c->jobs, event->run);
+    if (job == JOBS_NONE || !jobs_has_id(c->jobs, job, event->job)) {
+        return true;
+    }
+    enum job_happening happening = job_happening_of(event);
+    return happening != JOB_ON_OTHER &&
+           job_state_next(jobs_state(c->jobs, job), happening) == JOB_NONE;
+}
+
+/* A run that ends in this batch is not preempted in it as well; and a gang that
+ * a user preempts is, as the log tells, what runs of it now. */
+void batch_touch_ended(struct control *c, const struct event *event)
+{
+    enum job_happening happening = job_happening_of(event);
+    struct job_view view;
+
+    if (event->type == EVENT_PREEMPT) {
+        uint32_t job = jobs_find(c->jobs, event->job);
+        if (job != JOBS_NONE) {
+            jobs_get(c->jobs, job, &view);
+            batch_leave(c, view.gang_index);
+        }
+    }
+    if (happening >= JOB_ON_RUN_SUCCEEDED &&
+        happening <= JOB_ON_RUN_CANCELLED) {
+        uint32_t job = jobs_find_run(c->jobs, event->run);
+        if (job != JOBS_NONE) {
+            batch_touch(&c->batch, job);
+        }
+    }
+}
+
+static bool refuse(struct looking *l, enum command_result result,
+                   const char *text)
+{
+    l->result = result;
+    l->text = text;
+    return true;
+}
+
+/* Whether a table takes an entry of that name: one that is full takes changes
+ * of those that it has. */
+static bool has_room(struct queue_table *table, struct str name)
+{
+    if (queue_table_count(table) < QUEUES_MAX) {
+        return true;
+    }
+    const struct queue_entry *entry = queue_table_find(table, name);
+    queue_entry_unref(entry);
+    return entry != NULL;
+}
+
+/* Whether the queue as it is has that amount in its quota. */
+static bool has_quota(const struct queue_entry *entry,
+                      const struct resource_amount *amount)
+{
+    const struct resource_list *quota = entry ? &entry->record.quota : NULL;
+
+    for (uint32_t i = 0; quota && i < quota->count; i++) {
+        if (str_equal(quota->items[i].name, amount->name)) {
+            return quota->items[i].milli == amount->milli;
+        }
+    }
+    return false;
+}
+
+/* The first amount of a quota that is of no resource and that the queue did not
+ * have before, from an older release or an older policy; or NULL. */
+static const struct resource_amount *
+unknown_amount(struct looking *l, const struct queue_record *record)
+{
+    const struct resource_schema *schema = &l->c->policy->policy.schema;
+    const struct queue_entry *entry =
+        queue_table_find(l->c->config.queues, record->name);
+    const struct resource_amount *unknown = NULL;
+
+    for (uint32_t i = 0; i < record->quota.count && !unknown; i++) {
+        const struct resource_amount *amount = &record->quota.items[i];
+        if (resource_column(schema, amount->name) < 0 &&
+            !has_quota(entry, amount)) {
+            unknown = amount;
+        }
+    }
+    queue_entry_unref(entry);
+    return unknown;
+}
+
+/* A quota of what no job can ask for would never hold anything: most often it
+ * is a name misspelt. */
+static bool has_unknown_quota(struct looking *l,
+                              const struct queue_record *record)
+{
+    const struct resource_schema *schema = &l->c->policy->policy.schema;
+    const struct resource_amount *unknown = unknown_amount(l, record);
+    auto_strbuf names = {0};
+
+    if (unknown) {
+        for (uint32_t r = 0; r < schema->column_count; r++) {
+            strbuf_addf(&names, "%s%.*s", r ? ", " : "",
+                        STR_ARG(schema->columns[r].name));
+        }
+        (void)err_set(&l->err, -ERR_INVALID,
+                      "scheduling.quota: \"%.*s\" is no resource that jobs are "
+                      "scheduled by; these are: %.*s",
+                      STR_ARG(unknown->name), STR_ARG(strbuf_str(&names)));
+    }
+    return unknown != NULL;
+}
+
+/* Whether a pool is there that is to be new, or is not that is to be there. */
+static bool is_pool_amiss(struct looking *l, const struct event *event)
+{
+    struct str name = event->pool.record.name;
+    bool is_there = pool_table_find(&l->c->pool_table, name) != NULL;
+
+    if (l->pool_wish == POOL_WISH_NONE ||
+        is_there == (l->pool_wish == POOL_WISH_THERE)) {
+        return false;
+    }
+    (void)err_set(&l->err, -ERR_INVALID,
+                  is_there ? "pool \"%.*s\" exists already"
+                           : "could not find pool \"%.*s\"",
+                  STR_ARG(name));
+    return refuse(l, is_there ? COMMAND_EXISTS : COMMAND_NOT_FOUND,
+                  l->err.text);
+}
+
+/* What could not be applied is not appended. */
+static bool is_refused(struct looking *l, const struct event *event)
+{
+    if ((event->type == EVENT_POOL_SET || event->type == EVENT_POOL_DELETED) &&
+        is_pool_amiss(l, event)) {
+        return true;
+    }
+    if (event->type == EVENT_POLICY_SET) {
+        struct policy_box *box = policy_box_read(event->policy.text, &l->err);
+        if (!box) {
+            return refuse(l, COMMAND_INVALID, l->err.text);
+        }
+        policy_box_destroy(box);
+    }
+    if ((event->type == EVENT_QUEUE_SET &&
+         !has_room(l->c->config.queues, event->queue.record.name)) ||
+        (event->type == EVENT_RETRY_POLICY_SET &&
+         !has_room(l->c->config.retry_policies, event->retry_policy.name))) {
+        return refuse(l, COMMAND_OVERLOADED,
+                      "there are as many queues as this server can hold");
+    }
+    if (event->type == EVENT_QUEUE_SET &&
+        has_unknown_quota(l, &event->queue.record)) {
+        return refuse(l, COMMAND_INVALID, l->err.text);
+    }
+    const char *why =
+        event->type == EVENT_POOL_SET ? pool_refusal(l->c, event) : NULL;
+    return why ? refuse(l, COMMAND_INVALID, why) : false;
+}
+
+static bool changes_pools(enum event_type type)
+{
+    return type == EVENT_POOL_SET || type == EVENT_POOL_DELETED ||
+           type == EVENT_POLICY_SET;
+}
+
+/* First all is judged: a command is appended whole or not at all. */
+static int judge(const struct log_item *item, void *ctx)
+{
+    struct looking *l = ctx;
+
+    l->event_count++;
+    if (is_late(l->c, &item->event)) {
+        l->late_count++;
+        return 0;
+    }
+    if (changes_pools(item->event.type)) {
+        l->must_wait = pools_is_any_busy(l->c->pools);
+        l->c->batch.changes_pools |= !l->must_wait;
+    } else if (item->event.type == EVENT_EXECUTOR_NODES &&
+               pools_object_count(l->c->pools) > 0) {
+        l->must_wait = pools_is_any_busy(l->c->pools);
+        l->c->batch.moves_nodes |= !l->must_wait;
+    }
+    if (l->must_wait || is_refused(l, &item->event)) {
+        return -ERR_INVALID;
+    }
+    /* If the command is refused after all, these delay something, no more. */
+    batch_touch_ended(l->c, &item->event);
+    l->c->batch.deletes_a_queue |= item->event.type == EVENT_QUEUE_DELETED;
+    return 0;
+}
+
+static int add_if_not_late(const struct log_item *item, void *ctx)
+{
+    struct looking *l = ctx;
+
+    if (!is_late(l->c, &item->event)) {
+        log_batch_add_encoded(&l->c->batch.log, &item->scope, item->encoded);
+    }
+    return 0;
+}
+
+static void soon_to_judge(const struct log_item *item, uint32_t stage,
+                          void *ctx)
+{
+    fold_soon(item, stage, ((struct looking *)ctx)->c);
+}
+
+static int walk(struct looking *l, struct str bytes, log_item_fn *fn)
+{
+    struct log_taker taker = {fn, soon_to_judge, l};
+
+    arena_reset(&l->c->scratch);
+    return log_decode_sequence_ahead(bytes, &l->c->scratch, &taker, &l->err);
+}
+
+/* How many events a sequence has, and how many of them are late. */
+struct judged {
+    uint32_t event_count, late_count;
+};
+
+static bool judge_all(struct looking *l, const struct command *command,
+                      struct judged *judged)
+{
+    for (uint32_t i = 0; i < command->events.sequence_count; i++) {
+        l->event_count = l->late_count = 0;
+        if (walk(l, command->events.sequences[i].bytes, judge) < 0) {
+            if (!l->text && !l->must_wait) {
+                refuse(l, COMMAND_INVALID, l->err.text);
+            }
+            return false;
+        }
+        judged[i] = (struct judged){l->event_count, l->late_count};
+    }
+    return true;
+}
+
+static void add_sequence(struct looking *l, struct str bytes,
+                         const struct judged *judged)
+{
+    l->c->metrics.late_count += judged->late_count;
+    if (judged->late_count == judged->event_count) {
+        return;
+    }
+    if (judged->late_count == 0) {
+        log_batch_add_sequence(&l->c->batch.log, bytes, judged->event_count);
+        return;
+    }
+    int rc = walk(l, bytes, add_if_not_late);
+    ASSERT(rc == 0); /* it was sound a moment ago */
+}
+
+bool batch_add_events(struct control *c, struct command *command,
+                      bool *ret_must_wait)
+{
+    struct looking l = {.c = c, .pool_wish = command->events.pool_wish};
+    uint32_t before = c->batch.log.event_count;
+    struct judged *judged = arena_alloc_array(
+        &c->batch.arena, command->events.sequence_count, sizeof(*judged));
+
+    bool is_good = judge_all(&l, command, judged);
+    *ret_must_wait = l.must_wait;
+    if (l.must_wait) {
+        return false;
+    }
+    if (!is_good) {
+        command_answer(command, l.result, l.text);
+        return false;
+    }
+    for (uint32_t i = 0; i < command->events.sequence_count; i++) {
+        add_sequence(&l, command->events.sequences[i].bytes, &judged[i]);
+    }
+    if (c->batch.log.event_count == before) {
+        command_answer(command, COMMAND_OK, ""); /* all of it was late */
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,141 @@
+/* Submissions: what is new of one goes into the batch; a job that repeats
+ * another's client id is answered with that one. */
+#include <stdio.h>
+
+#include "control/answer/answers.h"
+#include "control/decide/batch.h"
+#include "control/fold/fold.h"
+#include "control/fold/training.h"
+#include "control/state/state.h"
+
+enum {
+    CLIENT_ID_AGE_MS_MAX = 7 * 24 * 3600 * 1000, /* then it is a new job */
+};
+
+/* The job that an item repeats; false if it is new.  A negative code when
+ * that cannot be found out. */
+static int find_original(struct control *c, struct str queue,
+                         const struct submit_item *item, struct job_id *ret_job,
+                         bool *ret_is_fresh)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+    struct key128 key = dedup_key(c->dedup, queue, item->client_id);
+    uint32_t fresh = map_find(&c->batch.fresh_by_key, key);
+    struct job_id job;
+    int found = 0;
+
+    *ret_is_fresh = fresh != MAP_NONE;
+    if (fresh != MAP_NONE) {
+        *ret_job = c->batch.fresh.items[fresh];
+        return 1;
+    }
+    if (dedup_find(c->dedup, key, &job)) {
+        found = 1;
+    } else if (dedup_has_forgotten(c->dedup) && hooks->find_client_id) {
+        found = hooks->find_client_id(hooks->ctx, queue, item->client_id, &job);
+    }
+    if (found <= 0) {
+        return found;
+    }
+    *ret_job = job;
+    return c->batch.time_ms - job_id_time_ms(job) < CLIENT_ID_AGE_MS_MAX;
+}
+
+static bool is_new(const struct submit_item *item)
+{
+    return key128_compare(item->job.v, item->ret_job.v) == 0;
+}
+
+/* Find the originals of all items; how many are new, or a negative code.
+ * Items of one request are not compared with each other. */
+static int find_originals(struct control *c, struct command *command,
+                          bool *ret_must_wait)
+{
+    int fresh_count = 0;
+
+    *ret_must_wait = false;
+    for (uint32_t i = 0; i < command->submit.item_count; i++) {
+        struct submit_item *item = &command->submit.items[i];
+        bool is_of_batch = false;
+        int found = 0;
+        item->ret_job = item->job;
+        if (item->is_further && !is_new(item - 1)) {
+            item->ret_job = item[-1].ret_job;
+            continue;
+        }
+        if (item->client_id.byte_count) {
+            found = find_original(c, command->scope.queue, item, &item->ret_job,
+                                  &is_of_batch);
+        }
+        if (found < 0) {
+            return found;
+        }
+        if (!found) {
+            item->ret_job = item->job;
+        }
+        fresh_count += !found;
+        *ret_must_wait |= is_of_batch;
+    }
+    return fresh_count;
+}
+
+static void add_submission(struct control *c, struct command *command)
+{
+    if (command->submit.training_name.byte_count) {
+        log_batch_add_encoded(&c->batch.log, &command->scope,
+                              command->submit.training_event);
+        c->batch.has_training = true;
+    }
+    for (uint32_t i = 0; i < command->submit.item_count; i++) {
+        const struct submit_item *item = &command->submit.items[i];
+        if (!is_new(item)) {
+            c->metrics.duplicate_count++;
+            continue;
+        }
+        log_batch_add_encoded(&c->batch.log, &command->scope, item->event);
+        c->batch.submit_count++;
+        if (item->client_id.byte_count) {
+            struct key128 key =
+                dedup_key(c->dedup, command->scope.queue, item->client_id);
+            map_put(&c->batch.fresh_by_key, key,
+                    (uint32_t)c->batch.fresh.count);
+            VEC_PUSH(&c->batch.fresh, item->job);
+        }
+    }
+}
+
+void batch_take_submit(struct control *c, struct command *command)
+{
+    uint32_t queue = queue_find(c, command->scope.queue);
+    bool must_wait;
+    char text[ERR_TEXT_BYTES_MAX];
+
+    if (queue == NAMES_NONE || !c->queues.items[queue].is_set) {
+        snprintf(text, sizeof(text), "could not find queue \"%.*s\"",
+                 STR_ARG(command->scope.queue));
+        command_answer(command, COMMAND_UNKNOWN_QUEUE, text);
+        return;
+    }
+    if (command->submit.item_count >
+        JOBS_MAX - jobs_count(c->jobs) - c->batch.submit_count) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many jobs as this server can hold");
+        return;
+    }
+    bool is_training = command->submit.training_name.byte_count > 0;
+    if (is_training && training_refuses(c, command)) {
+        return;
+    }
+    int fresh_count = find_originals(c, command, &must_wait);
+    if (fresh_count < 0) {
+        command_answer(command, COMMAND_UNAVAILABLE,
+                       "the client ids of older jobs cannot be read now");
+        return;
+    }
+    add_submission(c, command);
+    if (fresh_count > 0 || must_wait || is_training) {
+        batch_keep(&c->batch, command);
+    } else {
+        command_answer(command, COMMAND_OK, "");
+    }
+}

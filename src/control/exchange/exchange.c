@@ -1,0 +1,162 @@
+/* Exchanges: what executors say and are told, at once or over a session. */
+#include "control/exchange/exchange.h"
+
+#include <stdio.h>
+
+#include "control/answer/answers.h"
+#include "control/fold/executors.h"
+#include "control/state/state.h"
+
+bool exchange_must_wait(struct control *c, const struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    struct control_executor *executor =
+        control_find_executor(c, request->executor_id);
+
+    if (executor && inventory_must_wait(c, executor, request)) {
+        executor->heard_ns = control_mono_ns(c);
+        c->holds_plans = true;
+        return true;
+    }
+    return executor && executor->is_in_batch;
+}
+
+/* Whether another program than the one that holds the executor's stream goes
+ * by the same id.  The two would take each other's leases and have each other's
+ * nodes forgotten, in turns.  A program that comes again, with a new stream, is
+ * the same one, and one that does not say who it is has the benefit of the
+ * doubt.  A stream may outlive its machine by minutes, but nothing is heard on
+ * it: whoever comes in its stead does not wait for that. */
+static bool is_twin(struct control *c, const struct control_executor *executor,
+                    const struct exchange_request *request)
+{
+    uint64_t silent_ns = control_mono_ns(c) - executor->heard_ns;
+    bool is_heard = silent_ns < (uint64_t)CONTROL_TWIN_MS * NS_PER_MS;
+
+    return is_heard && executor->session &&
+           request->session != executor->session && executor->instance &&
+           request->instance && executor->instance != request->instance;
+}
+
+static void answer_twin(struct control *c, struct command *command)
+{
+    struct str id = command->exchange.request.executor_id;
+    char text[ERR_TEXT_BYTES_MAX];
+
+    (void)snprintf(text, sizeof(text),
+                   "another executor called \"%.*s\" is connected; give each "
+                   "an id of its own (--id, executor.id)",
+                   STR_ARG(id));
+    c->metrics.twin_count++;
+    if (c->config.hooks.twin) {
+        c->config.hooks.twin(c->config.hooks.ctx, id);
+    }
+    command_answer(command, COMMAND_EXISTS, text);
+}
+
+/* Whether an exchange can be taken; else it is answered. */
+static bool may_take(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+
+    if (request->executor_id.byte_count == 0) {
+        command_answer(command, COMMAND_INVALID, "the executor has no id");
+        return false;
+    }
+    struct control_executor *executor =
+        control_find_executor(c, request->executor_id);
+    if (!executor && c->executor_names.live_count >= EXECUTORS_MAX) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many executors as this server can hold");
+        return false;
+    }
+    if (executor && is_twin(c, executor, request)) {
+        answer_twin(c, command);
+        return false;
+    }
+    if (!inventory_has_room(c, executor, request)) {
+        command_answer(command, COMMAND_OVERLOADED,
+                       "there are as many nodes as this server can hold");
+        return false;
+    }
+    return true;
+}
+
+bool exchange_take(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    bool is_logged = false;
+
+    if (!may_take(c, command)) {
+        return false;
+    }
+    struct control_executor *executor = executor_get(c, request->executor_id);
+    executor->heard_ns = control_mono_ns(c);
+    c->exchange_no++;
+    if (!executor->is_known || request->has_nodes || request->has_protected) {
+        is_logged = inventory_add(c, executor, request);
+    }
+    if (executor->state != EXECUTOR_LIVE) {
+        batch_add_state(c, executor, EXECUTOR_LIVE);
+        is_logged = true;
+    }
+    if (!is_logged) {
+        exchange_answer(c, command);
+        return false;
+    }
+    executor->is_in_batch = true;
+    return true;
+}
+
+/* Note what an executor says that it holds, and collect what it must stop:
+ * runs that are not known, or not of this executor. */
+static void note_held(struct control *c,
+                      const struct control_executor *executor,
+                      struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    struct exchange_response *response = &command->exchange.response;
+    uint32_t index = executor_index(c, executor);
+
+    response->cancels = arena_alloc_array(&command->arena, request->run_count,
+                                          sizeof(*response->cancels));
+    for (uint32_t i = 0; i < request->run_count; i++) {
+        uint32_t run = jobs_run_index(c->jobs, request->runs[i]);
+        if (run == JOBS_NONE || c->notes.items[run].executor != index) {
+            response->cancels[response->cancel_count++] = request->runs[i];
+            continue;
+        }
+        c->notes.items[run].exchange_no = c->exchange_no;
+        c->notes.items[run].session_no = executor->session_no;
+    }
+    for (uint32_t i = 0; i < request->runs_gone_count; i++) {
+        uint32_t run = jobs_run_index(c->jobs, request->runs_gone[i]);
+        if (run != JOBS_NONE) {
+            c->notes.items[run].session_no = 0;
+        }
+    }
+}
+
+void exchange_answer(struct control *c, struct command *command)
+{
+    const struct exchange_request *request = &command->exchange.request;
+    struct exchange_response *response = &command->exchange.response;
+    struct control_executor *executor = executor_get(c, request->executor_id);
+
+    executor->is_in_batch = false;
+    executor->heard_ns = control_mono_ns(c);
+    c->exchange_no++;
+    if (request->session) {
+        session_attach(c, executor, request->session);
+        executor->instance = request->instance;
+    }
+    note_held(c, executor, command);
+    if (!request->session || request->is_full) {
+        lease_full(c, executor, command, request->session != NULL);
+    } else {
+        executor->credit = request->lease_max;
+        response->lease_count =
+            lease_unsent(c, executor, &command->arena, &response->leases);
+    }
+    command_answer(command, COMMAND_OK, "");
+}

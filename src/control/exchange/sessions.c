@@ -1,0 +1,127 @@
+/* Held sessions, and what executors were told of runs. */
+#include "control/answer/answers.h"
+#include "control/exchange/exchange.h"
+#include "control/fold/executors.h"
+#include "control/state/state.h"
+
+void session_detach(struct control_executor *executor,
+                    enum command_result result)
+{
+    struct exchange_session *session = executor->session;
+
+    executor->session = NULL;
+    executor->unsent.count = executor->unsent_first = 0;
+    executor->cancels.count = 0;
+    if (session) {
+        session->released(session, result);
+    }
+}
+
+void session_attach(struct control *c, struct control_executor *executor,
+                    struct exchange_session *session)
+{
+    if (executor->session == session) {
+        return;
+    }
+    if (executor->session) {
+        c->metrics.session_count--;
+    }
+    session_detach(executor, COMMAND_INVALID);
+    executor->session = session;
+    executor->session_no = ++c->session_no;
+    c->metrics.session_count++;
+}
+
+void session_end(struct control *c, struct command *command)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        struct control_executor *executor = c->executors.items[i];
+        if (executor && executor->session &&
+            executor->session == command->session_end.session) {
+            c->metrics.session_count--;
+            session_detach(executor, COMMAND_OK);
+        }
+    }
+    command_answer(command, COMMAND_OK, "");
+}
+
+static void session_push(struct control *c, struct control_executor *executor)
+{
+    auto_arena arena = {0};
+    struct exchange_response response = {
+        .cancels = executor->cancels.items,
+        .cancel_count = (uint32_t)executor->cancels.count,
+    };
+
+    if (executor->credit > 0 &&
+        executor->unsent_first < executor->unsent.count) {
+        response.lease_count =
+            lease_unsent(c, executor, &arena, &response.leases);
+    }
+    if (response.lease_count > 0 || response.cancel_count > 0) {
+        executor->session->push(executor->session, &response);
+    }
+    executor->cancels.count = 0;
+}
+
+void sessions_push(struct control *c)
+{
+    if (c->metrics.session_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i] && c->executors.items[i]->session) {
+            session_push(c, c->executors.items[i]);
+        }
+    }
+}
+
+void sessions_release(struct control *c)
+{
+    for (size_t i = 0; i < c->executors.count; i++) {
+        if (c->executors.items[i]) {
+            session_detach(c->executors.items[i], COMMAND_UNAVAILABLE);
+        }
+    }
+    c->metrics.session_count = 0;
+}
+
+/* What the fold tells of runs. */
+
+void note_run_began(struct control *c, uint32_t run, struct str executor_id,
+                    struct run_id id)
+{
+    struct control_executor *executor = executor_get(c, executor_id);
+
+    while (c->notes.count <= run) {
+        VEC_PUSH(&c->notes, (struct run_note){0});
+    }
+    c->notes.items[run] =
+        (struct run_note){.executor = executor_index(c, executor)};
+    executor->unacknowledged_count++;
+    executor_sync(c, executor);
+    if (executor->session) {
+        VEC_PUSH(&executor->unsent, (struct unsent_run){run, id});
+    }
+}
+
+void note_run_acknowledged(struct control *c, uint32_t run)
+{
+    struct control_executor *executor =
+        c->executors.items[c->notes.items[run].executor];
+
+    ASSERT(executor->unacknowledged_count > 0);
+    executor->unacknowledged_count--;
+    executor_sync(c, executor);
+}
+
+void note_run_unwanted(struct control *c, uint32_t run, struct run_id id)
+{
+    struct control_executor *executor =
+        c->executors.items[c->notes.items[run].executor];
+
+    if (executor->session &&
+        c->notes.items[run].session_no == executor->session_no) {
+        VEC_PUSH(&executor->cancels, id);
+    }
+}

@@ -1,0 +1,107 @@
+/* Who has a place for how long, and for whom it is kept, as sentences. */
+#include <inttypes.h>
+
+#include "control/explain/explain.h"
+#include "control/state/state.h"
+
+enum { MILLI = 1000 };
+
+/* Who a job is: its id, its gang if it has one, its queue. */
+static void put_who(struct strbuf *buf, struct control *c, uint32_t job)
+{
+    char id[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+    struct job_digest digest;
+
+    jobs_get(c->jobs, job, &view);
+    jobs_digest(c->jobs, job, &digest);
+    strbuf_addf(buf, "job %s", job_id_format(view.id, id));
+    if (digest.gang_id.byte_count) {
+        strbuf_addf(buf, " of gang %.*s", STR_ARG(digest.gang_id));
+    }
+    strbuf_addf(buf, " of queue %.*s", STR_ARG(view.queue));
+}
+
+/* A gang that stays, and for how long. */
+static void put_kept(struct strbuf *buf, struct control *c,
+                     const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    strbuf_add_text(buf, e->kept_count > 1 ? "The first of " : "That is ");
+    if (e->kept_count > 1) {
+        strbuf_addf(buf, "%u such gangs is ", e->kept_count);
+    }
+    strbuf_add_text(buf, "the one of ");
+    put_who(buf, c, e->for_job);
+    strbuf_add_text(buf, ".\n");
+    if (e->until_ms > 0) {
+        strbuf_addf(buf,
+                    "%s at %s (starvedAfter), unless every queue has half of "
+                    "what it is due by then.\n",
+                    e->kept_count > 1 ? "The last of them may be preempted"
+                                      : "It may be preempted",
+                    moment_put(e->until_ms, until));
+    } else if (e->kept_is_young) {
+        strbuf_add_text(buf, "It may be preempted once all its members have "
+                             "run for the pool's starvedAfter.\n");
+    } else {
+        strbuf_add_text(buf, "It stays while every queue has half of what it "
+                             "is due and wants.\n");
+    }
+    strbuf_add_text(buf, "The job starts sooner where anything else ends. "
+                         "Smaller gangs, or a shorter starvedAfter (0: none "
+                         "is kept), would help.\n");
+}
+
+void promise_put_reservation(struct strbuf *buf, struct control *c,
+                             const struct sched_explanation *e)
+{
+    char until[WIRE_RFC3339_TEXT_BYTES_MAX];
+    bool is_for = e->wait != SCHED_WAIT_RESERVED && e->for_job != SCHED_NONE &&
+                  jobs_is_live(c->jobs, e->for_job);
+
+    if (e->promised_ms > 0) {
+        strbuf_addf(buf,
+                    "It starts by %s, unless nodes are lost or more "
+                    "urgent work comes.\n",
+                    moment_put(e->promised_ms, until));
+    }
+    if (is_for && e->wait == SCHED_WAIT_KEPT) {
+        put_kept(buf, c, e);
+    } else if (is_for) {
+        strbuf_add_text(buf, "Nodes are kept for ");
+        put_who(buf, c, e->for_job);
+        if (e->wait == SCHED_WAIT_NEAR) {
+            strbuf_addf(buf, ", from %s on", moment_put(e->until_ms, until));
+        }
+        strbuf_add_text(buf, ".\n");
+    }
+    if (is_for && e->wait == SCHED_WAIT_NEAR) {
+        strbuf_add_text(buf, "Once that one has its places it is the turn of "
+                             "those that are due more; it starts sooner where "
+                             "there is room.\n");
+    }
+}
+
+void promise_put_yielding(struct strbuf *buf, struct control *c,
+                          const struct waiting *waiting)
+{
+    char from[WIRE_RFC3339_TEXT_BYTES_MAX];
+    int64_t from_ms = waiting->yielding.from_ms;
+
+    if (!waiting->is_yielding) {
+        return;
+    }
+    strbuf_add_text(buf, "It was let past ");
+    put_who(buf, c, waiting->yielding.for_job);
+    if (from_ms == INT64_MAX) {
+        strbuf_add_text(buf, ", for which it may be preempted once it has run "
+                             "for its lifetime.\n");
+    } else if (from_ms > control_now_ms(c)) {
+        strbuf_addf(buf, ", for which it may be preempted from %s on.\n",
+                    moment_put(from_ms, from));
+    } else {
+        strbuf_add_text(buf, ", for which it may be preempted at any time.\n");
+    }
+}

@@ -1,0 +1,377 @@
+/* What a waiting job needs, and what is free where it could be: as sentences
+ * and as data. */
+#include <inttypes.h>
+
+#include "control/answer/answers.h"
+#include "control/explain/amounts.h"
+#include "control/explain/explain.h"
+#include "control/state/state.h"
+#include "model/quantity.h"
+
+enum { MS_PER_S = 1000, MILLI = 1000 };
+
+void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
+                 struct waiting *ret_waiting)
+{
+    struct waiting *w = ret_waiting;
+    struct job_view view;
+    /* Not as of the newest record, which may be old: what ends at a time that
+     * is past keeps nothing. */
+    int64_t now_ms = control_now_ms(c);
+
+    jobs_get(c->jobs, job, &view);
+    *w = (struct waiting){.is_of_gang = view.gang_index != JOBS_NONE};
+    pools_explain_need(c->pools, job, now_ms, &w->why, &w->need);
+    if (w->why.wait != SCHED_WAIT_NOT) {
+        w->kind_count = pools_explain_kinds(c->pools, job, now_ms, w->kinds,
+                                            &w->left_out_count);
+        w->borrowing =
+            pools_explain_lending(c->pools, job, now_ms, &w->why, arena,
+                                  &w->lenders, &w->lender_count);
+    }
+    w->is_yielding = view.has_run &&
+                     pools_job_yielding(c->pools, job, &w->yielding) &&
+                     jobs_is_live(c->jobs, w->yielding.for_job);
+    w->is_oversize = pools_gang_is_oversize(c->pools, job, &w->oversize);
+}
+
+void admissions_answer(struct control *c, struct command *command)
+{
+    for (uint32_t i = 0; i < command->admissions.row_count; i++) {
+        struct admission_status *row = &command->admissions.rows[i];
+        struct sched_admission admission;
+        uint32_t job = jobs_find(c->jobs, row->job);
+        if (job == JOBS_NONE) {
+            continue;
+        }
+        row->is_kept = job_state_has_run(jobs_state(c->jobs, job)) &&
+                       !jobs_is_preemptible(c->jobs, job);
+        if (jobs_state(c->jobs, job) != JOB_QUEUED ||
+            !pools_job_admission(c->pools, job, &admission)) {
+            continue;
+        }
+        row->is_admitted = true;
+        row->start_ms =
+            admission.start_ms == SCHED_START_UNKNOWN ? 0 : admission.start_ms;
+    }
+    command_answer(command, COMMAND_OK, "");
+}
+
+static void put_node(struct strbuf *buf, const struct control *c, uint32_t node)
+{
+    strbuf_addf(buf, "%.*s", STR_ARG(pools_node_name(c->pools, node)));
+}
+
+/* Text. */
+
+/* A gang, and what others take first, may need more than any node has. */
+static bool is_beyond_nodes(const struct waiting *waiting)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t most = 0;
+        for (uint32_t i = 0; i < waiting->kind_count; i++) {
+            int64_t has = waiting->kinds[i].capacity.v[r];
+            most = has > most ? has : most;
+        }
+        if (waiting->need.missing.v[r] > most) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_room(struct strbuf *buf, const struct control *c,
+                     const struct sched_need *need)
+{
+    if (need->is_exact) {
+        strbuf_add_text(buf, "It starts if node ");
+        put_node(buf, c, need->node);
+        strbuf_add_text(buf, ", or one like it, has ");
+        amounts_put(buf, c, &need->missing);
+        strbuf_add_text(buf, " more free, and not with less; all else as it "
+                             "is.\n");
+        return;
+    }
+    strbuf_add_text(buf, "Node ");
+    put_node(buf, c, need->node);
+    strbuf_add_text(buf, " lacks ");
+    amounts_put(buf, c, &need->missing);
+    strbuf_add_text(buf, "; that alone may not do, as others may go first or "
+                         "something else hold too.\n");
+}
+
+/* What an amount is of. */
+static const char *what_of(const struct sched_need *need)
+{
+    return need->kind == SCHED_NEED_QUOTA      ? "that quota"
+           : need->kind == SCHED_NEED_BUDGET   ? "that excess budget"
+           : need->kind == SCHED_NEED_SHARE    ? "its queue's overShareFactor"
+           : need->kind == SCHED_NEED_APPS     ? "that limit on applications"
+           : need->kind == SCHED_NEED_FLOATING ? "the pool's amount of it"
+                                               : "that limit";
+}
+
+static void put_amount(struct strbuf *buf, const struct control *c,
+                       const struct sched_need *need)
+{
+    if (need->kind == SCHED_NEED_BUDGET) {
+        strbuf_addf(buf, "%" PRId64 ".%03d resource-minutes",
+                    need->more / MILLI, (int)(need->more % MILLI));
+    } else if (need->kind == SCHED_NEED_SHARE) {
+        strbuf_addf(buf, "%" PRId64 ".%06d", need->more / FRACTION_ONE_PPM,
+                    (int)(need->more % FRACTION_ONE_PPM));
+    } else if (need->kind == SCHED_NEED_APPS) {
+        strbuf_addf(buf, "%" PRId64, need->more);
+    } else {
+        amounts_put(buf, c, &need->missing);
+    }
+}
+
+static void put_limit(struct strbuf *buf, const struct control *c,
+                      const struct sched_need *need)
+{
+    if (need->is_exact) {
+        strbuf_addf(buf, "It starts if %s is higher by ", what_of(need));
+        put_amount(buf, c, need);
+        strbuf_add_text(buf, ", and not with less; all else as it is.\n");
+        return;
+    }
+    strbuf_addf(buf, "For it %s would have to be higher by ", what_of(need));
+    put_amount(buf, c, need);
+    strbuf_add_text(buf, " at least.\n");
+}
+
+static void put_need(struct strbuf *buf, const struct control *c,
+                     const struct sched_need *need)
+{
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+
+    switch (need->kind) {
+    case SCHED_NEED_NONE:
+        break;
+    case SCHED_NEED_ROOM:
+        put_room(buf, c, need);
+        break;
+    case SCHED_NEED_LIMIT:
+    case SCHED_NEED_QUOTA:
+    case SCHED_NEED_FLOATING:
+    case SCHED_NEED_BUDGET:
+    case SCHED_NEED_SHARE:
+    case SCHED_NEED_APPS:
+        put_limit(buf, c, need);
+        break;
+    case SCHED_NEED_MEMBERS:
+        strbuf_addf(buf, "%u more of its gang must be submitted.\n",
+                    need->member_count);
+        break;
+    case SCHED_NEED_TIME:
+        wire_rfc3339_format(need->until_ms / MS_PER_S,
+                            (int32_t)(need->until_ms % MS_PER_S) * NS_PER_MS, 3,
+                            text);
+        strbuf_addf(buf,
+                    need->is_exact ? "It starts at %s, all else as it is."
+                                   : "It does not start before %s.",
+                    text);
+        strbuf_add_char(buf, '\n');
+        break;
+    }
+}
+
+static void put_kind(struct strbuf *buf, const struct control *c,
+                     const struct sched_node_kind *kind,
+                     const struct resource_vec *asked)
+{
+    strbuf_addf(buf, "  %u like ", kind->node_count);
+    put_node(buf, c, kind->first);
+    strbuf_add_text(buf, " (");
+    amounts_put(buf, c, &kind->capacity);
+    strbuf_addf(buf, "): it fits on %u; most for it is free on ",
+                kind->fit_count);
+    put_node(buf, c, kind->freest);
+    strbuf_add_text(buf, ": ");
+    amounts_put_room(buf, c, &kind->free, asked);
+    strbuf_add_char(buf, '\n');
+}
+
+void waiting_put_text(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting)
+{
+    put_need(buf, c, &waiting->need);
+    if (waiting->need.kind == SCHED_NEED_ROOM && waiting->kind_count > 0 &&
+        waiting->left_out_count == 0 && is_beyond_nodes(waiting)) {
+        strbuf_add_text(buf, "That is more than any node has: so much must "
+                             "become free on several, ");
+        strbuf_add_text(buf, waiting->is_of_gang ? "for all of its gang.\n"
+                                                 : "as others go first.\n");
+    }
+    if (waiting->kind_count) {
+        strbuf_add_text(buf, "Nodes where it could be, by what they have:\n");
+    }
+    for (uint32_t i = 0; i < waiting->kind_count; i++) {
+        put_kind(buf, c, &waiting->kinds[i], &waiting->why.needed);
+    }
+    if (waiting->left_out_count) {
+        strbuf_addf(buf, "  %u of other kinds\n", waiting->left_out_count);
+    }
+    lending_put_text(buf, c, waiting);
+}
+
+/* JSON.  Names of resources are the policy's, plain. */
+
+void waiting_put_json_vec(struct strbuf *buf, const struct control *c,
+                          const struct resource_vec *vec)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    const char *comma = "";
+
+    strbuf_add_char(buf, '{');
+    for (uint32_t r = 0; r < schema->column_count; r++) {
+        char text[QUANTITY_TEXT_BYTES_MAX];
+        struct str name = schema->columns[r].name;
+        if (vec->v[r] != 0) {
+            quantity_format(vec->v[r] * schema->columns[r].unit_milli,
+                            resource_is_bytes(name), text);
+            strbuf_addf(buf, "%s\"%.*s\":\"%s\"", comma, STR_ARG(name), text);
+            comma = ",";
+        }
+    }
+    strbuf_add_char(buf, '}');
+}
+
+void waiting_put_json_node(struct strbuf *buf, const struct control *c,
+                           const char *name, uint32_t node)
+{
+    explain_put_json_member(buf, name, pools_node_name(c->pools, node));
+}
+
+/* What is now, and by how much it would have to be more. */
+static void put_json_more(struct strbuf *buf, const struct sched_need *need)
+{
+    double unit = need->kind == SCHED_NEED_BUDGET  ? MILLI
+                  : need->kind == SCHED_NEED_SHARE ? (double)FRACTION_ONE_PPM
+                                                   : 1;
+
+    if (need->kind >= SCHED_NEED_BUDGET) {
+        strbuf_addf(buf, ",\"is\":%.12g,\"more\":%.12g",
+                    (double)need->base / unit, (double)need->more / unit);
+    }
+}
+
+static void put_json_need(struct strbuf *buf, const struct control *c,
+                          const struct sched_need *need)
+{
+    static const char *const kinds[] = {
+        [SCHED_NEED_NONE] = "none",
+        [SCHED_NEED_ROOM] = "room",
+        [SCHED_NEED_LIMIT] = "limit",
+        [SCHED_NEED_MEMBERS] = "members",
+        [SCHED_NEED_TIME] = "time",
+        [SCHED_NEED_QUOTA] = "quota",
+        [SCHED_NEED_FLOATING] = "floatingResource",
+        [SCHED_NEED_BUDGET] = "excessBudget",
+        [SCHED_NEED_SHARE] = "overShare",
+        [SCHED_NEED_APPS] = "applications",
+    };
+
+    strbuf_addf(buf, ",\"needs\":{\"kind\":\"%s\",\"exact\":%s",
+                kinds[need->kind], need->is_exact ? "true" : "false");
+    if (need->node != SCHED_NONE) {
+        strbuf_add_char(buf, ',');
+        waiting_put_json_node(buf, c, "node", need->node);
+    }
+    if (need->pool.byte_count) {
+        explain_put_json_text(buf, "pool", need->pool);
+    }
+    put_json_more(buf, need);
+    if (need->kind == SCHED_NEED_ROOM || need->kind == SCHED_NEED_LIMIT ||
+        need->kind == SCHED_NEED_QUOTA || need->kind == SCHED_NEED_FLOATING) {
+        strbuf_add_text(buf, ",\"missing\":");
+        waiting_put_json_vec(buf, c, &need->missing);
+    }
+    if (need->kind == SCHED_NEED_MEMBERS) {
+        strbuf_addf(buf, ",\"members\":%u", need->member_count);
+    }
+    if (need->kind == SCHED_NEED_TIME) {
+        strbuf_addf(buf, ",\"untilMs\":%" PRId64, need->until_ms);
+    }
+    strbuf_add_char(buf, '}');
+}
+
+void waiting_put_json_limit(struct strbuf *buf, const struct control *c,
+                            const struct sched_explanation *why)
+{
+    const struct resource_schema *schema = &c->policy->policy.schema;
+    struct resource_vec limit = {0}, used = {0};
+
+    if (why->resource < 0) {
+        return;
+    }
+    limit.v[why->resource] = why->limit;
+    used.v[why->resource] = why->used;
+    strbuf_addf(buf, ",\"resource\":\"%.*s\",\"limitAmount\":",
+                STR_ARG(schema->columns[why->resource].name));
+    waiting_put_json_vec(buf, c, &limit);
+    strbuf_add_text(buf, ",\"usedAmount\":");
+    waiting_put_json_vec(buf, c, &used);
+}
+
+/* Amounts of a limit, promises, and whom they are made to. */
+static void put_json_reason(struct strbuf *buf, struct control *c,
+                            const struct sched_explanation *why)
+{
+    char text[ID_TEXT_BYTES_MAX];
+    struct job_view view;
+
+    waiting_put_json_limit(buf, c, why);
+    if (why->resource >= 0 && why->asked_amount > 0) {
+        struct resource_vec asked = {0};
+        asked.v[why->resource] = why->asked_amount;
+        strbuf_add_text(buf, ",\"askedAmount\":");
+        waiting_put_json_vec(buf, c, &asked);
+    }
+    if (why->promised_ms > 0) {
+        strbuf_addf(buf, ",\"promisedStartMs\":%" PRId64, why->promised_ms);
+    }
+    if (why->for_job == SCHED_NONE || !jobs_is_live(c->jobs, why->for_job)) {
+        return;
+    }
+    bool is_kept = why->wait == SCHED_WAIT_KEPT;
+    struct job_digest digest;
+    jobs_get(c->jobs, why->for_job, &view);
+    jobs_digest(c->jobs, why->for_job, &digest);
+    strbuf_addf(buf, ",\"%s\":\"%s\"", is_kept ? "keptJob" : "forJob",
+                job_id_format(view.id, text));
+    if (digest.gang_id.byte_count) {
+        explain_put_json_text(buf, is_kept ? "keptGang" : "forGang",
+                              digest.gang_id);
+    }
+    if (is_kept) {
+        strbuf_addf(buf, ",\"keptGangs\":%u", why->kept_count);
+    }
+}
+
+void waiting_put_json(struct strbuf *buf, struct control *c,
+                      const struct waiting *waiting)
+{
+    put_json_reason(buf, c, &waiting->why);
+    put_json_need(buf, c, &waiting->need);
+    strbuf_add_text(buf, ",\"asks\":");
+    waiting_put_json_vec(buf, c, &waiting->why.needed);
+    strbuf_add_text(buf, ",\"nodeKinds\":[");
+    for (uint32_t i = 0; i < waiting->kind_count; i++) {
+        const struct sched_node_kind *kind = &waiting->kinds[i];
+        strbuf_add_text(buf, i ? ",{" : "{");
+        waiting_put_json_node(buf, c, "like", kind->first);
+        strbuf_addf(buf,
+                    ",\"nodes\":%u,\"fit\":%u,\"capacity\":", kind->node_count,
+                    kind->fit_count);
+        waiting_put_json_vec(buf, c, &kind->capacity);
+        strbuf_add_char(buf, ',');
+        waiting_put_json_node(buf, c, "freest", kind->freest);
+        strbuf_add_text(buf, ",\"free\":");
+        waiting_put_json_vec(buf, c, &kind->free);
+        strbuf_add_char(buf, '}');
+    }
+    strbuf_add_char(buf, ']');
+    lending_put_json(buf, c, waiting);
+}

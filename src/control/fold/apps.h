@@ -1,0 +1,21 @@
+/*
+ * control_apps - applications: which job is of which, and how they stand.
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "control/command/command.h"
+#include "job/jobs.h"
+#include "model/digest.h"
+
+struct control;
+
+/* The application of a job, borrowed like the job's own strings. */
+struct str application_of(const struct job_view *view,
+                          const struct job_digest *digest);
+/* A queue goes by applications now: tell the scheduler of its jobs'. */
+void apps_feed(struct control *c, uint32_t queue);
+/* How many applications of a queue are in which state. */
+void apps_count(const struct control *c, uint32_t queue,
+                struct application_counts *ret_counts);

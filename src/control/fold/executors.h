@@ -1,0 +1,120 @@
+/*
+ * control_executors - executors and their nodes as the log has them, what they
+ * say of pods that are not Berth's, and their silence.
+ *
+ * Ownership: the table owns all; an executor stays until it is deleted.
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "control/command/session.h"
+#include "job/names.h"
+#include "model/event.h"
+
+struct control;
+
+/* A node, by the index of its name within the executor.  `bytes` is an event
+ * EXECUTOR_NODES that sets this node alone: the form of the log and of
+ * checkpoints, and what inventories are compared by. */
+struct control_node {
+    char *bytes; /* owned; NULL: not there */
+    uint32_t byte_count;
+    uint32_t sched_node;
+    uint32_t seen_no; /* the last exchange that listed it */
+    bool is_cordoned; /* by an operator, here; goes with the node */
+};
+
+/* An executor, by the index of its name. */
+struct control_executor {
+    struct str id; /* borrowed from its name */
+    bool is_known; /* has a record: an inventory in the log */
+    bool is_cordoned, has_settings;
+    bool accepts; /* what the scheduler was told */
+    bool is_in_batch;
+    enum executor_state state;
+    char *cordon_reason; /* owned */
+    char *pool;          /* owned */
+    struct control_pending {
+        char *bytes; /* owned: an event that sets it alone; NULL: nothing */
+        uint32_t byte_count;
+    } pending;                        /* what others ask for there in vain */
+    struct control_pending protected; /* runs, by disruption budgets */
+    uint64_t heard_ns;
+    uint32_t unacknowledged_count; /* leased, not reported */
+    uint32_t in_batch_count;       /* leases in the batch being formed */
+    uint32_t node_count;
+    struct names node_names;
+    VEC(struct control_node) nodes;
+    struct exchange_session *session; /* or NULL */
+    uint64_t instance;                /* of the session's program, or 0 */
+    uint32_t session_no, credit;
+    VEC(struct unsent_run {
+        uint32_t run;
+        struct run_id id;
+    })
+    unsent; /* of the session, oldest first */
+    size_t unsent_first;
+    VEC(struct run_id) cancels; /* of the session */
+};
+
+/* executors.c */
+
+/* The executor of that name, made if it is new. */
+struct control_executor *executor_get(struct control *c, struct str id);
+/* The one of that name, or NULL. */
+struct control_executor *control_find_executor(const struct control *c,
+                                               struct str id);
+/* The index of an executor: that of its name. */
+uint32_t executor_index(const struct control *c,
+                        const struct control_executor *executor);
+/* Tell the scheduler whether it gets new leases. */
+void executor_sync(struct control *c, struct control_executor *executor);
+/* Cordon a node, or take it up again; one that is not there is passed over. */
+void node_cordon(struct control *c, struct control_executor *executor,
+                 struct str name, bool is_cordoned);
+/* Write a node in the form that nodes are compared and kept in. */
+void node_encode(struct strbuf *buf, struct str executor_id, struct str pool,
+                 const struct node_record *record);
+/* Fold EXECUTOR_NODES, _SETTINGS, _DELETED and _STATE. */
+void executor_fold(struct control *c, const struct event *event);
+/* Tell the planner of all nodes anew, in order of names: their pools are others
+ * now. */
+void executors_fold_again(struct control *c);
+/* Free all executors. */
+void executors_fini(struct control *c);
+/* Add to the batch what an executor is from now on. */
+void batch_add_state(struct control *c, const struct control_executor *executor,
+                     enum executor_state state);
+/* Add what silence and its end mean to the batch. */
+void batch_add_silence(struct control *c);
+/* Everybody was heard just now; at the start and after a pause of ours. */
+void executors_forgive(struct control *c, uint64_t pause_ns);
+/* When the next executor will have been silent too long; UINT64_MAX: never. */
+uint64_t executors_due_ns(const struct control *c);
+
+/* pending.c */
+
+/* The event that sets what others ask for in vain at an executor, into a buffer
+ * that is cleared; nothing: none. */
+void pending_encode(struct strbuf *buf, struct str executor_id, struct str pool,
+                    const struct resource_list *pending);
+/* It is this from now on. */
+void pending_fold(struct control *c, struct control_executor *executor,
+                  struct str pool, const struct resource_list *pending);
+/* Tell the planner all of it anew: resources are counted otherwise. */
+void pending_sync(struct control *c);
+
+/* protected.c */
+
+/* Whether an executor protects other runs than it did. */
+bool protected_differs(const struct control_executor *executor,
+                       const struct exchange_request *request);
+/* The runs of an exchange as texts, in the arena. */
+const struct str *protected_texts(const struct exchange_request *request,
+                                  struct arena *arena);
+/* An executor protects these from now on, and no others. */
+void protected_fold(struct control *c, struct control_executor *executor,
+                    const struct str *runs, uint32_t count);
+/* Tell the planner of all of them: its runs are new. */
+void protected_sync(struct control *c);

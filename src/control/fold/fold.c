@@ -1,0 +1,206 @@
+/* What each event does to the live state.  Live and replayed records come
+ * the same way. */
+#include "control/fold/fold.h"
+
+#include "control/fold/executors.h"
+#include "control/fold/health.h"
+#include "control/fold/pools.h"
+#include "control/fold/training.h"
+#include "control/round/rounds.h"
+#include "control/state/state.h"
+
+void state_init(struct control *c, struct policy_box *policy, uint64_t seed)
+{
+    c->policy = policy;
+    c->jobs = jobs_create();
+    jobs_set_policy(c->jobs, &policy->policy);
+    c->pools = pools_create(&policy->policy);
+    c->dedup = dedup_create(seed);
+    c->training = training_create();
+    c->rounds.count = 0;
+    c->node_generation = c->loss_no = 1;
+}
+
+static void empty_tables(struct control *c)
+{
+    uint32_t count;
+    const struct queue_entry **list =
+        queue_table_list(c->config.queues, &count);
+
+    for (uint32_t i = 0; i < count; i++) {
+        queue_table_remove(c->config.queues, list[i]->name);
+    }
+    queue_list_free(list, count);
+    list = queue_table_list(c->config.retry_policies, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        queue_table_remove(c->config.retry_policies, list[i]->name);
+    }
+    queue_list_free(list, count);
+}
+
+void state_fini(struct control *c)
+{
+    rounds_abandon(c);
+    executors_fini(c);
+    empty_tables(c);
+    jobs_destroy(c->jobs);
+    pools_destroy(c->pools);
+    dedup_destroy(c->dedup);
+    training_destroy(c->training);
+    policy_box_destroy(c->policy);
+    pool_table_fini(&c->pool_table);
+    names_fini(&c->queue_names);
+    VEC_FREE(&c->queues);
+    VEC_FREE(&c->classes);
+    VEC_FREE(&c->links);
+    VEC_FREE(&c->marks);
+    VEC_FREE(&c->notes);
+    VEC_FREE(&c->news);
+    VEC_FREE(&c->unchecked);
+    VEC_FREE(&c->doubtful);
+    VEC_FREE(&c->fresh_members);
+    VEC_FREE(&c->rounds);
+    c->jobs = NULL;
+    c->pools = NULL;
+    c->dedup = NULL;
+    c->training = NULL;
+    c->policy = NULL;
+}
+
+static void fold_other(struct control *c, const struct log_item *item)
+{
+    const struct event *event = &item->event;
+
+    switch ((int)event->type) {
+    case EVENT_QUEUE_SET:
+        queue_apply(c, &event->queue.record, event->queue.encoded);
+        break;
+    case EVENT_QUEUE_DELETED:
+        queue_forget(c, event->queue.record.name);
+        break;
+    case EVENT_RETRY_POLICY_SET:
+    case EVENT_RETRY_POLICY_DELETED:
+        retry_policy_fold(c, event);
+        break;
+    case EVENT_EXECUTOR_NODES:
+    case EVENT_EXECUTOR_SETTINGS:
+    case EVENT_EXECUTOR_DELETED:
+    case EVENT_EXECUTOR_STATE:
+        executor_fold(c, event);
+        break;
+    case EVENT_ADMITTED:
+    case EVENT_DISMISSED:
+        fold_admission(c, event);
+        break;
+    case EVENT_LEADER_STARTED:
+        pools_sweep_reset(c->pools);
+        break;
+    case EVENT_NODE_HEALTH:
+        health_fold(c, event);
+        break;
+    case EVENT_POOL_SET:
+    case EVENT_POOL_DELETED:
+        pool_fold(c, event);
+        break;
+    case EVENT_POLICY_SET:
+        policy_apply(c, event->policy.text);
+        break;
+    case EVENT_TRAINING_JOB_SET:
+    case EVENT_TRAINING_JOB_DELETED:
+        training_fold(c, item);
+        break;
+    default:
+        break;
+    }
+}
+
+struct folding {
+    struct control *c;
+    uint64_t seq;
+};
+
+static int fold_item(const struct log_item *item, void *ctx)
+{
+    struct folding *folding = ctx;
+    struct control *c = folding->c;
+    struct jobs_change change;
+    enum jobs_answer answer =
+        jobs_apply(c->jobs, &item->scope, &item->event, &change);
+
+    c->metrics.event_count++;
+    c->events_since_checkpoint++;
+    if (answer == JOBS_LATE) {
+        c->metrics.late_count++;
+    } else if (answer == JOBS_APPLIED && change.job != JOBS_NONE) {
+        fold_job_change(c, &change, item, folding->seq);
+    }
+    fold_other(c, item);
+    return 0;
+}
+
+void fold_soon(const struct log_item *item, uint32_t stage,
+               const struct control *c)
+{
+    uint32_t job = jobs_fetch(c->jobs, &item->event, stage);
+
+    if (job != JOBS_NONE) {
+        pools_job_fetch(c->pools, job, stage == LOG_SOON_STAGES - 1);
+    }
+}
+
+static void soon_to_fold(const struct log_item *item, uint32_t stage, void *ctx)
+{
+    fold_soon(item, stage, ((struct folding *)ctx)->c);
+}
+
+void fold_unproven(struct control *c, uint32_t job)
+{
+    jobs_set_unproven(c->jobs, job, true);
+    VEC_PUSH(&c->news, job);
+    VEC_PUSH(&c->unchecked, job);
+}
+
+/* With nodes that went, what they might have told of jobs is gone: those that
+ * were there before are never refused for it.  So it is the same whether a
+ * leader had asked about a job already, or is another that asks again. */
+static void settle_proofs(struct control *c, uint32_t nodes_before)
+{
+    if (!c->has_lost_nodes || nodes_before == 0) {
+        return;
+    }
+    jobs_prove_all(c->jobs);
+    for (size_t i = 0; i < c->news.count; i++) {
+        if (jobs_is_live(c->jobs, c->news.items[i])) {
+            jobs_set_unproven(c->jobs, c->news.items[i], true);
+        }
+    }
+    c->loss_no += c->loss_no == UINT32_MAX ? 2 : 1;
+}
+
+int fold_payload(struct control *c, struct str payload, uint64_t seq,
+                 int64_t time_ms, struct err *err)
+{
+    struct folding folding = {c, seq};
+    uint32_t nodes_before = (uint32_t)c->metrics.node_count;
+
+    arena_reset(&c->scratch);
+    if (time_ms > c->now_ms) {
+        c->now_ms = time_ms;
+    }
+    pools_set_time(c->pools, time_ms);
+    training_expire(c->training, time_ms);
+    c->has_lost_nodes = false;
+    c->news.count = 0;
+    struct log_taker taker = {fold_item, soon_to_fold, &folding};
+    int rc = log_decode_ahead(payload, &c->scratch, &taker, err);
+    if (rc < 0) {
+        return rc;
+    }
+    settle_proofs(c, nodes_before);
+    c->seq = seq;
+    if (c->marks.count == 0 ||
+        c->now_ms - c->marks.items[c->marks.count - 1].time_ms >= 3600 * 1000) {
+        VEC_PUSH(&c->marks, (struct time_mark){seq, c->now_ms});
+    }
+    return 0;
+}

@@ -1,0 +1,310 @@
+/* What a change of a job means to the scheduler, to its executor and to who
+ * listens. */
+#include "control/exchange/exchange.h"
+#include "control/fold/executors.h"
+#include "control/fold/fold.h"
+#include "control/fold/health.h"
+#include "control/state/state.h"
+#include "control/state/transitions.h"
+
+/* The node that a job which goes back to its queue must avoid. */
+static uint32_t node_to_avoid(struct control *c, uint32_t job,
+                              enum job_state before)
+{
+    struct job_tried tried[JOBS_TRIED_MAX];
+    uint32_t count =
+        before == JOB_RUN_RETURNED ? jobs_tried(c->jobs, job, tried) : 0;
+
+    if (count == 0) {
+        return SCHED_NONE;
+    }
+    uint32_t node = pools_node_index(c->pools, tried[count - 1].executor_id,
+                                     tried[count - 1].node_name);
+    return node == pools_job_node(c->pools, job) ? node : SCHED_NONE;
+}
+
+static void on_submitted(struct control *c, uint32_t job,
+                         const struct log_item *item, uint64_t seq)
+{
+    struct job_digest digest;
+
+    link_job(c, job, item->scope.queue);
+    fold_unproven(c, job);
+    c->metrics.submitted_count++;
+    if (digest_unpack(item->event.submit.digest, &digest) != 0) {
+        return;
+    }
+    if (digest.gang_id.byte_count) {
+        VEC_PUSH(&c->fresh_members, job);
+    }
+    if (digest.client_id.byte_count) {
+        struct key128 key =
+            dedup_key(c->dedup, item->scope.queue, digest.client_id);
+        dedup_put(c->dedup, key, item->event.job, seq);
+    }
+}
+
+static void on_leased(struct control *c, const struct jobs_change *change,
+                      const struct event *event)
+{
+    uint32_t node = pools_node_index(c->pools, event->leased.executor_id,
+                                     event->leased.node_name);
+
+    pools_job_lease(c->pools, change->job, node, event->leased.priority,
+                    event->created_ms, true);
+    if (event->leased.is_backfilled) {
+        pools_job_age_from(c->pools, change->job, event->created_ms);
+    }
+    if (event->leased.excess_charge > 0) {
+        pools_job_charge(c->pools, change->job, event->leased.pool,
+                         event->leased.excess_charge);
+    }
+    uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
+    if (head != JOBS_NONE) {
+        pools_job_yield(c->pools, change->job, head,
+                        event->leased.yields_at_once,
+                        event->leased.yields_from_ms);
+    }
+    note_run_began(c, change->run, event->leased.executor_id, event->run);
+    c->metrics.leased_count++;
+}
+
+void fold_admission(struct control *c, const struct event *event)
+{
+    uint32_t job = jobs_find(c->jobs, event->job);
+
+    if (job == JOBS_NONE) {
+        return;
+    }
+    if (event->type == EVENT_ADMITTED) {
+        int64_t start_ms = event->admitted.start_ms;
+        pools_job_admit(c->pools, job, event->admitted.pool,
+                        start_ms > 0 ? start_ms : SCHED_START_UNKNOWN,
+                        event->admitted.excess_charge);
+    } else {
+        pools_job_dismiss(c->pools, job);
+    }
+}
+
+static void on_ended(struct control *c, const struct jobs_change *change)
+{
+    c->metrics.succeeded_count += change->after == JOB_SUCCEEDED;
+    c->metrics.failed_count +=
+        change->after == JOB_FAILED || change->after == JOB_REJECTED;
+    c->metrics.cancelled_count += change->after == JOB_CANCELLED;
+    c->metrics.preempted_count += change->after == JOB_PREEMPTED;
+    if (change->after == JOB_SUCCEEDED) {
+        pools_job_succeeded(c->pools, change->job);
+    }
+    unlink_job(c, change->job);
+}
+
+/* For the metrics; before the planner is told. */
+static void count_transition(struct control *c,
+                             const struct jobs_change *change,
+                             const struct log_item *item)
+{
+    struct str pool = {0};
+    uint32_t queue;
+
+    if (change->before == change->after || c->state != CONTROL_LEADING) {
+        return;
+    }
+    if (change->before != JOB_NONE) {
+        uint32_t node = pools_job_node(c->pools, change->job);
+        queue = c->links.items[change->job].queue;
+        pool = node == SCHED_NONE ? pool : pools_node_pool(c->pools, node);
+    } else {
+        queue = queue_find(c, item->scope.queue);
+    }
+    if (item->event.type == EVENT_LEASED) {
+        pool = item->event.leased.pool;
+    }
+    if (queue != NAMES_NONE) {
+        transitions_count(c, queue, pool, change);
+    }
+}
+
+void note_finished(struct control *c, uint32_t job, enum job_state state)
+{
+    if ((state == JOB_RUN_SUCCEEDED || state == JOB_RUN_FAILED ||
+         state == JOB_RUN_CANCELLED) &&
+        pools_job_node(c->pools, job) != SCHED_NONE) {
+        pools_job_finished(c->pools, job);
+    }
+}
+
+/* Tell who listens of jobs that came to an end without a run's report. */
+static void tell_end(struct control *c, const struct jobs_change *change,
+                     const struct event *event)
+{
+    const struct control_hooks *hooks = &c->config.hooks;
+
+    if (change->before == change->after || c->state != CONTROL_LEADING) {
+        return;
+    }
+    if (change->after == JOB_REJECTED && hooks->rejected) {
+        hooks->rejected(hooks->ctx, event->job, event->error.message);
+    }
+    if (change->after == JOB_CANCELLED && hooks->cancelled) {
+        hooks->cancelled(hooks->ctx, event->job);
+    }
+}
+
+/* What it means to the TrainingJob that it is a pod of. */
+static void note_training(struct control *c, const struct jobs_change *change,
+                          const struct event *event)
+{
+    bool is_failed = event->type == EVENT_FAILED;
+
+    if (training_count(c->training) == 0) {
+        return;
+    }
+    if ((event->type == EVENT_LEASED && event->leased.is_growth) ||
+        (event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling)) {
+        training_scaled(c->training, event->job);
+    }
+    training_note(c->training, event->job, change->after,
+                  is_failed ? event->error.message : STR(""), c->now_ms);
+}
+
+/* Where a pod is may be another node of the pool than it was leased for: its
+ * executor found that one short of room (BK-11). */
+static void note_node(struct control *c, const struct jobs_change *change,
+                      const struct event *event)
+{
+    struct job_run run;
+    struct str name = event->pod.node_name;
+
+    if ((event->type != EVENT_RUN_ASSIGNED &&
+         event->type != EVENT_RUN_RUNNING) ||
+        !name.byte_count ||
+        pools_job_node(c->pools, change->job) == SCHED_NONE) {
+        return;
+    }
+    jobs_get_run(c->jobs, change->job, &run);
+    if (str_equal(name, run.node_name)) {
+        return;
+    }
+    const struct control_executor *executor =
+        control_find_executor(c, run.executor_id);
+    if (!executor || names_find(&executor->node_names, name) == NAMES_NONE) {
+        return;
+    }
+    uint32_t node = pools_node_index(c->pools, run.executor_id, name);
+    uint32_t from = pools_job_node(c->pools, change->job);
+    if (str_equal(pools_node_pool(c->pools, node),
+                  pools_node_pool(c->pools, from))) {
+        pools_job_repack(c->pools, change->job, node);
+        jobs_run_moved(c->jobs, change->job, name);
+    }
+}
+
+/* Its gang is frozen from now on; before the job may go. */
+static void note_scaled(struct control *c, uint32_t job,
+                        const struct event *event)
+{
+    bool is_growth = event->type == EVENT_LEASED && event->leased.is_growth;
+    bool is_cut =
+        event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling;
+
+    if (is_growth || is_cut) {
+        pools_gang_scaled(c->pools, job, event->created_ms);
+    }
+}
+
+/* It takes nothing for fairness for a while; before the job may go. */
+static void note_truce(struct control *c, uint32_t job,
+                       const struct event *event)
+{
+    bool took = event->type == EVENT_LEASED && event->leased.is_by_share;
+    bool gave =
+        event->type == EVENT_RUN_PREEMPTED && event->preempted.is_yielding;
+
+    if (took || gave) {
+        pools_job_truce(c->pools, job);
+    }
+}
+
+/* A run that is reported for the first time, or that its executor must stop. */
+static void note_run(struct control *c, const struct jobs_change *change,
+                     const struct event *event)
+{
+    if (change->before == JOB_LEASED && change->after != JOB_LEASED) {
+        note_run_acknowledged(c, change->run);
+    }
+    if (change->before != change->after &&
+        (change->after == JOB_RUN_CANCELLED ||
+         change->after == JOB_RUN_PREEMPTED ||
+         change->after == JOB_RUN_EXPIRED)) {
+        note_run_unwanted(c, change->run, event->run);
+    }
+}
+
+/* What has run once has proved that there is a place for it; but one that was
+ * tried in vain avoids some. */
+static void note_requeued(struct control *c, uint32_t job)
+{
+    struct job_tried tried[JOBS_TRIED_MAX];
+
+    if (jobs_tried(c->jobs, job, tried) > 0) {
+        fold_unproven(c, job);
+    } else {
+        jobs_set_unproven(c->jobs, job, false);
+    }
+}
+
+/* Tell the scheduler what a job is now; whether that calls for a plan. */
+static bool feed_change(struct control *c, const struct jobs_change *change,
+                        const struct log_item *item, uint64_t seq)
+{
+    const struct event *event = &item->event;
+
+    if (job_state_is_ended(change->after)) {
+        on_ended(c, change);
+    } else if (event->type == EVENT_SUBMIT) {
+        on_submitted(c, change->job, item, seq);
+    } else if (event->type == EVENT_LEASED) {
+        on_leased(c, change, event);
+        return false; /* a plan's own work wants no plan */
+    } else if (event->type == EVENT_REQUEUED) {
+        pools_job_requeue(c->pools, change->job,
+                          node_to_avoid(c, change->job, change->before));
+        note_requeued(c, change->job);
+        c->metrics.requeued_count++;
+    } else if (change->after == JOB_RUNNING && change->before != JOB_RUNNING) {
+        c->is_balance_wanted |= pools_job_started(c->pools, change->job);
+        jobs_run_started(c->jobs, change->job,
+                         pools_job_age_of(c->pools, change->job));
+        return false;
+    } else if (event->type == EVENT_REPRIORITISED) {
+        pools_job_reprioritise(c->pools, change->job,
+                               event->reprioritise.priority);
+    } else if (event->type == EVENT_RECLASSIFIED) {
+        relink_job(c, change->job);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void fold_job_change(struct control *c, const struct jobs_change *change,
+                     const struct log_item *item, uint64_t seq)
+{
+    const struct event *event = &item->event;
+
+    health_note(c, change, event);
+    note_training(c, change, event);
+    if (change->before == JOB_RUNNING) {
+        note_finished(c, change->job, change->after);
+    }
+    count_transition(c, change, item);
+    note_node(c, change, event);
+    note_scaled(c, change->job, event);
+    note_truce(c, change->job, event);
+    note_run(c, change, event);
+    tell_end(c, change, event);
+    if (feed_change(c, change, item, seq)) {
+        c->is_plan_wanted = c->is_balance_wanted = true;
+    }
+}

@@ -1,0 +1,176 @@
+/* Queues, classes and jobs, as the scheduler knows them. */
+#include "control/fold/apps.h"
+#include "control/fold/fold.h"
+#include "control/state/state.h"
+#include "control/state/transitions.h"
+
+/* Queues. */
+
+uint32_t queue_find(const struct control *c, struct str name)
+{
+    return names_find(&c->queue_names, name);
+}
+
+static struct control_queue *queue_get(struct control *c, struct str name,
+                                       uint32_t *ret_index)
+{
+    uint32_t index = names_find(&c->queue_names, name);
+
+    if (index == NAMES_NONE) {
+        index = names_add(&c->queue_names, name);
+        while (c->queues.count <= index) {
+            VEC_PUSH(&c->queues, (struct control_queue){0});
+        }
+        c->queues.items[index] = (struct control_queue){0};
+        /* Not set (yet): nothing of it starts. */
+        struct queue_record record = queue_record_plain(name);
+        record.is_cordoned = true;
+        pools_queue_set(c->pools, index, &record);
+    }
+    *ret_index = index;
+    return &c->queues.items[index];
+}
+
+static void queue_drop_if_unused(struct control *c, uint32_t index)
+{
+    if (!c->queues.items[index].is_set &&
+        c->queues.items[index].job_count == 0) {
+        pools_queue_remove(c->pools, index);
+        transitions_forget(c, index);
+        names_unref(&c->queue_names, index);
+    }
+}
+
+void queue_apply(struct control *c, const struct queue_record *record,
+                 struct str encoded)
+{
+    uint32_t index;
+
+    if (queue_table_put(c->config.queues, record, encoded) < 0) {
+        return; /* QUEUES_MAX: batch_add_events() has refused it before */
+    }
+    queue_get(c, record->name, &index)->is_set = true;
+    bool had_apps = pools_queue_has_applications(c->pools, index);
+    pools_queue_set(c->pools, index, record);
+    if (!had_apps && pools_queue_has_applications(c->pools, index)) {
+        apps_feed(c, index);
+    }
+    c->is_plan_wanted = c->is_balance_wanted = true;
+}
+
+void queue_forget(struct control *c, struct str name)
+{
+    uint32_t index = queue_find(c, name);
+
+    queue_table_remove(c->config.queues, name);
+    if (index == NAMES_NONE || !c->queues.items[index].is_set) {
+        return;
+    }
+    struct queue_record record = queue_record_plain(name);
+    record.is_cordoned = true;
+    c->queues.items[index].is_set = false;
+    pools_queue_set(c->pools, index, &record);
+    queue_drop_if_unused(c, index);
+}
+
+/* Jobs and their classes. */
+
+/* What a class asks for, by its key; of a foreign log: what nobody has. */
+static void class_requirement(struct str class_key, struct arena *arena,
+                              struct requirement *ret_requirement)
+{
+    struct resource_amount unknown = {STR("berth.dev/unknown"), 1000};
+
+    if (requirement_unpack(class_key, arena, ret_requirement) == 0) {
+        return;
+    }
+    *ret_requirement = (struct requirement){
+        .lifetime_ms = LIFETIME_BY_CLASS,
+        .requests = {arena_alloc(arena, sizeof(unknown)), 1},
+    };
+    ret_requirement->requests.items[0] = unknown;
+}
+
+/* A job more is of a class; the planner's handle of it. */
+static uint32_t class_join(struct control *c, uint32_t index,
+                           struct str class_key)
+{
+    while (c->classes.count <= index) {
+        VEC_PUSH(&c->classes, (struct control_class){0});
+    }
+    struct control_class *class_ = &c->classes.items[index];
+    if (class_->job_count++ == 0) {
+        auto_arena arena = {0};
+        struct requirement requirement = {0};
+        class_requirement(class_key, &arena, &requirement);
+        class_->sched_class = pools_class_add(c->pools, &requirement);
+        class_->checked_no = 0;
+    }
+    return class_->sched_class;
+}
+
+void link_job(struct control *c, uint32_t job, struct str queue)
+{
+    struct job_view view;
+    struct job_digest digest;
+    struct job_link link;
+
+    jobs_get(c->jobs, job, &view);
+    jobs_digest(c->jobs, job, &digest);
+    queue_get(c, queue, &link.queue)->job_count++;
+    link.class_index = view.class_index;
+    struct sched_job record = {
+        .queue = link.queue,
+        .class_index = class_join(c, view.class_index, view.class_key),
+        .priority = view.priority,
+        .submitted_ms = job_id_time_ms(view.id),
+        .id = view.id,
+        .pool = digest.pool,
+        .gang_id = digest.gang_id,
+        .gang_cardinality = digest.gang_cardinality,
+        .gang_minimum = digest.gang_minimum,
+        .gang_uniformity = digest.gang_uniformity,
+        .gang_terms = digest.gang_terms,
+        .sub_group = digest.sub_group,
+        .was_leased = view.run_count > 0, /* a checkpoint is read back */
+        .application = application_of(&view, &digest),
+        .has_stateaware_off = digest.has_stateaware_off,
+    };
+    while (c->links.count <= job) {
+        VEC_PUSH(&c->links, (struct job_link){0});
+    }
+    c->links.items[job] = link;
+    pools_job_add(c->pools, job, &record);
+}
+
+/* A job less is of a class; the planner has been told. */
+static void class_leave(struct control *c, uint32_t class_index)
+{
+    struct control_class *class_ = &c->classes.items[class_index];
+
+    if (--class_->job_count == 0) {
+        pools_class_remove(c->pools, class_->sched_class);
+    }
+}
+
+void relink_job(struct control *c, uint32_t job)
+{
+    uint32_t before = c->links.items[job].class_index;
+    struct job_view view;
+
+    jobs_get(c->jobs, job, &view);
+    c->links.items[job].class_index = view.class_index;
+    pools_job_reclass(c->pools, job,
+                      class_join(c, view.class_index, view.class_key));
+    class_leave(c, before);
+}
+
+void unlink_job(struct control *c, uint32_t job)
+{
+    struct job_link link = c->links.items[job];
+
+    pools_job_remove(c->pools, job);
+    class_leave(c, link.class_index);
+    c->queues.items[link.queue].job_count--;
+    queue_drop_if_unused(c, link.queue);
+}

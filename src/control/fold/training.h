@@ -1,0 +1,21 @@
+/*
+ * control_training - TrainingJobs beside the jobs that are their pods
+ * (model.md 4).
+ *
+ * For src/control only; the leader's thread.
+ */
+#pragma once
+
+#include "control/command/command.h"
+#include "wire/log_codec.h"
+
+struct control;
+
+/* Fold TRAINING_JOB_SET and _DELETED. */
+void training_fold(struct control *c, const struct log_item *item);
+/* Answer a COMMAND_SUBMIT of a TrainingJob that cannot be made; false: it
+ * can. */
+bool training_refuses(struct control *c, struct command *command);
+/* Take a COMMAND_TRAINING_UPDATE or _DELETE: answer it or add to the batch
+ * what it asks for. */
+void training_take(struct control *c, struct command *command);

@@ -1,0 +1,53 @@
+/* What has been posted and waits, and its answers. */
+
+#include "control/answer/answers.h"
+#include "control/state/state.h"
+
+void command_answer(struct command *command, enum command_result result,
+                    const char *text)
+{
+    command->result = result;
+    command->result_text = arena_str(&command->arena, str_of(text));
+    command->done(command, command->ctx);
+}
+
+void command_answer_all(struct command *command, enum command_result result,
+                        const char *text)
+{
+    while (command) {
+        struct command *next = command->next;
+        command_answer(command, result, text);
+        command = next;
+    }
+}
+
+void waiting_take(struct control *c)
+{
+    if (c->waiting_byte_count > CONTROL_BATCH_BYTES) {
+        return;
+    }
+    struct command *command = inbox_take(c->config.inbox);
+    if (!command) {
+        return;
+    }
+    if (c->waiting_last) {
+        c->waiting_last->next = command;
+    } else {
+        c->waiting_first = command;
+    }
+    c->waiting_byte_count += command->byte_count;
+    while (command->next) {
+        command = command->next;
+        c->waiting_byte_count += command->byte_count;
+    }
+    c->waiting_last = command;
+}
+
+void waiting_refuse(struct control *c, const char *text)
+{
+    struct command *first = c->waiting_first;
+
+    c->waiting_first = c->waiting_last = NULL;
+    c->waiting_byte_count = 0;
+    command_answer_all(first, COMMAND_UNAVAILABLE, text);
+}

@@ -1,0 +1,49 @@
+#include "control/state/round_counts.h"
+
+#include "base/base.h"
+#include "sched/sched.h"
+
+enum { US_PER_BOUND = 1000 };
+
+_Static_assert(SCHED_PREEMPT_SCALED + 1 == ROUND_COUNTS_REASONS,
+               "each reason has its place");
+
+void round_counts_plan(struct round_counts *counts,
+                       const struct sched_plan *plan)
+{
+    counts->miss_count += plan->counters.failed_searches;
+}
+
+void round_counts_group(struct round_counts *counts,
+                        const struct sched_decision *decisions, uint32_t count)
+{
+    uint32_t victim_count = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sched_decision *decision = &decisions[i];
+        if (decision->action == SCHED_LEASE) {
+            counts->grown_count += decision->is_scaling;
+        } else if (decision->action == SCHED_PREEMPT) {
+            counts->preempted_counts[decision->preemption]++;
+            counts->shrunk_count +=
+                decision->preemption == SCHED_PREEMPT_SCALED ||
+                decision->preemption == SCHED_PREEMPT_SURPLUS;
+            victim_count += decision->for_job != SCHED_NONE;
+        }
+    }
+    if (victim_count > 0) {
+        counts->preempting_count++;
+        counts->victim_count_last = victim_count;
+    }
+}
+
+void round_counts_took(struct round_counts *counts, uint64_t took_us)
+{
+    uint64_t bound_us = US_PER_BOUND;
+    uint32_t bucket = 0;
+
+    for (; bucket < ROUND_COUNTS_BUCKETS && took_us > bound_us; bucket++) {
+        bound_us *= 2;
+    }
+    counts->took_counts[bucket]++;
+}

@@ -1,0 +1,151 @@
+/*
+ * control_private - the state of a leader; its parts have headers of their own.
+ *
+ *     control.c             create, step
+ *     inbox.c       what waits, and its answers
+ *     start.c       become the writer, read checkpoint and log
+ *     checkpoint.h  the live state as bytes, and back
+ *     fold.h        what each event does to the live state
+ *     batch.h       forming the next batch
+ *     round/rounds.h      plans: when, of which shard
+ *     executors.h   inventories, settings, silence
+ *     exchange.h    leases, cancels, sessions
+ *     fold/health.h      nodes that fail
+ *     fold/pools.h       pools as objects
+ *     fold/training.h    TrainingJobs
+ *     fold/apps.h        applications of jobs
+ *     transitions.h for the metrics
+ *     answers.h     questions
+ *     explain.h     why a job waits, or never can run
+ *     explain/amounts.h     amounts with their names
+ *     audit.h       records made again
+ *
+ * For src/control only.  Threads: the leader's, but for the metrics.
+ */
+#pragma once
+
+#include <pthread.h>
+
+#include "control/decide/batch.h"
+#include "control/exchange/exchange.h"
+#include "control/fold/executors.h"
+#include "control/fold/fold.h"
+#include "control/leader/control.h"
+#include "control/round/rounds.h"
+#include "control/state/dedup.h"
+#include "control/state/pool_table.h"
+#include "control/state/transitions.h"
+#include "job/training.h"
+#include "pools/objects/pools.h"
+
+enum { HELD_SHARES_MAX = 64 };
+
+/* What a queue holds of a pool, and its share, while a batch is formed. */
+struct held_share {
+    uint64_t form_no; /* of that batch; 0: nothing is known */
+    uint32_t queue, pool;
+    double actual, due;
+};
+
+/* Whether the gang that a victim was asked about last is larger than its
+ * queue's share. */
+struct held_gang {
+    uint64_t form_no; /* as above */
+    uint32_t gang;
+    bool is_oversize;
+    struct sched_oversize oversize;
+};
+
+struct control {
+    struct control_config config;
+    enum control_state state;
+    struct elog_reader *reader;
+    struct err stop_text;
+    int stop_code;
+    char *wanted_policy; /* owned; the configuration's, if it is news */
+    uint64_t replay_began_ns;
+
+    /* The live state: what the log says up to `seq`. */
+    uint64_t seq, epoch, checkpoint_seq;
+    uint64_t events_since_checkpoint;
+    /* A checkpoint that is being encoded, a little in each step. */
+    struct strbuf snapshot;
+    bool is_snapshot_open;
+    uint64_t snapshot_seq;
+    uint32_t snapshot_pause_us; /* the longest step so far */
+    int64_t now_ms;             /* of the last record, or later */
+    int64_t told_ms;            /* by control_now_ms(), the last time, */
+    uint64_t told_ns;           /* and then */
+    struct policy_box *policy;
+    bool is_policy_logged; /* it is the log's, not only the configuration's */
+    struct jobs *jobs;
+    struct pools *pools;
+    struct pool_table pool_table; /* the objects; c->pools goes by them */
+    struct dedup *dedup;
+    struct training *training;
+    struct names queue_names;
+    VEC(struct control_queue) queues;
+    VEC(struct control_class) classes;
+    VEC(struct job_link) links;
+    struct names executor_names;
+    VEC(struct control_executor *) executors; /* owned; NULL: none */
+    VEC(struct time_mark {
+        uint64_t seq;
+        int64_t time_ms;
+    })
+    marks;                    /* for retention, oldest first */
+    uint64_t node_generation; /* grows when more could fit */
+    uint32_t loss_no;         /* grows when less could; never 0 */
+    /* Of the record that is being folded: nodes went, or may hold less; jobs
+     * that are to be asked about since. */
+    bool has_lost_nodes;
+    VEC(uint32_t) news;
+
+    /* What is known beside the log. */
+    VEC(struct run_note) notes;
+    VEC(uint32_t) unchecked; /* jobs that may fit nowhere; a queue */
+    size_t unchecked_first;
+    /* Jobs whose pool had no nodes, as of `doubtful_generation`. */
+    VEC(uint32_t) doubtful;
+    uint64_t doubtful_generation;
+    VEC(uint32_t) fresh_members; /* of gangs; their place in them is unsure */
+    uint64_t trim_seq;           /* records before it may go; 0: none */
+    uint64_t trimmed_seq;        /* where the last trim stopped */
+    uint32_t exchange_no, session_no;
+    uint64_t stepped_ns;
+    uint64_t retry_ns; /* no decisions before, after a failed append */
+    bool is_plan_wanted, is_balance_wanted; /* of all shards; see rounds */
+    VEC(struct shard_rounds) rounds;        /* by shard */
+    uint32_t first_shard;                   /* where the next batch begins */
+    uint32_t first_back;          /* likewise, with plans that are back */
+    VEC(struct round_fact) facts; /* since the last record */
+    bool holds_plans;    /* somebody waits for all that are being made */
+    uint64_t held_since; /* in ns; when questions began to wait, 0: none */
+    struct command *waiting_first, *waiting_last;
+    size_t waiting_byte_count; /* of them */
+    struct batch batch;
+    uint64_t form_no;      /* of batches that were formed, also if in vain */
+    struct flight *flight; /* owned, or by the log at the end */
+    struct arena scratch;
+    struct held_share held_shares[HELD_SHARES_MAX]; /* by queue and pool */
+    struct held_gang held_gang;
+
+    pthread_mutex_t metrics_mutex;
+    struct control_metrics metrics; /* the leader's */
+    struct transitions transitions;
+    struct control_metrics published;
+};
+
+enum { NS_PER_MS = 1000000 };
+
+/* The time of what is said and decided now: the wall clock's, but never before
+ * the last record or what this has told before.  When the wall clock was set
+ * back it goes on at half speed until the other has caught up: what waits for a
+ * time that was noted ahead must come to its end. */
+int64_t control_now_ms(struct control *c);
+
+/* Nanoseconds of the clock that never goes back. */
+static inline uint64_t control_mono_ns(const struct control *c)
+{
+    return c->config.clock->mono_ns(c->config.clock);
+}

@@ -1,0 +1,124 @@
+/* How often jobs went from state to state, for the metrics: of this leader's
+ * time only, so no part of the state that the log makes. */
+#include "control/state/transitions.h"
+
+#include "control/answer/answers.h"
+#include "control/state/state.h"
+
+/* The state that people know, for each of ours; a run that has ended stands
+ * for what will become of its job, unless that is to be decided. */
+static const char *const words[JOB_STATE_COUNT] = {
+    [JOB_QUEUED] = "queued",       [JOB_LEASED] = "leased",
+    [JOB_PENDING] = "pending",     [JOB_RUNNING] = "running",
+    [JOB_SUCCEEDED] = "succeeded", [JOB_FAILED] = "failed",
+    [JOB_CANCELLED] = "cancelled", [JOB_PREEMPTED] = "preempted",
+    [JOB_REJECTED] = "failed",
+};
+
+static uint32_t pool_index(struct control *c, struct str pool)
+{
+    if (pool.byte_count == 0) {
+        return 0;
+    }
+    if (!c->transitions.pools) {
+        c->transitions.pools = intern_create();
+    }
+    return intern_add(c->transitions.pools, pool) + 1;
+}
+
+static struct key128 key_of(uint32_t queue, uint32_t pool_no, uint32_t before,
+                            uint32_t after)
+{
+    return (struct key128){queue,
+                           (uint64_t)pool_no << 16 | before << 8 | after};
+}
+
+static uint32_t take_slot(struct transitions *t)
+{
+    uint32_t index = t->first_free;
+
+    if (index) {
+        t->first_free = t->items.items[index - 1].next;
+        return index - 1;
+    }
+    VEC_PUSH(&t->items, (struct transition){0});
+    return (uint32_t)t->items.count - 1;
+}
+
+void transitions_count(struct control *c, uint32_t queue, struct str pool,
+                       const struct jobs_change *change)
+{
+    struct transitions *t = &c->transitions;
+    enum job_state before = change->before;
+
+    if (c->state != CONTROL_LEADING || before == change->after ||
+        !words[change->after]) {
+        return;
+    }
+    if (before != JOB_NONE && !words[before]) {
+        before = JOB_RUNNING; /* a run that has ended */
+    }
+    uint32_t pool_no = pool_index(c, pool);
+    struct key128 key = key_of(queue, pool_no, before, change->after);
+    uint32_t index = map_find(&t->index, key);
+    if (index == MAP_NONE) {
+        index = take_slot(t);
+        map_put(&t->index, key, index);
+        uint32_t *first = &c->queues.items[queue].transition_first;
+        t->items.items[index] = (struct transition){
+            queue, pool_no, *first, (uint8_t)before, (uint8_t)change->after, 0};
+        *first = index + 1;
+    }
+    t->items.items[index].count++;
+}
+
+void transitions_forget(struct control *c, uint32_t queue)
+{
+    struct transitions *t = &c->transitions;
+    uint32_t next = c->queues.items[queue].transition_first;
+
+    while (next) {
+        uint32_t index = next - 1;
+        struct transition *item = &t->items.items[index];
+        map_remove(&t->index,
+                   key_of(item->queue, item->pool, item->before, item->after));
+        next = item->next;
+        *item = (struct transition){.queue = NAMES_NONE, .next = t->first_free};
+        t->first_free = index + 1;
+    }
+    c->queues.items[queue].transition_first = 0;
+}
+
+void transitions_answer(struct control *c, struct command *command)
+{
+    const struct transitions *t = &c->transitions;
+    struct arena *arena = &command->arena;
+    struct job_transition *rows =
+        arena_alloc_array(arena, t->items.count, sizeof(*rows));
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < t->items.count; i++) {
+        const struct transition *item = &t->items.items[i];
+        if (item->queue == NAMES_NONE) {
+            continue;
+        }
+        rows[count++] = (struct job_transition){
+            .queue = arena_str(arena, names_get(&c->queue_names, item->queue)),
+            .pool = item->pool
+                        ? arena_str(arena, intern_get(t->pools, item->pool - 1))
+                        : (struct str){0},
+            .before = item->before ? words[item->before] : "",
+            .after = words[item->after],
+            .count = item->count,
+        };
+    }
+    command->queues.transitions = rows;
+    command->queues.transition_count = count;
+}
+
+void transitions_fini(struct control *c)
+{
+    VEC_FREE(&c->transitions.items);
+    map_fini(&c->transitions.index);
+    intern_destroy(c->transitions.pools);
+}

@@ -1,0 +1,398 @@
+/* What a checkpoint must carry, shard by shard. */
+#include <stdlib.h>
+
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+/* Where a single state has its version; of the first form borrowers that wait
+ * were at home. */
+enum { SHARDS_MARK_FIRST = 1000, SHARDS_MARK = 1001 };
+
+/* Borrowers that wait, and where others have been: what a shard remembers may
+ * speak of those that are its guests. */
+
+static void pack_id(const struct pools *pools, uint32_t job, struct strbuf *buf)
+{
+    struct sched_job record;
+
+    sched_job_record(shard_of(pools, job)->sched,
+                     pools->places.items[job].local, &record);
+    pack_u64(buf, record.id.v.hi);
+    pack_u64(buf, record.id.v.lo);
+}
+
+static void pack_guests(const struct pools *pools, const struct shard *shard,
+                        struct strbuf *buf)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < shard->guests.count; i++) {
+        count += job_is_guest(pools, shard, shard->guests.items[i]);
+    }
+    pack_u64(buf, shard->asked_count);
+    pack_u64(buf, count);
+    for (size_t i = 0; i < shard->guests.count; i++) {
+        uint32_t job = shard->guests.items[i];
+        if (job_is_guest(pools, shard, job)) {
+            pack_id(pools, job, buf);
+        }
+    }
+}
+
+/* Something about a job, in order of ids: where others have been, and where
+ * those of gangs are that wait while others of them run. */
+struct noted {
+    struct job_id id;
+    uint64_t what;
+};
+
+static int compare_noted(const void *a, const void *b)
+{
+    const struct noted *x = a;
+    const struct noted *y = b;
+
+    return key128_compare(x->id.v, y->id.v);
+}
+
+/* What is to be noted of a job that is there; false: nothing. */
+typedef bool note_fn(const struct pools *pools, uint32_t job,
+                     uint64_t *ret_what);
+
+static bool note_tries(const struct pools *pools, uint32_t job,
+                       uint64_t *ret_what)
+{
+    *ret_what = pools->places.items[job].try_count;
+    return *ret_what > 0;
+}
+
+/* The place of a shard in the order in which they are packed. */
+static uint32_t position_of(const struct pools *pools, uint32_t shard)
+{
+    for (uint32_t i = 0; i < pools->objects.count; i++) {
+        if (pools->objects.items[i] == shard) {
+            return i + 1;
+        }
+    }
+    return 0;
+}
+
+static const struct mates *mates_of(const struct pools *pools, uint32_t job)
+{
+    uint32_t gang = pools->places.items[job].gang;
+
+    return gang == NONE || pools->gangs.items[gang].leased_count == 0
+               ? NULL
+               : &pools->gangs.items[gang];
+}
+
+static bool note_mate(const struct pools *pools, uint32_t job,
+                      uint64_t *ret_what)
+{
+    const struct place *place = &pools->places.items[job];
+
+    if (place->node != NONE || !mates_of(pools, job)) {
+        return false;
+    }
+    *ret_what = position_of(pools, place->shard);
+    return true;
+}
+
+/* Of a gang that runs in several shards: which one it belongs to. */
+static bool note_anchor(const struct pools *pools, uint32_t job,
+                        uint64_t *ret_what)
+{
+    const struct place *place = &pools->places.items[job];
+    const struct mates *mates = mates_of(pools, job);
+
+    if (place->node == NONE || !mates || mates->anchor == place->shard) {
+        return false;
+    }
+    *ret_what = position_of(pools, mates->anchor);
+    return true;
+}
+
+static void pack_noted(const struct pools *pools, note_fn *note,
+                       struct strbuf *buf)
+{
+    VEC(struct noted) list = {0};
+    uint64_t what;
+
+    for (uint32_t job = 0; job < pools->places.count; job++) {
+        struct sched_job record;
+        if (pools->places.items[job].local == NONE ||
+            !note(pools, job, &what)) {
+            continue;
+        }
+        sched_job_record(shard_of(pools, job)->sched,
+                         pools->places.items[job].local, &record);
+        VEC_PUSH(&list, (struct noted){record.id, what});
+    }
+    if (list.count) {
+        qsort(list.items, list.count, sizeof(*list.items), compare_noted);
+    }
+    pack_u64(buf, list.count);
+    for (size_t i = 0; i < list.count; i++) {
+        pack_u64(buf, list.items[i].id.v.hi);
+        pack_u64(buf, list.items[i].id.v.lo);
+        pack_u64(buf, list.items[i].what);
+    }
+    VEC_FREE(&list);
+}
+
+static void map_jobs(const struct pools *pools, struct map *by_id)
+{
+    for (uint32_t job = 0; job < pools->places.count; job++) {
+        struct sched_job record;
+        if (pools->places.items[job].local != NONE) {
+            sched_job_record(shard_of(pools, job)->sched,
+                             pools->places.items[job].local, &record);
+            map_put(by_id, record.id.v, job);
+        }
+    }
+}
+
+/* A job by its id; the map is made when it is first asked for. */
+static uint32_t unpack_job(const struct pools *pools,
+                           struct pack_reader *reader, struct map *by_id)
+{
+    struct key128 key;
+
+    key.hi = unpack_u64(reader);
+    key.lo = unpack_u64(reader);
+    if (by_id->count == 0) {
+        map_jobs(pools, by_id);
+    }
+    uint32_t job = map_find(by_id, key);
+    reader->is_bad |= job == MAP_NONE;
+    return job;
+}
+
+static void unpack_guests(struct pools *pools, struct shard *shard,
+                          struct pack_reader *reader, struct map *by_id)
+{
+    shard->asked_count = unpack_count(reader, SCHED_JOBS_MAX);
+    shard->asked_next = shard->asked_count;
+    uint32_t count = unpack_count(reader, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        uint32_t job = unpack_job(pools, reader, by_id);
+        if (!reader->is_bad && pools->places.items[job].node == NONE) {
+            job_lend(pools, job, shard);
+            VEC_PUSH(&shard->guests, job);
+        }
+    }
+}
+
+/* What was noted of a job, which is there. */
+typedef void take_note_fn(struct pools *pools, uint32_t job, uint64_t what);
+
+static void unpack_noted(struct pools *pools, struct pack_reader *reader,
+                         struct map *by_id, take_note_fn *take)
+{
+    uint32_t count = unpack_count(reader, SCHED_JOBS_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        uint32_t job = unpack_job(pools, reader, by_id);
+        uint64_t what = unpack_u64(reader);
+        if (!reader->is_bad) {
+            take(pools, job, what);
+        }
+    }
+}
+
+static void take_tries(struct pools *pools, uint32_t job, uint64_t what)
+{
+    pools->places.items[job].try_count = what & TRIES_MAX;
+}
+
+/* The shards in the order in which they are packed. */
+static struct shard *packed_shard(const struct pools *pools, size_t at)
+{
+    return pools->shards
+        .items[at == 0 ? POOLS_DEFAULT : pools->objects.items[at - 1]];
+}
+
+static void take_mate(struct pools *pools, uint32_t job, uint64_t what)
+{
+    if (what <= pools->objects.count && pools->places.items[job].node == NONE &&
+        packed_shard(pools, what) != shard_of(pools, job)) {
+        job_move(pools, job, packed_shard(pools, what));
+    }
+}
+
+static void take_anchor(struct pools *pools, uint32_t job, uint64_t what)
+{
+    uint32_t gang = pools->places.items[job].gang;
+
+    if (what <= pools->objects.count && gang != NONE) {
+        pools->gangs.items[gang].anchor = packed_shard(pools, what)->index;
+        gang_recall(pools, gang); /* who is a borrower follows from it */
+    }
+}
+
+/* Nodes that are gone, of shards that only the labels that they had could
+ * tell. */
+
+struct gone {
+    struct str executor, name, pool;
+    const struct shard *shard;
+};
+
+static int compare_gone(const void *a, const void *b)
+{
+    const struct gone *x = a;
+    const struct gone *y = b;
+    int c = str_compare(x->executor, y->executor);
+
+    return c ? c : str_compare(x->name, y->name);
+}
+
+static void pack_gone(const struct pools *pools, struct strbuf *buf)
+{
+    auto_mem struct gone *gone =
+        mem_alloc_array(pools->posts.count + 1, sizeof(*gone));
+    uint32_t count = 0;
+
+    for (uint32_t node = 0; node < pools->posts.count; node++) {
+        const struct post *post = &pools->posts.items[node];
+        if (post->name && !post->is_present && post->use_count > 0) {
+            gone[count++] = (struct gone){
+                .executor = intern_get(pools->executors, post->executor),
+                .name = str_of(post->name),
+                .pool = pools_node_pool(pools, node),
+                .shard = pools->shards.items[post->shard],
+            };
+        }
+    }
+    qsort(gone, count, sizeof(*gone), compare_gone);
+    pack_u64(buf, count);
+    for (uint32_t i = 0; i < count; i++) {
+        pack_str(buf, gone[i].executor);
+        pack_str(buf, gone[i].name);
+        pack_str(buf, gone[i].pool);
+        pack_str(buf, str_of(gone[i].shard->name));
+    }
+}
+
+/* Passes over them, if their runs are there already. */
+static void unpack_gone(struct pools *pools, struct pack_reader *reader,
+                        bool is_known)
+{
+    uint32_t count = unpack_count(reader, UINT32_MAX);
+
+    for (uint32_t i = 0; i < count && !reader->is_bad; i++) {
+        struct str executor = unpack_str(reader);
+        struct str name = unpack_str(reader);
+        struct str pool = unpack_str(reader);
+        struct str shard = unpack_str(reader);
+        if (!reader->is_bad && !is_known) {
+            post_restore(pools, executor, name, pool,
+                         home_of_name(pools, name_of_pool(pools, shard)));
+        }
+    }
+}
+
+static void unpack_borrowers(struct pools *pools, struct pack_reader *reader)
+{
+    struct map by_id = {0};
+
+    for (size_t i = 0; i <= pools->objects.count && !reader->is_bad; i++) {
+        unpack_guests(pools, packed_shard(pools, i), reader, &by_id);
+    }
+    unpack_noted(pools, reader, &by_id, take_tries);
+    unpack_noted(pools, reader, &by_id, take_mate);
+    unpack_noted(pools, reader, &by_id, take_anchor);
+    map_fini(&by_id);
+}
+
+static void pack_shard(const struct pools *pools, const struct shard *shard,
+                       struct strbuf *buf)
+{
+    auto_strbuf bytes = {0};
+
+    sched_news_set(shard->sched, pools->news_count);
+    sched_history_pack(shard->sched, &bytes);
+    pack_str(buf, str_of(shard->name));
+    pack_str(buf, strbuf_str(&bytes));
+}
+
+void pools_history_pack(const struct pools *pools, struct strbuf *buf)
+{
+    if (!pools->is_mapped) {
+        sched_history_pack(first_of(pools), buf);
+        return;
+    }
+    pack_u64(buf, SHARDS_MARK);
+    pack_gone(pools, buf);
+    for (size_t i = 0; i <= pools->objects.count; i++) {
+        pack_guests(pools, packed_shard(pools, i), buf);
+    }
+    pack_noted(pools, note_tries, buf);
+    pack_noted(pools, note_mate, buf);
+    pack_noted(pools, note_anchor, buf);
+    pack_u64(buf, pools->objects.count + 1);
+    for (size_t i = 0; i <= pools->objects.count; i++) {
+        pack_shard(pools, packed_shard(pools, i), buf);
+    }
+}
+
+static int unpack_shard(struct pools *pools, struct pack_reader *reader)
+{
+    struct str name = unpack_str(reader);
+    struct str bytes = unpack_str(reader);
+    struct shard *shard = pools->shards.items[POOLS_DEFAULT];
+
+    if (reader->is_bad) {
+        return -ERR_CORRUPT;
+    }
+    if (name.byte_count) {
+        shard = home_of_name(pools, name_of_pool(pools, name));
+        if (shard->index == POOLS_DEFAULT) {
+            return -ERR_CORRUPT;
+        }
+    }
+    sched_news_set(shard->sched, pools->news_count);
+    return sched_history_unpack(shard->sched, bytes);
+}
+
+void pools_gone_unpack(struct pools *pools, struct str bytes)
+{
+    struct pack_reader reader = {.rest = bytes};
+
+    if (unpack_u64(&reader) != SHARDS_MARK || reader.is_bad) {
+        return; /* nothing is known of them */
+    }
+    if (!pools->is_mapped) {
+        router_begin(pools); /* there were objects once */
+    }
+    unpack_gone(pools, &reader, false);
+}
+
+int pools_history_unpack(struct pools *pools, struct str bytes)
+{
+    struct pack_reader reader = {.rest = bytes};
+    int rc = 0;
+
+    ASSERT(pools->busy_count == 0);
+    if (pools->is_mapped) {
+        pools_pending_settle(pools); /* what is no news is told before it */
+    }
+    uint64_t mark = unpack_u64(&reader);
+    if (mark != SHARDS_MARK && mark != SHARDS_MARK_FIRST) {
+        return sched_history_unpack(first_of(pools), bytes);
+    }
+    if (!pools->is_mapped) {
+        router_begin(pools); /* there were objects once */
+        jobs_rehome(pools);
+    }
+    if (mark == SHARDS_MARK) {
+        unpack_gone(pools, &reader, true);
+        unpack_borrowers(pools, &reader);
+    }
+    uint32_t count = unpack_count(&reader, POOLS_SHARDS_MAX);
+    for (uint32_t i = 0; i < count && rc == 0; i++) {
+        rc = unpack_shard(pools, &reader);
+    }
+    return rc == 0 && (reader.is_bad || reader.rest.byte_count) ? -ERR_CORRUPT
+                                                                : rc;
+}

@@ -1,0 +1,157 @@
+/* Who is out as a borrower asks its application at home all the while: what
+ * comes of it is told there when it is known. */
+#include "pools/tables/router.h"
+
+static struct out *out_of(const struct pools *pools, uint32_t job)
+{
+    return &pools->outs.items[map_find(&pools->out_map, key_of_u64(job))];
+}
+
+static void note(struct out *out, struct str application)
+{
+    mem_free(out->application);
+    out->application = str_dup(application);
+}
+
+static void begin(struct pools *pools, uint32_t job, struct str application)
+{
+    uint32_t at = (uint32_t)pools->outs.count;
+
+    VEC_PUSH(&pools->outs, (struct out){.job = job});
+    note(&pools->outs.items[at], application);
+    map_put(&pools->out_map, key_of_u64(job), at);
+    pools->places.items[job].is_out = true;
+}
+
+void out_begin(struct pools *pools, uint32_t job)
+{
+    const struct place *place = &pools->places.items[job];
+    struct sched_job record;
+
+    ASSERT(!place->is_out && !place->is_foreign && place->node == NONE);
+    sched_job_record(shard_of(pools, job)->sched, place->local, &record);
+    begin(pools, job, record.application);
+}
+
+void out_end(struct pools *pools, uint32_t job)
+{
+    struct out *out = out_of(pools, job);
+    struct out last = pools->outs.items[--pools->outs.count];
+
+    mem_free(out->application);
+    map_remove(&pools->out_map, key_of_u64(job));
+    if (last.job != job) {
+        *out = last;
+        map_put(&pools->out_map, key_of_u64(last.job),
+                (uint32_t)(out - pools->outs.items));
+    }
+    pools->places.items[job].is_out = false;
+}
+
+static void apply_release(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_application_release(shard->sched, delta->other, delta->text);
+}
+
+void out_over(struct pools *pools, uint32_t job)
+{
+    const struct place *place = &pools->places.items[job];
+    struct delta delta = delta_of(apply_release);
+
+    if (!place->is_out) {
+        return;
+    }
+    delta.other = place->queue;
+    delta.text = str_of(out_of(pools, job)->application);
+    deliver(pools, home_of_name(pools, place->name), &delta);
+    out_end(pools, job);
+}
+
+static void apply_ask(struct pools *pools, struct shard *shard,
+                      const struct delta *delta)
+{
+    const struct sched_job *record = delta->record;
+
+    (void)pools;
+    sched_application_ask(shard->sched, delta->other, record->application,
+                          record);
+}
+
+/* It asks its application at home from now on. */
+static void tell_asks(struct pools *pools, uint32_t job,
+                      const struct sched_job *record)
+{
+    const struct place *place = &pools->places.items[job];
+    struct delta delta = delta_of(apply_ask);
+
+    delta.other = place->queue;
+    delta.record = record;
+    delta.copy = job_copy;
+    deliver(pools, home_of_name(pools, place->name), &delta);
+}
+
+/* The delta of a job that its shard is yet to be told, or NULL. */
+static const struct delta *told(const struct shard *shard,
+                                const struct map *index, uint32_t local)
+{
+    uint32_t at = map_find(index, key_of_u64(local));
+
+    return at == MAP_NONE ? NULL : &shard->deltas.items[at];
+}
+
+/* What is known of a job in its shard, which may yet have to be told. */
+static void record_of(const struct pools *pools, uint32_t job,
+                      struct sched_job *ret_record)
+{
+    const struct shard *shard = shard_of(pools, job);
+    uint32_t local = pools->places.items[job].local;
+    const struct delta *added = told(shard, &shard->told_adds, local);
+    const struct delta *named = told(shard, &shard->told_names, local);
+
+    if (added) {
+        *ret_record = *(const struct sched_job *)added->record;
+    } else {
+        sched_job_record(shard->sched, local, ret_record);
+    }
+    if (named) {
+        ret_record->application = named->text;
+        ret_record->has_stateaware_off = named->flag;
+    }
+}
+
+void out_recall(struct pools *pools, uint32_t job)
+{
+    const struct place *place = &pools->places.items[job];
+    struct sched_job record;
+
+    if (place->is_out || !place->is_foreign ||
+        job_home(pools, job) != home_of_name(pools, place->name)) {
+        return;
+    }
+    record_of(pools, job, &record);
+    begin(pools, job, record.application);
+    tell_asks(pools, job, &record);
+}
+
+void out_ask(struct pools *pools, uint32_t job, struct str application,
+             bool has_stateaware_off)
+{
+    struct sched_job record;
+
+    record_of(pools, job, &record);
+    record.application = application;
+    record.has_stateaware_off = has_stateaware_off;
+    note(out_of(pools, job), application);
+    tell_asks(pools, job, &record);
+}
+
+void outs_fini(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->outs.count; i++) {
+        mem_free(pools->outs.items[i].application);
+    }
+    VEC_FREE(&pools->outs);
+    map_fini(&pools->out_map);
+}

@@ -1,0 +1,129 @@
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+static void touch_local(struct shard *shard, uint32_t local)
+{
+    while (shard->touched.count <= local) {
+        VEC_PUSH(&shard->touched, 0);
+    }
+    shard->touched.items[local] = 1;
+}
+
+void job_touch(struct pools *pools, uint32_t job)
+{
+    struct shard *shard = shard_of(pools, job);
+
+    if (shard->is_busy) {
+        touch_local(shard, pools->places.items[job].local);
+    }
+}
+
+/* What the plan in the making may have taken for granted. */
+static void touch(struct pools *pools, struct shard *shard,
+                  const struct delta *delta)
+{
+    if (delta->job != NONE) {
+        touch_local(shard, delta->job);
+    }
+    if (delta->node != NONE && !pools->posts.items[delta->node].is_touched) {
+        pools->posts.items[delta->node].is_touched = true;
+        VEC_PUSH(&shard->touched_posts, delta->node);
+    }
+}
+
+/* Which of the deltas tells of a job what it is (borrowers.c). */
+static void index_job(struct shard *shard, const struct delta *delta)
+{
+    struct key128 key = key_of_u64(delta->job);
+    uint32_t at = (uint32_t)shard->deltas.count;
+
+    if (delta->apply == apply_add) {
+        map_put(&shard->told_adds, key, at);
+        map_remove(&shard->told_names, key);
+    } else if (delta->apply == apply_application) {
+        map_put(&shard->told_names, key, at);
+    }
+}
+
+static void keep(struct pools *pools, struct shard *shard,
+                 const struct delta *delta)
+{
+    struct delta kept = *delta;
+
+    ASSERT(shard->deltas.count < POOLS_DELTAS_MAX);
+    ASSERT(shard->delta_arena.byte_count < POOLS_DELTA_BYTES_MAX);
+    if (delta->text.byte_count) {
+        kept.text = arena_str(&shard->delta_arena, delta->text);
+    }
+    if (delta->record) {
+        kept.record = delta->copy(delta->record, &shard->delta_arena);
+    }
+    if (delta->node != NONE) {
+        post_use(pools, delta->node, 1);
+    }
+    if (delta->class_index != NONE) {
+        pools->kinds.items[delta->class_index].pin_count++;
+    }
+    touch(pools, shard, delta);
+    index_job(shard, delta);
+    VEC_PUSH(&shard->deltas, kept);
+}
+
+void deliver(struct pools *pools, struct shard *shard,
+             const struct delta *delta)
+{
+    if (shard->is_busy) {
+        keep(pools, shard, delta);
+    } else {
+        delta->apply(pools, shard, delta);
+    }
+}
+
+void deliver_all(struct pools *pools, const struct delta *delta)
+{
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        if (pools->shards.items[i]) {
+            deliver(pools, pools->shards.items[i], delta);
+        }
+    }
+}
+
+void deltas_apply(struct pools *pools, struct shard *shard)
+{
+    ASSERT(!shard->is_busy);
+    for (size_t i = 0; i < shard->deltas.count; i++) {
+        const struct delta *delta = &shard->deltas.items[i];
+        delta->apply(pools, shard, delta);
+        if (delta->node != NONE) {
+            post_use(pools, delta->node, -1);
+        }
+        if (delta->class_index != NONE) {
+            class_unpin(pools, delta->class_index);
+        }
+    }
+    shard->deltas.count = 0;
+    map_fini(&shard->told_adds);
+    map_fini(&shard->told_names);
+    arena_reset(&shard->delta_arena);
+    for (size_t i = 0; i < shard->touched_posts.count; i++) {
+        pools->posts.items[shard->touched_posts.items[i]].is_touched = false;
+    }
+    shard->touched_posts.count = 0;
+    shard->touched.count = 0;
+    for (size_t i = 0; i < shard->limbo.count; i++) {
+        VEC_PUSH(&shard->spare_jobs, shard->limbo.items[i]);
+    }
+    shard->limbo.count = 0;
+}
+
+void deltas_fini(struct shard *shard)
+{
+    VEC_FREE(&shard->deltas);
+    map_fini(&shard->told_adds);
+    map_fini(&shard->told_names);
+    VEC_FREE(&shard->touched);
+    VEC_FREE(&shard->touched_posts);
+    VEC_FREE(&shard->limbo);
+    VEC_FREE(&shard->strays);
+    arena_fini(&shard->delta_arena);
+}

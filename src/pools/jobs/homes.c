@@ -1,0 +1,461 @@
+/* Homes: where a job belongs, and how it gets there.  Who cannot go yet counts
+ * as gone: see README.md. */
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+struct shard *job_home(const struct pools *pools, uint32_t job)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (place->gang != NONE &&
+        pools->gangs.items[place->gang].leased_count > 0) {
+        struct shard *anchor =
+            pools->shards.items[pools->gangs.items[place->gang].anchor];
+        if (anchor && !anchor->is_closed) {
+            return anchor;
+        }
+    }
+    return home_of_name(pools, place->name);
+}
+
+bool job_is_foreign(const struct pools *pools, uint32_t job,
+                    const struct shard *in)
+{
+    const struct place *place = job_place(pools, job);
+
+    return home_of_name(pools, place->name) != in ||
+           (place->node == NONE && job_home(pools, job) != in);
+}
+
+static void apply_foreign(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_job_foreign_set(shard->sched, delta->job, delta->flag);
+}
+
+void job_foreign_set(struct pools *pools, uint32_t job, bool is_foreign)
+{
+    struct place *place = job_place(pools, job);
+    struct delta delta = delta_of(apply_foreign);
+    bool is_waiting = place->node == NONE;
+
+    if (place->is_foreign == is_foreign) {
+        return;
+    }
+    if (is_waiting) {
+        job_count_waiting(pools, place, -1);
+    }
+    place->is_foreign = is_foreign;
+    if (is_waiting) {
+        job_count_waiting(pools, place, 1);
+    }
+    delta.flag = is_foreign;
+    job_tell(pools, job, &delta);
+}
+
+void job_recall_home(struct pools *pools, uint32_t job)
+{
+    struct shard *shard = shard_of(pools, job);
+    bool is_home = job_home(pools, job) == shard;
+
+    if (!is_home && !shard->is_busy && !pools->places.items[job].is_chosen) {
+        job_send_home(pools, job);
+        return;
+    }
+    job_foreign_set(pools, job, job_is_foreign(pools, job, shard));
+    if (is_home) {
+        return;
+    }
+    out_recall(pools, job);
+    if (shard->is_busy) {
+        VEC_PUSH(&shard->strays, job);
+    } else {
+        VEC_PUSH(&shard->guests, job); /* its lease may be told next */
+    }
+}
+
+void gang_anchor(struct pools *pools, uint32_t gang, const struct shard *in)
+{
+    struct mates *mates = &pools->gangs.items[gang];
+    bool is_same = mates->anchor == in->index && mates->leased_count > 1;
+
+    mates->anchor = in->index;
+    if (!is_same) {
+        gang_recall(pools, gang);
+    }
+}
+
+bool mates_are_split(const struct mates *mates)
+{
+    return (u128)mates->count * mates->shard_square_sum !=
+           (u128)mates->shard_sum * mates->shard_sum;
+}
+
+void mates_tell(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    const struct place *place = job_place(pools, job);
+    bool is_told[POOLS_SHARDS_MAX] = {false};
+
+    if (place->gang == NONE ||
+        !mates_are_split(&pools->gangs.items[place->gang])) {
+        return;
+    }
+    for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
+         mate = pools->places.items[mate].mate_next) {
+        uint32_t in = pools->places.items[mate].shard;
+        if (in == place->shard) {
+            continue;
+        }
+        /* Which of them stands for all must not matter. */
+        job_touch(pools, mate);
+        if (!is_told[in]) {
+            is_told[in] = true;
+            job_tell(pools, mate, delta);
+        }
+    }
+}
+
+/* The member with the least id that runs. */
+static uint32_t first_leased(const struct pools *pools, uint32_t gang)
+{
+    uint32_t first = NONE;
+    struct sched_job record, least;
+
+    for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
+         job = pools->places.items[job].mate_next) {
+        if (pools->places.items[job].node == NONE) {
+            continue;
+        }
+        sched_job_record(shard_of(pools, job)->sched,
+                         pools->places.items[job].local, &record);
+        if (first == NONE || key128_compare(record.id.v, least.id.v) < 0) {
+            first = job;
+            least = record;
+        }
+    }
+    return first;
+}
+
+void gangs_leave(struct pools *pools, const struct shard *shard)
+{
+    for (uint32_t gang = 0; gang < pools->gangs.count; gang++) {
+        struct mates *mates = &pools->gangs.items[gang];
+        if (mates->leased_count > 0 && mates->anchor == shard->index) {
+            mates->anchor =
+                pools->places.items[first_leased(pools, gang)].shard;
+        }
+    }
+}
+
+void gang_recall(struct pools *pools, uint32_t gang)
+{
+    uint32_t next;
+
+    for (uint32_t job = pools->gangs.items[gang].first; job != NONE;
+         job = next) {
+        next = pools->places.items[job].mate_next;
+        if (pools->places.items[job].node == NONE) {
+            if (job_is_foreign(pools, job, job_home(pools, job))) {
+                out_over(pools, job); /* it is where its gang runs now */
+            }
+            job_recall_home(pools, job);
+        }
+    }
+}
+
+void gang_follow(struct pools *pools, uint32_t job, struct shard *to)
+{
+    const struct place *place = job_place(pools, job);
+    const struct shard *from = shard_of(pools, job);
+    uint32_t next;
+
+    if (place->gang == NONE ||
+        pools->gangs.items[place->gang].leased_count > 0) {
+        job_move(pools, job, to);
+        return;
+    }
+    for (uint32_t mate = pools->gangs.items[place->gang].first; mate != NONE;
+         mate = next) {
+        next = pools->places.items[mate].mate_next;
+        if (shard_of(pools, mate) == from) {
+            job_move(pools, mate, to);
+        }
+    }
+}
+
+static const void *copy_memory(const void *from, struct arena *arena)
+{
+    struct sched_gang_memory *memory = arena_alloc(arena, sizeof(*memory));
+
+    *memory = *(const struct sched_gang_memory *)from;
+    return memory;
+}
+
+static void apply_memory(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_remember(shard->sched, delta->job, delta->record);
+}
+
+/* What the gang of a job remembers goes with each of its members. */
+static void tell_memory(struct pools *pools, uint32_t job,
+                        const struct sched_gang_memory *memory)
+{
+    struct delta delta = delta_of(apply_memory);
+
+    if (memory->sub_group_count) {
+        delta.record = memory;
+        delta.copy = copy_memory;
+        job_tell(pools, job, &delta);
+    }
+}
+
+static void apply_truce_put(struct pools *pools, struct shard *shard,
+                            const struct delta *delta)
+{
+    struct sched_truce truce = {delta->at_ms, (uint64_t)delta->amount};
+
+    (void)pools;
+    sched_job_truce_put(shard->sched, delta->job, &truce);
+}
+
+/* Nor is a truce over since a job moves: else who borrows in vain could take
+ * for fairness whenever it comes home. */
+static void tell_truce(struct pools *pools, uint32_t job,
+                       const struct sched_truce *truce)
+{
+    struct delta delta = delta_of(apply_truce_put);
+
+    delta.at_ms = truce->since_ms;
+    delta.amount = (int64_t)truce->news_count;
+    job_tell(pools, job, &delta);
+}
+
+/* It leaves its shard for another; what is out goes on asking at home. */
+static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
+                          const struct sched_job *held)
+{
+    const struct place *place = job_place(pools, job);
+    struct sched *from = shard_of(pools, job)->sched;
+    struct sched_job record = *held;
+    bool is_lent = place->is_out && !place->is_foreign;
+
+    record.is_back = place->is_out && place->is_foreign &&
+                     to == home_of_name(pools, place->name);
+    if (is_lent) {
+        sched_job_lend(from, place->local);
+    } else {
+        sched_job_remove(from, place->local);
+    }
+    job_give(pools, job);
+    job_enter(pools, job, to, &record);
+    if (record.is_back) {
+        out_end(pools, job);
+    } else if (!is_lent) {
+        out_over(pools, job);
+    }
+}
+
+/* What a job takes along; its arena has what it points to. */
+struct baggage {
+    struct arena arena;
+    const struct sched_job *record;
+    struct sched_run run; /* if it has one */
+    bool is_leased, has_truce;
+    struct sched_gang_memory memory;
+    struct sched_truce truce;
+    uint32_t *avoided; /* in the router's handles */
+    uint32_t avoid_count;
+};
+
+static void pack_baggage(struct pools *pools, const struct shard *from,
+                         uint32_t local, struct baggage *ret)
+{
+    struct sched_job record;
+
+    sched_gang_memory(from->sched, local, &ret->memory);
+    ret->has_truce = sched_job_truce_get(from->sched, local, &ret->truce);
+    sched_job_record(from->sched, local, &record);
+    ret->is_leased = sched_job_run(from->sched, local, &ret->run);
+    record.class_index = class_back(from, record.class_index);
+    ret->record = job_copy(&record, &ret->arena);
+    const uint32_t *nodes =
+        sched_job_avoided(from->sched, local, &ret->avoid_count);
+    ret->avoided =
+        arena_alloc_array(&ret->arena, ret->avoid_count, sizeof(*ret->avoided));
+    for (uint32_t i = 0; i < ret->avoid_count; i++) {
+        /* The shard knows its name as long as somebody avoids it; the number
+         * here may be another node's since it went. */
+        ret->avoided[i] =
+            post_get(pools, sched_node_executor(from->sched, nodes[i]),
+                     sched_node_name(from->sched, nodes[i]));
+    }
+}
+
+/* One more (1) or less (-1) waits, or has a lease, where a job is. */
+static void count_job(struct pools *pools, const struct place *place,
+                      bool is_leased, int sign)
+{
+    if (is_leased) {
+        quotas_count(pools, place, sign);
+    } else {
+        job_count_waiting(pools, place, sign);
+    }
+}
+
+/* Its run goes on where it came to. */
+static void tell_run(struct pools *pools, uint32_t job,
+                     const struct sched_run *run)
+{
+    struct delta lease = delta_of(apply_lease);
+
+    lease.node = job_place(pools, job)->node;
+    lease.priority = run->priority;
+    lease.at_ms = run->leased_ms;
+    job_tell(pools, job, &lease);
+    if (run->age_from_ms != INT64_MAX) {
+        struct delta age = delta_of(apply_age);
+        age.at_ms = run->age_from_ms;
+        job_tell(pools, job, &age);
+    }
+    if (run->is_protected) {
+        struct delta protect = delta_of(apply_protect);
+        protect.flag = true;
+        job_tell(pools, job, &protect);
+    }
+}
+
+void job_move(struct pools *pools, uint32_t job, struct shard *to)
+{
+    struct place *place = job_place(pools, job);
+    struct shard *from = shard_of(pools, job);
+    struct baggage baggage = {0};
+
+    ASSERT(!from->is_busy);
+    pack_baggage(pools, from, place->local, &baggage);
+    count_job(pools, place, baggage.is_leased, -1);
+    change_shards(pools, job, to, baggage.record);
+    tell_memory(pools, job, &baggage.memory);
+    if (baggage.has_truce) {
+        tell_truce(pools, job, &baggage.truce);
+    }
+    for (uint32_t i = 0; i < baggage.avoid_count; i++) {
+        pools_job_avoid(pools, job, baggage.avoided[i]);
+    }
+    count_job(pools, place, baggage.is_leased, 1);
+    if (baggage.is_leased) {
+        tell_run(pools, job, &baggage.run);
+        if (place->gang != NONE) {
+            gang_anchor(pools, place->gang, to);
+        }
+    }
+    arena_fini(&baggage.arena);
+}
+
+void job_lend(struct pools *pools, uint32_t job, struct shard *to)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (!place->is_foreign && to != shard_of(pools, job)) {
+        out_begin(pools, job);
+    }
+    job_move(pools, job, to);
+}
+
+void job_send_home(struct pools *pools, uint32_t job)
+{
+    const struct place *place = job_place(pools, job);
+
+    if (place->node == NONE && job_home(pools, job) != shard_of(pools, job)) {
+        job_move(pools, job, job_home(pools, job));
+    }
+}
+
+void strays_settle(struct pools *pools, struct shard *shard)
+{
+    for (size_t i = 0; i < shard->strays.count; i++) {
+        uint32_t job = shard->strays.items[i];
+        if (job < pools->places.count &&
+            pools->places.items[job].local != NONE &&
+            pools->places.items[job].node == NONE &&
+            shard_of(pools, job) == shard) {
+            job_recall_home(pools, job);
+            pools->has_moved = true;
+        }
+    }
+    shard->strays.count = 0;
+}
+
+/* Whether the shard was told another pool than the one that it waits for. */
+static bool is_misnamed(const struct pools *pools, const struct place *place)
+{
+    const struct shard *shard = pools->shards.items[place->shard];
+    struct sched_job record;
+
+    if (!pools->are_names_stale || place->shard != POOLS_DEFAULT) {
+        return false;
+    }
+    sched_job_record(shard->sched, place->local, &record);
+    return !str_equal(record.pool, pool_in(pools, shard, place->name));
+}
+
+void jobs_rehome(struct pools *pools)
+{
+    for (uint32_t job = 0; job < pools->places.count; job++) {
+        const struct place *place = &pools->places.items[job];
+        if (place->local == NONE) {
+            continue;
+        }
+        struct shard *in = shard_of(pools, job);
+        struct shard *to = place->node == NONE ? job_home(pools, job) : in;
+        bool is_foreign = job_is_foreign(pools, job, to);
+        if (to != in || is_misnamed(pools, place)) {
+            job_move(pools, job, to);
+        } else {
+            job_foreign_set(pools, job, is_foreign);
+        }
+    }
+    pools->are_names_stale = false;
+}
+
+void jobs_adopt(struct pools *pools)
+{
+    struct shard *shard = pools->shards.items[POOLS_DEFAULT];
+    uint32_t end = sched_jobs_end(shard->sched);
+
+    for (uint32_t job = 0; job < end; job++) {
+        struct sched_job record;
+        struct sched_run run;
+        if (!sched_job_is_known(shard->sched, job)) {
+            VEC_PUSH(&shard->jobs, NONE);
+            VEC_PUSH(&shard->spare_jobs, job);
+            VEC_PUSH(&pools->places, (struct place){.local = NONE});
+            continue;
+        }
+        sched_job_record(shard->sched, job, &record);
+        bool is_leased = sched_job_run(shard->sched, job, &run);
+        struct place place = {
+            .local = job,
+            .node = is_leased ? run.node : NONE,
+            .name = name_of_pool(pools, record.pool),
+            .queue = record.queue,
+            .class_index = record.class_index,
+            .is_aged = is_leased && run.age_from_ms != INT64_MAX,
+            .leased_ms = is_leased ? run.leased_ms : 0,
+        };
+        VEC_PUSH(&shard->jobs, job);
+        VEC_PUSH(&pools->places, place);
+        gang_join(pools, job, &record);
+        uint32_t gang = pools->places.items[job].gang;
+        if (is_leased) {
+            post_use(pools, run.node, 1);
+            if (gang != NONE) {
+                pools->gangs.items[gang].leased_count++;
+            }
+        } else {
+            job_count_waiting(pools, &place, 1);
+        }
+    }
+}

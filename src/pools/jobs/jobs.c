@@ -1,0 +1,454 @@
+/* Jobs: where each is, as it comes, is leased, waits again and goes. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+/* The tables. */
+
+struct place *job_place(const struct pools *pools, uint32_t job)
+{
+    ASSERT(job < pools->places.count);
+    struct place *place = &pools->places.items[job];
+
+    ASSERT(place->local != NONE);
+    return place;
+}
+
+static struct place *place_make(struct pools *pools, uint32_t job)
+{
+    while (pools->places.count <= job) {
+        VEC_PUSH(&pools->places, (struct place){.local = NONE});
+    }
+    ASSERT(pools->places.items[job].local == NONE);
+    return &pools->places.items[job];
+}
+
+/* A member of its gang is in a shard, or (`sign` -1) no longer. */
+static void count_mate(struct pools *pools, const struct place *place, int sign)
+{
+    uint64_t shard = place->shard;
+
+    if (place->gang != NONE) {
+        struct mates *mates = &pools->gangs.items[place->gang];
+        mates->shard_sum += (uint64_t)sign * shard;
+        mates->shard_square_sum += (uint64_t)sign * shard * shard;
+    }
+}
+
+static void local_take(struct pools *pools, uint32_t job, struct shard *shard)
+{
+    struct place *place = &pools->places.items[job];
+
+    if (shard->spare_jobs.count) {
+        place->local = shard->spare_jobs.items[--shard->spare_jobs.count];
+    } else {
+        place->local = (uint32_t)shard->jobs.count;
+        VEC_PUSH(&shard->jobs, NONE);
+    }
+    shard->jobs.items[place->local] = job;
+    place->shard = shard->index;
+    count_mate(pools, place, 1);
+}
+
+void job_give(struct pools *pools, uint32_t job)
+{
+    struct place *place = &pools->places.items[job];
+    struct shard *shard = shard_of(pools, job);
+
+    shard->jobs.items[place->local] = NONE;
+    count_mate(pools, place, -1);
+    if (shard->is_busy) {
+        VEC_PUSH(&shard->limbo, place->local);
+    } else {
+        VEC_PUSH(&shard->spare_jobs, place->local);
+    }
+}
+
+void job_count_waiting(struct pools *pools, const struct place *place, int sign)
+{
+    struct shard *shard = pools->shards.items[place->shard];
+
+    if (place->is_foreign) {
+        shard->guest_count += (uint32_t)sign;
+    } else {
+        shard->waiting_count += (uint32_t)sign;
+    }
+}
+
+/* Gangs. */
+
+static struct key128 gang_key(uint32_t queue, struct str id)
+{
+    return (struct key128){
+        hash_bytes(id.p, id.byte_count, queue),
+        hash_bytes(id.p, id.byte_count, hash_mix((uint64_t)queue << 32 | 1)),
+    };
+}
+
+static uint32_t mates_get(struct pools *pools, const struct sched_job *record)
+{
+    struct key128 key = gang_key(record->queue, record->gang_id);
+    uint32_t at = map_find(&pools->gang_map, key);
+
+    if (at != MAP_NONE) {
+        return at;
+    }
+    if (pools->spare_gangs.count) {
+        at = pools->spare_gangs.items[--pools->spare_gangs.count];
+    } else {
+        at = (uint32_t)pools->gangs.count;
+        VEC_PUSH(&pools->gangs, (struct mates){0});
+    }
+    pools->gangs.items[at] = (struct mates){.key = key, .first = NONE};
+    map_put(&pools->gang_map, key, at);
+    return at;
+}
+
+void gang_join(struct pools *pools, uint32_t job,
+               const struct sched_job *record)
+{
+    struct place *place = &pools->places.items[job];
+
+    place->gang = place->mate_next = place->mate_previous = NONE;
+    if (record->gang_id.byte_count == 0 || record->gang_cardinality < 2) {
+        return;
+    }
+    place->gang = mates_get(pools, record);
+    place->sub_group = record->sub_group & (SUB_GROUPS_MAX - 1);
+    struct mates *mates = &pools->gangs.items[place->gang];
+    mates->has_terms = record->gang_terms.byte_count > 0;
+    place->mate_next = mates->first;
+    if (mates->first != NONE) {
+        pools->places.items[mates->first].mate_previous = job;
+    }
+    mates->first = job;
+    mates->count++;
+}
+
+static void gang_leave(struct pools *pools, const struct place *place)
+{
+    if (place->gang == NONE) {
+        return;
+    }
+    struct mates *mates = &pools->gangs.items[place->gang];
+    if (place->mate_previous == NONE) {
+        mates->first = place->mate_next;
+    } else {
+        pools->places.items[place->mate_previous].mate_next = place->mate_next;
+    }
+    if (place->mate_next != NONE) {
+        pools->places.items[place->mate_next].mate_previous =
+            place->mate_previous;
+    }
+    if (--mates->count == 0) {
+        map_remove(&pools->gang_map, mates->key);
+        VEC_PUSH(&pools->spare_gangs, place->gang);
+    }
+}
+
+/* Telling shards. */
+
+void job_tell(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    delta->job = job_place(pools, job)->local;
+    deliver(pools, shard_of(pools, job), delta);
+}
+
+static struct str held_str(struct arena *arena, struct str s)
+{
+    return s.byte_count ? arena_str(arena, s) : s;
+}
+
+const void *amounts_copy(const void *from, struct arena *arena)
+{
+    struct resource_vec *amounts = arena_alloc(arena, sizeof(*amounts));
+
+    *amounts = *(const struct resource_vec *)from;
+    return amounts;
+}
+
+const void *job_copy(const void *from, struct arena *arena)
+{
+    struct sched_job *record = arena_alloc(arena, sizeof(*record));
+
+    *record = *(const struct sched_job *)from;
+    record->pool = held_str(arena, record->pool);
+    record->gang_id = held_str(arena, record->gang_id);
+    record->gang_uniformity = held_str(arena, record->gang_uniformity);
+    record->application = held_str(arena, record->application);
+    record->gang_terms = held_str(arena, record->gang_terms);
+    return record;
+}
+
+void apply_add(struct pools *pools, struct shard *shard,
+               const struct delta *delta)
+{
+    struct sched_job record = *(const struct sched_job *)delta->record;
+
+    record.class_index = shard_class(pools, shard, delta->class_index);
+    sched_job_add(shard->sched, delta->job, &record);
+}
+
+void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
+               const struct sched_job *record)
+{
+    struct place *place = &pools->places.items[job];
+    struct sched_job told = *record;
+    struct delta delta = delta_of(apply_add);
+
+    local_take(pools, job, shard);
+    place->is_foreign = job_is_foreign(pools, job, shard);
+    told.pool = pool_in(pools, shard, place->name);
+    told.is_foreign = place->is_foreign;
+    delta.class_index = record->class_index;
+    delta.record = &told;
+    delta.copy = job_copy;
+    job_tell(pools, job, &delta);
+}
+
+void pools_job_add(struct pools *pools, uint32_t job,
+                   const struct sched_job *record)
+{
+    if (!pools->is_mapped && record->pool.byte_count &&
+        !is_configured(pools, record->pool)) {
+        router_begin(pools); /* it is Default's, until there is such a pool */
+    }
+    if (!pools->is_mapped) {
+        sched_job_add(first_of(pools), job, record);
+        return;
+    }
+    pools->news_count++;
+    struct place *place = place_make(pools, job);
+    *place = (struct place){
+        .local = 0,
+        .node = NONE,
+        .name = name_of_pool(pools, record->pool),
+        .queue = record->queue,
+        .class_index = record->class_index,
+    };
+    gang_join(pools, job, record);
+    job_enter(pools, job, job_home(pools, job), record);
+    job_count_waiting(pools, place, 1);
+}
+
+static void apply_remove(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_job_remove(shard->sched, delta->job);
+}
+
+/* A lease is gone. */
+static void unlease(struct pools *pools, struct place *place)
+{
+    struct mates *mates =
+        place->gang == NONE ? NULL : &pools->gangs.items[place->gang];
+
+    post_use(pools, place->node, -1);
+    quotas_count(pools, place, -1);
+    place->node = NONE;
+    place->is_aged = false;
+    if (mates) {
+        mates->leased_count--;
+        mates->loss = ++pools->loss_count;
+    }
+}
+
+/* Whether a gang has just lost the last that ran of it, and some of it wait. */
+static bool is_stranded(const struct pools *pools, uint32_t gang)
+{
+    const struct mates *mates = gang == NONE ? NULL : &pools->gangs.items[gang];
+
+    return mates && mates->leased_count == 0 && mates->count > 0;
+}
+
+void pools_job_remove(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_remove);
+
+    if (!pools->is_mapped) {
+        sched_job_remove(first_of(pools), job);
+        return;
+    }
+    pools->news_count++;
+    struct place *place = job_place(pools, job);
+    bool was_leased = place->node != NONE;
+    out_over(pools, job);
+    job_tell(pools, job, &delta);
+    job_give(pools, job);
+    if (was_leased) {
+        unlease(pools, place);
+    } else {
+        job_count_waiting(pools, place, -1);
+    }
+    uint32_t gang = place->gang;
+    gang_leave(pools, place);
+    *place = (struct place){.local = NONE};
+    if (was_leased && is_stranded(pools, gang)) {
+        gang_recall(pools, gang);
+    }
+}
+
+void apply_lease(struct pools *pools, struct shard *shard,
+                 const struct delta *delta)
+{
+    uint32_t node = shard_node(pools, shard, delta->node);
+
+    sched_job_lease(shard->sched, delta->job, node, delta->priority,
+                    delta->at_ms, delta->flag);
+}
+
+static void apply_start(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    (void)pools;
+    sched_start_note(shard->sched, delta->other, delta->at_ms);
+}
+
+/* Limits on all starts, and on a queue's, are over all pools. */
+static void count_start(struct pools *pools, const struct shard *in,
+                        uint32_t queue, int64_t now_ms)
+{
+    struct delta delta = delta_of(apply_start);
+
+    if (pools->policy->rate_global.rate_milli_per_s <= 0 &&
+        pools->policy->rate_per_queue.rate_milli_per_s <= 0) {
+        return;
+    }
+    delta.other = queue;
+    delta.at_ms = now_ms;
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        struct shard *shard = pools->shards.items[i];
+        if (shard && shard != in) {
+            deliver(pools, shard, &delta);
+        }
+    }
+}
+
+void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
+                     int32_t priority, int64_t now_ms, bool is_counted)
+{
+    struct delta delta = delta_of(apply_lease);
+
+    if (!pools->is_mapped) {
+        sched_job_lease(first_of(pools), job, node, priority, now_ms,
+                        is_counted);
+        return;
+    }
+    struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
+    if (shard_of(pools, job) != shard) {
+        gang_follow(pools, job, shard);
+    }
+    out_over(pools, job);
+    struct place *place = job_place(pools, job);
+    job_foreign_set(pools, job, home_of_name(pools, place->name) != shard);
+    job_count_waiting(pools, place, -1);
+    delta.node = node;
+    delta.priority = priority;
+    delta.at_ms = now_ms;
+    delta.flag = is_counted;
+    job_tell(pools, job, &delta);
+    place->node = node;
+    place->leased_ms = now_ms;
+    post_use(pools, node, 1);
+    quotas_count(pools, place, 1);
+    if (place->gang != NONE) {
+        pools->gangs.items[place->gang].leased_count++;
+        gang_anchor(pools, place->gang, shard);
+        place = job_place(pools, job);
+    }
+    if (is_counted) {
+        count_start(pools, shard, place->queue, now_ms);
+    }
+}
+
+static void apply_repack(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)sched_job_repack(shard->sched, delta->job,
+                           shard_node(pools, shard, delta->node));
+}
+
+void pools_job_repack(struct pools *pools, uint32_t job, uint32_t node)
+{
+    struct delta delta = delta_of(apply_repack);
+
+    if (!pools->is_mapped) {
+        (void)sched_job_repack(first_of(pools), job, node);
+        return;
+    }
+    struct place *place = job_place(pools, job);
+    if (pools->posts.items[node].shard != place->shard || place->node == node) {
+        return;
+    }
+    delta.node = node;
+    job_tell(pools, job, &delta);
+    post_use(pools, node, 1);
+    post_use(pools, place->node, -1);
+    place->node = node;
+}
+
+static void apply_requeue(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    uint32_t node = delta->node == NONE ? SCHED_NONE
+                                        : shard_node(pools, shard, delta->node);
+
+    sched_job_requeue(shard->sched, delta->job, node);
+}
+
+static void apply_mate_requeued(struct pools *pools, struct shard *shard,
+                                const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_requeued(shard->sched, delta->job);
+}
+
+void pools_job_requeue(struct pools *pools, uint32_t job, uint32_t avoid_node)
+{
+    struct delta delta = delta_of(apply_requeue);
+    struct delta told = delta_of(apply_mate_requeued);
+
+    if (!pools->is_mapped) {
+        sched_job_requeue(first_of(pools), job, avoid_node);
+        return;
+    }
+    struct place *place = job_place(pools, job);
+    delta.node = avoid_node;
+    job_tell(pools, job, &delta);
+    mates_tell(pools, job, &told);
+    unlease(pools, place);
+    job_count_waiting(pools, place, 1);
+    if (is_stranded(pools, place->gang)) {
+        gang_recall(pools, place->gang);
+    } else {
+        job_recall_home(pools, job);
+    }
+}
+
+void pools_job_fetch(const struct pools *pools, uint32_t job, bool is_run)
+{
+    if (!pools->is_mapped) {
+        sched_job_fetch(first_of(pools), job, is_run);
+    }
+}
+
+uint32_t pools_job_node(const struct pools *pools, uint32_t job)
+{
+    if (!pools->is_mapped) {
+        return sched_job_node(first_of(pools), job);
+    }
+    return job < pools->places.count && pools->places.items[job].local != NONE
+               ? pools->places.items[job].node
+               : SCHED_NONE;
+}
+
+void places_fini(struct pools *pools)
+{
+    VEC_FREE(&pools->places);
+    VEC_FREE(&pools->gangs);
+    VEC_FREE(&pools->spare_gangs);
+    map_fini(&pools->gang_map);
+}

@@ -1,0 +1,389 @@
+/* Quotas are over all pools, and each shard sees its own: so the router keeps
+ * what queues have in which shard, tells each what the others have, and drops
+ * from plans what several of them would take at once.
+ *
+ * Nothing is kept until the first queue has a quota.  Then all queues are
+ * counted, in one look at each job, and from there on with each start and end:
+ * so that it costs the same to give a quota to the next thousand.  Shards are
+ * told before they plan, or are asked why a job waits. */
+#include "pools/tables/router.h"
+#include "sched/data/amounts.h"
+
+/* What is kept of a queue; made if it is new. */
+static struct quota_book *counts_of(struct pools *pools, uint32_t queue)
+{
+    while (pools->books.count <= queue) {
+        VEC_PUSH(&pools->books, (struct quota_book){.is_kept = false});
+    }
+    return &pools->books.items[queue];
+}
+
+/* The same of a queue that has a quota; or NULL. */
+static struct quota_book *book_of(const struct pools *pools, uint32_t queue)
+{
+    return queue < pools->books.count && pools->books.items[queue].is_kept
+               ? &pools->books.items[queue]
+               : NULL;
+}
+
+/* What a job of a class asks for, read from its record once. */
+static const struct resource_vec *request_of(const struct pools *pools,
+                                             uint32_t class_index)
+{
+    struct kind *kind = &pools->kinds.items[class_index];
+    auto_arena arena = {0};
+    struct requirement requirement;
+
+    if (!kind->request) {
+        int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
+                                    &arena, &requirement);
+        ASSERT(rc == 0); /* we packed it */
+        kind->request = mem_alloc(sizeof(*kind->request));
+        (void)!resource_request(&pools->policy->schema, &requirement.requests,
+                                kind->request);
+    }
+    return kind->request;
+}
+
+/* The resources may be others now. */
+static void requests_forget(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->kinds.count; i++) {
+        mem_free(pools->kinds.items[i].request);
+        pools->kinds.items[i].request = NULL;
+    }
+}
+
+/* Telling shards. */
+
+static void apply_beside(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_quota_beside_set(shard->sched, delta->other, delta->record);
+}
+
+static void tell(struct pools *pools, struct shard *shard, uint32_t queue)
+{
+    const struct quota_book *book = &pools->books.items[queue];
+    struct resource_vec beside = book->sum;
+    struct delta delta = delta_of(apply_beside);
+
+    if (shard->index < book->by_shard.count) {
+        amounts_subtract(&beside, &book->by_shard.items[shard->index]);
+    }
+    delta.other = queue;
+    delta.record = &beside;
+    delta.copy = amounts_copy;
+    deliver(pools, shard, &delta);
+}
+
+static void tell_later(struct pools *pools, uint32_t queue)
+{
+    struct quota_book *book = &pools->books.items[queue];
+
+    if (book->is_kept && !book->is_stale) {
+        book->is_stale = true;
+        VEC_PUSH(&pools->stale_books, queue);
+    }
+}
+
+void quotas_settle(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->stale_books.count; i++) {
+        uint32_t queue = pools->stale_books.items[i];
+        bool is_kept = pools->books.items[queue].is_kept;
+        pools->books.items[queue].is_stale = false;
+        for (size_t s = 0; is_kept && s < pools->shards.count; s++) {
+            if (pools->shards.items[s]) {
+                tell(pools, pools->shards.items[s], queue);
+            }
+        }
+    }
+    pools->stale_books.count = 0;
+}
+
+/* Counting. */
+
+static void add(struct pools *pools, const struct place *place, int sign)
+{
+    const struct resource_vec *request = request_of(pools, place->class_index);
+    struct quota_book *book = counts_of(pools, place->queue);
+
+    while (book->by_shard.count <= place->shard) {
+        VEC_PUSH(&book->by_shard, (struct resource_vec){0});
+    }
+    amounts_add_times(&book->by_shard.items[place->shard], request, sign);
+    amounts_add_times(&book->sum, request, sign);
+}
+
+void quotas_count(struct pools *pools, const struct place *place, int sign)
+{
+    if (pools->are_books_counted) {
+        add(pools, place, sign);
+        tell_later(pools, place->queue);
+    }
+}
+
+static bool is_leased(const struct place *place)
+{
+    return place->local != NONE && place->node != NONE;
+}
+
+/* Count all queues. */
+static void count_all(struct pools *pools)
+{
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        pools->books.items[i].by_shard.count = 0;
+        pools->books.items[i].sum = (struct resource_vec){0};
+    }
+    for (size_t job = 0; job < pools->places.count; job++) {
+        if (is_leased(&pools->places.items[job])) {
+            add(pools, &pools->places.items[job], 1);
+        }
+    }
+    pools->are_books_counted = true;
+    pools->book_count_count++;
+}
+
+/* The amounts of a list, without limit for all else. */
+static struct resource_vec quota_of(const struct pools *pools,
+                                    const struct resource_list *list)
+{
+    const struct resource_schema *schema = &pools->policy->schema;
+    struct resource_vec quota;
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        quota.v[r] = INT64_MAX;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        int column = resource_column(schema, list->items[i].name);
+        if (column >= 0) {
+            quota.v[column] =
+                list->items[i].milli / schema->columns[column].unit_milli;
+        }
+    }
+    return quota;
+}
+
+/* What a queue may have from now on. */
+static void book_set(struct pools *pools, uint32_t queue,
+                     const struct queue_record *record)
+{
+    struct quota_book *book = counts_of(pools, queue);
+
+    pools->kept_book_count -= book->is_kept;
+    book->is_kept = record->quota.count > 0;
+    book->quota = quota_of(pools, &record->quota);
+    pools->kept_book_count += book->is_kept;
+}
+
+void quotas_set(struct pools *pools, uint32_t queue,
+                const struct queue_record *record)
+{
+    book_set(pools, queue, record);
+    if (record->quota.count > 0 && !pools->are_books_counted) {
+        count_all(pools);
+    }
+    tell_later(pools, queue);
+}
+
+void quotas_forget(struct pools *pools, uint32_t queue)
+{
+    struct queue_record plain = queue_record_plain((struct str){0});
+
+    if (queue < pools->books.count) {
+        book_set(pools, queue, &plain);
+    }
+}
+
+void quotas_renew(struct pools *pools)
+{
+    const struct sched *first = first_of(pools);
+    struct queue_record record;
+
+    requests_forget(pools);
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        quotas_forget(pools, i);
+    }
+    for (uint32_t i = 0; i < sched_queues_end(first); i++) {
+        if (sched_queue_record(first, i, &record) && record.quota.count) {
+            book_set(pools, i, &record);
+        }
+    }
+    pools->are_books_counted = false;
+    if (pools->kept_book_count > 0) {
+        count_all(pools);
+    }
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        tell_later(pools, i);
+    }
+}
+
+void quotas_fini(struct pools *pools)
+{
+    for (uint32_t i = 0; i < pools->books.count; i++) {
+        VEC_FREE(&pools->books.items[i].by_shard);
+    }
+    VEC_FREE(&pools->books);
+    VEC_FREE(&pools->stale_books);
+}
+
+static bool is_nothing(const struct resource_vec *amounts)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (amounts->v[r] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Give back in a copy of the books what a job has in its shard. */
+static bool uncount(const struct pools *pools, struct resource_vec *rests,
+                    const struct place *place)
+{
+    size_t at = (size_t)place->queue * pools->shards.count + place->shard;
+
+    if (place->queue < pools->books.count) {
+        amounts_subtract(&rests[at], request_of(pools, place->class_index));
+    }
+    return place->queue < pools->books.count;
+}
+
+bool quotas_are_right(const struct pools *pools)
+{
+    size_t width = pools->shards.count, count = pools->books.count * width;
+    auto_mem struct resource_vec *rests =
+        mem_alloc_array(count + 1, sizeof(*rests));
+    bool is_right = true;
+
+    if (!pools->are_books_counted) {
+        return pools->kept_book_count == 0;
+    }
+    for (size_t i = 0; i < pools->books.count; i++) {
+        const struct quota_book *book = &pools->books.items[i];
+        struct resource_vec sum = book->sum;
+        for (size_t s = 0; s < book->by_shard.count; s++) {
+            rests[i * width + s] = book->by_shard.items[s];
+            amounts_subtract(&sum, &book->by_shard.items[s]);
+        }
+        is_right &= is_nothing(&sum);
+    }
+    for (size_t job = 0; job < pools->places.count; job++) {
+        const struct place *place = &pools->places.items[job];
+        is_right &= !is_leased(place) || uncount(pools, rests, place);
+    }
+    for (size_t i = 0; i < count; i++) {
+        is_right &= is_nothing(&rests[i]);
+    }
+    return is_right;
+}
+
+/* Plans. */
+
+/* What a decision that is not yet told changes: its book, or NULL. */
+static struct quota_book *change_of(const struct pools *pools, uint32_t job,
+                                    enum sched_action action,
+                                    struct resource_vec *ret_request)
+{
+    const struct place *place = &pools->places.items[job];
+    bool is_start = action == SCHED_LEASE;
+
+    if ((!is_start && action != SCHED_PREEMPT) || place->local == NONE ||
+        (place->node == NONE) != is_start) {
+        return NULL;
+    }
+    struct quota_book *book = book_of(pools, place->queue);
+    if (book) {
+        *ret_request = *request_of(pools, place->class_index);
+    }
+    return book;
+}
+
+/* What other shards' last plans start, which nobody was told of yet. */
+static void count_decided(struct pools *pools, const struct shard *but)
+{
+    struct resource_vec request;
+
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        const struct shard *shard = pools->shards.items[i];
+        for (size_t k = 0; shard && shard != but && k < shard->decisions.count;
+             k++) {
+            const struct sched_decision *decision = &shard->decisions.items[k];
+            bool is_here =
+                pools->places.items[decision->job].shard == shard->index;
+            struct quota_book *book =
+                decision->action == SCHED_LEASE && is_here
+                    ? change_of(pools, decision->job, SCHED_LEASE, &request)
+                    : NULL;
+            if (book) {
+                amounts_add(&book->planned, &request);
+            }
+        }
+    }
+}
+
+bool quotas_begin(struct pools *pools, const struct shard *shard)
+{
+    if (pools->kept_book_count == 0) {
+        return false;
+    }
+    for (size_t i = 0; i < pools->books.count; i++) {
+        pools->books.items[i].planned = (struct resource_vec){0};
+    }
+    count_decided(pools, shard);
+    return true;
+}
+
+static bool is_within(const struct quota_book *book,
+                      const struct resource_vec *request)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (request->v[r] > 0 &&
+            book->sum.v[r] + book->planned.v[r] > book->quota.v[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Count what a group changes, or take it back. */
+static void plan_group(struct pools *pools, const struct shard *shard,
+                       const struct sched_decision *decisions, uint32_t count,
+                       bool is_counted)
+{
+    struct resource_vec request;
+
+    for (uint32_t i = 0; i < count; i++) {
+        enum sched_action action = decisions[i].action;
+        struct quota_book *book = change_of(
+            pools, shard->jobs.items[decisions[i].job], action, &request);
+        if (book && (action == SCHED_LEASE) == is_counted) {
+            amounts_add(&book->planned, &request);
+        } else if (book) {
+            amounts_subtract(&book->planned, &request);
+        }
+    }
+}
+
+bool quotas_allow(struct pools *pools, const struct shard *shard,
+                  const struct sched_decision *decisions, uint32_t count)
+{
+    struct resource_vec request;
+    bool is_allowed = true;
+
+    plan_group(pools, shard, decisions, count, true);
+    for (uint32_t i = 0; i < count && is_allowed; i++) {
+        struct quota_book *book =
+            decisions[i].action == SCHED_LEASE
+                ? change_of(pools, shard->jobs.items[decisions[i].job],
+                            SCHED_LEASE, &request)
+                : NULL;
+        is_allowed = !book || is_within(book, &request);
+    }
+    if (!is_allowed) {
+        plan_group(pools, shard, decisions, count, false);
+    }
+    return is_allowed;
+}

@@ -1,0 +1,323 @@
+/* What the shard of a job is told of it that moves it nowhere. */
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+static void apply_avoid(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    sched_job_avoid(shard->sched, delta->job,
+                    shard_node(pools, shard, delta->node));
+}
+
+void apply_age(struct pools *pools, struct shard *shard,
+               const struct delta *delta)
+{
+    (void)pools;
+    sched_job_age_from(shard->sched, delta->job, delta->at_ms);
+}
+
+void pools_job_avoid(struct pools *pools, uint32_t job, uint32_t node)
+{
+    struct delta delta = delta_of(apply_avoid);
+
+    if (!pools->is_mapped) {
+        sched_job_avoid(first_of(pools), job, node);
+        return;
+    }
+    delta.node = node;
+    job_tell(pools, job, &delta);
+}
+
+void apply_protect(struct pools *pools, struct shard *shard,
+                   const struct delta *delta)
+{
+    (void)pools;
+    sched_job_protect(shard->sched, delta->job, delta->flag);
+}
+
+void pools_job_protect(struct pools *pools, uint32_t job, bool is_protected)
+{
+    struct delta delta = delta_of(apply_protect);
+
+    if (!pools->is_mapped) {
+        sched_job_protect(first_of(pools), job, is_protected);
+        return;
+    }
+    delta.flag = is_protected;
+    job_tell(pools, job, &delta);
+}
+
+void pools_job_age_from(struct pools *pools, uint32_t job, int64_t at_ms)
+{
+    struct delta delta = delta_of(apply_age);
+
+    if (!pools->is_mapped) {
+        sched_job_age_from(first_of(pools), job, at_ms);
+        return;
+    }
+    delta.at_ms = at_ms;
+    job_tell(pools, job, &delta);
+    job_place(pools, job)->is_aged = true;
+}
+
+static void apply_started(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    (void)sched_job_started(shard->sched, delta->job);
+}
+
+bool pools_job_started(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_started);
+
+    if (!pools->is_mapped) {
+        return sched_job_started(first_of(pools), job);
+    }
+    if (!shard_of(pools, job)->is_busy) {
+        return sched_job_started(shard_of(pools, job)->sched,
+                                 job_place(pools, job)->local);
+    }
+    job_tell(pools, job, &delta);
+    return true; /* it may be so */
+}
+
+int64_t pools_job_age_of(const struct pools *pools, uint32_t job)
+{
+    if (!pools->is_mapped) {
+        return sched_job_age_of(first_of(pools), job);
+    }
+    const struct place *place = job_place(pools, job);
+    const struct shard *shard = shard_of(pools, job);
+    if (!shard->is_busy) {
+        return sched_job_age_of(shard->sched, place->local);
+    }
+    return place->is_aged ? INT64_MAX : pools->now_ms;
+}
+
+static void apply_yield(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    (void)pools;
+    sched_job_yield(shard->sched, delta->job, delta->other, delta->flag,
+                    delta->at_ms);
+}
+
+void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
+                     bool is_at_once, int64_t from_ms)
+{
+    struct delta delta = delta_of(apply_yield);
+
+    if (!pools->is_mapped) {
+        sched_job_yield(first_of(pools), job, for_job, is_at_once, from_ms);
+    } else if (shard_of(pools, job) == shard_of(pools, for_job)) {
+        delta.other = job_place(pools, for_job)->local;
+        delta.flag = is_at_once;
+        delta.at_ms = from_ms;
+        job_tell(pools, job, &delta);
+    }
+}
+
+static void apply_truce(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    (void)pools;
+    sched_job_truce(shard->sched, delta->job);
+}
+
+void pools_job_truce(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_truce);
+
+    if (!pools->is_mapped) {
+        sched_job_truce(first_of(pools), job);
+        return;
+    }
+    job_tell(pools, job, &delta);
+    mates_tell(pools, job, &delta);
+}
+
+static void apply_admit(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    (void)pools;
+    sched_job_admit(shard->sched, delta->job, delta->text, delta->at_ms,
+                    delta->amount);
+}
+
+void pools_job_admit(struct pools *pools, uint32_t job, struct str pool,
+                     int64_t start_ms, int64_t charge)
+{
+    struct delta delta = delta_of(apply_admit);
+
+    if (!pools->is_mapped) {
+        sched_job_admit(first_of(pools), job, pool, start_ms, charge);
+        return;
+    }
+    delta.text = pool;
+    delta.at_ms = start_ms;
+    delta.amount = charge;
+    job_tell(pools, job, &delta);
+}
+
+static void apply_dismiss(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_job_dismiss(shard->sched, delta->job);
+}
+
+void pools_job_dismiss(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_dismiss);
+
+    if (!pools->is_mapped) {
+        sched_job_dismiss(first_of(pools), job);
+        return;
+    }
+    job_tell(pools, job, &delta);
+}
+
+static void apply_charge(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_job_charge(shard->sched, delta->job, delta->text, delta->amount);
+}
+
+void pools_job_charge(struct pools *pools, uint32_t job, struct str pool,
+                      int64_t charge)
+{
+    struct delta delta = delta_of(apply_charge);
+
+    if (!pools->is_mapped) {
+        sched_job_charge(first_of(pools), job, pool, charge);
+        return;
+    }
+    delta.text = pool;
+    delta.amount = charge;
+    job_tell(pools, job, &delta);
+}
+
+static void apply_reprioritise(struct pools *pools, struct shard *shard,
+                               const struct delta *delta)
+{
+    (void)pools;
+    sched_job_reprioritise(shard->sched, delta->job, delta->other);
+}
+
+void pools_job_reprioritise(struct pools *pools, uint32_t job,
+                            uint32_t priority)
+{
+    struct delta delta = delta_of(apply_reprioritise);
+
+    if (!pools->is_mapped) {
+        sched_job_reprioritise(first_of(pools), job, priority);
+        return;
+    }
+    pools->news_count++;
+    delta.other = priority;
+    job_tell(pools, job, &delta);
+}
+
+void apply_application(struct pools *pools, struct shard *shard,
+                       const struct delta *delta)
+{
+    (void)pools;
+    sched_job_application(shard->sched, delta->job, delta->text, delta->flag);
+}
+
+void pools_job_application(struct pools *pools, uint32_t job, struct str id,
+                           bool has_stateaware_off)
+{
+    struct delta delta = delta_of(apply_application);
+
+    if (!pools->is_mapped) {
+        sched_job_application(first_of(pools), job, id, has_stateaware_off);
+        return;
+    }
+    delta.text = id;
+    delta.flag = has_stateaware_off;
+    job_tell(pools, job, &delta);
+    if (pools->places.items[job].is_out) {
+        out_ask(pools, job, id, has_stateaware_off);
+    }
+}
+
+static void apply_ended(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    struct sched_outcome outcome = {
+        .pool = delta->text,
+        .is_failed = delta->flag,
+        .is_exit = delta->priority != 0,
+        .job_set = (uint64_t)delta->amount,
+    };
+
+    (void)pools;
+    sched_run_ended(shard->sched, delta->job, &outcome);
+}
+
+void pools_run_ended(struct pools *pools, uint32_t job,
+                     const struct sched_outcome *outcome)
+{
+    struct delta delta = delta_of(apply_ended);
+
+    if (!pools->is_mapped) {
+        sched_run_ended(first_of(pools), job, outcome);
+        return;
+    }
+    delta.text = outcome->pool;
+    delta.flag = outcome->is_failed;
+    delta.priority = outcome->is_exit;
+    delta.amount = (int64_t)outcome->job_set;
+    job_tell(pools, job, &delta);
+}
+
+static void apply_finished(struct pools *pools, struct shard *shard,
+                           const struct delta *delta)
+{
+    (void)pools;
+    sched_job_finished(shard->sched, delta->job);
+}
+
+void pools_job_finished(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_finished);
+
+    if (!pools->is_mapped) {
+        sched_job_finished(first_of(pools), job);
+        return;
+    }
+    job_tell(pools, job, &delta);
+}
+
+static void apply_succeeded(struct pools *pools, struct shard *shard,
+                            const struct delta *delta)
+{
+    (void)pools;
+    sched_job_succeeded(shard->sched, delta->job);
+}
+
+static void apply_mate_succeeded(struct pools *pools, struct shard *shard,
+                                 const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_succeeded(shard->sched, delta->job, delta->other);
+}
+
+void pools_job_succeeded(struct pools *pools, uint32_t job)
+{
+    struct delta delta = delta_of(apply_succeeded);
+
+    if (!pools->is_mapped) {
+        sched_job_succeeded(first_of(pools), job);
+        return;
+    }
+    job_tell(pools, job, &delta);
+    if (job_place(pools, job)->node != NONE) {
+        struct delta told = delta_of(apply_mate_succeeded);
+        told.other = job_place(pools, job)->sub_group;
+        mates_tell(pools, job, &told);
+    }
+}

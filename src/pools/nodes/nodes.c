@@ -1,0 +1,218 @@
+/* What nodes are: which shard a node is in, by the labels that it has. */
+#include "pools/tables/match.h"
+#include "pools/tables/node_table.h"
+
+/* Copies of records. */
+
+static struct str held_str(struct arena *arena, struct str s)
+{
+    return s.byte_count ? arena_str(arena, s) : s;
+}
+
+static struct resource_list held_list(struct arena *arena,
+                                      const struct resource_list *list)
+{
+    struct resource_list held = {
+        .items = arena_alloc_array(arena, list->count, sizeof(*held.items)),
+        .count = list->count,
+    };
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        held.items[i] = list->items[i];
+        held.items[i].name = held_str(arena, list->items[i].name);
+    }
+    return held;
+}
+
+const void *node_copy(const void *from, struct arena *arena)
+{
+    struct node_record *record = arena_alloc(arena, sizeof(*record));
+
+    *record = *(const struct node_record *)from;
+    struct label *labels =
+        arena_alloc_array(arena, record->label_count, sizeof(*labels));
+    struct taint *taints =
+        arena_alloc_array(arena, record->taint_count, sizeof(*taints));
+    for (uint32_t i = 0; i < record->label_count; i++) {
+        labels[i].key = held_str(arena, record->labels[i].key);
+        labels[i].value = held_str(arena, record->labels[i].value);
+    }
+    for (uint32_t i = 0; i < record->taint_count; i++) {
+        taints[i] = record->taints[i];
+        taints[i].key = held_str(arena, record->taints[i].key);
+        taints[i].value = held_str(arena, record->taints[i].value);
+    }
+    record->labels = labels;
+    record->taints = taints;
+    record->name = held_str(arena, record->name);
+    record->pool = held_str(arena, record->pool);
+    record->node_type = held_str(arena, record->node_type);
+    record->total = held_list(arena, &record->total);
+    record->foreign = held_list(arena, &record->foreign);
+    return record;
+}
+
+/* What nodes are. */
+
+void apply_node_set(struct pools *pools, struct shard *shard,
+                    const struct delta *delta)
+{
+    (void)shard_node(pools, shard, delta->node);
+    (void)sched_node_set(
+        shard->sched,
+        intern_get(pools->executors, pools->posts.items[delta->node].executor),
+        delta->record, (struct str){0});
+}
+
+void apply_node_gone(struct pools *pools, struct shard *shard,
+                     const struct delta *delta)
+{
+    sched_node_remove(shard->sched, shard_node(pools, shard, delta->node));
+}
+
+void post_tell(struct pools *pools, uint32_t node, struct delta *delta)
+{
+    delta->node = node;
+    deliver(pools, pools->shards.items[pools->posts.items[node].shard], delta);
+}
+
+/* Whose a node is, and the name of its pool there. */
+static struct shard *match_record(struct pools *pools,
+                                  const struct node_record *record,
+                                  struct str pool, struct str *ret_pool)
+{
+    uint32_t object =
+        match_node(pools->records.items, (uint32_t)pools->records.count,
+                   record->labels, record->label_count, NULL);
+
+    if (object == MATCH_DEFAULT) {
+        *ret_pool = record->pool.byte_count ? record->pool : pool;
+        return pools->shards.items[POOLS_DEFAULT];
+    }
+    *ret_pool = pools->records.items[object]->name;
+    return pools->shards.items[pools->objects.items[object]];
+}
+
+bool pools_node_moves(const struct pools *pools, struct str executor,
+                      const struct node_record *record)
+{
+    uint32_t node = pools->is_mapped ? post_find(pools, executor, record->name)
+                                     : (uint32_t)NONE;
+
+    if (node == NONE || (!pools->posts.items[node].is_present &&
+                         pools->posts.items[node].use_count == 0)) {
+        return false;
+    }
+    uint32_t object =
+        match_node(pools->records.items, (uint32_t)pools->records.count,
+                   record->labels, record->label_count, NULL);
+    uint32_t shard = object == MATCH_DEFAULT ? (uint32_t)POOLS_DEFAULT
+                                             : pools->objects.items[object];
+    return shard != pools->posts.items[node].shard;
+}
+
+void post_set(struct pools *pools, uint32_t node,
+              const struct node_record *record)
+{
+    struct delta delta = delta_of(apply_node_set);
+
+    pools->posts.items[node].pool = name_of_pool(pools, record->pool);
+    delta.record = record;
+    delta.copy = node_copy;
+    post_tell(pools, node, &delta);
+}
+
+uint32_t pools_node_set(struct pools *pools, struct str executor,
+                        const struct node_record *record, struct str pool)
+{
+    struct node_record known = *record;
+
+    if (!pools->is_mapped) {
+        return sched_node_set(first_of(pools), executor, record, pool);
+    }
+    pools->news_count++;
+    uint32_t node = post_get(pools, executor, record->name);
+    struct shard *to = match_record(pools, record, pool, &known.pool);
+    struct post *post = &pools->posts.items[node];
+    const struct shard *from = pools->shards.items[post->shard];
+    bool is_fresh = !post->is_present && post->use_count == 0;
+    post->is_present = true;
+    post->total = resource_capacity(&pools->policy->schema, &record->total);
+    pools->is_pending_stale = true;
+    if (from == to) {
+        post_unhold(post);
+    } else if (is_fresh && from->is_busy) {
+        post->shard = to->index; /* nothing of it is anywhere */
+    } else if (from->is_busy) {
+        post_hold(pools, node, to, &known);
+        return node;
+    } else {
+        post_unhold(post);
+        post_shift(pools, node, to);
+    }
+    post_set(pools, node, &known);
+    return node;
+}
+
+uint32_t pools_node_recall(struct pools *pools, struct str executor,
+                           struct str name, struct str pool)
+{
+    struct node_record record = {.name = name, .pool = pool};
+
+    if (!pools->is_mapped) {
+        return sched_node_set(first_of(pools), executor, &record, pool);
+    }
+    uint32_t node = post_get(pools, executor, name);
+    struct post *post = &pools->posts.items[node];
+    if (post->pool != NONE) {
+        record.pool = intern_get(pools->names, post->pool);
+    } else {
+        post->shard = home_of_name(pools, name_of_pool(pools, pool))->index;
+    }
+    post->is_present = true;
+    post_set(pools, node, &record);
+    return node;
+}
+
+void post_restore(struct pools *pools, struct str executor, struct str name,
+                  struct str pool, const struct shard *in)
+{
+    uint32_t node = post_get(pools, executor, name);
+    uint32_t pool_name =
+        pool.byte_count ? name_of_pool(pools, pool) : (uint32_t)NONE;
+
+    pools->posts.items[node].pool = pool_name;
+    pools->posts.items[node].shard = in->index;
+}
+
+void pools_node_remove(struct pools *pools, uint32_t node)
+{
+    struct delta delta = delta_of(apply_node_gone);
+
+    if (!pools->is_mapped) {
+        sched_node_remove(first_of(pools), node);
+        return;
+    }
+    pools->news_count++;
+    struct post *post = &pools->posts.items[node];
+    post_unhold(post);
+    post->is_present = false;
+    pools->is_pending_stale = true;
+    VEC_PUSH(&pools->idle_posts, node);
+    post_tell(pools, node, &delta);
+}
+
+void pools_node_stats(struct pools *pools, uint32_t node,
+                      struct sched_node_stats *ret_stats)
+{
+    if (!pools->is_mapped) {
+        sched_node_stats(first_of(pools), node, ret_stats);
+        return;
+    }
+    struct shard *shard = pools->shards.items[pools->posts.items[node].shard];
+    *ret_stats = (struct sched_node_stats){0};
+    if (!shard->is_busy) {
+        uint32_t local = shard_node(pools, shard, node);
+        sched_node_stats(shard->sched, local, ret_stats);
+    }
+}

@@ -1,0 +1,232 @@
+/* What pods that are not ours ask for in vain: an executor says so of its
+ * cluster, whose nodes may be of several pools.  Each of these gets the part
+ * of it that it has of the cluster's resource, so that together they make room
+ * for all of it, and none for what another makes room for. */
+#include <string.h>
+
+#include "pools/tables/router.h"
+#include "sched/data/amounts.h"
+
+static void apply_pending(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    (void)pools;
+    sched_foreign_pending_set(shard->sched, delta->text, delta->record);
+}
+
+static void tell(struct pools *pools, struct shard *shard, struct str pool,
+                 const struct resource_vec *amounts)
+{
+    struct delta delta = delta_of(apply_pending);
+
+    delta.text = pool;
+    delta.record = amounts;
+    delta.copy = amounts_copy;
+    deliver(pools, shard, &delta);
+}
+
+static void add(struct resource_vec *sum, const struct resource_vec *more)
+{
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t room = INT64_MAX / 2 - sum->v[r];
+        sum->v[r] += more->v[r] < room ? more->v[r] : room;
+    }
+}
+
+/* The words. */
+
+static void word_free(struct pending_word *word)
+{
+    mem_free(word->executor);
+    mem_free(word->pool);
+}
+
+static bool is_nothing(const struct resource_vec *amounts)
+{
+    static const struct resource_vec nothing;
+
+    return memcmp(amounts, &nothing, sizeof(nothing)) == 0;
+}
+
+/* What an executor said last, or NULL. */
+static struct pending_word *word_find(const struct pools *pools,
+                                      struct str executor)
+{
+    for (size_t i = 0; i < pools->words.count; i++) {
+        if (str_equal(str_of(pools->words.items[i].executor), executor)) {
+            return &pools->words.items[i];
+        }
+    }
+    return NULL;
+}
+
+/* Keep what an executor says; nothing is not kept. */
+static void word_set(struct pools *pools, struct str executor, struct str pool,
+                     const struct resource_vec *amounts)
+{
+    struct pending_word *word = word_find(pools, executor);
+
+    if (is_nothing(amounts)) {
+        if (word) {
+            word_free(word);
+            *word = pools->words.items[--pools->words.count];
+        }
+        return;
+    }
+    if (!word) {
+        VEC_PUSH(&pools->words, (struct pending_word){.executor = NULL});
+        word = &pools->words.items[pools->words.count - 1];
+    }
+    char *name = str_dup(executor);
+    word_free(word);
+    *word = (struct pending_word){
+        .executor = name, .pool = str_dup(pool), .amounts = *amounts};
+}
+
+void pools_pending_fini(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->words.count; i++) {
+        word_free(&pools->words.items[i]);
+    }
+    VEC_FREE(&pools->words);
+}
+
+/* All that is asked for in a pool of the configuration. */
+static struct resource_vec sum_of(const struct pools *pools, struct str pool)
+{
+    struct resource_vec sum = {0};
+
+    for (size_t i = 0; i < pools->words.count; i++) {
+        if (str_equal(str_of(pools->words.items[i].pool), pool)) {
+            add(&sum, &pools->words.items[i].amounts);
+        }
+    }
+    return sum;
+}
+
+static void tell_first(struct pools *pools, struct str pool)
+{
+    struct resource_vec sum = sum_of(pools, pool);
+
+    sched_foreign_pending_set(first_of(pools), pool, &sum);
+}
+
+void pools_foreign_pending_set(struct pools *pools, struct str executor,
+                               struct str pool,
+                               const struct resource_vec *amounts)
+{
+    const struct pending_word *said = word_find(pools, executor);
+    auto_mem char *pool_before = said ? str_dup(str_of(said->pool)) : NULL;
+
+    word_set(pools, executor, pool, amounts);
+    pools->is_pending_stale = true;
+    pools->news_count++;
+    if (!pools->is_mapped) {
+        tell_first(pools, pool);
+        if (pool_before && !str_equal(str_of(pool_before), pool)) {
+            tell_first(pools, str_of(pool_before));
+        }
+    } else if (pools->busy_count == 0) {
+        pools_pending_settle(pools);
+    } /* else before the next plan */
+}
+
+/* Parts. */
+
+/* What the nodes of one word's executor have, by shard. */
+struct cluster {
+    struct resource_vec *by_shard;
+    struct resource_vec sum;
+};
+
+static void measure(const struct pools *pools, struct cluster *clusters)
+{
+    struct map words = {0};
+
+    for (size_t i = 0; i < pools->words.count; i++) {
+        uint32_t executor = intern_find(pools->executors,
+                                        str_of(pools->words.items[i].executor));
+        if (executor != INTERN_NONE) {
+            map_put(&words, key_of_u64(executor), (uint32_t)i);
+        }
+    }
+    for (size_t n = 0; n < pools->posts.count; n++) {
+        const struct post *post = &pools->posts.items[n];
+        uint32_t word = post->is_present && post->name
+                            ? map_find(&words, key_of_u64(post->executor))
+                            : MAP_NONE;
+        if (word != MAP_NONE) {
+            add(&clusters[word].by_shard[post->shard], &post->total);
+            add(&clusters[word].sum, &post->total);
+        }
+    }
+    map_fini(&words);
+}
+
+/* What of a word goes to a pool object. */
+static struct resource_vec part_of(const struct pending_word *word,
+                                   const struct cluster *cluster,
+                                   uint32_t shard)
+{
+    struct resource_vec part = {0};
+
+    for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        if (cluster->sum.v[r] > 0) {
+            part.v[r] =
+                (int64_t)((i128)word->amounts.v[r] *
+                          cluster->by_shard[shard].v[r] / cluster->sum.v[r]);
+        }
+    }
+    return part;
+}
+
+/* The pools of the configuration have what is left. */
+static void tell_default(struct pools *pools, const struct resource_vec *rests)
+{
+    struct shard *first = pools->shards.items[POOLS_DEFAULT];
+
+    for (uint32_t p = 0; p < pools->policy->pool_count; p++) {
+        struct resource_vec sum = {0};
+        struct str name = pools->policy->pools[p].name;
+        for (size_t i = 0; i < pools->words.count; i++) {
+            if (str_equal(str_of(pools->words.items[i].pool), name)) {
+                add(&sum, &rests[i]);
+            }
+        }
+        tell(pools, first, name, &sum);
+    }
+}
+
+void pools_pending_settle(struct pools *pools)
+{
+    auto_arena arena = {0};
+    size_t word_count = pools->words.count;
+
+    if (!pools->is_pending_stale || (word_count == 0 && !pools->has_pending)) {
+        return;
+    }
+    pools->is_pending_stale = false;
+    pools->has_pending = word_count > 0;
+    struct cluster *clusters =
+        arena_alloc_array(&arena, word_count, sizeof(*clusters));
+    struct resource_vec *rests =
+        arena_alloc_array(&arena, word_count, sizeof(*rests));
+    for (size_t i = 0; i < word_count; i++) {
+        clusters[i].by_shard = arena_alloc_array(&arena, pools->shards.count,
+                                                 sizeof(*clusters[i].by_shard));
+        rests[i] = pools->words.items[i].amounts;
+    }
+    measure(pools, clusters);
+    for (size_t o = 0; o < pools->objects.count; o++) {
+        struct shard *shard = pools->shards.items[pools->objects.items[o]];
+        struct resource_vec sum = {0};
+        for (size_t i = 0; i < word_count; i++) {
+            struct resource_vec part =
+                part_of(&pools->words.items[i], &clusters[i], shard->index);
+            add(&sum, &part);
+            amounts_subtract(&rests[i], &part);
+        }
+        tell(pools, shard, str_of(shard->name), &sum);
+    }
+    tell_default(pools, rests);
+}

@@ -1,0 +1,151 @@
+/* Nodes that go from shard to shard, with what runs there and how they are. */
+#include <stdlib.h>
+
+#include "pools/tables/node_table.h"
+
+/* A node is of a pool as long as something runs there, be it gone: the shard
+ * that it comes to hears of that before what runs there, and that the node is
+ * not there after; it may be set later.  So what runs counts in that pool at
+ * once, whether or not the shard remembers another pool of the node's. */
+static void tell_ghost(struct pools *pools, uint32_t node, struct shard *to,
+                       bool is_end)
+{
+    struct node_record record = {
+        .name = str_of(pools->posts.items[node].name),
+        .pool = to->name ? str_of(to->name) : pools_node_pool(pools, node),
+    };
+    struct delta delta = delta_of(is_end ? apply_node_gone : apply_node_set);
+
+    delta.node = node;
+    delta.record = is_end ? NULL : &record;
+    delta.copy = node_copy;
+    deliver(pools, to, &delta);
+}
+
+void post_shift(struct pools *pools, uint32_t node, struct shard *to)
+{
+    struct post *post = &pools->posts.items[node];
+    struct shard *from = pools->shards.items[post->shard];
+    uint32_t local = shard_node(pools, from, node);
+    struct sched_health health;
+    uint32_t run;
+
+    sched_health_get(from->sched, local, pools->now_ms, &health);
+    bool has_runs = sched_node_first(from->sched, local) != SCHED_NONE;
+    if (has_runs) {
+        tell_ghost(pools, node, to, false);
+    }
+    while ((run = sched_node_first(from->sched, local)) != SCHED_NONE) {
+        uint32_t job = from->jobs.items[run];
+        /* Its lease is told to the shard that its node is in. */
+        job_move(pools, job, to);
+    }
+    if (has_runs) {
+        tell_ghost(pools, node, to, true);
+    }
+    if (sched_node_is_present(from->sched, local)) {
+        sched_node_remove(from->sched, local);
+    }
+    post = &pools->posts.items[node];
+    post->shard = to->index;
+    pools->is_pending_stale = true;
+    if (health.health != NODE_NORMAL) {
+        struct sched_health normal = {0};
+        pools_health_set(pools, node, &health);
+        sched_health_set(from->sched, local, &normal); /* frees its reason */
+    }
+}
+
+void post_unhold(struct post *post)
+{
+    if (post->held) {
+        arena_fini(post->held);
+        mem_free(post->held);
+        post->held = NULL;
+    }
+    post->is_moving = false;
+}
+
+void post_hold(struct pools *pools, uint32_t node, const struct shard *to,
+               const struct node_record *record)
+{
+    struct delta gone = delta_of(apply_node_gone);
+
+    if (!pools->posts.items[node].is_moving) {
+        post_tell(pools, node, &gone);
+    }
+    struct post *post = &pools->posts.items[node];
+    post_unhold(post);
+    post->held = mem_alloc(sizeof(*post->held));
+    post->record = node_copy(record, post->held);
+    post->is_moving = true;
+    post->target = to->index;
+    if (!post->is_listed) {
+        ASSERT(pools->moving_posts.count < NODES_MAX);
+        post->is_listed = true;
+        VEC_PUSH(&pools->moving_posts, node);
+    }
+}
+
+void posts_settle(struct pools *pools, struct shard *shard)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < pools->moving_posts.count; i++) {
+        uint32_t node = pools->moving_posts.items[i];
+        struct post *post = &pools->posts.items[node];
+        if (!post->is_moving) {
+            post->is_listed = false;
+            continue;
+        }
+        if (post->shard != shard->index) {
+            pools->moving_posts.items[left++] = node;
+            continue;
+        }
+        post->is_listed = false;
+        post_shift(pools, node, pools->shards.items[post->target]);
+        post_set(pools, node, pools->posts.items[node].record);
+        pools->has_moved = true;
+        post_unhold(&pools->posts.items[node]);
+    }
+    pools->moving_posts.count = left;
+}
+
+/* A node that leaves, by its names. */
+struct leaving {
+    struct str executor, name;
+    uint32_t node;
+};
+
+static int compare_leaving(const void *a, const void *b)
+{
+    const struct leaving *x = a;
+    const struct leaving *y = b;
+    int c = str_compare(x->executor, y->executor);
+
+    return c ? c : str_compare(x->name, y->name);
+}
+
+/* In order of names, not of handles, of which leaders have different ones: what
+ * comes and goes at the same time leaves another flow in another order. */
+void posts_leave(struct pools *pools, const struct shard *shard)
+{
+    auto_mem struct leaving *list =
+        mem_alloc_array(pools->posts.count + 1, sizeof(*list));
+    uint32_t count = 0;
+
+    for (uint32_t node = 0; node < pools->posts.count; node++) {
+        const struct post *post = &pools->posts.items[node];
+        if (post->name && post->shard == shard->index) {
+            list[count++] = (struct leaving){
+                intern_get(pools->executors, post->executor),
+                str_of(post->name),
+                node,
+            };
+        }
+    }
+    qsort(list, count, sizeof(*list), compare_leaving);
+    for (uint32_t i = 0; i < count; i++) {
+        post_shift(pools, list[i].node, pools->shards.items[POOLS_DEFAULT]);
+    }
+}

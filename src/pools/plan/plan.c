@@ -1,0 +1,272 @@
+/* Plans of a shard, and what of them still stands. */
+#include "pools/tables/node_table.h"
+#include "pools/tables/router.h"
+
+struct sched *pools_plan_begin(struct pools *pools, uint32_t index)
+{
+    struct shard *shard = pools->shards.items[index];
+
+    if (!pools->is_mapped) {
+        return shard->sched;
+    }
+    ASSERT(shard && !shard->is_busy);
+    posts_release(pools);
+    pools_pending_settle(pools);
+    quotas_settle(pools);
+    sched_news_set(shard->sched, pools->news_count);
+    for (int h = NODE_NORMAL + 1; h <= NODE_TRIAL; h++) {
+        shard->health_counts[h] =
+            sched_health_count(shard->sched, (enum node_health)h);
+    }
+    /* One that left may come again while the plan is being made. */
+    guests_settle(pools, shard);
+    shard->is_busy = true;
+    shard->planned_guest_count = (uint32_t)shard->guests.count;
+    shard->planned_loss_count = pools->loss_count;
+    pools->busy_count++;
+    return shard->sched;
+}
+
+static bool is_touched(const struct shard *shard, uint32_t job)
+{
+    return job < shard->touched.count && shard->touched.items[job];
+}
+
+/* Whether a gang is not what the plan took it for: others of it run in another
+ * pool, or do as soon as the plan that was back before this one is told; or it
+ * has minimums and has lost its last lease, beside which some were to run. */
+static bool gang_differs(const struct pools *pools, const struct shard *shard,
+                         const struct sched_decision *decision)
+{
+    uint32_t job = shard->jobs.items[decision->job];
+    uint32_t gang = pools->places.items[job].gang;
+
+    if (decision->action != SCHED_LEASE || gang == NONE) {
+        return false;
+    }
+    const struct mates *mates = &pools->gangs.items[gang];
+    const struct shard *other =
+        mates->choice ? pools->shards.items[mates->chosen_in] : NULL;
+    return (mates->leased_count > 0 && job_home(pools, job) != shard) ||
+           (other && other != shard && other->choice == mates->choice) ||
+           (mates->has_terms && mates->leased_count == 0 &&
+            mates->loss > shard->planned_loss_count);
+}
+
+static bool stands(const struct pools *pools, const struct shard *shard,
+                   const struct sched_decision *decision)
+{
+    uint32_t node = node_back(shard, decision->node);
+
+    return !is_touched(shard, decision->job) &&
+           !gang_differs(pools, shard, decision) &&
+           (decision->for_job == SCHED_NONE ||
+            !is_touched(shard, decision->for_job)) &&
+           (decision->yields_to == SCHED_NONE ||
+            !is_touched(shard, decision->yields_to)) &&
+           (node == NONE || (!pools->posts.items[node].is_touched &&
+                             pools->posts.items[node].shard == shard->index));
+}
+
+/* What a group that goes was about is not what later ones took it for. */
+static void spoil(struct pools *pools, struct shard *shard,
+                  const struct sched_decision *decision)
+{
+    uint32_t node = node_back(shard, decision->node);
+
+    if (node != NONE && !pools->posts.items[node].is_touched) {
+        pools->posts.items[node].is_touched = true;
+        VEC_PUSH(&shard->touched_posts, node);
+    }
+}
+
+static uint32_t job_back(const struct shard *shard, uint32_t local)
+{
+    return local == SCHED_NONE ? SCHED_NONE : shard->jobs.items[local];
+}
+
+static struct sched_decision translate(const struct pools *pools,
+                                       const struct shard *shard,
+                                       const struct sched_decision *from)
+{
+    struct sched_decision decision = *from;
+
+    decision.job = job_back(shard, from->job);
+    decision.for_job = job_back(shard, from->for_job);
+    decision.yields_to = job_back(shard, from->yields_to);
+    decision.node = node_back(shard, from->node);
+    if (shard->name) {
+        decision.pool_index = pools_shard_pool(pools, shard->index);
+    }
+    return decision;
+}
+
+void decisions_clear(struct pools *pools, struct shard *shard)
+{
+    for (size_t i = 0; i < shard->decisions.count; i++) {
+        pools->places.items[shard->decisions.items[i].job].is_chosen = false;
+    }
+    shard->decisions.count = 0;
+    shard->choice = 0;
+}
+
+/* A lease is told next, if the plan stands. */
+static void choose(struct pools *pools, const struct shard *shard, uint32_t job)
+{
+    struct place *place = &pools->places.items[job];
+
+    place->is_chosen = true;
+    if (place->gang != NONE) {
+        pools->gangs.items[place->gang].chosen_in = shard->index;
+        pools->gangs.items[place->gang].choice = shard->choice;
+    }
+}
+
+/* Keep the groups that stand; how many decisions do not. */
+static uint32_t sift(struct pools *pools, struct shard *shard,
+                     const struct sched_plan *plan)
+{
+    uint32_t begin = 0, dropped = 0;
+    bool has_quotas = quotas_begin(pools, shard);
+
+    decisions_clear(pools, shard);
+    shard->choice = ++pools->choice_count;
+    while (begin < plan->decision_count) {
+        uint32_t end = begin;
+        bool is_good = true;
+        uint32_t group = plan->decisions[begin].group;
+        for (;
+             end < plan->decision_count && plan->decisions[end].group == group;
+             end++) {
+            is_good &= stands(pools, shard, &plan->decisions[end]);
+        }
+        is_good =
+            is_good &&
+            (!has_quotas ||
+             quotas_allow(pools, shard, &plan->decisions[begin], end - begin));
+        for (; begin < end; begin++) {
+            if (is_good) {
+                struct sched_decision decision =
+                    translate(pools, shard, &plan->decisions[begin]);
+                VEC_PUSH(&shard->decisions, decision);
+                if (decision.action == SCHED_LEASE) {
+                    choose(pools, shard, decision.job);
+                }
+            } else {
+                spoil(pools, shard, &plan->decisions[begin]);
+                dropped++;
+            }
+        }
+    }
+    return dropped;
+}
+
+static void keep_looked(struct shard *shard)
+{
+    uint32_t count;
+    const struct sched_looked *looked = sched_looked(shard->sched, &count);
+
+    shard->looked.count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        VEC_PUSH(&shard->looked, looked[i]);
+    }
+}
+
+uint32_t pools_plan_end(struct pools *pools, uint32_t index,
+                        struct sched_plan *plan)
+{
+    struct shard *shard = pools->shards.items[index];
+
+    if (!pools->is_mapped) {
+        return 0;
+    }
+    ASSERT(shard->is_busy);
+    keep_looked(shard);
+    uint32_t dropped = sift(pools, shard, plan);
+    plan->decisions = shard->decisions.items;
+    plan->decision_count = (uint32_t)shard->decisions.count;
+    plan->is_cut |= dropped > 0;
+    shard->is_busy = false;
+    pools->busy_count--;
+    deltas_apply(pools, shard);
+    classes_settle(pools);
+    strays_settle(pools, shard);
+    posts_settle(pools, shard);
+    return dropped;
+}
+
+void pools_plan(struct pools *pools, uint32_t shard, int64_t now_ms,
+                enum round_kind kind, uint32_t decision_count_max,
+                struct sched_plan *ret_plan)
+{
+    struct sched *sched = pools_plan_begin(pools, shard);
+
+    sched_plan(sched, now_ms, kind, decision_count_max, ret_plan);
+    (void)pools_plan_end(pools, shard, ret_plan);
+}
+
+bool pools_take_news(struct pools *pools)
+{
+    bool has_moved = pools->has_moved;
+
+    pools->has_moved = false;
+    return has_moved;
+}
+
+bool pools_is_busy(const struct pools *pools, uint32_t shard)
+{
+    return pools->shards.items[shard]->is_busy;
+}
+
+bool pools_is_any_busy(const struct pools *pools)
+{
+    return pools->busy_count > 0;
+}
+
+bool pools_is_full(const struct pools *pools, uint32_t shard)
+{
+    const struct shard *full = pools->shards.items[shard];
+
+    /* A record may say more than one thing of each of its jobs. */
+    return full->deltas.count > POOLS_DELTAS_MAX / 4 ||
+           full->delta_arena.byte_count > POOLS_DELTA_BYTES_MAX / 4;
+}
+
+static void apply_sweep(struct pools *pools, struct shard *shard,
+                        const struct delta *delta)
+{
+    (void)pools;
+    (void)delta;
+    shard->asked_count = shard->asked_next = 0;
+    sched_sweep_reset(shard->sched);
+}
+
+void pools_sweep_reset(struct pools *pools)
+{
+    struct delta delta = delta_of(apply_sweep);
+
+    pools_guests_reset(pools);
+    deliver_all(pools, &delta);
+}
+
+const struct sched_looked *pools_looked(struct pools *pools,
+                                        uint32_t *ret_count)
+{
+    if (!pools->is_mapped) {
+        return sched_looked(first_of(pools), ret_count);
+    }
+    pools->looked.count = 0;
+    for (uint32_t p = 0; p < pools_pool_count(pools); p++) {
+        const struct shard *shard =
+            pools->shards.items[pools_pool_shard(pools, p)];
+        for (size_t i = 0; i < shard->looked.count; i++) {
+            struct sched_looked looked = shard->looked.items[i];
+            if (shard->name || looked.pool_index == p) {
+                looked.pool_index = p;
+                VEC_PUSH(&pools->looked, looked);
+            }
+        }
+    }
+    *ret_count = (uint32_t)pools->looked.count;
+    return pools->looked.items;
+}

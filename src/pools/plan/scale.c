@@ -1,0 +1,87 @@
+/* Gangs that grow, and what they are grown beside. */
+#include "pools/tables/router.h"
+
+static void tell(struct pools *pools, uint32_t job, struct delta *delta)
+{
+    delta->job = pools->places.items[job].local;
+    deliver(pools, shard_of(pools, job), delta);
+}
+
+static void apply_scaled(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_scaled(shard->sched, delta->job, delta->at_ms);
+}
+
+static void apply_freeze(struct pools *pools, struct shard *shard,
+                         const struct delta *delta)
+{
+    (void)pools;
+    sched_gang_freeze(shard->sched, delta->job, delta->at_ms);
+}
+
+/* Whether some of a job's gang runs since an elastic period, anywhere. */
+static bool is_old(const struct pools *pools, uint32_t job, int64_t at_ms)
+{
+    const struct shard *shard = shard_of(pools, job);
+    const struct policy *policy = shard->policy ? shard->policy : pools->policy;
+    int64_t before_ms = at_ms - policy->elastic.period_ms;
+    uint32_t gang = pools->places.items[job].gang;
+
+    for (uint32_t mate = pools->gangs.items[gang].first; mate != NONE;
+         mate = pools->places.items[mate].mate_next) {
+        const struct place *place = &pools->places.items[mate];
+        if (place->node != NONE && place->leased_ms <= before_ms) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms)
+{
+    struct delta delta = delta_of(apply_scaled);
+
+    if (!pools->is_mapped) {
+        sched_gang_scaled(first_of(pools), job, at_ms);
+        return;
+    }
+    delta.at_ms = at_ms;
+    uint32_t gang = pools->places.items[job].gang;
+    if (gang == NONE || !mates_are_split(&pools->gangs.items[gang])) {
+        tell(pools, job, &delta);
+    } else if (is_old(pools, job, at_ms)) {
+        delta.apply = apply_freeze;
+        tell(pools, job, &delta);
+        mates_tell(pools, job, &delta);
+    }
+}
+
+static void apply_reclass(struct pools *pools, struct shard *shard,
+                          const struct delta *delta)
+{
+    sched_job_reclass(shard->sched, delta->job,
+                      shard_class(pools, shard, delta->class_index));
+}
+
+void pools_job_reclass(struct pools *pools, uint32_t job, uint32_t class_index)
+{
+    struct delta delta = delta_of(apply_reclass);
+
+    if (!pools->is_mapped) {
+        sched_job_reclass(first_of(pools), job, class_index);
+        return;
+    }
+    pools->news_count++;
+    delta.class_index = class_index;
+    tell(pools, job, &delta);
+    struct place *place = &pools->places.items[job];
+    if (place->node != NONE) {
+        quotas_count(pools, place, -1);
+    }
+    place->class_index = class_index;
+    if (place->node != NONE) {
+        quotas_count(pools, place, 1);
+    }
+}

@@ -1,0 +1,157 @@
+/* Classes: a shard is told of one when the first of its jobs comes there. */
+#include "pools/tables/router.h"
+
+uint32_t pools_class_add(struct pools *pools,
+                         const struct requirement *requirement)
+{
+    auto_strbuf buf = {0};
+    uint32_t index;
+
+    if (!pools->is_mapped) {
+        return sched_class_add(first_of(pools), requirement);
+    }
+    requirement_pack(&buf, requirement);
+    if (pools->spare_kinds.count) {
+        index = pools->spare_kinds.items[--pools->spare_kinds.count];
+    } else {
+        index = (uint32_t)pools->kinds.count;
+        VEC_PUSH(&pools->kinds, (struct kind){0});
+    }
+    pools->kinds.items[index] = (struct kind){
+        .packed = mem_dup(buf.bytes, buf.byte_count),
+        .packed_bytes = (uint32_t)buf.byte_count,
+    };
+    return index;
+}
+
+static void forget(struct pools *pools, uint32_t index)
+{
+    struct kind *kind = &pools->kinds.items[index];
+
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        struct shard *shard = pools->shards.items[i];
+        if (shard && index < shard->classes.count &&
+            shard->classes.items[index] != NONE) {
+            sched_class_remove(shard->sched, shard->classes.items[index]);
+            shard->classes.items[index] = NONE;
+        }
+    }
+    mem_free(kind->packed);
+    mem_free(kind->request);
+    *kind = (struct kind){0};
+    VEC_PUSH(&pools->spare_kinds, index);
+}
+
+static bool is_known_to_busy(const struct pools *pools, uint32_t index)
+{
+    for (size_t i = 0; i < pools->shards.count; i++) {
+        const struct shard *shard = pools->shards.items[i];
+        if (shard && shard->is_busy && index < shard->classes.count &&
+            shard->classes.items[index] != NONE) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Those that went while a shard that knows them was being planned. */
+static void bury(struct pools *pools)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < pools->dead_kinds.count; i++) {
+        uint32_t index = pools->dead_kinds.items[i];
+        if (pools->kinds.items[index].pin_count == 0 &&
+            !is_known_to_busy(pools, index)) {
+            forget(pools, index);
+        } else {
+            pools->dead_kinds.items[left++] = index;
+        }
+    }
+    pools->dead_kinds.count = left;
+}
+
+void pools_class_remove(struct pools *pools, uint32_t class_index)
+{
+    if (!pools->is_mapped) {
+        sched_class_remove(first_of(pools), class_index);
+        return;
+    }
+    VEC_PUSH(&pools->dead_kinds, class_index);
+    bury(pools);
+}
+
+void class_unpin(struct pools *pools, uint32_t class_index)
+{
+    ASSERT(pools->kinds.items[class_index].pin_count > 0);
+    pools->kinds.items[class_index].pin_count--;
+}
+
+void classes_settle(struct pools *pools)
+{
+    if (pools->dead_kinds.count) {
+        bury(pools);
+    }
+}
+
+uint32_t shard_class(struct pools *pools, struct shard *shard,
+                     uint32_t class_index)
+{
+    auto_arena arena = {0};
+    struct requirement requirement;
+    const struct kind *kind = &pools->kinds.items[class_index];
+
+    while (shard->classes.count <= class_index) {
+        VEC_PUSH(&shard->classes, NONE);
+    }
+    if (shard->classes.items[class_index] == NONE) {
+        int rc = requirement_unpack(str_make(kind->packed, kind->packed_bytes),
+                                    &arena, &requirement);
+        ASSERT(rc == 0); /* we packed it */
+        uint32_t local = sched_class_add(shard->sched, &requirement);
+        shard->classes.items[class_index] = local;
+        while (shard->class_back.count <= local) {
+            VEC_PUSH(&shard->class_back, NONE);
+        }
+        shard->class_back.items[local] = class_index;
+    }
+    return shard->classes.items[class_index];
+}
+
+uint32_t class_back(const struct shard *shard, uint32_t local)
+{
+    return shard->class_back.items[local];
+}
+
+void classes_adopt(struct pools *pools)
+{
+    struct shard *shard = pools->shards.items[POOLS_DEFAULT];
+    uint32_t end = sched_classes_end(shard->sched);
+
+    for (uint32_t i = 0; i < end; i++) {
+        struct str packed = sched_class_packed(shard->sched, i);
+        bool is_live = packed.byte_count > 0;
+        VEC_PUSH(
+            &pools->kinds,
+            (struct kind){
+                .packed = is_live ? mem_dup(packed.p, packed.byte_count) : NULL,
+                .packed_bytes = (uint32_t)packed.byte_count,
+            });
+        VEC_PUSH(&shard->classes, is_live ? i : NONE);
+        VEC_PUSH(&shard->class_back, is_live ? i : NONE);
+        if (!is_live) {
+            VEC_PUSH(&pools->spare_kinds, i);
+        }
+    }
+}
+
+void router_kinds_fini(struct pools *pools)
+{
+    for (size_t i = 0; i < pools->kinds.count; i++) {
+        mem_free(pools->kinds.items[i].packed);
+        mem_free(pools->kinds.items[i].request);
+    }
+    VEC_FREE(&pools->kinds);
+    VEC_FREE(&pools->spare_kinds);
+    VEC_FREE(&pools->dead_kinds);
+}
