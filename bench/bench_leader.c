@@ -23,7 +23,7 @@
 #include "control/leader/control.h"
 #include "elog/elog_sqlite.h"
 #include "main/machine.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 enum {
     JOBS = 1000000,

@@ -15,8 +15,8 @@
 
 #include "elog/elog_sqlite.h"
 #include "store/store_sqlite.h"
-#include "wire/field.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/field.h"
 
 enum { SPEC_BYTES = 1200, STEP_COUNT = 5 };
 

@@ -2,8 +2,8 @@
 
 #include <time.h>
 
+#include "api/core/state.h"
 #include "api/handlers.h"
-#include "api/state.h"
 
 #define UNARY(path_, handler_, permission_)                          \
     {                                                                \

@@ -15,9 +15,9 @@
  */
 #pragma once
 
-#include "api/auth.h"
-#include "api/log_source.h"
-#include "api/submit_rules.h"
+#include "api/core/auth.h"
+#include "api/core/submit_rules.h"
+#include "api/logs/log_source.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "control/command/command.h"
@@ -25,7 +25,7 @@
 #include "elog/elog.h"
 #include "rpc/rpc_server.h"
 #include "store/store.h"
-#include "wire/training_job.h"
+#include "wire/training/training_job.h"
 
 enum {
     QUERY_ITEMS_DEFAULT_MAX = 500,

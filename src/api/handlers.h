@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "api/api_call.h"
+#include "api/core/api_call.h"
 
 /* Submit.SubmitJobs (submit.c). */
 api_call_handler_fn handle_submit_jobs;

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "cli/command.h"
-#include "wire/yaml.h"
+#include "wire/yaml/yaml.h"
 
 enum {
     CALL_TIMEOUT_MS = 60000,

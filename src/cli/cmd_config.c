@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "wire/yaml.h"
+#include "wire/yaml/yaml.h"
 
 static const char *config_path(struct cli *cli)
 {

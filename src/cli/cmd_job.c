@@ -3,7 +3,7 @@
  */
 #include "armada/services.pb-c.h"
 #include "cli/check.h"
-#include "wire/settings.h"
+#include "wire/settings/settings.h"
 
 /* What the arguments name: a job, or with `is_set` a job set. */
 static struct check_jobs look(struct cli *cli, bool is_set)

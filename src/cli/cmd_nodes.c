@@ -6,7 +6,7 @@
 #include "berth/api.pb-c.h"
 #include "cli/check.h"
 #include "model/quantity.h"
-#include "wire/entries.h"
+#include "wire/kube/entries.h"
 
 enum { NODES_PER_REQUEST = 1000 };
 

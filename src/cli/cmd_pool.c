@@ -4,7 +4,7 @@
 #include "cli/check.h"
 #include "cli/pool_options.h"
 #include "cli/pool_table.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
 
 /* A file, or else a name and options. */
 static enum cli_exit check_arguments(const struct cli *cli)

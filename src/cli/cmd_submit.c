@@ -8,7 +8,7 @@
 #include "armada/services.pb-c.h"
 #include "cli/kubernetes_job.h"
 #include "model/id.h"
-#include "wire/training_job.h"
+#include "wire/training/training_job.h"
 
 enum {
     JOBS_PER_REQUEST = 200,

@@ -3,8 +3,8 @@
  */
 #include "berth/api.pb-c.h"
 #include "cli/check.h"
-#include "wire/training_job.h"
-#include "wire/yaml.h"
+#include "wire/training/training_job.h"
+#include "wire/yaml/yaml.h"
 
 static const char *const headings[] = {
     "NAME", "QUEUE", "PHASE", "CLASS", "MIN",      "MAX",      "RUNNING",

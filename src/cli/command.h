@@ -12,8 +12,8 @@
 #include "cli/context.h"
 #include "google/protobuf/timestamp.pb-c.h"
 #include "rpc/rpc_channel.h"
-#include "wire/json.h"
-#include "wire/message.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
 
 enum {
     CLI_OPTIONS_MAX = 24, /* of one command, common ones included */

@@ -1,6 +1,6 @@
 /* Files that commands are given, and the documents in them. */
 #include "cli/command.h"
-#include "wire/yaml.h"
+#include "wire/yaml/yaml.h"
 
 static bool read_stream(FILE *stream, struct strbuf *text)
 {

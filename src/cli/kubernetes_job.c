@@ -1,6 +1,6 @@
 #include "cli/kubernetes_job.h"
 
-#include "wire/kube_name.h"
+#include "wire/kube/kube_name.h"
 
 /* The member of a member ...; NULL when one of them is not there. */
 static json_t *member(const json_t *json, const char *first, const char *second,

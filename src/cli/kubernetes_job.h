@@ -19,7 +19,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "wire/json.h"
+#include "wire/json/json.h"
 
 enum { KUBERNETES_JOB_PODS_MAX = 100000 };
 

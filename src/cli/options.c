@@ -1,7 +1,7 @@
 #include <getopt.h>
 
 #include "cli/command.h"
-#include "wire/settings.h"
+#include "wire/settings/settings.h"
 
 /* getopt's codes of long options begin above every letter. */
 enum { CODE_LONG = 256 };

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "cli/queues.h"
-#include "wire/settings.h"
+#include "wire/settings/settings.h"
 
 /* The labels of --labels, each key=value, in place of those it had. */
 static enum cli_exit take_labels(struct cli *cli, Api__Queue *queue)

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "executor/executor_private.h"
-#include "wire/pod.h"
+#include "wire/kube/pod.h"
 
 enum {
     CHANGES_PER_POLL = 1024,

@@ -3,7 +3,7 @@
 #include "base/intern.h"
 #include "executor/executor_private.h"
 #include "executor/lease_request.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { HELD_REQUEST_GAP_MS = 5, HELD_REOPEN_MS = 100, NODE_NONE = UINT32_MAX };
 

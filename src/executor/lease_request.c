@@ -2,7 +2,7 @@
 
 #include "armada/executorapi.pb-c.h"
 #include "model/quantity.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 typedef K8s__Io__Apimachinery__Pkg__Api__Resource__Quantity quantity_t;
 typedef Executorapi__NodeInfo node_t;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "berth/api.pb-c.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum {
     RETRY_MS = 2000,

@@ -4,7 +4,7 @@
 
 #include "armada/executorapi.pb-c.h"
 #include "base/hash.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { EVENT_BYTES_GUESS = 260, MS_PER_S = 1000, NS_PER_MS = 1000000 };
 

@@ -1,7 +1,7 @@
 #include "main/config.h"
 
 #include "control/state/planner.h"
-#include "wire/training_job.h"
+#include "wire/training/training_job.h"
 
 enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 enum {
     CONFIG_BYTES_MAX = SETTINGS_BYTES_MAX,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "main/config.h"
-#include "wire/kube_name.h"
+#include "wire/kube/kube_name.h"
 
 struct config *config_defaults(struct arena *arena)
 {

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "api/log_source.h"
+#include "api/logs/log_source.h"
 
 /* A source over the runs in `jobs_dir` (borrowed), in the arena. */
 struct log_source *pod_logs_make(const char *jobs_dir,

@@ -1,8 +1,8 @@
 #include "main/policy_event.h"
 
 #include "main/say.h"
-#include "wire/field.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/field.h"
 
 /* An armadaevents.EventSequence has its events at this number. */
 enum { SEQUENCE_EVENTS = 5 };

@@ -4,7 +4,7 @@
 
 #include "main/sim_main.h"
 #include "sim/fleet.h"
-#include "wire/settings.h"
+#include "wire/settings/settings.h"
 
 enum { GPUS = 448, SAMPLE_MS = 600000 };
 

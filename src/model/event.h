@@ -1,6 +1,6 @@
 /*
  * event - one fact of the log, decoded: what the folds (job states, queues,
- * executors, query store) work on.  wire/log_codec.h translates to and from
+ * executors, query store) work on.  wire/log/log_codec.h translates to and from
  * the bytes of the log.
  *
  * An event stands in a sequence, which has a queue, a job set and a user

@@ -7,7 +7,7 @@
  * (armada-api.md appendix A, model.md 6.10) unless a comment says otherwise.
  *
  * Pure; strings and arrays belong to whoever made the policy (see
- * wire/policy_codec.h) and outlive it.
+ * wire/policy/policy_codec.h) and outlive it.
  */
 #pragma once
 

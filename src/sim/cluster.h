@@ -16,7 +16,7 @@
 #include "control/command/session.h"
 #include "reconcile/reconcile.h"
 #include "sim/world.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 enum {
     CLUSTER_NODES_MAX = 200000,

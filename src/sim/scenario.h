@@ -10,7 +10,7 @@
 #include "model/gang_terms.h"
 #include "model/pool.h"
 #include "sim/draw.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 enum {
     SCENARIO_CLUSTERS_MAX = 64,

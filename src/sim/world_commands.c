@@ -1,7 +1,7 @@
 /* What the world asks of its leader: commands, and the events of queues and
  * pools that they carry. */
 #include "sim/world.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 void world_refused(struct world *world, const struct command *command)
 {

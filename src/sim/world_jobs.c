@@ -1,6 +1,6 @@
 /* Kinds, and the submission of jobs. */
 #include "sim/world_private.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 enum {
     SUBMIT_TAG_ID = 0x72,       /* armadaevents.SubmitJob: 14 job_id */

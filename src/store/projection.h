@@ -16,7 +16,7 @@
 #include "base/intern.h"
 #include "base/vec.h"
 #include "store/store.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 /* A job's row, as it is to be. */
 struct job_row {

@@ -1,6 +1,6 @@
 /* What an event about a job does to its row. */
 #include "store/projection_private.h"
-#include "wire/field.h"
+#include "wire/message/field.h"
 
 enum { SUBMIT_JOB_DEDUPLICATION_ID = 2 }; /* its field number */
 

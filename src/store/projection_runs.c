@@ -1,6 +1,6 @@
 /* What an event about a run does to its row, and to its job's. */
 #include "store/projection_private.h"
-#include "wire/field.h"
+#include "wire/message/field.h"
 
 static bool run_has_ended(enum stored_run_state state)
 {

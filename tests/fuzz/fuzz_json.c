@@ -5,8 +5,8 @@
 #include "armada/retry.pb-c.h"
 #include "armada/submit.pb-c.h"
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/message.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
 
 static const ProtobufCMessageDescriptor *const types[] = {
     &api__job_submit_request_item__descriptor,

@@ -1,6 +1,6 @@
 /* Log records: a berth.log.Batch. */
 #include "fuzz.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct check {
     struct arena *arena;

@@ -1,7 +1,7 @@
 /* Pod specs, encoded. */
 #include "fuzz.h"
-#include "wire/message.h"
-#include "wire/pod.h"
+#include "wire/kube/pod.h"
+#include "wire/message/message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {

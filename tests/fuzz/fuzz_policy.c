@@ -1,6 +1,6 @@
 /* Policies, as YAML. */
 #include "fuzz.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {

@@ -1,9 +1,9 @@
 /* Pools as YAML: what is a pool is one still when it comes back. */
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
-#include "wire/yaml.h"
+#include "wire/json/json.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
+#include "wire/yaml/yaml.h"
 
 static void come_back(const Berth__Api__Pool *pool, struct arena *arena)
 {

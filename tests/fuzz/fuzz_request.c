@@ -8,8 +8,8 @@
 #include "armada/submit.pb-c.h"
 #include "berth/log.pb-c.h"
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/message.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
 
 static const ProtobufCMessageDescriptor *const types[] = {
     &api__job_submit_request__descriptor,

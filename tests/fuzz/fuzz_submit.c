@@ -1,9 +1,9 @@
 /* A JobSubmitRequest, from its bytes to what is logged, shown and leased. */
-#include "api/event_convert.h"
-#include "api/lease_message.h"
-#include "api/submission.h"
+#include "api/events/event_convert.h"
+#include "api/leases/lease_message.h"
+#include "api/submit/submission.h"
 #include "fuzz.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 /* Of a group all jobs are much alike. */
 enum { INPUT_BYTES_MAX = 256 << 10, ITEMS_MAX = 64 };

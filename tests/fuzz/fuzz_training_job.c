@@ -1,8 +1,8 @@
 /* TrainingJobs, as YAML, and the pods they are made of. */
 #include "fuzz.h"
 #include "k8s/core.pb-c.h"
-#include "wire/json.h"
-#include "wire/training_job.h"
+#include "wire/json/json.h"
+#include "wire/training/training_job.h"
 
 static void check_pod(const struct training_job *job,
                       const struct training_rules *rules,

@@ -1,7 +1,7 @@
 /* YAML files. */
 #include "fuzz.h"
-#include "wire/json.h"
-#include "wire/yaml.h"
+#include "wire/json/json.h"
+#include "wire/yaml/yaml.h"
 
 static void check(const json_t *document)
 {

@@ -1,6 +1,6 @@
 #include "leader_log.h"
 
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 enum { TEXT_JOB_ID = 0x72 };
 

@@ -16,7 +16,7 @@
 #include "control/command/session.h"
 #include "control/leader/control.h"
 #include "elog/elog_memory.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct stage {
     struct clock clock; /* first member */

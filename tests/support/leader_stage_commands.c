@@ -3,7 +3,7 @@
 
 #include "berth/api.pb-c.h"
 #include "leader_stage.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { SUBMIT_TAG_ID = 0x72 };
 

@@ -1,7 +1,7 @@
 #include "store_world.h"
 
 #include "elog/sq.h"
-#include "wire/field.h"
+#include "wire/message/field.h"
 
 void store_world_init(struct store_world *world)
 {

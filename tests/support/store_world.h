@@ -6,7 +6,7 @@
 
 #include "store/store_sqlite.h"
 #include "tmpdir.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct store_world {
     struct tmpdir dir;

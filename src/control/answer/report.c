@@ -5,7 +5,7 @@
 #include "control/explain/amounts.h"
 #include "control/explain/explain.h"
 #include "control/state/state.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 enum { MS_PER_S = 1000 };
 

@@ -22,7 +22,7 @@
 #include "control/command/command.h"
 #include "job/job_action.h"
 #include "sched/sched.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct control;
 

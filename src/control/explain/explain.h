@@ -19,7 +19,7 @@
 #include "job/gang_roll.h"
 #include "pools/ask/lenders.h"
 #include "sched/sched.h"
-#include "wire/rfc3339.h"
+#include "wire/text/rfc3339.h"
 
 struct control;
 

@@ -17,7 +17,7 @@
 #include "model/event.h"
 #include "model/policy.h"
 #include "model/queue.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct control;
 

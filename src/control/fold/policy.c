@@ -2,7 +2,7 @@
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
 #include "control/state/state.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 struct policy_box *policy_box_read(struct str text, struct err *err)
 {

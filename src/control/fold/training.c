@@ -8,7 +8,7 @@
 #include "control/answer/answers.h"
 #include "control/decide/batch.h"
 #include "control/state/state.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* What stands in the log was within bounds when it was made. */
 static const struct wire_limits record_limits = {

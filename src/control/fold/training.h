@@ -7,7 +7,7 @@
 #pragma once
 
 #include "control/command/command.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 struct control;
 

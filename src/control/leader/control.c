@@ -10,7 +10,7 @@
 #include "control/state/state.h"
 #include "control/state/transitions.h"
 #include "job/groups.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 enum { IN_FLIGHT_MS = 1 };
 

@@ -2,7 +2,7 @@
 #include "control/checkpoint/checkpoint.h"
 #include "control/fold/fold.h"
 #include "control/state/state.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 /* Read at one step, so that commands are answered meanwhile. */
 enum { REPLAY_RECORDS = 1024, REPLAY_BYTES = 16 << 20 };

@@ -1,6 +1,6 @@
 #include "control/state/pool_table.h"
 
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
 
 static void entry_destroy(struct pool_entry *entry)
 {

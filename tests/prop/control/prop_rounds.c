@@ -13,8 +13,8 @@
 #include "control/state/planner.h"
 #include "leader_stage.h"
 #include "prop.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
 
 enum { JOBS = 40, NODES = 5, ACTS = 60, MILLI = 1000, POOLS = 2, PODS = 3 };
 

@@ -8,8 +8,8 @@
 
 #include "leader_stage.h"
 #include "prop.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
 
 enum { POOLS_MAX = 4, NODE_CPU = 10, STEPS = 6, PODS = 4 };
 

@@ -1,6 +1,6 @@
 #include "draw_message.h"
 
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 const char *const draw_texts[DRAW_TEXTS_COUNT] = {
     "",      "a",     "null", "true",  "1",        "0644",

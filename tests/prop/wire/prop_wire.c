@@ -13,11 +13,11 @@
 #include "armada/submit.pb-c.h"
 #include "berth/log.pb-c.h"
 #include "draw_message.h"
-#include "wire/field.h"
-#include "wire/json.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
-#include "wire/yaml.h"
+#include "wire/json/json.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/field.h"
+#include "wire/message/message.h"
+#include "wire/yaml/yaml.h"
 
 enum { BUDGET = 200 };
 

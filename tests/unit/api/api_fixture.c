@@ -9,8 +9,8 @@
 #include "field.h"
 #include "store/store_sqlite.h"
 #include "unit.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/message.h"
 
 enum { WAIT_MS = 10000 };
 

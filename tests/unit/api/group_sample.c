@@ -1,9 +1,9 @@
 #include "group_sample.h"
 
-#include "api/submission.h"
+#include "api/submit/submission.h"
 #include "field.h"
 #include "sample.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 Google__Protobuf__UInt32Value *group_number(struct arena *arena, uint32_t value)
 {

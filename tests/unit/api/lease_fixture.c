@@ -3,7 +3,7 @@
 #include "armada/services.pb-c.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 static struct exchange_lease lease_of(struct job_id job)
 {

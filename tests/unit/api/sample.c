@@ -1,7 +1,7 @@
 #include "sample.h"
 
 #include "field.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* Append to a protobuf-c repeated field that lives in an arena. */
 #define APPEND(arena, n, items, item)                                         \

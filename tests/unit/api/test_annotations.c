@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "api/annotations.h"
+#include "api/submit/annotations.h"
 #include "field.h"
 #include "sample.h"
 #include "texts.h"

@@ -1,7 +1,7 @@
 /*
  * Who calls, and what they may do (armada-api.md 4).
  */
-#include "api/auth.h"
+#include "api/core/auth.h"
 #include "unit.h"
 
 static const struct str staff[] = {{"staff", 5}};

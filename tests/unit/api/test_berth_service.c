@@ -8,7 +8,7 @@
 #include "berth/api.pb-c.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { JOBS = 5 };
 

@@ -1,8 +1,8 @@
 /*
  * What a submission is given that it did not say (armada-api.md 3.4).
  */
-#include "api/annotations.h"
-#include "api/defaults.h"
+#include "api/submit/annotations.h"
+#include "api/submit/defaults.h"
 #include "field.h"
 #include "sample.h"
 #include "unit.h"

@@ -3,7 +3,7 @@
  * (armada-api.md 2.1, 2.2).
  */
 
-#include "api/event_id.h"
+#include "api/core/event_id.h"
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
 #include "field.h"

@@ -2,10 +2,10 @@
  * What facts of the log become for readers of events (armada-api.md 2.3; traps
  * 6 and 7).
  */
-#include "api/event_convert.h"
+#include "api/events/event_convert.h"
 #include "field.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 static const struct event_scope scope = {{"q", 1}, {"s", 1}, {"anonymous", 9}};
 

@@ -4,18 +4,18 @@
  */
 #include <stdio.h>
 
-#include "api/lease_message.h"
-#include "api/lease_request.h"
+#include "api/leases/lease_message.h"
+#include "api/leases/lease_request.h"
 #include "armada/executorapi.pb-c.h"
 #include "armada/services.pb-c.h"
 #include "field.h"
 #include "lease_fixture.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/field.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
-#include "wire/node.h"
+#include "wire/kube/node.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/field.h"
+#include "wire/message/message.h"
 
 static const char *selector_of(const K8s__Io__Api__Core__V1__PodSpec *pod,
                                const char *key)

@@ -5,7 +5,7 @@
 #include "field.h"
 #include "lease_fixture.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* The executor leaves, and the leader hears of it. */
 static void close_and_wait(struct fixture *f, const struct leader_says *says,

@@ -4,7 +4,7 @@
  */
 #include <pthread.h>
 
-#include "api/log_hub.h"
+#include "api/logs/log_hub.h"
 #include "api_fixture.h"
 #include "armada/binoculars.pb-c.h"
 #include "armada/services.pb-c.h"
@@ -12,7 +12,7 @@
 #include "field.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* A call for logs under way. */
 struct asker {

@@ -7,7 +7,7 @@
 #include "group_sample.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 /* What the log says of a job of a command. */
 static struct event submit_event(const struct command *command, uint32_t index,

@@ -5,7 +5,7 @@
 #include "group_sample.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* A change of the good group, and what it is refused with. */
 struct bad_case {

@@ -3,14 +3,14 @@
  */
 #include <stdatomic.h>
 
-#include "api/annotations.h"
-#include "api/message.h"
+#include "api/core/message.h"
+#include "api/submit/annotations.h"
 #include "api_fixture.h"
 #include "berth/api.pb-c.h"
 #include "field.h"
 #include "sample.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* What the leader knows of pools; its thread asks. */
 struct known {

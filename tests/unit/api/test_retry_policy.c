@@ -1,7 +1,7 @@
 /*
  * Retry policies (armada-api.md 1.5).
  */
-#include "api/retry_validate.h"
+#include "api/objects/retry_validate.h"
 #include "api_fixture.h"
 #include "armada/services.pb-c.h"
 #include "field.h"

@@ -1,7 +1,7 @@
 /*
  * Services and ingresses built from an item (armada-api.md 3.5).
  */
-#include "api/services.h"
+#include "api/submit/services.h"
 #include "field.h"
 #include "sample.h"
 #include "unit.h"

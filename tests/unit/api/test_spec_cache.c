@@ -1,7 +1,7 @@
 /* Specs are at hand until the store has them, within a bound. */
-#include "api/spec_cache.h"
+#include "api/core/spec_cache.h"
 #include "unit.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 static struct job_id job_of(uint32_t n)
 {

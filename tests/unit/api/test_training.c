@@ -9,8 +9,8 @@
 #include "berth/api.pb-c.h"
 #include "field.h"
 #include "unit.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/message.h"
 
 static const char example[] =
     "apiVersion: paddlepaddle.org/v1\n"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "api/validate.h"
+#include "api/submit/validate.h"
 
 /* Of a pod, by these rules. */
 const char *text_of_pod(K8s__Io__Api__Core__V1__PodSpec *pod,

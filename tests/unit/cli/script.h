@@ -11,7 +11,7 @@
 #include "rpc/rpc_server.h"
 #include "run.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { MORE_MAX = 8 };
 

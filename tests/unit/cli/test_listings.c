@@ -6,7 +6,7 @@
 #include "berth/api.pb-c.h"
 #include "script.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 static void watch_prints_a_summary_before_each_event(void **state)
 {

@@ -10,7 +10,7 @@
 #include "rpc/rpc_server.h"
 #include "run.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 enum { LOOKS_MAX = 8, SINCE_BYTES_MAX = 64 };
 

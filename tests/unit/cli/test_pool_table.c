@@ -4,7 +4,7 @@
 #include "cli/pool_table.h"
 #include "field.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 static Berth__Api__PoolResource *resource(struct arena *arena, const char *name,
                                           const char *all, const char *total)

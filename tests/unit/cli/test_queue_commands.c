@@ -5,8 +5,8 @@
 #include "berth/api.pb-c.h"
 #include "script.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/message.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
 
 static void queue_is_made_from_options_or_a_file(void **state)
 {

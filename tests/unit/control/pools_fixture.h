@@ -7,8 +7,8 @@
 #include "armada/queue.pb-c.h"
 #include "leader_stage.h"
 #include "unit.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
 
 /* A leader that leads; for cmocka. */
 int pools_setup(void **state);

@@ -3,8 +3,8 @@
 
 #include "leader_stage.h"
 #include "unit.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
 
 static int setup(void **state)
 {

@@ -4,8 +4,8 @@
 #include "control/state/planner.h"
 #include "leader_stage.h"
 #include "unit.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
 
 /* Plans at once, but for one pool: its plans are back when they are let go. */
 struct slow_planner {

@@ -6,7 +6,7 @@
 
 #include "leader_stage.h"
 #include "unit.h"
-#include "wire/rfc3339.h"
+#include "wire/text/rfc3339.h"
 
 enum { HOUR_MS = 3600000 };
 

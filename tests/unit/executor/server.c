@@ -4,7 +4,7 @@
 
 #include "field.h"
 #include "support.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 /* The clock is the first member. */
 static int64_t now_of(const struct clock *clock)

@@ -14,7 +14,7 @@
 #include "rpc/rpc_server.h"
 #include "support.h"
 #include "unit.h"
-#include "wire/message.h"
+#include "wire/message/message.h"
 
 struct fixture {
     pthread_mutex_t lock; /* of what the server's threads touch */

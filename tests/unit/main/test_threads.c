@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "api/event_hub.h"
-#include "api/log_hub.h"
+#include "api/core/event_hub.h"
+#include "api/logs/log_hub.h"
 #include "elog/elog_memory.h"
 #include "executor/log_server.h"
 #include "executor/transport.h"

@@ -6,7 +6,7 @@
 #include "control/audit/audit.h"
 #include "sim/play.h"
 #include "unit.h"
-#include "wire/log_codec.h"
+#include "wire/log/log_codec.h"
 
 /* Gangs, two clusters with failing nodes, several classes and lifetimes,
  * under a profile. */

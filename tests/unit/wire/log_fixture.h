@@ -8,9 +8,9 @@
 #include "armada/queue.pb-c.h"
 #include "berth/log.pb-c.h"
 #include "unit.h"
-#include "wire/field.h"
-#include "wire/log_codec.h"
-#include "wire/message.h"
+#include "wire/log/log_codec.h"
+#include "wire/message/field.h"
+#include "wire/message/message.h"
 
 /* Ids as texts. */
 #define JOB_TEXT "01h2xcejqtf2nbrexx3vqjhp41"

@@ -1,7 +1,7 @@
-/* Sentences of wire/field.h and wire/utf8.h. */
+/* Sentences of wire/message/field.h and wire/text/utf8.h. */
 #include "unit.h"
-#include "wire/field.h"
-#include "wire/utf8.h"
+#include "wire/message/field.h"
+#include "wire/text/utf8.h"
 
 static void test_what_is_put_is_read_back(void **state)
 {

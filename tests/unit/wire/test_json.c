@@ -1,4 +1,4 @@
-/* Sentences of wire/json.h, wire/rfc3339.h and wire/base64.h. */
+/* Sentences of wire/json/json.h, wire/text/rfc3339.h and wire/text/base64.h. */
 #include <stdlib.h>
 
 #include "armada/executorapi.pb-c.h"
@@ -7,10 +7,10 @@
 #include "armada/retry.pb-c.h"
 #include "armada/submit.pb-c.h"
 #include "unit.h"
-#include "wire/base64.h"
-#include "wire/json.h"
-#include "wire/message.h"
-#include "wire/rfc3339.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
+#include "wire/text/base64.h"
+#include "wire/text/rfc3339.h"
 
 static json_t *parse(const char *text)
 {

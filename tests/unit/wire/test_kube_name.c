@@ -3,7 +3,7 @@
  * them that it refuses.
  */
 #include "unit.h"
-#include "wire/kube_name.h"
+#include "wire/kube/kube_name.h"
 
 #define W10 "aaaaaaaaaa"
 #define W60 W10 W10 W10 W10 W10 W10

@@ -1,4 +1,4 @@
-/* Sentences of wire/log_codec.h: what an event of jobs is, it stays. */
+/* Sentences of wire/log/log_codec.h: what an event of jobs is, it stays. */
 #include "log_fixture.h"
 
 static struct run_id log_run(void)

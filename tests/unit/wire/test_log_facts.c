@@ -1,5 +1,5 @@
-/* Sentences of wire/log_codec.h: what is said of nodes, executors, queues and
- * the policy, it stays. */
+/* Sentences of wire/log/log_codec.h: what is said of nodes, executors, queues
+ * and the policy, it stays. */
 #include "log_fixture.h"
 
 static void test_a_nodes_health_keeps_its_times(void **state)

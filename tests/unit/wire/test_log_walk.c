@@ -1,4 +1,4 @@
-/* Sentences of wire/log_codec.h: sequences, and walks through them. */
+/* Sentences of wire/log/log_codec.h: sequences, and walks through them. */
 #include "log_fixture.h"
 
 static void test_unknown_events_and_ids_are_counted_as_none(void **state)

@@ -1,8 +1,8 @@
-/* Sentences of wire/message.h, each trap of protobuf-c among them. */
+/* Sentences of wire/message/message.h, each trap of protobuf-c among them. */
 #include "armada/submit.pb-c.h"
 #include "unit.h"
-#include "wire/field.h"
-#include "wire/message.h"
+#include "wire/message/field.h"
+#include "wire/message/message.h"
 
 static const ProtobufCMessageDescriptor *const item_type =
     &api__job_submit_request_item__descriptor;

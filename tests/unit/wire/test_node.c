@@ -1,8 +1,8 @@
-/* Sentences of wire/node.h and wire/entries.h. */
+/* Sentences of wire/kube/node.h and wire/kube/entries.h. */
 #include "unit.h"
-#include "wire/entries.h"
-#include "wire/message.h"
-#include "wire/node.h"
+#include "wire/kube/entries.h"
+#include "wire/kube/node.h"
+#include "wire/message/message.h"
 
 static const struct label labels[] = {{{"a", 1}, {"1", 1}},
                                       {{"b", 1}, {"", 0}}};

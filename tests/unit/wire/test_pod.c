@@ -1,7 +1,7 @@
-/* Sentences of wire/pod.h. */
+/* Sentences of wire/kube/pod.h. */
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/pod.h"
+#include "wire/json/json.h"
+#include "wire/kube/pod.h"
 
 static K8s__Io__Api__Core__V1__PodSpec *pod(const char *text,
                                             struct arena *arena)

@@ -2,7 +2,7 @@
  * policy_codec: a policy and its YAML say the same.
  */
 #include "unit.h"
-#include "wire/policy_codec.h"
+#include "wire/policy/policy_codec.h"
 
 static struct policy *read_policy(const char *yaml, struct arena *arena,
                                   struct err *err)

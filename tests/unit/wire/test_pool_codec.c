@@ -3,10 +3,10 @@
  * may not be is refused with the field named.
  */
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/message.h"
-#include "wire/pool_codec.h"
-#include "wire/yaml.h"
+#include "wire/json/json.h"
+#include "wire/kube/pool_codec.h"
+#include "wire/message/message.h"
+#include "wire/yaml/yaml.h"
 
 static int read_pool(const char *text, struct arena *arena,
                      Berth__Api__Pool **ret_pool, struct err *err)

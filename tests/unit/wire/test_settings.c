@@ -2,7 +2,7 @@
  * settings: what a table of keys reads, refuses and prints.
  */
 #include "unit.h"
-#include "wire/settings.h"
+#include "wire/settings/settings.h"
 
 struct user {
     struct str name;

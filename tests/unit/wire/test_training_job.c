@@ -1,10 +1,10 @@
-/* Sentences of wire/training_job.h. */
+/* Sentences of wire/training/training_job.h. */
 #include "base/arena.h"
 #include "k8s/core.pb-c.h"
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/pod.h"
-#include "wire/training_job.h"
+#include "wire/json/json.h"
+#include "wire/kube/pod.h"
+#include "wire/training/training_job.h"
 
 static const char minimal[] = "apiVersion: paddlepaddle.org/v1\n"
                               "kind: TrainingJob\n"

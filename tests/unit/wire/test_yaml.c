@@ -1,9 +1,9 @@
-/* Sentences of wire/yaml.h. */
+/* Sentences of wire/yaml/yaml.h. */
 #include <stdlib.h>
 
 #include "unit.h"
-#include "wire/json.h"
-#include "wire/yaml.h"
+#include "wire/json/json.h"
+#include "wire/yaml/yaml.h"
 
 static json_t *parse(const char *json)
 {

@@ -1,0 +1,328 @@
+#include "api/core/api_call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "api/core/message.h"
+#include "api/core/state.h"
+#include "wire/message/message.h"
+
+static void api_call_destroy(void *data)
+{
+    struct api_call *call = data;
+
+    if (call->destroy_data) {
+        call->destroy_data(call->data);
+    }
+    arena_fini(&call->arena);
+    mem_free(call);
+}
+
+static void fail_denied(struct api_call *call, const char *format, ...)
+    printf_like(2, 3);
+
+static void fail_denied(struct api_call *call, const char *format, ...)
+{
+    char text[ERROR_TEXT_BYTES_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    if (call->method->denied == RPC_UNKNOWN) {
+        api_call_fail_wrapped(call, RPC_UNKNOWN, "%s", text);
+    } else {
+        api_call_fail(call, call->method->denied, "%s", text);
+    }
+}
+
+void api_call_dispatch(struct api *api, const struct method *method,
+                       struct rpc_call *rpc, struct str request)
+{
+    struct api_call *call = mem_alloc(sizeof(*call));
+    struct err err;
+
+    *call = (struct api_call){.api = api, .method = method, .rpc = rpc};
+    rpc_call_own(rpc, call, api_call_destroy);
+    if (auth_authenticate(&api->auth, rpc_call_header(rpc, "authorization"),
+                          &call->arena, &call->principal, &err) < 0) {
+        api_call_fail(call, RPC_UNAUTHENTICATED, "%s", err.text);
+        return;
+    }
+    bool is_allowed =
+        method->verb != VERB_NONE ||
+        auth_has_permission(&api->auth, &call->principal, method->permission);
+    if (!is_allowed) {
+        fail_denied(call, "%.*s lacks permission %s",
+                    STR_ARG(call->principal.name),
+                    permission_name(method->permission));
+        return;
+    }
+    method->handle(call, request);
+}
+
+bool api_call_decode(struct api_call *call,
+                     const ProtobufCMessageDescriptor *type, struct str request,
+                     void *ret_message)
+{
+    ProtobufCMessage *message;
+    struct err err;
+    int rc = wire_decode(type, request, &wire_request_limits, &call->arena,
+                         &message, &err);
+
+    if (rc < 0) {
+        api_call_fail(call,
+                      rc == -ERR_LIMIT ? RPC_RESOURCE_EXHAUSTED
+                                       : RPC_INVALID_ARGUMENT,
+                      "cannot decode request: %s", err.text);
+        return false;
+    }
+    *(ProtobufCMessage **)ret_message = message;
+    return true;
+}
+
+/* Whether the queue's own permissions let the caller do the verb. */
+static bool is_granted(struct api_call *call, const struct queue_entry *entry)
+{
+    ProtobufCMessage *queue;
+    struct err err;
+
+    if (wire_decode(&api__queue__descriptor, entry->encoded,
+                    &wire_request_limits, &call->arena, &queue, &err) < 0) {
+        return false;
+    }
+    return auth_queue_grants((const Api__Queue *)queue, &call->principal,
+                             call->method->verb);
+}
+
+struct str api_call_default_pool(struct api_call *call, struct str queue)
+{
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, queue);
+    ProtobufCMessage *message = NULL;
+    struct err err;
+
+    if (!entry) {
+        return (struct str){0};
+    }
+    int rc = wire_decode(&api__queue__descriptor, entry->encoded,
+                         &wire_request_limits, &call->arena, &message, &err);
+    queue_entry_unref(entry);
+    if (rc < 0 || !((const Api__Queue *)message)->scheduling) {
+        return (struct str){0};
+    }
+    return str_of(((const Api__Queue *)message)->scheduling->default_pool);
+}
+
+/* Whether the query store has heard of a job set. */
+static bool is_job_set_known(struct api_call *call, struct str queue,
+                             struct str job_set)
+{
+    struct reader_pool *pool = call->api->readers;
+    struct readers *readers;
+    struct err err;
+    int64_t key;
+
+    if (reader_pool_lend(pool, &readers, &err) < 0) {
+        return false;
+    }
+    int rc = store_job_set(readers->store, queue, job_set, &key, &err);
+    reader_pool_give_back(pool, readers);
+    return rc > 0;
+}
+
+/* May the caller do the method's verb on this job set (or, with an empty name,
+ * on the whole queue)? */
+static bool authorize(struct api_call *call, struct str queue,
+                      struct str job_set)
+{
+    const struct method *method = call->method;
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, queue);
+    bool is_allowed = auth_has_permission(&call->api->auth, &call->principal,
+                                          method->permission);
+
+    if (!entry) {
+        if (is_allowed && job_set.byte_count &&
+            is_job_set_known(call, queue, job_set)) {
+            return true;
+        }
+        fail_denied(call, "could not find queue \"%.*s\"", STR_ARG(queue));
+        return false;
+    }
+    is_allowed = is_allowed || is_granted(call, entry);
+    queue_entry_unref(entry);
+    if (!is_allowed) {
+        fail_denied(call, "%.*s lacks permission %s required for action %s",
+                    STR_ARG(call->principal.name),
+                    permission_name(method->permission),
+                    queue_verb_name(method->verb));
+    }
+    return is_allowed;
+}
+
+bool api_call_authorize_queue(struct api_call *call, struct str queue)
+{
+    return authorize(call, queue, STR(""));
+}
+
+bool api_call_authorize_job_set(struct api_call *call, struct str queue,
+                                struct str job_set)
+{
+    return authorize(call, queue, job_set);
+}
+
+void api_call_reply_bytes(struct api_call *call, struct str reply)
+{
+    rpc_call_finish(call->rpc, RPC_OK, NULL, reply);
+}
+
+void api_call_reply(struct api_call *call, const ProtobufCMessage *reply)
+{
+    api_call_reply_bytes(call, wire_encode_arena(reply, &call->arena));
+}
+
+void api_call_reply_empty(struct api_call *call)
+{
+    api_call_reply_bytes(call, STR(""));
+}
+
+void api_call_end(struct api_call *call)
+{
+    api_call_reply_bytes(call, STR(""));
+}
+
+void api_call_fail(struct api_call *call, enum rpc_code code,
+                   const char *format, ...)
+{
+    char text[RPC_MESSAGE_BYTES_MAX];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    rpc_call_finish(call->rpc, code, text, STR(""));
+}
+
+/* The caller's request id, or one made up. */
+static const char *request_id(struct api_call *call)
+{
+    struct str given = rpc_call_header(call->rpc, "x-request-id");
+    uint8_t random[RANDOM_ID_BYTES];
+    char *id;
+
+    if (given.byte_count) {
+        return arena_strdup(&call->arena, given);
+    }
+    id = arena_alloc(&call->arena, 2 * sizeof(random) + 1);
+    call->api->ports.rng->fill(call->api->ports.rng, random, sizeof(random));
+    for (size_t i = 0; i < sizeof(random); i++) {
+        snprintf(id + 2 * i, 3, "%02x", random[i]);
+    }
+    return id;
+}
+
+/* The text, cut to the limit but not inside a character. */
+static const char *cut(struct api_call *call, const char *text)
+{
+    size_t at = ERROR_TEXT_BYTES_MAX;
+
+    if (strlen(text) <= at) {
+        return text;
+    }
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80) {
+        at--;
+    }
+    return message_format(&call->arena, "%.*s... (truncated)", (int)at, text);
+}
+
+void api_call_fail_wrapped(struct api_call *call, enum rpc_code code,
+                           const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    const char *body = message_vformat(&call->arena, format, args);
+    va_end(args);
+    const char *text = message_format(&call->arena, "[x-request-id: \"%s\"] %s",
+                                      request_id(call), body);
+    rpc_call_finish(call->rpc, code, cut(call, text), STR(""));
+}
+
+void api_call_fail_field(struct api_call *call, const char *field,
+                         const char *value, const char *message)
+{
+    api_call_fail_wrapped(call, RPC_INVALID_ARGUMENT,
+                          "value \"%s\" is invalid for field \"%s\": %s", value,
+                          field, message);
+}
+
+void api_call_fail_storage(struct api_call *call, const struct err *err)
+{
+    api_call_fail(call, RPC_UNAVAILABLE, "%s", err->text);
+}
+
+bool api_call_post(struct api_call *call, struct command *command,
+                   command_done_fn *done)
+{
+    command->done = done;
+    command->ctx = call;
+    int rc = inbox_post(call->api->ports.inbox, command);
+    if (rc == 0) {
+        return true;
+    }
+    command_destroy(command);
+    if (rc == -ERR_LIMIT) {
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "too many requests wait for the scheduler; try again");
+    } else {
+        api_call_fail(call, RPC_UNAVAILABLE, "the scheduler does not run here");
+    }
+    return false;
+}
+
+bool api_call_fail_command(struct api_call *call, const struct command *command,
+                           const char *log_failed)
+{
+    struct str text = command->result_text;
+
+    switch (command->result) {
+    case COMMAND_OK:
+        return false;
+    case COMMAND_UNKNOWN_QUEUE:
+        fail_denied(call, "could not find queue \"%.*s\"",
+                    STR_ARG(command->scope.queue));
+        return true;
+    case COMMAND_NOT_FOUND:
+        api_call_fail(call, RPC_NOT_FOUND, "%.*s", STR_ARG(text));
+        return true;
+    case COMMAND_UNAVAILABLE:
+        api_call_fail(call, RPC_UNAVAILABLE, "%.*s", STR_ARG(text));
+        return true;
+    case COMMAND_LOG_FAILED:
+        api_call_fail(call, RPC_INTERNAL, "%s: %.*s", log_failed,
+                      STR_ARG(text));
+        return true;
+    case COMMAND_OVERLOADED:
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED, "%.*s", STR_ARG(text));
+        return true;
+    case COMMAND_INVALID:
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "%.*s", STR_ARG(text));
+        return true;
+    case COMMAND_EXISTS:
+        api_call_fail(call, RPC_ALREADY_EXISTS, "%.*s", STR_ARG(text));
+        return true;
+    }
+    ASSERT(!"a command ends in one of its results");
+    return true;
+}
+
+void api_call_done_empty(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command, "Failed to send message")) {
+        api_call_reply_empty(call);
+    }
+    command_destroy(command);
+}

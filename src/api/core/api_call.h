@@ -1,0 +1,113 @@
+/*
+ * api_call - one gRPC call on its way through a handler: its caller, its
+ * memory, and the ways to end it.
+ *
+ * Internal to the API.  A handler gets a call that has passed authentication
+ * and its method's own permission, and ends it exactly once with one of
+ * api_call_reply*, api_call_fail*, api_call_end; after that it must not touch
+ * it.  The call lives as long as the transport's.
+ *
+ * Errors (armada-api.md 1.2): what is a status of its own goes out as it is;
+ * what Armada's handlers return as plain errors is prefixed with the request
+ * id and cut.
+ *
+ * Threads: one at a time.
+ */
+#pragma once
+
+#include <protobuf-c/protobuf-c.h>
+
+#include "api/api.h"
+#include "api/core/auth.h"
+
+enum { ERROR_TEXT_BYTES_MAX = 2000 };
+
+struct api_call;
+
+/* Takes a call and its request. */
+typedef void api_call_handler_fn(struct api_call *call, struct str request);
+
+/* One row of the table of methods: what it is called, who may call it. */
+struct method {
+    const char *path;
+    enum rpc_kind kind;
+    api_call_handler_fn *handle;
+    enum permission permission; /* enough for anything that it does */
+    enum queue_verb verb;       /* or the queue's own grant */
+    /* Of one who may not: PERMISSION_DENIED as it is, UNKNOWN wrapped. */
+    enum rpc_code denied;
+    bool is_large; /* takes messages as long as an executor's */
+};
+
+struct api_call {
+    struct api *api;
+    const struct method *method;
+    struct rpc_call *rpc;
+    struct principal principal;
+    struct arena arena; /* until the call is over */
+    void *data;         /* the handler's own */
+    void (*destroy_data)(void *data);
+};
+
+/* Take a call from the transport: authenticate, check the method's permission
+ * (unless it has a verb: then the handler asks for its queue), and give it to
+ * the handler. */
+void api_call_dispatch(struct api *api, const struct method *method,
+                       struct rpc_call *rpc, struct str request);
+
+/* Decode a request into the call's arena; false: the call is over. */
+bool api_call_decode(struct api_call *call,
+                     const ProtobufCMessageDescriptor *type, struct str request,
+                     void *ret_message) must_check;
+
+/* The home of a queue's jobs that name no pool, in the call's arena; "": it has
+ * none. */
+struct str api_call_default_pool(struct api_call *call,
+                                 struct str queue) must_check;
+
+/* Whether the caller may do the method's verb on a queue that exists; false:
+ * the call is over. */
+bool api_call_authorize_queue(struct api_call *call,
+                              struct str queue) must_check;
+
+/* The same for what is done to jobs of a job set.  The jobs outlive their
+ * queue: once it is deleted, and its own grants with it, those who hold the
+ * permission for any queue may still act on them. */
+bool api_call_authorize_job_set(struct api_call *call, struct str queue,
+                                struct str job_set) must_check;
+
+/* End a unary call well. */
+void api_call_reply(struct api_call *call, const ProtobufCMessage *reply);
+void api_call_reply_bytes(struct api_call *call, struct str reply);
+void api_call_reply_empty(struct api_call *call);
+
+/* End a stream well. */
+void api_call_end(struct api_call *call);
+
+/* End with a status of its own. */
+void api_call_fail(struct api_call *call, enum rpc_code code,
+                   const char *format, ...) printf_like(3, 4);
+
+/* End with a plain error of Armada's. */
+void api_call_fail_wrapped(struct api_call *call, enum rpc_code code,
+                           const char *format, ...) printf_like(3, 4);
+
+/* The wrapped error about a field of the request. */
+void api_call_fail_field(struct api_call *call, const char *field,
+                         const char *value, const char *message);
+
+/* End because a reader or the store failed. */
+void api_call_fail_storage(struct api_call *call, const struct err *err);
+
+/* Post a command whose answer `done` takes on the leader's thread, with the
+ * call as its ctx; false: the inbox refuses, and the call is over. */
+bool api_call_post(struct api_call *call, struct command *command,
+                   command_done_fn *done);
+
+/* Answer the leader's refusal; false: it was no refusal and nothing was done.
+ * `log_failed` is what Armada says when the log refuses. */
+bool api_call_fail_command(struct api_call *call, const struct command *command,
+                           const char *log_failed);
+
+/* A command done that says nothing but how it went, answered empty. */
+void api_call_done_empty(struct command *command, void *call);

@@ -1,0 +1,270 @@
+#include "api/core/auth.h"
+
+#include <strings.h>
+
+#include "wire/text/base64.h"
+
+static const char *const permission_names[PERMISSION_COUNT] = {
+    [PERMISSION_NONE] = "",
+    [PERMISSION_SUBMIT_ANY_JOBS] = "submit_any_jobs",
+    [PERMISSION_CANCEL_ANY_JOBS] = "cancel_any_jobs",
+    [PERMISSION_PREEMPT_ANY_JOBS] = "preempt_any_jobs",
+    [PERMISSION_REPRIORITIZE_ANY_JOBS] = "reprioritize_any_jobs",
+    [PERMISSION_WATCH_ALL_EVENTS] = "watch_all_events",
+    [PERMISSION_CREATE_QUEUE] = "create_queue",
+    [PERMISSION_DELETE_QUEUE] = "delete_queue",
+    [PERMISSION_CORDON_QUEUE] = "cordon_queue",
+    [PERMISSION_CORDON_NODES] = "cordon_nodes",
+    [PERMISSION_EXECUTE_JOBS] = "execute_jobs",
+    [PERMISSION_UPDATE_EXECUTOR_SETTINGS] = "update_executor_settings",
+    [PERMISSION_CREATE_RETRY_POLICY] = "create_retry_policy",
+    [PERMISSION_UPDATE_RETRY_POLICY] = "update_retry_policy",
+    [PERMISSION_DELETE_RETRY_POLICY] = "delete_retry_policy",
+    [PERMISSION_BACKUP] = "backup",
+    [PERMISSION_CREATE_POOL] = "create_pool",
+    [PERMISSION_DELETE_POOL] = "delete_pool",
+};
+
+static const char *const verb_names[VERB_COUNT] = {
+    [VERB_NONE] = "",
+    [VERB_SUBMIT] = "submit",
+    [VERB_CANCEL] = "cancel",
+    [VERB_PREEMPT] = "preempt",
+    [VERB_REPRIORITIZE] = "reprioritize",
+    [VERB_WATCH] = "watch",
+};
+
+static const struct str everyone[] = {{"everyone", 8}};
+
+const char *permission_name(enum permission permission)
+{
+    ASSERT(permission < PERMISSION_COUNT);
+    return permission_names[permission];
+}
+
+enum permission permission_of_name(struct str name)
+{
+    for (int i = PERMISSION_NONE + 1; i < PERMISSION_COUNT; i++) {
+        if (str_equal(name, str_of(permission_names[i]))) {
+            return (enum permission)i;
+        }
+    }
+    return PERMISSION_COUNT;
+}
+
+const char *queue_verb_name(enum queue_verb verb)
+{
+    ASSERT(verb < VERB_COUNT);
+    return verb_names[verb];
+}
+
+/* Compare in a time that does not tell where they differ. */
+static bool is_same_secret(struct str a, struct str b)
+{
+    unsigned char difference = a.byte_count != b.byte_count;
+
+    for (size_t i = 0; i < a.byte_count; i++) {
+        size_t at = b.byte_count ? i % b.byte_count : 0;
+        char other = b.byte_count ? b.p[at] : '\0';
+        difference |= (unsigned char)(a.p[i] ^ other);
+    }
+    return difference == 0;
+}
+
+/* What follows the scheme word, p NULL if it is another one. */
+static struct str after_scheme(struct str authorization, const char *scheme)
+{
+    size_t count = strlen(scheme);
+
+    if (authorization.byte_count <= count ||
+        strncasecmp(authorization.p, scheme, count) != 0 ||
+        authorization.p[count] != ' ') {
+        return str_make(NULL, 0);
+    }
+    while (count < authorization.byte_count && authorization.p[count] == ' ') {
+        count++;
+    }
+    return str_make(authorization.p + count, authorization.byte_count - count);
+}
+
+static const struct basic_user *find_user(const struct auth_config *config,
+                                          struct str name, struct str password)
+{
+    const struct basic_user *found = NULL;
+
+    for (uint32_t i = 0; i < config->user_count; i++) {
+        const struct basic_user *user = &config->users[i];
+        if (str_equal(user->name, name) &&
+            is_same_secret(password, user->password)) {
+            found = user;
+        }
+    }
+    return found;
+}
+
+static void fill_principal(const struct basic_user *user, struct arena *arena,
+                           struct principal *ret_principal)
+{
+    struct str *groups =
+        arena_alloc_array(arena, user->group_count + 1, sizeof(*groups));
+
+    for (uint32_t i = 0; i < user->group_count; i++) {
+        groups[i] = user->groups[i];
+    }
+    groups[user->group_count] = everyone[0];
+    *ret_principal =
+        (struct principal){user->name, groups, user->group_count + 1};
+}
+
+static enum auth_answer
+authenticate_basic(const struct authenticator *authenticator,
+                   struct str authorization, struct arena *arena,
+                   struct principal *ret_principal, struct err *err)
+{
+    const struct auth_config *config = authenticator->ctx;
+    struct str token = after_scheme(authorization, "basic");
+    auto_strbuf buf = {0};
+
+    if (!token.p) {
+        return AUTH_NOT_MINE;
+    }
+    if (wire_base64_decode(token, &buf) < 0) {
+        err_set(err, -ERR_INVALID, "basic credentials are not base64");
+        return AUTH_BAD;
+    }
+    struct str pair = strbuf_str(&buf);
+    const char *colon =
+        pair.byte_count ? memchr(pair.p, ':', pair.byte_count) : NULL;
+    if (!colon) {
+        err_set(err, -ERR_INVALID,
+                "basic credentials are not of the form user:password");
+        return AUTH_BAD;
+    }
+    size_t name_bytes = (size_t)(colon - pair.p);
+    const struct basic_user *user =
+        find_user(config, str_make(pair.p, name_bytes),
+                  str_make(colon + 1, pair.byte_count - name_bytes - 1));
+    if (!user) {
+        err_set(err, -ERR_INVALID, "invalid username/password");
+        return AUTH_BAD;
+    }
+    fill_principal(user, arena, ret_principal);
+    return AUTH_OK;
+}
+
+static enum auth_answer
+authenticate_anonymous(const struct authenticator *authenticator,
+                       struct str authorization, struct arena *arena,
+                       struct principal *ret_principal, struct err *err)
+{
+    (void)authenticator;
+    (void)authorization;
+    (void)arena;
+    (void)err;
+    *ret_principal = (struct principal){STR("anonymous"), everyone, 1};
+    return AUTH_OK;
+}
+
+static void add(struct auth *auth, struct authenticator authenticator)
+{
+    ASSERT(auth->authenticator_count < AUTHENTICATORS_MAX);
+    auth->authenticators[auth->authenticator_count++] = authenticator;
+}
+
+void auth_init(struct auth *auth, const struct auth_config *config)
+{
+    *auth = (struct auth){.config = config};
+    if (config->user_count) {
+        add(auth, (struct authenticator){authenticate_basic, config});
+    }
+    if (config->is_anonymous_allowed) {
+        add(auth, (struct authenticator){authenticate_anonymous, config});
+    }
+}
+
+bool auth_has_method(const struct auth *auth)
+{
+    return auth->authenticator_count > 0;
+}
+
+int auth_authenticate(const struct auth *auth, struct str authorization,
+                      struct arena *arena, struct principal *ret_principal,
+                      struct err *err)
+{
+    if (authorization.byte_count > AUTH_HEADER_BYTES_MAX) {
+        return err_set(err, -ERR_INVALID, "credentials are too long");
+    }
+    for (uint32_t i = 0; i < auth->authenticator_count; i++) {
+        const struct authenticator *authenticator = &auth->authenticators[i];
+        switch (authenticator->authenticate(authenticator, authorization, arena,
+                                            ret_principal, err)) {
+        case AUTH_OK:
+            return 0;
+        case AUTH_BAD:
+            return -ERR_INVALID;
+        case AUTH_NOT_MINE:
+            break;
+        }
+    }
+    return err_set(err, -ERR_INVALID,
+                   "request is not authenticated with any of the supported "
+                   "schemes");
+}
+
+static bool is_in_group(const struct principal *principal, struct str group)
+{
+    for (uint32_t i = 0; i < principal->group_count; i++) {
+        if (str_equal(principal->groups[i], group)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool auth_has_permission(const struct auth *auth,
+                         const struct principal *principal,
+                         enum permission permission)
+{
+    const struct permission_grant *grant = &auth->config->grants[permission];
+
+    if (permission == PERMISSION_NONE) {
+        return true;
+    }
+    for (uint32_t i = 0; i < grant->group_count; i++) {
+        if (is_in_group(principal, grant->groups[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_meant(const Api__Queue__Permissions__Subject *subject,
+                     const struct principal *principal)
+{
+    struct str name = str_of(subject->name);
+
+    if (strcmp(subject->kind, "User") == 0) {
+        return str_equal(name, principal->name);
+    }
+    return strcmp(subject->kind, "Group") == 0 && is_in_group(principal, name);
+}
+
+bool auth_queue_grants(const Api__Queue *queue,
+                       const struct principal *principal, enum queue_verb verb)
+{
+    const char *name = queue_verb_name(verb);
+
+    for (size_t i = 0; i < queue->n_permissions; i++) {
+        const Api__Queue__Permissions *entry = queue->permissions[i];
+        bool has_verb = false;
+        for (size_t v = 0; v < entry->n_verbs && !has_verb; v++) {
+            has_verb = strcmp(entry->verbs[v], name) == 0;
+        }
+        for (size_t s = 0; has_verb && s < entry->n_subjects; s++) {
+            if (is_meant(entry->subjects[s], principal)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}

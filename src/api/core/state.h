@@ -1,0 +1,33 @@
+/*
+ * state - what the API keeps between calls.  Internal to it.
+ */
+#pragma once
+
+#include <stdatomic.h>
+
+#include "api/api.h"
+#include "api/core/event_hub.h"
+#include "api/core/reader_pool.h"
+#include "api/core/spec_cache.h"
+#include "api/logs/log_hub.h"
+
+enum { RANDOM_ID_BYTES = 16 };
+
+struct bound_method;
+
+struct api {
+    const struct api_config *config;
+    struct api_ports ports;
+    struct auth auth;
+    struct reader_pool *readers; /* owned */
+    struct log_hub *log_hub;     /* owned; of executors' log streams */
+    struct spec_cache *specs;    /* owned; what the store has not got yet */
+    struct event_hub *hub;       /* owned; of event streams */
+    struct event_hub *lease_hub; /* owned; of lease streams */
+    _Atomic int behind_count;    /* lease streams that await the projector */
+    struct rpc_method *methods;  /* owned, [method_count] */
+    struct bound_method *bound;  /* owned, [method_count] */
+    uint32_t method_count;
+    bool is_backup_running;            /* atomic */
+    _Atomic int64_t cpu_per_gpu_milli; /* in force: of TrainingJobs */
+};

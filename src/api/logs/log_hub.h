@@ -1,0 +1,40 @@
+/*
+ * log_hub - asks executors for the logs of their pods.
+ *
+ * An executor whose pods have logs holds a stream open (Berth.ServeLogs) on
+ * which the server asks and it answers: a server cannot reach its executors
+ * in any other way.  One stream an executor, the newest counts.  A question
+ * is answered once: by the executor, by the end of its stream, or when time
+ * is up; so nothing waits for ever for an executor that hangs.
+ *
+ * Threads: any; the hub has one of its own, which ends what takes too long.
+ */
+#pragma once
+
+#include "api/core/api_call.h"
+
+enum {
+    LOG_QUESTIONS_MAX = 64, /* of one executor, that wait */
+    LOG_SESSIONS_MAX = EXECUTORS_MAX,
+    LOG_TIMEOUT_MS = 20000,
+};
+
+struct log_hub;
+
+/* An empty hub.  NULL: no thread can be had. */
+struct log_hub *log_hub_create(uint32_t timeout_ms, struct err *err) must_check;
+/* Only when no call is left.  NULL is fine. */
+void log_hub_destroy(struct log_hub *hub);
+
+/* Told once what came of a question; ends the call.  `answer` is valid until
+ * it returns.  rc: 0, or the code of `err`. */
+typedef void log_answered_fn(struct api_call *call, int rc,
+                             struct log_answer *answer, const struct err *err);
+
+/* Ask an executor on behalf of a call.  0: `answered` will be called, on
+ * another thread, unless the caller goes away before: then the call is ended.
+ * -ERR_NOT_FOUND: it has no stream; -ERR_LIMIT: too many questions wait; the
+ * call is then still the caller's. */
+int log_hub_ask(struct log_hub *hub, struct str executor_id,
+                const struct log_query *query, struct api_call *call,
+                log_answered_fn *answered, struct err *err) must_check;

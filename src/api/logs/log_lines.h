@@ -1,0 +1,17 @@
+/*
+ * log_lines - the text of a log as lines with their times.
+ */
+#pragma once
+
+#include "api/logs/log_source.h"
+
+struct log_line {
+    int64_t time_ns; /* since the epoch; 0: the line does not say */
+    struct str text; /* without time and newline; UTF-8 */
+};
+
+/* Split `answer` into at most LOG_LINES_MAX lines in the arena: their count.
+ * What is over that is left out, and answer->is_cut says so.  Bytes that are
+ * not UTF-8 become '?'. */
+uint32_t log_lines_split(struct log_answer *answer, struct arena *arena,
+                         struct log_line **ret_lines);

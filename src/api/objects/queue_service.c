@@ -1,0 +1,416 @@
+/* QueueService, and its twin in Submit (armada-api.md 1.5). */
+#include "api/core/message.h"
+#include "api/core/sequence.h"
+#include "api/core/state.h"
+#include "api/handlers.h"
+#include "api/objects/queue_convert.h"
+#include "wire/message/field.h"
+#include "wire/message/message.h"
+
+enum { QUEUES_PER_REQUEST_MAX = 10000 };
+
+/* Facts about queues stand in no job set. */
+static struct event_scope queue_scope(const struct api_call *call)
+{
+    return (struct event_scope){.user = call->principal.name};
+}
+
+static struct event event_now(const struct api_call *call, enum event_type type)
+{
+    const struct clock *clock = call->api->ports.clock;
+
+    return (struct event){.type = type, .created_ms = clock->wall_ms(clock)};
+}
+
+/* Add the fact that a queue is now as `queue` says. */
+static void add_set(struct api_call *call, struct sequence *sequence,
+                    const Api__Queue *queue)
+{
+    struct event event = event_now(call, EVENT_QUEUE_SET);
+
+    event.queue.record.name = str_of(queue->name);
+    event.queue.encoded = wire_encode_arena(&queue->base, &call->arena);
+    sequence_add(sequence, &event);
+}
+
+static void post_set(struct api_call *call, const Api__Queue *queue)
+{
+    struct event_scope scope = queue_scope(call);
+    struct sequence sequence = {0};
+
+    sequence_begin(&sequence, &scope);
+    add_set(call, &sequence, queue);
+    api_call_post(call, sequence_command(&sequence, &scope),
+                  api_call_done_empty);
+}
+
+/* Whether every retry policy that the queue names exists. */
+static int check_policies(struct api_call *call, const Api__Queue *queue,
+                          struct refusal *refusal)
+{
+    for (size_t i = 0; i < queue->n_retry_policies; i++) {
+        const struct queue_entry *entry = queue_table_find(
+            call->api->ports.retry_policies, str_of(queue->retry_policies[i]));
+        if (!entry) {
+            return refusal_set(refusal, "retry policy \"%s\" does not exist",
+                               queue->retry_policies[i]);
+        }
+        queue_entry_unref(entry);
+    }
+    return 0;
+}
+
+/* Check a queue and bring it into the form that is kept. */
+static int prepare(struct api_call *call, Api__Queue *queue, bool is_new,
+                   struct refusal *refusal)
+{
+    if (is_new) {
+        queue_default_owner(queue, call->principal.name, &call->arena);
+    }
+    int rc = queue_validate(queue, refusal);
+    if (rc == 0) {
+        rc = check_policies(call, queue, refusal);
+    }
+    if (rc == 0) {
+        queue_to_stored(queue, &call->arena);
+    }
+    return rc;
+}
+
+static void put_queue(struct api_call *call, struct str request, bool is_new)
+{
+    struct refusal refusal;
+    Api__Queue *queue;
+
+    if (!api_call_decode(call, &api__queue__descriptor, request, &queue)) {
+        return;
+    }
+    if (prepare(call, queue, is_new, &refusal) < 0) {
+        api_call_fail(
+            call, RPC_INVALID_ARGUMENT, "%s%s",
+            is_new ? "error validating queue: " : "error: ", refusal.text);
+        return;
+    }
+    post_set(call, queue);
+}
+
+void handle_create_queue(struct api_call *call, struct str request)
+{
+    put_queue(call, request, true);
+}
+
+void handle_update_queue(struct api_call *call, struct str request)
+{
+    put_queue(call, request, false);
+}
+
+/* Queues of one request that are refused, with the text of each. */
+struct failures {
+    Api__Queue **queues;
+    char **texts;
+    uint32_t count;
+};
+
+static void reply_created(struct api_call *call,
+                          const struct failures *failures)
+{
+    Api__BatchQueueCreateResponse response =
+        API__BATCH_QUEUE_CREATE_RESPONSE__INIT;
+
+    response.failed_queues = arena_alloc_array(
+        &call->arena, failures->count, sizeof(response.failed_queues[0]));
+    for (uint32_t i = 0; i < failures->count; i++) {
+        Api__QueueCreateResponse *failed =
+            message_new(&call->arena, &api__queue_create_response__descriptor);
+        failed->queue = failures->queues[i];
+        failed->error = failures->texts[i];
+        response.failed_queues[response.n_failed_queues++] = failed;
+    }
+    api_call_reply(call, &response.base);
+}
+
+static void reply_updated(struct api_call *call,
+                          const struct failures *failures)
+{
+    Api__BatchQueueUpdateResponse response =
+        API__BATCH_QUEUE_UPDATE_RESPONSE__INIT;
+
+    response.failed_queues = arena_alloc_array(
+        &call->arena, failures->count, sizeof(response.failed_queues[0]));
+    for (uint32_t i = 0; i < failures->count; i++) {
+        Api__QueueUpdateResponse *failed =
+            message_new(&call->arena, &api__queue_update_response__descriptor);
+        failed->queue = failures->queues[i];
+        failed->error = failures->texts[i];
+        response.failed_queues[response.n_failed_queues++] = failed;
+    }
+    api_call_reply(call, &response.base);
+}
+
+static void on_created(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command, "Failed to send message")) {
+        reply_created(call, call->data);
+    }
+    command_destroy(command);
+}
+
+static void on_updated(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+
+    if (!api_call_fail_command(call, command, "Failed to send message")) {
+        reply_updated(call, call->data);
+    }
+    command_destroy(command);
+}
+
+/* Note a refused queue in the words of a Go client's error. */
+static void note_failure(struct api_call *call, struct failures *failures,
+                         Api__Queue *queue, bool is_new,
+                         const struct refusal *refusal)
+{
+    auto_strbuf text = strbuf_make(0);
+
+    strbuf_addf(&text, "rpc error: code = InvalidArgument desc = %s%s",
+                is_new ? "error validating queue: " : "error: ", refusal->text);
+    failures->queues[failures->count] = queue;
+    failures->texts[failures->count++] =
+        message_copy(&call->arena, strbuf_str(&text));
+}
+
+static void put_queues(struct api_call *call, struct str request, bool is_new)
+{
+    struct failures *failures = arena_alloc(&call->arena, sizeof(*failures));
+    struct event_scope scope = queue_scope(call);
+    struct sequence sequence = {0};
+    Api__QueueList *list;
+
+    if (!api_call_decode(call, &api__queue_list__descriptor, request, &list)) {
+        return;
+    }
+    if (list->n_queues > QUEUES_PER_REQUEST_MAX) {
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "%zu queues in one request, more than the %d allowed",
+                      list->n_queues, QUEUES_PER_REQUEST_MAX);
+        return;
+    }
+    failures->queues = arena_alloc_array(&call->arena, list->n_queues,
+                                         sizeof(failures->queues[0]));
+    failures->texts = arena_alloc_array(&call->arena, list->n_queues,
+                                        sizeof(failures->texts[0]));
+    call->data = failures;
+    sequence_begin(&sequence, &scope);
+    for (size_t i = 0; i < list->n_queues; i++) {
+        struct refusal refusal;
+        if (prepare(call, list->queues[i], is_new, &refusal) < 0) {
+            note_failure(call, failures, list->queues[i], is_new, &refusal);
+        } else {
+            add_set(call, &sequence, list->queues[i]);
+        }
+    }
+    struct command *command = sequence_command(&sequence, &scope);
+    command_done_fn *done = is_new ? on_created : on_updated;
+    if (failures->count == list->n_queues) {
+        done(command, call);
+    } else {
+        api_call_post(call, command, done);
+    }
+}
+
+void handle_create_queues(struct api_call *call, struct str request)
+{
+    put_queues(call, request, true);
+}
+
+void handle_update_queues(struct api_call *call, struct str request)
+{
+    put_queues(call, request, false);
+}
+
+void handle_delete_queue(struct api_call *call, struct str request)
+{
+    struct event_scope scope = queue_scope(call);
+    struct sequence sequence = {0};
+    Api__QueueDeleteRequest *message;
+
+    if (!api_call_decode(call, &api__queue_delete_request__descriptor, request,
+                         &message)) {
+        return;
+    }
+    struct str name = str_of(message->name);
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, name);
+    if (!entry) {
+        api_call_reply_empty(call);
+        return;
+    }
+    queue_entry_unref(entry);
+    struct event event = event_now(call, EVENT_QUEUE_DELETED);
+    event.queue.record.name = name;
+    sequence_begin(&sequence, &scope);
+    sequence_add(&sequence, &event);
+    api_call_post(call, sequence_command(&sequence, &scope),
+                  api_call_done_empty);
+}
+
+void handle_get_queue(struct api_call *call, struct str request)
+{
+    Api__QueueGetRequest *message;
+
+    if (!api_call_decode(call, &api__queue_get_request__descriptor, request,
+                         &message)) {
+        return;
+    }
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, str_of(message->name));
+    if (!entry) {
+        api_call_fail(call, RPC_NOT_FOUND, "error: could not find queue \"%s\"",
+                      message->name);
+        return;
+    }
+    api_call_reply_bytes(call, entry->encoded);
+    queue_entry_unref(entry);
+}
+
+/* A listing that goes out one queue at a time. */
+struct listing {
+    struct api_call *call;
+    const struct queue_entry **entries; /* owned, in order of name */
+    uint32_t entry_count;
+    uint32_t show_count; /* of them, to show */
+    uint32_t at;
+    bool is_ended; /* the end marker is out */
+};
+
+static void listing_destroy(void *data)
+{
+    struct listing *listing = data;
+
+    queue_list_free(listing->entries, listing->entry_count);
+    mem_free(listing);
+}
+
+static void listing_sent(void *ctx, struct rpc_call *rpc, bool is_ok);
+
+/* The next message: a queue as it is kept, or the end. */
+static void listing_encode(struct listing *listing, struct strbuf *buf)
+{
+    enum { MESSAGE_QUEUE = 1, MESSAGE_END = 2 };
+
+    if (listing->at < listing->show_count) {
+        field_put_bytes(buf, MESSAGE_QUEUE,
+                        listing->entries[listing->at++]->encoded);
+    } else {
+        field_put_bytes(buf, MESSAGE_END, STR(""));
+        listing->is_ended = true;
+    }
+}
+
+static void listing_next(struct listing *listing)
+{
+    auto_strbuf buf = strbuf_make(0);
+
+    if (listing->is_ended) {
+        api_call_end(listing->call);
+        return;
+    }
+    listing_encode(listing, &buf);
+    if (rpc_call_send(listing->call->rpc, strbuf_str(&buf), listing_sent,
+                      listing) < 0) {
+        api_call_fail(listing->call, RPC_CANCELLED, "cancelled");
+    }
+}
+
+static void listing_sent(void *ctx, struct rpc_call *rpc, bool is_ok)
+{
+    struct listing *listing = ctx;
+
+    (void)rpc;
+    if (is_ok) {
+        listing_next(listing);
+    } else {
+        api_call_fail(listing->call, RPC_CANCELLED, "cancelled");
+    }
+}
+
+void handle_get_queues(struct api_call *call, struct str request)
+{
+    Api__StreamingQueueGetRequest *message;
+
+    if (!api_call_decode(call, &api__streaming_queue_get_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    struct listing *listing = mem_alloc(sizeof(*listing));
+    listing->call = call;
+    listing->entries =
+        queue_table_list(call->api->ports.queues, &listing->entry_count);
+    listing->show_count = listing->entry_count;
+    if (message->num && message->num < listing->show_count) {
+        listing->show_count = message->num;
+    }
+    call->data = listing;
+    call->destroy_data = listing_destroy;
+    listing_next(listing);
+}
+
+/* Change `cordoned` of a queue that exists and nothing else. */
+static void set_cordoned(struct api_call *call, struct str name,
+                         bool is_cordoned)
+{
+    const struct queue_entry *entry =
+        queue_table_find(call->api->ports.queues, name);
+    ProtobufCMessage *queue;
+    struct err err;
+
+    if (!entry) {
+        api_call_fail_wrapped(call, RPC_UNKNOWN,
+                              "could not find queue \"%.*s\"", STR_ARG(name));
+        return;
+    }
+    int rc = wire_decode(&api__queue__descriptor, entry->encoded,
+                         &wire_request_limits, &call->arena, &queue, &err);
+    queue_entry_unref(entry);
+    if (rc < 0) {
+        api_call_fail(call, RPC_INTERNAL, "stored queue: %s", err.text);
+        return;
+    }
+    ((Api__Queue *)queue)->cordoned = is_cordoned;
+    post_set(call, (Api__Queue *)queue);
+}
+
+void handle_cordon_queue(struct api_call *call, struct str request)
+{
+    Api__QueueCordonRequest *message;
+
+    if (!api_call_decode(call, &api__queue_cordon_request__descriptor, request,
+                         &message)) {
+        return;
+    }
+    if (!*message->name) {
+        api_call_fail_wrapped(call, RPC_UNKNOWN,
+                              "cannot cordon queue with empty "
+                              "name");
+        return;
+    }
+    set_cordoned(call, str_of(message->name), true);
+}
+
+void handle_uncordon_queue(struct api_call *call, struct str request)
+{
+    Api__QueueUncordonRequest *message;
+
+    if (!api_call_decode(call, &api__queue_uncordon_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    if (!*message->name) {
+        api_call_fail_wrapped(call, RPC_UNKNOWN,
+                              "cannot uncordon queue with empty name");
+        return;
+    }
+    set_cordoned(call, str_of(message->name), false);
+}

@@ -1,0 +1,79 @@
+#include "api/objects/retry_validate.h"
+
+#include "model/quantity.h"
+#include "wire/kube/kube_name.h"
+
+static bool is_action(int action)
+{
+    return action == API__RETRY_ACTION__RETRY_ACTION_FAIL ||
+           action == API__RETRY_ACTION__RETRY_ACTION_RETRY;
+}
+
+static int check_memory(const Api__RetryResourceBump *memory,
+                        struct refusal *refusal)
+{
+    bool has_static = *memory->static_ != '\0';
+    bool has_factor = memory->factor != 0;
+    int64_t milli = 0;
+
+    if (has_static == has_factor) {
+        return refusal_set(refusal, "a memory change must set exactly one of "
+                                    "static and factor");
+    }
+    if (has_static &&
+        (quantity_parse(str_of(memory->static_), &milli) < 0 || milli <= 0)) {
+        return refusal_set(refusal,
+                           "memory static must be a positive "
+                           "quantity, not \"%s\"",
+                           memory->static_);
+    }
+    if (has_factor && !(memory->factor > 1.0)) {
+        return refusal_set(refusal, "memory factor must be greater than 1.0");
+    }
+    return 0;
+}
+
+static int check_rule(const Api__RetryRule *rule, struct refusal *refusal)
+{
+    const Api__RetryMutation *mutate = rule->mutate;
+
+    if (!is_action((int)rule->action)) {
+        return refusal_set(refusal, "a rule's action must be Fail or Retry");
+    }
+    if (!*rule->on_category) {
+        return refusal_set(refusal, "a rule must name on_category");
+    }
+    if (!mutate) {
+        return 0;
+    }
+    if (rule->action != API__RETRY_ACTION__RETRY_ACTION_RETRY) {
+        return refusal_set(refusal, "only a rule whose action is Retry may "
+                                    "mutate");
+    }
+    return mutate->resources && mutate->resources->memory
+               ? check_memory(mutate->resources->memory, refusal)
+               : 0;
+}
+
+int retry_policy_validate(const Api__RetryPolicy *policy,
+                          struct refusal *refusal)
+{
+    int rc = 0;
+
+    if (!kube_is_dns_label(str_of(policy->name))) {
+        return refusal_set(refusal,
+                           "name \"%s\" must be an RFC 1123 label of at most "
+                           "%d characters",
+                           policy->name, RETRY_POLICY_NAME_BYTES_MAX);
+    }
+    if (!is_action((int)policy->default_action)) {
+        return refusal_set(refusal, "default_action must be Fail or Retry");
+    }
+    if (policy->n_rules > RETRY_RULES_MAX) {
+        return refusal_set(refusal, "more than %d rules", RETRY_RULES_MAX);
+    }
+    for (size_t i = 0; i < policy->n_rules && rc == 0; i++) {
+        rc = check_rule(policy->rules[i], refusal);
+    }
+    return rc;
+}

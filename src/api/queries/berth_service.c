@@ -1,0 +1,333 @@
+/*
+ * berth.api.Berth: what Berth serves beyond Armada's services, but for the
+ * backup (backup.c).
+ */
+#include "api/core/message.h"
+#include "api/core/state.h"
+#include "api/handlers.h"
+#include "berth/api.pb-c.h"
+
+enum { LIST_JOBS_DEFAULT = 100, LIST_JOBS_MAX = 1000 };
+
+/* The API's state of a stored one. */
+static const Api__JobState api_states[] = {
+    [STORED_JOB_QUEUED] = API__JOB_STATE__QUEUED,
+    [STORED_JOB_PENDING] = API__JOB_STATE__PENDING,
+    [STORED_JOB_RUNNING] = API__JOB_STATE__RUNNING,
+    [STORED_JOB_SUCCEEDED] = API__JOB_STATE__SUCCEEDED,
+    [STORED_JOB_FAILED] = API__JOB_STATE__FAILED,
+    [STORED_JOB_CANCELLED] = API__JOB_STATE__CANCELLED,
+    [STORED_JOB_PREEMPTED] = API__JOB_STATE__PREEMPTED,
+    [STORED_JOB_LEASED] = API__JOB_STATE__LEASED,
+    [STORED_JOB_REJECTED] = API__JOB_STATE__REJECTED,
+};
+
+static Google__Protobuf__Timestamp *time_or_null(struct arena *arena,
+                                                 int64_t time_ms)
+{
+    return time_ms ? message_time(arena, time_ms) : NULL;
+}
+
+static void add_run(Berth__Api__JobSummary *summary,
+                    const struct stored_run *run, struct arena *arena)
+{
+    summary->executor = message_copy(arena, run->cluster);
+    summary->node = message_copy(arena, run->node);
+    summary->pool = message_copy(arena, run->pool);
+    summary->started = time_or_null(arena, run->started_ms);
+    summary->finished = time_or_null(arena, run->finished_ms);
+    summary->exit_code = run->exit_code;
+}
+
+/* One job with its latest run. */
+static int summarize(struct store_reader *reader, const struct stored_job *job,
+                     struct arena *arena, Berth__Api__JobSummary **ret_summary,
+                     struct err *err)
+{
+    Berth__Api__JobSummary *summary =
+        message_new(arena, &berth__api__job_summary__descriptor);
+    char text[ID_TEXT_BYTES_MAX];
+    struct stored_run run;
+
+    summary->job_id = message_copy(arena, str_of(job_id_format(job->id, text)));
+    summary->queue = message_copy(arena, job->queue);
+    summary->job_set = message_copy(arena, job->job_set);
+    summary->namespace_ = message_copy(arena, job->namespace_);
+    summary->owner = message_copy(arena, job->owner);
+    summary->state = api_states[job->state];
+    summary->priority = job->priority;
+    summary->submitted = time_or_null(arena, job->submitted_ms);
+    summary->last_transition = time_or_null(arena, job->last_transition_ms);
+    summary->run_count = job->run_count;
+    summary->reason = message_copy(
+        arena, job->error.byte_count > 0 ? job->error : job->cancel_reason);
+    int rc = 0;
+    if (!key128_is_none(job->latest_run.v)) {
+        rc = store_run(reader, job->latest_run, arena, &run, err);
+        if (rc > 0) {
+            add_run(summary, &run, arena);
+        }
+    }
+    *ret_summary = summary;
+    return rc < 0 ? rc : 0;
+}
+
+/* A list under way. */
+struct job_list {
+    struct api_call *call;
+    const Berth__Api__ListJobsRequest *request;
+    Berth__Api__ListJobsResponse response;
+};
+
+/* The jobs that the request names; those that do not exist are left out. */
+static int list_named(struct job_list *list, struct store_reader *reader,
+                      struct err *err)
+{
+    const Berth__Api__ListJobsRequest *request = list->request;
+    struct arena *arena = &list->call->arena;
+
+    list->response.jobs = arena_alloc_array(arena, request->n_job_ids,
+                                            sizeof(*list->response.jobs));
+    for (size_t i = 0; i < request->n_job_ids; i++) {
+        struct stored_job job;
+        struct job_id id;
+        if (job_id_parse(str_of(request->job_ids[i]), &id) < 0) {
+            continue;
+        }
+        int rc = store_job(reader, id, arena, &job, err);
+        if (rc > 0) {
+            rc = summarize(reader, &job, arena,
+                           &list->response.jobs[list->response.n_jobs++], err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static uint32_t state_bits(const Berth__Api__ListJobsRequest *request)
+{
+    uint32_t bits = 0;
+
+    for (size_t i = 0; i < request->n_states; i++) {
+        for (uint32_t s = 1; s < ARRAY_COUNT(api_states); s++) {
+            if (api_states[s] == request->states[i]) {
+                bits |= UINT32_C(1) << s;
+            }
+        }
+    }
+    return bits;
+}
+
+static int list_matching(struct job_list *list, struct store_reader *reader,
+                         struct err *err)
+{
+    const Berth__Api__ListJobsRequest *request = list->request;
+    struct arena *arena = &list->call->arena;
+    uint32_t limit = request->limit ? request->limit : LIST_JOBS_DEFAULT;
+    struct store_filter filter = {
+        .queue = str_of(request->queue),
+        .job_set = str_of(request->job_set),
+        .states = state_bits(request),
+        .count_max = limit < LIST_JOBS_MAX ? limit : LIST_JOBS_MAX,
+    };
+    struct stored_job *jobs;
+
+    if (*request->older_than_job_id &&
+        job_id_parse(str_of(request->older_than_job_id), &filter.older_than) <
+            0) {
+        return err_set(err, -ERR_INVALID, "%s is not a valid jobId",
+                       request->older_than_job_id);
+    }
+    if (request->n_states > 0 && filter.states == 0) {
+        return 0; /* states that no stored job is ever in */
+    }
+    int count = store_list(reader, &filter, arena, &jobs, err);
+    if (count < 0) {
+        return count;
+    }
+    list->response.jobs =
+        arena_alloc_array(arena, (size_t)count, sizeof(*list->response.jobs));
+    for (int i = 0; i < count; i++) {
+        int rc = summarize(reader, &jobs[i], arena,
+                           &list->response.jobs[list->response.n_jobs++], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    if (count > 0 && (uint32_t)count == filter.count_max) {
+        list->response.next_job_id =
+            list->response.jobs[list->response.n_jobs - 1]->job_id;
+    }
+    return 0;
+}
+
+/* Whether the leader knows more of a job: it waits, or has a node. */
+static bool is_leaders(const Berth__Api__JobSummary *job)
+{
+    return job->state == API__JOB_STATE__QUEUED ||
+           job->state == API__JOB_STATE__LEASED ||
+           job->state == API__JOB_STATE__PENDING ||
+           job->state == API__JOB_STATE__RUNNING;
+}
+
+/* The leader has told what it knows: say what the list is, whatever came of
+ * the question. */
+static void admissions_known(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+    struct job_list *list = call->data;
+    const struct admission_status *row = command->admissions.rows;
+
+    for (size_t i = 0; i < list->response.n_jobs; i++) {
+        Berth__Api__JobSummary *job = list->response.jobs[i];
+        if (!is_leaders(job)) {
+            continue;
+        }
+        job->not_preemptible = row->is_kept;
+        job->admitted = row->is_admitted;
+        job->promised_start = time_or_null(&call->arena, row->start_ms);
+        row++;
+    }
+    api_call_reply(call, &list->response.base);
+    command_destroy(command);
+}
+
+/* Ask the leader about those that it has; false: there are none. */
+static bool ask_admissions(struct job_list *list)
+{
+    struct command *command = command_create(COMMAND_QUERY_ADMISSIONS);
+
+    command->admissions.rows =
+        arena_alloc_array(&command->arena, list->response.n_jobs,
+                          sizeof(*command->admissions.rows));
+    for (size_t i = 0; i < list->response.n_jobs; i++) {
+        const Berth__Api__JobSummary *job = list->response.jobs[i];
+        struct job_id id;
+        if (is_leaders(job) && job_id_parse(str_of(job->job_id), &id) == 0) {
+            command->admissions.rows[command->admissions.row_count++].job = id;
+        }
+    }
+    if (command->admissions.row_count == 0) {
+        command_destroy(command);
+        return false;
+    }
+    list->call->data = list;
+    (void)api_call_post(list->call, command, admissions_known);
+    return true;
+}
+
+void handle_list_jobs(struct api_call *call, struct str request)
+{
+    struct job_list *list = arena_alloc(&call->arena, sizeof(*list));
+    Berth__Api__ListJobsRequest *message;
+    struct readers *readers;
+    struct err err;
+
+    if (!api_call_decode(call, &berth__api__list_jobs_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    if (message->n_job_ids > LIST_JOBS_MAX) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "at most %d jobs may be named", LIST_JOBS_MAX);
+        return;
+    }
+    *list =
+        (struct job_list){call, message, BERTH__API__LIST_JOBS_RESPONSE__INIT};
+    int rc = reader_pool_lend(call->api->readers, &readers, &err);
+    if (rc == 0) {
+        rc = message->n_job_ids > 0 ? list_named(list, readers->store, &err)
+                                    : list_matching(list, readers->store, &err);
+        reader_pool_give_back(call->api->readers, readers);
+    }
+    if (rc == -ERR_INVALID) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", err.text);
+    } else if (rc < 0) {
+        api_call_fail_storage(call, &err);
+    } else if (!ask_admissions(list)) {
+        api_call_reply(call, &list->response.base);
+    }
+}
+
+/* A number that stands for none below 0. */
+static Google__Protobuf__DoubleValue *double_or_none(struct arena *arena,
+                                                     int64_t value, double one)
+{
+    if (value < 0) {
+        return NULL;
+    }
+    Google__Protobuf__DoubleValue *message =
+        message_new(arena, &google__protobuf__double_value__descriptor);
+    message->value = (double)value / one;
+    return message;
+}
+
+static Berth__Api__QueueShare *share_message(const struct queue_share *share,
+                                             struct arena *arena)
+{
+    Berth__Api__QueueShare *message =
+        message_new(arena, &berth__api__queue_share__descriptor);
+
+    message->queue = message_copy(arena, share->queue);
+    message->pool = message_copy(arena, share->pool);
+    message->weight = (double)share->weight_micro / 1e6;
+    message->fair_share = (double)share->fair_share_ppm / 1e6;
+    message->adjusted_share = (double)share->adjusted_share_ppm / 1e6;
+    message->actual_share = (double)share->actual_share_ppm / 1e6;
+    message->demand_share = (double)share->demand_share_ppm / 1e6;
+    message->queued_count = share->queued_count;
+    message->leased_count = share->leased_count;
+    message->pending_count = share->pending_count;
+    message->running_count = share->running_count;
+    message->job_count = share->job_count;
+    message->cordoned = share->is_cordoned;
+    message->usage = (double)share->usage_ppm / 1e6;
+    message->flow = (double)share->flow_ppm / 1e6;
+    message->infinite_flow = (double)share->infinite_flow_ppm / 1e6;
+    message->infinite_limit =
+        double_or_none(arena, share->infinite_limit_ppm, 1e6);
+    message->budget = double_or_none(arena, share->budget_milli, 1e3);
+    message->budget_left = double_or_none(arena, share->budget_left_milli, 1e3);
+    return message;
+}
+
+static void shares_known(struct command *command, void *ctx)
+{
+    Berth__Api__GetQueueSharesResponse response =
+        BERTH__API__GET_QUEUE_SHARES_RESPONSE__INIT;
+    struct api_call *call = ctx;
+    const Berth__Api__GetQueueSharesRequest *request = call->data;
+    struct str pool = str_of(request->pool);
+    struct str queue = str_of(request->queue);
+
+    if (!api_call_fail_command(call, command, "log")) {
+        response.shares =
+            arena_alloc_array(&call->arena, command->queues.share_count,
+                              sizeof(*response.shares));
+        for (uint32_t i = 0; i < command->queues.share_count; i++) {
+            const struct queue_share *share = &command->queues.shares[i];
+            if ((!pool.byte_count || str_equal(pool, share->pool)) &&
+                (!queue.byte_count || str_equal(queue, share->queue))) {
+                response.shares[response.n_shares++] =
+                    share_message(share, &call->arena);
+            }
+        }
+        api_call_reply(call, &response.base);
+    }
+    command_destroy(command);
+}
+
+void handle_get_queue_shares(struct api_call *call, struct str request)
+{
+    Berth__Api__GetQueueSharesRequest *message;
+
+    if (!api_call_decode(call,
+                         &berth__api__get_queue_shares_request__descriptor,
+                         request, &message)) {
+        return;
+    }
+    call->data = message; /* lives in the call's arena */
+    api_call_post(call, command_create(COMMAND_QUERY_QUEUES), shares_known);
+}

@@ -1,0 +1,264 @@
+/* binoculars.Binoculars (armada-api.md 1.11). */
+#include "api/core/message.h"
+#include "api/core/state.h"
+#include "api/handlers.h"
+#include "api/logs/log_hub.h"
+#include "api/logs/log_lines.h"
+#include "armada/binoculars.pb-c.h"
+#include "berth/api.pb-c.h"
+#include "wire/text/rfc3339.h"
+
+enum { NS_PER_MS = 1000000, NS_PER_S = 1000000000, MS_PER_S = 1000 };
+
+static char *time_text(int64_t time_ns, struct arena *arena)
+{
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+    int64_t rest_ns = (time_ns % NS_PER_S + NS_PER_S) % NS_PER_S;
+
+    wire_rfc3339_format((time_ns - rest_ns) / NS_PER_S, (int32_t)rest_ns, 9,
+                        text);
+    return message_copy(arena, str_of(text));
+}
+
+static void reply_lines(struct api_call *call, struct log_answer *answer)
+{
+    Binoculars__LogResponse response = BINOCULARS__LOG_RESPONSE__INIT;
+    struct log_line *lines;
+    uint32_t count = log_lines_split(answer, &call->arena, &lines);
+
+    response.log =
+        arena_alloc_array(&call->arena, count, sizeof(response.log[0]));
+    for (uint32_t i = 0; i < count; i++) {
+        Binoculars__LogLine *line =
+            message_new(&call->arena, &binoculars__log_line__descriptor);
+        line->timestamp = time_text(lines[i].time_ns, &call->arena);
+        line->line = message_copy(&call->arena, lines[i].text);
+        response.log[response.n_log++] = line;
+    }
+    response.cut = answer->is_cut;
+    api_call_reply(call, &response.base);
+}
+
+/* From when on, as RFC 3339: the request's own time, or one of the
+ * options'. */
+static int read_since(const struct api_call *call,
+                      const Binoculars__LogRequest *message,
+                      struct arena *arena, struct str *ret_since)
+{
+    const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
+    const struct clock *clock = call->api->ports.clock;
+    int64_t seconds;
+    int32_t nanos;
+
+    *ret_since = (struct str){0};
+    if (*message->since_time) {
+        *ret_since = str_of(message->since_time);
+        return wire_rfc3339_parse(*ret_since, &seconds, &nanos);
+    }
+    if (options->sincetime && options->sincetime->has_seconds) {
+        const K8s__Io__Apimachinery__Pkg__Apis__Meta__V1__Time *time =
+            options->sincetime;
+        seconds = time->seconds;
+        nanos = time->has_nanos ? time->nanos : 0;
+    } else if (options->has_sinceseconds) {
+        int64_t now_ms = clock->wall_ms(clock);
+        seconds = now_ms / MS_PER_S - options->sinceseconds;
+        nanos = (int32_t)(now_ms % MS_PER_S) * NS_PER_MS;
+    } else {
+        return 0;
+    }
+    if (seconds < 0 || nanos < 0 || nanos >= NS_PER_S) {
+        return 0; /* before any log: all of it */
+    }
+    char text[WIRE_RFC3339_TEXT_BYTES_MAX];
+    wire_rfc3339_format(seconds, nanos, 9, text);
+    *ret_since = arena_str(arena, str_of(text));
+    return 0;
+}
+
+static void on_answered(struct api_call *call, int rc,
+                        struct log_answer *answer, const struct err *err)
+{
+    if (rc >= 0) {
+        reply_lines(call, answer);
+        return;
+    }
+    api_call_fail(call,
+                  rc == -ERR_NOT_FOUND ? RPC_NOT_FOUND
+                  : rc == -ERR_INVALID ? RPC_INVALID_ARGUMENT
+                  : rc == -ERR_LIMIT   ? RPC_RESOURCE_EXHAUSTED
+                                       : RPC_UNAVAILABLE,
+                  "%s", err->text);
+}
+
+static struct str first_line(struct str text)
+{
+    const char *end =
+        text.byte_count ? memchr(text.p, '\n', text.byte_count) : NULL;
+
+    return str_make(text.p, end ? (size_t)(end - text.p) : text.byte_count);
+}
+
+/* Why there is nothing of a job without a run; it may have ended for all
+ * that. */
+static int refuse_unrun(const struct stored_job *job, struct err *err)
+{
+    switch (job->state) {
+    case STORED_JOB_CANCELLED:
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the job was cancelled and never ran");
+    case STORED_JOB_REJECTED:
+    case STORED_JOB_FAILED:
+    case STORED_JOB_PREEMPTED:
+        return err_set(err, -ERR_NOT_FOUND,
+                       "the job failed and never ran: %.*s",
+                       STR_ARG(first_line(job->error)));
+    case STORED_JOB_SUCCEEDED:
+        return err_set(err, -ERR_NOT_FOUND, "of the job no run is known");
+    case STORED_JOB_QUEUED:
+    case STORED_JOB_LEASED:
+    case STORED_JOB_PENDING:
+    case STORED_JOB_RUNNING:
+        break;
+    }
+    return err_set(err, -ERR_NOT_FOUND, "the job has not run yet");
+}
+
+/* The executor that has the job's latest run: 1; -ERR_NOT_FOUND if there is
+ * no such job, or none ever had it. */
+static int find_executor(struct api_call *call, struct job_id id,
+                         struct str *ret_executor, struct err *err)
+{
+    struct readers *readers;
+    struct stored_job job;
+    struct stored_run run;
+
+    int rc = reader_pool_lend(call->api->readers, &readers, err);
+    if (rc < 0) {
+        return rc;
+    }
+    rc = store_job(readers->store, id, &call->arena, &job, err);
+    if (rc == 0) {
+        rc = err_set(err, -ERR_NOT_FOUND,
+                     "there is no such job, or it ended so long ago that it is "
+                     "forgotten");
+    } else if (rc > 0) {
+        bool has_run = !key128_is_none(job.latest_run.v);
+        rc = has_run ? store_run(readers->store, job.latest_run, &call->arena,
+                                 &run, err)
+                     : 0;
+        *ret_executor = rc > 0 ? run.cluster : (struct str){0};
+        if (rc == 0) {
+            rc = refuse_unrun(&job, err);
+        }
+    }
+    reader_pool_give_back(call->api->readers, readers);
+    return rc;
+}
+
+/* Ask the executor that has it, if it serves logs; else look here. */
+static void read_logs(struct api_call *call, const struct log_query *query)
+{
+    const struct log_source *source = call->api->ports.logs;
+    struct log_answer answer;
+    struct str executor = {0};
+    struct err err;
+
+    int rc = find_executor(call, query->job, &executor, &err);
+    if (rc > 0) {
+        rc = log_hub_ask(call->api->log_hub, executor, query, call, on_answered,
+                         &err);
+        if (rc == 0) {
+            return; /* the answer comes */
+        }
+    }
+    if (rc == -ERR_NOT_FOUND && source) {
+        struct err here;
+        int found = source->read(source, query, &call->arena, &answer, &here);
+        if (found != -ERR_NOT_FOUND) {
+            on_answered(call, found, &answer, &here);
+            return;
+        }
+        if (executor.p) {
+            struct err there = err;
+            (void)err_set(&err, rc, "%s; on the server's machine: %s",
+                          there.text, here.text);
+        }
+    }
+    on_answered(call, rc, &answer, &err);
+}
+
+void handle_get_logs(struct api_call *call, struct str request)
+{
+    Binoculars__LogRequest *message;
+    struct log_query query = {.tail_lines = -1,
+                              .byte_count_max = LOG_BYTES_MAX};
+
+    if (!api_call_decode(call, &binoculars__log_request__descriptor, request,
+                         &message)) {
+        return;
+    }
+    const K8s__Io__Api__Core__V1__PodLogOptions *options = message->log_options;
+    if (!options) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "log_options must be given");
+        return;
+    }
+    if (job_id_parse(str_of(message->job_id), &query.job) < 0 ||
+        message->pod_number != 0) {
+        api_call_fail(call, RPC_NOT_FOUND, "pods \"armada-%s-%d\" not found",
+                      message->job_id, message->pod_number);
+        return;
+    }
+    if (read_since(call, message, &call->arena, &query.since) < 0) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT,
+                      "since_time \"%s\" is no RFC 3339 time",
+                      message->since_time);
+        return;
+    }
+    query.container = str_of(options->container);
+    query.is_previous = options->previous;
+    if (options->has_taillines && options->taillines >= 0) {
+        query.tail_lines = options->taillines;
+    }
+    if (options->has_limitbytes && options->limitbytes > 0 &&
+        options->limitbytes < LOG_BYTES_MAX) {
+        query.byte_count_max = (size_t)options->limitbytes;
+    }
+    read_logs(call, &query);
+}
+
+/* Whichever executors have the node: in Armada each cluster has a Binoculars
+ * of its own, here one serves them all. */
+static void set_cordon(struct api_call *call, const char *node_name,
+                       bool is_cordoned)
+{
+    struct event event = {.type = EVENT_EXECUTOR_SETTINGS};
+
+    if (!*node_name) {
+        api_call_fail(call, RPC_INVALID_ARGUMENT, "node_name must be given");
+        return;
+    }
+    event.settings.node_name = str_of(node_name);
+    event.settings.is_cordoned = is_cordoned;
+    event_post(call, &event);
+}
+
+void handle_cordon_node(struct api_call *call, struct str request)
+{
+    Binoculars__CordonRequest *message;
+
+    if (api_call_decode(call, &binoculars__cordon_request__descriptor, request,
+                        &message)) {
+        set_cordon(call, message->node_name, true);
+    }
+}
+
+void handle_uncordon_node(struct api_call *call, struct str request)
+{
+    Berth__Api__UncordonNodeRequest *message;
+
+    if (api_call_decode(call, &berth__api__uncordon_node_request__descriptor,
+                        request, &message)) {
+        set_cordon(call, message->node_name, false);
+    }
+}

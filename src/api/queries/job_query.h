@@ -1,0 +1,31 @@
+/*
+ * job_query - what the queries of service Jobs have in common: a bound on what
+ * one asks, and readers for as long as it takes.
+ *
+ * Threads: a query is in one thread's hand.
+ */
+#pragma once
+
+#include "api/core/api_call.h"
+#include "api/core/reader_pool.h"
+#include "armada/job.pb-c.h"
+
+/* One query: a call and the readers that it borrowed. */
+struct job_query {
+    struct api_call *call;
+    struct arena *arena; /* the call's */
+    struct readers *readers;
+    struct err err;
+};
+
+/* Begin a query of `count` ids; false: the call is over. */
+bool job_query_begin(struct job_query *query, struct api_call *call,
+                     size_t count) must_check;
+
+/* End a query: with the reply, or (`rc` < 0) with what the store failed
+ * with. */
+void job_query_end(struct job_query *query, int rc,
+                   const ProtobufCMessage *reply);
+
+/* A state of a job, as clients know it. */
+Api__JobState job_query_state(enum stored_job_state state) must_check;

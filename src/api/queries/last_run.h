@@ -1,0 +1,33 @@
+/*
+ * last_run - of a job that is asked about: what the query store has of it and
+ * of its last run.
+ *
+ * It is read before the leader is asked, on the thread of the call, since the
+ * leader's own thread, on which its answer comes, must not wait for a disk.  So
+ * it may be older than that answer by the moment in between, as it may be
+ * behind the log anyway.
+ */
+#pragma once
+
+#include "api/core/api_call.h"
+#include "base/strbuf.h"
+#include "model/id.h"
+#include "store/store.h"
+
+/* What there is; in the arena of the call. */
+struct last_run {
+    int rc;                /* of reading: 1, 0 no such job, or why not */
+    struct stored_job job; /* rc 1 */
+    struct stored_run run; /* finished_ms 0: it has none that ended */
+    struct err err;        /* rc below 0 */
+};
+
+/* Read it. */
+const struct last_run *last_run_read(struct api_call *call, struct job_id id);
+
+/* Append of a job that waits again how its last run ended, to an explanation as
+ * a sentence, and to its JSON object, which is not closed yet (NULL: there is
+ * none), as a member; nothing if it has never run, or the store could not
+ * say. */
+void last_run_put(const struct last_run *last, struct strbuf *text,
+                  struct strbuf *json);

@@ -1,0 +1,115 @@
+/* Submit.SubmitJobs (armada-api.md 3.1). */
+#include <stdio.h>
+
+#include "api/core/state.h"
+#include "api/handlers.h"
+#include "api/submit/submission.h"
+#include "wire/message/field.h"
+
+enum {
+    RESPONSE_ITEMS = 1,
+    RESPONSE_ITEM_JOB_ID = 1,
+};
+
+/* On the leader's thread: the ids, in the order of the items; of a group the
+ * first job's. */
+static void on_submitted(struct command *command, void *ctx)
+{
+    struct api_call *call = ctx;
+    struct spec_cache *specs = call->api->specs;
+    struct spec_hold *hold = call->data;
+
+    if (!api_call_fail_command(call, command,
+                               "Failed to send events to Pulsar")) {
+        auto_strbuf reply = strbuf_make(0);
+        for (uint32_t i = 0; i < command->submit.item_count; i++) {
+            char id[ID_TEXT_BYTES_MAX];
+            if (command->submit.items[i].is_further) {
+                continue;
+            }
+            size_t item = field_begin(&reply, RESPONSE_ITEMS);
+            field_put_bytes(
+                &reply, RESPONSE_ITEM_JOB_ID,
+                str_of(job_id_format(command->submit.items[i].ret_job, id)));
+            field_end(&reply, item);
+        }
+        api_call_reply_bytes(call, strbuf_str(&reply));
+    }
+    spec_cache_settle(specs, hold, command);
+}
+
+/* Post it, held for leases until the store has it. */
+static void post(struct api_call *call, struct command *command)
+{
+    struct spec_cache *specs = call->api->specs;
+    struct spec_hold *hold = spec_cache_hold(specs, command);
+
+    if (!hold) {
+        command_destroy(command);
+        api_call_fail(call, RPC_RESOURCE_EXHAUSTED,
+                      "the query store is too far behind what was submitted; "
+                      "try again in a moment");
+        return;
+    }
+    call->data = hold;
+    if (!api_call_post(call, command, on_submitted)) {
+        spec_cache_drop(specs, hold);
+    }
+}
+
+static void refuse_bytes(struct api_call *call, int rc, const struct err *err)
+{
+    api_call_fail(
+        call, rc == -ERR_LIMIT ? RPC_RESOURCE_EXHAUSTED : RPC_INVALID_ARGUMENT,
+        "cannot decode request: %s", err->text);
+}
+
+/* Armada's message is the rule's text and nothing else (armada-api.md 3.1), so
+ * which item it was stands beside it. */
+static void refuse(struct api_call *call, const struct refusal *refusal)
+{
+    char field[RPC_FIELD_BYTES_MAX];
+
+    if (refusal->item_number > 0) {
+        snprintf(field, sizeof(field), "job_request_items[%u]",
+                 refusal->item_number - 1);
+        rpc_call_set_field(call->rpc, field);
+    }
+    api_call_fail(call, RPC_INVALID_ARGUMENT, "%s", refusal->text);
+}
+
+void handle_submit_jobs(struct api_call *call, struct str request)
+{
+    const struct api_ports *ports = &call->api->ports;
+    Berth__Submission__Request *message;
+    struct refusal refusal = {.item_number = 0};
+    struct err err;
+    struct submission_context context = {
+        .rules = &call->api->config->submit,
+        .rng = ports->rng,
+        .owner = call->principal.name,
+        .now_ms = ports->clock->wall_ms(ports->clock),
+    };
+
+    int rc = submission_decode(request, &call->arena, &message, &err);
+    if (rc < 0) {
+        refuse_bytes(call, rc, &err);
+        return;
+    }
+    if (!api_call_authorize_queue(call, str_of(message->queue))) {
+        return;
+    }
+    context.default_pool = api_call_default_pool(call, str_of(message->queue));
+    struct command *command = command_create(COMMAND_SUBMIT);
+    if (submission_build(message, &context, command, &refusal) < 0) {
+        command_destroy(command);
+        refuse(call, &refusal);
+        return;
+    }
+    if (command->submit.item_count == 0) {
+        command_destroy(command);
+        api_call_reply_empty(call);
+        return;
+    }
+    post(call, command);
+}

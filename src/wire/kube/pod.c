@@ -1,0 +1,400 @@
+#include "wire/kube/pod.h"
+
+#include "wire/kube/entries.h"
+
+typedef K8s__Io__Api__Core__V1__Container container_message;
+typedef K8s__Io__Api__Core__V1__NodeSelectorTerm term_message;
+typedef K8s__Io__Api__Core__V1__NodeSelectorRequirement expression_message;
+
+/* Requests. */
+
+static struct resource_list list_create(struct arena *arena)
+{
+    return (struct resource_list){
+        arena_alloc_array(arena, RESOURCE_LIST_MAX,
+                          sizeof(struct resource_amount)),
+        0};
+}
+
+static int add_amount(struct resource_list *list, struct str name,
+                      int64_t milli, struct err *err)
+{
+    int rc = resource_list_add(list, name, milli);
+
+    return rc < 0 ? err_set(err, rc, "more than %d kinds of resources",
+                            RESOURCE_LIST_MAX)
+                  : 0;
+}
+
+static int add_list(struct resource_list *sum, const struct resource_list *more,
+                    struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < more->count; i++) {
+        rc = add_amount(sum, more->items[i].name, more->items[i].milli, err);
+    }
+    return rc;
+}
+
+/* max becomes the larger of itself and `other`, resource by resource. */
+static int raise_list(struct resource_list *max,
+                      const struct resource_list *other, struct err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < other->count; i++) {
+        const struct resource_amount *item = &other->items[i];
+        int64_t have = resource_list_get(max, item->name);
+
+        if (item->milli > have) {
+            rc = add_amount(max, item->name, item->milli - have, err);
+        }
+    }
+    return rc;
+}
+
+/* Whether the list names the resource, be it with an amount of zero. */
+static bool has_name(const struct resource_list *list, struct str name)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (str_equal(list->items[i].name, name)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a container asks: its requests, and its limits where it has none. */
+static int container_requests(const container_message *container,
+                              struct arena *arena,
+                              struct resource_list *ret_list, struct err *err)
+{
+    const K8s__Io__Api__Core__V1__ResourceRequirements *resources =
+        container->resources;
+    struct resource_list requests = list_create(arena);
+    struct resource_list limits = list_create(arena);
+
+    if (resources) {
+        int rc = entries_amounts(resources->requests, resources->n_requests,
+                                 &requests, err);
+        if (rc == 0) {
+            rc = entries_amounts(resources->limits, resources->n_limits,
+                                 &limits, err);
+        }
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    for (uint32_t i = 0; i < limits.count; i++) {
+        const struct resource_amount *limit = &limits.items[i];
+        int rc = has_name(&requests, limit->name)
+                     ? 0
+                     : add_amount(&requests, limit->name, limit->milli, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    *ret_list = requests;
+    return 0;
+}
+
+static bool is_sidecar(const container_message *container)
+{
+    return container->restartpolicy &&
+           str_equal(str_of(container->restartpolicy), STR("Always"));
+}
+
+struct totals {
+    struct arena *arena;
+    struct resource_list running;  /* containers and sidecars together */
+    struct resource_list sidecars; /* those started so far */
+    struct resource_list starting; /* the most that starting ever takes */
+};
+
+static int add_init_container(struct totals *totals,
+                              const container_message *container,
+                              struct err *err)
+{
+    struct resource_list own;
+    int rc = container_requests(container, totals->arena, &own, err);
+
+    if (rc < 0) {
+        return rc;
+    }
+    if (is_sidecar(container)) {
+        rc = add_list(&totals->running, &own, err);
+        rc = rc ? rc : add_list(&totals->sidecars, &own, err);
+        return rc ? rc : raise_list(&totals->starting, &totals->sidecars, err);
+    }
+    rc = add_list(&own, &totals->sidecars, err);
+    return rc ? rc : raise_list(&totals->starting, &own, err);
+}
+
+static void drop_zeros(struct resource_list *list)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->items[i].milli != 0) {
+            list->items[kept++] = list->items[i];
+        }
+    }
+    list->count = kept;
+}
+
+static int add_containers(struct totals *totals,
+                          const K8s__Io__Api__Core__V1__PodSpec *spec,
+                          struct err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < spec->n_initcontainers; i++) {
+        rc = add_init_container(totals, spec->initcontainers[i], err);
+    }
+    for (size_t i = 0; rc == 0 && i < spec->n_containers; i++) {
+        struct resource_list own;
+        rc = container_requests(spec->containers[i], totals->arena, &own, err);
+        rc = rc ? rc : add_list(&totals->running, &own, err);
+    }
+    return rc;
+}
+
+static int pod_requests(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                        struct arena *arena, struct resource_list *ret_list,
+                        struct err *err)
+{
+    struct totals totals = {
+        .arena = arena,
+        .running = list_create(arena),
+        .sidecars = list_create(arena),
+        .starting = list_create(arena),
+    };
+    struct resource_list overhead = list_create(arena);
+
+    int rc = add_containers(&totals, spec, err);
+    if (rc == 0) {
+        rc = entries_amounts(spec->overhead, spec->n_overhead, &overhead, err);
+    }
+    rc = rc ? rc : raise_list(&totals.running, &totals.starting, err);
+    rc = rc ? rc : add_list(&totals.running, &overhead, err);
+    if (rc < 0) {
+        return rc;
+    }
+    drop_zeros(&totals.running);
+    *ret_list = totals.running;
+    return 0;
+}
+
+/* Placement. */
+
+static int read_toleration(const K8s__Io__Api__Core__V1__Toleration *from,
+                           struct toleration *ret_toleration, struct err *err)
+{
+    struct str op = str_of(from->operator_);
+    bool is_exists = str_equal(op, STR("Exists"));
+    int effect = effect_parse(str_of(from->effect));
+
+    if (!is_exists && op.byte_count && !str_equal(op, STR("Equal"))) {
+        return err_set(err, -ERR_INVALID, "toleration: unknown operator %s",
+                       from->operator_);
+    }
+    if (effect < 0) {
+        return err_set(err, -ERR_INVALID, "toleration: unknown effect %s",
+                       from->effect);
+    }
+    *ret_toleration = (struct toleration){
+        .key = str_of(from->key),
+        .value = is_exists ? STR("") : str_of(from->value),
+        .effect = (enum taint_effect)effect,
+        .is_exists = is_exists,
+    };
+    return 0;
+}
+
+static int add_tolerations(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                           struct arena *arena, struct requirement *requirement,
+                           struct err *err)
+{
+    if (spec->n_tolerations > TOLERATIONS_MAX) {
+        return err_set(err, -ERR_LIMIT, "more than %d tolerations",
+                       TOLERATIONS_MAX);
+    }
+    requirement->tolerations = arena_alloc_array(arena, spec->n_tolerations,
+                                                 sizeof(struct toleration));
+    for (size_t i = 0; i < spec->n_tolerations; i++) {
+        int rc = read_toleration(
+            spec->tolerations[i],
+            &requirement->tolerations[requirement->toleration_count++], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* How many values an operator takes. */
+static bool is_value_count_good(enum affinity_operator op, size_t count)
+{
+    return op == AFFINITY_IN || op == AFFINITY_NOT_IN ? count > 0
+           : op == AFFINITY_GT || op == AFFINITY_LT   ? count == 1
+                                                      : count == 0;
+}
+
+static int operator_parse(struct str text)
+{
+    static const char *const names[] = {
+        [AFFINITY_IN] = "In",
+        [AFFINITY_NOT_IN] = "NotIn",
+        [AFFINITY_EXISTS] = "Exists",
+        [AFFINITY_DOES_NOT_EXIST] = "DoesNotExist",
+        [AFFINITY_GT] = "Gt",
+        [AFFINITY_LT] = "Lt",
+    };
+
+    for (size_t i = AFFINITY_IN; i < ARRAY_COUNT(names); i++) {
+        if (str_equal(text, str_of(names[i]))) {
+            return (int)i;
+        }
+    }
+    return -ERR_INVALID;
+}
+
+static int read_expression(const expression_message *from, bool is_field,
+                           struct arena *arena,
+                           struct affinity_expression *ret_expression,
+                           struct err *err)
+{
+    int op = operator_parse(str_of(from->operator_));
+
+    if (op < 0) {
+        return err_set(err, -ERR_INVALID, "node affinity: unknown operator %s",
+                       from->operator_ ? from->operator_ : "\"\"");
+    }
+    if (!is_value_count_good((enum affinity_operator)op, from->n_values)) {
+        return err_set(err, -ERR_INVALID,
+                       "node affinity: %s cannot have %zu values",
+                       from->operator_, from->n_values);
+    }
+    if (from->n_values > AFFINITY_VALUES_MAX) {
+        return err_set(err, -ERR_LIMIT, "node affinity: more than %d values",
+                       AFFINITY_VALUES_MAX);
+    }
+    struct affinity_expression expression = {
+        .key = str_of(from->key),
+        .op = (enum affinity_operator)op,
+        .is_field = is_field,
+        .values = arena_alloc_array(arena, from->n_values, sizeof(struct str)),
+        .value_count = (uint32_t)from->n_values,
+    };
+    for (size_t i = 0; i < from->n_values; i++) {
+        expression.values[i] = str_of(from->values[i]);
+    }
+    *ret_expression = expression;
+    return 0;
+}
+
+static int read_term(const term_message *from, struct arena *arena,
+                     struct affinity_term *term, struct err *err)
+{
+    size_t label_count = from->n_matchexpressions;
+    size_t count = label_count + from->n_matchfields;
+
+    if (count > AFFINITY_EXPRESSIONS_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "node affinity: more than %d expressions",
+                       AFFINITY_EXPRESSIONS_MAX);
+    }
+    term->expressions =
+        arena_alloc_array(arena, count, sizeof(*term->expressions));
+    for (size_t i = 0; i < count; i++) {
+        bool is_field = i >= label_count;
+        int rc = read_expression(is_field ? from->matchfields[i - label_count]
+                                          : from->matchexpressions[i],
+                                 is_field, arena, &term->expressions[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    term->expression_count = (uint32_t)count;
+    return 0;
+}
+
+static int add_affinity(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                        struct arena *arena, struct requirement *requirement,
+                        struct err *err)
+{
+    if (!spec->affinity || !spec->affinity->nodeaffinity ||
+        !spec->affinity->nodeaffinity
+             ->requiredduringschedulingignoredduringexecution) {
+        return 0;
+    }
+    const K8s__Io__Api__Core__V1__NodeSelector *required =
+        spec->affinity->nodeaffinity
+            ->requiredduringschedulingignoredduringexecution;
+    size_t count = required->n_nodeselectorterms, total = 0;
+    if (count > AFFINITY_TERMS_MAX) {
+        return err_set(err, -ERR_LIMIT, "node affinity: more than %d terms",
+                       AFFINITY_TERMS_MAX);
+    }
+    requirement->has_affinity = true;
+    requirement->terms =
+        arena_alloc_array(arena, count, sizeof(struct affinity_term));
+    for (size_t i = 0; i < count; i++) {
+        int rc = read_term(required->nodeselectorterms[i], arena,
+                           &requirement->terms[i], err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    requirement->term_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        total += requirement->terms[i].expression_count;
+    }
+    if (total > AFFINITY_TOTAL_MAX) {
+        return err_set(err, -ERR_LIMIT,
+                       "node affinity: more than %d expressions in all terms",
+                       AFFINITY_TOTAL_MAX);
+    }
+    return 0;
+}
+
+static int64_t deadline_of(const K8s__Io__Api__Core__V1__PodSpec *spec)
+{
+    const int64_t s_max = INT64_MAX / 1000;
+
+    if (!spec->has_activedeadlineseconds || spec->activedeadlineseconds <= 0) {
+        return 0;
+    }
+    return 1000 * (spec->activedeadlineseconds < s_max
+                       ? spec->activedeadlineseconds
+                       : s_max);
+}
+
+int pod_requirement(const K8s__Io__Api__Core__V1__PodSpec *spec,
+                    struct arena *arena, struct requirement *ret_requirement,
+                    struct err *err)
+{
+    struct requirement requirement = {
+        .priority_class = str_of(spec->priorityclassname),
+        .lifetime_ms = LIFETIME_BY_CLASS,
+        .deadline_ms = deadline_of(spec),
+    };
+
+    if (spec->n_nodeselector > SELECTOR_PAIRS_MAX) {
+        return err_set(err, -ERR_LIMIT, "more than %d node selector pairs",
+                       SELECTOR_PAIRS_MAX);
+    }
+    requirement.selector =
+        entries_labels(spec->nodeselector, spec->n_nodeselector, arena,
+                       &requirement.selector_count);
+    int rc = pod_requests(spec, arena, &requirement.requests, err);
+    rc = rc ? rc : add_tolerations(spec, arena, &requirement, err);
+    rc = rc ? rc : add_affinity(spec, arena, &requirement, err);
+    if (rc < 0) {
+        return rc;
+    }
+    requirement_canonicalise(&requirement);
+    *ret_requirement = requirement;
+    return 0;
+}

@@ -1,0 +1,334 @@
+/* The keys of a policy, with their limits, defaults and descriptions. */
+#include "wire/policy/policy_rules.h"
+
+enum {
+    DAY_MS = 86400000,
+    COUNT_MAX = 1000000000,
+};
+
+static void init_resource(void *record)
+{
+    struct policy_resource_form *resource = record;
+
+    resource->resolution_milli = 1;
+}
+
+static const struct setting resource_keys[] = {
+    SETTING("name", TEXT, policy_resource_form, name,
+            .about = "Name of the resource, as pods request it.",
+            .is_required = true),
+    SETTING("resolution", QUANTITY, policy_resource_form, resolution_milli,
+            .about = "Amounts are counted in whole multiples of this: requests "
+                     "rounded up, capacities down.",
+            .min = 1, .max = INT64_C(1000000000000000)),
+};
+static const struct settings resource_table = {
+    resource_keys, ARRAY_COUNT(resource_keys),
+    sizeof(struct policy_resource_form), init_resource};
+
+static void init_pool(void *record)
+{
+    struct policy_pool_form *pool = record;
+
+    pool->protected_fraction_ppm = FRACTION_ONE_PPM;
+    pool->profile = STR("berth");
+    pool->half_time_ms = POLICY_UNWRITTEN;
+    pool->admitted_window = POLICY_UNWRITTEN;
+    pool->admitted_window_per_queue = POLICY_UNWRITTEN;
+    pool->over_share_ppm = POLICY_UNWRITTEN;
+    pool->excess_budget_minutes = POLICY_UNWRITTEN;
+    pool->backfill_candidates_max = POLICY_UNWRITTEN;
+    pool->starved_after_ms = POLICY_UNWRITTEN;
+    pool->load_max_ppm = FRACTION_ONE_PPM;
+    pool->evenness_ppm = FRACTION_ONE_PPM / 5;
+}
+
+const char *const policy_profile_words[] = {"berth", "armada", "flow"};
+const char *const policy_cost_words[] = {"drf", "weightedSum"};
+const char *const policy_switch_words[] = {"off", "on"};
+const char *const policy_backfill_words[] = {"inOrder", "shortestFirst"};
+
+const char *policy_profile_word(enum pool_profile profile)
+{
+    return policy_profile_words[profile];
+}
+
+const char *policy_cost_word(enum cost_rule cost)
+{
+    return policy_cost_words[cost];
+}
+
+const char *policy_backfill_word(const struct pool_policy *pool)
+{
+    return pool->has_backfill ? policy_backfill_words[pool->backfill_order]
+                              : policy_switch_words[0];
+}
+
+static const struct setting pool_keys[] = {
+    SETTING("name", TEXT, policy_pool_form, name, .about = "Name of the pool.",
+            .is_required = true),
+    SETTING("protectedFractionOfFairShare", PPM, policy_pool_form,
+            protected_fraction_ppm,
+            .about = "Jobs of a queue above this times its fair share may be "
+                     "preempted for queues below theirs.",
+            .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+    SETTING("maximumResourceFractionToSchedule", FRACTIONS, policy_pool_form,
+            start_limits,
+            .about = "At most this part of the pool may start in one "
+                     "schedulePeriod; {}: no limit."),
+    SETTING("packingWeights", FRACTIONS, policy_pool_form, packing_weights,
+            .about = "How much a free part of each resource counts when the "
+                     "fullest node that fits is looked for; {}: by scarcity."),
+    SETTING("profile", TEXT, policy_pool_form, profile,
+            .choices = "berth armada flow",
+            .about = "Where the defaults of the following keys come from."),
+    SETTING("cost", TEXT, policy_pool_form, cost, .choices = "drf weightedSum",
+            .default_from = "profile",
+            .about = "What a queue's part of the pool is: of its dominant "
+                     "resource, or a weighted sum of all."),
+    SETTING("costWeights", FRACTIONS, policy_pool_form, cost_weights,
+            .about = "What a unit of each resource (a core, a GB of memory or "
+                     "storage) counts in the weighted sum; {}: by scarcity, "
+                     "those that are dominant."),
+    SETTING("flowHalfTime", DURATION, policy_pool_form, half_time_ms,
+            .default_from = "profile",
+            .about = "How long it takes until half of what a queue used no "
+                     "longer counts against it; 0s: at once.",
+            .max = 365 * (int64_t)DAY_MS),
+    SETTING("admittedWindow", INT, policy_pool_form, admitted_window,
+            .default_from = "profile",
+            .about = "Gangs that wait for room in order of their turn, the "
+                     "first of them with nodes reserved; 0: none.",
+            .max = POLICY_ADMITTED_MAX),
+    SETTING("admittedWindowPerQueue", INT, policy_pool_form,
+            admitted_window_per_queue, .default_from = "profile",
+            .about = "The same of one queue.", .max = POLICY_ADMITTED_MAX),
+    SETTING("strictOrder", TEXT, policy_pool_form, strict_order,
+            .choices = "off on", .default_from = "profile",
+            .about = "Whether no further gang is tried while the window is "
+                     "full and its gangs wait."),
+    SETTING("overShareFactor", PPM, policy_pool_form, over_share_ppm,
+            .default_from = "profile",
+            .about = "Work that cannot be preempted may take a queue so far "
+                     "above its fair share (0.2: 120 % of it); -1: no limit.",
+            .min = -FRACTION_ONE_PPM, .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+    SETTING("excessBudgetMinutes", INT, policy_pool_form, excess_budget_minutes,
+            .default_from = "profile",
+            .about = "How long a queue may hold as much again as its fair "
+                     "share with work of a finite lifetime; -1: no limit.",
+            .min = -1, .max = COUNT_MAX),
+    SETTING("backfill", TEXT, policy_pool_form, backfill, .choices = "off on",
+            .default_from = "profile",
+            .about = "Whether the first gang that waits for room has nodes "
+                     "reserved, and others may pass it if they do not delay "
+                     "it."),
+    SETTING("backfillOrder", TEXT, policy_pool_form, backfill_order,
+            .choices = "inOrder shortestFirst", .default_from = "profile",
+            .about = "In which order others try to pass it."),
+    SETTING("backfillMaxCandidates", INT, policy_pool_form,
+            backfill_candidates_max, .default_from = "profile",
+            .about = "After so many that would fit but may not pass, a round "
+                     "ends.",
+            .min = 1, .max = COUNT_MAX),
+    SETTING("starvedAfter", DURATION, policy_pool_form, starved_after_ms,
+            .default_from = "profile",
+            .about = "A gang that has been the first of its queue for so long "
+                     "is admitted out of turn, and one that runs and is "
+                     "kept (docs/guide/scheduling.md) goes for queues "
+                     "with too little; 0s: neither.",
+            .max = 365 * (int64_t)DAY_MS),
+    SETTING("shortJobPenalty", DURATION, policy_pool_form, short_job_penalty_ms,
+            .about = "A job that ends sooner counts in its queue until so "
+                     "long after its start; 0s: none does.",
+            .max = DAY_MS),
+    SETTING("topology", TEXTS, policy_pool_form, topology,
+            .about = "Node labels that say how near nodes are to each other, "
+                     "from the leaf to the core; at most 8. Pod groups are "
+                     "kept as near as there is room; []: no matter where."),
+    SETTING("elasticMaxLoad", PPM, policy_pool_form, load_max_ppm,
+            .about = "Gangs grow until this part of the pool's CPUs is asked "
+                     "for, or all of its GPUs, and shrink above it.",
+            .min = 1, .max = FRACTION_ONE_PPM),
+    SETTING("elasticEvenness", PPM, policy_pool_form, evenness_ppm,
+            .about = "A pod moves from one gang to another when the first has "
+                     "run so much more than the mean (0.2: 120 % of it).",
+            .max = 1000 * (int64_t)FRACTION_ONE_PPM),
+};
+static const struct settings pool_table = {pool_keys, ARRAY_COUNT(pool_keys),
+                                           sizeof(struct policy_pool_form),
+                                           init_pool};
+
+static void init_class(void *record)
+{
+    struct policy_class_form *form = record;
+
+    form->is_urgency_preemptible = true;
+    form->cfs_weight = POLICY_CFS_WEIGHT;
+    form->may_borrow = true;
+}
+
+static const struct setting class_keys[] = {
+    SETTING("name", TEXT, policy_class_form, name,
+            .about = "Name of the class, as pods name it.",
+            .is_required = true),
+    SETTING("priority", INT, policy_class_form, priority,
+            .about = "The larger, the more urgent.", .min = INT32_MIN,
+            .max = INT32_MAX),
+    SETTING("preemptible", BOOL, policy_class_form, is_preemptible,
+            .about = "Whether its jobs may be preempted for fairness."),
+    SETTING("urgencyPreemptible", BOOL, policy_class_form,
+            is_urgency_preemptible,
+            .about = "Whether its jobs may be preempted for those of a class "
+                     "with a larger priority, also when it is not "
+                     "preemptible; false: as Armada treats classes that are "
+                     "not."),
+    SETTING("maximumResourceFractionPerQueue", FRACTIONS, policy_class_form,
+            queue_limits,
+            .about = "At most this part of a pool for one queue's jobs of this "
+                     "class; {}: no limit."),
+    SETTING("defaultLifetime", DURATION, policy_class_form, default_lifetime_ms,
+            .about = "How long a preemptible job that does not say may not be "
+                     "preempted for fairness.",
+            .max = 365 * (int64_t)DAY_MS),
+    SETTING("awayNodeTypes", RECORDS, policy_class_form, away,
+            .about = "Node types that its jobs may go to when there is no "
+                     "room elsewhere, in order; only of a preemptible class.",
+            .table = &policy_away_table,
+            .count_offset = offsetof(struct policy_class_form, away_count),
+            .count_max = POLICY_AWAY_MAX),
+    SETTING("cfsWeight", INT, policy_class_form, cfs_weight,
+            .about = "What the time that its jobs run is divided by in queues "
+                     "that are ordered cfs.",
+            .min = 1, .max = POLICY_CFS_WEIGHT_MAX),
+    SETTING("mayBorrow", BOOL, policy_class_form, may_borrow,
+            .about = "Whether its jobs may run on nodes of other pools, where "
+                     "any job of those pools may take their place."),
+};
+static const struct settings class_table = {class_keys, ARRAY_COUNT(class_keys),
+                                            sizeof(struct policy_class_form),
+                                            init_class};
+
+static void init_form(void *record)
+{
+    /* Of literals only, so the arena that holds the lists may go. */
+    static const struct str dominant[] = {
+        {"nvidia.com/gpu", 14},
+        {"cpu", 3},
+        {"memory", 6},
+        {"ephemeral-storage", 17},
+    };
+    auto_mem struct policy *policy = mem_alloc(sizeof(*policy));
+    auto_arena arena = {0};
+
+    policy_defaults(policy);
+    policy_to_form(policy, &arena, record);
+    ((struct policy_form *)record)->dominant_resources =
+        (struct setting_texts){dominant, ARRAY_COUNT(dominant)};
+}
+
+#define RATE_MAX INT64_C(1000000000000)
+
+static const struct setting form_keys[] = {
+    SETTING("supportedResourceTypes", RECORDS, policy_form, resources,
+            .about = "The resources that are scheduled, in the order in which "
+                     "scarcity breaks ties.",
+            .table = &resource_table,
+            .count_offset = offsetof(struct policy_form, resource_count),
+            .count_max = RESOURCE_COLUMNS_MAX),
+    SETTING("floatingResources", RECORDS, policy_form, floating,
+            .about =
+                "Resources that are of no node, such as licences: all of a "
+                "pool shares them, and pods are sent without them.",
+            .table = &policy_floating_table,
+            .count_offset = offsetof(struct policy_form, floating_count),
+            .count_max = RESOURCE_COLUMNS_MAX),
+    SETTING(
+        "dominantResourceFairnessResourcesToConsider", TEXTS, policy_form,
+        dominant_resources,
+        .about =
+            "The resources of which the largest part held is a queue's share."),
+    SETTING("pools", RECORDS, policy_form, pools,
+            .about = "The pools, in the order in which jobs try them.",
+            .table = &pool_table,
+            .count_offset = offsetof(struct policy_form, pool_count),
+            .count_max = POLICY_POOLS_MAX),
+    SETTING("priorityClasses", RECORDS, policy_form, classes,
+            .about = "The priority classes that pods may name.",
+            .table = &class_table,
+            .count_offset = offsetof(struct policy_form, class_count),
+            .count_max = POLICY_CLASSES_MAX),
+    SETTING("wellKnownNodeTypes", RECORDS, policy_form, node_types,
+            .about = "Nodes that are told by their taints, for awayNodeTypes.",
+            .table = &policy_node_type_table,
+            .count_offset = offsetof(struct policy_form, node_type_count),
+            .count_max = POLICY_NODE_TYPES_MAX),
+    SETTING("defaultPriorityClassName", TEXT, policy_form, default_class,
+            .about = "The class of a pod whose class is not known here."),
+    SETTING("maximumSchedulingRate", MILLI, policy_form,
+            rate_global.rate_milli_per_s,
+            .about = "Jobs started a second, all queues together; 0: no limit.",
+            .max = RATE_MAX),
+    SETTING("maximumSchedulingBurst", INT, policy_form, rate_global.burst,
+            .about = "Jobs that may start at once under maximumSchedulingRate.",
+            .max = COUNT_MAX),
+    SETTING("maximumPerQueueSchedulingRate", MILLI, policy_form,
+            rate_per_queue.rate_milli_per_s,
+            .about = "The same for each queue by itself; 0: no limit.",
+            .max = RATE_MAX),
+    SETTING(
+        "maximumPerQueueSchedulingBurst", INT, policy_form,
+        rate_per_queue.burst,
+        .about =
+            "Jobs that may start at once under maximumPerQueueSchedulingRate.",
+        .max = COUNT_MAX),
+    SETTING("maxQueueLookback", INT, policy_form, lookback_max,
+            .about = "Jobs of one queue that are looked at in a round; 0: all.",
+            .max = COUNT_MAX),
+    SETTING("maxSchedulingDuration", DURATION, policy_form, round_ms_max,
+            .about = "A round ends after so much work, and the next goes on "
+                     "behind it; 0s: no bound. It is counted, not timed, so "
+                     "that the same state has the same plan: a millisecond "
+                     "is 50,000 nodes looked at.",
+            .max = DAY_MS),
+    SETTING("maxRetries", INT, policy_form, retries_max,
+            .about = "How often a job goes back to its queue when an executor "
+                     "returns it.",
+            .max = 1000),
+    SETTING("schedulePeriod", DURATION, policy_form, round_period_ms,
+            .about = "The period of maximumResourceFractionToSchedule.",
+            .min = 1, .max = DAY_MS),
+    SETTING("balancePeriod", DURATION, policy_form, balance_period_ms,
+            .about = "Full rounds are at least this far apart; the next comes "
+                     "as soon as that when something has changed.",
+            .min = 1, .max = DAY_MS),
+    SETTING("truce", DURATION, policy_form, truce_ms,
+            .about = "A job or gang that took a place for fairness, or gave "
+                     "one up as it had promised, takes none for fairness for "
+                     "so long, and until something is new.",
+            .max = DAY_MS),
+    SETTING("executorTimeout", DURATION, policy_form, executor_timeout_ms,
+            .about = "An executor silent for so long gets no new jobs.",
+            .min = 1000, .max = 30 * (int64_t)DAY_MS),
+    SETTING("executorLostTimeout", DURATION, policy_form,
+            executor_lost_timeout_ms,
+            .about = "An executor silent for so long has lost its jobs.",
+            .min = 1000, .max = 30 * (int64_t)DAY_MS),
+    SETTING("maxUnacknowledgedJobsPerExecutor", INT, policy_form,
+            unacknowledged_max,
+            .about =
+                "Leases an executor may have that it has not yet reported.",
+            .min = 1, .max = 1000000),
+    SETTING("nodeQuarantine", RECORD, policy_form, quarantine, .about = "",
+            .table = &policy_quarantine_table),
+    SETTING("elastic", RECORD, policy_form, elastic, .about = "",
+            .table = &policy_elastic_table),
+    SETTING("disableFairSharePreemption", BOOL, policy_form,
+            is_fair_share_preemption_off,
+            .about = "Whether no job is preempted for fairness."),
+    SETTING("disableUrgencyPreemption", BOOL, policy_form,
+            is_urgency_preemption_off,
+            .about = "Whether no job is preempted for one of a higher class."),
+};
+
+const struct settings policy_settings = {form_keys, ARRAY_COUNT(form_keys),
+                                         sizeof(struct policy_form), init_form};
