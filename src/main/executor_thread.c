@@ -3,8 +3,8 @@
 #include <poll.h>
 #include <pthread.h>
 
-#include "executor/log_server.h"
-#include "executor/transport.h"
+#include "executor/loop/log_server.h"
+#include "executor/loop/transport.h"
 #include "main/machine.h"
 #include "main/runtime_setup.h"
 #include "main/say.h"

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "executor/executor.h"
+#include "executor/loop/executor.h"
 #include "main/config.h"
 
 struct executor_thread;

@@ -1,6 +1,6 @@
 #include "main/pod_logs.h"
 
-#include "executor/process.h"
+#include "executor/process/process.h"
 
 static int read_logs(const struct log_source *source,
                      const struct log_query *query, struct arena *arena,

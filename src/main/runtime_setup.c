@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "cli/context.h"
-#include "executor/fake.h"
-#include "executor/process.h"
+#include "executor/fake/fake.h"
+#include "executor/process/process.h"
 #include "main/say.h"
 
 static const char *text_of(struct str text, struct arena *arena)

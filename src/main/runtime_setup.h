@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "executor/runtime.h"
+#include "executor/loop/runtime.h"
 #include "main/executor_thread.h"
 #include "rpc/rpc_channel.h"
 

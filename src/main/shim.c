@@ -2,7 +2,7 @@
  * berth-shim - runs one pod in the directory it is given.  Started by an
  * executor, never by hand.
  */
-#include "executor/shim.h"
+#include "executor/shim/shim.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What executor and shim write for each other, and what a crash, or a job that
  * got at it, may have left there. */
-#include "executor/run_file.h"
+#include "executor/files/run_file.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)

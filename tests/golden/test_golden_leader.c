@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 #include "leader_log.h"
 #include "leader_stage.h"
 

@@ -40,7 +40,7 @@
 #define TAG_STATEAWARE_OFF "application.stateaware.disable"
 #define LABEL_STATEAWARE_OFF "disableStateAware"
 
-/* Of the fake runtime (executor/fake.h). */
+/* Of the fake runtime (executor/fake/fake.h). */
 #define ANNOTATION_FAKE_RUN_MS "berth.dev/fakeRunMs"
 #define ANNOTATION_FAKE_EXIT_CODE "berth.dev/fakeExitCode"
 

@@ -1,7 +1,7 @@
 /* Gangs, for those who ask which there are and how they stand. */
 #include "control/answer/answers.h"
 #include "control/state/state.h"
-#include "job/gang_list.h"
+#include "job/table/gang_list.h"
 
 static const char *kind_of(const struct gang_entry *entry)
 {

@@ -2,7 +2,7 @@
  * the end of jobs that can never run. */
 #include "control/audit/audit_private.h"
 #include "control/fold/health.h"
-#include "job/groups.h"
+#include "job/table/groups.h"
 
 /* Whether the record goes on with what is owed to a job. */
 static bool is_next(struct control_audit *audit, size_t at,

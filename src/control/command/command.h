@@ -234,7 +234,7 @@ struct command {
             struct job_id after_job; /* likewise, of one id; or none */
             uint32_t count_max;      /* at least 1 */
             bool wants_jobs;
-            struct gang_status *rows; /* answer: see job/gang_list.h */
+            struct gang_status *rows; /* answer: see job/table/gang_list.h */
             uint32_t row_count;
             bool has_more; /* answer */
         } gangs;

@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "control/command/command.h"
-#include "job/job_action.h"
+#include "job/due/job_action.h"
 #include "sched/sched.h"
 #include "wire/log/log_codec.h"
 
@@ -132,7 +132,7 @@ void batch_leave(struct control *c, uint32_t gang);
 /* members.c */
 
 /* Add the end of a job that waits and may not be of the gang that it names
- * (job/gang_roll.h). */
+ * (job/table/gang_roll.h). */
 void batch_check_member(struct control *c, uint32_t job);
 /* The same for all that came since. */
 void batch_end_members(struct control *c);

@@ -1,10 +1,10 @@
 /* Groups of pods: what is owed to them as a whole, once it is known how they
  * end, or that they have been below their minimum for too long. */
-#include "job/groups.h"
+#include "job/table/groups.h"
 
 #include "control/decide/batch.h"
 #include "control/state/state.h"
-#include "job/gang_list.h"
+#include "job/table/gang_list.h"
 
 /* Whether a member has nothing to lose: it is only not to be started in this
  * batch. */

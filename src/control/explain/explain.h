@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "job/gang_roll.h"
+#include "job/table/gang_roll.h"
 #include "pools/ask/lenders.h"
 #include "sched/sched.h"
 #include "wire/text/rfc3339.h"

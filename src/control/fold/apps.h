@@ -6,7 +6,7 @@
 #pragma once
 
 #include "control/command/command.h"
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 #include "model/digest.h"
 
 struct control;

@@ -9,7 +9,7 @@
 
 #include "base/vec.h"
 #include "control/command/session.h"
-#include "job/names.h"
+#include "job/table/names.h"
 #include "model/event.h"
 
 struct control;

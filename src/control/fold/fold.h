@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 #include "model/event.h"
 #include "model/policy.h"
 #include "model/queue.h"

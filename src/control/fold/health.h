@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 #include "model/event.h"
 
 struct control;

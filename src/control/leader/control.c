@@ -9,7 +9,7 @@
 #include "control/round/rounds.h"
 #include "control/state/state.h"
 #include "control/state/transitions.h"
-#include "job/groups.h"
+#include "job/table/groups.h"
 #include "wire/policy/policy_codec.h"
 
 enum { IN_FLIGHT_MS = 1 };

@@ -35,7 +35,7 @@
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
-#include "job/training.h"
+#include "job/training/training.h"
 #include "pools/objects/pools.h"
 
 enum { HELD_SHARES_MAX = 64 };

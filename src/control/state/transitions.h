@@ -10,7 +10,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 
 struct control;
 

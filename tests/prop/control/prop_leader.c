@@ -15,7 +15,7 @@
  */
 #include <stdio.h>
 
-#include "job/job_state.h"
+#include "job/table/job_state.h"
 #include "leader_stage.h"
 #include "prop.h"
 

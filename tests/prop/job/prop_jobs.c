@@ -10,8 +10,8 @@
  */
 #include <string.h>
 
-#include "job/groups.h"
-#include "job/job_action.h"
+#include "job/due/job_action.h"
+#include "job/table/groups.h"
 #include "prop.h"
 
 enum { IDS = 6, EVENTS = 60 };

@@ -2,7 +2,7 @@
  * Groups of pods through the leader: they start together, end together, and
  * what dies is replaced (model.md 8, PG-01, PG-08, PG-09).
  */
-#include "job/job_state.h"
+#include "job/table/job_state.h"
 #include "leader_stage.h"
 #include "unit.h"
 

@@ -4,8 +4,8 @@
  */
 #pragma once
 
-#include "executor/executor.h"
-#include "executor/fake.h"
+#include "executor/fake/fake.h"
+#include "executor/loop/executor.h"
 #include "server.h"
 #include "support.h"
 

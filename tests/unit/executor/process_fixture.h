@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "executor/process.h"
+#include "executor/process/process.h"
 #include "support.h"
 
 struct fixture {

@@ -8,7 +8,7 @@
 #include "armada/executorapi.pb-c.h"
 #include "base/clock.h"
 #include "base/vec.h"
-#include "executor/executor.h"
+#include "executor/loop/executor.h"
 
 /* A clock that stands still until it is moved. */
 struct test_clock {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "executor/file.h"
+#include "executor/files/file.h"
 
 static uint64_t mono_ns(const struct clock *clock)
 {

@@ -1,7 +1,7 @@
 /*
  * fake: made-up nodes and pods.  What is drawn depends on seed and run alone.
  */
-#include "executor/fake.h"
+#include "executor/fake/fake.h"
 #include "server.h"
 #include "support.h"
 #include "unit.h"

@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "executor/process.h"
-#include "executor/run_file.h"
+#include "executor/files/run_file.h"
+#include "executor/process/process.h"
 #include "field.h"
 #include "process_fixture.h"
 #include "unit.h"

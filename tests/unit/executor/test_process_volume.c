@@ -3,8 +3,8 @@
  */
 #include <fcntl.h>
 
-#include "executor/process.h"
-#include "executor/run_file.h"
+#include "executor/files/run_file.h"
+#include "executor/process/process.h"
 #include "field.h"
 #include "process_fixture.h"
 #include "unit.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "executor/file.h"
-#include "executor/kv.h"
-#include "executor/run_file.h"
+#include "executor/files/file.h"
+#include "executor/files/kv.h"
+#include "executor/files/run_file.h"
 #include "support.h"
 #include "unit.h"
 

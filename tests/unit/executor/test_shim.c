@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include "executor/file.h"
-#include "executor/kv.h"
-#include "executor/run_file.h"
-#include "executor/shim_log.h"
+#include "executor/files/file.h"
+#include "executor/files/kv.h"
+#include "executor/files/run_file.h"
+#include "executor/shim/shim_log.h"
 #include "support.h"
 #include "unit.h"
 

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "armada/executorapi.pb-c.h"
-#include "executor/fake.h"
-#include "executor/transport.h"
+#include "executor/fake/fake.h"
+#include "executor/loop/transport.h"
 #include "field.h"
 #include "rpc/rpc_server.h"
 #include "support.h"

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "job/jobs.h"
+#include "job/table/jobs.h"
 
 /* A table under the default policy; the caller destroys it. */
 struct jobs *table_create(void) must_check;

@@ -1,5 +1,5 @@
-/* Sentences of job/gang_list.h. */
-#include "job/gang_list.h"
+/* Sentences of job/table/gang_list.h. */
+#include "job/table/gang_list.h"
 #include "table.h"
 #include "unit.h"
 

@@ -1,5 +1,5 @@
-/* Sentences of job/gang_roll.h. */
-#include "job/gang_roll.h"
+/* Sentences of job/table/gang_roll.h. */
+#include "job/table/gang_roll.h"
 #include "table.h"
 #include "unit.h"
 

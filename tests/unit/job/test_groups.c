@@ -1,7 +1,7 @@
 /* Gangs with terms: how they end, and what is replaced (model.md 8, PG-08 and
  * PG-09, TJ-18). */
-#include "job/groups.h"
-#include "job/job_action.h"
+#include "job/due/job_action.h"
+#include "job/table/groups.h"
 #include "table.h"
 #include "unit.h"
 

@@ -1,6 +1,6 @@
 /* Rows are found by their ids, whoever came and went before. */
 #include "base/base.h"
-#include "job/id_index.h"
+#include "job/table/id_index.h"
 #include "unit.h"
 
 enum { ROWS = 500, STEPS = 20000 };

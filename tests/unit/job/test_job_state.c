@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "job/job_state.h"
+#include "job/table/job_state.h"
 #include "unit.h"
 
 static int state_of(const char *name)

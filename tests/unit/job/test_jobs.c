@@ -1,5 +1,5 @@
 /* The job table and what it owes, by example (armada-api.md 2.5). */
-#include "job/job_action.h"
+#include "job/due/job_action.h"
 #include "table.h"
 #include "unit.h"
 

@@ -1,7 +1,7 @@
-/* Sentences of job/training.h. */
+/* Sentences of job/training/training.h. */
 #include <stdio.h>
 
-#include "job/training.h"
+#include "job/training/training.h"
 #include "unit.h"
 
 enum { HOUR_MS = 3600 * 1000, PODS_MAX = 16 };

@@ -1,0 +1,74 @@
+/*
+ * fake - a runtime that runs nothing: nodes and pods by the thousand, for
+ * load tests and the simulator.
+ *
+ * A pod is pending for the start delay, then runs for a time drawn from the
+ * distribution, then succeeds or, with the given probability, fails.  What is
+ * drawn depends on the seed and the run id alone, not on the order of events.
+ * Annotations of the job decide instead where they are there:
+ *
+ *     berth.dev/fakeRunMs     how long it runs
+ *     berth.dev/fakeExitCode  how it ends (0 succeeds)
+ *
+ * It remembers nothing across restarts: what had not ended is leased to it once
+ * more, by the same run ids, and begins anew.  Threads: as runtime.h says;
+ * logs() always answers -ERR_NOT_FOUND.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "executor/loop/runtime.h"
+
+enum {
+    FAKE_NODES_MAX = 200000,
+    FAKE_PODS_MAX = RECONCILE_ROWS_MAX,
+    FAKE_GROUPS_MAX = 256,
+};
+
+/* How run times are spread; `a` and `b` are options. */
+enum fake_spread {
+    FAKE_FIXED,       /* a */
+    FAKE_UNIFORM,     /* a to b */
+    FAKE_EXPONENTIAL, /* mean a, cut at 20 times that */
+};
+
+/* Nodes that are alike; they are named <executor>-<name>-<index>. */
+struct fake_group {
+    struct str name;
+    uint32_t count;
+    struct node_record node; /* its name is not used */
+};
+
+struct fake_options {
+    struct str executor_id;
+    uint64_t seed;
+    const struct fake_group *groups;
+    uint32_t group_count;
+    enum fake_spread spread;
+    int64_t run_a_ms, run_b_ms;
+    int64_t start_delay_ms;
+    uint32_t failure_ppm;         /* 0..1000000 */
+    struct resource_list pending; /* others ask for, and find no node for */
+};
+
+/* 500 nodes of 8 cpu, 128Gi and 256Gi of storage; pods run 1 s and succeed. */
+void fake_options_default(struct fake_options *ret_options);
+
+/* Others take `milli` of a resource of a node from now on, in all; false: there
+ * is no such node. */
+bool fake_take(struct runtime *runtime, struct str node, struct str resource,
+               int64_t milli);
+
+/* Others ask for so much of a resource and find no node for it, from now on,
+ * in all. */
+void fake_want(struct runtime *runtime, struct str resource, int64_t milli);
+
+/* A disruption budget protects these runs from now on, and no others; copied.
+ * A fake's runtime has no budgets but these. */
+void fake_protect(struct runtime *runtime, const struct run_id *runs,
+                  uint32_t run_count);
+
+/* A runtime on `clock` (borrowed).  Options are copied.  -ERR_LIMIT: more
+ * nodes than FAKE_NODES_MAX; -ERR_INVALID. */
+int fake_open(const struct fake_options *options, const struct clock *clock,
+              struct runtime **ret_runtime, struct err *err) must_check;

@@ -1,0 +1,139 @@
+/*
+ * executor_private - what the files of the loop share: the executor's state,
+ * and the doors between
+ *
+ *     executor_runs.c   the table of runs
+ *     executor_lease.c  exchanges: what the server says, what we ask
+ *     executor_notes.c  reports: what we tell, and what was acknowledged
+ *     executor.c        runtime, plan, step
+ *
+ * Not for use outside the folder.
+ */
+#pragma once
+
+#include "armada/executorapi.pb-c.h"
+#include "base/vec.h"
+#include "executor/loop/executor.h"
+#include "executor/loop/node_capacity.h"
+#include "executor/loop/report.h"
+
+/* A run that we know of.  Its texts share one allocation. */
+struct run {
+    struct reconcile_row row;
+    struct job_id job;
+    char *texts; /* owned: queue, job set, namespace, node, pool, user */
+    struct str queue, job_set, namespace_, node_name, pool, user;
+    struct arena *lease_arena; /* owned, until created: holds `lease` */
+    const Executorapi__JobRunLease *lease;
+    char *text;     /* owned: why refused or returned; NULL */
+    char *warnings; /* owned: not yet reported; NULL */
+    int64_t created_ms, started_ms, ended_ms;
+    struct room_share share; /* of its node, while its pod is to be there */
+    bool is_used, is_dirty, is_refused, is_returned;
+    bool is_repacked; /* on another node than it was leased for */
+    uint32_t next_free;
+};
+
+/* A phase on its way to the server. */
+struct note {
+    uint32_t run_index;
+    struct run_id id; /* the row may be another run's by then */
+    enum reconcile_phase from, to;
+};
+
+/* A list of notes. */
+struct note_list {
+    struct note *items;
+    size_t count, capacity;
+};
+
+enum exchange_state { EXCHANGE_NONE, EXCHANGE_OPEN, EXCHANGE_HELD };
+
+struct executor {
+    struct executor_options options;
+    char *id, *pool; /* owned */
+    const struct clock *clock;
+    struct executor_transport *transport;
+    struct runtime *runtime;
+    struct executor_stats stats;
+
+    struct run *runs; /* owned, [run_capacity] */
+    uint32_t run_count, run_capacity, free_head;
+    uint32_t waiting_count; /* leased, not created yet */
+    struct map by_id;       /* run id -> index */
+    struct room *room;      /* owned */
+    VEC(uint32_t) dirty;
+    VEC(struct reconcile_row) plan_rows;
+    VEC(uint32_t) plan_indexes;
+    VEC(struct reconcile_action) plan;
+
+    /* Ids whose start is for ever ruled out, oldest overwritten first. */
+    struct run_id *forgotten; /* owned ring, [EXECUTOR_FORGOTTEN_MAX] */
+    uint32_t forgotten_count, forgotten_next;
+    struct map is_forgotten;
+
+    struct note_list queued; /* to be reported */
+    struct note_list flying; /* in the report under way */
+    struct report report;
+    uint64_t ticket; /* of the report under way; 0: none */
+    uint64_t last_ticket;
+    int64_t queued_since_ms, report_retry_at_ms, report_backoff_ms;
+
+    enum exchange_state exchange;
+    int64_t exchange_started_ms, exchange_next_ms, last_arrival_ms;
+    int64_t request_sent_ms, nodes_sent_ms;
+    uint32_t credit; /* leases that the server may still push */
+    VEC(struct run_id) added;
+    VEC(struct run_id) removed;
+    struct arena arena; /* of one step */
+    struct strbuf out;
+};
+
+/* Milliseconds of the clock that never goes back. */
+static inline int64_t executor_now_ms(const struct executor *executor)
+{
+    return (int64_t)(executor->clock->mono_ns(executor->clock) / 1000000);
+}
+
+/* Milliseconds since the epoch. */
+static inline int64_t executor_wall_ms(const struct executor *executor)
+{
+    return executor->clock->wall_ms(executor->clock);
+}
+
+/* The run has changed: plan for it. */
+void executor_mark(struct executor *executor, uint32_t index);
+/* The run with this id and its index, or NULL. */
+struct run *executor_find(struct executor *executor, struct run_id id,
+                          uint32_t *ret_index);
+/* A new run, marked.  `texts`: queue, job set, namespace, node, pool, user. */
+uint32_t executor_add(struct executor *executor, struct run_id id,
+                      struct job_id job, const struct str texts[6]);
+/* The lease is not needed any more. */
+void executor_drop_lease(struct executor *executor, struct run *run);
+/* Take a run out of the table. */
+void executor_remove(struct executor *executor, uint32_t index);
+/* The id must not start again. */
+void executor_remember(struct executor *executor, struct run_id id);
+
+/* A LeaseStreamMessage has come. */
+void executor_take_message(struct executor *executor, struct str bytes);
+/* The exchange is over. */
+void executor_exchange_ended(struct executor *executor,
+                             const struct executor_arrival *arrival);
+/* Open, feed or give up the exchange, as is due. */
+void executor_run_exchange(struct executor *executor);
+/* When executor_run_exchange() is due next. */
+int64_t executor_exchange_due_ms(const struct executor *executor);
+
+/* `to` of a run is to be reported. */
+void executor_queue_note(struct executor *executor, uint32_t index,
+                         enum reconcile_phase to);
+/* A report was answered. */
+void executor_report_done(struct executor *executor,
+                          const struct executor_arrival *arrival);
+/* Whether a report should go out, and when the next should. */
+bool executor_is_report_due(const struct executor *executor,
+                            int64_t *ret_at_ms);
+/* Send what is queued, up to a batch. */
+void executor_send_report(struct executor *executor);

@@ -1,0 +1,111 @@
+#include "executor/loop/executor_private.h"
+
+void executor_mark(struct executor *executor, uint32_t index)
+{
+    if (!executor->runs[index].is_dirty) {
+        executor->runs[index].is_dirty = true;
+        VEC_PUSH(&executor->dirty, index);
+    }
+}
+
+struct run *executor_find(struct executor *executor, struct run_id id,
+                          uint32_t *ret_index)
+{
+    *ret_index = map_find(&executor->by_id, id.v);
+    return *ret_index == MAP_NONE ? NULL : &executor->runs[*ret_index];
+}
+
+static uint32_t take_slot(struct executor *executor)
+{
+    uint32_t index = executor->free_head;
+
+    if (index != UINT32_MAX) {
+        executor->free_head = executor->runs[index].next_free;
+        return index;
+    }
+    if (executor->run_count == executor->run_capacity) {
+        executor->run_capacity =
+            executor->run_capacity ? executor->run_capacity * 2 : 256;
+        executor->runs = mem_grow_array(executor->runs, executor->run_capacity,
+                                        sizeof(*executor->runs));
+    }
+    return executor->run_count++;
+}
+
+/* The texts of a run, copied behind one another. */
+static void set_texts(struct run *run, const struct str texts[6])
+{
+    struct str *const into[6] = {&run->queue,      &run->job_set,
+                                 &run->namespace_, &run->node_name,
+                                 &run->pool,       &run->user};
+    size_t byte_count = 1;
+
+    for (int i = 0; i < 6; i++) {
+        byte_count += texts[i].byte_count;
+    }
+    run->texts = mem_alloc(byte_count);
+    char *p = run->texts;
+    for (int i = 0; i < 6; i++) {
+        if (texts[i].byte_count > 0) {
+            memcpy(p, texts[i].p, texts[i].byte_count);
+        }
+        *into[i] = str_make(p, texts[i].byte_count);
+        p += texts[i].byte_count;
+    }
+}
+
+uint32_t executor_add(struct executor *executor, struct run_id id,
+                      struct job_id job, const struct str texts[6])
+{
+    uint32_t index = take_slot(executor);
+    struct run *run = &executor->runs[index];
+
+    *run = (struct run){.row.id = id, .job = job, .is_used = true};
+    set_texts(run, texts);
+    (void)map_put(&executor->by_id, id.v, index);
+    VEC_PUSH(&executor->added, id);
+    executor->stats.run_count++;
+    executor_mark(executor, index);
+    return index;
+}
+
+void executor_drop_lease(struct executor *executor, struct run *run)
+{
+    if (run->lease_arena) {
+        arena_fini(run->lease_arena);
+        mem_free(run->lease_arena);
+        run->lease_arena = NULL;
+        run->lease = NULL;
+        executor->waiting_count--;
+    }
+}
+
+void executor_remove(struct executor *executor, uint32_t index)
+{
+    struct run *run = &executor->runs[index];
+
+    executor_drop_lease(executor, run);
+    room_drop(executor->room, &run->share);
+    (void)map_remove(&executor->by_id, run->row.id.v);
+    VEC_PUSH(&executor->removed, run->row.id);
+    mem_free(run->texts);
+    mem_free(run->text);
+    mem_free(run->warnings);
+    *run = (struct run){.next_free = executor->free_head};
+    executor->free_head = index;
+    executor->stats.run_count--;
+}
+
+void executor_remember(struct executor *executor, struct run_id id)
+{
+    uint32_t at = executor->forgotten_next;
+
+    if (executor->forgotten_count == EXECUTOR_FORGOTTEN_MAX) {
+        (void)map_remove(&executor->is_forgotten, executor->forgotten[at].v);
+    } else {
+        executor->forgotten_count++;
+    }
+    executor->forgotten[at] = id;
+    executor->forgotten_next = (at + 1) % EXECUTOR_FORGOTTEN_MAX;
+    (void)map_put(&executor->is_forgotten, id.v, at);
+}

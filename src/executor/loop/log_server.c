@@ -1,0 +1,258 @@
+#include "executor/loop/log_server.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "berth/api.pb-c.h"
+#include "wire/message/message.h"
+
+enum {
+    RETRY_MS = 2000,
+    RETRY_UNKNOWN_MS = 60000, /* the server does not have the method */
+    SEND_TIMEOUT_MS = 30000,
+    MS_PER_S = 1000,
+    NS_PER_MS = 1000000,
+};
+
+struct log_server {
+    struct rpc_channel *channel; /* owned */
+    struct runtime *runtime;
+    char *executor_id;          /* owned */
+    struct rpc_header *headers; /* owned with their strings */
+    uint32_t header_count;
+    int64_t retry_ms;
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    struct rpc_stream *stream; /* the thread's; NULL: none */
+    bool is_stopping;
+    pthread_t thread;
+};
+
+static uint32_t rpc_code_of(int code)
+{
+    switch (code) {
+    case -ERR_NOT_FOUND:
+        return RPC_NOT_FOUND;
+    case -ERR_INVALID:
+        return RPC_INVALID_ARGUMENT;
+    default:
+        return RPC_UNAVAILABLE;
+    }
+}
+
+/* Read what is asked for into `answer`, whose text lives in `text`. */
+static void read_log(struct log_server *server,
+                     const Berth__Api__LogQuestion *question,
+                     Berth__Api__LogAnswer *answer, struct strbuf *text,
+                     struct err *err)
+{
+    struct runtime_log_query query = {
+        .container = str_of(question->container),
+        .since = str_of(question->since),
+        .line_count_max = question->line_count_max,
+        .byte_count_max =
+            question->byte_count_max > 0 &&
+                    question->byte_count_max < RUNTIME_LOG_BYTES_MAX
+                ? question->byte_count_max
+                : RUNTIME_LOG_BYTES_MAX,
+    };
+    int rc =
+        job_id_parse(str_of(question->job_id), &query.job) < 0
+            ? err_set(err, -ERR_NOT_FOUND, "no such job")
+            : server->runtime->ops->logs(server->runtime, &query, text, err);
+
+    answer->number = question->number;
+    if (rc < 0) {
+        answer->code = rpc_code_of(rc);
+        answer->message = err->text;
+        return;
+    }
+    answer->cut = rc == 1;
+    answer->text.data = (uint8_t *)text->bytes;
+    answer->text.len = text->byte_count;
+}
+
+static enum rpc_wait say(struct rpc_stream *stream,
+                         const Berth__Api__LogAnswer *answer)
+{
+    auto_arena arena = {0};
+
+    return rpc_stream_send(stream, wire_encode_arena(&answer->base, &arena),
+                           SEND_TIMEOUT_MS);
+}
+
+/* Answer one question; what is none is passed over. */
+static enum rpc_wait answer_one(struct log_server *server,
+                                struct rpc_stream *stream, struct str bytes)
+{
+    Berth__Api__LogAnswer answer = BERTH__API__LOG_ANSWER__INIT;
+    auto_arena arena = {0};
+    auto_strbuf text = strbuf_make(0);
+    ProtobufCMessage *message;
+    struct err err;
+
+    if (wire_decode(&berth__api__log_question__descriptor, bytes,
+                    &wire_request_limits, &arena, &message, &err) < 0) {
+        return RPC_WAIT_READY;
+    }
+    read_log(server, (const Berth__Api__LogQuestion *)message, &answer, &text,
+             &err);
+    return say(stream, &answer);
+}
+
+/* Serve on a stream until it ends. */
+static void serve(struct log_server *server, struct rpc_stream *stream)
+{
+    Berth__Api__LogAnswer hello = BERTH__API__LOG_ANSWER__INIT;
+    auto_strbuf bytes = strbuf_make(0);
+
+    hello.executor_id = server->executor_id;
+    enum rpc_wait wait = say(stream, &hello);
+    while (wait == RPC_WAIT_READY) {
+        wait = rpc_stream_next(stream, -1, &bytes);
+        if (wait == RPC_WAIT_READY) {
+            wait = answer_one(server, stream, strbuf_str(&bytes));
+        }
+    }
+    if (wait != RPC_WAIT_ENDED) {
+        rpc_stream_cancel(stream); /* the server does not read */
+    }
+}
+
+/* Show the stream to who stops us; false: we are to stop. */
+static bool set_stream(struct log_server *server, struct rpc_stream *stream)
+{
+    pthread_mutex_lock(&server->lock);
+    bool goes_on = !server->is_stopping;
+    server->stream = goes_on ? stream : NULL;
+    pthread_mutex_unlock(&server->lock);
+    return goes_on;
+}
+
+/* Wait before the next stream; false: we are to stop. */
+static bool pause_ms(struct log_server *server, int64_t ms)
+{
+    struct timespec until;
+    int rc = 0;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / MS_PER_S;
+    until.tv_nsec += ms % MS_PER_S * NS_PER_MS;
+    if (until.tv_nsec >= (long)MS_PER_S * NS_PER_MS) {
+        until.tv_sec++;
+        until.tv_nsec -= (long)MS_PER_S * NS_PER_MS;
+    }
+    pthread_mutex_lock(&server->lock);
+    while (!server->is_stopping && rc == 0) {
+        rc = pthread_cond_timedwait(&server->changed, &server->lock, &until);
+    }
+    bool goes_on = !server->is_stopping;
+    pthread_mutex_unlock(&server->lock);
+    return goes_on;
+}
+
+static bool is_unknown(const struct rpc_stream *stream)
+{
+    enum rpc_code code = rpc_stream_status(stream)->code;
+
+    return code == RPC_UNIMPLEMENTED || code == RPC_PERMISSION_DENIED ||
+           code == RPC_UNAUTHENTICATED;
+}
+
+static void *run(void *ctx)
+{
+    struct log_server *server = ctx;
+    struct rpc_call_options options = {
+        .headers = server->headers,
+        .header_count = server->header_count,
+        .is_wait_for_ready = true,
+    };
+    int64_t retry_ms = 0;
+
+    while (pause_ms(server, retry_ms)) {
+        struct rpc_stream *stream = rpc_stream_open(
+            server->channel, "/berth.api.Berth/ServeLogs", &options);
+        if (set_stream(server, stream)) {
+            auto_strbuf rest = strbuf_make(0);
+            serve(server, stream);
+            (void)set_stream(server, NULL);
+            while (rpc_stream_next(stream, -1, &rest) != RPC_WAIT_ENDED) {
+            }
+            retry_ms = is_unknown(stream) ? RETRY_UNKNOWN_MS : server->retry_ms;
+        }
+        rpc_stream_close(stream);
+    }
+    return NULL;
+}
+
+/* What is left when its thread has ended, or never began. */
+static void release(struct log_server *server)
+{
+    rpc_channel_close(server->channel);
+    for (uint32_t i = 0; i < server->header_count; i++) {
+        mem_free((char *)(uintptr_t)server->headers[i].name);
+        mem_free((char *)(uintptr_t)server->headers[i].value);
+    }
+    mem_free(server->headers);
+    mem_free(server->executor_id);
+    pthread_cond_destroy(&server->changed);
+    pthread_mutex_destroy(&server->lock);
+    mem_free(server);
+}
+
+static struct log_server *make(struct rpc_channel *channel,
+                               const struct log_server_options *options)
+{
+    struct log_server *server = mem_alloc(sizeof(*server));
+    pthread_condattr_t attributes;
+
+    server->channel = channel;
+    server->runtime = options->runtime;
+    server->executor_id = str_dup(options->executor_id);
+    server->retry_ms = options->retry_ms ? options->retry_ms : RETRY_MS;
+    server->header_count = options->header_count;
+    server->headers =
+        mem_alloc_array(options->header_count + 1, sizeof(struct rpc_header));
+    for (uint32_t i = 0; i < options->header_count; i++) {
+        server->headers[i] =
+            (struct rpc_header){mem_strdup(options->headers[i].name),
+                                mem_strdup(options->headers[i].value)};
+    }
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&server->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return server;
+}
+
+struct log_server *log_server_start(struct rpc_channel *channel,
+                                    const struct log_server_options *options,
+                                    struct err *err)
+{
+    struct log_server *server = make(channel, options);
+
+    if (pthread_create(&server->thread, NULL, run, server) != 0) {
+        (void)err_set(err, -ERR_IO, "cannot start a thread");
+        release(server);
+        return NULL;
+    }
+    return server;
+}
+
+void log_server_stop(struct log_server *server)
+{
+    if (!server) {
+        return;
+    }
+    pthread_mutex_lock(&server->lock);
+    server->is_stopping = true;
+    if (server->stream) {
+        rpc_stream_cancel(server->stream);
+    }
+    pthread_cond_signal(&server->changed);
+    pthread_mutex_unlock(&server->lock);
+    pthread_join(server->thread, NULL);
+    release(server);
+}

@@ -1,0 +1,68 @@
+/*
+ * process - a runtime whose pods are processes of this machine, each pod under
+ * a shim (shim.h) that outlives us.
+ *
+ *     <data>/lock        one executor per data directory
+ *     <data>/runs/<id>/  one run (run_file.h); made once, so started once
+ *     <data>/jobs/<id>   link to the job's latest run
+ *     <data>/gangs/<h>/  what the members of a gang on this machine share
+ *     <data>/notify      FIFO: shims tell of changes
+ *     <data>/forgotten   ids of runs that are removed
+ *
+ * A run's directory is made and synced before its shim is started, and a shim
+ * starts nothing in a directory that has a state: so a run id starts at most
+ * once, whatever crashes.  After a restart live shims are taken up again; a
+ * run whose shim is gone without an end has failed (its cause is LOST).
+ *
+ * What a job may ask for, and what becomes of the rest:
+ * docs/guide/process-runtime.md.
+ *
+ * Threads: as runtime.h says.
+ */
+#pragma once
+
+#include "base/clock.h"
+#include "executor/loop/runtime.h"
+
+enum {
+    PROCESS_RUNS_MAX = 65536,
+    PROCESS_LOG_BYTES_DEFAULT = 64 << 20,
+    PROCESS_PIDS_DEFAULT = 4096,
+    PROCESS_KEEP_MS_DEFAULT = 600 * 1000,
+    PROCESS_KEEP_COUNT_DEFAULT = 1000,
+    PROCESS_FORGOTTEN_MAX = 100000, /* ids that the file keeps */
+    PROCESS_USER_DEFAULT = 65534,   /* nobody */
+};
+
+/* Zero or NULL means the default, but for the users. */
+struct process_options {
+    const char *data_dir;  /* absolute; made if it is not there */
+    const char *shim_path; /* of berth-shim; absolute */
+    struct str node_name;  /* "": the host's */
+    struct str pool, node_type;
+    const struct label *labels; /* beside kubernetes.io/hostname */
+    uint32_t label_count;
+    int64_t cpu_milli, memory_bytes, storage_bytes; /* 0: what there is */
+    int64_t run_as_user, run_as_group;              /* when we are root */
+    bool allows_root_jobs;
+    bool has_no_cgroups; /* do not even try */
+    int64_t log_byte_count_max;
+    int64_t pids_max;
+    int64_t keep_ms; /* of what has ended, for its logs */
+    uint32_t keep_count_max;
+};
+
+/* The defaults; data_dir and shim_path are the caller's to set. */
+void process_options_default(struct process_options *ret_options);
+
+/* A runtime on `clock` (borrowed).  Options are copied.  `ret_info` says in a
+ * sentence or two how limits are kept and what jobs run as.  -ERR_CONFLICT:
+ * another executor uses the directory; -ERR_INVALID, -ERR_IO. */
+int process_open(const struct process_options *options,
+                 const struct clock *clock, struct runtime **ret_runtime,
+                 struct err *ret_info, struct err *err) must_check;
+
+/* The log of a job's latest run in `data_dir`, without opening the runtime;
+ * any thread, any process that may read it.  As runtime_ops.logs. */
+int process_logs(const char *data_dir, const struct runtime_log_query *query,
+                 struct strbuf *buf, struct err *err) must_check;

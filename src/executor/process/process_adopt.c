@@ -1,0 +1,170 @@
+/* Pods of a former life of the executor: found again, or what they left. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/files/file.h"
+#include "executor/process/process_private.h"
+
+enum { LINE_BYTES = RUN_ID_TEXT_BYTES + 1 };
+
+/* The last ids of the file; a file that has grown too long is cut to them. */
+static void read_forgotten(struct process *process)
+{
+    auto_strbuf text = strbuf_make(64 << 20);
+    struct err err;
+
+    if (file_read(process->data_fd, "forgotten", &text, &err) < 0) {
+        return;
+    }
+    size_t keep = (size_t)PROCESS_FORGOTTEN_MAX * LINE_BYTES;
+    size_t whole = text.byte_count - text.byte_count % LINE_BYTES;
+    struct str kept = str_make(text.bytes, whole);
+    if (whole > keep) {
+        kept = str_make(text.bytes + whole - keep, keep);
+        (void)!file_replace(process->data_fd, "forgotten", kept, 0600, &err);
+    }
+    for (size_t at = 0; at + LINE_BYTES <= kept.byte_count; at += LINE_BYTES) {
+        struct run_id run;
+        if (run_id_parse(str_make(kept.p + at, RUN_ID_TEXT_BYTES), &run) == 0) {
+            VEC_PUSH(&process->forgotten, run);
+        }
+    }
+}
+
+static bool has_file(int dir_fd, const char *name, struct stat *ret_stat)
+{
+    return fstatat(dir_fd, name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static enum reconcile_phase read_acked(int run_fd)
+{
+    char digit = '0';
+    int fd = openat(run_fd, RUN_ACKED_NAME, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)!read(fd, &digit, 1);
+        close(fd);
+    }
+    return digit >= '0' && digit <= '0' + RECONCILE_LOST
+               ? (enum reconcile_phase)(digit - '0')
+               : RECONCILE_NEVER;
+}
+
+/* A run of an earlier life: the table's pod for it is PENDING, and what has
+ * happened since is seen by looking. */
+static void adopt_pod(struct process *process, struct run_id run,
+                      struct job_id job, const struct run_spec *spec,
+                      int run_fd)
+{
+    struct stat st;
+    struct err err;
+    bool is_done = has_file(run_fd, RUN_DONE_NAME, &st);
+    /* One that is done leaves its gang before those that run are taken up:
+     * gangs without any are swept afterwards. */
+    uint32_t index =
+        process_add(process, run, job,
+                    (struct str[]){str_of(spec->queue), str_of(spec->job_set),
+                                   str_of(spec->namespace_), str_of(spec->node),
+                                   str_of(is_done ? "" : spec->gang_dir)});
+    struct process_pod *pod = &process->pods.items[index];
+
+    pod->phase = RECONCILE_PENDING;
+    pod->acked = read_acked(run_fd);
+    if (is_done) {
+        process_keep(process, index, (int64_t)st.st_mtime * 1000);
+        return;
+    }
+    if (!has_file(run_fd, RUN_STATE_NAME, &st) &&
+        !process_is_locked(process, run)) {
+        /* Written, but no shim has begun: begin now.  When that fails, the
+         * run is seen as lost. */
+        (void)!process_start(process, index, run_fd, &err);
+    }
+    process_refresh(process, index);
+}
+
+static void adopt_dir(struct process *process, const char *name)
+{
+    struct run_spec spec;
+    struct run_id run;
+    struct job_id job;
+    struct err err;
+
+    if (run_id_parse(str_of(name), &run) < 0) {
+        return;
+    }
+    int fd = process_run_dir(process, run);
+    int rc = fd < 0 ? -ERR_IO : run_spec_read(fd, &spec, &err);
+    if (rc == 0) {
+        rc = job_id_parse(str_of(spec.job_id), &job);
+        if (rc == 0) {
+            adopt_pod(process, run, job, &spec, fd);
+        }
+        run_spec_fini(&spec);
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    /* Without a spec nothing can have started in it. */
+    if (rc == -ERR_NOT_FOUND) {
+        file_remove_tree(process->runs_fd, name);
+    }
+}
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct process_kept *left = a, *right = b;
+
+    if (left->done_ms != right->done_ms) {
+        return left->done_ms < right->done_ms ? -1 : 1;
+    }
+    return key128_compare(left->run.v, right->run.v);
+}
+
+static void adopt_all(struct process *process)
+{
+    DIR *dir = fdopendir(dup(process->runs_fd));
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.') {
+            adopt_dir(process, entry->d_name);
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+    if (process->kept.count > 0) {
+        qsort(process->kept.items, process->kept.count,
+              sizeof(*process->kept.items), compare_kept);
+    }
+    process->changes.count = 0; /* list() tells where each is */
+}
+
+/* Gangs whose members are all gone. */
+static void sweep_gangs(struct process *process)
+{
+    DIR *dir = fdopendir(dup(process->gangs_fd));
+
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        if (entry->d_name[0] != '.') {
+            char path[PROCESS_PATH_BYTES_MAX];
+            snprintf(path, sizeof(path), "%.700s/gangs/%.255s",
+                     process->data_dir, entry->d_name);
+            process_gang_leave(process, path, (struct run_id){{0, 0}});
+        }
+    }
+    if (dir) {
+        closedir(dir);
+    }
+}
+
+void process_adopt(struct process *process)
+{
+    read_forgotten(process);
+    adopt_all(process);
+    sweep_gangs(process);
+}

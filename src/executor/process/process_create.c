@@ -1,0 +1,202 @@
+/* How a run begins: its directory, its spec, its shim. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/files/file.h"
+#include "executor/process/process_private.h"
+#include "executor/shim/shim.h"
+
+/* Starting a shim. */
+
+/* The shim's environment: nothing of ours gets near a job. */
+static char *const shim_environment[] = {
+    (char *)(uintptr_t) "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL};
+
+static int set_up(posix_spawn_file_actions_t *actions,
+                  posix_spawnattr_t *attributes, int lock_fd)
+{
+    sigset_t blocked;
+    int rc = posix_spawn_file_actions_adddup2(actions, lock_fd, SHIM_LOCK_FD);
+
+    rc = rc ? rc
+            : posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR,
+                                               0);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, 0, 1);
+    rc = rc ? rc : posix_spawn_file_actions_adddup2(actions, 0, 2);
+    rc = rc ? rc
+            : posix_spawn_file_actions_addclosefrom_np(actions,
+                                                       SHIM_LOCK_FD + 1);
+    /* A stop that comes before the shim is ready must wait, not kill. */
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    sigaddset(&blocked, SIGINT);
+    sigaddset(&blocked, SIGHUP);
+    rc = rc ? rc : posix_spawnattr_setsigmask(attributes, &blocked);
+    return rc ? rc
+              : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK |
+                                                         POSIX_SPAWN_SETSID);
+}
+
+static int spawn_shim(struct process *process, const char *run_dir, int lock_fd,
+                      pid_t *ret_pid, struct err *err)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    char *argv[] = {process->shim_path, (char *)(uintptr_t)run_dir, NULL};
+
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    int rc = set_up(&actions, &attributes, lock_fd);
+    if (rc == 0) {
+        rc = posix_spawn(ret_pid, process->shim_path, &actions, &attributes,
+                         argv, shim_environment);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return rc == 0 ? 0
+                   : err_set(err, -ERR_UNAVAILABLE, "%s: %s",
+                             process->shim_path, strerror(rc));
+}
+
+int process_start(struct process *process, uint32_t index, int run_fd,
+                  struct err *err)
+{
+    struct process_pod *pod = &process->pods.items[index];
+    char run_dir[PROCESS_PATH_BYTES_MAX];
+    char id[ID_TEXT_BYTES_MAX];
+    pid_t pid = 0;
+
+    int fd = openat(run_fd, RUN_LOCK_NAME,
+                    O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        int rc =
+            err_set(err, -ERR_UNAVAILABLE, "lock the run: %s", strerror(errno));
+        if (fd >= 0) {
+            close(fd);
+        }
+        return rc;
+    }
+    snprintf(run_dir, sizeof(run_dir), "%.900s/runs/%s", process->data_dir,
+             run_id_format(pod->run, id));
+    int rc = spawn_shim(process, run_dir, fd, &pid, err);
+    /* The shim has its copy; ours would keep the lock when it dies. */
+    close(fd);
+    if (rc == 0) {
+        process_watch(process, index, pid, true);
+    }
+    return rc;
+}
+
+/* Creating a run. */
+
+/* Sync what the shim will rely on, deepest first. */
+static int sync_run(struct process *process, int run_fd, struct err *err)
+{
+    int rc = file_sync_dir(run_fd, err);
+
+    return rc == 0 ? file_sync_dir(process->runs_fd, err) : rc;
+}
+
+static int write_run(struct process *process, const struct runtime_run *run,
+                     int run_fd, const char *run_dir, struct strbuf *warnings,
+                     char *ret_gang_dir, struct err *err)
+{
+    auto_strbuf spec = strbuf_make(RUN_FILE_BYTES_MAX);
+    struct process_place place = {
+        .run_dir = run_dir,
+        .run_dir_fd = run_fd,
+        .gang_dir = ret_gang_dir,
+        .gang_index = -1,
+    };
+
+    int rc =
+        process_gang_join(process, run, ret_gang_dir, &place.gang_index, err);
+    if (rc == 0) {
+        rc = process_spec_build(&process->policy, &place, run, &spec, warnings,
+                                err);
+    }
+    if (rc == 0) {
+        rc = file_replace(run_fd, RUN_SPEC_NAME, strbuf_str(&spec), 0600, err);
+    }
+    return rc == 0 ? sync_run(process, run_fd, err) : rc;
+}
+
+/* jobs/<job> always points at some whole run. */
+static void link_job(struct process *process, const struct runtime_run *run)
+{
+    char id[ID_TEXT_BYTES_MAX], run_text[ID_TEXT_BYTES_MAX];
+    char target[64], temporary[64];
+
+    job_id_format(run->job, id);
+    snprintf(target, sizeof(target), "../runs/%s",
+             run_id_format(run->run, run_text));
+    snprintf(temporary, sizeof(temporary), ".%s", id);
+    (void)unlinkat(process->jobs_fd, temporary, 0);
+    if (symlinkat(target, process->jobs_fd, temporary) == 0) {
+        (void)!renameat(process->jobs_fd, temporary, process->jobs_fd, id);
+    }
+}
+
+static int create_in(struct process *process, const struct runtime_run *run,
+                     int run_fd, const char *run_dir, struct strbuf *warnings,
+                     struct err *err)
+{
+    char gang_dir[PROCESS_PATH_BYTES_MAX] = "";
+    uint32_t index;
+
+    int rc = write_run(process, run, run_fd, run_dir, warnings, gang_dir, err);
+    if (rc < 0) {
+        process_gang_leave(process, gang_dir, run->run);
+        return rc;
+    }
+    index =
+        process_add(process, run->run, run->job,
+                    (struct str[]){run->queue, run->job_set, run->namespace_,
+                                   run->node_name, str_of(gang_dir)});
+    process->pods.items[index].phase = RECONCILE_PENDING;
+    link_job(process, run);
+    rc = process_start(process, index, run_fd, err);
+    if (rc < 0) {
+        process_remove(process, index);
+    }
+    return rc;
+}
+
+int process_create(struct runtime *runtime, const struct runtime_run *run,
+                   struct strbuf *warnings, struct err *err)
+{
+    struct process *process = process_of(runtime);
+    char run_dir[PROCESS_PATH_BYTES_MAX];
+    char id[ID_TEXT_BYTES_MAX];
+
+    run_id_format(run->run, id);
+    if (process->by_id.count >= PROCESS_RUNS_MAX) {
+        return err_set(err, -ERR_LIMIT, "this machine holds %d runs already",
+                       PROCESS_RUNS_MAX);
+    }
+    if (mkdirat(process->runs_fd, id, 0711) < 0) {
+        return errno == EEXIST
+                   ? err_set(err, -ERR_CONFLICT, "run %s was started before",
+                             id)
+                   : err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
+                             "make the run's directory: %s", strerror(errno));
+    }
+    snprintf(run_dir, sizeof(run_dir), "%.900s/runs/%s", process->data_dir, id);
+    int fd = process_run_dir(process, run->run);
+    int rc = fd < 0 ? err_set(err, -ERR_IO, "%s: %s", run_dir, strerror(errno))
+                    : create_in(process, run, fd, run_dir, warnings, err);
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (rc < 0) {
+        /* No shim has seen it. */
+        file_remove_tree(process->runs_fd, id);
+    }
+    return rc;
+}

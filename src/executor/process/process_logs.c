@@ -1,0 +1,202 @@
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "executor/files/run_file.h"
+#include "executor/process/process.h"
+#include "executor/shim/shim_log.h"
+
+enum { TIME_BYTES_MAX = 40, NS_DIGITS = 9 };
+
+/* Nanoseconds of ".123", and what follows it. */
+static const char *take_fraction(const char *p, int64_t *ret_ns)
+{
+    int digits = 0;
+
+    *ret_ns = 0;
+    if (*p != '.') {
+        return p;
+    }
+    for (p++; isdigit((unsigned char)*p); p++) {
+        if (digits < NS_DIGITS) {
+            *ret_ns = *ret_ns * 10 + (*p - '0');
+            digits++;
+        }
+    }
+    for (; digits < NS_DIGITS; digits++) {
+        *ret_ns *= 10;
+    }
+    return p;
+}
+
+/* RFC 3339 of any precision and zone, as our logs write it. */
+static bool normalise_time(struct str text, char ret_time[TIME_BYTES_MAX])
+{
+    char copy[64];
+    struct tm tm = {0};
+    int64_t ns;
+
+    if (text.byte_count >= sizeof(copy)) {
+        return false;
+    }
+    memcpy(copy, text.p, text.byte_count);
+    copy[text.byte_count] = '\0';
+    const char *p = strptime(copy, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (!p) {
+        return false;
+    }
+    p = take_fraction(p, &ns);
+    int64_t offset_s = 0;
+    int hours, minutes;
+    if ((*p == '+' || *p == '-') &&
+        sscanf(p + 1, "%2d:%2d", &hours, &minutes) == 2) {
+        offset_s = (hours * 60 + minutes) * 60 * (*p == '+' ? 1 : -1);
+    } else if (*p != 'Z' && *p != 'z') {
+        return false;
+    }
+    shim_log_time(((int64_t)timegm(&tm) - offset_s) * 1000000000 + ns,
+                  ret_time);
+    return true;
+}
+
+/* What follows the last line whose time is not after `since`. */
+static struct str skip_until(struct str log, const char *since)
+{
+    size_t n = strlen(since);
+
+    while (log.byte_count > 0) {
+        const char *end = memchr(log.p, '\n', log.byte_count);
+        size_t line = end ? (size_t)(end - log.p) + 1 : log.byte_count;
+        if (line < n || memcmp(log.p, since, n) > 0) {
+            break;
+        }
+        log = str_make(log.p + line, log.byte_count - line);
+    }
+    return log;
+}
+
+/* The last `count` lines. */
+static struct str keep_lines(struct str log, int64_t count)
+{
+    size_t at = log.byte_count;
+
+    for (; at > 0; at--) {
+        if (log.p[at - 1] == '\n' && at != log.byte_count && --count == 0) {
+            break;
+        }
+    }
+    return str_make(log.p + at, log.byte_count - at);
+}
+
+/* Whole lines of the first `byte_count_max` bytes. */
+static struct str cut(struct str log, int64_t byte_count_max)
+{
+    if (log.byte_count <= (size_t)byte_count_max) {
+        return log;
+    }
+    const char *end = memrchr(log.p, '\n', (size_t)byte_count_max);
+    return str_make(log.p,
+                    end ? (size_t)(end - log.p) + 1 : (size_t)byte_count_max);
+}
+
+static int select_lines(struct str log, const struct runtime_log_query *query,
+                        struct strbuf *buf, struct err *err)
+{
+    char since[TIME_BYTES_MAX];
+
+    if (query->since.byte_count > 0) {
+        if (!normalise_time(query->since, since)) {
+            return err_set(err, -ERR_INVALID, "\"%.*s\" is no RFC 3339 time",
+                           STR_ARG(query->since));
+        }
+        log = skip_until(log, since);
+    }
+    if (query->line_count_max >= 0) {
+        log = query->line_count_max == 0
+                  ? STR("")
+                  : keep_lines(log, query->line_count_max);
+    }
+    struct str kept = cut(log, query->byte_count_max);
+    strbuf_add_str(buf, kept);
+    return kept.byte_count < log.byte_count;
+}
+
+/* Which file is the container's. */
+static int find_container(const struct run_spec *spec, struct str name)
+{
+    for (size_t i = 0; i < spec->containers.count; i++) {
+        const struct run_container *container = &spec->containers.items[i];
+        if (name.byte_count == 0 ? container->kind == RUN_MAIN
+                                 : str_equal(str_of(container->name), name)) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+static int read_log(int run_fd, int index,
+                    const struct runtime_log_query *query, struct strbuf *buf,
+                    struct err *err)
+{
+    char path[32];
+    struct stat st;
+
+    snprintf(path, sizeof(path), "%s/%d", RUN_LOG_NAME, index);
+    int fd = openat(run_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 || fstat(fd, &st) < 0) {
+        int error = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return error == ENOENT
+                   ? 0
+                   : err_set(err, -ERR_IO, "the log: %s", strerror(error));
+    }
+    int rc = 0;
+    if (st.st_size > 0) {
+        void *map =
+            mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+        if (map == MAP_FAILED) {
+            rc = err_set(err, -ERR_IO, "the log: %s", strerror(errno));
+        } else {
+            rc = select_lines(str_make(map, (size_t)st.st_size), query, buf,
+                              err);
+            (void)munmap(map, (size_t)st.st_size);
+        }
+    }
+    close(fd);
+    return rc;
+}
+
+int process_logs(const char *data_dir, const struct runtime_log_query *query,
+                 struct strbuf *buf, struct err *err)
+{
+    char path[1024];
+    char id[ID_TEXT_BYTES_MAX];
+    struct run_spec spec;
+
+    ASSERT(query->byte_count_max > 0);
+    snprintf(path, sizeof(path), "%.900s/jobs/%s", data_dir,
+             job_id_format(query->job, id));
+    int run_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (run_fd < 0) {
+        return err_set(err, -ERR_NOT_FOUND, "no pod of job %s is here", id);
+    }
+    int rc = run_spec_read(run_fd, &spec, err);
+    if (rc == 0) {
+        int index = find_container(&spec, query->container);
+        rc = index < 0 ? err_set(err, -ERR_NOT_FOUND,
+                                 "the pod of job %s has no container "
+                                 "\"%.*s\"",
+                                 id, STR_ARG(query->container))
+                       : read_log(run_fd, index, query, buf, err);
+        run_spec_fini(&spec);
+    }
+    close(run_fd);
+    return rc;
+}

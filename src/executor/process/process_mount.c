@@ -1,0 +1,186 @@
+/* Where the containers of a pod see its volumes. */
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/files/kv.h"
+#include "executor/process/process_spec.h"
+
+enum { NAME_BYTES_MAX = 256 };
+
+static const char *const mount_roots[] = {"/",    "/mnt",   "/srv",
+                                          "/opt", "/media", "/data"};
+
+static bool is_mount_root(const char *path, size_t byte_count)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(mount_roots); i++) {
+        if (strlen(mount_roots[i]) == byte_count &&
+            memcmp(mount_roots[i], path, byte_count) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Make an empty directory to mount on, where it harms nobody: a fresh one
+ * below a few roots, no part of it hidden, no link on the way. */
+static bool make_mount_point(const char *target)
+{
+    char part[PROCESS_PATH_BYTES_MAX];
+    bool is_fresh = false;
+
+    for (size_t at = 1; at <= strlen(target); at++) {
+        if (target[at] != '/' && target[at] != '\0') {
+            continue;
+        }
+        struct stat st;
+        snprintf(part, sizeof(part), "%.*s", (int)at, target);
+        const char *name = strrchr(part, '/') + 1;
+        size_t parent_bytes = (size_t)(name - part) - 1;
+        if (lstat(part, &st) == 0) {
+            if (!S_ISDIR(st.st_mode)) {
+                return false;
+            }
+            continue;
+        }
+        bool is_allowed =
+            is_fresh ||
+            is_mount_root(part, parent_bytes > 0 ? parent_bytes : 1);
+        if (*name == '.' || !*name || !is_allowed || mkdir(part, 0755) < 0) {
+            return false;
+        }
+        is_fresh = true;
+    }
+    return true;
+}
+
+/* Whether `source` can be shown at `target`: both files or both
+ * directories. */
+static bool can_bind(const char *source, const char *target)
+{
+    struct stat from, to;
+
+    if (stat(source, &from) < 0) {
+        return false;
+    }
+    if (stat(target, &to) < 0) {
+        return S_ISDIR(from.st_mode) && make_mount_point(target);
+    }
+    return S_ISDIR(from.st_mode) == S_ISDIR(to.st_mode);
+}
+
+/* BERTH_VOLUME_<NAME>, in capitals, with anything odd as an underscore. */
+static void variable_name(const char *volume, char *ret_name, size_t capacity)
+{
+    int n = snprintf(ret_name, capacity, "BERTH_VOLUME_%s", volume);
+
+    ASSERT(n > 0);
+    for (char *p = ret_name; *p; p++) {
+        *p =
+            isalnum((unsigned char)*p) ? (char)toupper((unsigned char)*p) : '_';
+    }
+}
+
+static int source_of(struct process_job *job,
+                     const struct process_volume *volume,
+                     const K8s__Io__Api__Core__V1__VolumeMount *mount,
+                     char *ret_source, struct err *err)
+{
+    const char *sub = process_or_empty(mount->subpath);
+
+    if (mount->subpathexpr && *mount->subpathexpr) {
+        return err_set(err, -ERR_INVALID, "subPathExpr is not supported");
+    }
+    if (!*sub) {
+        snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%s", volume->path);
+        return 0;
+    }
+    if (!process_is_inside(sub)) {
+        return err_set(err, -ERR_INVALID,
+                       "subPath \"%.200s\" leads out of "
+                       "its volume",
+                       sub);
+    }
+    snprintf(ret_source, PROCESS_PATH_BYTES_MAX, "%.700s/%.250s", volume->path,
+             sub);
+    if (!volume->is_read_only) {
+        int fd = open(volume->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        process_make_parents(fd, sub);
+        (void)mkdirat(fd, sub, 0777);
+        (void)!fchmodat(fd, sub, 0777, 0);
+        close(fd);
+    }
+    (void)job;
+    return 0;
+}
+
+static int add_mount(struct process_job *job,
+                     const struct process_volume *volume,
+                     const K8s__Io__Api__Core__V1__VolumeMount *mount,
+                     struct strbuf *spec, struct process_variables *variables,
+                     struct err *err)
+{
+    const char *target = process_or_empty(mount->mountpath);
+    char source[PROCESS_PATH_BYTES_MAX];
+    char name[NAME_BYTES_MAX];
+    bool is_read_only = volume->is_read_only || mount->readonly;
+
+    if (*target != '/' || strchr(target, ':') || strstr(target, "/../") ||
+        strlen(target) >= PROCESS_PATH_BYTES_MAX) {
+        return err_set(err, -ERR_INVALID, "mountPath \"%.200s\" is no path",
+                       target);
+    }
+    int rc = source_of(job, volume, mount, source, err);
+    if (rc < 0) {
+        return rc;
+    }
+    variable_name(process_or_empty(mount->name), name, sizeof(name));
+    rc = process_variable_set(job, variables, name, source, err);
+    if (rc < 0) {
+        return rc;
+    }
+    if (job->policy->can_mount && can_bind(source, target)) {
+        auto_strbuf bind = strbuf_make(2 * PROCESS_PATH_BYTES_MAX + 4);
+        strbuf_addf(&bind, "%c%s:%s", is_read_only ? 'r' : 'w', target, source);
+        kv_add(spec, "bind", strbuf_str(&bind));
+        return 0;
+    }
+    strbuf_addf(job->warnings,
+                "volume %s cannot be shown at %s; its directory is in $%s\n",
+                process_or_empty(mount->name), target, name);
+    return 0;
+}
+
+int process_volumes_mount(struct process_job *job,
+                          const K8s__Io__Api__Core__V1__Container *container,
+                          struct strbuf *spec,
+                          struct process_variables *variables, struct err *err)
+{
+    if (container->n_volumemounts > RUN_BINDS_MAX) {
+        return err_set(err, -ERR_INVALID, "more than %d mounts", RUN_BINDS_MAX);
+    }
+    for (size_t m = 0; m < container->n_volumemounts; m++) {
+        const char *name = process_or_empty(container->volumemounts[m]->name);
+        const struct process_volume *found = NULL;
+        for (uint32_t v = 0; v < job->volume_count; v++) {
+            if (strcmp(process_or_empty(job->volumes[v].volume->name), name) ==
+                0) {
+                found = &job->volumes[v];
+            }
+        }
+        if (!found) {
+            return err_set(err, -ERR_INVALID,
+                           "container %s mounts \"%s\", which is no volume of "
+                           "the pod",
+                           process_or_empty(container->name), name);
+        }
+        int rc = add_mount(job, found, container->volumemounts[m], spec,
+                           variables, err);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}

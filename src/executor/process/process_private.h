@@ -1,0 +1,142 @@
+/*
+ * process_private - what the files of the process runtime share:
+ *
+ *     process.c         watch, stop, say: pods that live
+ *     process_create.c  how they begin
+ *     process_table.c   the table, what has ended, gangs
+ *     process_open.c    opening and closing
+ *     process_adopt.c   pods of a former life
+ *     process_node.c    the node
+ *     process_logs.c    reading logs
+ *
+ * Not for use outside the folder.
+ */
+#pragma once
+
+#include "base/vec.h"
+#include "executor/process/process.h"
+#include "executor/process/process_spec.h"
+
+enum { PROCESS_SCAN_MS = 5000, PROCESS_NOTIFY_TAG = -1 };
+
+/* A run that has not been forgotten.  Its texts share one allocation. */
+struct process_pod {
+    struct run_id run;
+    struct job_id job;
+    char *texts; /* owned */
+    struct str queue, job_set, namespace_, node_name, gang_dir;
+    enum reconcile_phase phase, acked;
+    pid_t pid;        /* of the shim, when pidfd is open or is_child */
+    int pidfd;        /* owned; -1: none */
+    bool is_child;    /* of this process, so ours to reap */
+    bool is_lost;     /* the shim is gone and left no end */
+    bool is_stopping; /* it was told to end */
+    bool is_used;
+    uint32_t next_free;
+};
+
+/* A run that is kept for its logs only. */
+struct process_kept {
+    struct run_id run;
+    struct job_id job;
+    int64_t done_ms; /* since the epoch */
+};
+
+struct process {
+    struct runtime runtime;
+    const struct clock *clock;
+    struct process_options options; /* texts copied into the arena */
+    struct arena arena;
+    char *data_dir, *shim_path; /* in the arena */
+    struct cgroup_layout cgroups;
+    struct process_policy policy;
+    int lock_fd, data_fd, runs_fd, jobs_fd, gangs_fd, notify_fd, epoll_fd;
+    int64_t next_scan_ms;
+    VEC(struct process_pod) pods;
+    uint32_t free_head;
+    struct map by_id;
+    VEC(struct runtime_change) changes;
+    VEC(struct process_kept) kept; /* oldest first, from kept_first on */
+    size_t kept_first;
+    VEC(struct run_id) forgotten; /* read at opening */
+    VEC(pid_t) exiting;           /* children to reap */
+    struct node_record node;
+};
+
+/* The backend of a port. */
+static inline struct process *process_of(struct runtime *runtime)
+{
+    return container_of(runtime, struct process, runtime);
+}
+
+/* Now, for waiting. */
+static inline int64_t process_now_ms(const struct process *process)
+{
+    return (int64_t)(process->clock->mono_ns(process->clock) / 1000000);
+}
+
+/* Now, for telling. */
+static inline int64_t process_wall_ms(const struct process *process)
+{
+    return process->clock->wall_ms(process->clock);
+}
+
+/* The directory of a run, opened; the caller closes it; < 0: errno. */
+int process_run_dir(const struct process *process, struct run_id run);
+/* Whether the run's shim lives. */
+bool process_is_locked(const struct process *process, struct run_id run);
+
+/* This machine as the node that the options describe. */
+void process_make_node(struct process *process);
+/* Take up the pods of a former life again, and remove what no pod of them
+ * needs. */
+void process_adopt(struct process *process);
+
+/* A new pod.  `texts`: queue, job set, namespace, node, gang directory. */
+uint32_t process_add(struct process *process, struct run_id run,
+                     struct job_id job, const struct str texts[5]);
+/* Take a pod out of the table. */
+void process_remove(struct process *process, uint32_t index);
+/* The pod is done with: only its directory stays, since `done_ms`. */
+void process_keep(struct process *process, uint32_t index, int64_t done_ms);
+/* Remove the directories of what has been kept long enough. */
+void process_expire(struct process *process);
+
+/* Make or find the gang's directory and a place in it.  A job that is in no
+ * gang gets "" and -1. */
+int process_gang_join(struct process *process, const struct runtime_run *run,
+                      char *ret_dir, int *ret_index,
+                      struct err *err) must_check;
+/* A member is gone; the last one takes the directory with it. */
+void process_gang_leave(struct process *process, const char *dir,
+                        struct run_id run);
+
+/* Watch a shim for its end. */
+void process_watch(struct process *process, uint32_t index, pid_t pid,
+                   bool is_child);
+/* Watch it no more. */
+void process_unwatch(struct process *process, struct process_pod *pod);
+/* Look at a pod's state and note what has changed. */
+void process_refresh(struct process *process, uint32_t index);
+/* Start the shim of a run that is written and synced. */
+int process_start(struct process *process, uint32_t index, int run_fd,
+                  struct err *err) must_check;
+
+/* The functions of runtime_ops: as runtime_ops.create. */
+int process_create(struct runtime *runtime, const struct runtime_run *run,
+                   struct strbuf *warnings, struct err *err);
+/* As runtime_ops.stop. */
+void process_stop(struct runtime *runtime, struct run_id run, int64_t grace_ms);
+/* As runtime_ops.ack. */
+void process_ack(struct runtime *runtime, struct run_id run,
+                 enum reconcile_phase phase);
+/* As runtime_ops.forget. */
+void process_forget(struct runtime *runtime, struct run_id run);
+/* As runtime_ops.poll. */
+uint32_t process_poll(struct runtime *runtime,
+                      struct runtime_change *ret_changes, uint32_t change_max);
+/* As runtime_ops.next_wake_ms. */
+int64_t process_next_wake_ms(struct runtime *runtime);
+/* As runtime_ops.status. */
+bool process_status(struct runtime *runtime, struct run_id run,
+                    struct arena *arena, struct runtime_status *ret_status);

@@ -1,0 +1,418 @@
+#include "executor/process/process_spec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "executor/files/kv.h"
+#include "executor/shim/shim.h"
+
+typedef K8s__Io__Api__Core__V1__Container container_t;
+typedef K8s__Io__Api__Core__V1__PodSpec pod_t;
+
+enum {
+    GRACE_S_DEFAULT = 30,
+    ORDINARY_ID_MIN = 1000, /* smaller ones are the system's, as in Debian */
+};
+
+const char *process_annotation(const struct runtime_run *run, const char *key)
+{
+    const Armadaevents__ObjectMeta *meta = run->submit->objectmeta;
+
+    for (size_t i = 0; meta && i < meta->n_annotations; i++) {
+        if (strcmp(meta->annotations[i]->key, key) == 0) {
+            return meta->annotations[i]->value;
+        }
+    }
+    return NULL;
+}
+
+struct str process_gang_id(const struct runtime_run *run)
+{
+    return str_of(process_annotation(run, "armadaproject.io/gangId"));
+}
+
+static const pod_t *pod_of(const struct runtime_run *run)
+{
+    const Armadaevents__KubernetesMainObject *main = run->submit->mainobject;
+
+    return main && main->object_case ==
+                       ARMADAEVENTS__KUBERNETES_MAIN_OBJECT__OBJECT_POD_SPEC
+               ? main->pod_spec->pod_spec
+               : NULL;
+}
+
+/* Users. */
+
+/* Users and groups of the system may be as good as root: who is in `disk`
+ * reads every file, who is in `docker` starts what he likes. */
+static int check_system_id(const struct process_job *job, const char *name,
+                           bool is_user, int64_t id, struct err *err)
+{
+    const struct process_policy *policy = job->policy;
+    int64_t usual = is_user ? policy->run_as_user : policy->run_as_group;
+
+    if (policy->allows_root_jobs || id >= ORDINARY_ID_MIN ||
+        (id == usual && id != 0)) {
+        return 0;
+    }
+    return err_set(err, -ERR_INVALID,
+                   "container %s would run as %s %lld of the system, which "
+                   "this executor does not allow (allowRootJobs)",
+                   name, is_user ? "user" : "group", (long long)id);
+}
+
+static int check_root(const struct process_job *job,
+                      const container_t *container, int64_t uid, int64_t gid,
+                      struct err *err)
+{
+    const char *name = process_or_empty(container->name);
+
+    int rc = check_system_id(job, name, true, uid, err);
+    rc = rc < 0 ? rc : check_system_id(job, name, false, gid, err);
+    if (rc < 0) {
+        return rc;
+    }
+    bool is_non_root = container->securitycontext &&
+                               container->securitycontext->has_runasnonroot
+                           ? container->securitycontext->runasnonroot
+                           : job->pod->securitycontext &&
+                                 job->pod->securitycontext->runasnonroot;
+    if (uid == 0 && is_non_root) {
+        return err_set(err, -ERR_INVALID,
+                       "container %s would run as root and says that it must "
+                       "not",
+                       name);
+    }
+    return 0;
+}
+
+/* Whom a container runs as; -1: as we do. */
+static int find_user(const struct process_job *job,
+                     const container_t *container, int64_t *ret_uid,
+                     int64_t *ret_gid, struct err *err)
+{
+    const K8s__Io__Api__Core__V1__SecurityContext *own =
+        container->securitycontext;
+    const K8s__Io__Api__Core__V1__PodSecurityContext *pod =
+        job->pod->securitycontext;
+    bool has_uid = (own && own->has_runasuser) || (pod && pod->has_runasuser);
+    bool has_gid = (own && own->has_runasgroup) || (pod && pod->has_runasgroup);
+    int64_t uid = own && own->has_runasuser ? own->runasuser
+                  : has_uid                 ? pod->runasuser
+                                            : job->policy->run_as_user;
+    int64_t gid = own && own->has_runasgroup ? own->runasgroup
+                  : has_gid                  ? pod->runasgroup
+                                             : job->policy->run_as_group;
+
+    if (uid < 0 || uid >= UINT32_MAX || gid < 0 || gid >= UINT32_MAX) {
+        return err_set(err, -ERR_INVALID, "container %s: no such user or group",
+                       process_or_empty(container->name));
+    }
+    if (!job->policy->is_root) {
+        if ((has_uid && uid != (int64_t)geteuid()) ||
+            (has_gid && gid != (int64_t)getegid())) {
+            return err_set(err, -ERR_INVALID,
+                           "container %s wants another user or group, and "
+                           "this executor does not run as root",
+                           process_or_empty(container->name));
+        }
+        *ret_uid = *ret_gid = -1;
+        return 0;
+    }
+    *ret_uid = uid;
+    *ret_gid = gid;
+    return check_root(job, container, uid, gid, err);
+}
+
+/* Warnings. */
+
+static void warn_container(struct process_job *job,
+                           const container_t *container)
+{
+    const K8s__Io__Api__Core__V1__SecurityContext *security =
+        container->securitycontext;
+    const char *name = process_or_empty(container->name);
+    const struct {
+        bool is_there;
+        const char *what;
+    } all[] = {
+        {container->livenessprobe || container->readinessprobe ||
+             container->startupprobe,
+         "probes are not made"},
+        {container->lifecycle != NULL, "lifecycle hooks are not run"},
+        {container->stdin || container->tty,
+         "there is no standard input and no terminal"},
+        {container->n_volumedevices > 0, "there are no volume devices"},
+        {security && security->privileged, "it is not privileged"},
+        {security && security->capabilities &&
+             security->capabilities->n_add > 0,
+         "no capabilities are added"},
+        {security && security->readonlyrootfilesystem,
+         "the root file system is that of this machine"},
+        {security && (security->seccompprofile || security->apparmorprofile ||
+                      security->selinuxoptions),
+         "no security profile is applied"},
+    };
+
+    if (*process_or_empty(container->image)) {
+        strbuf_addf(job->warnings,
+                    "container %s: image %s is not used; it runs with the "
+                    "programs of this machine\n",
+                    name, container->image);
+    }
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        if (all[i].is_there) {
+            strbuf_addf(job->warnings, "container %s: %s\n", name, all[i].what);
+        }
+    }
+}
+
+static void warn_pod(struct process_job *job)
+{
+    const pod_t *pod = job->pod;
+    const K8s__Io__Api__Core__V1__PodSecurityContext *security =
+        pod->securitycontext;
+    const struct {
+        bool is_there;
+        const char *what;
+    } all[] = {
+        {pod->hostnetwork,
+         "hostNetwork: processes share the network of this machine anyway"},
+        {pod->hostpid || pod->hostipc,
+         "hostPID, hostIPC: processes share them with this machine anyway"},
+        {pod->n_hostaliases > 0, "hostAliases are not set"},
+        {pod->dnsconfig != NULL, "dnsConfig is not applied"},
+        {*process_or_empty(pod->runtimeclassname) != '\0',
+         "runtimeClassName is not used"},
+        {*process_or_empty(pod->serviceaccountname) != '\0',
+         "there are no service accounts for processes"},
+        {security && security->n_supplementalgroups > 0,
+         "supplementalGroups are not joined"},
+        {security && security->n_sysctls > 0, "sysctls are not set"},
+        {pod->n_ephemeralcontainers > 0, "ephemeral containers are not run"},
+        {pod->n_resourceclaims > 0, "resource claims are not honoured"},
+    };
+
+    for (size_t i = 0; i < ARRAY_COUNT(all); i++) {
+        if (all[i].is_there) {
+            strbuf_addf(job->warnings, "%s\n", all[i].what);
+        }
+    }
+    for (size_t i = 0; i < job->run->submit->n_objects; i++) {
+        Armadaevents__KubernetesObject__ObjectCase kind =
+            job->run->submit->objects[i]->object_case;
+        if (kind == ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_SERVICE ||
+            kind == ARMADAEVENTS__KUBERNETES_OBJECT__OBJECT_INGRESS) {
+            strbuf_addf(job->warnings, "a service or ingress is not made\n");
+        }
+    }
+}
+
+/* Containers. */
+
+static int add_args(struct process_job *job, const container_t *container,
+                    const struct process_variables *variables,
+                    struct strbuf *spec, struct err *err)
+{
+    size_t count = container->n_command + container->n_args;
+
+    if (count == 0) {
+        return err_set(err, -ERR_INVALID,
+                       "container %s has neither command nor args, and there "
+                       "is no image to take one from",
+                       process_or_empty(container->name));
+    }
+    if (count > RUN_ARGS_MAX - 1 || variables->count > RUN_ARGS_MAX - 1) {
+        return err_set(err, -ERR_INVALID,
+                       "container %s has more than %d arguments or variables",
+                       process_or_empty(container->name), RUN_ARGS_MAX);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *text = i < container->n_command
+                               ? container->command[i]
+                               : container->args[i - container->n_command];
+        int rc =
+            process_expand(job, variables, process_or_empty(text), &text, err);
+        if (rc < 0) {
+            return rc;
+        }
+        kv_add_text(spec, "arg", text);
+    }
+    for (uint32_t i = 0; i < variables->count; i++) {
+        auto_strbuf pair = strbuf_make(PROCESS_VALUE_BYTES_MAX * 2);
+        strbuf_addf(&pair, "%s=%s", variables->items[i].name,
+                    variables->items[i].value);
+        kv_add(spec, "env", strbuf_str(&pair));
+    }
+    return 0;
+}
+
+static void add_limits(const struct process_job *job,
+                       const container_t *container, struct strbuf *spec)
+{
+    int64_t memory_milli = process_amount(container, "memory", true);
+    int64_t cpu_milli = process_amount(container, "cpu", true);
+    int64_t request_milli = process_amount(container, "cpu", false);
+
+    if (memory_milli > 0) {
+        kv_add_int(spec, "memory_bytes", memory_milli / 1000);
+    }
+    if (cpu_milli > 0) {
+        kv_add_int(spec, "cpu_milli", cpu_milli);
+    }
+    if (request_milli > 0) {
+        kv_add_int(spec, "cpu_request_milli", request_milli);
+    }
+    kv_add_int(spec, "pids_max", job->policy->pids_max);
+}
+
+static int add_container(struct process_job *job, const container_t *container,
+                         enum run_container_kind kind, struct strbuf *spec,
+                         struct err *err)
+{
+    struct process_variables *variables =
+        arena_alloc(job->arena, sizeof(*variables));
+    int64_t uid, gid;
+
+    int rc = find_user(job, container, &uid, &gid, err);
+    if (rc == 0) {
+        rc = process_env_build(job, container, variables, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    kv_add_text(spec, "container", process_or_empty(container->name));
+    kv_add_int(spec, "kind", kind);
+    kv_add_int(spec, "uid", uid);
+    kv_add_int(spec, "gid", gid);
+    kv_add_text(spec, "work_dir", process_or_empty(container->workingdir));
+    add_limits(job, container, spec);
+    rc = process_volumes_mount(job, container, spec, variables, err);
+    if (rc == 0) {
+        rc = add_args(job, container, variables, spec, err);
+    }
+    warn_container(job, container);
+    return rc;
+}
+
+static int add_containers(struct process_job *job, struct strbuf *spec,
+                          struct err *err)
+{
+    const pod_t *pod = job->pod;
+    int rc = 0;
+
+    if (pod->n_containers == 0 ||
+        pod->n_containers + pod->n_initcontainers > RUN_CONTAINERS_MAX) {
+        return err_set(
+            err, -ERR_INVALID, "a pod has 1 to %d containers, this one has %zu",
+            RUN_CONTAINERS_MAX, pod->n_containers + pod->n_initcontainers);
+    }
+    for (size_t i = 0; rc == 0 && i < pod->n_initcontainers; i++) {
+        bool is_sidecar =
+            strcmp(process_or_empty(pod->initcontainers[i]->restartpolicy),
+                   "Always") == 0;
+        rc = add_container(job, pod->initcontainers[i],
+                           is_sidecar ? RUN_SIDECAR : RUN_INIT, spec, err);
+    }
+    for (size_t i = 0; rc == 0 && i < pod->n_containers; i++) {
+        rc = add_container(job, pod->containers[i], RUN_MAIN, spec, err);
+    }
+    return rc;
+}
+
+/* The whole. */
+
+static void add_head(const struct process_job *job, struct strbuf *spec)
+{
+    static const char *const cgroup_keys[CGROUP_CONTROLLERS] = {
+        "cgroup_memory", "cgroup_cpu", "cgroup_pids", "cgroup_freezer"};
+    const struct process_policy *policy = job->policy;
+    const struct runtime_run *run = job->run;
+    char text[ID_TEXT_BYTES_MAX];
+    int64_t grace_s = job->pod->has_terminationgraceperiodseconds
+                          ? job->pod->terminationgraceperiodseconds
+                          : GRACE_S_DEFAULT;
+
+    kv_add_int(spec, "berth_spec", RUN_FILE_VERSION);
+    kv_add_text(spec, "run_id", run_id_format(run->run, text));
+    kv_add_text(spec, "job_id", job_id_format(run->job, text));
+    kv_add(spec, "queue", run->queue);
+    kv_add(spec, "job_set", run->job_set);
+    kv_add(spec, "namespace", run->namespace_);
+    kv_add(spec, "node", run->node_name);
+    kv_add_text(spec, "gang_dir", job->place->gang_dir);
+    kv_add_text(spec, "notify", policy->notify_path);
+    if (job->pod->has_activedeadlineseconds &&
+        job->pod->activedeadlineseconds > 0) {
+        int64_t seconds = job->pod->activedeadlineseconds;
+        kv_add_int(spec, "deadline_ms",
+                   seconds > INT64_MAX / 4000 ? INT64_MAX / 4 : seconds * 1000);
+    }
+    kv_add_int(spec, "grace_ms",
+               grace_s > SHIM_GRACE_MS_MAX / 1000 ? SHIM_GRACE_MS_MAX
+                                                  : grace_s * 1000);
+    kv_add_int(spec, "log_byte_count_max", policy->log_byte_count_max);
+    kv_add_int(spec, "cgroup_kind", policy->cgroups->kind);
+    for (int c = 0; c < CGROUP_CONTROLLERS; c++) {
+        kv_add_text(spec, cgroup_keys[c], policy->cgroups->parents[c]);
+    }
+}
+
+static int make_dirs(struct process_job *job, struct err *err)
+{
+    int fd = job->place->run_dir_fd;
+    int64_t gid;
+
+    if (mkdirat(fd, RUN_LOG_NAME, 0700) < 0 ||
+        mkdirat(fd, RUN_WORK_NAME, 0700) < 0 ||
+        mkdirat(fd, RUN_VOLUMES_NAME, 0711) < 0) {
+        return err_set(err, errno == ENOSPC ? -ERR_FULL : -ERR_IO,
+                       "make the run's directories: %s", strerror(errno));
+    }
+    /* The work directory is the first container's user's; the others of a
+     * pod with several users share it through their group or not at all. */
+    int rc = find_user(job, job->pod->containers[0], &job->uid, &gid, err);
+    if (rc == 0 && job->uid >= 0 &&
+        fchownat(fd, RUN_WORK_NAME, (uid_t)job->uid, (gid_t)gid,
+                 AT_SYMLINK_NOFOLLOW) < 0) {
+        rc = err_set(err, -ERR_IO, "hand over the work directory: %s",
+                     strerror(errno));
+    }
+    return rc;
+}
+
+int process_spec_build(const struct process_policy *policy,
+                       const struct process_place *place,
+                       const struct runtime_run *run, struct strbuf *spec,
+                       struct strbuf *warnings, struct err *err)
+{
+    auto_arena arena = {0};
+    struct process_job *job = arena_alloc(&arena, sizeof(*job));
+
+    job->policy = policy;
+    job->place = place;
+    job->run = run;
+    job->pod = pod_of(run);
+    job->arena = &arena;
+    job->warnings = warnings;
+    if (!job->pod || job->pod->n_containers == 0) {
+        return err_set(err, -ERR_INVALID, "the job has no containers");
+    }
+    int rc = make_dirs(job, err);
+    if (rc == 0) {
+        rc = process_volumes_make(job, err);
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    add_head(job, spec);
+    rc = add_containers(job, spec, err);
+    warn_pod(job);
+    if (rc == 0 && spec->is_over) {
+        rc = err_set(err, -ERR_INVALID, "the job is too big for a process");
+    }
+    return rc;
+}

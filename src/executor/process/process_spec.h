@@ -1,0 +1,125 @@
+/*
+ * process_spec - from a leased job to what the shim is told: which programs,
+ * with which arguments, environment, user, limits and directories.
+ *
+ * What a process cannot have but does not miss (an image, probes, ports) is a
+ * warning.  What would make the job do something else than it says (a secret
+ * it mounts, a user we may not become) is refused with -ERR_INVALID.
+ *
+ * Threads: no state.
+ */
+#pragma once
+
+#include "executor/files/run_file.h"
+#include "executor/loop/runtime.h"
+
+enum {
+    PROCESS_VOLUMES_MAX = 64,
+    PROCESS_VARIABLES_MAX = 2048,
+    PROCESS_PATH_BYTES_MAX = 1024,
+    PROCESS_VALUE_BYTES_MAX = 1 << 20, /* one argument or variable */
+};
+
+/* What this executor lets jobs do. */
+struct process_policy {
+    int64_t run_as_user, run_as_group; /* when the job names none */
+    bool allows_root_jobs;
+    bool is_root;   /* we may become other users, and mount */
+    bool can_mount; /* tried */
+    int64_t log_byte_count_max;
+    int64_t pids_max;
+    const char *notify_path;
+    const struct cgroup_layout *cgroups;
+};
+
+/* Where the run lives. */
+struct process_place {
+    const char *run_dir; /* absolute */
+    int run_dir_fd;
+    const char *gang_dir; /* "": not in a gang */
+    int gang_index;       /* of this member; -1: unknown */
+};
+
+/* One volume of the pod. */
+struct process_volume {
+    const K8s__Io__Api__Core__V1__Volume *volume;
+    char path[PROCESS_PATH_BYTES_MAX]; /* "": cannot be given */
+    bool is_read_only;
+};
+
+/* One variable; both texts live in the arena. */
+struct process_variable {
+    const char *name, *value;
+};
+
+/* The environment of one container. */
+struct process_variables {
+    struct process_variable items[PROCESS_VARIABLES_MAX];
+    uint32_t count;
+};
+
+/* All that the parts of the translation need. */
+struct process_job {
+    const struct process_policy *policy;
+    const struct process_place *place;
+    const struct runtime_run *run;
+    const K8s__Io__Api__Core__V1__PodSpec *pod;
+    struct arena *arena;
+    struct strbuf *warnings;
+    struct process_volume volumes[PROCESS_VOLUMES_MAX];
+    uint32_t volume_count;
+    int64_t uid, gid; /* that own what is made for the pod; -1: ours */
+};
+
+/* Make the directories of the run and append its spec to `spec`.
+ * -ERR_INVALID: refused; -ERR_IO, -ERR_FULL, -ERR_LIMIT. */
+int process_spec_build(const struct process_policy *policy,
+                       const struct process_place *place,
+                       const struct runtime_run *run, struct strbuf *spec,
+                       struct strbuf *warnings, struct err *err) must_check;
+
+/* The gang that a job says it is in: its id, or "". */
+struct str process_gang_id(const struct runtime_run *run);
+/* An annotation of the job, or NULL. */
+const char *process_annotation(const struct runtime_run *run, const char *key);
+
+/* A text of a message, which may be missing. */
+static inline const char *process_or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* Make the directories of the pod's volumes (process_volume.c). */
+int process_volumes_make(struct process_job *job, struct err *err) must_check;
+/* Whether a path stays below the directory that it begins at, and has nothing
+ * odd in it. */
+bool process_is_inside(const char *path);
+/* Make the directories that lead to the last part of such a path. */
+void process_make_parents(int dir_fd, const char *path);
+/* Append the binds of a container's mounts, and say in the environment where
+ * each volume is (process_mount.c). */
+int process_volumes_mount(struct process_job *job,
+                          const K8s__Io__Api__Core__V1__Container *container,
+                          struct strbuf *spec,
+                          struct process_variables *variables,
+                          struct err *err) must_check;
+/* The inline config map `name` of the job, or NULL. */
+const K8s__Io__Api__Core__V1__ConfigMap *
+process_config_map(const struct process_job *job, const char *name);
+
+/* Set a variable, replacing one of that name (process_env.c). */
+int process_variable_set(struct process_job *job,
+                         struct process_variables *variables, const char *name,
+                         const char *value, struct err *err) must_check;
+/* The variables that each container gets, and then its own. */
+int process_env_build(struct process_job *job,
+                      const K8s__Io__Api__Core__V1__Container *container,
+                      struct process_variables *variables,
+                      struct err *err) must_check;
+/* Replace each $(NAME) of a known variable, $$ by $; in the arena. */
+int process_expand(struct process_job *job,
+                   const struct process_variables *variables, const char *text,
+                   const char **ret_text, struct err *err) must_check;
+/* An amount of a container's limits or requests in milli units; -1: none. */
+int64_t process_amount(const K8s__Io__Api__Core__V1__Container *container,
+                       const char *name, bool is_limit);

@@ -1,0 +1,216 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "executor/files/file.h"
+#include "executor/files/run_file.h"
+#include "executor/shim/shim.h"
+
+enum { EXIT_NOT_FOUND = 127, EXIT_NOT_ALLOWED = 126, EXIT_OTHER = 128 };
+
+extern char **environ;
+
+/* How the child tells its parent that it did not get as far as exec. */
+struct failure {
+    int error;
+    char step[240];
+};
+
+static _Noreturn void give_up(int fd, const char *step, const char *what)
+{
+    struct failure failure = {.error = errno};
+
+    snprintf(failure.step, sizeof(failure.step), "%s %.200s", step, what);
+    (void)!write(fd, &failure, sizeof(failure));
+    _exit(EXIT_OTHER);
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+    struct sigaction action = {.sa_handler = SIG_DFL};
+
+    for (int s = 1; s < NSIG; s++) {
+        (void)sigaction(s, &action, NULL);
+    }
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void enter_limits(const struct shim_start *start, int fd)
+{
+    struct rlimit no_core = {0, 0};
+    const struct cgroup_limits *limits = &start->container->limits;
+
+    (void)setrlimit(RLIMIT_CORE, &no_core);
+    /* When memory runs out, a job goes before the daemons. */
+    (void)!file_poke("/proc/self/oom_score_adj", "500");
+    if (start->cgroups->kind == CGROUP_NONE) {
+        struct rlimit data = {(rlim_t)limits->memory_bytes,
+                              (rlim_t)limits->memory_bytes};
+        if (limits->memory_bytes > 0 && setrlimit(RLIMIT_DATA, &data) < 0) {
+            give_up(fd, "limit", "memory");
+        }
+        return;
+    }
+    if (cgroup_enter(start->cgroups, start->cgroup_name) < 0) {
+        give_up(fd, "enter cgroup", start->cgroup_name);
+    }
+}
+
+/* The source of a mount, opened without following any link: an init container
+ * may have put one where a sub-path was, and we are root here. */
+static int open_source(const char *path)
+{
+    struct open_how how = {.flags = O_PATH | O_CLOEXEC,
+                           .resolve =
+                               RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+
+    return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+}
+
+static void mount_bind(const struct run_bind *bind, int fd)
+{
+    char source[64];
+    int source_fd = open_source(bind->source);
+
+    if (source_fd < 0) {
+        give_up(fd, "open what is mounted at", bind->target);
+    }
+    snprintf(source, sizeof(source), "/proc/self/fd/%d", source_fd);
+    if (mount(source, bind->target, NULL, MS_BIND, NULL) < 0) {
+        give_up(fd, "mount", bind->target);
+    }
+    close(source_fd);
+    if (bind->is_read_only &&
+        mount(NULL, bind->target, NULL,
+              MS_BIND | MS_REMOUNT | MS_RDONLY | MS_NOSUID, NULL) < 0) {
+        give_up(fd, "mount read-only", bind->target);
+    }
+}
+
+static void mount_binds(const struct run_container *container, int fd)
+{
+    if (container->binds.count == 0) {
+        return;
+    }
+    if (unshare(CLONE_NEWNS) < 0 ||
+        mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+        give_up(fd, "make a", "mount namespace");
+    }
+    for (size_t i = 0; i < container->binds.count; i++) {
+        mount_bind(&container->binds.items[i], fd);
+    }
+}
+
+static void become_user(const struct run_container *container, int fd)
+{
+    if (container->gid >= 0 &&
+        (setgroups(0, NULL) < 0 || setgid((gid_t)container->gid) < 0)) {
+        give_up(fd, "change", "group");
+    }
+    if (container->uid >= 0 && setuid((uid_t)container->uid) < 0) {
+        give_up(fd, "change", "user");
+    }
+    /* A set-user-id program must not give back what was just given up. */
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+        give_up(fd, "give up", "privileges");
+    }
+}
+
+static void connect_output(const struct shim_start *start, int fd)
+{
+    int null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+    if (null_fd < 0 || dup2(null_fd, STDIN_FILENO) < 0 ||
+        dup2(start->output_fds[0], STDOUT_FILENO) < 0 ||
+        dup2(start->output_fds[1], STDERR_FILENO) < 0) {
+        give_up(fd, "connect", "output");
+    }
+}
+
+/* In the child, from fork to exec. */
+static _Noreturn void become_container(const struct shim_start *start,
+                                       pid_t shim_pid, int fd)
+{
+    const struct run_container *container = start->container;
+
+    (void)setsid();
+    reset_signals();
+    enter_limits(start, fd);
+    connect_output(start, fd);
+    /* Before the change of user, since our own directory may lie where the
+     * job's user cannot walk; and before that of namespace, which carries the
+     * working directory over but not descriptors. */
+    if (!*container->work_dir &&
+        (fchdir(start->dir_fd) < 0 || chdir(RUN_WORK_NAME) < 0)) {
+        give_up(fd, "chdir", RUN_WORK_NAME);
+    }
+    mount_binds(container, fd);
+    become_user(container, fd);
+    if (*container->work_dir && chdir(container->work_dir) < 0) {
+        give_up(fd, "chdir", container->work_dir);
+    }
+    /* After the change of user, which clears it. */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != shim_pid) {
+        _exit(EXIT_OTHER);
+    }
+    environ = container->envs.items;
+    execvp(container->args.items[0], container->args.items);
+    give_up(fd, "exec", container->args.items[0]);
+}
+
+static int exit_code_of(int error)
+{
+    return error == ENOENT   ? EXIT_NOT_FOUND
+           : error == EACCES ? EXIT_NOT_ALLOWED
+                             : EXIT_OTHER;
+}
+
+int shim_start(const struct shim_start *start, pid_t *ret_pid,
+               int *ret_exit_code, struct err *err)
+{
+    int told[2];
+    struct failure failure;
+    pid_t shim_pid = getpid();
+
+    *ret_exit_code = EXIT_OTHER;
+    if (pipe2(told, O_CLOEXEC) < 0) {
+        return err_set(err, -ERR_IO, "pipe: %s", strerror(errno));
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        become_container(start, shim_pid, told[1]);
+    }
+    close(told[1]);
+    ssize_t got = 0;
+    if (pid > 0) {
+        do {
+            got = read(told[0], &failure, sizeof(failure));
+        } while (got < 0 && errno == EINTR);
+    }
+    close(told[0]);
+    if (pid < 0) {
+        return err_set(err, -ERR_IO, "fork: %s", strerror(errno));
+    }
+    if (got != (ssize_t)sizeof(failure)) {
+        *ret_pid = pid; /* the pipe closed at exec */
+        return 0;
+    }
+    (void)waitpid(pid, NULL, 0);
+    *ret_exit_code = exit_code_of(failure.error);
+    return err_set(err, -ERR_INVALID, "%s: %s", failure.step,
+                   strerror(failure.error));
+}

@@ -1,0 +1,461 @@
+#include "job/table/jobs.h"
+
+#include "job/table/jobs_private.h"
+
+/* Rows. */
+
+void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    if (row->gang != JOBS_NONE) {
+        group_moved(jobs, job, (enum job_state)row->state, state);
+    }
+    if (row->state != JOB_NONE) {
+        jobs->counts.by_state[row->state]--;
+    }
+    row->state = (uint8_t)state;
+    if (state != JOB_NONE) {
+        jobs->counts.by_state[state]++;
+    }
+    if (row->run != JOBS_NONE) {
+        tally_move(jobs, row->run);
+    }
+}
+
+static uint32_t row_take(struct jobs *jobs)
+{
+    uint32_t job = jobs->free_row;
+
+    if (job != JOBS_NONE) {
+        jobs->free_row = jobs->rows.items[job].run;
+    } else {
+        ASSERT(jobs->rows.count < JOBS_MAX);
+        job = (uint32_t)jobs->rows.count;
+        VEC_PUSH(&jobs->rows, (struct job_row){0});
+    }
+    return job;
+}
+
+static uint16_t flags_of(const struct job_digest *digest)
+{
+    return (
+        uint16_t)((digest->is_fail_fast ? JOB_FLAG_FAIL_FAST : 0) |
+                  (digest->on_preemption == ON_LOSS_REQUEUE
+                       ? JOB_FLAG_REQUEUE_PREEMPTED
+                       : 0) |
+                  (digest->on_executor_lost == ON_LOSS_REQUEUE
+                       ? JOB_FLAG_REQUEUE_LOST
+                       : 0) |
+                  (digest->has_stateaware_off ? JOB_FLAG_STATEAWARE_OFF : 0));
+}
+
+/* Where a job belongs is one string, so that few jobs pay for what most have
+ * not: its pool and, if it says one, a NUL and its application; then, if it is
+ * of a further sub-group, a NUL and its number. */
+static uint32_t place_add(struct jobs *jobs, const struct job_digest *digest)
+{
+    auto_strbuf key = {0};
+
+    if (digest->application_id.byte_count == 0 && digest->sub_group == 0) {
+        return digest->pool.byte_count ? names_add(&jobs->strings, digest->pool)
+                                       : NAMES_NONE;
+    }
+    strbuf_add(&key, digest->pool.p, digest->pool.byte_count);
+    strbuf_add_char(&key, '\0');
+    strbuf_add(&key, digest->application_id.p,
+               digest->application_id.byte_count);
+    if (digest->sub_group > 0) {
+        strbuf_add_char(&key, '\0');
+        strbuf_add_char(&key, (char)digest->sub_group);
+    }
+    return names_add(&jobs->strings, strbuf_str(&key));
+}
+
+static void place_get(const struct jobs *jobs, uint32_t place,
+                      struct job_digest *digest)
+{
+    struct str key = names_get(&jobs->strings, place);
+    size_t at = 0;
+
+    while (at < key.byte_count && key.p[at]) {
+        at++;
+    }
+    digest->pool = str_make(key.p, at);
+    if (at == key.byte_count) {
+        return;
+    }
+    size_t end = ++at;
+    while (end < key.byte_count && key.p[end]) {
+        end++;
+    }
+    digest->application_id = str_make(key.p + at, end - at);
+    if (end < key.byte_count) {
+        digest->sub_group = (uint8_t)key.p[end + 1];
+    }
+}
+
+uint32_t row_sub_group(const struct jobs *jobs, uint32_t job)
+{
+    struct job_digest digest = {0};
+
+    place_get(jobs, jobs->rows.items[job].place, &digest);
+    return digest.sub_group;
+}
+
+uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
+                    struct str job_set, struct str user,
+                    const struct job_digest *digest)
+{
+    uint32_t job = row_take(jobs);
+    struct job_row *row = &jobs->rows.items[job];
+
+    row_is_new(jobs, job);
+    jobs_set_unproven(jobs, job, false);
+    *row = (struct job_row){
+        .id = id,
+        .user = names_add(&jobs->strings, user),
+        .class_index = names_add(&jobs->classes, digest->class_key),
+        .gang = JOBS_NONE,
+        .place = place_add(jobs, digest),
+        .run = JOBS_NONE,
+        .extra = JOBS_NONE,
+        .flags = flags_of(digest),
+    };
+    jobs_set_join(jobs, job, queue, job_set);
+    if (digest->gang_id.byte_count) {
+        jobs_gang_join(jobs, job, queue, digest);
+    }
+    id_index_add(&jobs->by_id, jobs->rows.items, sizeof(*row), job);
+    row_set_state(jobs, job, JOB_QUEUED);
+    jobs->count++;
+    return job;
+}
+
+static void extra_free(struct jobs *jobs, uint32_t job)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    if (row->extra == JOBS_NONE) {
+        return;
+    }
+    struct extra_row *extra = &jobs->extras.items[row->extra];
+    names_unref(&jobs->strings, extra->priority_user);
+    names_unref(&jobs->strings, extra->cancel_user);
+    names_unref(&jobs->strings, extra->cancel_reason);
+    names_unref(&jobs->strings, extra->preempt_user);
+    names_unref(&jobs->strings, extra->preempt_reason);
+    names_unref(&jobs->strings, extra->error);
+    names_unref(&jobs->strings, extra->error_message);
+    for (uint32_t i = 0; i < extra->tried_count; i++) {
+        names_unref(&jobs->strings, extra->tried[i].executor);
+        names_unref(&jobs->strings, extra->tried[i].node);
+    }
+    mem_free(extra->tried);
+    extra->tried = NULL;
+    extra->next_free = jobs->free_extra;
+    jobs->free_extra = row->extra;
+    row->extra = JOBS_NONE;
+}
+
+void row_free(struct jobs *jobs, uint32_t job)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    if (row->run != JOBS_NONE) {
+        run_free(jobs, job);
+    }
+    extra_free(jobs, job);
+    id_index_remove(&jobs->by_id, jobs->rows.items, sizeof(*row), row->id.v);
+    row_set_state(jobs, job, JOB_NONE);
+    if (row->gang != JOBS_NONE) {
+        jobs_gang_leave(jobs, job);
+    }
+    jobs_set_leave(jobs, job);
+    names_unref(&jobs->strings, row->user);
+    names_unref(&jobs->strings, row->place);
+    names_unref(&jobs->classes, row->class_index);
+    *row = (struct job_row){.run = jobs->free_row};
+    jobs->free_row = job;
+    jobs->count--;
+}
+
+struct extra_row *extra_of(struct jobs *jobs, uint32_t job)
+{
+    struct job_row *row = &jobs->rows.items[job];
+
+    row_will_change(jobs, job);
+    if (row->extra != JOBS_NONE) {
+        return &jobs->extras.items[row->extra];
+    }
+    if (jobs->free_extra != JOBS_NONE) {
+        row->extra = jobs->free_extra;
+        jobs->free_extra = jobs->extras.items[row->extra].next_free;
+    } else {
+        row->extra = (uint32_t)jobs->extras.count;
+        VEC_PUSH(&jobs->extras, (struct extra_row){0});
+    }
+    jobs->extras.items[row->extra] = (struct extra_row){
+        .priority_user = NAMES_NONE,
+        .cancel_user = NAMES_NONE,
+        .cancel_reason = NAMES_NONE,
+        .preempt_user = NAMES_NONE,
+        .preempt_reason = NAMES_NONE,
+        .error = NAMES_NONE,
+        .error_message = NAMES_NONE,
+    };
+    return &jobs->extras.items[row->extra];
+}
+
+void extra_set(struct jobs *jobs, uint32_t *member, struct str text)
+{
+    uint32_t fresh = names_add(&jobs->strings, text);
+
+    names_unref(&jobs->strings, *member);
+    *member = fresh;
+}
+
+/* Who is unproven: apart from the rows, so that none changes when all are
+ * proven at once. */
+
+void jobs_set_unproven(struct jobs *jobs, uint32_t job, bool is_unproven)
+{
+    uint64_t bit = (uint64_t)1 << job % 64;
+
+    while (is_unproven && jobs->unproven.count <= job / 64) {
+        VEC_PUSH(&jobs->unproven, 0);
+    }
+    if (is_unproven) {
+        jobs->unproven.items[job / 64] |= bit;
+    } else if (job / 64 < jobs->unproven.count) {
+        jobs->unproven.items[job / 64] &= ~bit;
+    }
+}
+
+bool jobs_is_unproven(const struct jobs *jobs, uint32_t job)
+{
+    return row_has_bit(jobs->unproven.items, jobs->unproven.count, job);
+}
+
+void jobs_prove_all(struct jobs *jobs)
+{
+    jobs->unproven.count = 0;
+}
+
+/* The table as a whole. */
+
+struct jobs *jobs_create(void)
+{
+    struct jobs *jobs = mem_alloc(sizeof(*jobs));
+
+    jobs->free_row = jobs->free_run = jobs->free_extra = JOBS_NONE;
+    jobs->free_tally = JOBS_NONE;
+    return jobs;
+}
+
+void jobs_destroy(struct jobs *jobs)
+{
+    if (!jobs) {
+        return;
+    }
+    jobs_snapshot_end(jobs);
+    for (size_t i = 0; i < jobs->extras.count; i++) {
+        mem_free(jobs->extras.items[i].tried);
+    }
+    for (size_t i = 0; i < jobs->gang_rows.count; i++) {
+        VEC_FREE(&jobs->gang_rows.items[i].members);
+        mem_free(jobs->gang_rows.items[i].group);
+    }
+    names_fini(&jobs->queues);
+    names_fini(&jobs->sets);
+    names_fini(&jobs->classes);
+    names_fini(&jobs->gangs);
+    names_fini(&jobs->gang_ids);
+    names_fini(&jobs->strings);
+    names_fini(&jobs->executors);
+    VEC_FREE(&jobs->rows);
+    VEC_FREE(&jobs->runs);
+    VEC_FREE(&jobs->extras);
+    VEC_FREE(&jobs->set_lists);
+    VEC_FREE(&jobs->executor_lists);
+    VEC_FREE(&jobs->gang_rows);
+    VEC_FREE(&jobs->gang_heads);
+    VEC_FREE(&jobs->tallies);
+    map_fini(&jobs->tally_of);
+    VEC_FREE(&jobs->unproven);
+    VEC_FREE(&jobs->dirty);
+    VEC_FREE(&jobs->dirty_groups);
+    VEC_FREE(&jobs->below_groups);
+    mem_free(jobs->by_id.slots);
+    mem_free(jobs->by_run.slots);
+    mem_free(jobs);
+}
+
+void jobs_set_policy(struct jobs *jobs, const struct policy *policy)
+{
+    jobs->policy = policy;
+}
+
+uint32_t jobs_count(const struct jobs *jobs)
+{
+    return jobs->count;
+}
+
+uint32_t jobs_index_end(const struct jobs *jobs)
+{
+    return (uint32_t)jobs->rows.count;
+}
+
+bool jobs_is_live(const struct jobs *jobs, uint32_t job)
+{
+    return job < jobs->rows.count && jobs->rows.items[job].state != JOB_NONE;
+}
+
+struct jobs_counts jobs_counts(const struct jobs *jobs)
+{
+    return jobs->counts;
+}
+
+uint32_t jobs_find(const struct jobs *jobs, struct job_id id)
+{
+    return id_index_find(&jobs->by_id, jobs->rows.items, sizeof(struct job_row),
+                         id.v);
+}
+
+bool jobs_has_id(const struct jobs *jobs, uint32_t job, struct job_id id)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    return key128_compare(jobs->rows.items[job].id.v, id.v) == 0;
+}
+
+uint32_t jobs_run_index(const struct jobs *jobs, struct run_id id)
+{
+    return id_index_find(&jobs->by_run, jobs->runs.items,
+                         sizeof(struct run_row), id.v);
+}
+
+uint32_t jobs_find_run(const struct jobs *jobs, struct run_id id)
+{
+    uint32_t run = jobs_run_index(jobs, id);
+
+    return run == JOBS_NONE ? JOBS_NONE : jobs->runs.items[run].job;
+}
+
+static void get_run(const struct jobs *jobs, uint32_t run,
+                    struct job_run *ret_run)
+{
+    const struct run_row *row = &jobs->runs.items[run];
+
+    *ret_run = (struct job_run){
+        .index = run,
+        .id = row->id,
+        .executor_id = names_get(&jobs->executors, row->executor),
+        .node_name = names_get(&jobs->strings, row->node),
+        .pool = names_get(&jobs->strings, row->pool),
+        .priority = row->priority,
+        .leased_ms = row->leased_ms,
+        .started_ms = row->started_ms,
+    };
+}
+
+void jobs_get(const struct jobs *jobs, uint32_t job, struct job_view *ret_view)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    const struct job_row *row = &jobs->rows.items[job];
+    struct job_view view = {
+        .id = row->id,
+        .user = names_get(&jobs->strings, row->user),
+        .class_key = names_get(&jobs->classes, row->class_index),
+        .class_index = row->class_index,
+        .gang_index = row->gang,
+        .state = (enum job_state)row->state,
+        .priority = row->priority,
+        .flags = row->flags & (uint32_t)~ROW_DIRTY,
+        .run_count = row->run_count,
+        .attempted_count = row->attempted_count,
+        .has_run = row->run != JOBS_NONE,
+    };
+
+    set_get(jobs, row->set, &view.queue, &view.job_set);
+    if (view.has_run) {
+        get_run(jobs, row->run, &view.run);
+    }
+    *ret_view = view;
+}
+
+void jobs_get_run(const struct jobs *jobs, uint32_t job,
+                  struct job_run *ret_run)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    ASSERT(jobs->rows.items[job].run != JOBS_NONE);
+    get_run(jobs, jobs->rows.items[job].run, ret_run);
+}
+
+enum job_state jobs_state(const struct jobs *jobs, uint32_t job)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    return (enum job_state)jobs->rows.items[job].state;
+}
+
+void jobs_digest(const struct jobs *jobs, uint32_t job,
+                 struct job_digest *ret_digest)
+{
+    ASSERT(jobs_is_live(jobs, job));
+    const struct job_row *row = &jobs->rows.items[job];
+    struct job_digest digest = {
+        .class_key = names_get(&jobs->classes, row->class_index),
+        .gang_cardinality = 1,
+        .gang_minimum = 1,
+        .is_fail_fast = row->flags & JOB_FLAG_FAIL_FAST,
+        .on_preemption = row->flags & JOB_FLAG_REQUEUE_PREEMPTED
+                             ? ON_LOSS_REQUEUE
+                             : ON_LOSS_FAIL,
+        .on_executor_lost =
+            row->flags & JOB_FLAG_REQUEUE_LOST ? ON_LOSS_REQUEUE : ON_LOSS_FAIL,
+        .has_stateaware_off = row->flags & JOB_FLAG_STATEAWARE_OFF,
+    };
+
+    place_get(jobs, row->place, &digest);
+    if (row->gang != JOBS_NONE) {
+        jobs_gang_get(jobs, row->gang, &digest);
+    }
+    *ret_digest = digest;
+}
+
+uint32_t jobs_tried(const struct jobs *jobs, uint32_t job,
+                    struct job_tried ret_tried[JOBS_TRIED_MAX])
+{
+    ASSERT(jobs_is_live(jobs, job));
+    uint32_t extra_index = jobs->rows.items[job].extra;
+
+    if (extra_index == JOBS_NONE) {
+        return 0;
+    }
+    const struct extra_row *extra = &jobs->extras.items[extra_index];
+    for (uint32_t i = 0; i < extra->tried_count; i++) {
+        ret_tried[i] = (struct job_tried){
+            names_get(&jobs->strings, extra->tried[i].executor),
+            names_get(&jobs->strings, extra->tried[i].node)};
+    }
+    return extra->tried_count;
+}
+
+struct str class_priority_class(struct str class_key)
+{
+    struct pack_reader reader = {.rest = class_key};
+
+    /* The first two parts of a packed requirement, whatever its version. */
+    unpack_u64(&reader);
+    return unpack_str(&reader);
+}
+
+bool jobs_is_preemptible(const struct jobs *jobs, uint32_t job)
+{
+    ASSERT(jobs_is_live(jobs, job) && jobs->policy);
+    struct str key =
+        names_get(&jobs->classes, jobs->rows.items[job].class_index);
+    uint32_t index =
+        policy_class_index(jobs->policy, class_priority_class(key));
+
+    return jobs->policy->classes[index].is_preemptible;
+}

@@ -1,0 +1,98 @@
+/* The gangs of the table: who is in which, and what they share. */
+#include "job/table/jobs_private.h"
+
+/* Gangs: the name is the queue's index and all that members must share, so
+ * that a digest can be given back as it came. */
+
+/* A new gang is listed with those of its queue and id; `key` begins with
+ * these two. */
+static void list_by_id(struct jobs *jobs, uint32_t gang, struct str key)
+{
+    struct gang_row *row = &jobs->gang_rows.items[gang];
+
+    row->of_id = names_add(&jobs->gang_ids, key);
+    while (jobs->gang_heads.count <= row->of_id) {
+        VEC_PUSH(&jobs->gang_heads, JOBS_NONE);
+    }
+    row->next_of_id = jobs->gang_heads.items[row->of_id];
+    jobs->gang_heads.items[row->of_id] = gang;
+}
+
+static void unlist_by_id(struct jobs *jobs, uint32_t gang)
+{
+    struct gang_row *row = &jobs->gang_rows.items[gang];
+    uint32_t *link = &jobs->gang_heads.items[row->of_id];
+
+    while (*link != gang) {
+        link = &jobs->gang_rows.items[*link].next_of_id;
+    }
+    *link = row->next_of_id;
+    names_unref(&jobs->gang_ids, row->of_id);
+}
+
+uint32_t jobs_gang_first_of_id(const struct jobs *jobs, uint32_t gang)
+{
+    return jobs->gang_heads.items[jobs->gang_rows.items[gang].of_id];
+}
+
+void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
+                    const struct job_digest *digest)
+{
+    auto_strbuf key = {0};
+    struct job_row *row = &jobs->rows.items[job];
+    uint32_t queue_index = names_find(&jobs->queues, queue);
+
+    strbuf_add(&key, &queue_index, QUEUE_KEY_BYTES);
+    pack_str(&key, digest->gang_id);
+    size_t id_bytes = key.byte_count;
+    pack_u64(&key, digest->gang_cardinality);
+    pack_u64(&key, digest->gang_minimum);
+    pack_str(&key, digest->gang_uniformity);
+    pack_str(&key, digest->gang_terms);
+    row->gang = names_add(&jobs->gangs, strbuf_str(&key));
+    while (jobs->gang_rows.count <= row->gang) {
+        VEC_PUSH(&jobs->gang_rows, (struct gang_row){0});
+    }
+    struct gang_row *gang = &jobs->gang_rows.items[row->gang];
+    if (gang->members.count == 0) {
+        gang->group = group_create(digest->gang_terms);
+        list_by_id(jobs, row->gang, str_make(strbuf_text(&key), id_bytes));
+    }
+    VEC_PUSH(&gang->members, job);
+}
+
+void jobs_gang_leave(struct jobs *jobs, uint32_t job)
+{
+    uint32_t gang_index = jobs->rows.items[job].gang;
+    struct gang_row *gang = &jobs->gang_rows.items[gang_index];
+    size_t at = 0;
+
+    while (gang->members.items[at] != job) {
+        at++;
+        ASSERT(at < gang->members.count);
+    }
+    gang->members.items[at] = gang->members.items[--gang->members.count];
+    if (gang->members.count == 0) {
+        unlist_by_id(jobs, gang_index);
+        VEC_FREE(&gang->members);
+        mem_free(gang->group);
+        gang->group = NULL;
+    }
+    names_unref(&jobs->gangs, gang_index);
+}
+
+void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
+                   struct job_digest *digest)
+{
+    struct str key = names_get(&jobs->gangs, gang);
+    struct pack_reader reader = {
+        .rest = str_make(key.p + QUEUE_KEY_BYTES,
+                         key.byte_count - QUEUE_KEY_BYTES)};
+
+    digest->gang_id = unpack_str(&reader);
+    digest->gang_cardinality = unpack_count(&reader, UINT32_MAX);
+    digest->gang_minimum = unpack_count(&reader, UINT32_MAX);
+    digest->gang_uniformity = unpack_str(&reader);
+    digest->gang_terms = unpack_str(&reader);
+    ASSERT(!reader.is_bad);
+}

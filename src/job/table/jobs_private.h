@@ -1,0 +1,247 @@
+/*
+ * jobs_private - how the job table lies in memory; for src/job only.
+ *
+ * Rows are plain and small; all text is in counted names.  What few jobs have
+ * (requests not decided yet, errors, nodes tried) is in extras.
+ */
+#pragma once
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "job/table/groups.h"
+#include "job/table/id_index.h"
+#include "job/table/jobs.h"
+#include "job/table/names.h"
+
+/* 64 bytes, one cache line. */
+struct job_row {
+    struct job_id id;
+    uint32_t set_next, set_prev; /* members of its job set */
+    uint32_t set;                /* index of sets, also of job_set_row */
+    uint32_t user;               /* strings */
+    uint32_t class_index;        /* classes */
+    uint32_t gang;               /* gangs, or NONE */
+    uint32_t place;              /* strings, or NONE: pool and application */
+    uint32_t priority;
+    uint32_t run;   /* runs, or NONE; in a free row the next free one */
+    uint32_t extra; /* extras, or NONE */
+    uint32_t run_count;
+    uint16_t flags; /* enum job_flag, and ROW_DIRTY */
+    uint8_t state;  /* JOB_NONE: free */
+    uint8_t attempted_count;
+};
+_Static_assert(sizeof(struct job_row) <= 64, "a job is one cache line");
+
+/* The latter stands for what `unproven` says, where a row is written. */
+enum { ROW_DIRTY = 1 << 15, ROW_UNPROVEN = ROW_DIRTY };
+
+struct run_row {
+    struct run_id id;
+    uint32_t job;      /* NONE: free */
+    uint32_t executor; /* executors; of a free row the next free one */
+    uint32_t node;     /* strings */
+    uint32_t pool;     /* strings */
+    int32_t priority;
+    int64_t leased_ms, started_ms; /* see struct job_run */
+    uint32_t next, prev;           /* of the executor's runs, oldest first */
+    uint32_t tally;                /* tallies */
+    bool is_listed;
+    uint8_t tallied_as; /* enum job_state: the job's, as its tally has it */
+};
+
+/* The runs of a queue in a pool. */
+struct tally_row {
+    uint32_t queue, pool; /* queues, strings; of a free row the next free one */
+    uint32_t run_count;   /* 0: free */
+    struct jobs_run_counts counts;
+};
+
+/* Rarely needed.  All but numbers are strings, or NONE. */
+struct extra_row {
+    uint32_t priority; /* asked for */
+    uint32_t priority_user;
+    uint32_t cancel_user, cancel_reason;
+    uint32_t preempt_user, preempt_reason;
+    uint32_t error, error_message; /* of the run that ended: encoded, text */
+    uint32_t error_kind;
+    bool error_attempted, error_is_foreign; /* the latter: not the program's
+                                               doing */
+    struct tried_pair {
+        uint32_t executor, node;
+    } *tried; /* owned */
+    uint32_t tried_count;
+    uint32_t next_free;
+};
+
+/* Head of the lists of what is alike: job sets and executors. */
+struct list_row {
+    uint32_t first, last, count;
+};
+
+/* One sub-group of a gang with terms. */
+struct group_part {
+    uint32_t min_count, max_count; /* of its terms */
+    bool is_auxiliary;
+    struct group_count count;
+};
+
+/* What a gang with terms counts; groups.h. */
+struct group {
+    enum gang_kind kind;
+    int64_t replace_timeout_ms;
+    int64_t below_since_ms;   /* or 0 */
+    struct job_id failed_job; /* the first that failed, or none */
+    bool has_cancelled;
+    bool is_dirty;        /* listed in dirty_groups */
+    bool is_listed_below; /* in below_groups */
+    uint32_t snapshot_no; /* the last that was given it, if it had it to get */
+    uint32_t part_count;
+    struct group_part parts[SUB_GROUPS_MAX];
+};
+
+/* One gang. */
+struct gang_row {
+    VEC(uint32_t) members;
+    struct group *group; /* owned; NULL: it has no terms */
+    uint32_t of_id;      /* gang_ids, of queue and id */
+    uint32_t next_of_id; /* the next gang of that id, whose terms differ; or
+                            JOBS_NONE */
+};
+
+struct jobs {
+    const struct policy *policy; /* borrowed */
+    struct names queues, sets, classes, gangs, gang_ids, strings, executors;
+    VEC(struct job_row) rows;
+    VEC(struct run_row) runs;
+    VEC(struct extra_row) extras;
+    VEC(struct list_row) set_lists;      /* by index of sets */
+    VEC(struct list_row) executor_lists; /* by index of executors */
+    VEC(struct gang_row) gang_rows;      /* by index of gangs */
+    VEC(uint32_t) gang_heads; /* by index of gang_ids: the first of that id */
+    VEC(struct tally_row) tallies;
+    VEC(uint64_t) unproven; /* a bit by row; rows beyond it are proven */
+    VEC(uint32_t) dirty;
+    VEC(uint32_t) dirty_groups, below_groups; /* gangs; some may be gone */
+    uint32_t free_row, free_run, free_extra;  /* heads, or NONE */
+    uint32_t free_tally;                      /* likewise */
+    struct id_index by_id, by_run;
+    struct map tally_of; /* queue and pool to tallies */
+    struct jobs_counts counts;
+    uint32_t count;
+    struct snapshot *snapshot; /* owned; NULL: none is being written */
+    uint32_t snapshot_no;      /* how many were begun */
+};
+
+/* A row's bit of `count` words; beyond them it is not set. */
+static inline bool row_has_bit(const uint64_t *words, size_t count,
+                               uint32_t row)
+{
+    return row / 64 < count && (words[row / 64] >> row % 64 & 1);
+}
+
+enum { QUEUE_KEY_BYTES = 4 }; /* of a queue's index, where it begins a name */
+
+/* A job to be put in order of ids; jobs_due.c. */
+struct sort_item {
+    struct job_id id;
+    uint32_t job;
+};
+
+/* For qsort(). */
+int sort_item_compare(const void *a, const void *b);
+
+/* Counting runs; jobs_tallies.c. */
+
+/* A run was made, and is counted as its job's state says. */
+void tally_enter(struct jobs *jobs, uint32_t run);
+/* Its job's state is another. */
+void tally_move(struct jobs *jobs, uint32_t run);
+/* It goes. */
+void tally_leave(struct jobs *jobs, uint32_t run);
+
+/* Membership; jobs_sets.c and jobs_gangs.c. */
+
+/* A job joins a job set, which is made if there is none. */
+void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
+                   struct str job_set);
+/* It leaves it; the last takes the set with it. */
+void jobs_set_leave(struct jobs *jobs, uint32_t job);
+/* A job whose queue is known joins the gang of its digest. */
+void jobs_gang_join(struct jobs *jobs, uint32_t job, struct str queue,
+                    const struct job_digest *digest);
+/* It leaves it; the last takes the gang with it. */
+void jobs_gang_leave(struct jobs *jobs, uint32_t job);
+/* The first of the gangs of a gang's queue and id; `next_of_id` leads on. */
+uint32_t jobs_gang_first_of_id(const struct jobs *jobs, uint32_t gang);
+
+/* The jobs of the whole table; jobs.c. */
+
+/* A new job, queued, with what the digest says. */
+uint32_t row_create(struct jobs *jobs, struct job_id id, struct str queue,
+                    struct str job_set, struct str user,
+                    const struct job_digest *digest);
+/* Free a job and all that it has. */
+void row_free(struct jobs *jobs, uint32_t job);
+/* A run for `job`, listed with its executor. */
+void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run);
+/* A run that goes by the priority of its job's class (a packed key) goes by
+ * that of the class `to` from now on. */
+void run_reclass(struct jobs *jobs, uint32_t job, struct str from,
+                 struct str to);
+/* Take a run off its executor's list: it has ended. */
+void run_unlist(struct jobs *jobs, uint32_t run);
+/* Free the run of `job`. */
+void run_free(struct jobs *jobs, uint32_t job);
+/* The extra of `job`, made if it has none; valid until the next one. */
+struct extra_row *extra_of(struct jobs *jobs, uint32_t job);
+/* Replace what a member of an extra refers to. */
+void extra_set(struct jobs *jobs, uint32_t *member, struct str text);
+/* The index of a job set, or NAMES_NONE. */
+uint32_t set_find(const struct jobs *jobs, struct str queue,
+                  struct str job_set);
+/* The index of a set's queue. */
+uint32_t set_queue(const struct jobs *jobs, uint32_t set);
+/* Queue and job set of a set. */
+void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
+             struct str *ret_job_set);
+/* The priority class of a class's key. */
+struct str class_priority_class(struct str class_key);
+/* What is kept of a job is about to change: a snapshot writes it first. */
+void row_will_change(struct jobs *jobs, uint32_t job);
+/* A row was taken for a new job, which no snapshot in the making has. */
+void row_is_new(struct jobs *jobs, uint32_t job);
+/* Move the counters with the state. */
+void row_set_state(struct jobs *jobs, uint32_t job, enum job_state state);
+/* The sub-group that a job is of; 0 outside gangs with terms. */
+uint32_t row_sub_group(const struct jobs *jobs, uint32_t job);
+/* A gang's part of a digest. */
+void jobs_gang_get(const struct jobs *jobs, uint32_t gang,
+                   struct job_digest *digest);
+/* Whether the snapshot in the making is still to have this gang. */
+bool snapshot_lacks_gang(const struct jobs *jobs, uint32_t gang);
+
+/* Note what an event asks of jobs; jobs_ask.c. */
+enum jobs_answer jobs_ask(struct jobs *jobs, const struct event_scope *scope,
+                          const struct event *event);
+
+/* Counting gangs with terms; groups.c.  Nothing for others. */
+
+/* The counts of a gang of these terms, all 0; NULL if they are none. */
+struct group *group_create(struct str terms);
+/* A job goes to another state; it is its row's after this. */
+void group_moved(struct jobs *jobs, uint32_t job, enum job_state before,
+                 enum job_state after);
+/* It ends in `after`, and its row goes. */
+void group_ended(struct jobs *jobs, uint32_t job, enum job_state after);
+/* The counts of a gang are about to change: a snapshot writes them first. */
+void group_will_change(struct jobs *jobs, uint32_t gang);
+/* They have changed, at a time of the leader's. */
+void group_refresh(struct jobs *jobs, uint32_t gang, int64_t now_ms);
+/* They were read back. */
+void group_list_below(struct jobs *jobs, uint32_t gang);
+/* Members of a sub-group that are there or have ended well enough. */
+uint32_t group_present(const struct group *group, uint32_t part);
+/* Whether what has failed of a sub-group counts as ended and not as missing. */
+bool group_forgives(const struct group *group, uint32_t part);
+/* Something may be owed to the group of a job. */
+void group_mark_of(struct jobs *jobs, uint32_t job);

@@ -1,0 +1,154 @@
+/* The runs of the table: one of a job at a time, listed by executor. */
+#include "job/table/jobs_private.h"
+
+static uint32_t run_take(struct jobs *jobs)
+{
+    uint32_t run = jobs->free_run;
+
+    if (run != JOBS_NONE) {
+        jobs->free_run = jobs->runs.items[run].executor;
+    } else {
+        run = (uint32_t)jobs->runs.count;
+        VEC_PUSH(&jobs->runs, (struct run_row){0});
+    }
+    return run;
+}
+
+static void run_list(struct jobs *jobs, uint32_t run)
+{
+    struct run_row *row = &jobs->runs.items[run];
+
+    while (jobs->executor_lists.count <= row->executor) {
+        VEC_PUSH(&jobs->executor_lists, (struct list_row){0});
+    }
+    struct list_row *list = &jobs->executor_lists.items[row->executor];
+    if (list->count == 0) {
+        *list = (struct list_row){JOBS_NONE, JOBS_NONE, 0};
+    }
+    row->prev = list->last;
+    row->next = JOBS_NONE;
+    if (list->last != JOBS_NONE) {
+        jobs->runs.items[list->last].next = run;
+    } else {
+        list->first = run;
+    }
+    list->last = run;
+    list->count++;
+    row->is_listed = true;
+}
+
+void run_unlist(struct jobs *jobs, uint32_t run)
+{
+    struct run_row *row = &jobs->runs.items[run];
+
+    if (!row->is_listed) {
+        return;
+    }
+    struct list_row *list = &jobs->executor_lists.items[row->executor];
+    if (row->prev != JOBS_NONE) {
+        jobs->runs.items[row->prev].next = row->next;
+    } else {
+        list->first = row->next;
+    }
+    if (row->next != JOBS_NONE) {
+        jobs->runs.items[row->next].prev = row->prev;
+    } else {
+        list->last = row->prev;
+    }
+    list->count--;
+    row->is_listed = false;
+}
+
+void run_create(struct jobs *jobs, uint32_t job, const struct job_run *run)
+{
+    uint32_t index = run_take(jobs);
+    struct run_row *row = &jobs->runs.items[index];
+
+    *row = (struct run_row){
+        .id = run->id,
+        .job = job,
+        .executor = names_add(&jobs->executors, run->executor_id),
+        .node = names_add(&jobs->strings, run->node_name),
+        .pool = names_add(&jobs->strings, run->pool),
+        .priority = run->priority,
+        .leased_ms = run->leased_ms,
+        .started_ms = run->started_ms,
+    };
+    jobs->rows.items[job].run = index;
+    id_index_add(&jobs->by_run, jobs->runs.items, sizeof(*row), index);
+    run_list(jobs, index);
+    tally_enter(jobs, index);
+}
+
+void jobs_run_moved(struct jobs *jobs, uint32_t job, struct str node_name)
+{
+    uint32_t run = jobs->rows.items[job].run;
+
+    if (run != JOBS_NONE) {
+        row_will_change(jobs, job);
+        uint32_t was = jobs->runs.items[run].node;
+        jobs->runs.items[run].node = names_add(&jobs->strings, node_name);
+        names_unref(&jobs->strings, was);
+    }
+}
+
+void jobs_run_started(struct jobs *jobs, uint32_t job, int64_t started_ms)
+{
+    uint32_t run = jobs->rows.items[job].run;
+
+    if (run != JOBS_NONE && jobs->runs.items[run].started_ms == 0) {
+        row_will_change(jobs, job);
+        jobs->runs.items[run].started_ms = started_ms;
+    }
+}
+
+static int32_t priority_of(const struct jobs *jobs, struct str class_key)
+{
+    uint32_t index =
+        policy_class_index(jobs->policy, class_priority_class(class_key));
+
+    return jobs->policy->classes[index].priority;
+}
+
+void run_reclass(struct jobs *jobs, uint32_t job, struct str from,
+                 struct str to)
+{
+    struct run_row *run = &jobs->runs.items[jobs->rows.items[job].run];
+
+    if (run->priority == priority_of(jobs, from)) {
+        run->priority = priority_of(jobs, to);
+    }
+}
+
+void run_free(struct jobs *jobs, uint32_t job)
+{
+    uint32_t index = jobs->rows.items[job].run;
+    struct run_row *row = &jobs->runs.items[index];
+
+    tally_leave(jobs, index);
+    run_unlist(jobs, index);
+    id_index_remove(&jobs->by_run, jobs->runs.items, sizeof(*row), row->id.v);
+    names_unref(&jobs->executors, row->executor);
+    names_unref(&jobs->strings, row->node);
+    names_unref(&jobs->strings, row->pool);
+    *row = (struct run_row){.job = JOBS_NONE, .executor = jobs->free_run};
+    jobs->free_run = index;
+    jobs->rows.items[job].run = JOBS_NONE;
+}
+
+uint32_t jobs_next_on_executor(const struct jobs *jobs, struct str executor_id,
+                               uint32_t job)
+{
+    uint32_t run;
+
+    if (job == JOBS_NONE) {
+        uint32_t executor = names_find(&jobs->executors, executor_id);
+        bool has_list = executor < jobs->executor_lists.count &&
+                        jobs->executor_lists.items[executor].count > 0;
+        run = has_list ? jobs->executor_lists.items[executor].first : JOBS_NONE;
+    } else {
+        ASSERT(jobs_is_live(jobs, job));
+        run = jobs->runs.items[jobs->rows.items[job].run].next;
+    }
+    return run == JOBS_NONE ? JOBS_NONE : jobs->runs.items[run].job;
+}

@@ -1,0 +1,96 @@
+/* The job sets of the table: who is in which. */
+#include "job/table/jobs_private.h"
+
+/* Job sets: the name is the queue's index and the set's name. */
+
+static void set_key(struct strbuf *buf, uint32_t queue, struct str job_set)
+{
+    strbuf_add(buf, &queue, QUEUE_KEY_BYTES);
+    strbuf_add_str(buf, job_set);
+}
+
+uint32_t set_find(const struct jobs *jobs, struct str queue, struct str job_set)
+{
+    auto_strbuf key = {0};
+    uint32_t queue_index = names_find(&jobs->queues, queue);
+
+    if (queue_index == NAMES_NONE) {
+        return NAMES_NONE;
+    }
+    set_key(&key, queue_index, job_set);
+    return names_find(&jobs->sets, strbuf_str(&key));
+}
+
+static uint32_t queue_of_key(struct str key)
+{
+    uint32_t queue;
+
+    memcpy(&queue, key.p, QUEUE_KEY_BYTES);
+    return queue;
+}
+
+uint32_t set_queue(const struct jobs *jobs, uint32_t set)
+{
+    return queue_of_key(names_get(&jobs->sets, set));
+}
+
+void set_get(const struct jobs *jobs, uint32_t set, struct str *ret_queue,
+             struct str *ret_job_set)
+{
+    struct str key = names_get(&jobs->sets, set);
+
+    *ret_queue = names_get(&jobs->queues, queue_of_key(key));
+    *ret_job_set =
+        str_make(key.p + QUEUE_KEY_BYTES, key.byte_count - QUEUE_KEY_BYTES);
+}
+
+void jobs_set_join(struct jobs *jobs, uint32_t job, struct str queue,
+                   struct str job_set)
+{
+    auto_strbuf key = {0};
+    struct job_row *row = &jobs->rows.items[job];
+    uint32_t queue_index = names_add(&jobs->queues, queue);
+
+    set_key(&key, queue_index, job_set);
+    row->set = names_add(&jobs->sets, strbuf_str(&key));
+    while (jobs->set_lists.count <= row->set) {
+        VEC_PUSH(&jobs->set_lists, (struct list_row){0});
+    }
+    struct list_row *list = &jobs->set_lists.items[row->set];
+    if (list->count == 0) {
+        *list = (struct list_row){JOBS_NONE, JOBS_NONE, 0};
+    } else {
+        names_unref(&jobs->queues, queue_index); /* a set holds one */
+    }
+    row->set_prev = list->last;
+    row->set_next = JOBS_NONE;
+    if (list->last != JOBS_NONE) {
+        jobs->rows.items[list->last].set_next = job;
+    } else {
+        list->first = job;
+    }
+    list->last = job;
+    list->count++;
+}
+
+void jobs_set_leave(struct jobs *jobs, uint32_t job)
+{
+    struct job_row *row = &jobs->rows.items[job];
+    struct list_row *list = &jobs->set_lists.items[row->set];
+
+    if (row->set_prev != JOBS_NONE) {
+        jobs->rows.items[row->set_prev].set_next = row->set_next;
+    } else {
+        list->first = row->set_next;
+    }
+    if (row->set_next != JOBS_NONE) {
+        jobs->rows.items[row->set_next].set_prev = row->set_prev;
+    } else {
+        list->last = row->set_prev;
+    }
+    if (--list->count == 0) {
+        uint32_t queue = queue_of_key(names_get(&jobs->sets, row->set));
+        names_unref(&jobs->queues, queue);
+    }
+    names_unref(&jobs->sets, row->set);
+}

@@ -1,0 +1,96 @@
+/* How many runs a queue has in a pool, by their jobs' states: kept up to date,
+ * as whoever asks for shares must not wait for a walk over all jobs. */
+#include "job/table/jobs_private.h"
+
+/* Where runs of jobs in a state are counted, or NULL: nowhere. */
+static uint32_t *slot_of(struct tally_row *tally, enum job_state state)
+{
+    if (state == JOB_LEASED) {
+        return &tally->counts.leased_count;
+    }
+    if (state == JOB_PENDING) {
+        return &tally->counts.pending_count;
+    }
+    return state == JOB_RUNNING ? &tally->counts.running_count : NULL;
+}
+
+static struct key128 key_of(uint32_t queue, uint32_t pool)
+{
+    return (struct key128){queue, pool};
+}
+
+static uint32_t take(struct jobs *jobs)
+{
+    uint32_t index = jobs->free_tally;
+
+    if (index != JOBS_NONE) {
+        jobs->free_tally = jobs->tallies.items[index].queue;
+        return index;
+    }
+    VEC_PUSH(&jobs->tallies, (struct tally_row){0});
+    return (uint32_t)jobs->tallies.count - 1;
+}
+
+void tally_enter(struct jobs *jobs, uint32_t run)
+{
+    struct run_row *row = &jobs->runs.items[run];
+    uint32_t queue = set_queue(jobs, jobs->rows.items[row->job].set);
+    struct key128 key = key_of(queue, row->pool);
+
+    row->tally = map_find(&jobs->tally_of, key);
+    if (row->tally == MAP_NONE) {
+        row->tally = take(jobs);
+        jobs->tallies.items[row->tally] =
+            (struct tally_row){.queue = queue, .pool = row->pool};
+        map_put(&jobs->tally_of, key, row->tally);
+    }
+    jobs->tallies.items[row->tally].run_count++;
+    row->tallied_as = JOB_NONE;
+    tally_move(jobs, run);
+}
+
+void tally_move(struct jobs *jobs, uint32_t run)
+{
+    struct run_row *row = &jobs->runs.items[run];
+    struct tally_row *tally = &jobs->tallies.items[row->tally];
+    uint8_t state = jobs->rows.items[row->job].state;
+    uint32_t *before = slot_of(tally, (enum job_state)row->tallied_as);
+    uint32_t *after = slot_of(tally, (enum job_state)state);
+
+    if (before) {
+        --*before;
+    }
+    if (after) {
+        ++*after;
+    }
+    row->tallied_as = state;
+}
+
+void tally_leave(struct jobs *jobs, uint32_t run)
+{
+    struct run_row *row = &jobs->runs.items[run];
+    struct tally_row *tally = &jobs->tallies.items[row->tally];
+    uint32_t *before = slot_of(tally, (enum job_state)row->tallied_as);
+
+    if (before) {
+        --*before;
+    }
+    if (--tally->run_count == 0) {
+        map_remove(&jobs->tally_of, key_of(tally->queue, tally->pool));
+        tally->queue = jobs->free_tally;
+        jobs->free_tally = row->tally;
+    }
+}
+
+struct jobs_run_counts jobs_run_counts(const struct jobs *jobs,
+                                       struct str queue, struct str pool)
+{
+    uint32_t q = names_find(&jobs->queues, queue);
+    uint32_t p = names_find(&jobs->strings, pool);
+    uint32_t tally = q == NAMES_NONE || p == NAMES_NONE
+                         ? MAP_NONE
+                         : map_find(&jobs->tally_of, key_of(q, p));
+
+    return tally == MAP_NONE ? (struct jobs_run_counts){0}
+                             : jobs->tallies.items[tally].counts;
+}
