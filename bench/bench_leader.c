@@ -22,7 +22,7 @@
 #include "control/command/session.h"
 #include "control/leader/control.h"
 #include "elog/elog_sqlite.h"
-#include "main/machine.h"
+#include "main/common/machine.h"
 #include "wire/log/log_codec.h"
 
 enum {

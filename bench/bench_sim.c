@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "main/machine.h"
-#include "sim/play.h"
-#include "sim/swf.h"
-#include "sim/text_file.h"
+#include "main/common/machine.h"
+#include "sim/play/play.h"
+#include "sim/swf/swf.h"
+#include "sim/world/text_file.h"
 
 enum {
     SDSC_PROCESSORS = 128,

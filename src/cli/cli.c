@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "cli/command.h"
+#include "cli/shared/command.h"
 #include "wire/yaml/yaml.h"
 
 enum {

@@ -1,4 +1,4 @@
-#include "cli/command.h"
+#include "cli/shared/command.h"
 
 const struct option_spec command_common_options[] = {
     {"config", 0, OPTION_TEXT, "FILE",

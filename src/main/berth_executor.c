@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/context.h"
-#include "main/data_dir.h"
-#include "main/executor_thread.h"
-#include "main/machine.h"
-#include "main/say.h"
-#include "main/usage.h"
+#include "cli/shared/context.h"
+#include "main/berthd/data_dir.h"
+#include "main/common/machine.h"
+#include "main/common/say.h"
+#include "main/common/usage.h"
+#include "main/executor/executor_thread.h"
 
 enum { EXIT_USAGE = 2, JOBS_GRACE_MS = 3000 };
 

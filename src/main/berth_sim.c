@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "main/sim_main.h"
+#include "main/sim/sim_main.h"
 
 static const struct {
     const struct sim_syntax *syntax;

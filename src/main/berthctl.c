@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "main/machine.h"
+#include "main/common/machine.h"
 
 static void pause_ms(int64_t ms)
 {

@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "elog/sq.h"
-#include "main/berthd_options.h"
-#include "main/machine.h"
-#include "main/say.h"
-#include "main/server.h"
+#include "main/berthd/berthd_options.h"
+#include "main/berthd/server.h"
+#include "main/common/machine.h"
+#include "main/common/say.h"
 
 enum { EXIT_USAGE = 2 };
 

@@ -1,6 +1,6 @@
 /* Configurations, as YAML. */
 #include "fuzz.h"
-#include "main/config.h"
+#include "main/berthd/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "sim/swf.h"
+#include "sim/swf/swf.h"
 
 enum { EASY_ORACLE_JOBS_MAX = 512 };
 

@@ -1,7 +1,7 @@
 /*
  * context: which server, and as whom.
  */
-#include "cli/context.h"
+#include "cli/shared/context.h"
 #include "unit.h"
 
 static const char file[] =

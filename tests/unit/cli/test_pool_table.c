@@ -1,7 +1,7 @@
 /*
  * pool_table: the statistics as model.md 5.8 has them.
  */
-#include "cli/pool_table.h"
+#include "cli/shared/pool_table.h"
 #include "field.h"
 #include "unit.h"
 #include "wire/message/message.h"

@@ -1,7 +1,7 @@
 /*
  * table: columns as wide as their widest cell, however many rows there are.
  */
-#include "cli/command.h"
+#include "cli/shared/command.h"
 #include "unit.h"
 
 static const char *const headings[] = {"JOB", "REASON", "N"};

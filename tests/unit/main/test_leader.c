@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 
 #include "elog/elog_memory.h"
-#include "main/leader.h"
-#include "main/machine.h"
-#include "main/policy_event.h"
+#include "main/berthd/leader.h"
+#include "main/berthd/policy_event.h"
+#include "main/common/machine.h"
 #include "store/store_sqlite.h"
 #include "tmpdir.h"
 #include "unit.h"

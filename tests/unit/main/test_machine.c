@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "main/data_dir.h"
-#include "main/machine.h"
-#include "main/say.h"
-#include "main/stopper.h"
+#include "main/berthd/data_dir.h"
+#include "main/common/machine.h"
+#include "main/common/say.h"
+#include "main/common/stopper.h"
 #include "unit.h"
 
 static void clocks_go_on(void **state)

@@ -7,7 +7,7 @@
 #include "elog/elog_memory.h"
 #include "executor/loop/log_server.h"
 #include "executor/loop/transport.h"
-#include "main/checkpointer.h"
+#include "main/berthd/checkpointer.h"
 #include "rpc/rpc_server.h"
 #include "unit.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "main/usage.h"
+#include "main/common/usage.h"
 #include "unit.h"
 
 static const struct usage_option options[] = {

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "unit.h"
 
 /* A scenario that was played to its end. */

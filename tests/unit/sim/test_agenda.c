@@ -1,8 +1,8 @@
 /*
  * agenda: entries come out by time, kind and id, however they were put in.
  */
-#include "sim/agenda.h"
-#include "sim/draw.h"
+#include "sim/world/agenda.h"
+#include "sim/world/draw.h"
 #include "unit.h"
 
 enum { ENTRIES = 1000 };

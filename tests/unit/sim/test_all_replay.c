@@ -12,7 +12,7 @@
 
 #include "control/audit/audit.h"
 #include "leader_stage.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "unit.h"
 
 enum {

@@ -2,7 +2,7 @@
  * draw: streams are apart, spreads stay within their bounds and have the
  * means that they should, and the numbers are the same everywhere.
  */
-#include "sim/draw.h"
+#include "sim/world/draw.h"
 #include "unit.h"
 
 enum { DRAWS = 200000 };

@@ -3,9 +3,9 @@
  * loop: MX-01 and MX-02 at one hundredth of their size, MX-03 whole.
  * `make bench` plays them whole.
  */
-#include "sim/cluster.h"
-#include "sim/play.h"
-#include "sim/text_file.h"
+#include "sim/play/play.h"
+#include "sim/world/cluster.h"
+#include "sim/world/text_file.h"
 #include "unit.h"
 
 enum {

@@ -3,7 +3,7 @@
  * together; the same seed gives the same log.
  */
 #include "played.h"
-#include "sim/report.h"
+#include "sim/report/report.h"
 
 static const char two_queues[] =
     "name: Two <queues>\n"

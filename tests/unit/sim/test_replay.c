@@ -4,7 +4,7 @@
  * decides is named.
  */
 #include "control/audit/audit.h"
-#include "sim/play.h"
+#include "sim/play/play.h"
 #include "unit.h"
 #include "wire/log/log_codec.h"
 

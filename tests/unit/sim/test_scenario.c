@@ -1,7 +1,7 @@
 /*
  * scenario: what is no scenario is refused with the place and what is wrong.
  */
-#include "sim/scenario.h"
+#include "sim/scenario/scenario.h"
 #include "unit.h"
 
 static const char good[] =

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/strbuf.h"
-#include "sim/swf.h"
+#include "sim/swf/swf.h"
 #include "unit.h"
 
 static struct swf_log parse(const char *text, const struct swf_options *options)

@@ -1,0 +1,266 @@
+/*
+ * get jobs: a page of jobs at a time, as a table.
+ */
+#include "berth/api.pb-c.h"
+#include "cli/shared/check.h"
+#include "cli/shared/states.h"
+
+enum { JOBS_DEFAULT_MAX = 100, JOBS_PER_REQUEST = 1000 };
+
+static const char *const headings[] = {"JOB",      "QUEUE",    "JOBSET",
+                                       "STATE",    "PRIORITY", "SUBMITTED",
+                                       "EXECUTOR", "NODE",     "REASON"};
+
+/* What a table has room for of why a job stands as it does. */
+static const char *reason_of(struct cli *cli, const Berth__Api__JobSummary *job,
+                             bool waits)
+{
+    if (job->promised_start) {
+        return cli_format(cli, "starts by %s",
+                          cli_time(cli, job->promised_start));
+    }
+    return waits && job->run_count > 0 && !*job->reason
+               ? cli_format(cli, "waits again after %u run%s", job->run_count,
+                            job->run_count == 1 ? "" : "s")
+               : cli_first_line(cli, job->reason);
+}
+
+static void add_row(struct cli *cli, struct table *table,
+                    const Berth__Api__JobSummary *job)
+{
+    bool waits = job->state == API__JOB_STATE__QUEUED;
+
+    table_add(table, job->job_id);
+    table_add(table, job->queue);
+    table_add(table, job->job_set);
+    table_add(table, states_name(job->state));
+    table_addf(table, "%u", job->priority);
+    table_add(table, cli_time(cli, job->submitted));
+    /* Where it ran last is not where it is. */
+    table_add(table, waits ? "" : job->executor);
+    table_add(table, waits ? "" : job->node);
+    table_add(table, reason_of(cli, job, waits));
+}
+
+/* What is wanted and what has come. */
+struct listing {
+    Berth__Api__ListJobsRequest request;
+    uint64_t limit; /* how many in all */
+    uint64_t left;  /* how many more */
+    uint64_t count;
+    bool *is_found;         /* of each argument */
+    struct cli_names named; /* then only these */
+    size_t named_at;        /* where the next request begins */
+    json_t *jobs;           /* with -o json or yaml */
+    struct table table;
+};
+
+/* Note which of the arguments a job is. */
+static void note_found(struct cli *cli, struct listing *listing,
+                       const char *job_id)
+{
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (strcasecmp(cli_argument(cli, i), job_id) == 0) {
+            listing->is_found[i] = true;
+        }
+    }
+}
+
+/* The jobs that are named go into several requests if they are many. */
+static void name_some(struct listing *listing)
+{
+    size_t left = listing->named.count - listing->named_at;
+
+    if (left > 0) {
+        listing->request.job_ids = &listing->named.items[listing->named_at];
+        listing->request.n_job_ids =
+            left < JOBS_PER_REQUEST ? left : JOBS_PER_REQUEST;
+        listing->named_at += listing->request.n_job_ids;
+    }
+}
+
+static enum cli_exit get_page(struct cli *cli, struct listing *listing)
+{
+    ProtobufCMessage *reply;
+
+    name_some(listing);
+    listing->request.limit = listing->left < JOBS_PER_REQUEST
+                                 ? (uint32_t)listing->left
+                                 : JOBS_PER_REQUEST;
+    enum cli_exit rc =
+        cli_call(cli, "/berth.api.Berth/ListJobs", &listing->request.base,
+                 &berth__api__list_jobs_response__descriptor, &reply);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    const Berth__Api__ListJobsResponse *response = (void *)reply;
+    for (size_t i = 0; i < response->n_jobs; i++) {
+        note_found(cli, listing, response->jobs[i]->job_id);
+        if (listing->jobs) {
+            (void)json_array_append_new(
+                listing->jobs, wire_json_write(&response->jobs[i]->base, 0));
+        } else {
+            add_row(cli, &listing->table, response->jobs[i]);
+        }
+    }
+    listing->count += response->n_jobs;
+    listing->left -=
+        response->n_jobs < listing->left ? response->n_jobs : listing->left;
+    listing->request.older_than_job_id = response->next_job_id;
+    return CLI_OK;
+}
+
+/* Jobs that are named are all wanted, unless a limit is named too. */
+static enum cli_exit take_limit(struct cli *cli, uint64_t *ret_limit)
+{
+    const char *text = cli_text(cli, "limit", NULL);
+    char *end;
+
+    *ret_limit = cli->argument_count > 0 ? UINT64_MAX : JOBS_DEFAULT_MAX;
+    if (text) {
+        unsigned long long limit = strtoull(text, &end, 10);
+        if (*end || end == text || *text == '-') {
+            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", text);
+        }
+        *ret_limit = limit == 0 ? UINT64_MAX : limit;
+    }
+    return CLI_OK;
+}
+
+/* Whether a job that is named is not there; beyond the limit nobody knows. */
+static bool is_lacking(const struct listing *listing, int at)
+{
+    return !listing->is_found[at] && listing->left > 0;
+}
+
+static bool is_missing(const struct cli *cli, const struct listing *listing)
+{
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (is_lacking(listing, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Say which of the jobs, or that the queue, there is not. */
+static enum cli_exit tell_missing(struct cli *cli,
+                                  const struct listing *listing)
+{
+    enum cli_exit rc = CLI_OK;
+
+    for (int i = 0; i < cli->argument_count; i++) {
+        if (is_lacking(listing, i)) {
+            rc = cli_fail(cli, CLI_NOT_FOUND, "there is no job %s",
+                          cli_argument(cli, i));
+        }
+    }
+    if (listing->count == 0 && *listing->request.queue) {
+        rc = check_queue(cli, listing->request.queue);
+    }
+    return rc;
+}
+
+static enum cli_exit get_pages(struct cli *cli, struct listing *listing)
+{
+    enum cli_exit rc;
+
+    do {
+        rc = get_page(cli, listing);
+    } while (rc == CLI_OK && listing->left > 0 &&
+             (listing->named_at < listing->named.count ||
+              *listing->request.older_than_job_id));
+    return rc;
+}
+
+/* Forget what has come, of a list of jobs that are named. */
+static void begin_anew(struct listing *listing)
+{
+    listing->named_at = 0;
+    listing->count = 0;
+    listing->left = listing->limit;
+    listing->table.cells.count = 0;
+    (void)json_array_clear(listing->jobs);
+}
+
+static enum cli_exit list_jobs(struct cli *cli, struct listing *listing)
+{
+    enum cli_exit rc;
+
+    rc = get_pages(cli, listing);
+    for (int waited_ms = 0;
+         rc == CLI_OK && waited_ms < CHECK_LATE_MS && is_missing(cli, listing);
+         waited_ms += CHECK_PAUSE_MS) {
+        if (cli->ports->pause_ms) {
+            cli->ports->pause_ms(CHECK_PAUSE_MS);
+        }
+        begin_anew(listing);
+        rc = get_pages(cli, listing);
+    }
+    if (rc != CLI_OK) {
+        VEC_FREE(&listing->table.cells);
+        return rc;
+    }
+    if (listing->jobs) {
+        cli_print_json(cli, json_incref(listing->jobs));
+    } else {
+        table_print(&listing->table, cli->ports->out);
+    }
+    if (*listing->request.older_than_job_id && !cli_has(cli, "limit")) {
+        fputs("there are more; -n 0 shows all\n", cli->ports->err);
+    }
+    return tell_missing(cli, listing);
+}
+
+/* The jobs of --gang are as if they were named. */
+static enum cli_exit take_gang(struct cli *cli, struct listing *listing)
+{
+    struct cli_names jobs;
+
+    if (!cli_has(cli, "gang")) {
+        return CLI_OK;
+    }
+    if (cli->argument_count > 0) {
+        return cli_fail(cli, CLI_USAGE, "ids of jobs or --gang, not both");
+    }
+    enum cli_exit rc = groups_jobs(cli, cli_text(cli, "gang", ""), &jobs);
+    if (rc == CLI_OK) {
+        listing->named = jobs;
+    }
+    return rc;
+}
+
+enum cli_exit cmd_get_jobs(struct cli *cli)
+{
+    struct listing listing = {
+        .request = BERTH__API__LIST_JOBS_REQUEST__INIT,
+        .table = {&cli->arena, headings, ARRAY_COUNT(headings), {0}},
+    };
+
+    enum cli_exit rc = take_gang(cli, &listing);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (cli->argument_count > 0) {
+        listing.is_found = arena_alloc_array(
+            &cli->arena, (size_t)cli->argument_count, sizeof(bool));
+        listing.named =
+            (struct cli_names){cli->arguments, (size_t)cli->argument_count};
+    }
+    listing.request.queue = cli_format(cli, "%s", cli_text(cli, "queue", ""));
+    listing.request.job_set =
+        cli_format(cli, "%s", cli_text(cli, "job-set", ""));
+    rc = take_limit(cli, &listing.limit);
+    listing.left = listing.limit;
+    if (rc == CLI_OK) {
+        rc = states_of_option(cli, "states", &listing.request.states,
+                              &listing.request.n_states);
+    }
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    listing.jobs = cli->output == CLI_OUTPUT_TEXT ? NULL : json_array();
+    rc = list_jobs(cli, &listing);
+    json_decref(listing.jobs);
+    return rc;
+}

@@ -1,0 +1,237 @@
+/*
+ * logs: what a job's containers have written, through Binoculars.
+ */
+#include "armada/binoculars.pb-c.h"
+#include "cli/shared/check.h"
+
+static void print_lines(const struct cli *cli,
+                        const Binoculars__LogResponse *response)
+{
+    for (size_t i = 0; i < response->n_log; i++) {
+        const Binoculars__LogLine *line = response->log[i];
+        if (cli_has(cli, "timestamps")) {
+            cli_say(cli, "%s %s", line->timestamp, line->line);
+        } else {
+            cli_say(cli, "%s", line->line);
+        }
+    }
+}
+
+enum {
+    FOLLOW_PAUSE_MS = 500,
+    SINCE_BYTES_MAX = 64,
+    /* Waiting for a server that went away: each pause is twice the one before,
+     * up to this, and together they last no longer than this. */
+    RETRY_PAUSE_MS_MAX = 8000,
+    RETRY_MS_MAX = 300000,
+    /* The same for an executor that has the rest of an ended job's logs. */
+    RETRY_REST_MS_MAX = 15000,
+};
+
+/* What is asked for, again and again when it is followed. */
+struct reading {
+    Binoculars__LogRequest request;
+    K8s__Io__Api__Core__V1__PodLogOptions options;
+    char since[SINCE_BYTES_MAX]; /* lines after this time; "": all */
+};
+
+/* Whether there is more than one answer holds. */
+static bool has_rest(const struct reading *reading,
+                     const Binoculars__LogResponse *response)
+{
+    return response->cut && response->n_log > 0 &&
+           /* else it would be the same lines again */
+           strcmp(response->log[response->n_log - 1]->timestamp,
+                  reading->since) != 0;
+}
+
+/* The next request is for what comes after this answer. */
+static void go_on_after(struct reading *reading,
+                        const Binoculars__LogResponse *response)
+{
+    if (response->n_log > 0) {
+        (void)snprintf(reading->since, sizeof(reading->since), "%s",
+                       response->log[response->n_log - 1]->timestamp);
+        reading->options.has_taillines = false;
+    }
+}
+
+/* All lines that there are now. */
+static enum rpc_code print_now(struct cli *cli, struct reading *reading,
+                               bool is_followed, struct rpc_status *status)
+{
+    ProtobufCMessage *reply;
+    bool is_more = true;
+
+    while (is_more) {
+        enum rpc_code code =
+            cli_try(cli, "/binoculars.Binoculars/Logs", &reading->request.base,
+                    &binoculars__log_response__descriptor, &reply, status);
+        if (code != RPC_OK) {
+            return code;
+        }
+        const Binoculars__LogResponse *response = (void *)reply;
+        if ((is_followed && response->n_log == 0) ||
+            !cli_print_message(cli, reply)) {
+            print_lines(cli, response);
+        }
+        is_more = has_rest(reading, response);
+        go_on_after(reading, response);
+    }
+    return RPC_OK;
+}
+
+/* Say why there are no logs: that there is no such job, or what the server
+ * says. */
+static enum cli_exit fail(struct cli *cli, const struct reading *reading,
+                          const struct rpc_status *status)
+{
+    enum cli_exit rc = status->code == RPC_NOT_FOUND
+                           ? check_one_job(cli, reading->request.job_id)
+                           : CLI_OK;
+
+    return rc == CLI_OK ? cli_fail_call(cli, status) : rc;
+}
+
+/* How following goes. */
+struct following {
+    enum check_course course; /* before the last look */
+    bool has_seen;            /* the job was there once */
+    bool was_lost;            /* the server was away meanwhile */
+    int64_t pause_ms;         /* of the last try; 0: it was answered */
+    int64_t waited_ms;        /* since the last answer */
+};
+
+/* One look, at the state before the lines: all that an ended job has written
+ * is there.  A job that has not run yet has nothing. */
+static enum rpc_code look(struct cli *cli, struct reading *reading,
+                          struct following *following,
+                          struct rpc_status *status)
+{
+    following->course = check_course(cli, reading->request.job_id);
+    following->has_seen |= following->course <= CHECK_OVER;
+    enum rpc_code code = print_now(cli, reading, true, status);
+    if (code == RPC_NOT_FOUND && following->course == CHECK_GOES_ON) {
+        return RPC_OK;
+    }
+    if (code == RPC_OK &&
+        (following->course == CHECK_NO_SERVER ||
+         (following->course == CHECK_NO_JOB && following->has_seen))) {
+        *status = (struct rpc_status){.code = RPC_UNAVAILABLE};
+        (void)snprintf(status->message, sizeof(status->message),
+                       "the server does not say whether the job has ended");
+        return status->code;
+    }
+    return code;
+}
+
+/* Whether a look that failed is worth another, and how long to wait for it. */
+static bool may_try_again(const struct cli *cli, struct following *following,
+                          enum rpc_code code)
+{
+    bool is_away = cli_exit_of(code) == CLI_UNAVAILABLE;
+    /* Its executor may have to come back as well. */
+    bool is_rest = code == RPC_NOT_FOUND && following->was_lost;
+    int64_t waits_ms_max = is_away   ? RETRY_MS_MAX
+                           : is_rest ? RETRY_REST_MS_MAX
+                                     : 0;
+
+    if (!following->has_seen || following->waited_ms >= waits_ms_max) {
+        return false;
+    }
+    if (is_away && !following->was_lost) {
+        (void)cli_fail(cli, CLI_OK,
+                       "the server does not answer; trying again for up to "
+                       "%d minutes",
+                       RETRY_MS_MAX / 60000);
+    }
+    following->was_lost |= is_away;
+    following->pause_ms =
+        following->pause_ms ? 2 * following->pause_ms : FOLLOW_PAUSE_MS;
+    if (following->pause_ms > RETRY_PAUSE_MS_MAX) {
+        following->pause_ms = RETRY_PAUSE_MS_MAX;
+    }
+    following->waited_ms += following->pause_ms;
+    return true;
+}
+
+static void pause_follow(const struct cli *cli, int64_t pause_ms)
+{
+    (void)fflush(cli->ports->out);
+    if (cli->ports->pause_ms) {
+        cli->ports->pause_ms(pause_ms);
+    }
+}
+
+/* Print until the job has ended; a server that restarts meanwhile is waited
+ * for, and asked from there on.  What a look needs is let go after it: it may
+ * be the first of many. */
+static enum cli_exit follow(struct cli *cli, struct reading *reading)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+    struct following following = {0};
+    struct arena kept = cli->arena;
+    enum cli_exit rc = CLI_OK;
+    bool is_done = false;
+
+    while (!is_done) {
+        cli->arena = (struct arena){0};
+        enum rpc_code code = look(cli, reading, &following, status);
+        if (code == RPC_OK) {
+            following.pause_ms = following.waited_ms = 0;
+            is_done = following.course != CHECK_GOES_ON;
+        } else if (!may_try_again(cli, &following, code)) {
+            is_done = true;
+            rc = fail(cli, reading, status);
+        }
+        arena_fini(&cli->arena);
+        if (!is_done) {
+            pause_follow(cli, following.pause_ms ? following.pause_ms
+                                                 : FOLLOW_PAUSE_MS);
+        }
+    }
+    cli->arena = kept;
+    return rc;
+}
+
+/* Print what there is, once. */
+static enum cli_exit print_once(struct cli *cli, struct reading *reading)
+{
+    auto_mem struct rpc_status *status = mem_alloc(sizeof(*status));
+
+    return print_now(cli, reading, false, status) == RPC_OK
+               ? CLI_OK
+               : fail(cli, reading, status);
+}
+
+enum cli_exit cmd_logs(struct cli *cli)
+{
+    struct reading reading = {
+        .request = BINOCULARS__LOG_REQUEST__INIT,
+        .options = K8S__IO__API__CORE__V1__POD_LOG_OPTIONS__INIT};
+    const char *tail = cli_text(cli, "tail", NULL);
+    char *end;
+
+    (void)snprintf(reading.since, sizeof(reading.since), "%s",
+                   cli_text(cli, "since", ""));
+    reading.request.job_id = cli_argument(cli, 0);
+    reading.request.pod_namespace =
+        cli_format(cli, "%s", cli_text(cli, "namespace", "default"));
+    reading.request.since_time = reading.since;
+    reading.request.log_options = &reading.options;
+    reading.options.container =
+        cli_format(cli, "%s", cli_text(cli, "container", ""));
+    if (tail) {
+        reading.options.has_taillines = true;
+        reading.options.taillines = (int64_t)strtoull(tail, &end, 10);
+        if (*end || end == tail || reading.options.taillines < 0) {
+            return cli_fail(cli, CLI_USAGE, "\"%s\" is not a number", tail);
+        }
+    }
+    enum cli_exit rc = cli_connect(cli);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    return cli_has(cli, "follow") ? follow(cli, &reading)
+                                  : print_once(cli, &reading);
+}

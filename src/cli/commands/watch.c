@@ -1,0 +1,356 @@
+/*
+ * watch: follow a job set, one line per event with a summary before it.
+ */
+#include <time.h>
+
+#include "armada/services.pb-c.h"
+#include "base/intern.h"
+#include "cli/shared/command.h"
+
+enum { RECONNECT_MS = 5000 };
+
+/* What the summary counts. */
+enum watched_state {
+    WATCHED_NONE,
+    WATCHED_QUEUED,
+    WATCHED_LEASED,
+    WATCHED_PENDING,
+    WATCHED_RUNNING,
+    WATCHED_SUCCEEDED,
+    WATCHED_FAILED,
+    WATCHED_CANCELLED,
+    WATCHED_STATE_COUNT,
+};
+
+/* The jobs seen so far.  A request (to cancel, to preempt, to reprioritize)
+ * may name an id that no job has: the server takes it unseen.  So only its
+ * submission, or a state that it was in, makes a job. */
+struct watch {
+    struct intern *ids; /* owned; job id to index */
+    VEC(uint8_t) states;
+    uint32_t counts[WATCHED_STATE_COUNT];
+    char *last_id; /* of the stream, owned */
+    /* Whether what comes is awaited.  A watch that is to end with the last job
+     * reads first what there is: a job set may have been idle before. */
+    bool is_live;
+};
+
+/* One event, whatever its type. */
+struct seen {
+    const char *type;
+    const ProtobufCMessage *message;
+    const char *job_id;
+    const Google__Protobuf__Timestamp *created;
+    const char *requestor;        /* "" where the type has none */
+    const char *failed_reason;    /* NULL unless it failed */
+    const char *preempted_reason; /* NULL unless it was preempted */
+    int pod_number;               /* -1 where the type has none */
+    enum watched_state state;     /* NONE: unchanged */
+    bool is_submission;
+};
+
+/* Members that every event type has. */
+#define SEEN(case_, field_, name_, state_)                  \
+    case API__EVENT_MESSAGE__EVENTS_##case_:                \
+        *ret_seen = (struct seen){name_,                    \
+                                  &message->field_->base,   \
+                                  message->field_->job_id,  \
+                                  message->field_->created, \
+                                  "",                       \
+                                  NULL,                     \
+                                  NULL,                     \
+                                  -1,                       \
+                                  state_,                   \
+                                  false};                   \
+        break
+
+/* What everybody needs to know of an event; false for an unknown type. */
+static bool see_common(const Api__EventMessage *message, struct seen *ret_seen)
+{
+    switch (message->events_case) {
+        SEEN(SUBMITTED, submitted, "JobSubmittedEvent", WATCHED_NONE);
+        SEEN(QUEUED, queued, "JobQueuedEvent", WATCHED_QUEUED);
+        SEEN(LEASED, leased, "JobLeasedEvent", WATCHED_LEASED);
+        SEEN(LEASE_RETURNED, lease_returned, "JobLeaseReturnedEvent",
+             WATCHED_QUEUED);
+        SEEN(LEASE_EXPIRED, lease_expired, "JobLeaseExpiredEvent",
+             WATCHED_QUEUED);
+        SEEN(PENDING, pending, "JobPendingEvent", WATCHED_PENDING);
+        SEEN(RUNNING, running, "JobRunningEvent", WATCHED_RUNNING);
+        SEEN(FAILED, failed, "JobFailedEvent", WATCHED_FAILED);
+        SEEN(SUCCEEDED, succeeded, "JobSucceededEvent", WATCHED_SUCCEEDED);
+        SEEN(REPRIORITIZED, reprioritized, "JobReprioritizedEvent",
+             WATCHED_NONE);
+        SEEN(CANCELLING, cancelling, "JobCancellingEvent", WATCHED_NONE);
+        SEEN(CANCELLED, cancelled, "JobCancelledEvent", WATCHED_CANCELLED);
+        SEEN(UTILISATION, utilisation, "JobUtilisationEvent", WATCHED_NONE);
+        SEEN(INGRESS_INFO, ingress_info, "JobIngressInfoEvent", WATCHED_NONE);
+        SEEN(REPRIORITIZING, reprioritizing, "JobReprioritizingEvent",
+             WATCHED_NONE);
+        /* If it does not wait again, its end follows. */
+        SEEN(PREEMPTED, preempted, "JobPreemptedEvent", WATCHED_QUEUED);
+        SEEN(PREEMPTING, preempting, "JobPreemptingEvent", WATCHED_NONE);
+    case API__EVENT_MESSAGE__EVENTS__NOT_SET:
+    case _API__EVENT_MESSAGE__EVENTS__CASE_IS_INT_SIZE:
+    default:
+        return false;
+    }
+    return true;
+}
+
+/* The rest: what only some types have. */
+static void see_rest(const Api__EventMessage *message, struct seen *seen)
+{
+    switch ((int)message->events_case) {
+    case API__EVENT_MESSAGE__EVENTS_SUBMITTED:
+        seen->is_submission = true;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_CANCELLING:
+        seen->requestor = message->cancelling->requestor;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_CANCELLED:
+        seen->requestor = message->cancelled->requestor;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_REPRIORITIZING:
+        seen->requestor = message->reprioritizing->requestor;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_REPRIORITIZED:
+        seen->requestor = message->reprioritized->requestor;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_PENDING:
+        seen->pod_number = message->pending->pod_number;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_RUNNING:
+        seen->pod_number = message->running->pod_number;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_SUCCEEDED:
+        seen->pod_number = message->succeeded->pod_number;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_PREEMPTED:
+        seen->preempted_reason = message->preempted->reason;
+        break;
+    case API__EVENT_MESSAGE__EVENTS_FAILED:
+        seen->pod_number = message->failed->pod_number;
+        seen->failed_reason = message->failed->reason;
+        if (message->failed->retryable) {
+            seen->state = WATCHED_QUEUED;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void count(struct watch *watch, const struct seen *seen)
+{
+    if (!seen->is_submission && seen->state == WATCHED_NONE) {
+        return;
+    }
+    uint32_t index = intern_add(watch->ids, str_of(seen->job_id));
+    while (watch->states.count <= index) {
+        VEC_PUSH(&watch->states, WATCHED_NONE);
+        watch->counts[WATCHED_NONE]++;
+    }
+    if (seen->state != WATCHED_NONE) {
+        watch->counts[watch->states.items[index]]--;
+        watch->counts[seen->state]++;
+        watch->states.items[index] = (uint8_t)seen->state;
+    }
+}
+
+static void print_seen(struct cli *cli, const struct watch *watch,
+                       const struct seen *seen)
+{
+    char when[32] = "";
+    struct tm parts;
+    time_t seconds = seen->created ? (time_t)seen->created->seconds : 0;
+
+    if (gmtime_r(&seconds, &parts)) {
+        (void)strftime(when, sizeof(when), "%b %e %H:%M:%S", &parts);
+    }
+    auto_strbuf line = {0};
+    strbuf_addf(&line,
+                "%s | Queued: %u, Leased: %u, Pending: %u, Running: %u, "
+                "Succeeded: %u, Failed: %u, Cancelled: %u | %s, job id: %s",
+                when, watch->counts[WATCHED_QUEUED],
+                watch->counts[WATCHED_LEASED], watch->counts[WATCHED_PENDING],
+                watch->counts[WATCHED_RUNNING],
+                watch->counts[WATCHED_SUCCEEDED], watch->counts[WATCHED_FAILED],
+                watch->counts[WATCHED_CANCELLED], seen->type, seen->job_id);
+    if (*seen->requestor) {
+        strbuf_addf(&line, ", user: %s", seen->requestor);
+    }
+    if (seen->pod_number >= 0) {
+        strbuf_addf(&line, " pod: %d", seen->pod_number);
+    }
+    cli_say(cli, "%s", strbuf_text(&line));
+    if (seen->failed_reason) {
+        cli_say(cli, "Job failed: %s", seen->failed_reason);
+    }
+    if (seen->preempted_reason && *seen->preempted_reason) {
+        cli_say(cli, "Job preempted: %s", seen->preempted_reason);
+    }
+}
+
+/* With -o: an object for each event, JSON on one line, YAML as a document. */
+static void print_object(struct cli *cli, const struct seen *seen)
+{
+    json_t *object = json_pack("{s:s, s:o}", "type", seen->type, "event",
+                               wire_json_write(seen->message, 0));
+
+    if (cli->output == CLI_OUTPUT_YAML) {
+        fputs("---\n", cli->ports->out);
+        cli_print_json(cli, object);
+        return;
+    }
+    (void)json_dumpf(object, cli->ports->out, JSON_COMPACT);
+    fputc('\n', cli->ports->out);
+    json_decref(object);
+}
+
+/* With --raw, as armadactl does: the type, and JSON behind it. */
+static void print_raw(struct cli *cli, const struct seen *seen)
+{
+    auto_json_t *json = wire_json_write(seen->message, 0);
+
+    fprintf(cli->ports->out, "%s ", seen->type);
+    (void)json_dumpf(json, cli->ports->out, JSON_COMPACT);
+    fputc('\n', cli->ports->out);
+}
+
+static bool is_inactive(const struct watch *watch)
+{
+    return watch->states.count > 0 && watch->counts[WATCHED_QUEUED] == 0 &&
+           watch->counts[WATCHED_LEASED] == 0 &&
+           watch->counts[WATCHED_PENDING] == 0 &&
+           watch->counts[WATCHED_RUNNING] == 0 &&
+           watch->counts[WATCHED_NONE] == 0;
+}
+
+static bool is_over(const struct cli *cli, const struct watch *watch)
+{
+    return cli_has(cli, "exit-if-inactive") && is_inactive(watch);
+}
+
+/* Take one message of the stream; true when watching is over. */
+static bool take_message(struct cli *cli, struct watch *watch, struct str bytes)
+{
+    auto_arena arena = {0};
+    ProtobufCMessage *decoded;
+    struct seen seen;
+    struct err err;
+
+    if (wire_decode(&api__event_stream_message__descriptor, bytes,
+                    &wire_request_limits, &arena, &decoded, &err) < 0) {
+        (void)cli_fail(cli, CLI_FAILED, "an event cannot be read: %s",
+                       err.text);
+        return false;
+    }
+    const Api__EventStreamMessage *message = (void *)decoded;
+    mem_free(watch->last_id);
+    watch->last_id = mem_strdup(message->id);
+    if (!message->message || !see_common(message->message, &seen)) {
+        fputs("berthctl: passed over an event of an unknown type\n",
+              cli->ports->err);
+        return false;
+    }
+    see_rest(message->message, &seen);
+    count(watch, &seen);
+    if (cli->output != CLI_OUTPUT_TEXT) {
+        print_object(cli, &seen);
+    } else if (cli_has(cli, "raw")) {
+        print_raw(cli, &seen);
+    } else {
+        print_seen(cli, watch, &seen);
+    }
+    (void)fflush(cli->ports->out);
+    return watch->is_live && is_over(cli, watch);
+}
+
+static struct rpc_stream *open_stream(struct cli *cli,
+                                      const struct watch *watch)
+{
+    Api__JobSetRequest request = API__JOB_SET_REQUEST__INIT;
+    struct rpc_call_options options = cli_call_options(cli);
+    auto_strbuf bytes = {0};
+    char none[] = "";
+
+    request.queue = cli_argument(cli, 0);
+    request.id = cli_argument(cli, 1);
+    request.watch = watch->is_live;
+    request.errorifmissing = true;
+    request.from_message_id = watch->last_id ? watch->last_id : none;
+    struct rpc_stream *stream =
+        rpc_stream_open(cli->channel, "/api.Event/GetJobSetEvents", &options);
+    wire_encode(&request.base, &bytes);
+    (void)rpc_stream_send(stream, strbuf_str(&bytes), -1);
+    rpc_stream_close_send(stream);
+    return stream;
+}
+
+/* Whether an error will not pass by itself. */
+static bool is_final(enum rpc_code code)
+{
+    return code == RPC_OK || code == RPC_NOT_FOUND ||
+           code == RPC_PERMISSION_DENIED || code == RPC_UNAUTHENTICATED ||
+           code == RPC_INVALID_ARGUMENT || code == RPC_UNIMPLEMENTED;
+}
+
+/* Follow one stream to its end; `ret_is_done`: do not open another. */
+static enum cli_exit follow(struct cli *cli, struct watch *watch,
+                            bool *ret_is_done)
+{
+    auto_ptr(rpc_stream) stream = open_stream(cli, watch);
+    auto_strbuf bytes = {0};
+
+    while (rpc_stream_next(stream, -1, &bytes) == RPC_WAIT_READY) {
+        if (take_message(cli, watch, strbuf_str(&bytes))) {
+            *ret_is_done = true;
+            return CLI_OK;
+        }
+    }
+    const struct rpc_status *status = rpc_stream_status(stream);
+    *ret_is_done = is_final(status->code);
+    if (status->code == RPC_OK) {
+        *ret_is_done = watch->is_live || is_over(cli, watch);
+        watch->is_live = true;
+        return CLI_OK;
+    }
+    return cli_fail(cli, cli_exit_of(status->code), "%s: %s%s",
+                    rpc_code_name(status->code), status->message,
+                    *ret_is_done ? "" : "; trying again in 5 s");
+}
+
+enum cli_exit cmd_watch(struct cli *cli)
+{
+    struct watch watch = {.ids = intern_create(),
+                          .is_live = !cli_has(cli, "exit-if-inactive")};
+    bool is_done = false;
+
+    if (cli_has(cli, "force-new-events") &&
+        cli_has(cli, "force-legacy-events")) {
+        intern_destroy(watch.ids);
+        return cli_fail(cli, CLI_USAGE,
+                        "--force-new-events or --force-legacy-events, not "
+                        "both");
+    }
+    enum cli_exit rc = cli_connect(cli);
+    while (rc == CLI_OK || !is_done) {
+        if (!cli->channel) {
+            break;
+        }
+        rc = follow(cli, &watch, &is_done);
+        if (is_done) {
+            break;
+        }
+        if (rc == CLI_OK) {
+            continue;
+        }
+        struct timespec pause = {RECONNECT_MS / 1000, 0};
+        (void)nanosleep(&pause, NULL);
+    }
+    intern_destroy(watch.ids);
+    VEC_FREE(&watch.states);
+    mem_free(watch.last_id);
+    return rc;
+}

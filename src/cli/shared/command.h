@@ -1,0 +1,286 @@
+/*
+ * command - what the commands of berthctl have in common: their table, their
+ * parsed options, and the words to talk to the server and to people.
+ *
+ * Memory of one invocation is in `cli->arena`.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/vec.h"
+#include "cli/cli.h"
+#include "cli/shared/context.h"
+#include "google/protobuf/timestamp.pb-c.h"
+#include "rpc/rpc_channel.h"
+#include "wire/json/json.h"
+#include "wire/message/message.h"
+
+enum {
+    CLI_OPTIONS_MAX = 24, /* of one command, common ones included */
+    CLI_LIST_MAX = 4096,  /* items of one list option */
+    CLI_FILE_BYTES_MAX = 64 << 20,
+};
+
+enum option_kind {
+    OPTION_FLAG,
+    OPTION_SWITCH, /* a flag that =false turns off */
+    OPTION_TEXT,
+    OPTION_LIST, /* comma-separated, may be repeated */
+    OPTION_COUNT /* -vvv */
+};
+
+/* One option of a command. */
+struct option_spec {
+    const char *name;
+    char letter; /* 0: only the long form */
+    enum option_kind kind;
+    const char *value; /* what to call its value in --help; NULL for flags */
+    const char *about;
+};
+
+/* What was given for an option. */
+struct option_value {
+    bool is_given;
+    uint32_t count; /* how often; of a list: the number of items */
+    const char *text;
+    const char **items;
+};
+
+/* What -o asks for. */
+enum cli_output {
+    CLI_OUTPUT_TEXT,
+    CLI_OUTPUT_JSON,
+    CLI_OUTPUT_YAML,
+};
+
+struct cli;
+
+/* One command. */
+struct command_spec {
+    const char *path;      /* "cancel job" */
+    const char *alias;     /* another path, or NULL */
+    const char *arguments; /* "QUEUE JOBSET ID" */
+    int argument_count_min;
+    int argument_count_max; /* -1: any number */
+    const char *about;
+    enum cli_exit (*run)(struct cli *cli);
+    const struct option_spec *options;
+    uint32_t option_count;
+};
+
+/* One invocation. */
+struct cli {
+    const struct cli_ports *ports;
+    struct arena arena;
+    const struct command_spec *command;
+    char **arguments; /* what is neither command nor option */
+    int argument_count;
+    struct option_spec options[CLI_OPTIONS_MAX];
+    struct option_value values[CLI_OPTIONS_MAX];
+    uint32_t option_count;
+    enum cli_output output;
+    struct context context;
+    struct rpc_channel *channel; /* owned; opened by the first call */
+    json_t *notes;               /* owned; NULL: none */
+    const char *about;           /* what a failing call was about, or NULL */
+};
+
+/* All commands, in the order of --help. */
+extern const struct command_spec command_table[];
+extern const uint32_t command_count;
+
+/* The options that every command has. */
+extern const struct option_spec command_common_options[];
+extern const uint32_t command_common_option_count;
+
+/* What was given for the option `name`, which the command must have. */
+const struct option_value *cli_option(const struct cli *cli, const char *name);
+/* Whether the option was given; of a list: with an item at least. */
+bool cli_has(const struct cli *cli, const char *name);
+/* Whether the option was given, even as an empty list. */
+bool cli_is_given(const struct cli *cli, const char *name);
+/* Its text, or `otherwise`. */
+const char *cli_text(const struct cli *cli, const char *name,
+                     const char *otherwise);
+/* Take over a switch, true or false, alone true; unchanged without it.
+ * CLI_USAGE, with a message, for any other text. */
+enum cli_exit cli_switch(const struct cli *cli, const char *name,
+                         protobuf_c_boolean *ret_is_on);
+/* The argument `index`, which must be there. */
+char *cli_argument(const struct cli *cli, int index);
+
+/* Parse the command line; the answer is CLI_OK, or what to exit with. */
+enum cli_exit options_parse(struct cli *cli, int argument_count,
+                            char **arguments, bool *ret_is_done);
+/* Write what `command` takes. */
+void options_print_help(const struct cli *cli, FILE *out);
+/* Write the commands and their options for the tools that make the manual
+ * page and the completion, fields between tabs: a line "command", name, other
+ * name, arguments, about; then a line "option", name, letter, value, about for
+ * each of its own.  Last come, under no name, those of every command. */
+void options_print_table(FILE *out);
+/* Write the commands whose first word is `word` ("": all), a line each, to
+ * `out` unless it is NULL.  Returns their number. */
+uint32_t options_print_commands_of(FILE *out, const char *word);
+/* Write the list of commands. */
+void options_print_commands(FILE *out);
+
+/* Say what is wrong, for people, and return `code`. */
+enum cli_exit cli_fail(const struct cli *cli, enum cli_exit code,
+                       const char *format, ...) printf_like(3, 4);
+/* The same, followed by what errno says. */
+enum cli_exit cli_fail_errno(const struct cli *cli, enum cli_exit code,
+                             const char *format, ...) printf_like(3, 4);
+/* Say how a call failed, and return the exit code for it. */
+enum cli_exit cli_fail_call(const struct cli *cli,
+                            const struct rpc_status *status);
+/* The exit code for how a call ended. */
+enum cli_exit cli_exit_of(enum rpc_code code);
+
+/* Open the channel if it is not open. */
+enum cli_exit cli_connect(struct cli *cli);
+/* The options of a call: credentials, compression. */
+struct rpc_call_options cli_call_options(struct cli *cli);
+/* Call `path` and decode the answer into the arena.  What goes wrong is said
+ * before the return. */
+enum cli_exit cli_call(struct cli *cli, const char *path,
+                       const ProtobufCMessage *request,
+                       const ProtobufCMessageDescriptor *reply_type,
+                       ProtobufCMessage **ret_reply);
+/* The same for a method whose answer says nothing. */
+enum cli_exit cli_call_empty(struct cli *cli, const char *path,
+                             const ProtobufCMessage *request);
+/* The same, but the failure is only returned, not said. */
+enum rpc_code cli_try(struct cli *cli, const char *path,
+                      const ProtobufCMessage *request,
+                      const ProtobufCMessageDescriptor *reply_type,
+                      ProtobufCMessage **ret_reply,
+                      struct rpc_status *ret_status);
+
+/* Write a line to standard output. */
+void cli_say(const struct cli *cli, const char *format, ...) printf_like(2, 3);
+/* Say that something was done: a line, or with -o json or yaml one of the
+ * `messages` of the object that is written in the end. */
+void cli_note(struct cli *cli, const char *format, ...) printf_like(2, 3);
+/* If -o json or yaml was given, write `message` so and answer true. */
+bool cli_print_message(const struct cli *cli, const ProtobufCMessage *message);
+/* Write `json` as -o says (text: as YAML); takes the reference. */
+void cli_print_json(const struct cli *cli, json_t *json);
+
+/* Read all of `path` ("-": standard input) into the arena. */
+enum cli_exit cli_read_file(struct cli *cli, const char *path,
+                            struct str *ret_text);
+/* Read the first YAML or JSON document of a file; the caller lets it go. */
+enum cli_exit cli_read_document(struct cli *cli, const char *path,
+                                json_t **ret_document);
+/* What is done with a document of a file. */
+typedef enum cli_exit cli_document_fn(struct cli *cli, const json_t *document);
+/* Do it with each, in order, up to the first that fails; empty ones are passed
+ * over, but not all of them may be. */
+enum cli_exit cli_each_document(struct cli *cli, const char *path,
+                                cli_document_fn *fn);
+
+/* The first document of what was read of a file. */
+enum cli_exit cli_parse_document(struct cli *cli, const char *path,
+                                 struct str text, json_t **ret_document);
+
+/* A C string in the arena. */
+char *cli_format(struct cli *cli, const char *format, ...) printf_like(2, 3);
+/* A time in UTC, as in 2026-01-31T12:00:00Z; "" for NULL.  In the arena. */
+const char *cli_time(struct cli *cli, const Google__Protobuf__Timestamp *stamp);
+
+/* The first line of a text, cut between characters where a table would get too
+ * wide.  In the arena. */
+const char *cli_first_line(struct cli *cli, const char *text);
+
+/* Texts under a name, all borrowed. */
+struct cli_names {
+    char **items;
+    size_t count;
+};
+
+/* The items of a list option as protobuf wants them. */
+struct cli_names cli_list(struct cli *cli, const char *name);
+
+/* A table for people: columns as wide as their widest cell. */
+struct table {
+    struct arena *arena;
+    const char *const *headings; /* [column_count] */
+    uint32_t column_count;
+    VEC(const char *) cells; /* row by row, in the arena */
+};
+
+/* Add the next cell; rows fill from the left.  The text is copied. */
+void table_add(struct table *table, const char *text);
+/* The same from a format. */
+void table_addf(struct table *table, const char *format, ...) printf_like(2, 3);
+/* Write it and forget the cells. */
+void table_print(struct table *table, FILE *out);
+
+/* Submit every TrainingJob of a file's text, or only check them
+ * (--dry-run). */
+enum cli_exit submit_training_jobs(struct cli *cli, struct str text);
+
+/* The commands themselves, by file. */
+enum cli_exit cmd_submit(struct cli *cli);
+enum cli_exit cmd_watch(struct cli *cli);
+enum cli_exit cmd_cancel_job(struct cli *cli);
+enum cli_exit cmd_cancel_job_set(struct cli *cli);
+enum cli_exit cmd_cancel_executor(struct cli *cli);
+enum cli_exit cmd_cancel_node(struct cli *cli);
+enum cli_exit cmd_cancel_queues(struct cli *cli);
+enum cli_exit cmd_preempt_job(struct cli *cli);
+enum cli_exit cmd_preempt_executor(struct cli *cli);
+enum cli_exit cmd_preempt_node(struct cli *cli);
+enum cli_exit cmd_preempt_queues(struct cli *cli);
+enum cli_exit cmd_reprioritize_job(struct cli *cli);
+enum cli_exit cmd_reprioritize_job_set(struct cli *cli);
+enum cli_exit cmd_apply(struct cli *cli);
+enum cli_exit cmd_create(struct cli *cli);
+enum cli_exit cmd_create_queue(struct cli *cli);
+enum cli_exit cmd_update_queue(struct cli *cli);
+enum cli_exit cmd_delete_queue(struct cli *cli);
+enum cli_exit cmd_get_queue(struct cli *cli);
+enum cli_exit cmd_get_queues(struct cli *cli);
+enum cli_exit cmd_cordon_queues(struct cli *cli);
+enum cli_exit cmd_uncordon_queues(struct cli *cli);
+enum cli_exit cmd_cordon_executor(struct cli *cli);
+enum cli_exit cmd_uncordon_executor(struct cli *cli);
+enum cli_exit cmd_cordon_node(struct cli *cli);
+enum cli_exit cmd_uncordon_node(struct cli *cli);
+enum cli_exit cmd_delete_executor(struct cli *cli);
+enum cli_exit cmd_create_pool(struct cli *cli);
+enum cli_exit cmd_edit_pool(struct cli *cli);
+enum cli_exit cmd_delete_pool(struct cli *cli);
+enum cli_exit cmd_get_pools(struct cli *cli);
+enum cli_exit cmd_create_retry_policy(struct cli *cli);
+enum cli_exit cmd_update_retry_policy(struct cli *cli);
+enum cli_exit cmd_delete_retry_policy(struct cli *cli);
+enum cli_exit cmd_get_retry_policy(struct cli *cli);
+enum cli_exit cmd_get_retry_policies(struct cli *cli);
+enum cli_exit cmd_get_scheduling_report(struct cli *cli);
+enum cli_exit cmd_get_queue_report(struct cli *cli);
+enum cli_exit cmd_get_job_report(struct cli *cli);
+enum cli_exit cmd_get_jobs(struct cli *cli);
+enum cli_exit cmd_get_pod_groups(struct cli *cli);
+enum cli_exit cmd_get_nodes(struct cli *cli);
+enum cli_exit cmd_get_executors(struct cli *cli);
+enum cli_exit cmd_quarantine_node(struct cli *cli);
+enum cli_exit cmd_release_node(struct cli *cli);
+enum cli_exit cmd_get_shares(struct cli *cli);
+enum cli_exit cmd_get_apps(struct cli *cli);
+enum cli_exit cmd_get_training_jobs(struct cli *cli);
+enum cli_exit cmd_update_training_job(struct cli *cli);
+enum cli_exit cmd_delete_training_job(struct cli *cli);
+enum cli_exit cmd_explain(struct cli *cli);
+enum cli_exit cmd_logs(struct cli *cli);
+enum cli_exit cmd_backup(struct cli *cli);
+enum cli_exit cmd_config_use_context(struct cli *cli);
+enum cli_exit cmd_config_get_contexts(struct cli *cli);
+enum cli_exit cmd_config_current_context(struct cli *cli);
+enum cli_exit cmd_version(struct cli *cli);
+
+/* The jobs of a gang or group of pods that have not ended; there must be one
+ * of that id. */
+enum cli_exit groups_jobs(struct cli *cli, const char *id,
+                          struct cli_names *ret_jobs);

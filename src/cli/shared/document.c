@@ -1,0 +1,91 @@
+/* Files that commands are given, and the documents in them. */
+#include "cli/shared/command.h"
+#include "wire/yaml/yaml.h"
+
+static bool read_stream(FILE *stream, struct strbuf *text)
+{
+    char piece[65536];
+    size_t count;
+
+    while ((count = fread(piece, 1, sizeof(piece), stream)) > 0) {
+        strbuf_add(text, piece, count);
+    }
+    return !ferror(stream);
+}
+
+enum cli_exit cli_read_file(struct cli *cli, const char *path,
+                            struct str *ret_text)
+{
+    auto_strbuf text = strbuf_make(CLI_FILE_BYTES_MAX);
+    bool is_input = strcmp(path, "-") == 0;
+    FILE *file = is_input ? cli->ports->in : fopen(path, "re");
+
+    if (!file) {
+        return cli_fail_errno(cli, CLI_INVALID, "cannot open %s", path);
+    }
+    bool is_read = read_stream(file, &text);
+    if (!is_input) {
+        (void)fclose(file);
+    }
+    if (!is_read || text.is_over) {
+        return cli_fail(cli, CLI_INVALID, "cannot read %s: %s", path,
+                        text.is_over ? "longer than 64 MiB" : "read error");
+    }
+    *ret_text = arena_str(&cli->arena, strbuf_str(&text));
+    return CLI_OK;
+}
+
+enum cli_exit cli_read_document(struct cli *cli, const char *path,
+                                json_t **ret_document)
+{
+    struct str text;
+
+    enum cli_exit rc = cli_read_file(cli, path, &text);
+    return rc == CLI_OK ? cli_parse_document(cli, path, text, ret_document)
+                        : rc;
+}
+
+enum cli_exit cli_parse_document(struct cli *cli, const char *path,
+                                 struct str text, json_t **ret_document)
+{
+    struct err err;
+
+    if (wire_yaml_read_first(text, ret_document, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    }
+    return CLI_OK;
+}
+
+enum cli_exit cli_each_document(struct cli *cli, const char *path,
+                                cli_document_fn *fn)
+{
+    auto_json_t *documents = NULL;
+    size_t count = 0;
+    struct str text;
+    struct err err;
+
+    enum cli_exit rc = cli_read_file(cli, path, &text);
+    if (rc != CLI_OK) {
+        return rc;
+    }
+    if (wire_yaml_read(text, &documents, &err) < 0) {
+        return cli_fail(cli, CLI_INVALID, "%s: %s", path, err.text);
+    }
+    size_t all = json_array_size(documents), i;
+    for (i = 0; rc == CLI_OK && i < all; i++) {
+        const json_t *document = json_array_get(documents, i);
+        if (!json_is_null(document)) {
+            rc = fn(cli, document);
+            count++;
+        }
+    }
+    if (rc != CLI_OK && all > 1) {
+        return cli_fail(cli, rc,
+                        "%s: that was document %zu of %zu; what stands before "
+                        "it is done, it and the rest are not",
+                        path, i, all);
+    }
+    return count || rc != CLI_OK
+               ? rc
+               : cli_fail(cli, CLI_INVALID, "%s: there is nothing in it", path);
+}

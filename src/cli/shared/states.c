@@ -1,0 +1,62 @@
+#include "cli/shared/states.h"
+
+static const struct {
+    const char *name;
+    Api__JobState state;
+} names[] = {
+    {"queued", API__JOB_STATE__QUEUED},
+    {"leased", API__JOB_STATE__LEASED},
+    {"pending", API__JOB_STATE__PENDING},
+    {"running", API__JOB_STATE__RUNNING},
+    {"succeeded", API__JOB_STATE__SUCCEEDED},
+    {"failed", API__JOB_STATE__FAILED},
+    {"cancelled", API__JOB_STATE__CANCELLED},
+    {"preempted", API__JOB_STATE__PREEMPTED},
+    {"rejected", API__JOB_STATE__REJECTED},
+    {"submitted", API__JOB_STATE__SUBMITTED},
+    {"unknown", API__JOB_STATE__UNKNOWN},
+};
+
+const char *states_name(Api__JobState state)
+{
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        if (names[i].state == state) {
+            return names[i].name;
+        }
+    }
+    return "unknown";
+}
+
+static enum cli_exit fail_unknown(const struct cli *cli, const char *given)
+{
+    auto_strbuf known = {0};
+
+    for (size_t i = 0; i < ARRAY_COUNT(names); i++) {
+        strbuf_addf(&known, "%s%s", i ? ", " : "", names[i].name);
+    }
+    return cli_fail(cli, CLI_USAGE, "\"%s\" is not a job state; these are: %s",
+                    given, strbuf_text(&known));
+}
+
+enum cli_exit states_of_option(struct cli *cli, const char *option,
+                               Api__JobState **ret_states, size_t *ret_count)
+{
+    struct cli_names given = cli_list(cli, option);
+    Api__JobState *states =
+        arena_alloc_array(&cli->arena, given.count, sizeof(*states));
+
+    for (size_t i = 0; i < given.count; i++) {
+        size_t at = 0;
+        while (at < ARRAY_COUNT(names) &&
+               strcasecmp(names[at].name, given.items[i]) != 0) {
+            at++;
+        }
+        if (at == ARRAY_COUNT(names)) {
+            return fail_unknown(cli, given.items[i]);
+        }
+        states[i] = names[at].state;
+    }
+    *ret_states = states;
+    *ret_count = given.count;
+    return CLI_OK;
+}

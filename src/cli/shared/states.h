@@ -1,0 +1,15 @@
+/*
+ * states - job states by the names that people type.
+ */
+#pragma once
+
+#include "armada/submit.pb-c.h"
+#include "cli/shared/command.h"
+
+/* The state's name in lower case ("queued"). */
+const char *states_name(Api__JobState state);
+
+/* The states that a list option names, in either case; CLI_USAGE for a name
+ * that is none. */
+enum cli_exit states_of_option(struct cli *cli, const char *option,
+                               Api__JobState **ret_states, size_t *ret_count);

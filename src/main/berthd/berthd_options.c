@@ -1,0 +1,133 @@
+#include "main/berthd/berthd_options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+
+#include "main/common/usage.h"
+
+enum {
+    OPTION_STANDALONE = 1,
+    OPTION_DATA,
+    OPTION_GRPC,
+    OPTION_HTTP,
+    OPTION_CONFIG,
+    OPTION_PRINT_CONFIG,
+    OPTION_PRINT_MANUAL,
+    OPTION_STOP_JOBS,
+    OPTION_ALLOW_ROOT_JOBS,
+};
+
+static const struct usage_option usage_options[] = {
+    [OPTION_STANDALONE - 1] = {"standalone", NULL,
+                               "run jobs on this machine as well"},
+    [OPTION_DATA - 1] = {"data", "DIR",
+                         "where log, store and jobs are kept (berth-data)"},
+    [OPTION_GRPC - 1] = {"grpc", "HOST:PORT",
+                         "where to serve gRPC (127.0.0.1:50051); port 0 is "
+                         "any free one"},
+    [OPTION_HTTP - 1] = {"http", "HOST:PORT",
+                         "where to serve /health and /metrics "
+                         "(127.0.0.1:8081)"},
+    [OPTION_CONFIG - 1] = {"config", "FILE", "the configuration (YAML)"},
+    [OPTION_PRINT_CONFIG - 1] = {"print-config", NULL,
+                                 "write the configuration with all defaults; "
+                                 "end"},
+    [OPTION_PRINT_MANUAL - 1] = {"print-manual", NULL,
+                                 "write its keys as a Markdown table; end"},
+    [OPTION_STOP_JOBS - 1] = {"stop-jobs", NULL,
+                              "end jobs on SIGTERM instead of leaving them"},
+    [OPTION_ALLOW_ROOT_JOBS - 1] = {"allow-root-jobs", NULL,
+                                    "let jobs ask to run as root"},
+};
+
+static const struct usage usage = {
+    .program = "berthd",
+    .arguments = "[--standalone] [OPTIONS]",
+    .about = "a batch scheduler for many clusters",
+    .options = usage_options,
+    .option_count = ARRAY_COUNT(usage_options),
+    .notes = "SIGTERM stops within 5 s; SIGHUP reads the scheduling policy "
+             "again.\n",
+};
+
+/* Take one option; 0, 1 or -1 as berthd_options_parse() answers. */
+static int take(int code, void *of)
+{
+    struct berthd_options *options = of;
+
+    switch (code) {
+    case OPTION_STANDALONE:
+        options->is_standalone = true;
+        return 0;
+    case OPTION_DATA:
+        options->data = optarg;
+        return 0;
+    case OPTION_GRPC:
+        options->grpc = optarg;
+        return 0;
+    case OPTION_HTTP:
+        options->http = optarg;
+        return 0;
+    case OPTION_CONFIG:
+        options->config_path = optarg;
+        return 0;
+    case OPTION_PRINT_CONFIG:
+        options->prints_config = true;
+        return 0;
+    case OPTION_PRINT_MANUAL:
+        options->prints_manual = true;
+        return 0;
+    case OPTION_STOP_JOBS:
+        options->ends_jobs = true;
+        return 0;
+    case OPTION_ALLOW_ROOT_JOBS:
+        options->allows_root_jobs = true;
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+int berthd_options_parse(int argument_count, char **arguments,
+                         struct berthd_options *ret_options)
+{
+    struct berthd_options options = {0};
+
+    int rc = usage_parse(&usage, argument_count, arguments, take, &options);
+    if (rc == 0 && optind < argument_count) {
+        fprintf(stderr, "berthd: what is %s?\n", arguments[optind]);
+        usage_hint(&usage);
+        rc = -1;
+    }
+    *ret_options = options;
+    return rc;
+}
+
+int berthd_options_config(const struct berthd_options *options,
+                          struct arena *arena, struct config **ret_config,
+                          struct err *err)
+{
+    struct config *config = NULL;
+
+    if (options->config_path) {
+        int rc = config_read_file(options->config_path, arena, &config, err);
+        if (rc < 0) {
+            return rc;
+        }
+    } else {
+        config = config_defaults(arena);
+    }
+    if (options->data) {
+        config->server.data = str_of(options->data);
+    }
+    if (options->grpc) {
+        config->server.grpc = str_of(options->grpc);
+    }
+    if (options->http) {
+        config->server.http = str_of(options->http);
+    }
+    config->executor.is_enabled &= options->is_standalone;
+    config->executor.process.is_root_allowed |= options->allows_root_jobs;
+    *ret_config = config;
+    return config_check(config, err);
+}

@@ -1,0 +1,27 @@
+/*
+ * berthd_options - the command line of berthd.
+ */
+#pragma once
+
+#include "main/berthd/config.h"
+
+struct berthd_options {
+    const char *config_path;        /* NULL: the defaults */
+    const char *data, *grpc, *http; /* NULL: as the configuration says */
+    bool is_standalone;
+    bool prints_config;
+    bool prints_manual;
+    bool ends_jobs;
+    bool allows_root_jobs;
+};
+
+/* Parse.  0 to go on; 1 when all is said (--help, --version); -1 for a usage
+ * error, which has been said. */
+int berthd_options_parse(int argument_count, char **arguments,
+                         struct berthd_options *ret_options) must_check;
+
+/* The configuration: the file's, then what the command line says.
+ * -ERR_INVALID, -ERR_IO. */
+int berthd_options_config(const struct berthd_options *options,
+                          struct arena *arena, struct config **ret_config,
+                          struct err *err) must_check;

@@ -1,0 +1,415 @@
+#include "main/berthd/config.h"
+
+#include "control/state/planner.h"
+#include "wire/training/training_job.h"
+
+enum { SECOND_MS = 1000, MINUTE_MS = 60000, HOUR_MS = 3600000 };
+
+#define DAY_MS (24 * (int64_t)HOUR_MS)
+#define YEAR_MS (366 * DAY_MS)
+
+#define TABLE(rows, record, init)                            \
+    {                                                        \
+        rows, ARRAY_COUNT(rows), sizeof(struct record), init \
+    }
+/* A nested record: key, struct it is in, field, its table, meaning. */
+#define SECTION(key, record, field, table_, about_) \
+    SETTING(key, RECORD, record, field, .table = &table_, .about = about_)
+
+static const struct setting tls_keys[] = {
+    SETTING("certificate", TEXT, config_tls, certificate,
+            .about = "PEM file of the server's certificate; empty: no TLS."),
+    SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
+    SETTING("clientCa", TEXT, config_tls, client_ca,
+            .about = "PEM file; clients must show a certificate that it "
+                     "signed."),
+};
+static const struct settings tls_table = TABLE(tls_keys, config_tls, NULL);
+
+static const struct setting server_keys[] = {
+    SETTING("grpc", TEXT, config_server, grpc,
+            .about = "Address of the gRPC services; port 0 is any free one."),
+    SETTING("http", TEXT, config_server, http,
+            .about = "Address of /health and /metrics."),
+    SETTING("data", TEXT, config_server, data,
+            .about = "Directory of log, store and jobs."),
+    SECTION("tls", config_server, tls, tls_table, "TLS of the gRPC port."),
+    SETTING("allowInsecureListen", BOOL, config_server,
+            is_insecure_listen_allowed,
+            .about = "Whether to listen beyond this machine even without "
+                     "TLS or with anonymous access."),
+    SETTING("threads", INT, config_server, thread_count, .min = 1, .max = 64,
+            .about = "Threads that serve gRPC calls."),
+    SETTING("maxReceiveBytes", BYTES, config_server, receive_bytes_max,
+            .min = 65536, .max = 256 << 20,
+            .about = "The longest request, after decompression."),
+    SETTING("maxCalls", INT, config_server, call_count_max, .min = 16,
+            .max = 1000000, .about = "Calls under way at once."),
+    SETTING("maxStreams", INT, config_server, stream_count_max, .min = 16,
+            .max = 1000000, .about = "Of these, streams."),
+};
+static const struct settings server_table =
+    TABLE(server_keys, config_server, NULL);
+
+static const struct setting user_keys[] = {
+    SETTING("name", TEXT, config_user, name, .is_required = true,
+            .about = "Name of the user."),
+    SETTING("password", TEXT, config_user, password, .is_required = true,
+            .about = "Password of the user."),
+    SETTING("groups", TEXTS, config_user, groups,
+            .about = "Groups of the user, beside everyone."),
+};
+static const struct settings user_table = TABLE(user_keys, config_user, NULL);
+
+#define PERMISSION(name_, about_) \
+    SETTING(#name_, TEXTS, config_permissions, name_, .about = about_)
+
+static const struct setting permission_keys[] = {
+    PERMISSION(submit_any_jobs, "Groups that may submit to any queue."),
+    PERMISSION(cancel_any_jobs, "Groups that may cancel any job."),
+    PERMISSION(preempt_any_jobs, "Groups that may preempt any job."),
+    PERMISSION(reprioritize_any_jobs, "Groups that may reprioritize any job."),
+    PERMISSION(watch_all_events, "Groups that may watch any job set."),
+    PERMISSION(create_queue, "Groups that may make and change queues."),
+    PERMISSION(delete_queue, "Groups that may delete queues."),
+    PERMISSION(cordon_queue, "Groups that may cordon queues."),
+    PERMISSION(cordon_nodes, "Groups that may cordon nodes."),
+    PERMISSION(execute_jobs, "Groups that executors belong to."),
+    PERMISSION(update_executor_settings, "Groups that may cordon executors."),
+    PERMISSION(create_retry_policy, "Groups that may make retry policies."),
+    PERMISSION(update_retry_policy, "Groups that may change retry policies."),
+    PERMISSION(delete_retry_policy, "Groups that may delete retry policies."),
+    PERMISSION(backup, "Groups that may copy the log and the store."),
+    PERMISSION(create_pool, "Groups that may make and change pools."),
+    PERMISSION(delete_pool, "Groups that may delete pools."),
+};
+static const struct settings permission_table =
+    TABLE(permission_keys, config_permissions, NULL);
+
+static const struct setting auth_keys[] = {
+    SETTING("anonymousAuth", BOOL, config_auth, is_anonymous,
+            .about = "Whether callers without credentials are let in, as "
+                     "user anonymous of group everyone."),
+    SETTING("basicAuthUsers", RECORDS, config_auth, users, .table = &user_table,
+            .count_max = CONFIG_USERS_MAX,
+            .count_offset = offsetof(struct config_auth, user_count),
+            .about = "Users that authenticate by name and password."),
+    SECTION("permissionGroupMapping", config_auth, permissions,
+            permission_table,
+            "Which groups hold which permission; every caller is of group "
+            "everyone."),
+};
+static const struct settings auth_table = TABLE(auth_keys, config_auth, NULL);
+
+static const struct setting deadline_keys[] = {
+    SETTING("resource", TEXT, config_deadline, resource, .is_required = true,
+            .about = "Resource that the job requests."),
+    SETTING("deadline", DURATION, config_deadline, deadline_ms,
+            .is_required = true, .min = SECOND_MS, .max = YEAR_MS,
+            .about = "How long such a job may run."),
+};
+static const struct settings deadline_table =
+    TABLE(deadline_keys, config_deadline, NULL);
+
+static const struct setting training_keys[] = {
+    SETTING("launcher", TEXT, config_training, launcher,
+            .about = "Program of the image that knows start_trainer and the "
+                     "other commands."),
+    SETTING("image", TEXT, config_training, image,
+            .about = "Image of a TrainingJob that names none."),
+    SETTING("etcdImage", TEXT, config_training, etcd_image,
+            .about = "Image of the etcd of a fault tolerant one."),
+};
+static const struct settings training_table =
+    TABLE(training_keys, config_training, NULL);
+
+static const struct setting submission_keys[] = {
+    SETTING("allowedPriorityClassNames", TEXTS, config_submission, classes,
+            .about = "Priority classes that pods may name."),
+    SETTING("defaultPriorityClassName", TEXT, config_submission, default_class,
+            .about = "The class of a pod that names none."),
+    SETTING("defaultJobLimits", AMOUNTS, config_submission, default_limits,
+            .about = "What a container asks for of a resource that it does not "
+                     "name; one that names none at all is refused."),
+    SETTING("minJobResources", AMOUNTS, config_submission, minimums,
+            .about = "The least that a container may request."),
+    SETTING("maxPodSpecSizeBytes", BYTES, config_submission, pod_spec_bytes_max,
+            .min = 1024, .max = 4 << 20, .about = "The longest pod spec."),
+    SETTING("minTerminationGracePeriod", DURATION, config_submission,
+            grace_period_ms_min, .max = DAY_MS,
+            .about = "The shortest grace period; 0 becomes this."),
+    SETTING("maxTerminationGracePeriod", DURATION, config_submission,
+            grace_period_ms_max, .max = DAY_MS,
+            .about = "The longest grace period."),
+    SETTING("defaultActiveDeadline", DURATION, config_submission,
+            default_deadline_ms, .min = SECOND_MS, .max = YEAR_MS,
+            .about = "How long a job may run that names no deadline."),
+    SETTING("defaultActiveDeadlineByResourceRequest", RECORDS,
+            config_submission, deadlines, .table = &deadline_table,
+            .count_max = CONFIG_RULES_MAX,
+            .count_offset = offsetof(struct config_submission, deadline_count),
+            .about = "The same for jobs that request some of a resource."),
+    SETTING("assertInitContainersRequestFractionalCpu", BOOL, config_submission,
+            needs_fractional_init_cpu,
+            .about = "Whether init containers must not ask for whole cores."),
+    SECTION("trainingJobs", config_submission, training, training_table,
+            "What the pods of TrainingJobs are given."),
+};
+static const struct settings submission_table =
+    TABLE(submission_keys, config_submission, NULL);
+
+static const struct setting log_keys[] = {
+    SETTING("retention", DURATION, config_log, retention_ms, .min = HOUR_MS,
+            .max = 20 * YEAR_MS,
+            .about = "How long events are kept; what a checkpoint still "
+                     "needs is kept longer."),
+    SETTING("checkpointRecords", INT, config_log, checkpoint_record_count,
+            .min = 1000, .max = 100000000,
+            .about = "Records between two checkpoints of the state."),
+};
+static const struct settings log_table = TABLE(log_keys, config_log, NULL);
+
+static const struct setting planner_keys[] = {
+    SETTING("threads", INT, config_planner, thread_count,
+            .max = PLANNER_THREADS_MAX,
+            .about = "Threads that plan pools beside one another, once there "
+                     "are pool objects; 0: one for each core."),
+};
+static const struct settings planner_table =
+    TABLE(planner_keys, config_planner, NULL);
+
+static const struct setting store_keys[] = {
+    SETTING("retention", DURATION, config_store, retention_ms, .min = HOUR_MS,
+            .max = 20 * YEAR_MS,
+            .about = "How long finished jobs can be asked about."),
+    SETTING("deduplicationRetention", DURATION, config_store, deduplication_ms,
+            .min = MINUTE_MS, .max = YEAR_MS,
+            .about = "How long a client id stands for the job it made."),
+    SETTING("maxBehindBytes", BYTES, config_store, behind_bytes_max,
+            .min = 1 << 20, .max = (int64_t)64 << 30,
+            .about = "Memory of submissions that the store has not got yet; "
+                     "while it is full, submissions are refused with "
+                     "RESOURCE_EXHAUSTED."),
+};
+static const struct settings store_table =
+    TABLE(store_keys, config_store, NULL);
+
+static const struct setting process_keys[] = {
+    SETTING("resources", AMOUNTS, config_process, resources,
+            .about = "What this machine offers; {}: what it has."),
+    SETTING("labels", TEXTS, config_process, labels,
+            .about = "Labels of its node, each key=value, beside "
+                     "kubernetes.io/hostname."),
+    SETTING("userId", INT, config_process, user_id, .min = 1, .max = UINT32_MAX,
+            .about = "User id of jobs when the server runs as root."),
+    SETTING("groupId", INT, config_process, group_id, .min = 1,
+            .max = UINT32_MAX, .about = "Group id of jobs, likewise."),
+    SETTING("allowRootJobs", BOOL, config_process, is_root_allowed,
+            .about = "Whether a job may ask to run as root."),
+    SETTING("cgroups", BOOL, config_process, has_cgroups,
+            .about = "Whether to use cgroups where they can be had."),
+};
+static const struct settings process_table =
+    TABLE(process_keys, config_process, NULL);
+
+static void init_fake_group(void *record)
+{
+    struct config_fake_group *group = record;
+
+    *group = (struct config_fake_group){.name = STR("fake"), .count = 1};
+}
+
+static const struct setting fake_group_keys[] = {
+    SETTING("name", TEXT, config_fake_group, name,
+            .about = "Nodes are named EXECUTOR-NAME-INDEX."),
+    SETTING("count", INT, config_fake_group, count, .min = 1, .max = 200000,
+            .about = "How many nodes of this kind."),
+    SETTING("resources", AMOUNTS, config_fake_group, resources,
+            .is_required = true, .about = "What each of them has."),
+    SETTING("labels", TEXTS, config_fake_group, labels,
+            .about = "Labels of the nodes, each key=value."),
+};
+static const struct settings fake_group_table =
+    TABLE(fake_group_keys, config_fake_group, init_fake_group);
+
+static const struct setting fake_keys[] = {
+    SETTING("nodes", RECORDS, config_fake, groups, .table = &fake_group_table,
+            .count_max = CONFIG_FAKE_GROUPS_MAX,
+            .count_offset = offsetof(struct config_fake, group_count),
+            .about = "The nodes; []: 500 of 8 cpu, 128Gi, 256Gi of storage."),
+    SETTING("spread", TEXT, config_fake, spread,
+            .choices = "fixed uniform exponential",
+            .about = "How run times are spread: fixed (runTime), uniform "
+                     "(runTime to maxRunTime), exponential (mean runTime)."),
+    SETTING("runTime", DURATION, config_fake, run_a_ms, .max = YEAR_MS,
+            .about = "How long a pod runs."),
+    SETTING("maxRunTime", DURATION, config_fake, run_b_ms, .max = YEAR_MS,
+            .about = "The longest, when the spread is uniform."),
+    SETTING("startDelay", DURATION, config_fake, start_delay_ms, .max = HOUR_MS,
+            .about = "How long a pod is pending."),
+    SETTING("failureRate", PPM, config_fake, failure_ppm, .max = 1000000,
+            .about = "The part of pods that fail."),
+    SETTING("seed", INT, config_fake, seed,
+            .about = "Of the randomness; the same seed gives the same runs."),
+    SETTING("pendingForeign", AMOUNTS, config_fake, pending,
+            .about = "What pods of others ask for and find no node for."),
+};
+static const struct settings fake_table = TABLE(fake_keys, config_fake, NULL);
+
+static const struct setting client_tls_keys[] = {
+    SETTING("ca", TEXT, config_tls, client_ca,
+            .about = "PEM file of the authority that the server's "
+                     "certificate is from; empty: the system's."),
+    SETTING("certificate", TEXT, config_tls, certificate,
+            .about = "PEM file of a certificate to show; empty: none."),
+    SETTING("key", TEXT, config_tls, key, .about = "PEM file of its key."),
+    SETTING("serverName", TEXT, config_tls, server_name,
+            .about = "Name in the server's certificate, where that is not "
+                     "its address."),
+};
+static const struct settings client_tls_table =
+    TABLE(client_tls_keys, config_tls, NULL);
+
+static const struct setting executor_keys[] = {
+    SETTING("enabled", BOOL, config_executor, is_enabled,
+            .about = "Whether berthd --standalone runs jobs itself."),
+    SETTING("id", TEXT, config_executor, id,
+            .about = "Name of this executor, unique at its server."),
+    SETTING("pool", TEXT, config_executor, pool, .about = "Pool of its nodes."),
+    SETTING("server", TEXT, config_executor, server,
+            .about = "berth-executor: address of the server."),
+    SETTING("userName", TEXT, config_executor, user_name,
+            .about = "berth-executor: name for basic authentication; empty: "
+                     "none."),
+    SETTING("password", TEXT, config_executor, password,
+            .about = "berth-executor: password for it."),
+    SETTING("forceNoTls", BOOL, config_executor, is_plain,
+            .about = "berth-executor: whether to do without TLS; to this "
+                     "machine it always does."),
+    SECTION("tls", config_executor, tls, client_tls_table,
+            "How to reach a server with TLS."),
+    SETTING("runtime", TEXT, config_executor, runtime,
+            .choices = "process fake",
+            .about = "process: pods are processes of this machine; fake: "
+                     "nothing runs."),
+    SETTING("heldStream", BOOL, config_executor, has_held_stream,
+            .about = "Whether to ask for leases as they are made."),
+    SETTING("leasePeriod", DURATION, config_executor, lease_period_ms,
+            .min = 10, .max = HOUR_MS,
+            .about = "How often the server is asked, without a held stream."),
+    SECTION("process", config_executor, process, process_table,
+            "Runtime process."),
+    SECTION("fake", config_executor, fake, fake_table, "Runtime fake."),
+};
+static const struct settings executor_table =
+    TABLE(executor_keys, config_executor, NULL);
+
+static const struct setting config_keys[] = {
+    SECTION("server", config, server, server_table, "What berthd serves."),
+    SECTION("auth", config, auth, auth_table, "Who may do what."),
+    SECTION("submission", config, submission, submission_table,
+            "What jobs may ask and are given when they do not ask."),
+    SECTION("scheduling", config, scheduling, policy_settings,
+            "How jobs are scheduled; read again on SIGHUP."),
+    SECTION("log", config, log, log_table, "The log of events."),
+    SECTION("planner", config, planner, planner_table, "Who makes plans."),
+    SECTION("store", config, store, store_table, "The query store."),
+    SECTION("executor", config, executor, executor_table,
+            "The executor inside berthd --standalone, or berth-executor."),
+};
+
+static const struct str everyone[] = {{"everyone", 8}};
+
+static void default_auth(struct config_auth *auth)
+{
+    struct setting_texts all = {everyone, 1};
+    struct config_permissions *to = &auth->permissions;
+
+    /* Who can reach a loopback port may use it: what a first try needs.
+     * config_check() keeps it from being offered to a network. */
+    auth->is_anonymous = true;
+    to->submit_any_jobs = to->cancel_any_jobs = to->preempt_any_jobs = all;
+    to->reprioritize_any_jobs = to->watch_all_events = all;
+    to->create_queue = to->delete_queue = to->cordon_queue = all;
+    to->cordon_nodes = to->execute_jobs = to->update_executor_settings = all;
+    to->create_retry_policy = to->update_retry_policy = all;
+    to->delete_retry_policy = to->backup = all;
+    to->create_pool = to->delete_pool = all;
+}
+
+static void default_submission(struct config_submission *submission)
+{
+    static const struct str classes[] = {
+        {"armada-default", 14},   {"armada-preemptible", 18},
+        {"armada-resilient", 16}, {"experiment", 10},
+        {"offline", 7},           {"normal", 6},
+        {"production", 10}};
+    static struct resource_amount limits[] = {
+        {{"cpu", 3}, 1000},
+        {{"ephemeral-storage", 17}, (INT64_C(8) << 30) * 1000},
+        {{"memory", 6}, (INT64_C(1) << 30) * 1000},
+    };
+    static struct resource_amount minimums[] = {
+        {{"memory", 6}, (INT64_C(1) << 20) * 1000},
+    };
+
+    struct training_rules rules;
+    training_rules_defaults(&rules);
+    *submission = (struct config_submission){
+        .classes = {classes, ARRAY_COUNT(classes)},
+        .default_class = STR("armada-default"),
+        .default_limits = {limits, ARRAY_COUNT(limits)},
+        .minimums = {minimums, ARRAY_COUNT(minimums)},
+        .pod_spec_bytes_max = 65535,
+        .grace_period_ms_min = SECOND_MS,
+        .grace_period_ms_max = 5 * MINUTE_MS,
+        .default_deadline_ms = 72 * (int64_t)HOUR_MS,
+        .deadlines = {{STR("nvidia.com/gpu"), 336 * (int64_t)HOUR_MS}},
+        .deadline_count = 1,
+        .needs_fractional_init_cpu = true,
+        .training = {.launcher = rules.launcher,
+                     .image = rules.image,
+                     .etcd_image = rules.etcd_image},
+    };
+}
+
+static void default_executor(struct config_executor *executor)
+{
+    *executor = (struct config_executor){
+        .is_enabled = true,
+        .id = STR("local"),
+        .pool = STR("default"),
+        .server = STR("localhost:50051"),
+        .runtime = STR("process"),
+        .has_held_stream = true,
+        .lease_period_ms = 5 * SECOND_MS,
+        .process = {.user_id = 65534, .group_id = 65534, .has_cgroups = true},
+        .fake = {.spread = STR("fixed"),
+                 .run_a_ms = SECOND_MS,
+                 .run_b_ms = SECOND_MS,
+                 .seed = 1},
+    };
+}
+
+static void init_config(void *record)
+{
+    struct config *config = record;
+
+    config->server = (struct config_server){
+        .grpc = STR("127.0.0.1:50051"),
+        .http = STR("127.0.0.1:8081"),
+        .data = STR("berth-data"),
+        .thread_count = 2,
+        .receive_bytes_max = 4 << 20,
+        .call_count_max = 10000,
+        .stream_count_max = 4000,
+    };
+    default_auth(&config->auth);
+    default_submission(&config->submission);
+    policy_settings.init(&config->scheduling);
+    config->log = (struct config_log){14 * DAY_MS, 1000000};
+    config->store = (struct config_store){42 * DAY_MS, 7 * DAY_MS, 256 << 20};
+    default_executor(&config->executor);
+}
+
+const struct settings config_settings = TABLE(config_keys, config, init_config);

@@ -1,0 +1,264 @@
+#include "main/berthd/pages.h"
+
+#include "main/berthd/leader_query.h"
+#include "main/berthd/pool_page.h"
+#include "main/berthd/queue_page.h"
+#include "main/berthd/round_page.h"
+
+enum { SHARES_TIMEOUT_MS = 2000 };
+
+static void serve_health(void *ctx, const struct http_request *request,
+                         struct http_reply *reply)
+{
+    struct pages *pages = ctx;
+    struct control_metrics metrics;
+
+    (void)request;
+    leader_metrics(pages->leader, &metrics);
+    bool is_well = metrics.state == CONTROL_LEADING;
+    reply->status = is_well ? 204 : 503; /* as Armada says it */
+    strbuf_add_text(&reply->body, is_well ? "" : "not serving\n");
+}
+
+/* One metric with its head. */
+static void put(struct strbuf *out, const char *name, const char *type,
+                const char *help, double value)
+{
+    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n%s %.12g\n", name, help, name,
+                type, name, value);
+}
+
+static void put_counters(struct strbuf *out, const struct control_metrics *m)
+{
+    static const char counter[] = "counter";
+
+    put(out, "berth_log_batches_total", counter, "Batches made durable.",
+        (double)m->batch_count);
+    put(out, "berth_log_batches_failed_total", counter,
+        "Appends that the log refused.", (double)m->batch_failed_count);
+    put(out, "berth_events_total", counter, "Events applied.",
+        (double)m->event_count);
+    put(out, "berth_jobs_submitted_total", counter, "Jobs accepted.",
+        (double)m->submitted_count);
+    put(out, "berth_jobs_duplicate_total", counter,
+        "Submissions that named a known client id.",
+        (double)m->duplicate_count);
+    put(out, "berth_jobs_leased_total", counter, "Leases decided.",
+        (double)m->leased_count);
+    put(out, "berth_jobs_succeeded_total", counter, "Jobs that succeeded.",
+        (double)m->succeeded_count);
+    put(out, "berth_jobs_failed_total", counter, "Jobs that failed.",
+        (double)m->failed_count);
+    put(out, "berth_jobs_cancelled_total", counter, "Jobs that were cancelled.",
+        (double)m->cancelled_count);
+    put(out, "berth_jobs_preempted_total", counter, "Jobs that were preempted.",
+        (double)m->preempted_count);
+    put(out, "berth_executor_twins_total", counter,
+        "Requests refused as another executor of that id is connected.",
+        (double)m->twin_count);
+    put(out, "berth_rounds_fast_total", counter, "Fast rounds.",
+        (double)m->fast_round_count);
+    put(out, "berth_rounds_balance_total", counter, "Balance rounds.",
+        (double)m->balance_round_count);
+    put(out, "berth_rounds_spent_total", counter,
+        "Rounds that ended for maxSchedulingDuration.",
+        (double)m->spent_round_count);
+    put(out, "berth_round_seconds_total", counter, "Time spent in rounds.",
+        (double)m->round_us_sum / 1e6);
+}
+
+static void put_gauges(struct strbuf *out, const struct control_metrics *m)
+{
+    static const char gauge[] = "gauge";
+    bool is_leading = m->state == CONTROL_LEADING;
+
+    strbuf_addf(out,
+                "# HELP armada_scheduler_leader_status Whether this leads.\n"
+                "# TYPE armada_scheduler_leader_status gauge\n"
+                "armada_scheduler_leader_status{name=\"berthd\"} %d\n",
+                is_leading);
+    put(out, "berth_log_seq", gauge, "Last record applied.", (double)m->seq);
+    strbuf_addf(out,
+                "# HELP berth_jobs Jobs that have not ended, by state.\n"
+                "# TYPE berth_jobs gauge\n"
+                "berth_jobs{state=\"queued\"} %u\n"
+                "berth_jobs{state=\"leased\"} %u\n"
+                "berth_jobs{state=\"pending\"} %u\n"
+                "berth_jobs{state=\"running\"} %u\n",
+                m->queued_count, m->leased_now_count, m->pending_count,
+                m->running_count);
+    put(out, "berth_queues", gauge, "Queues.", m->queue_count);
+    put(out, "berth_executors", gauge, "Executors known.", m->executor_count);
+    put(out, "berth_nodes", gauge, "Nodes known.", m->node_count);
+    strbuf_addf(out,
+                "# HELP berth_nodes_quarantined Nodes that get no new work, or "
+                "one job at a time, for their failures.\n"
+                "# TYPE berth_nodes_quarantined gauge\n"
+                "berth_nodes_quarantined{state=\"out\"} %u\n"
+                "berth_nodes_quarantined{state=\"trial\"} %u\n",
+                m->quarantined_count, m->trial_count);
+    put(out, "berth_round_seconds_last", gauge, "The last round's time.",
+        (double)m->round_us_last / 1e6);
+    put(out, "berth_round_seconds_max", gauge, "The longest round's time.",
+        (double)m->round_us_max / 1e6);
+}
+
+void pages_put_label(struct strbuf *out, struct str value)
+{
+    for (size_t i = 0; i < value.byte_count; i++) {
+        char c = value.p[i];
+        if (c == '\n') {
+            strbuf_add_text(out, "\\n");
+        } else {
+            if (c == '"' || c == '\\') {
+                strbuf_add_char(out, '\\');
+            }
+            strbuf_add_char(out, c);
+        }
+    }
+}
+
+void pages_put_head(struct strbuf *out, const char *name, const char *type,
+                    const char *help)
+{
+    strbuf_addf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+void pages_put_named(struct strbuf *out, const char *first, const char *name,
+                     struct str value)
+{
+    strbuf_addf(out, "%s%s=\"", first, name);
+    pages_put_label(out, value);
+    strbuf_add_char(out, '"');
+}
+
+static void put_capacity(struct strbuf *out, const char *name,
+                         const struct executor_status *row,
+                         const struct resource_list *amounts)
+{
+    for (uint32_t i = 0; i < amounts->count; i++) {
+        strbuf_add_text(out, name);
+        pages_put_named(out, "{", "cluster", row->name);
+        pages_put_named(out, ",", "pool", row->pool);
+        pages_put_named(out, ",", "resourceType", amounts->items[i].name);
+        strbuf_addf(out, "} %.15g\n", (double)amounts->items[i].milli / 1e3);
+    }
+}
+
+/* One series an executor: its rows stand together. */
+static void put_cordons(struct strbuf *out, const struct command *command)
+{
+    static const char name[] = "armada_cluster_cordoned_status";
+
+    pages_put_head(out, name, "gauge", "Whether an executor is cordoned.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        if (i == 0 || !str_equal(row->name, row[-1].name)) {
+            strbuf_add_text(out, name);
+            pages_put_named(out, "{", "cluster", row->name);
+            pages_put_named(out, ",", "reason", row->cordon_reason);
+            strbuf_addf(out, "} %d\n", row->is_cordoned);
+        }
+    }
+}
+
+static void put_clusters(struct strbuf *out, const struct command *command)
+{
+    static const char all[] = "armada_cluster_capacity";
+    static const char open[] = "armada_cluster_available_capacity";
+
+    pages_put_head(out, all, "gauge", "What the nodes of an executor have.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        put_capacity(out, all, row, &row->capacity);
+    }
+    pages_put_head(out, open, "gauge", "The same of nodes that get new work.");
+    for (uint32_t i = 0; i < command->executors.row_count; i++) {
+        const struct executor_status *row = &command->executors.rows[i];
+        put_capacity(out, open, row, &row->available);
+    }
+    put_cordons(out, command);
+}
+
+static void put_executor(struct strbuf *out, struct executor_thread *thread)
+{
+    struct executor_stats stats = executor_thread_stats(thread);
+
+    put(out, "armada_executor_run_phase", "gauge", "Runs that it holds.",
+        stats.run_count);
+    put(out, "berth_executor_connected", "gauge",
+        "Whether the executor inside reaches the server.", stats.is_connected);
+    put(out, "berth_executor_events_total", "counter", "Events reported.",
+        (double)stats.event_count);
+}
+
+static void put_unstored(struct strbuf *out, struct api *api)
+{
+    uint64_t job_count;
+    size_t byte_count;
+
+    api_unstored(api, &job_count, &byte_count);
+    put(out, "berth_store_behind_jobs", "gauge",
+        "Jobs that were submitted and are not in the query store yet.",
+        (double)job_count);
+    put(out, "berth_store_behind_bytes", "gauge",
+        "Memory of these submissions, see store.maxBehindBytes.",
+        (double)byte_count);
+}
+
+static void serve_metrics(void *ctx, const struct http_request *request,
+                          struct http_reply *reply)
+{
+    struct pages *pages = ctx;
+    struct control_metrics metrics;
+    struct strbuf *out = &reply->body;
+
+    (void)request;
+    reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
+    leader_metrics(pages->leader, &metrics);
+    put_gauges(out, &metrics);
+    put_counters(out, &metrics);
+    round_page_put(out, &metrics);
+    put(out, "berth_store_seq", "gauge", "Last record in the query store.",
+        (double)projector_seq(pages->projector));
+    put_unstored(out, pages->api);
+    put(out, "berth_grpc_calls", "gauge", "gRPC calls under way.",
+        rpc_server_call_count(pages->server));
+    put(out, "berth_event_streams", "gauge", "Event streams that are open.",
+        api_watcher_count(pages->api));
+    if (pages->executor) {
+        put_executor(out, pages->executor);
+    }
+    auto_ptr(command) shares = leader_query(
+        leader_inbox(pages->leader), COMMAND_QUERY_QUEUES, SHARES_TIMEOUT_MS);
+    if (shares) {
+        queue_page_put(out, shares);
+    }
+    auto_ptr(command) clusters =
+        leader_query(leader_inbox(pages->leader), COMMAND_QUERY_EXECUTORS,
+                     SHARES_TIMEOUT_MS);
+    if (clusters) {
+        put_clusters(out, clusters);
+    }
+    auto_ptr(command) pools = leader_query(
+        leader_inbox(pages->leader), COMMAND_POOL_METRICS, SHARES_TIMEOUT_MS);
+    if (pools) {
+        pool_page_put(out, pools);
+    }
+}
+
+struct http_server *pages_serve(struct pages *pages, const char *address,
+                                struct err *err)
+{
+    struct http_route routes[] = {
+        {"/health", serve_health, pages},
+        {"/metrics", serve_metrics, pages},
+    };
+    struct http_options options = {
+        .routes = routes,
+        .route_count = ARRAY_COUNT(routes),
+        .address = address,
+    };
+
+    return http_server_create(&options, err);
+}

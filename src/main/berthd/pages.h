@@ -1,0 +1,31 @@
+/*
+ * pages - what the HTTP port serves: /health and /metrics.
+ */
+#pragma once
+
+#include "api/api.h"
+#include "main/berthd/leader.h"
+#include "main/berthd/projector.h"
+#include "main/executor/executor_thread.h"
+#include "rpc/http.h"
+
+/* What the pages tell of; all borrowed. */
+struct pages {
+    struct leader *leader;
+    struct projector *projector;
+    struct rpc_server *server;
+    struct api *api;
+    struct executor_thread *executor; /* NULL: none inside */
+};
+
+/* Append a label's value in Prometheus' text format. */
+void pages_put_label(struct strbuf *out, struct str value);
+/* A label with its name; `first` is what stands before it. */
+void pages_put_named(struct strbuf *out, const char *first, const char *name,
+                     struct str value);
+/* The head of a metric whose series follow; `type` is "gauge" or "counter". */
+void pages_put_head(struct strbuf *out, const char *name, const char *type,
+                    const char *help);
+/* Serve them at `address`. */
+struct http_server *pages_serve(struct pages *pages, const char *address,
+                                struct err *err) must_check;

@@ -1,0 +1,189 @@
+#include "main/berthd/queue_page.h"
+
+#include <inttypes.h>
+
+#include "main/berthd/pages.h"
+
+/* How a share's member becomes a metric. */
+struct share_metric {
+    const char *name;
+    const char *help;
+    double (*value)(const struct queue_share *share);
+};
+
+static double fair(const struct queue_share *share)
+{
+    return (double)share->fair_share_ppm / 1e6;
+}
+
+static double adjusted(const struct queue_share *share)
+{
+    return (double)share->adjusted_share_ppm / 1e6;
+}
+
+static double actual(const struct queue_share *share)
+{
+    return (double)share->actual_share_ppm / 1e6;
+}
+
+static double demand(const struct queue_share *share)
+{
+    return (double)share->demand_share_ppm / 1e6;
+}
+
+static double usage(const struct queue_share *share)
+{
+    return (double)share->usage_ppm / 1e6;
+}
+
+static double flow(const struct queue_share *share)
+{
+    return (double)share->flow_ppm / 1e6;
+}
+
+static double infinite_flow(const struct queue_share *share)
+{
+    return (double)share->infinite_flow_ppm / 1e6;
+}
+
+/* Less than 0 where there is no budget: the line is left out. */
+static double budget_left(const struct queue_share *share)
+{
+    return (double)share->budget_left_milli / 1e3;
+}
+
+static double weight(const struct queue_share *share)
+{
+    return (double)share->weight_micro / 1e6;
+}
+
+static double considered(const struct queue_share *share)
+{
+    return share->considered_count;
+}
+
+static const struct share_metric share_metrics[] = {
+    {"armada_scheduler_fair_share", "Share due by weight.", fair},
+    {"armada_scheduler_adjusted_fair_share",
+     "Share due where others leave some.", adjusted},
+    {"armada_scheduler_actual_share", "Share held.", actual},
+    {"armada_scheduler_demand", "Share wanted.", demand},
+    {"armada_scheduler_queue_weight", "Weight of the queue.", weight},
+    {"armada_scheduler_considered_jobs", "Jobs that the last round looked at.",
+     considered},
+    {"berth_queue_usage", "Share held or admitted.", usage},
+    {"berth_queue_flow", "That share, with what is remembered of it.", flow},
+    {"berth_queue_infinite_flow", "The flow of what has an infinite lifetime.",
+     infinite_flow},
+    {"berth_queue_budget_left_minutes",
+     "Resource-minutes that may still be charged above the share.",
+     budget_left},
+};
+
+static void put_allocated(struct strbuf *out, const struct queue_share *share)
+{
+    for (uint32_t i = 0; i < share->allocated.count; i++) {
+        const struct resource_amount *amount = &share->allocated.items[i];
+        strbuf_add_text(out, "armada_queue_resource_allocated{pool=\"");
+        pages_put_label(out, share->pool);
+        strbuf_add_text(out, "\",queueName=\"");
+        pages_put_label(out, share->queue);
+        strbuf_add_text(out, "\",queue=\"");
+        pages_put_label(out, share->queue);
+        strbuf_add_text(out, "\",resourceType=\"");
+        pages_put_label(out, amount->name);
+        strbuf_addf(out, "\"} %.15g\n", (double)amount->milli / 1e3);
+    }
+}
+
+static void put_app_count(struct strbuf *out, struct str queue,
+                          const char *state, uint32_t count)
+{
+    strbuf_add_text(out, "berth_queue_applications{queue=\"");
+    pages_put_label(out, queue);
+    strbuf_addf(out, "\",state=\"%s\"} %u\n", state, count);
+}
+
+/* One line for each state of queues that go by applications. */
+static void put_applications(struct strbuf *out, const struct command *command)
+{
+    pages_put_head(out, "berth_queue_applications", "gauge",
+                   "Applications of a queue that goes by them, by state.");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        const struct queue_share *share = &command->queues.shares[i];
+        const struct application_counts *counts = &share->applications;
+        if (!counts->is_by_applications ||
+            !str_equal(share->pool, command->queues.shares[0].pool)) {
+            continue;
+        }
+        put_app_count(out, share->queue, "accepted", counts->accepted);
+        put_app_count(out, share->queue, "starting", counts->starting);
+        put_app_count(out, share->queue, "running", counts->running);
+        put_app_count(out, share->queue, "completing", counts->completing);
+        put_app_count(out, share->queue, "completed", counts->completed);
+    }
+}
+
+static void put_shares(struct strbuf *out, const struct command *command)
+{
+    for (size_t m = 0; m < ARRAY_COUNT(share_metrics); m++) {
+        const struct share_metric *metric = &share_metrics[m];
+        pages_put_head(out, metric->name, "gauge", metric->help);
+        for (uint32_t i = 0; i < command->queues.share_count; i++) {
+            const struct queue_share *share = &command->queues.shares[i];
+            if (metric->value(share) < 0) {
+                continue;
+            }
+            strbuf_addf(out, "%s{pool=\"", metric->name);
+            pages_put_label(out, share->pool);
+            strbuf_add_text(out, "\",queue=\"");
+            pages_put_label(out, share->queue);
+            strbuf_addf(out, "\"} %.12g\n", metric->value(share));
+        }
+    }
+    pages_put_head(out, "armada_queue_resource_allocated", "gauge",
+                   "What a queue's leased jobs ask for, in the resource's own "
+                   "unit.");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        put_allocated(out, &command->queues.shares[i]);
+    }
+    pages_put_head(out, "armada_queue_size", "gauge",
+                   "Jobs that wait in a queue.");
+    for (uint32_t i = 0; i < command->queues.share_count; i++) {
+        const struct queue_share *share = &command->queues.shares[i];
+        /* This one has no label for the pool: tell of the first only. */
+        if (!str_equal(share->pool, command->queues.shares[0].pool)) {
+            continue;
+        }
+        strbuf_add_text(out, "armada_queue_size{queueName=\"");
+        pages_put_label(out, share->queue);
+        strbuf_add_text(out, "\",queue=\"");
+        pages_put_label(out, share->queue);
+        strbuf_addf(out, "\",state=\"validated\"} %u\n", share->queued_count);
+    }
+}
+
+static void put_transitions(struct strbuf *out, const struct command *command)
+{
+    static const char name[] = "armada_scheduler_job_state_counter_by_queue";
+
+    pages_put_head(out, name, "counter",
+                   "Jobs that went from one state to another since this server "
+                   "leads.");
+    for (uint32_t i = 0; i < command->queues.transition_count; i++) {
+        const struct job_transition *t = &command->queues.transitions[i];
+        strbuf_add_text(out, name);
+        pages_put_named(out, "{", "queue", t->queue);
+        pages_put_named(out, ",", "pool", t->pool);
+        pages_put_named(out, ",", "state", str_of(t->after));
+        pages_put_named(out, ",", "priorState", str_of(t->before));
+        strbuf_addf(out, "} %" PRIu64 "\n", t->count);
+    }
+}
+
+void queue_page_put(struct strbuf *out, const struct command *command)
+{
+    put_shares(out, command);
+    put_applications(out, command);
+    put_transitions(out, command);
+}

@@ -1,0 +1,405 @@
+#include "main/berthd/server.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "elog/elog_sqlite.h"
+#include "main/berthd/api_setup.h"
+#include "main/berthd/data_dir.h"
+#include "main/berthd/leader.h"
+#include "main/berthd/pages.h"
+#include "main/berthd/pod_logs.h"
+#include "main/berthd/policy_event.h"
+#include "main/berthd/projector.h"
+#include "main/common/machine.h"
+#include "main/common/say.h"
+#include "main/executor/executor_thread.h"
+#include "rpc/http.h"
+#include "rpc/rpc_server.h"
+#include "store/store_sqlite.h"
+
+struct server {
+    struct server_options options;
+    struct arena arena; /* what lives as long as the server */
+    struct data_dir dir;
+    struct api_local_user local_user;
+    char grpc[SERVER_ADDRESS_BYTES_MAX], http[SERVER_ADDRESS_BYTES_MAX];
+    struct strbuf policy_text; /* in force */
+
+    /* Owned, in the order of starting. */
+    struct elog *log;
+    struct store *store;
+    struct queue_table *queues, *retry_policies;
+    struct leader *leader;
+    struct api *api;
+    struct projector *projector;
+    struct rpc_server *rpc;
+    struct executor_thread *executor;
+    struct pages pages;
+    struct http_server *http_server;
+};
+
+static int open_log(struct server *server, struct err *err)
+{
+    int rc = elog_sqlite_open(server->dir.log, NULL, &server->log, err);
+
+    if (rc == 0 && *elog_note(server->log)) {
+        say(SAY_WARN, "log.note", "note=\"%s\"", elog_note(server->log));
+    }
+    return rc;
+}
+
+/* A new store beside a log whose beginning is gone knows nothing of the jobs
+ * that ended before: the operator hears of it. */
+static int warn_of_partial_store(struct server *server,
+                                 struct elog_reader *reader, struct err *err)
+{
+    struct elog_bounds bounds;
+
+    int rc = elog_bounds(reader, &bounds, err);
+    if (rc == 0 && store_seq(server->store) == 0 && bounds.first_seq > 1) {
+        say(SAY_WARN, "store.partial",
+            "first_record=%" PRIu64 " advice=\"the store is made from what the "
+            "log still holds; older jobs and client ids are only in a backup\"",
+            bounds.first_seq);
+    }
+    return rc;
+}
+
+/* Open the store; one that does not continue the log is made anew from it. */
+static int open_store(struct server *server, struct err *err)
+{
+    auto_ptr(elog_reader) reader = NULL;
+
+    int rc = elog_reader_open(server->log, &reader, err);
+    if (rc == 0) {
+        rc = store_sqlite_open(server->dir.store, &server->store, err);
+    }
+    if (rc == 0) {
+        rc = store_check(server->store, reader, err);
+    }
+    if (rc == -ERR_CORRUPT) {
+        /* Not done unasked: of what the log has no more, the store may hold
+         * the only copy. */
+        struct err reason = *err;
+        return err_set(err, rc,
+                       "%s; the query store is made anew from the log if you "
+                       "move that file away",
+                       reason.text);
+    }
+    if (rc == 0) {
+        return warn_of_partial_store(server, reader, err);
+    }
+    if (rc != -ERR_CONFLICT || !server->store) {
+        return rc;
+    }
+    say(SAY_WARN, "store.rebuild", "reason=\"%s\"", err->text);
+    store_close(server->store);
+    server->store = NULL;
+    rc = store_sqlite_remove(server->dir.store, err);
+    if (rc == 0) {
+        rc = store_sqlite_open(server->dir.store, &server->store, err);
+    }
+    return rc < 0 ? rc : warn_of_partial_store(server, reader, err);
+}
+
+/* Log and store hold what jobs are given to run with: for us alone, while the
+ * directory lets jobs of other users through to their own folders.  What
+ * SQLite makes beside a file later has the file's mode. */
+static int open_files(struct server *server, struct err *err)
+{
+    mode_t mask = umask(077);
+    int rc = open_log(server, err);
+
+    if (rc == 0) {
+        rc = open_store(server, err);
+    }
+    (void)umask(mask);
+    return rc;
+}
+
+static int start_leader(struct server *server, struct err *err)
+{
+    const struct config *config = server->options.config;
+    auto_arena arena = {0};
+    struct policy *policy = NULL;
+
+    int rc = config_policy(config, &arena, &policy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    policy_print(policy, &server->policy_text);
+    struct leader_options options = {
+        .log = server->log,
+        .store = server->store,
+        .clock = &machine_clock,
+        .rng = &machine_rng,
+        .policy = policy,
+        .queues = server->queues,
+        .retry_policies = server->retry_policies,
+        .retention_ms = config->log.retention_ms,
+        .checkpoint_record_count =
+            (uint64_t)config->log.checkpoint_record_count,
+        .planner_thread_count = (uint32_t)config->planner.thread_count,
+        .failed = server->options.failed,
+        .ctx = server->options.ctx,
+    };
+    server->leader = leader_start(&options, err);
+    return server->leader ? 0 : -ERR_IO;
+}
+
+static int make_api(struct server *server, struct err *err)
+{
+    const struct config *config = server->options.config;
+    struct api_ports ports = {
+        .clock = &machine_clock,
+        .rng = &machine_rng,
+        .inbox = leader_inbox(server->leader),
+        .queues = server->queues,
+        .retry_policies = server->retry_policies,
+        .store = server->store,
+        .log = server->log,
+        .logs = pod_logs_make(server->dir.jobs, &server->arena),
+    };
+
+    api_local_user_make(&machine_rng, &server->local_user);
+    server->api = api_create(
+        api_setup(config,
+                  config->executor.is_enabled ? &server->local_user : NULL,
+                  server->dir.path, &server->arena),
+        &ports, err);
+    return server->api ? 0 : -ERR_IO;
+}
+
+static void on_changed(void *ctx, struct str queue, struct str job_set,
+                       uint64_t seq)
+{
+    struct server *server = ctx;
+
+    api_on_changed(server->api, queue, job_set, seq);
+}
+
+static void on_store_failed(void *ctx)
+{
+    struct server *server = ctx;
+
+    server->options.failed(server->options.ctx);
+}
+
+static int start_projector(struct server *server, struct err *err)
+{
+    const struct config *config = server->options.config;
+    struct projector_options options = {
+        .log = server->log,
+        .store = server->store,
+        .clock = &machine_clock,
+        .changed = on_changed,
+        .failed = on_store_failed,
+        .ctx = server,
+        .retention_ms = config->store.retention_ms,
+        .deduplication_ms = config->store.deduplication_ms,
+    };
+
+    server->projector = projector_start(&options, err);
+    return server->projector ? 0 : -ERR_IO;
+}
+
+/* The host of `wanted` with the port that it got. */
+static void set_address(char address[SERVER_ADDRESS_BYTES_MAX],
+                        struct str wanted, uint16_t port)
+{
+    size_t host = wanted.byte_count;
+
+    while (host > 0 && wanted.p[host - 1] != ':') {
+        host--;
+    }
+    (void)snprintf(address, SERVER_ADDRESS_BYTES_MAX, "%.*s%u", (int)host,
+                   wanted.p, port);
+}
+
+static const char *text_or_null(struct str text)
+{
+    /* Values of settings are NUL-terminated, and so are literals. */
+    return text.byte_count > 0 ? text.p : NULL;
+}
+
+static int serve_grpc(struct server *server, struct err *err)
+{
+    const struct config_server *config = &server->options.config->server;
+    const char *address = config->grpc.p;
+    struct rpc_server_tls tls = {
+        .certificate_file = text_or_null(config->tls.certificate),
+        .key_file = text_or_null(config->tls.key),
+        .client_ca_file = text_or_null(config->tls.client_ca),
+    };
+    struct rpc_server_options options = {
+        .addresses = &address,
+        .address_count = 1,
+        .tls = tls.certificate_file ? &tls : NULL,
+        .thread_count = (uint32_t)config->thread_count,
+        .receive_bytes_max = (size_t)config->receive_bytes_max,
+        .call_count_max = (uint32_t)config->call_count_max,
+        .stream_count_max = (uint32_t)config->stream_count_max,
+    };
+
+    options.methods = api_methods(server->api, &options.method_count);
+    server->rpc = rpc_server_create(&options, err);
+    if (!server->rpc) {
+        return -ERR_IO;
+    }
+    set_address(server->grpc, config->grpc, rpc_server_port(server->rpc, 0));
+    return 0;
+}
+
+static int start_executor(struct server *server, struct err *err)
+{
+    const struct config *config = server->options.config;
+    const struct config_tls *mine = &config->server.tls;
+    struct config_tls tls = config->executor.tls;
+    bool shows_own = mine->client_ca.byte_count > 0;
+
+    /* Unless told otherwise the executor inside trusts the server's own
+     * certificate, and shows it where one must be shown. */
+    if (tls.client_ca.byte_count == 0) {
+        tls.client_ca = mine->certificate;
+    }
+    if (tls.certificate.byte_count == 0 && shows_own) {
+        tls.certificate = mine->certificate;
+        tls.key = mine->key;
+    }
+    struct executor_thread_options options = {
+        .config = &config->executor,
+        .tls = config->server.tls.certificate.byte_count > 0 ? &tls : NULL,
+        .server = server->grpc,
+        .user_name = server->local_user.name,
+        .password = server->local_user.password,
+        .jobs_dir = server->dir.jobs,
+        .clock = &machine_clock,
+    };
+
+    if (!config->executor.is_enabled) {
+        return 0;
+    }
+    server->executor = executor_thread_start(&options, err);
+    return server->executor ? 0 : -ERR_IO;
+}
+
+static int serve_http(struct server *server, struct err *err)
+{
+    struct str wanted = server->options.config->server.http;
+
+    server->pages = (struct pages){
+        .leader = server->leader,
+        .projector = server->projector,
+        .server = server->rpc,
+        .api = server->api,
+        .executor = server->executor,
+    };
+    server->http_server = pages_serve(&server->pages, wanted.p, err);
+    if (!server->http_server) {
+        return -ERR_IO;
+    }
+    set_address(server->http, wanted, http_server_port(server->http_server));
+    return 0;
+}
+
+static int wait_ready(struct server *server, struct err *err)
+{
+    return leader_wait_ready(server->leader, SERVER_READY_MS_MAX)
+               ? 0
+               : err_set(err, -ERR_UNAVAILABLE,
+                         "the log could not be taken up");
+}
+
+static int start_all(struct server *server, struct err *err)
+{
+    static int (*const steps[])(struct server *, struct err *) = {
+        open_files,      start_leader, wait_ready,     make_api,
+        start_projector, serve_grpc,   start_executor, serve_http,
+    };
+
+    server->queues = queue_table_create();
+    server->retry_policies = queue_table_create();
+    int rc = data_dir_open(server->options.config->server.data.p,
+                           &server->arena, &server->dir, err);
+    for (size_t i = 0; rc == 0 && i < ARRAY_COUNT(steps); i++) {
+        rc = steps[i](server, err);
+    }
+    return rc;
+}
+
+struct server *server_start(const struct server_options *options,
+                            struct err *err)
+{
+    struct server *server = mem_alloc(sizeof(*server));
+
+    server->options = *options;
+    if (start_all(server, err) < 0) {
+        server_stop(server);
+        return NULL;
+    }
+    return server;
+}
+
+const char *server_grpc(const struct server *server)
+{
+    return server->grpc;
+}
+
+const char *server_http(const struct server *server)
+{
+    return server->http;
+}
+
+int server_set_policy(struct server *server, const struct config *config,
+                      struct err *err)
+{
+    auto_arena arena = {0};
+    auto_strbuf text = {0};
+    struct policy *policy = NULL;
+
+    int rc = config_policy(config, &arena, &policy, err);
+    if (rc < 0) {
+        return rc;
+    }
+    policy_print(policy, &text);
+    if (str_equal(strbuf_str(&text), strbuf_str(&server->policy_text))) {
+        return 0;
+    }
+    rc = policy_event_post(leader_inbox(server->leader), strbuf_str(&text),
+                           &machine_clock, err);
+    if (rc == 0) {
+        strbuf_clear(&server->policy_text);
+        strbuf_add_str(&server->policy_text, strbuf_str(&text));
+        api_set_cpu_per_gpu(server->api,
+                            config->scheduling.elastic.cpu_per_gpu_milli);
+        say(SAY_INFO, "policy.set", "bytes=%zu", text.byte_count);
+    }
+    return rc;
+}
+
+void server_stop(struct server *server)
+{
+    if (!server) {
+        return;
+    }
+    http_server_destroy(server->http_server);
+    executor_thread_stop(server->executor, server->options.ends_jobs,
+                         SERVER_JOBS_GRACE_MS);
+    if (server->rpc) {
+        rpc_server_stop(server->rpc, SERVER_STOP_GRACE_MS);
+    }
+    leader_stop(server->leader);
+    projector_stop(server->projector);
+    rpc_server_destroy(server->rpc);
+    api_destroy(server->api);
+    leader_destroy(server->leader);
+    queue_table_destroy(server->queues);
+    queue_table_destroy(server->retry_policies);
+    store_close(server->store);
+    elog_close(server->log);
+    strbuf_fini(&server->policy_text);
+    arena_fini(&server->arena);
+    mem_free(server);
+}

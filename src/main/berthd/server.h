@@ -1,0 +1,51 @@
+/*
+ * server - berthd put together: log, store, leader, projector, API, ports and,
+ * if wanted, an executor.
+ *
+ *     data dir -> log -> leader ---------+
+ *                  \--> projector -> store -> API -> gRPC, HTTP
+ *                                              \---- executor
+ *
+ * Started in that order and stopped from the right end, so that nobody is
+ * asked who has gone.
+ *
+ * Threads: one, which starts and stops it.
+ */
+#pragma once
+
+#include "main/berthd/config.h"
+
+enum {
+    SERVER_ADDRESS_BYTES_MAX = 300,
+    SERVER_STOP_GRACE_MS = 1000, /* for calls under way */
+    SERVER_JOBS_GRACE_MS = 3000, /* with --stop-jobs */
+    SERVER_READY_MS_MAX = 600000,
+};
+
+struct server;
+
+/* Everything that a start wants; borrowed until server_stop(). */
+struct server_options {
+    const struct config *config;
+    bool ends_jobs; /* at the stop */
+    /* Told from any thread when it cannot go on; may be told more than
+     * once. */
+    void (*failed)(void *ctx);
+    void *ctx;
+};
+
+/* Start, and return when calls are served.  NULL with `err` set. */
+struct server *server_start(const struct server_options *options,
+                            struct err *err) must_check;
+
+/* Where it serves ("127.0.0.1:50051"); borrowed. */
+const char *server_grpc(const struct server *server);
+const char *server_http(const struct server *server);
+
+/* Schedule by the policy of `config` from now on; does nothing if that is the
+ * one in force.  -ERR_INVALID, -ERR_UNAVAILABLE. */
+int server_set_policy(struct server *server, const struct config *config,
+                      struct err *err) must_check;
+
+/* Stop and free; within a few seconds.  NULL is fine. */
+void server_stop(struct server *server);

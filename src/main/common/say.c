@@ -1,0 +1,34 @@
+#include "main/common/say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+void say(enum say_level level, const char *event, const char *format, ...)
+{
+    static const char *const names[] = {"error", "warn", "info"};
+    char line[SAY_LINE_BYTES_MAX];
+    va_list arguments;
+
+    int length =
+        snprintf(line, sizeof(line) - 1, "%s %s ", names[level], event);
+    va_start(arguments, format);
+    int more = vsnprintf(line + length, sizeof(line) - 1 - (size_t)length,
+                         format, arguments);
+    va_end(arguments);
+    length += more < 0 ? 0 : more;
+    if (length > (int)sizeof(line) - 2) {
+        length = (int)sizeof(line) - 2;
+    }
+    while (length > 0 && line[length - 1] == ' ') {
+        length--;
+    }
+    for (int i = 0; i < length; i++) {
+        if ((unsigned char)line[i] < 0x20) {
+            line[i] = ' ';
+        }
+    }
+    line[length] = '\n';
+    ssize_t written = write(STDERR_FILENO, line, (size_t)length + 1);
+    (void)written;
+}

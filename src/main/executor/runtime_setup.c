@@ -1,0 +1,152 @@
+#include "main/executor/runtime_setup.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+#include "cli/shared/context.h"
+#include "executor/fake/fake.h"
+#include "executor/process/process.h"
+#include "main/common/say.h"
+
+static const char *text_of(struct str text, struct arena *arena)
+{
+    return text.byte_count > 0 ? arena_strdup(arena, text) : NULL;
+}
+
+/* berth-shim lies beside the program that runs; when installed, both are in
+ * the same directory as well. */
+static const char *shim_path(struct arena *arena)
+{
+    char path[PATH_MAX];
+
+    ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (length <= 0) {
+        return "/usr/local/bin/berth-shim";
+    }
+    path[length] = '\0';
+    char *slash = strrchr(path, '/');
+    auto_strbuf whole = {0};
+    strbuf_addf(&whole, "%.*s/berth-shim", (int)(slash - path), path);
+    return arena_strdup(arena, strbuf_str(&whole));
+}
+
+/* Labels written as key=value. */
+static uint32_t take_labels(const struct setting_texts *texts,
+                            struct arena *arena, const struct label **ret)
+{
+    struct label *labels =
+        arena_alloc_array(arena, texts->count, sizeof(*labels));
+
+    for (uint32_t i = 0; i < texts->count; i++) {
+        struct str text = texts->items[i];
+        const char *equals = memchr(text.p, '=', text.byte_count);
+        size_t length = equals ? (size_t)(equals - text.p) : text.byte_count;
+        labels[i].key = str_make(text.p, length);
+        labels[i].value =
+            equals ? str_make(equals + 1, text.byte_count - length - 1)
+                   : (struct str){0};
+    }
+    *ret = labels;
+    return texts->count;
+}
+
+static int open_process(const struct executor_thread_options *options,
+                        struct runtime **ret_runtime, struct err *err)
+{
+    const struct config_process *config = &options->config->process;
+    auto_arena arena = {0};
+    struct process_options process;
+    struct err info = {""};
+
+    process_options_default(&process);
+    process.data_dir = options->jobs_dir;
+    process.shim_path = shim_path(&arena);
+    process.pool = options->config->pool;
+    process.label_count = take_labels(&config->labels, &arena, &process.labels);
+    process.cpu_milli = resource_list_get(&config->resources, STR("cpu"));
+    process.memory_bytes =
+        resource_list_get(&config->resources, STR("memory")) / 1000;
+    process.storage_bytes =
+        resource_list_get(&config->resources, STR("ephemeral-storage")) / 1000;
+    process.run_as_user = config->user_id;
+    process.run_as_group = config->group_id;
+    process.allows_root_jobs = config->is_root_allowed;
+    process.has_no_cgroups = !config->has_cgroups;
+    int rc = process_open(&process, options->clock, ret_runtime, &info, err);
+    if (rc == 0) {
+        say(SAY_INFO, "runtime.process", "info=\"%s\"", info.text);
+    }
+    return rc;
+}
+
+static int open_fake(const struct executor_thread_options *options,
+                     struct runtime **ret_runtime, struct err *err)
+{
+    const struct config_fake *config = &options->config->fake;
+    auto_arena arena = {0};
+    struct fake_options fake;
+    struct fake_group *groups =
+        arena_alloc_array(&arena, config->group_count, sizeof(*groups));
+
+    fake_options_default(&fake);
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        const struct config_fake_group *from = &config->groups[i];
+        groups[i].name = from->name;
+        groups[i].count = (uint32_t)from->count;
+        groups[i].node.pool = options->config->pool;
+        groups[i].node.total = from->resources;
+        groups[i].node.label_count =
+            take_labels(&from->labels, &arena, &groups[i].node.labels);
+    }
+    if (config->group_count > 0) {
+        fake.groups = groups;
+        fake.group_count = config->group_count;
+    }
+    fake.executor_id = options->config->id;
+    fake.seed = (uint64_t)config->seed;
+    fake.spread = str_equal(config->spread, STR("fixed")) ? FAKE_FIXED
+                  : str_equal(config->spread, STR("uniform"))
+                      ? FAKE_UNIFORM
+                      : FAKE_EXPONENTIAL;
+    fake.run_a_ms = config->run_a_ms;
+    fake.run_b_ms = config->run_b_ms;
+    fake.start_delay_ms = config->start_delay_ms;
+    fake.failure_ppm = (uint32_t)config->failure_ppm;
+    fake.pending = config->pending;
+    return fake_open(&fake, options->clock, ret_runtime, err);
+}
+
+int runtime_setup_open(const struct executor_thread_options *options,
+                       struct runtime **ret_runtime, struct err *err)
+{
+    return str_equal(options->config->runtime, STR("fake"))
+               ? open_fake(options, ret_runtime, err)
+               : open_process(options, ret_runtime, err);
+}
+
+struct rpc_channel *
+runtime_setup_channel(const struct executor_thread_options *options,
+                      struct arena *arena, struct err *err)
+{
+    struct rpc_channel_tls tls = {0};
+    struct rpc_channel_options channel = {
+        .address = options->server,
+        .receive_bytes_max = EXECUTOR_MESSAGE_BYTES_MAX,
+        .user_agent = "berth-executor/" BERTH_VERSION,
+    };
+
+    if (options->tls) {
+        tls.ca_file = text_of(options->tls->client_ca, arena);
+        tls.certificate_file = text_of(options->tls->certificate, arena);
+        tls.key_file = text_of(options->tls->key, arena);
+        tls.server_name = text_of(options->tls->server_name, arena);
+        channel.tls = &tls;
+    }
+    return rpc_channel_open(&channel, err);
+}
+
+char *runtime_setup_basic(const char *user_name, const char *password,
+                          struct arena *arena)
+{
+    return context_basic(user_name, password, arena);
+}

@@ -1,0 +1,29 @@
+/*
+ * play - a scenario on virtual time, from its first moment to its last.
+ *
+ * Each stream of jobs draws from a stream of the scenario's seed, each
+ * cluster's failures from one of their own: to change one leaves the draws of
+ * the others.
+ */
+#pragma once
+
+#include "sim/scenario/scenario.h"
+#include "sim/world/tally.h"
+
+enum {
+    PLAY_STALL_MS = 7 * 24 * 3600 * 1000, /* nothing happens: it is over */
+};
+
+struct play_options {
+    struct elog *log; /* see world_config */
+    /* Told now and then how far it is; NULL: nobody. */
+    void (*progress)(void *ctx, const struct world *world,
+                     const struct tally *tally);
+    void *ctx;
+};
+
+/* Play a scenario.  On 0 the caller destroys `*ret_world` and tally_fini()s
+ * `tally`, which was zeroed; on a negative code both are gone. */
+int play(const struct scenario *scenario, const struct play_options *options,
+         struct tally *tally, struct world **ret_world,
+         struct err *err) must_check;
