@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "../sched/oracle.h"
+#include "oracle.h"
 
 enum { MARKET_POOLS = 4 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../sched/built.h"
+#include "built.h"
 #include "market.h"
 #include "pools/objects/pools.h"
 #include "unit.h"

@@ -1,6 +1,6 @@
 /* Cases of flows, shares and what is charged, in which the planner and the
  * oracle of tests/prop/sched once read the specification differently; as
- * test_sched_readings.c. */
+ * test_place_regressions.c. */
 #include "world_fixture.h"
 
 /* What is over the quota of its class is passed over, also when it would be

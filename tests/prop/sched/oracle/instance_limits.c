@@ -38,7 +38,7 @@ void instance_draw_limits(struct tape *tape, struct instance *instance)
         instance_draw_rates(tape, instance);
     }
     instance_draw_more(tape, instance);
-    /* Who goes away is near nobody: prop_near holds that. */
+    /* Who goes away is near nobody: prop_locality holds that. */
     instance->away_level = instance->has_topology ? 0 : instance->away_level;
     /* What had ended before would have left its flow. */
     for (int j = 0; j < instance->job_count; j++) {

@@ -1,6 +1,6 @@
 /* Pod groups where the network is short (model.md 2.11, TP-01 to TP-06), at the
  * planner. */
-#include "near_fixture.h"
+#include "locality_fixture.h"
 
 static void tp_01_the_smallest_leaf_that_holds_it_is_taken(void **state)
 {

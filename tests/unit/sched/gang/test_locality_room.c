@@ -1,6 +1,6 @@
 /* Pod groups where the network is short and room has to be made, or reserved,
  * or could never be there (model.md 2.11), at the planner. */
-#include "near_fixture.h"
+#include "locality_fixture.h"
 
 /* Submit a gang for which all of class low and mid makes way. */
 static uint32_t submit_urgent(struct world *w, uint32_t count, uint32_t hops)
