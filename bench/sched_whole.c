@@ -34,7 +34,7 @@ static void add_node(struct cluster *cluster, uint32_t i)
 static void add_group(struct cluster *cluster, uint32_t count)
 {
     struct gang_terms terms = {
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .sub_groups = {{STR("worker"), count, count, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
     };

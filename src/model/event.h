@@ -177,16 +177,16 @@ struct event {
             struct str pool;
             int32_t priority; /* scheduled_at_priority */
             uint32_t attempt;
-            bool is_backfilled;      /* it passed admitted work: its age counts
-                                        from now */
-            struct job_id yields_to; /* the admitted job that it gives way to
-                                        when it is as old as its lifetime; */
-            bool yields_at_once;     /* or whatever its age */
-            int64_t yields_from_ms;  /* but not before; or 0 */
-            int64_t excess_charge;   /* millionths of the pool x ms */
-            bool is_growth;          /* its gang was scaled up by it */
-            bool is_by_share;        /* others lost their places for it, for
-                                        fairness */
+            bool is_backfilled; /* it passed admitted work: its age counts
+                                   from now */
+            struct job_id revocable_for; /* the admitted job that it gives way
+                                        to when it is as old as its lifetime; */
+            bool yields_at_once;         /* or whatever its age */
+            int64_t yields_from_ms;      /* but not before; or 0 */
+            int64_t excess_charge;       /* millionths of the pool x ms */
+            bool is_growth;              /* its gang was scaled up by it */
+            bool is_by_share;            /* others lost their places for it, for
+                                            fairness */
         } leased;
         struct {
             struct str pool;

@@ -6,7 +6,7 @@ void gang_terms_pack(struct strbuf *buf, const struct gang_terms *terms)
 {
     pack_u64(buf, GANG_TERMS_VERSION);
     pack_u64(buf, terms->kind);
-    pack_u64(buf, terms->is_whole_node);
+    pack_u64(buf, terms->has_exclusive_nodes);
     pack_i64(buf, terms->freezing_window_ms);
     pack_i64(buf, terms->replace_timeout_ms);
     pack_u64(buf, terms->sub_group_count);
@@ -49,7 +49,7 @@ int gang_terms_unpack(struct str bytes, struct gang_terms *ret_terms)
         return -ERR_VERSION;
     }
     terms.kind = unpack_count(&reader, GANG_TRAINING_TOLERANT);
-    terms.is_whole_node = unpack_count(&reader, 1);
+    terms.has_exclusive_nodes = unpack_count(&reader, 1);
     terms.freezing_window_ms = unpack_i64(&reader);
     terms.replace_timeout_ms = unpack_i64(&reader);
     terms.sub_group_count = unpack_count(&reader, SUB_GROUPS_MAX);

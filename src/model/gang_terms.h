@@ -54,7 +54,7 @@ enum gang_kind {
 
 struct gang_terms {
     enum gang_kind kind;
-    bool is_whole_node;         /* its nodes serve nobody else meanwhile */
+    bool has_exclusive_nodes;   /* its nodes serve nobody else meanwhile */
     int64_t freezing_window_ms; /* not scaled again for so long; 0: none; or
                                    FREEZING_BY_POLICY */
     int64_t replace_timeout_ms; /* below its minimum for so long it goes */

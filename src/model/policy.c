@@ -74,7 +74,7 @@ void policy_defaults(struct policy *ret_policy)
         .retries_max = 3,
         .round_period_ms = 10000,
         .balance_period_ms = 1000,
-        .truce_ms = (int64_t)60 * 1000,
+        .cooldown_ms = (int64_t)60 * 1000,
         .executor_timeout_ms = 600000,
         .executor_lost_timeout_ms = 3600000,
         .unacknowledged_max = 2500,

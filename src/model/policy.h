@@ -187,7 +187,7 @@ struct policy {
     int64_t balance_period_ms; /* at most this long between rounds */
     /* Who took a place for fairness takes none again for so long, and until
      * something is new. */
-    int64_t truce_ms;
+    int64_t cooldown_ms;
     int64_t executor_timeout_ms;      /* silent: no new leases; 10 min */
     int64_t executor_lost_timeout_ms; /* silent: its runs are lost; 1 h */
     uint32_t unacknowledged_max; /* leased, not yet reported, per executor */

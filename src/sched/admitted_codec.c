@@ -34,7 +34,7 @@ static void pack_pool(const struct sched *sched, const struct pool *pool,
     }
 }
 
-/* A yielder, by its job. */
+/* A revocable run, by its job. */
 struct packed {
     struct job_id id;
     uint32_t job, serial;
@@ -50,15 +50,15 @@ static int compare_packed(const void *a, const void *b)
     return key128_compare(x->id.v, y->id.v);
 }
 
-static void pack_yielders(const struct sched *sched, struct strbuf *buf)
+static void pack_revocables(const struct sched *sched, struct strbuf *buf)
 {
-    size_t count = sched->yielders.count;
+    size_t count = sched->revocables.count;
     auto_mem struct packed *list = mem_alloc_array(count + 1, sizeof(*list));
 
     for (size_t i = 0; i < count; i++) {
-        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        const struct run *run = &sched->runs.items[sched->revocables.items[i]];
         list[i] = (struct packed){sched->jobs.items[run->job].id, run->job,
-                                  run->yields_to, run->yields_at_once,
+                                  run->revocable_for, run->yields_at_once,
                                   run->yields_from_ms};
     }
     qsort(list, count, sizeof(*list), compare_packed);
@@ -85,7 +85,7 @@ void admitted_pack(const struct sched *sched, struct strbuf *buf)
                   &sched->pools.items[intern_find(sched->pool_names, name)],
                   buf);
     }
-    pack_yielders(sched, buf);
+    pack_revocables(sched, buf);
 }
 
 static void unpack_pool(struct sched *sched, struct history_reader *reader)
@@ -109,7 +109,7 @@ static void unpack_pool(struct sched *sched, struct history_reader *reader)
     }
 }
 
-static void unpack_yielder(struct sched *sched, struct history_reader *reader)
+static void unpack_revocable(struct sched *sched, struct history_reader *reader)
 {
     uint32_t job = unpack_job(sched, reader);
     uint32_t serial = unpack_count(&reader->pack, UINT32_MAX);
@@ -117,11 +117,11 @@ static void unpack_yielder(struct sched *sched, struct history_reader *reader)
     int64_t from_ms = reader->version > 2 ? unpack_i64(&reader->pack) : 0;
 
     if (job == NONE || serial == 0 || sched->jobs.items[job].run == NONE ||
-        sched->runs.items[sched->jobs.items[job].run].yields_to) {
+        sched->runs.items[sched->jobs.items[job].run].revocable_for) {
         reader->pack.is_bad = true;
     } else if (!reader->pack.is_bad) {
-        admitted_note_yielder(sched, sched->jobs.items[job].run, serial,
-                              is_at_once, from_ms);
+        admitted_note_revocable(sched, sched->jobs.items[job].run, serial,
+                                is_at_once, from_ms);
     }
 }
 
@@ -136,6 +136,6 @@ void admitted_unpack(struct sched *sched, struct history_reader *reader)
     sched->admission_count = last;
     for (uint32_t n = unpack_count(&reader->pack, SCHED_JOBS_MAX);
          n > 0 && !reader->pack.is_bad; n--) {
-        unpack_yielder(sched, reader);
+        unpack_revocable(sched, reader);
     }
 }

@@ -35,34 +35,35 @@ static bool are_nodes_right(struct sched *sched)
             continue;
         }
         struct resource_vec left = node->capacity;
-        struct resource_vec outrankable[LEVELS_MAX] = {0};
-        uint32_t count = 0, foreign_count = 0, held_count = 0;
+        struct resource_vec urgency_preemptible[LEVELS_MAX] = {0};
+        uint32_t count = 0, borrowed_count = 0, held_count = 0;
         for (uint32_t r = node->run_first; r != NONE;
              r = sched->runs.items[r].node_next) {
             const struct run *run = &sched->runs.items[r];
             amounts_subtract(&left, request_of(sched, run->job));
-            if (run->is_outrankable) {
-                amounts_add(&outrankable[run->level],
+            if (run->is_urgency_preemptible) {
+                amounts_add(&urgency_preemptible[run->level],
                             request_of(sched, run->job));
             }
             count++;
-            foreign_count += lend_is_foreign(sched, run->job);
+            borrowed_count += lend_is_borrowed(sched, run->job);
             held_count += run->is_held;
             if (run->node != i || run->state != RUN_STEADY ||
-                run->rung != NONE) {
+                run->evicted_run != NONE) {
                 return false;
             }
         }
-        if (!whole_node_is_right(sched, i) || count != node->run_count ||
-            foreign_count != node->foreign_count ||
+        if (!exclusive_node_is_right(sched, i) || count != node->run_count ||
+            borrowed_count != node->borrowed_count ||
             held_count != node->held_count ||
             !same_vec(&left, &sched->free[i])) {
             return false;
         }
         for (uint32_t l = 0; l < sched->level_count; l++) {
             if (!same_vec(
-                    &outrankable[l],
-                    &sched->outrankable[(size_t)i * sched->level_count + l])) {
+                    &urgency_preemptible[l],
+                    &sched->urgency_preemptible[(size_t)i * sched->level_count +
+                                                l])) {
                 return false;
             }
         }
@@ -215,7 +216,7 @@ static bool are_protected_right(const struct sched *sched)
 static bool are_queues_right(const struct sched *sched)
 {
     for (uint32_t q = 0; q < sched->queues.count; q++) {
-        if (!fronts_are_right(sched, q)) {
+        if (!list_heap_are_right(sched, q)) {
             return false;
         }
     }
@@ -242,6 +243,6 @@ bool sched_is_consistent(struct sched *sched)
     return are_nodes_right(sched) && are_accounts_right(sched, &arena) &&
            are_gangs_right(sched) && are_queues_right(sched) &&
            are_protected_right(sched) && apps_are_right(sched, &arena) &&
-           standings_are_right(sched, &arena) && reserve_is_right(sched) &&
-           truces_are_right(sched) && ripe_is_right(sched);
+           usage_ledgers_are_right(sched, &arena) && reserve_is_right(sched) &&
+           cooldowns_are_right(sched) && evictable_is_right(sched);
 }

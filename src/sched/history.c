@@ -26,10 +26,10 @@ static const struct history_section SECTIONS[] = {
     {"applications", 1, apps_pack, apps_unpack},
     {"health", 1, health_pack, health_unpack},
     {"penalties", 1, penalty_pack, penalty_unpack},
-    {"standings", 1, standings_pack, standings_unpack},
+    {"standings", 1, usage_ledgers_pack, usage_ledgers_unpack},
     {"hops", 1, hops_pack, hops_unpack},
     {"scaled", 1, scale_pack, scale_unpack},
-    {"truces", 1, truce_pack, truce_unpack},
+    {"truces", 1, cooldown_pack, cooldown_unpack},
     {"sweeps", 1, sweep_pack, sweep_unpack},
 };
 

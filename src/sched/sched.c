@@ -82,14 +82,14 @@ struct sched *sched_create(const struct policy *policy)
     sched->executor_names = intern_create();
     sched->taint_sets = intern_create();
     (void)intern_add(sched->taint_sets, STR(""));
-    kinds_init(sched);
+    node_shapes_init(sched);
     sched->version = 1;
-    sched->truce_lifted = NONE;
+    sched->cooldown_waived = NONE;
     apps_init(sched);
     set_levels(sched);
     set_pools(sched);
     cfs_sync(sched);
-    standings_sync(sched);
+    usage_ledgers_sync(sched);
     return sched;
 }
 
@@ -99,16 +99,16 @@ void sched_destroy(struct sched *sched)
         return;
     }
     admitted_fini(sched);
-    truce_fini(sched);
+    cooldown_fini(sched);
     reserve_fini(sched);
     jobs_fini(sched);
     scale_fini(sched);
     apps_fini(sched);
-    standings_fini(sched);
+    usage_ledgers_fini(sched);
     queues_fini(sched);
     nodes_fini(sched);
     classes_fini(sched);
-    kinds_fini(sched);
+    node_shapes_fini(sched);
     health_fini(&sched->health);
     VEC_FREE(&sched->penalties);
     VEC_FREE(&sched->sweeps[ROUND_FAST].jobs);
@@ -126,7 +126,7 @@ void sched_set_time(struct sched *sched, int64_t now_ms)
     if (now_ms > sched->now_ms) {
         sched->now_ms = now_ms;
         apps_advance(sched, now_ms);
-        truce_advance(sched);
+        cooldown_advance(sched);
     }
 }
 
@@ -134,14 +134,14 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
 {
     ASSERT(policy->class_count > 0);
     sched->version++;
-    truce_news(sched);
-    standings_settle(sched);
+    cooldown_news(sched);
+    usage_ledgers_settle(sched);
     sched->is_relinking = true;
     for (uint32_t p = 0; p < sched->pools.count; p++) {
         admitted_uncount_all(sched, p);
     }
     reserve_fini(sched);
-    ripe_fini(sched); /* lifetimes change */
+    evictable_fini(sched); /* lifetimes change */
     relink_take_off(sched);
     health_rules_change(sched, &policy->quarantine);
     sched->policy = policy;
@@ -173,5 +173,5 @@ void sched_policy_set(struct sched *sched, const struct policy *policy)
     }
     admitted_check_policy(sched);
     sched->is_relinking = false;
-    standings_sync(sched);
+    usage_ledgers_sync(sched);
 }

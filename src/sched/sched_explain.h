@@ -51,16 +51,16 @@ enum sched_wait {
                               there is room: `present` of `wanted` run */
     SCHED_WAIT_ROUND,      /* rounds end before they come to it; the next goes
                              on there */
-    SCHED_WAIT_TRUCE, /* it may take no place for fairness until `until_ms`, and
-                         would; 0: nor after it while nothing is new.  Said
+    SCHED_WAIT_COOLDOWN, /* it may take no place for fairness until `until_ms`,
+                         and would; 0: nor after it while nothing is new.  Said
                          with what it needs */
-    SCHED_WAIT_NEAR,  /* places that it is due are reserved for `for_job` from
-                         `until_ms` on, less than a truce away; said with what
-                         it needs */
-    SCHED_WAIT_KEPT,  /* it is due places of `kept_count` gangs that stay, since
-                         their going would do more harm than good; `for_job` is
-                         of the first.  At `until_ms`, if known, they may go;
-                         said with what it needs */
+    /* Places that it is due are reserved for `for_job` from `until_ms` on, less
+     * than a cooldown away; said with what it needs. */
+    SCHED_WAIT_RESERVED_SOON,
+    /* It is due places of `kept_count` gangs that stay, since evicting them
+     * would do more harm than good; `for_job` is of the first.  At `until_ms`,
+     * if known, they may go; said with what it needs. */
+    SCHED_WAIT_GANG_PROTECTION,
     SCHED_WAIT_CLOSED, /* `closed_count` nodes could hold it, and all are
                           cordoned, in quarantine, or of an executor that
                           gets no work */

@@ -44,7 +44,7 @@ struct sched_job {
                                 alike, and beyond the minimum they need not
                                 be (gang_terms.h) */
     uint32_t sub_group;      /* of those terms */
-    bool is_foreign;         /* a borrower: its home is not among these pools */
+    bool is_borrowed;        /* a borrower: its home is not among these pools */
     bool is_back;            /* it was here, and left by sched_job_lend() */
 };
 
@@ -91,22 +91,23 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
 
 /* A job, or its gang, took a place for fairness, or is about to give one up
  * because it had promised to: it takes none for fairness until the policy's
- * `truce` is over and there was news (cooldown.h).  Told of leases that are
+ * `cooldown` is over and there was news (cooldown.h).  Told of leases that are
  * `is_by_share`, and of preemptions that are YIELD before what becomes of the
  * job. */
-void sched_job_truce(struct sched *sched, uint32_t job);
-/* A truce, for another state that its job goes to; both go by the same news. */
-struct sched_truce {
+void sched_job_cooldown(struct sched *sched, uint32_t job);
+/* A cooldown, for another state that its job goes to; both go by the same news.
+ */
+struct sched_cooldown {
     int64_t since_ms;
     uint64_t news_count; /* when it began */
 };
-/* The truce of a job, or of its gang; false: it is under none. */
-bool sched_job_truce_get(const struct sched *sched, uint32_t job,
-                         struct sched_truce *ret_truce);
-/* A job came from another state, where it was under that truce: so it is here,
- * unless it, or its gang, is under one that lasts. */
-void sched_job_truce_put(struct sched *sched, uint32_t job,
-                         const struct sched_truce *truce);
+/* The cooldown of a job, or of its gang; false: it is under none. */
+bool sched_job_cooldown_get(const struct sched *sched, uint32_t job,
+                            struct sched_cooldown *ret_cooldown);
+/* A job came from another state, where it was under that cooldown: so it is
+ * here, unless it, or its gang, is under one that lasts. */
+void sched_job_cooldown_put(struct sched *sched, uint32_t job,
+                            const struct sched_cooldown *cooldown);
 /* From now on nothing is news but what sched_news_set() says: how much there
  * was so far. */
 uint64_t sched_news_follow(struct sched *sched);
@@ -173,9 +174,10 @@ void sched_gang_requeued(struct sched *sched, uint32_t job);
  * node. */
 void sched_job_reclass(struct sched *sched, uint32_t job, uint32_t class_index);
 /* A job became a borrower where it is, or ceased to be one: pools changed. */
-void sched_job_foreign_set(struct sched *sched, uint32_t job, bool is_foreign);
+void sched_job_borrowed_set(struct sched *sched, uint32_t job,
+                            bool is_borrowed);
 /* What was said last. */
-bool sched_job_is_foreign(const struct sched *sched, uint32_t job);
+bool sched_job_is_borrowed(const struct sched *sched, uint32_t job);
 /* Whether the jobs that are at home here may preempt others (model.md 5.1,
  * disablePreemption); at first they may.  Where they may not, only what
  * promised to give way to one of them does.  A state that was told is a pool

@@ -60,8 +60,8 @@ void sched_start_note(struct sched *sched, uint32_t queue, int64_t now_ms);
  * urgent first, the queues by turns, and within a queue the classes by turns,
  * that of the oldest work first; without the first `skip_count` of that order.
  * Their number, at most `count_max`. */
-uint32_t sched_unplaced(struct sched *sched, uint32_t skip_count,
-                        uint32_t count_max, uint32_t *ret_jobs);
+uint32_t sched_lend_candidates(struct sched *sched, uint32_t skip_count,
+                               uint32_t count_max, uint32_t *ret_jobs);
 /* Whether work that is at home here waits for room: not what a gang that runs
  * has to spare, nor what would not even fit on empty nodes; but to tell that
  * only so many nodes are looked at, and then what is left is taken to wait. */

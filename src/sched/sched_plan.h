@@ -45,7 +45,7 @@ struct sched_decision {
     /* LEASE: it was let past admitted work since it ends in time; and by its
      * lifetime, so that it yields to this job (or NONE). */
     bool is_backfilled;
-    uint32_t yields_to;
+    uint32_t revocable_for;
     bool yields_at_once;    /* whatever its lifetime: its gang grew by it */
     int64_t yields_from_ms; /* not before: it took a place for fairness; or 0 */
     /* ADMIT: the pool (of the policy's), and when it starts at the latest, or
@@ -55,7 +55,7 @@ struct sched_decision {
     bool is_scaling;  /* LEASE, PREEMPT: its gang is scaled by it; see
                          sched_gang_scaled() */
     bool is_by_share; /* LEASE: others lost their places for it, or its gang,
-                         for fairness; see sched_job_truce() */
+                         for fairness; see sched_job_cooldown() */
 };
 
 /* What a round did, for metrics. */
@@ -73,8 +73,8 @@ struct sched_counters {
 struct sched_plan {
     const struct sched_decision *decisions; /* until the next sched_plan() */
     uint32_t decision_count;
-    bool is_cut;     /* `decision_count_max` was met, or it is part of a sweep:
-                        ask again */
+    bool is_truncated; /* `decision_count_max` was met, or it is part of a
+                    sweep: ask again */
     bool is_spent;   /* the policy's work for a plan was used up: the next goes
                         on behind */
     bool is_resumed; /* it went on behind one that was */

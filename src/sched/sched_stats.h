@@ -61,7 +61,7 @@ struct sched_pool_stats {
 void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
                        struct sched_queue_stats *ret_stats);
 /* A gang that is a larger part of a pool than its queue can keep there. */
-struct sched_oversize {
+struct sched_gang_over_share {
     struct str pool;       /* borrowed until the state changes */
     double part;           /* of the pool: what of it runs or starts at once */
     double kept;           /* of the pool: its queue's, whoever wants more */
@@ -76,8 +76,9 @@ struct sched_oversize {
  * fairness (model.md 6.6 d) once its lifetime has passed and others want
  * theirs, unless it is kept.  Told of the pool where that is least so.  False
  * for jobs without a gang, and for what is not preempted so. */
-bool sched_gang_is_oversize(struct sched *sched, uint32_t job,
-                            struct sched_oversize *ret_oversize);
+bool sched_gang_is_over_share(
+    struct sched *sched, uint32_t job,
+    struct sched_gang_over_share *ret_gang_over_share);
 /* To whom a run gives way, since it was let past it. */
 struct sched_yielding {
     uint32_t for_job;
@@ -118,8 +119,8 @@ struct sched_usage {
     int64_t shared[SCHED_AMOUNTS];  /* by foreign ones */
     int64_t pending[SCHED_AMOUNTS]; /* of jobs that wait here */
     uint32_t node_count;
-    uint32_t own_waiting_count, foreign_waiting_count;
-    uint32_t own_running_count, foreign_running_count;
+    uint32_t own_waiting_count, borrowed_waiting_count;
+    uint32_t own_running_count, borrowed_running_count;
 };
 
 /* Sum it up; looks at every node. */

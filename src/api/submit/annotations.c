@@ -168,8 +168,9 @@ static int read_terms(const Berth__Submission__Item *item, struct gang *gang,
     struct str whole = annotation_find_own(item, ANNOTATION_NODE_RESERVATION);
     int64_t hops = -1, window_s = -1;
 
-    gang->is_whole_node = str_equal(whole, STR("Whole"));
-    if (whole.p && !gang->is_whole_node && !str_equal(whole, STR("Shared"))) {
+    gang->has_exclusive_nodes = str_equal(whole, STR("Whole"));
+    if (whole.p && !gang->has_exclusive_nodes &&
+        !str_equal(whole, STR("Shared"))) {
         return refusal_set(
             refusal, "annotation %s must be Whole or Shared, not %.*s",
             own_name(item, ANNOTATION_NODE_RESERVATION), STR_ARG(whole));
@@ -189,7 +190,7 @@ void annotations_terms(const struct gang *gang, struct gang_terms *ret_terms)
 {
     *ret_terms = (struct gang_terms){
         .kind = GANG_POD_GROUP,
-        .is_whole_node = gang->is_whole_node,
+        .has_exclusive_nodes = gang->has_exclusive_nodes,
         .freezing_window_ms = gang->freezing_window_ms,
         .replace_timeout_ms = REPLACE_TIMEOUT_MS,
         .sub_groups = {{.name = STR("member"),

@@ -55,7 +55,7 @@ struct gang {
     struct str uniformity; /* node label; "": none */
     /* What it says as a PodGroup does; false: nothing. */
     bool has_terms;
-    bool is_whole_node;
+    bool has_exclusive_nodes;
     uint32_t hops_max; /* or HOPS_ANY */
     int64_t freezing_window_ms;
 };

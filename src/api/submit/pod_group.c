@@ -76,8 +76,8 @@ static int read_whole(const Berth__Submission__PodGroup *message,
 {
     struct str text = str_of(message->node_reservation);
 
-    terms->is_whole_node = !str_equal(text, STR("Shared"));
-    if (text.byte_count && terms->is_whole_node &&
+    terms->has_exclusive_nodes = !str_equal(text, STR("Shared"));
+    if (text.byte_count && terms->has_exclusive_nodes &&
         !str_equal(text, STR("Whole"))) {
         return refusal_set(refusal,
                            "podGroup.nodeReservation: \"%.*s\" is neither "

@@ -85,7 +85,7 @@ static int compare_terms(const struct common_terms *first,
                             first->priority_class, terms->priority_class);
     }
     if (first->gang.has_terms != terms->gang.has_terms ||
-        first->gang.is_whole_node != terms->gang.is_whole_node ||
+        first->gang.has_exclusive_nodes != terms->gang.has_exclusive_nodes ||
         first->gang.hops_max != terms->gang.hops_max ||
         first->gang.freezing_window_ms != terms->gang.freezing_window_ms) {
         return refusal_set(

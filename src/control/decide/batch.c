@@ -123,7 +123,7 @@ bool batch_form(struct control *c)
         add_owed(c);
         batch_add_groups(c);
         batch_end_members(c);
-        batch_end_misfits(c);
+        batch_end_unschedulable(c);
         /* Plans are for nodes as they will be, and in the pools in which. */
         bool may_plan = !batch_add_health(c) && !batch->moves_nodes;
         if (may_plan && (!c->config.plans_alone || facts_are_all(c))) {

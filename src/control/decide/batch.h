@@ -144,7 +144,7 @@ void batch_end_members(struct control *c);
  * being planned, so nobody can say yet. */
 bool batch_check_job(struct control *c, uint32_t job, uint32_t *ret_looks);
 /* The same for some of those that were not looked at yet. */
-void batch_end_misfits(struct control *c);
+void batch_end_unschedulable(struct control *c);
 
 /* decide/plan.c */
 

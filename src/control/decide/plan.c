@@ -15,10 +15,10 @@ static void add_lease(struct control *c, const struct sched_decision *decision)
         .excess_charge = decision->charge,
     };
 
-    if (decision->yields_to != SCHED_NONE) {
+    if (decision->revocable_for != SCHED_NONE) {
         struct job_view head;
-        jobs_get(c->jobs, decision->yields_to, &head);
-        run.yields_to = head.id;
+        jobs_get(c->jobs, decision->revocable_for, &head);
+        run.revocable_for = head.id;
         run.yields_at_once = decision->yields_at_once;
         run.yields_from_ms = decision->yields_from_ms;
     }

@@ -37,7 +37,8 @@ static const struct held_share *held_share(struct control *c, uint32_t queue,
 }
 
 /* Who loses a gang for a share that it is larger than loses it again. */
-static void put_oversize(struct strbuf *text, struct control *c, uint32_t job)
+static void put_gang_over_share(struct strbuf *text, struct control *c,
+                                uint32_t job)
 {
     struct held_gang *held = &c->held_gang;
     struct job_view view;
@@ -49,14 +50,14 @@ static void put_oversize(struct strbuf *text, struct control *c, uint32_t job)
     if (held->form_no != c->form_no || held->gang != view.gang_index) {
         *held =
             (struct held_gang){.form_no = c->form_no, .gang = view.gang_index};
-        held->is_oversize =
-            pools_gang_is_oversize(c->pools, job, &held->oversize);
+        held->is_gang_over_share =
+            pools_gang_is_over_share(c->pools, job, &held->gang_over_share);
     }
-    if (held->is_oversize) {
+    if (held->is_gang_over_share) {
         strbuf_addf(text,
                     "; its gang alone has %.2f%%: a lifetime "
                     "(berth.dev/lifetimeSeconds) would keep it",
-                    held->oversize.part * 100);
+                    held->gang_over_share.part * 100);
     }
 }
 
@@ -82,7 +83,7 @@ static void put_rule(struct strbuf *text, struct control *c,
                         "share is %.2f%%",
                         STR_ARG(name), held->actual * 100, STR_ARG(pool),
                         held->due * 100);
-            put_oversize(text, c, decision->job);
+            put_gang_over_share(text, c, decision->job);
         }
         break;
     case SCHED_PREEMPT_YIELD:

@@ -47,9 +47,10 @@ static bool is_of_gang(const struct control *c, uint32_t job)
 /* A member that fits on no node even alone: what it lacks says more than how
  * many fit.  Members that are alike are looked at once, and a few kinds are
  * enough; false: there is none among them. */
-static bool find_misfit(struct control *c, const uint32_t *members,
-                        uint32_t count, struct sched_explanation *ret_misfit,
-                        uint32_t *ret_looks)
+static bool find_unschedulable(struct control *c, const uint32_t *members,
+                               uint32_t count,
+                               struct sched_explanation *ret_unschedulable,
+                               uint32_t *ret_looks)
 {
     enum { KINDS_MAX = 4 };
     uint32_t kind_count = 0, last = UINT32_MAX;
@@ -61,9 +62,9 @@ static bool find_misfit(struct control *c, const uint32_t *members,
         }
         last = class_index;
         kind_count++;
-        pools_explain_nodes(c->pools, members[i], ret_misfit);
-        *ret_looks += ret_misfit->nodes_total;
-        if (never_fits(ret_misfit)) {
+        pools_explain_nodes(c->pools, members[i], ret_unschedulable);
+        *ret_looks += ret_unschedulable->nodes_total;
+        if (never_fits(ret_unschedulable)) {
             return true;
         }
     }
@@ -74,7 +75,7 @@ static bool find_misfit(struct control *c, const uint32_t *members,
  * complete is asked about when it is.  False: nobody can say yet. */
 static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
 {
-    struct sched_explanation misfit;
+    struct sched_explanation unschedulable;
     struct sched_gang_miss miss;
     struct job_decisions decisions;
     uint32_t count;
@@ -86,9 +87,11 @@ static bool check_gang(struct control *c, uint32_t job, uint32_t *ret_looks)
     }
     uint32_t *members =
         pools_gang_waiting(c->pools, job, &c->batch.arena, &count);
-    bool is_misfit = find_misfit(c, members, count, &misfit, ret_looks);
+    bool is_unschedulable =
+        find_unschedulable(c, members, count, &unschedulable, ret_looks);
     struct str text = report_gang_rejection(
-        c, job, &miss, is_misfit ? &misfit : NULL, &c->batch.arena);
+        c, job, &miss, is_unschedulable ? &unschedulable : NULL,
+        &c->batch.arena);
     for (uint32_t i = 0; i < count; i++) {
         if (!batch_is_touched(&c->batch, members[i])) {
             job_refuse(c->jobs, members[i], ERROR_REJECTED, text,
@@ -219,7 +222,7 @@ static void drop_checked(struct control *c)
     c->unchecked.count = left;
 }
 
-void batch_end_misfits(struct control *c)
+void batch_end_unschedulable(struct control *c)
 {
     uint32_t check_count = 0, look_count = 0;
 

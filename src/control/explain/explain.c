@@ -79,15 +79,18 @@ static const char *const wait_texts[] = {
                         "home.",
     [SCHED_WAIT_ROUND] = "The last round had no time left to look at it; the "
                          "next goes on there.",
-    [SCHED_WAIT_TRUCE] = "It took a place for fairness, or gave one up as it "
-                         "had promised, and takes none for fairness for a "
-                         "while.",
-    [SCHED_WAIT_NEAR] = "Its queue is due places of others, but they are "
-                        "reserved, from so soon on that nobody is to lose a "
-                        "run for it.",
-    [SCHED_WAIT_KEPT] = "Its queue is due more, but what would have to go for "
-                        "it is a gang without which its own queue would be no "
-                        "nearer to its share.",
+    [SCHED_WAIT_COOLDOWN] =
+        "It took a place for fairness, or gave one up as it "
+        "had promised, and takes none for fairness for a "
+        "while.",
+    [SCHED_WAIT_RESERVED_SOON] =
+        "Its queue is due places of others, but they are "
+        "reserved, from so soon on that nobody is to lose a "
+        "run for it.",
+    [SCHED_WAIT_GANG_PROTECTION] =
+        "Its queue is due more, but what would have to go for "
+        "it is a gang without which its own queue would be no "
+        "nearer to its share.",
 };
 
 const char *explain_wait_text(enum sched_wait wait)
@@ -178,12 +181,12 @@ static void put_share(struct strbuf *buf, struct control *c,
     }
 }
 
-/* When a truce ends. */
-static void put_truce(struct strbuf *buf, const struct sched_explanation *e)
+/* When a cooldown ends. */
+static void put_cooldown(struct strbuf *buf, const struct sched_explanation *e)
 {
     char until[WIRE_RFC3339_TEXT_BYTES_MAX];
 
-    if (e->wait != SCHED_WAIT_TRUCE) {
+    if (e->wait != SCHED_WAIT_COOLDOWN) {
         return;
     }
     if (e->until_ms > 0) {
@@ -298,7 +301,7 @@ static void put_details(struct strbuf *buf, struct control *c,
     put_application(buf, e);
     promise_put_reservation(buf, c, e);
     put_share(buf, c, e);
-    put_truce(buf, e);
+    put_cooldown(buf, e);
     put_amounts(buf, c, e);
     if (e->until_ms > 0 && e->growth == SCHED_WAIT_FROZEN) {
         char until[WIRE_RFC3339_TEXT_BYTES_MAX];
@@ -321,8 +324,8 @@ static void put_details(struct strbuf *buf, struct control *c,
 
 /* When it may be preempted for that: one that is kept goes only for who has
  * too little. */
-static void put_oversize_time(struct strbuf *buf,
-                              const struct sched_oversize *o)
+static void put_gang_over_share_time(struct strbuf *buf,
+                                     const struct sched_gang_over_share *o)
 {
     int64_t after_ms =
         o->lifetime_ms > o->kept_ms ? o->lifetime_ms : o->kept_ms;
@@ -340,12 +343,12 @@ static void put_oversize_time(struct strbuf *buf,
 }
 
 /* That its gang is above its queue's share whenever it runs. */
-static void put_oversize(struct strbuf *buf, const struct waiting *waiting,
-                         bool runs)
+static void put_gang_over_share(struct strbuf *buf,
+                                const struct waiting *waiting, bool runs)
 {
-    const struct sched_oversize *o = &waiting->oversize;
+    const struct sched_gang_over_share *o = &waiting->gang_over_share;
 
-    if (!waiting->is_oversize) {
+    if (!waiting->is_gang_over_share) {
         return;
     }
     strbuf_addf(buf,
@@ -355,7 +358,7 @@ static void put_oversize(struct strbuf *buf, const struct waiting *waiting,
                 runs ? "Its" : "When its", o->member_count,
                 runs ? "has" : "starts it has", o->part * 100, STR_ARG(o->pool),
                 o->kept * 100, runs ? "may be" : "may then be");
-    put_oversize_time(buf, o);
+    put_gang_over_share_time(buf, o);
     strbuf_add_text(buf, " (annotation berth.dev/lifetimeSeconds) keeps it "
                          "running for so long.\n");
 }
@@ -387,7 +390,7 @@ void explain_put_job(struct strbuf *buf, struct control *c, uint32_t job,
     } else {
         put_waiting(buf, c, waiting);
     }
-    put_oversize(buf, waiting, view.has_run);
+    put_gang_over_share(buf, waiting, view.has_run);
 }
 
 void explain_answer(struct control *c, struct command *command)

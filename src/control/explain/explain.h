@@ -35,8 +35,8 @@ struct waiting {
     struct pools_lender *lenders; /* in the arena of the answer */
     uint32_t lender_count;
     bool is_of_gang;
-    bool is_oversize; /* its gang is, see sched_gang_is_oversize() */
-    struct sched_oversize oversize;
+    bool is_gang_over_share; /* its gang is, see sched_gang_is_over_share() */
+    struct sched_gang_over_share gang_over_share;
     bool is_yielding; /* it runs, and gives way: see sched_job_yielding() */
     struct sched_yielding yielding;
 };
@@ -122,7 +122,7 @@ void lending_put_json(struct strbuf *buf, struct control *c,
  * on no node by itself, or NULL. */
 struct str report_gang_rejection(struct control *c, uint32_t job,
                                  const struct sched_gang_miss *miss,
-                                 const struct sched_explanation *misfit,
+                                 const struct sched_explanation *unschedulable,
                                  struct arena *arena);
 /* Why a job may not be of the gang that it names, in the arena. */
 struct str report_member_rejection(enum gang_fault fault,

@@ -49,9 +49,9 @@ static const char *const wait_names[] = {
     [SCHED_WAIT_QUOTA] = "quota",
     [SCHED_WAIT_GROWTH] = "growth",
     [SCHED_WAIT_ROUND] = "roundWork",
-    [SCHED_WAIT_TRUCE] = "truce",
-    [SCHED_WAIT_NEAR] = "reservedSoon",
-    [SCHED_WAIT_KEPT] = "keptGang",
+    [SCHED_WAIT_COOLDOWN] = "truce",
+    [SCHED_WAIT_RESERVED_SOON] = "reservedSoon",
+    [SCHED_WAIT_GANG_PROTECTION] = "keptGang",
     [SCHED_WAIT_CLOSED] = "closedNodes",
     [SCHED_WAIT_LOAD] = "load",
     [SCHED_WAIT_FROZEN] = "frozen",
@@ -182,16 +182,18 @@ static void put_json_wait(struct strbuf *buf, struct control *c,
     waiting_put_json(buf, c, waiting);
 }
 
-static void put_json_oversize(struct strbuf *buf,
-                              const struct sched_oversize *oversize)
+static void
+put_json_gang_over_share(struct strbuf *buf,
+                         const struct sched_gang_over_share *gang_over_share)
 {
     strbuf_add_text(buf, ",\"oversize\":{");
-    explain_put_json_member(buf, "pool", oversize->pool);
+    explain_put_json_member(buf, "pool", gang_over_share->pool);
     strbuf_addf(buf,
                 ",\"part\":%.12g,\"kept\":%.12g,\"members\":%u,"
                 "\"lifetimeMs\":%" PRId64 ",\"keptMs\":%" PRId64 "}",
-                oversize->part, oversize->kept, oversize->member_count,
-                oversize->lifetime_ms, oversize->kept_ms);
+                gang_over_share->part, gang_over_share->kept,
+                gang_over_share->member_count, gang_over_share->lifetime_ms,
+                gang_over_share->kept_ms);
 }
 
 /* Of one that runs; when it gives way is left out where nobody knows. */
@@ -228,8 +230,8 @@ void explain_put_json(struct strbuf *buf, struct control *c, uint32_t job,
     if (waiting->is_yielding) {
         put_json_yielding(buf, c, &waiting->yielding);
     }
-    if (waiting->is_oversize) {
-        put_json_oversize(buf, &waiting->oversize);
+    if (waiting->is_gang_over_share) {
+        put_json_gang_over_share(buf, &waiting->gang_over_share);
     }
     strbuf_add_char(buf, '}');
 }

@@ -67,17 +67,17 @@ void promise_put_reservation(struct strbuf *buf, struct control *c,
                     "urgent work comes.\n",
                     moment_put(e->promised_ms, until));
     }
-    if (is_for && e->wait == SCHED_WAIT_KEPT) {
+    if (is_for && e->wait == SCHED_WAIT_GANG_PROTECTION) {
         put_kept(buf, c, e);
     } else if (is_for) {
         strbuf_add_text(buf, "Nodes are kept for ");
         put_who(buf, c, e->for_job);
-        if (e->wait == SCHED_WAIT_NEAR) {
+        if (e->wait == SCHED_WAIT_RESERVED_SOON) {
             strbuf_addf(buf, ", from %s on", moment_put(e->until_ms, until));
         }
         strbuf_add_text(buf, ".\n");
     }
-    if (is_for && e->wait == SCHED_WAIT_NEAR) {
+    if (is_for && e->wait == SCHED_WAIT_RESERVED_SOON) {
         strbuf_add_text(buf, "Once that one has its places it is the turn of "
                              "those that are due more; it starts sooner where "
                              "there is room.\n");

@@ -49,8 +49,9 @@ static void put_floating_miss(struct strbuf *buf, const struct control *c,
     }
 }
 
-static void put_misfit(struct strbuf *buf, struct control *c, const char *which,
-                       const struct sched_explanation *explanation)
+static void put_unschedulable(struct strbuf *buf, struct control *c,
+                              const char *which,
+                              const struct sched_explanation *explanation)
 {
     strbuf_addf(buf, "%s does not fit on any node. ", which);
     if (explanation->unknown.byte_count) {
@@ -81,7 +82,7 @@ struct str report_rejection(struct control *c, uint32_t job,
 {
     auto_strbuf text = {0};
 
-    put_misfit(&text, c, "The job", explanation);
+    put_unschedulable(&text, c, "The job", explanation);
     put_lenders(&text, c, job);
     return arena_str(arena, strbuf_str(&text));
 }
@@ -148,7 +149,7 @@ static void put_too_many(struct strbuf *text, const struct control *c,
 
 struct str report_gang_rejection(struct control *c, uint32_t job,
                                  const struct sched_gang_miss *miss,
-                                 const struct sched_explanation *misfit,
+                                 const struct sched_explanation *unschedulable,
                                  struct arena *arena)
 {
     auto_strbuf text = {0};
@@ -158,8 +159,8 @@ struct str report_gang_rejection(struct control *c, uint32_t job,
     } else {
         put_too_many(&text, c, miss);
     }
-    if (misfit) {
-        put_misfit(&text, c, "One of them by itself", misfit);
+    if (unschedulable) {
+        put_unschedulable(&text, c, "One of them by itself", unschedulable);
     }
     put_lenders(&text, c, job);
     return arena_str(arena, strbuf_str(&text));

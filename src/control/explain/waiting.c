@@ -32,7 +32,8 @@ void waiting_ask(struct control *c, uint32_t job, struct arena *arena,
     w->is_yielding = view.has_run &&
                      pools_job_yielding(c->pools, job, &w->yielding) &&
                      jobs_is_live(c->jobs, w->yielding.for_job);
-    w->is_oversize = pools_gang_is_oversize(c->pools, job, &w->oversize);
+    w->is_gang_over_share =
+        pools_gang_is_over_share(c->pools, job, &w->gang_over_share);
 }
 
 void admissions_answer(struct control *c, struct command *command)
@@ -335,7 +336,7 @@ static void put_json_reason(struct strbuf *buf, struct control *c,
     if (why->for_job == SCHED_NONE || !jobs_is_live(c->jobs, why->for_job)) {
         return;
     }
-    bool is_kept = why->wait == SCHED_WAIT_KEPT;
+    bool is_kept = why->wait == SCHED_WAIT_GANG_PROTECTION;
     struct job_digest digest;
     jobs_get(c->jobs, why->for_job, &view);
     jobs_digest(c->jobs, why->for_job, &digest);

@@ -59,7 +59,7 @@ static void on_leased(struct control *c, const struct jobs_change *change,
         pools_job_charge(c->pools, change->job, event->leased.pool,
                          event->leased.excess_charge);
     }
-    uint32_t head = jobs_find(c->jobs, event->leased.yields_to);
+    uint32_t head = jobs_find(c->jobs, event->leased.revocable_for);
     if (head != JOBS_NONE) {
         pools_job_yield(c->pools, change->job, head,
                         event->leased.yields_at_once,
@@ -205,24 +205,24 @@ static void note_scaled(struct control *c, uint32_t job,
                         const struct event *event)
 {
     bool is_growth = event->type == EVENT_LEASED && event->leased.is_growth;
-    bool is_cut =
+    bool is_truncated =
         event->type == EVENT_RUN_PREEMPTED && event->preempted.is_scaling;
 
-    if (is_growth || is_cut) {
+    if (is_growth || is_truncated) {
         pools_gang_scaled(c->pools, job, event->created_ms);
     }
 }
 
 /* It takes nothing for fairness for a while; before the job may go. */
-static void note_truce(struct control *c, uint32_t job,
-                       const struct event *event)
+static void note_cooldown(struct control *c, uint32_t job,
+                          const struct event *event)
 {
     bool took = event->type == EVENT_LEASED && event->leased.is_by_share;
     bool gave =
         event->type == EVENT_RUN_PREEMPTED && event->preempted.is_yielding;
 
     if (took || gave) {
-        pools_job_truce(c->pools, job);
+        pools_job_cooldown(c->pools, job);
     }
 }
 
@@ -301,7 +301,7 @@ void fold_job_change(struct control *c, const struct jobs_change *change,
     count_transition(c, change, item);
     note_node(c, change, event);
     note_scaled(c, change->job, event);
-    note_truce(c, change->job, event);
+    note_cooldown(c, change->job, event);
     note_run(c, change, event);
     tell_end(c, change, event);
     if (feed_change(c, change, item, seq)) {

@@ -182,9 +182,9 @@ static void fill_amounts(const struct sched_usage *usage,
     };
     row->node_count = usage->node_count;
     row->queued_own_count = usage->own_waiting_count;
-    row->queued_foreign_count = usage->foreign_waiting_count;
+    row->queued_foreign_count = usage->borrowed_waiting_count;
     row->running_own_count = usage->own_running_count;
-    row->running_foreign_count = usage->foreign_running_count;
+    row->running_foreign_count = usage->borrowed_running_count;
 }
 
 static void add_usage(const struct sched_usage *usage, struct sched_usage *all)

@@ -141,10 +141,10 @@ void round_take_plan(struct control *c, uint32_t shard, enum round_kind kind,
     reset_in_batch_counts(c);
     bool is_whole = batch_add_plan(c, plan);
     /* What this plan leaves undone, the next one does. */
-    bool is_cut = plan->is_cut || !is_whole;
-    rounds->is_plan_wanted |= is_cut;
+    bool is_truncated = plan->is_truncated || !is_whole;
+    rounds->is_plan_wanted |= is_truncated;
     rounds->is_balance_wanted |=
-        kind == ROUND_BALANCE && (is_cut || plan->decision_count > 0);
+        kind == ROUND_BALANCE && (is_truncated || plan->decision_count > 0);
     rounds->wake_ms = plan->next_wake_ms;
     rounds->ask_at_ms = kind == ROUND_BALANCE ? 0 : rounds->ask_at_ms;
     ask_again(c);

@@ -52,8 +52,8 @@ struct held_share {
 struct held_gang {
     uint64_t form_no; /* as above */
     uint32_t gang;
-    bool is_oversize;
-    struct sched_oversize oversize;
+    bool is_gang_over_share;
+    struct sched_gang_over_share gang_over_share;
 };
 
 struct control {

@@ -337,7 +337,7 @@ void job_lease(const struct jobs *jobs, uint32_t job, const struct job_run *run,
     event->leased.priority = run->priority;
     event->leased.attempt = view.run_count;
     event->leased.is_backfilled = run->is_backfilled;
-    event->leased.yields_to = run->yields_to;
+    event->leased.revocable_for = run->revocable_for;
     event->leased.yields_at_once = run->yields_at_once;
     event->leased.yields_from_ms = run->yields_from_ms;
     event->leased.excess_charge = run->excess_charge;

@@ -70,7 +70,7 @@ struct job_run {
     int64_t started_ms; /* its age counts from then; 0: not yet */
     /* Of a lease to be made; not kept. */
     bool is_backfilled;
-    struct job_id yields_to; /* or none */
+    struct job_id revocable_for; /* or none */
     bool yields_at_once;
     int64_t yields_from_ms;
     int64_t excess_charge; /* 0: none */

@@ -113,14 +113,16 @@ uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
     return jobs;
 }
 
-bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
-                            struct sched_oversize *ret_oversize)
+bool pools_gang_is_over_share(struct pools *pools, uint32_t job,
+                              struct sched_gang_over_share *ret_gang_over_share)
 {
     if (!pools->is_mapped) {
-        return sched_gang_is_oversize(first_of(pools), job, ret_oversize);
+        return sched_gang_is_over_share(first_of(pools), job,
+                                        ret_gang_over_share);
     }
     const struct shard *shard = ask(pools, &job);
-    return shard && sched_gang_is_oversize(shard->sched, job, ret_oversize);
+    return shard &&
+           sched_gang_is_over_share(shard->sched, job, ret_gang_over_share);
 }
 
 bool pools_job_yielding(const struct pools *pools, uint32_t job,
@@ -217,13 +219,13 @@ static bool is_right(const struct pools *pools, const struct shard *shard)
         uint32_t node = sched_job_node(shard->sched, i);
         if (place->local != i || place->shard != shard->index ||
             place->node != node_back(shard, node) ||
-            place->is_foreign != job_is_foreign(pools, job, shard) ||
+            place->is_borrowed != job_is_borrowed(pools, job, shard) ||
             (node != NONE &&
              pools->posts.items[place->node].shard != shard->index)) {
             return false;
         }
-        waiting += node == NONE && !place->is_foreign;
-        guests += node == NONE && place->is_foreign;
+        waiting += node == NONE && !place->is_borrowed;
+        guests += node == NONE && place->is_borrowed;
     }
     return waiting == shard->waiting_count && guests == shard->guest_count &&
            sched_jobs_end(shard->sched) <= shard->jobs.count;

@@ -234,7 +234,7 @@ pools_explain_lending(struct pools *pools, uint32_t job, int64_t now_ms,
         pools->gangs.items[place->gang].leased_count > 0) {
         return POOLS_BORROW_RUNS;
     }
-    if (place->is_foreign) {
+    if (place->is_borrowed) {
         (void)row_add(&asking, asking.home, POOLS_LEND_WITH);
         *ret_count = asking.row_count;
         return POOLS_BORROW_MAY;

@@ -28,7 +28,7 @@ void out_begin(struct pools *pools, uint32_t job)
     const struct place *place = &pools->places.items[job];
     struct sched_job record;
 
-    ASSERT(!place->is_out && !place->is_foreign && place->node == NONE);
+    ASSERT(!place->is_out && !place->is_borrowed && place->node == NONE);
     sched_job_record(shard_of(pools, job)->sched, place->local, &record);
     begin(pools, job, record.application);
 }
@@ -126,7 +126,7 @@ void out_recall(struct pools *pools, uint32_t job)
     const struct place *place = &pools->places.items[job];
     struct sched_job record;
 
-    if (place->is_out || !place->is_foreign ||
+    if (place->is_out || !place->is_borrowed ||
         job_home(pools, job) != home_of_name(pools, place->name)) {
         return;
     }

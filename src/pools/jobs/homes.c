@@ -18,8 +18,8 @@ struct shard *job_home(const struct pools *pools, uint32_t job)
     return home_of_name(pools, place->name);
 }
 
-bool job_is_foreign(const struct pools *pools, uint32_t job,
-                    const struct shard *in)
+bool job_is_borrowed(const struct pools *pools, uint32_t job,
+                     const struct shard *in)
 {
     const struct place *place = job_place(pools, job);
 
@@ -27,30 +27,30 @@ bool job_is_foreign(const struct pools *pools, uint32_t job,
            (place->node == NONE && job_home(pools, job) != in);
 }
 
-static void apply_foreign(struct pools *pools, struct shard *shard,
-                          const struct delta *delta)
+static void apply_borrowed(struct pools *pools, struct shard *shard,
+                           const struct delta *delta)
 {
     (void)pools;
-    sched_job_foreign_set(shard->sched, delta->job, delta->flag);
+    sched_job_borrowed_set(shard->sched, delta->job, delta->flag);
 }
 
-void job_foreign_set(struct pools *pools, uint32_t job, bool is_foreign)
+void job_borrowed_set(struct pools *pools, uint32_t job, bool is_borrowed)
 {
     struct place *place = job_place(pools, job);
-    struct delta delta = delta_of(apply_foreign);
+    struct delta delta = delta_of(apply_borrowed);
     bool is_waiting = place->node == NONE;
 
-    if (place->is_foreign == is_foreign) {
+    if (place->is_borrowed == is_borrowed) {
         return;
     }
     if (is_waiting) {
         job_count_waiting(pools, place, -1);
     }
-    place->is_foreign = is_foreign;
+    place->is_borrowed = is_borrowed;
     if (is_waiting) {
         job_count_waiting(pools, place, 1);
     }
-    delta.flag = is_foreign;
+    delta.flag = is_borrowed;
     job_tell(pools, job, &delta);
 }
 
@@ -63,7 +63,7 @@ void job_recall_home(struct pools *pools, uint32_t job)
         job_send_home(pools, job);
         return;
     }
-    job_foreign_set(pools, job, job_is_foreign(pools, job, shard));
+    job_borrowed_set(pools, job, job_is_borrowed(pools, job, shard));
     if (is_home) {
         return;
     }
@@ -156,7 +156,7 @@ void gang_recall(struct pools *pools, uint32_t gang)
          job = next) {
         next = pools->places.items[job].mate_next;
         if (pools->places.items[job].node == NONE) {
-            if (job_is_foreign(pools, job, job_home(pools, job))) {
+            if (job_is_borrowed(pools, job, job_home(pools, job))) {
                 out_over(pools, job); /* it is where its gang runs now */
             }
             job_recall_home(pools, job);
@@ -212,24 +212,24 @@ static void tell_memory(struct pools *pools, uint32_t job,
     }
 }
 
-static void apply_truce_put(struct pools *pools, struct shard *shard,
-                            const struct delta *delta)
+static void apply_cooldown_put(struct pools *pools, struct shard *shard,
+                               const struct delta *delta)
 {
-    struct sched_truce truce = {delta->at_ms, (uint64_t)delta->amount};
+    struct sched_cooldown cooldown = {delta->at_ms, (uint64_t)delta->amount};
 
     (void)pools;
-    sched_job_truce_put(shard->sched, delta->job, &truce);
+    sched_job_cooldown_put(shard->sched, delta->job, &cooldown);
 }
 
-/* Nor is a truce over since a job moves: else who borrows in vain could take
+/* Nor is a cooldown over since a job moves: else who borrows in vain could take
  * for fairness whenever it comes home. */
-static void tell_truce(struct pools *pools, uint32_t job,
-                       const struct sched_truce *truce)
+static void tell_cooldown(struct pools *pools, uint32_t job,
+                          const struct sched_cooldown *cooldown)
 {
-    struct delta delta = delta_of(apply_truce_put);
+    struct delta delta = delta_of(apply_cooldown_put);
 
-    delta.at_ms = truce->since_ms;
-    delta.amount = (int64_t)truce->news_count;
+    delta.at_ms = cooldown->since_ms;
+    delta.amount = (int64_t)cooldown->news_count;
     job_tell(pools, job, &delta);
 }
 
@@ -240,9 +240,9 @@ static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
     const struct place *place = job_place(pools, job);
     struct sched *from = shard_of(pools, job)->sched;
     struct sched_job record = *held;
-    bool is_lent = place->is_out && !place->is_foreign;
+    bool is_lent = place->is_out && !place->is_borrowed;
 
-    record.is_back = place->is_out && place->is_foreign &&
+    record.is_back = place->is_out && place->is_borrowed &&
                      to == home_of_name(pools, place->name);
     if (is_lent) {
         sched_job_lend(from, place->local);
@@ -263,9 +263,9 @@ struct baggage {
     struct arena arena;
     const struct sched_job *record;
     struct sched_run run; /* if it has one */
-    bool is_leased, has_truce;
+    bool is_leased, has_cooldown;
     struct sched_gang_memory memory;
-    struct sched_truce truce;
+    struct sched_cooldown cooldown;
     uint32_t *avoided; /* in the router's handles */
     uint32_t avoid_count;
 };
@@ -276,7 +276,8 @@ static void pack_baggage(struct pools *pools, const struct shard *from,
     struct sched_job record;
 
     sched_gang_memory(from->sched, local, &ret->memory);
-    ret->has_truce = sched_job_truce_get(from->sched, local, &ret->truce);
+    ret->has_cooldown =
+        sched_job_cooldown_get(from->sched, local, &ret->cooldown);
     sched_job_record(from->sched, local, &record);
     ret->is_leased = sched_job_run(from->sched, local, &ret->run);
     record.class_index = class_back(from, record.class_index);
@@ -338,8 +339,8 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to)
     count_job(pools, place, baggage.is_leased, -1);
     change_shards(pools, job, to, baggage.record);
     tell_memory(pools, job, &baggage.memory);
-    if (baggage.has_truce) {
-        tell_truce(pools, job, &baggage.truce);
+    if (baggage.has_cooldown) {
+        tell_cooldown(pools, job, &baggage.cooldown);
     }
     for (uint32_t i = 0; i < baggage.avoid_count; i++) {
         pools_job_avoid(pools, job, baggage.avoided[i]);
@@ -358,7 +359,7 @@ void job_lend(struct pools *pools, uint32_t job, struct shard *to)
 {
     const struct place *place = job_place(pools, job);
 
-    if (!place->is_foreign && to != shard_of(pools, job)) {
+    if (!place->is_borrowed && to != shard_of(pools, job)) {
         out_begin(pools, job);
     }
     job_move(pools, job, to);
@@ -410,11 +411,11 @@ void jobs_rehome(struct pools *pools)
         }
         struct shard *in = shard_of(pools, job);
         struct shard *to = place->node == NONE ? job_home(pools, job) : in;
-        bool is_foreign = job_is_foreign(pools, job, to);
+        bool is_borrowed = job_is_borrowed(pools, job, to);
         if (to != in || is_misnamed(pools, place)) {
             job_move(pools, job, to);
         } else {
-            job_foreign_set(pools, job, is_foreign);
+            job_borrowed_set(pools, job, is_borrowed);
         }
     }
     pools->are_names_stale = false;

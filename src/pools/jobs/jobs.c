@@ -70,7 +70,7 @@ void job_count_waiting(struct pools *pools, const struct place *place, int sign)
 {
     struct shard *shard = pools->shards.items[place->shard];
 
-    if (place->is_foreign) {
+    if (place->is_borrowed) {
         shard->guest_count += (uint32_t)sign;
     } else {
         shard->waiting_count += (uint32_t)sign;
@@ -199,9 +199,9 @@ void job_enter(struct pools *pools, uint32_t job, struct shard *shard,
     struct delta delta = delta_of(apply_add);
 
     local_take(pools, job, shard);
-    place->is_foreign = job_is_foreign(pools, job, shard);
+    place->is_borrowed = job_is_borrowed(pools, job, shard);
     told.pool = pool_in(pools, shard, place->name);
-    told.is_foreign = place->is_foreign;
+    told.is_borrowed = place->is_borrowed;
     delta.class_index = record->class_index;
     delta.record = &told;
     delta.copy = job_copy;
@@ -343,7 +343,7 @@ void pools_job_lease(struct pools *pools, uint32_t job, uint32_t node,
     }
     out_over(pools, job);
     struct place *place = job_place(pools, job);
-    job_foreign_set(pools, job, home_of_name(pools, place->name) != shard);
+    job_borrowed_set(pools, job, home_of_name(pools, place->name) != shard);
     job_count_waiting(pools, place, -1);
     delta.node = node;
     delta.priority = priority;

@@ -118,19 +118,19 @@ void pools_job_yield(struct pools *pools, uint32_t job, uint32_t for_job,
     }
 }
 
-static void apply_truce(struct pools *pools, struct shard *shard,
-                        const struct delta *delta)
+static void apply_cooldown(struct pools *pools, struct shard *shard,
+                           const struct delta *delta)
 {
     (void)pools;
-    sched_job_truce(shard->sched, delta->job);
+    sched_job_cooldown(shard->sched, delta->job);
 }
 
-void pools_job_truce(struct pools *pools, uint32_t job)
+void pools_job_cooldown(struct pools *pools, uint32_t job)
 {
-    struct delta delta = delta_of(apply_truce);
+    struct delta delta = delta_of(apply_cooldown);
 
     if (!pools->is_mapped) {
-        sched_job_truce(first_of(pools), job);
+        sched_job_cooldown(first_of(pools), job);
         return;
     }
     job_tell(pools, job, &delta);

@@ -127,7 +127,7 @@ void shard_destroy(struct shard *shard)
     VEC_FREE(&shard->class_back);
     VEC_FREE(&shard->decisions);
     VEC_FREE(&shard->looked);
-    VEC_FREE(&shard->unplaced);
+    VEC_FREE(&shard->lend_candidates);
     VEC_FREE(&shard->guests);
     VEC_FREE(&shard->moves);
     arena_fini(&shard->arena);
@@ -381,7 +381,7 @@ struct str pools_job_names(const struct pools *pools, uint32_t job)
 
 bool pools_job_is_away(const struct pools *pools, uint32_t job)
 {
-    return pools->is_mapped && pools->places.items[job].is_foreign;
+    return pools->is_mapped && pools->places.items[job].is_borrowed;
 }
 
 uint32_t pools_node_shard(const struct pools *pools, uint32_t node)

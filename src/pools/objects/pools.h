@@ -26,9 +26,10 @@ enum {
     POOLS_DEFAULT = 0,          /* the shard of the policy's pools */
     POOLS_DELTAS_MAX = 1 << 21, /* kept for a shard that is being planned */
     POOLS_DELTA_BYTES_MAX = 1 << 28, /* that they take, with what they say */
-    POOLS_UNPLACED_MAX = 1 << 14, /* jobs handed out to lenders after a plan */
-    POOLS_LOOKS_MAX = 1 << 22,    /* at nodes and lenders meanwhile; what is
-                                     left goes on after the next plan */
+    POOLS_LEND_CANDIDATES_MAX =
+        1 << 14,               /* jobs handed out to lenders after a plan */
+    POOLS_LOOKS_MAX = 1 << 22, /* at nodes and lenders meanwhile; what is
+                                  left goes on after the next plan */
 };
 
 /* The state. */
@@ -132,7 +133,7 @@ uint32_t pools_class_add(struct pools *pools,
 void pools_class_remove(struct pools *pools, uint32_t class_index);
 
 /* A new job waits in its queue, in the shard that is its home: of the pool
- * object that it names, or else Default.  `is_foreign` is not looked at. */
+ * object that it names, or else Default.  `is_borrowed` is not looked at. */
 void pools_job_add(struct pools *pools, uint32_t job,
                    const struct sched_job *record);
 /* What a job's application is. */
@@ -187,7 +188,7 @@ void pools_job_finished(struct pools *pools, uint32_t job);
 /* A leased job of a gang with terms has succeeded. */
 void pools_job_succeeded(struct pools *pools, uint32_t job);
 /* A job, or its gang, takes nothing for fairness for a while. */
-void pools_job_truce(struct pools *pools, uint32_t job);
+void pools_job_cooldown(struct pools *pools, uint32_t job);
 /* The gang of a job was scaled at a time. */
 void pools_gang_scaled(struct pools *pools, uint32_t job, int64_t at_ms);
 /* What pods that are not ours ask for in vain in the cluster of an executor,
@@ -323,8 +324,9 @@ uint32_t *pools_gang_waiting(const struct pools *pools, uint32_t job,
                              struct arena *arena, uint32_t *ret_count);
 /* Whether a job's gang is larger than its queue's share (sched.h); false while
  * its shard is planned. */
-bool pools_gang_is_oversize(struct pools *pools, uint32_t job,
-                            struct sched_oversize *ret_oversize);
+bool pools_gang_is_over_share(
+    struct pools *pools, uint32_t job,
+    struct sched_gang_over_share *ret_gang_over_share);
 /* To whom the run of a job gives way (sched.h); false likewise. */
 bool pools_job_yielding(const struct pools *pools, uint32_t job,
                         struct sched_yielding *ret_yielding);

@@ -197,7 +197,7 @@ static void dismiss(struct lending *l, uint32_t job)
                  .job = job,
                  .node = SCHED_NONE,
                  .for_job = SCHED_NONE,
-                 .yields_to = SCHED_NONE,
+                 .revocable_for = SCHED_NONE,
                  .group = l->group++,
                  .pool_index = pools_shard_pool(l->pools, l->home->index),
              });
@@ -315,9 +315,9 @@ static void take_turn(struct lending *l)
 {
     struct shard *home = l->home;
     uint32_t *jobs =
-        arena_alloc_array(&l->arena, POOLS_UNPLACED_MAX, sizeof(*jobs));
-    uint32_t count = sched_unplaced(home->sched, home->asked_count,
-                                    POOLS_UNPLACED_MAX, jobs);
+        arena_alloc_array(&l->arena, POOLS_LEND_CANDIDATES_MAX, sizeof(*jobs));
+    uint32_t count = sched_lend_candidates(home->sched, home->asked_count,
+                                           POOLS_LEND_CANDIDATES_MAX, jobs);
     uint32_t at = 0, kept = 0;
 
     l->at_home.idle = sched_idle(home->sched);
@@ -327,7 +327,7 @@ static void take_turn(struct lending *l)
     while (at < count && l->look_count < POOLS_LOOKS_MAX) {
         kept += !lend(l, jobs[at++]);
     }
-    bool is_over = at == count && count < POOLS_UNPLACED_MAX;
+    bool is_over = at == count && count < POOLS_LEND_CANDIDATES_MAX;
     home->asked_next = is_over ? 0 : home->asked_count + kept;
     home->must_ask_again |= !is_over;
     l->restart_count += home->asked_next != home->asked_count;

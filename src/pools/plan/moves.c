@@ -18,7 +18,7 @@ bool job_is_guest(const struct pools *pools, const struct shard *shard,
 
     return job < pools->places.count && place->local != NONE &&
            place->shard == shard->index && place->node == NONE &&
-           place->is_foreign;
+           place->is_borrowed;
 }
 
 /* Whether it is still about the job that it was decided about, and that waits

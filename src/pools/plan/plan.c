@@ -62,8 +62,8 @@ static bool stands(const struct pools *pools, const struct shard *shard,
            !gang_differs(pools, shard, decision) &&
            (decision->for_job == SCHED_NONE ||
             !is_touched(shard, decision->for_job)) &&
-           (decision->yields_to == SCHED_NONE ||
-            !is_touched(shard, decision->yields_to)) &&
+           (decision->revocable_for == SCHED_NONE ||
+            !is_touched(shard, decision->revocable_for)) &&
            (node == NONE || (!pools->posts.items[node].is_touched &&
                              pools->posts.items[node].shard == shard->index));
 }
@@ -93,7 +93,7 @@ static struct sched_decision translate(const struct pools *pools,
 
     decision.job = job_back(shard, from->job);
     decision.for_job = job_back(shard, from->for_job);
-    decision.yields_to = job_back(shard, from->yields_to);
+    decision.revocable_for = job_back(shard, from->revocable_for);
     decision.node = node_back(shard, from->node);
     if (shard->name) {
         decision.pool_index = pools_shard_pool(pools, shard->index);
@@ -185,7 +185,7 @@ uint32_t pools_plan_end(struct pools *pools, uint32_t index,
     uint32_t dropped = sift(pools, shard, plan);
     plan->decisions = shard->decisions.items;
     plan->decision_count = (uint32_t)shard->decisions.count;
-    plan->is_cut |= dropped > 0;
+    plan->is_truncated |= dropped > 0;
     shard->is_busy = false;
     pools->busy_count--;
     deltas_apply(pools, shard);

@@ -53,7 +53,7 @@ struct place {
     uint32_t class_index;
     uint32_t mate_next, mate_previous; /* of the gang, in no order; or NONE */
     uint32_t shard : 16;
-    uint32_t is_foreign : 1;
+    uint32_t is_borrowed : 1;
     uint32_t is_aged : 1;   /* its age was set at its lease */
     uint32_t is_going : 1;  /* handed out by a plan that may yet be forgotten */
     uint32_t is_chosen : 1; /* a lease of it is told next, if the plan stands */
@@ -171,12 +171,12 @@ struct shard {
     VEC(struct sched_decision) decisions; /* of its last plan, translated */
     uint64_t choice; /* these, among all; 0: they are told, or forgotten */
     VEC(struct sched_looked) looked;
-    VEC(uint32_t) unplaced;       /* jobs, or one of each gang; see borrow.h */
-    uint32_t planned_guest_count; /* of the guests, that the plan has seen */
-    uint64_t planned_loss_count;  /* likewise, of leases that gangs lost */
-    VEC(uint32_t) guests;         /* borrowers that wait here for one cycle */
-    uint32_t waiting_count;       /* jobs of its own that wait */
-    uint32_t guest_count;         /* borrowers that wait */
+    VEC(uint32_t) lend_candidates; /* jobs, or one of each gang; see borrow.h */
+    uint32_t planned_guest_count;  /* of the guests, that the plan has seen */
+    uint64_t planned_loss_count;   /* likewise, of leases that gangs lost */
+    VEC(uint32_t) guests;          /* borrowers that wait here for one cycle */
+    uint32_t waiting_count;        /* jobs of its own that wait */
+    uint32_t guest_count;          /* borrowers that wait */
     /* As it stood when that was known last: figures.c. */
     struct sched_usage known_usage;
     VEC(struct sched_queue_stats) known_queues; /* by queue and pool */
@@ -313,8 +313,8 @@ apply_fn apply_protect;
 struct shard *job_home(const struct pools *pools, uint32_t job);
 /* Whether a job of a shard is a borrower there: its home is another, or its
  * gang runs elsewhere, and it waits only because it cannot follow yet. */
-bool job_is_foreign(const struct pools *pools, uint32_t job,
-                    const struct shard *in);
+bool job_is_borrowed(const struct pools *pools, uint32_t job,
+                     const struct shard *in);
 /* A job waits, or is leased, in another shard from now on, or in the same if
  * that is to be told of it anew; the one that it is in is not being planned. */
 void job_move(struct pools *pools, uint32_t job, struct shard *to);
@@ -322,7 +322,7 @@ void job_move(struct pools *pools, uint32_t job, struct shard *to);
  * before. */
 void job_lend(struct pools *pools, uint32_t job, struct shard *to);
 /* A job stays where it is, and is a borrower there now, or is none any more. */
-void job_foreign_set(struct pools *pools, uint32_t job, bool is_foreign);
+void job_borrowed_set(struct pools *pools, uint32_t job, bool is_borrowed);
 /* A job that waits goes where it belongs, with what waits of its gang. */
 void job_send_home(struct pools *pools, uint32_t job);
 /* What waits of a job's gang where it does, and the job, go to the shard where

@@ -237,9 +237,9 @@ bool apps_are_right(const struct sched *sched, struct arena *arena)
         uint32_t app =
             job->list == LIST_NONE ? NONE : sched->lists.items[job->list].app;
         if (app != NONE) {
-            bool is_foreign = sched->lists.items[job->list].is_foreign;
-            sums[app].ask_count += job->run == NONE && !is_foreign;
-            sums[app].guest_count += job->run == NONE && is_foreign;
+            bool is_borrowed = sched->lists.items[job->list].is_borrowed;
+            sums[app].ask_count += job->run == NONE && !is_borrowed;
+            sums[app].guest_count += job->run == NONE && is_borrowed;
             sums[app].allocation_count += job->run != NONE;
         }
         if (job->list != LIST_NONE &&

@@ -12,57 +12,58 @@ static struct key128 key_of(uint32_t item, bool is_gang)
     return (struct key128){is_gang, item};
 }
 
-/* The truce of a job, or of its gang, or NULL. */
-static struct truce *find(const struct sched *sched, uint32_t job)
+/* The cooldown of a job, or of its gang, or NULL. */
+static struct cooldown *find(const struct sched *sched, uint32_t job)
 {
     uint32_t gang = sched->jobs.items[job].gang;
 
-    if (sched->truce_map.count == 0) {
+    if (sched->cooldown_map.count == 0) {
         return NULL;
     }
-    uint32_t serial = map_find(&sched->truce_map,
+    uint32_t serial = map_find(&sched->cooldown_map,
                                key_of(gang == NONE ? job : gang, gang != NONE));
     return serial == MAP_NONE
                ? NULL
-               : &sched->truces.items[serial - sched->truce_serial];
+               : &sched->cooldowns.items[serial - sched->cooldown_serial];
 }
 
-static int64_t end_of(const struct sched *sched, const struct truce *truce)
+static int64_t end_of(const struct sched *sched,
+                      const struct cooldown *cooldown)
 {
-    int64_t truce_ms = sched->policy->truce_ms;
+    int64_t cooldown_ms = sched->policy->cooldown_ms;
 
-    return moment_after(truce->since_ms, truce_ms);
+    return time_add_saturating(cooldown->since_ms, cooldown_ms);
 }
 
-static bool is_over(const struct sched *sched, const struct truce *truce,
+static bool is_over(const struct sched *sched, const struct cooldown *cooldown,
                     int64_t now_ms)
 {
-    return truce->news_count != sched->news_count &&
-           now_ms >= end_of(sched, truce);
+    return cooldown->news_count != sched->news_count &&
+           now_ms >= end_of(sched, cooldown);
 }
 
-bool truce_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
-                 int64_t *ret_until_ms)
+bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
+                    int64_t *ret_until_ms)
 {
-    const struct truce *truce = find(sched, job);
+    const struct cooldown *cooldown = find(sched, job);
 
-    bool is_lifted = truce && sched->truce_lifted != NONE &&
-                     find(sched, sched->truce_lifted) == truce;
+    bool is_waived = cooldown && sched->cooldown_waived != NONE &&
+                     find(sched, sched->cooldown_waived) == cooldown;
 
-    if (!truce || is_lifted || is_over(sched, truce, now_ms)) {
+    if (!cooldown || is_waived || is_over(sched, cooldown, now_ms)) {
         return false;
     }
-    *ret_until_ms = truce->news_count != sched->news_count
-                        ? end_of(sched, truce)
+    *ret_until_ms = cooldown->news_count != sched->news_count
+                        ? end_of(sched, cooldown)
                         : INT64_MAX;
     return true;
 }
 
-bool truce_binds(struct round *round, uint32_t job)
+bool cooldown_binds(struct round *round, uint32_t job)
 {
     int64_t until_ms;
 
-    if (!truce_holds(round->sched, job, round->now_ms, &until_ms)) {
+    if (!cooldown_holds(round->sched, job, round->now_ms, &until_ms)) {
         return false;
     }
     round_wake_by(round, until_ms);
@@ -98,13 +99,13 @@ static void put_off(struct round *round, size_t mark)
     for (size_t i = mark; i < sched->decisions.count; i++) {
         struct sched_decision *decision = &sched->decisions.items[i];
         if (decision->action == SCHED_LEASE &&
-            decision->yields_to == hold->job) {
+            decision->revocable_for == hold->job) {
             decision->yields_from_ms = hold->fair_ms;
         }
     }
 }
 
-void truce_mark(struct round *round, size_t mark)
+void cooldown_mark(struct round *round, size_t mark)
 {
     struct sched *sched = round->sched;
     struct sched_decision *first = NULL;
@@ -136,62 +137,65 @@ static void begin(struct sched *sched, uint32_t job, int64_t since_ms,
                   uint64_t news_count)
 {
     uint32_t gang = sched->jobs.items[job].gang;
-    struct truce truce = {
+    struct cooldown cooldown = {
         .item = gang == NONE ? job : gang,
         .is_gang = gang != NONE,
         .since_ms = since_ms,
         .news_count = news_count,
     };
 
-    map_put(&sched->truce_map, key_of(truce.item, truce.is_gang),
-            sched->truce_serial + (uint32_t)sched->truces.count);
-    VEC_PUSH(&sched->truces, truce);
+    map_put(&sched->cooldown_map, key_of(cooldown.item, cooldown.is_gang),
+            sched->cooldown_serial + (uint32_t)sched->cooldowns.count);
+    VEC_PUSH(&sched->cooldowns, cooldown);
     if (gang == NONE) {
-        sched->job_flags.items[job] |= JOB_TRUCE;
+        sched->job_flags.items[job] |= JOB_COOLDOWN;
     }
 }
 
-static void end(struct sched *sched, struct truce *truce)
+static void end(struct sched *sched, struct cooldown *cooldown)
 {
-    map_remove(&sched->truce_map, key_of(truce->item, truce->is_gang));
-    if (!truce->is_gang) {
-        sched->job_flags.items[truce->item] &= (uint8_t)~JOB_TRUCE;
+    map_remove(&sched->cooldown_map, key_of(cooldown->item, cooldown->is_gang));
+    if (!cooldown->is_gang) {
+        sched->job_flags.items[cooldown->item] &= (uint8_t)~JOB_COOLDOWN;
     }
-    truce->item = NONE;
+    cooldown->item = NONE;
 }
 
 /* End those that are over; their slots are used again once there are as many
  * as others. */
 static void sift(struct sched *sched)
 {
-    while (sched->truce_first < sched->truces.count) {
-        struct truce *truce = &sched->truces.items[sched->truce_first];
-        if (truce->item != NONE && !is_over(sched, truce, sched->now_ms)) {
+    while (sched->cooldown_first < sched->cooldowns.count) {
+        struct cooldown *cooldown =
+            &sched->cooldowns.items[sched->cooldown_first];
+        if (cooldown->item != NONE &&
+            !is_over(sched, cooldown, sched->now_ms)) {
             break;
         }
-        if (truce->item != NONE) {
-            end(sched, truce);
+        if (cooldown->item != NONE) {
+            end(sched, cooldown);
         }
-        sched->truce_first++;
+        sched->cooldown_first++;
     }
-    if (sched->truce_first > sched->truces.count / 2) {
-        sched->truces.count -= sched->truce_first;
-        memmove(sched->truces.items, sched->truces.items + sched->truce_first,
-                sched->truces.count * sizeof(*sched->truces.items));
-        sched->truce_serial += sched->truce_first;
-        sched->truce_first = 0;
+    if (sched->cooldown_first > sched->cooldowns.count / 2) {
+        sched->cooldowns.count -= sched->cooldown_first;
+        memmove(sched->cooldowns.items,
+                sched->cooldowns.items + sched->cooldown_first,
+                sched->cooldowns.count * sizeof(*sched->cooldowns.items));
+        sched->cooldown_serial += sched->cooldown_first;
+        sched->cooldown_first = 0;
     }
 }
 
 static void set_news(struct sched *sched, uint64_t news_count)
 {
     sched->news_count = news_count;
-    if (sched->truces.count) {
+    if (sched->cooldowns.count) {
         sift(sched);
     }
 }
 
-void truce_news(struct sched *sched)
+void cooldown_news(struct sched *sched)
 {
     if (!sched->is_told_news) {
         set_news(sched, sched->news_count + 1);
@@ -209,14 +213,14 @@ void sched_news_set(struct sched *sched, uint64_t news_count)
     ASSERT(sched->is_told_news && news_count >= sched->news_count);
     if (news_count != sched->news_count) {
         /* Nothing else goes by news: a pool at rest stays so. */
-        sched->version += sched->truces.count > 0;
+        sched->version += sched->cooldowns.count > 0;
         set_news(sched, news_count);
     }
 }
 
-void truce_advance(struct sched *sched)
+void cooldown_advance(struct sched *sched)
 {
-    if (sched->truces.count) {
+    if (sched->cooldowns.count) {
         sift(sched);
     }
 }
@@ -226,7 +230,7 @@ static void put(struct sched *sched, uint32_t job, int64_t since_ms,
                 uint64_t news_count)
 {
     ASSERT(job < sched->jobs.count && sched->jobs.items[job].list != LIST_NONE);
-    struct truce *old = find(sched, job);
+    struct cooldown *old = find(sched, job);
 
     sched->version++;
     if (old && !is_over(sched, old, sched->now_ms)) {
@@ -238,71 +242,75 @@ static void put(struct sched *sched, uint32_t job, int64_t since_ms,
     begin(sched, job, since_ms, news_count);
 }
 
-void sched_job_truce(struct sched *sched, uint32_t job)
+void sched_job_cooldown(struct sched *sched, uint32_t job)
 {
     put(sched, job, sched->now_ms, sched->news_count);
 }
 
-bool sched_job_truce_get(const struct sched *sched, uint32_t job,
-                         struct sched_truce *ret_truce)
+bool sched_job_cooldown_get(const struct sched *sched, uint32_t job,
+                            struct sched_cooldown *ret_cooldown)
 {
-    const struct truce *truce = find(sched, job);
+    const struct cooldown *cooldown = find(sched, job);
 
-    if (!truce || is_over(sched, truce, sched->now_ms)) {
+    if (!cooldown || is_over(sched, cooldown, sched->now_ms)) {
         return false;
     }
-    *ret_truce = (struct sched_truce){truce->since_ms, truce->news_count};
+    *ret_cooldown =
+        (struct sched_cooldown){cooldown->since_ms, cooldown->news_count};
     return true;
 }
 
-void sched_job_truce_put(struct sched *sched, uint32_t job,
-                         const struct sched_truce *truce)
+void sched_job_cooldown_put(struct sched *sched, uint32_t job,
+                            const struct sched_cooldown *cooldown)
 {
-    put(sched, job, truce->since_ms, truce->news_count);
+    put(sched, job, cooldown->since_ms, cooldown->news_count);
 }
 
-void truce_forget(struct sched *sched, uint32_t item, bool is_gang)
+void cooldown_forget(struct sched *sched, uint32_t item, bool is_gang)
 {
-    uint32_t serial = sched->truce_map.count
-                          ? map_find(&sched->truce_map, key_of(item, is_gang))
-                          : MAP_NONE;
+    uint32_t serial =
+        sched->cooldown_map.count
+            ? map_find(&sched->cooldown_map, key_of(item, is_gang))
+            : MAP_NONE;
 
     if (serial != MAP_NONE) {
-        end(sched, &sched->truces.items[serial - sched->truce_serial]);
+        end(sched, &sched->cooldowns.items[serial - sched->cooldown_serial]);
         sift(sched);
     }
 }
 
-/* Whether what a truce is of is there. */
+/* Whether what a cooldown is of is there. */
 static bool is_of_something(const struct sched *sched,
-                            const struct truce *truce)
+                            const struct cooldown *cooldown)
 {
-    return truce->is_gang ? sched->gangs.items[truce->item].is_live
-                          : sched->jobs.items[truce->item].list != LIST_NONE &&
-                                sched->job_flags.items[truce->item] & JOB_TRUCE;
+    return cooldown->is_gang
+               ? sched->gangs.items[cooldown->item].is_live
+               : sched->jobs.items[cooldown->item].list != LIST_NONE &&
+                     sched->job_flags.items[cooldown->item] & JOB_COOLDOWN;
 }
 
-bool truces_are_right(const struct sched *sched)
+bool cooldowns_are_right(const struct sched *sched)
 {
     uint32_t count = 0, job_count = 0, flagged_count = 0;
 
-    for (uint32_t i = sched->truce_first; i < sched->truces.count; i++) {
-        const struct truce *truce = &sched->truces.items[i];
-        if (truce->item == NONE) {
+    for (uint32_t i = sched->cooldown_first; i < sched->cooldowns.count; i++) {
+        const struct cooldown *cooldown = &sched->cooldowns.items[i];
+        if (cooldown->item == NONE) {
             continue;
         }
-        if (!is_of_something(sched, truce) ||
-            map_find(&sched->truce_map, key_of(truce->item, truce->is_gang)) !=
-                sched->truce_serial + i) {
+        if (!is_of_something(sched, cooldown) ||
+            map_find(&sched->cooldown_map,
+                     key_of(cooldown->item, cooldown->is_gang)) !=
+                sched->cooldown_serial + i) {
             return false;
         }
         count++;
-        job_count += !truce->is_gang;
+        job_count += !cooldown->is_gang;
     }
     for (size_t i = 0; i < sched->jobs.count; i++) {
-        flagged_count += (sched->job_flags.items[i] & JOB_TRUCE) != 0;
+        flagged_count += (sched->job_flags.items[i] & JOB_COOLDOWN) != 0;
     }
-    return count == sched->truce_map.count && job_count == flagged_count;
+    return count == sched->cooldown_map.count && job_count == flagged_count;
 }
 
 /* History. */
@@ -329,7 +337,7 @@ static uint32_t first_member(const struct sched *sched, const struct gang *gang)
 
 /* One that is written, by its job. */
 struct packed {
-    const struct truce *truce;
+    const struct cooldown *cooldown;
     struct job_id id;
 };
 
@@ -339,30 +347,30 @@ static int compare_packed(const void *a, const void *b)
     const struct packed *x = a;
     const struct packed *y = b;
 
-    if (x->truce->since_ms != y->truce->since_ms) {
-        return x->truce->since_ms < y->truce->since_ms ? -1 : 1;
+    if (x->cooldown->since_ms != y->cooldown->since_ms) {
+        return x->cooldown->since_ms < y->cooldown->since_ms ? -1 : 1;
     }
     return key128_compare(x->id.v, y->id.v);
 }
 
 /* Those that last.  What moved between states stands elsewhere in the list
  * than where it began, and may hide others that are over. */
-void truce_pack(const struct sched *sched, struct strbuf *buf)
+void cooldown_pack(const struct sched *sched, struct strbuf *buf)
 {
     auto_mem struct packed *list =
-        mem_alloc_array(sched->truces.count + 1, sizeof(*list));
+        mem_alloc_array(sched->cooldowns.count + 1, sizeof(*list));
     uint32_t count = 0;
 
-    for (size_t i = sched->truce_first; i < sched->truces.count; i++) {
-        const struct truce *truce = &sched->truces.items[i];
-        if (truce->item == NONE || is_over(sched, truce, sched->now_ms)) {
+    for (size_t i = sched->cooldown_first; i < sched->cooldowns.count; i++) {
+        const struct cooldown *cooldown = &sched->cooldowns.items[i];
+        if (cooldown->item == NONE || is_over(sched, cooldown, sched->now_ms)) {
             continue;
         }
         uint32_t job =
-            truce->is_gang
-                ? first_member(sched, &sched->gangs.items[truce->item])
-                : truce->item;
-        list[count++] = (struct packed){truce, sched->jobs.items[job].id};
+            cooldown->is_gang
+                ? first_member(sched, &sched->gangs.items[cooldown->item])
+                : cooldown->item;
+        list[count++] = (struct packed){cooldown, sched->jobs.items[job].id};
     }
     if (count == 0) {
         return;
@@ -372,12 +380,12 @@ void truce_pack(const struct sched *sched, struct strbuf *buf)
     for (uint32_t i = 0; i < count; i++) {
         pack_u64(buf, list[i].id.v.hi);
         pack_u64(buf, list[i].id.v.lo);
-        pack_i64(buf, list[i].truce->since_ms);
-        pack_u64(buf, list[i].truce->news_count != sched->news_count);
+        pack_i64(buf, list[i].cooldown->since_ms);
+        pack_u64(buf, list[i].cooldown->news_count != sched->news_count);
     }
 }
 
-void truce_unpack(struct sched *sched, struct history_reader *reader)
+void cooldown_unpack(struct sched *sched, struct history_reader *reader)
 {
     struct pack_reader *pack = &reader->pack;
     uint32_t count = unpack_count(pack, SCHED_JOBS_MAX);
@@ -397,8 +405,8 @@ void truce_unpack(struct sched *sched, struct history_reader *reader)
     }
 }
 
-void truce_fini(struct sched *sched)
+void cooldown_fini(struct sched *sched)
 {
-    VEC_FREE(&sched->truces);
-    map_fini(&sched->truce_map);
+    VEC_FREE(&sched->cooldowns);
+    map_fini(&sched->cooldown_map);
 }

@@ -1,16 +1,16 @@
 /*
- * truce - who may not take places for fairness for a while.
+ * cooldown - who may not take places for fairness for a while.
  *
  * A job, or a gang, that took a place for fairness (rule d of model.md 6.6, or
  * c from another queue by its share), or that gave one up because it had
- * promised to (rule e), is under a *truce*: it takes none for fairness until
- * the policy's `truce` has passed and there was news.  News is what comes from
- * outside: jobs added and ended, nodes, queues, the policy; not what plans
+ * promised to (rule e), is under a *cooldown*: it takes none for fairness until
+ * the policy's `cooldown` has passed and there was news.  News is what comes
+ * from outside: jobs added and ended, nodes, queues, the policy; not what plans
  * decide, nor time.  So without news each takes at most one place for
  * fairness, and preemptions come to an end (docs/decisions/0010).
  *
  * It may go to free room as before, be reserved for, and take what rules a, b,
- * e and c within its queue give it.  A truce that lasts is not begun anew.
+ * e and c within its queue give it.  A cooldown that lasts is not begun anew.
  *
  * Private to src/sched.
  */
@@ -22,25 +22,25 @@ struct round;
 
 /* Whether a waiting job, or its gang, may take nothing for fairness in the
  * round; if news came, the pool is planned again when that ends. */
-bool truce_binds(struct round *round, uint32_t job);
+bool cooldown_binds(struct round *round, uint32_t job);
 /* Whether that is so at a time, and then when it ends: INT64_MAX while there
  * was no news. */
-bool truce_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
-                 int64_t *ret_until_ms);
+bool cooldown_holds(const struct sched *sched, uint32_t job, int64_t now_ms,
+                    int64_t *ret_until_ms);
 /* What was decided since `mark` starts a job or a gang: whether it does so for
  * fairness is said in its first lease. */
-void truce_mark(struct round *round, size_t mark);
+void cooldown_mark(struct round *round, size_t mark);
 /* Something came from outside. */
-void truce_news(struct sched *sched);
+void cooldown_news(struct sched *sched);
 /* Time went on. */
-void truce_advance(struct sched *sched);
+void cooldown_advance(struct sched *sched);
 /* A job, or a gang, is no longer there. */
-void truce_forget(struct sched *sched, uint32_t item, bool is_gang);
-/* The section `truces` of the history. */
-void truce_pack(const struct sched *sched, struct strbuf *buf);
-/* See truce_pack(). */
-void truce_unpack(struct sched *sched, struct history_reader *reader);
+void cooldown_forget(struct sched *sched, uint32_t item, bool is_gang);
+/* The section `cooldowns` of the history. */
+void cooldown_pack(const struct sched *sched, struct strbuf *buf);
+/* See cooldown_pack(). */
+void cooldown_unpack(struct sched *sched, struct history_reader *reader);
 /* Whether each is of a job or gang that is there and finds it; for checks. */
-bool truces_are_right(const struct sched *sched);
+bool cooldowns_are_right(const struct sched *sched);
 /* Free all. */
-void truce_fini(struct sched *sched);
+void cooldown_fini(struct sched *sched);

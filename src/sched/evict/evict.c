@@ -11,14 +11,14 @@
 #include "sched/victims/memo.h"
 #include "sched/victims/urgency_index.h"
 
-bool round_is_ripe(const struct round *round, const struct run *run)
+bool round_is_evictable(const struct round *round, const struct run *run)
 {
-    return ripe_at_ms(round->sched, run) <= round->now_ms;
+    return evictable_at_ms(round->sched, run) <= round->now_ms;
 }
 
 void round_wake_for(struct round *round, const struct run *run)
 {
-    int64_t at_ms = ripe_at_ms(round->sched, run);
+    int64_t at_ms = evictable_at_ms(round->sched, run);
 
     if (at_ms > round->now_ms && at_ms < round->wake_ms) {
         round->wake_ms = at_ms;
@@ -29,17 +29,17 @@ static bool may_evict(struct round *round, const struct run *run)
 {
     const struct sched *sched = round->sched;
 
-    if (run->state != RUN_STEADY || lend_is_foreign(sched, run->job) ||
+    if (run->state != RUN_STEADY || lend_is_borrowed(sched, run->job) ||
         sched->accounts.items[run->account].pool != round->p) {
         return false;
     }
     round_wake_for(round, run);
-    return round_is_ripe(round, run);
+    return round_is_evictable(round, run);
 }
 
 void evict_note(struct round *round, const struct run *run)
 {
-    round->has_protected |= !run->is_outrankable;
+    round->has_protected |= !run->is_urgency_preemptible;
     if (run->level > round->evicted_level_max) {
         round->evicted_level_max = run->level;
     }
@@ -56,7 +56,7 @@ static void add_member(struct round *round, struct unit *unit, uint32_t index)
         .gang = round->sched->jobs.items[run->job].gang,
         .class_index = class_of_job(round->sched, run->job),
         .level = run->level,
-        .is_outrankable = run->is_outrankable,
+        .is_urgency_preemptible = run->is_urgency_preemptible,
     };
     unit->member_count++;
     run->state = RUN_EVICTED;
@@ -133,8 +133,9 @@ static void evict_run(struct round *round, const struct share *share,
     if (!may_evict(round, run) ||
         (g != NONE && sched->terms_run_count && sched->gangs.items[g].subs &&
          !sub_group_is_base(sched, run->job)) ||
-        (g != NONE && (evict_keeps_gang(round, share, &sched->gangs.items[g]) ||
-                       !is_gang_evictable(round, &sched->gangs.items[g])))) {
+        (g != NONE &&
+         (gang_protection_holds(round, share, &sched->gangs.items[g]) ||
+          !is_gang_evictable(round, &sched->gangs.items[g])))) {
         return;
     }
     *unit = (struct unit){
@@ -152,9 +153,9 @@ static void evict_run(struct round *round, const struct share *share,
     round->unit_count++;
 }
 
-static struct ripe_key key_of(const struct unit *unit)
+static struct evictable_key key_of(const struct unit *unit)
 {
-    return (struct ripe_key){
+    return (struct evictable_key){
         .leased_ms = unit->leased_ms,
         .submitted_ms = unit->submitted_ms,
         .priority = unit->priority,
@@ -166,9 +167,9 @@ static struct ripe_key key_of(const struct unit *unit)
 static bool unit_less(const struct round *round, const struct unit *a,
                       const struct unit *b)
 {
-    struct ripe_key first = key_of(a), second = key_of(b);
+    struct evictable_key first = key_of(a), second = key_of(b);
 
-    return ripe_goes_before(round->sched, &first, &second);
+    return evictable_goes_before(round->sched, &first, &second);
 }
 
 static void sort_units(struct round *round, uint32_t first, uint32_t count)
@@ -328,7 +329,7 @@ uint32_t evict_turn(const struct round *round, uint32_t level,
     return round->turns ? round->ordinal_first + low : 0;
 }
 
-void evict_kept_return(struct round *round)
+void gang_protection_return(struct round *round)
 {
     round->evicted_count -= round->kept_count;
     round->kept_count = 0;
@@ -347,7 +348,7 @@ void evict_return(struct round *round, uint32_t index)
             continue; /* one of a gang with terms that went alone */
         }
         run->state = RUN_RETURNED;
-        round->rungs[run->rung].is_out = false;
+        round->evicted_runs[run->evicted_run].is_out = false;
         round->evicted_count--;
         round->changes[node]++;
         urgent_note(round, node);
@@ -385,7 +386,7 @@ void evict_return_gang(struct round *round, const struct gang *gang)
         uint32_t job = seq_get(&gang->leased, at);
         const struct run *run = &sched->runs.items[sched->jobs.items[job].run];
         if (run->state == RUN_EVICTED) {
-            uint32_t index = round->rungs[run->rung].unit;
+            uint32_t index = round->evicted_runs[run->evicted_run].unit;
             const struct unit *unit = &round->units[index];
             amounts_add(&round->lanes[unit->lane].placed, unit->sum);
             evict_return(round, index);
@@ -401,7 +402,7 @@ void evict_forget(struct round *round)
             struct run *run =
                 &round->sched->runs
                      .items[round->members[unit->member_first + m].run];
-            run->rung = NONE;
+            run->evicted_run = NONE;
             if (run->state != RUN_PREEMPTED) {
                 run->state = RUN_STEADY;
             }

@@ -10,22 +10,22 @@ static const struct class *class_of_run(const struct sched *sched,
     return &sched->classes.items[sched->lists.items[list].class_index];
 }
 
-int64_t ripe_at_ms(const struct sched *sched, const struct run *run)
+int64_t evictable_at_ms(const struct sched *sched, const struct run *run)
 {
     int64_t lifetime_ms = class_of_run(sched, run)->lifetime_ms;
 
     if (lifetime_ms == 0) {
         return INT64_MIN;
     }
-    return moment_after(run->started_ms, lifetime_ms);
+    return time_add_saturating(run->started_ms, lifetime_ms);
 }
 
-struct ripe_key ripe_key_of(const struct sched *sched, uint32_t index)
+struct evictable_key evictable_key_of(const struct sched *sched, uint32_t index)
 {
     const struct run *run = &sched->runs.items[index];
     const struct job *job = &sched->jobs.items[run->job];
 
-    return (struct ripe_key){
+    return (struct evictable_key){
         .leased_ms = run->leased_ms,
         .submitted_ms = job->submitted_ms,
         .priority = job->priority,
@@ -38,90 +38,94 @@ struct ripe_key ripe_key_of(const struct sched *sched, uint32_t index)
 static bool run_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct sched *sched = context;
-    struct ripe_key first = ripe_key_of(sched, a);
-    struct ripe_key second = ripe_key_of(sched, b);
+    struct evictable_key first = evictable_key_of(sched, a);
+    struct evictable_key second = evictable_key_of(sched, b);
 
-    return ripe_goes_before(sched, &first, &second);
+    return evictable_goes_before(sched, &first, &second);
 }
 
-/* The heap of those that will be ripe. */
+/* The heap of those that will be evictable. */
 
-static void put(struct sched *sched, struct ripe *ripe, uint32_t at,
+static void put(struct sched *sched, struct evictable *evictable, uint32_t at,
                 struct ripening item)
 {
-    ripe->next.items[at] = item;
-    sched->runs.items[item.run].ripe_place = at;
+    evictable->next.items[at] = item;
+    sched->runs.items[item.run].evictable_place = at;
 }
 
-static void rise(struct sched *sched, struct ripe *ripe, uint32_t at,
+static void rise(struct sched *sched, struct evictable *evictable, uint32_t at,
                  struct ripening item)
 {
-    while (at > 0 && item.at_ms < ripe->next.items[(at - 1) / 2].at_ms) {
-        put(sched, ripe, at, ripe->next.items[(at - 1) / 2]);
+    while (at > 0 && item.at_ms < evictable->next.items[(at - 1) / 2].at_ms) {
+        put(sched, evictable, at, evictable->next.items[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
-    put(sched, ripe, at, item);
+    put(sched, evictable, at, item);
 }
 
-static void sink(struct sched *sched, struct ripe *ripe, uint32_t at,
+static void sink(struct sched *sched, struct evictable *evictable, uint32_t at,
                  struct ripening item)
 {
     for (;;) {
         uint32_t child = at * 2 + 1;
-        if (child + 1 < ripe->next.count &&
-            ripe->next.items[child + 1].at_ms < ripe->next.items[child].at_ms) {
+        if (child + 1 < evictable->next.count &&
+            evictable->next.items[child + 1].at_ms <
+                evictable->next.items[child].at_ms) {
             child++;
         }
-        if (child >= ripe->next.count ||
-            ripe->next.items[child].at_ms >= item.at_ms) {
+        if (child >= evictable->next.count ||
+            evictable->next.items[child].at_ms >= item.at_ms) {
             break;
         }
-        put(sched, ripe, at, ripe->next.items[child]);
+        put(sched, evictable, at, evictable->next.items[child]);
         at = child;
     }
-    put(sched, ripe, at, item);
+    put(sched, evictable, at, item);
 }
 
-static void heap_remove(struct sched *sched, struct ripe *ripe, uint32_t at)
+static void heap_remove(struct sched *sched, struct evictable *evictable,
+                        uint32_t at)
 {
-    struct ripening last = ripe->next.items[--ripe->next.count];
+    struct ripening last = evictable->next.items[--evictable->next.count];
 
-    if (at == ripe->next.count) {
+    if (at == evictable->next.count) {
         return;
     }
-    if (at > 0 && last.at_ms < ripe->next.items[(at - 1) / 2].at_ms) {
-        rise(sched, ripe, at, last);
+    if (at > 0 && last.at_ms < evictable->next.items[(at - 1) / 2].at_ms) {
+        rise(sched, evictable, at, last);
     } else {
-        sink(sched, ripe, at, last);
+        sink(sched, evictable, at, last);
     }
 }
 
 /* What an account remembers. */
 
-static void add(struct sched *sched, struct ripe *ripe, uint32_t index)
+static void add(struct sched *sched, struct evictable *evictable,
+                uint32_t index)
 {
     struct run *run = &sched->runs.items[index];
-    int64_t at_ms = ripe_at_ms(sched, run);
+    int64_t at_ms = evictable_at_ms(sched, run);
 
-    run->ripe_place = NONE;
-    if (at_ms <= ripe->now_ms) {
-        run->ripe_place = RIPE_NOW;
-        seq_insert(&ripe->runs, index, run_less, sched);
+    run->evictable_place = NONE;
+    if (at_ms <= evictable->now_ms) {
+        run->evictable_place = EVICTABLE_NOW;
+        seq_insert(&evictable->runs, index, run_less, sched);
     } else if (at_ms != INT64_MAX) {
-        VEC_PUSH(&ripe->next, (struct ripening){at_ms, index});
-        rise(sched, ripe, (uint32_t)ripe->next.count - 1,
+        VEC_PUSH(&evictable->next, (struct ripening){at_ms, index});
+        rise(sched, evictable, (uint32_t)evictable->next.count - 1,
              (struct ripening){at_ms, index});
     }
 }
 
-static void take(struct sched *sched, struct ripe *ripe, uint32_t index)
+static void take(struct sched *sched, struct evictable *evictable,
+                 uint32_t index)
 {
-    uint32_t place = sched->runs.items[index].ripe_place;
+    uint32_t place = sched->runs.items[index].evictable_place;
 
-    if (place == RIPE_NOW) {
-        seq_remove(&ripe->runs, index, run_less, sched);
+    if (place == EVICTABLE_NOW) {
+        seq_remove(&evictable->runs, index, run_less, sched);
     } else if (place != NONE) {
-        heap_remove(sched, ripe, place);
+        heap_remove(sched, evictable, place);
     }
 }
 
@@ -131,7 +135,7 @@ static bool is_member(const struct sched *sched, uint32_t run)
 }
 
 /* Ask all runs of an account, the oldest first: these mostly come in order. */
-static void fill(struct sched *sched, struct ripe *ripe,
+static void fill(struct sched *sched, struct evictable *evictable,
                  const struct account *account)
 {
     uint32_t last = NONE;
@@ -142,140 +146,142 @@ static void fill(struct sched *sched, struct ripe *ripe,
     }
     for (uint32_t run = last; run != NONE;
          run = sched->runs.items[run].account_previous) {
-        ripe->gang_run_count += is_member(sched, run);
-        add(sched, ripe, run);
+        evictable->gang_run_count += is_member(sched, run);
+        add(sched, evictable, run);
     }
 }
 
-const struct ripe *ripe_of(struct sched *sched, uint32_t index, int64_t now_ms)
+const struct evictable *evictable_of(struct sched *sched, uint32_t index,
+                                     int64_t now_ms)
 {
     struct account *account = &sched->accounts.items[index];
 
-    if (account->ripe && now_ms < account->ripe->now_ms) {
-        ripe_forget(sched, index); /* a question about another time */
+    if (account->evictable && now_ms < account->evictable->now_ms) {
+        evictable_forget(sched, index); /* a question about another time */
     }
-    struct ripe *ripe = account->ripe;
-    if (!ripe) {
-        ripe = account->ripe = mem_alloc(sizeof(*ripe));
-        ripe->now_ms = now_ms;
-        fill(sched, ripe, account);
+    struct evictable *evictable = account->evictable;
+    if (!evictable) {
+        evictable = account->evictable = mem_alloc(sizeof(*evictable));
+        evictable->now_ms = now_ms;
+        fill(sched, evictable, account);
     }
-    ripe->now_ms = now_ms;
-    while (ripe->next.count && ripe->next.items[0].at_ms <= now_ms) {
-        uint32_t run = ripe->next.items[0].run;
-        heap_remove(sched, ripe, 0);
-        add(sched, ripe, run);
+    evictable->now_ms = now_ms;
+    while (evictable->next.count && evictable->next.items[0].at_ms <= now_ms) {
+        uint32_t run = evictable->next.items[0].run;
+        heap_remove(sched, evictable, 0);
+        add(sched, evictable, run);
     }
-    return ripe;
+    return evictable;
 }
 
-int64_t ripe_next_ms(const struct ripe *ripe)
+int64_t evictable_next_ms(const struct evictable *evictable)
 {
-    return ripe->next.count ? ripe->next.items[0].at_ms : INT64_MAX;
+    return evictable->next.count ? evictable->next.items[0].at_ms : INT64_MAX;
 }
 
-void ripe_note_run(struct sched *sched, uint32_t run, int sign)
+void evictable_note_run(struct sched *sched, uint32_t run, int sign)
 {
-    struct ripe *ripe =
-        sched->accounts.items[sched->runs.items[run].account].ripe;
+    struct evictable *evictable =
+        sched->accounts.items[sched->runs.items[run].account].evictable;
 
-    if (!ripe) {
+    if (!evictable) {
         return;
     }
-    ripe->gang_run_count += is_member(sched, run) * (uint32_t)sign;
+    evictable->gang_run_count += is_member(sched, run) * (uint32_t)sign;
     if (sign > 0) {
-        add(sched, ripe, run);
+        add(sched, evictable, run);
     } else {
-        take(sched, ripe, run);
+        take(sched, evictable, run);
     }
 }
 
-void ripe_age_from(struct sched *sched, uint32_t index, int64_t started_ms)
+void evictable_age_from(struct sched *sched, uint32_t index, int64_t started_ms)
 {
     struct run *run = &sched->runs.items[index];
-    struct ripe *ripe = sched->accounts.items[run->account].ripe;
-    bool is_moving = ripe && class_of_run(sched, run)->lifetime_ms != 0;
+    struct evictable *evictable = sched->accounts.items[run->account].evictable;
+    bool is_moving = evictable && class_of_run(sched, run)->lifetime_ms != 0;
 
     if (is_moving) {
-        take(sched, ripe, index);
+        take(sched, evictable, index);
     }
     run->started_ms = started_ms;
     if (is_moving) {
-        add(sched, ripe, index);
+        add(sched, evictable, index);
     }
 }
 
-void ripe_forget(struct sched *sched, uint32_t account)
+void evictable_forget(struct sched *sched, uint32_t account)
 {
-    struct ripe *ripe = sched->accounts.items[account].ripe;
+    struct evictable *evictable = sched->accounts.items[account].evictable;
 
-    if (ripe) {
-        seq_fini(&ripe->runs);
-        VEC_FREE(&ripe->next);
-        mem_free(ripe);
-        sched->accounts.items[account].ripe = NULL;
+    if (evictable) {
+        seq_fini(&evictable->runs);
+        VEC_FREE(&evictable->next);
+        mem_free(evictable);
+        sched->accounts.items[account].evictable = NULL;
     }
 }
 
-void ripe_fini(struct sched *sched)
+void evictable_fini(struct sched *sched)
 {
     for (uint32_t i = 0; i < sched->accounts.count; i++) {
-        ripe_forget(sched, i);
+        evictable_forget(sched, i);
     }
 }
 
 /* Whether a run is where its time says. */
-static bool is_run_right(const struct sched *sched, const struct ripe *ripe,
-                         uint32_t index)
+static bool is_run_right(const struct sched *sched,
+                         const struct evictable *evictable, uint32_t index)
 {
     const struct run *run = &sched->runs.items[index];
-    int64_t at_ms = ripe_at_ms(sched, run);
+    int64_t at_ms = evictable_at_ms(sched, run);
 
-    if (at_ms <= ripe->now_ms) {
-        return run->ripe_place == RIPE_NOW;
+    if (at_ms <= evictable->now_ms) {
+        return run->evictable_place == EVICTABLE_NOW;
     }
     if (at_ms == INT64_MAX) {
-        return run->ripe_place == NONE;
+        return run->evictable_place == NONE;
     }
-    return run->ripe_place < ripe->next.count &&
-           ripe->next.items[run->ripe_place].run == index &&
-           ripe->next.items[run->ripe_place].at_ms == at_ms;
+    return run->evictable_place < evictable->next.count &&
+           evictable->next.items[run->evictable_place].run == index &&
+           evictable->next.items[run->evictable_place].at_ms == at_ms;
 }
 
 static bool is_account_right(const struct sched *sched,
                              const struct account *account)
 {
-    const struct ripe *ripe = account->ripe;
-    uint32_t ripe_count = 0, next_count = 0, gang_run_count = 0;
+    const struct evictable *evictable = account->evictable;
+    uint32_t evictable_count = 0, next_count = 0, gang_run_count = 0;
     uint32_t last = NONE;
 
     for (uint32_t run = account->run_first; run != NONE;
          run = sched->runs.items[run].account_next) {
-        uint32_t place = sched->runs.items[run].ripe_place;
-        if (!is_run_right(sched, ripe, run)) {
+        uint32_t place = sched->runs.items[run].evictable_place;
+        if (!is_run_right(sched, evictable, run)) {
             return false;
         }
-        ripe_count += place == RIPE_NOW;
-        next_count += place < RIPE_NOW;
+        evictable_count += place == EVICTABLE_NOW;
+        next_count += place < EVICTABLE_NOW;
         gang_run_count += is_member(sched, run);
     }
-    for (struct seq_cursor at = {0}; !seq_is_end(&ripe->runs, at);
-         seq_next(&ripe->runs, &at)) {
-        uint32_t run = seq_get(&ripe->runs, at);
+    for (struct seq_cursor at = {0}; !seq_is_end(&evictable->runs, at);
+         seq_next(&evictable->runs, &at)) {
+        uint32_t run = seq_get(&evictable->runs, at);
         if (last != NONE && !run_less(sched, last, run)) {
             return false;
         }
         last = run;
     }
-    return ripe_count == ripe->runs.count && next_count == ripe->next.count &&
-           gang_run_count == ripe->gang_run_count;
+    return evictable_count == evictable->runs.count &&
+           next_count == evictable->next.count &&
+           gang_run_count == evictable->gang_run_count;
 }
 
-bool ripe_is_right(const struct sched *sched)
+bool evictable_is_right(const struct sched *sched)
 {
     for (size_t i = 0; i < sched->accounts.count; i++) {
         const struct account *account = &sched->accounts.items[i];
-        if (account->ripe && !is_account_right(sched, account)) {
+        if (account->evictable && !is_account_right(sched, account)) {
             return false;
         }
     }

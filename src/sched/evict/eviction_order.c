@@ -122,15 +122,16 @@ static uint32_t *order_units(struct round *round)
     return order;
 }
 
-/* Which nodes have any of it, and where in the rungs each has its own. */
-static void part_rungs(struct round *round)
+/* Which nodes have any of it, and where in the evicted runs each has its own.
+ */
+static void part_evicted_runs(struct round *round)
 {
     struct sched *sched = round->sched;
     uint32_t member_count = round->member_count;
     uint32_t total = 0;
 
-    round->rungs =
-        arena_alloc_array(round->arena, member_count, sizeof(*round->rungs));
+    round->evicted_runs = arena_alloc_array(round->arena, member_count,
+                                            sizeof(*round->evicted_runs));
     round->evicted_nodes = arena_alloc_array(round->arena, member_count,
                                              sizeof(*round->evicted_nodes));
     for (uint32_t m = 0; m < member_count; m++) {
@@ -151,8 +152,8 @@ static void part_rungs(struct round *round)
     }
 }
 
-/* Give each node its rungs, in the order of `order`. */
-static void fill_rungs(struct round *round, const uint32_t *order)
+/* Give each node its evicted runs, in the order of `order`. */
+static void fill_evicted_runs(struct round *round, const uint32_t *order)
 {
     struct sched *sched = round->sched;
 
@@ -161,7 +162,7 @@ static void fill_rungs(struct round *round, const uint32_t *order)
         if (i + AHEAD < round->unit_count) {
             const struct unit *next = &round->units[order[i + AHEAD]];
             const struct unit_run *member = &round->members[next->member_first];
-            __builtin_prefetch(&sched->runs.items[member->run].rung, 1);
+            __builtin_prefetch(&sched->runs.items[member->run].evicted_run, 1);
             __builtin_prefetch(&sched->nodes.items[member->node].evicted_end,
                                1);
         }
@@ -169,8 +170,8 @@ static void fill_rungs(struct round *round, const uint32_t *order)
             const struct unit_run *member =
                 &round->members[unit->member_first + m];
             uint32_t at = sched->nodes.items[member->node].evicted_end++;
-            sched->runs.items[member->run].rung = at;
-            round->rungs[at] = (struct rung){
+            sched->runs.items[member->run].evicted_run = at;
+            round->evicted_runs[at] = (struct evicted_run){
                 .run = member->run,
                 .node = member->node,
                 .job = member->job,
@@ -179,7 +180,7 @@ static void fill_rungs(struct round *round, const uint32_t *order)
                 .unit = order[i],
                 .ordinal = unit->ordinal,
                 .level = member->level,
-                .is_outrankable = member->is_outrankable,
+                .is_urgency_preemptible = member->is_urgency_preemptible,
                 .is_out = true,
             };
         }
@@ -190,6 +191,6 @@ void evict_order(struct round *round)
 {
     const uint32_t *order = order_units(round);
 
-    part_rungs(round);
-    fill_rungs(round, order);
+    part_evicted_runs(round);
+    fill_evicted_runs(round, order);
 }

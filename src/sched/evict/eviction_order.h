@@ -1,6 +1,7 @@
 /*
  * evict_order - in what order what a round evicts would win its places back if
- * there were nothing else: its units' ordinals, and the rungs of each node.
+ * there were nothing else: its units' ordinals, and the evicted runs of each
+ * node.
  *
  * Private to src/sched; lives in the round's arena.
  */
@@ -9,5 +10,5 @@
 #include "sched/order/round.h"
 
 /* Number the units of all lanes, note their turns where a claim may ask for
- * them (evict_turn()), and give each node its rungs. */
+ * them (evict_turn()), and give each node its evicted runs. */
 void evict_order(struct round *round);

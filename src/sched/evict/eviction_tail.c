@@ -5,40 +5,41 @@
 #include "sched/evict/evictable.h"
 
 /* More runs that yield are not compared with each other. */
-enum { YIELDERS_MAX = 64, TAIL_MIN = 256 };
+enum { REVOCABLES_MAX = 64, TAIL_MIN = 256 };
 
 /* Whether only single jobs are of one pool, with costs that are their usage. */
 static bool is_simple_shard(const struct round *round)
 {
     const struct sched *sched = round->sched;
 
-    return !round->has_flow && !sched->keeps_standings &&
+    return !round->has_flow && !sched->keeps_usage_ledgers &&
            !sched->is_pool_object && !sched->terms_run_count &&
-           !sched->protected_run_count && !sched->whole_gang_count &&
-           !sched->foreign_waiting_count && !sched->foreign_run_count &&
+           !sched->protected_run_count && !sched->exclusive_gang_count &&
+           !sched->borrowed_waiting_count && !sched->borrowed_run_count &&
            !sched->elastic.count && !sched->policy->has_floating;
 }
 
 /* Whether what yields to admitted work goes alone, one run from a node: else
  * their order there would depend on whether they are of a tail. */
-static bool are_yielders_simple(const struct round *round)
+static bool are_revocables_simple(const struct round *round)
 {
     const struct sched *sched = round->sched;
-    size_t count = sched->yielders.count;
+    size_t count = sched->revocables.count;
 
     if (round->reserve.count == 0) {
         return true;
     }
-    if (count > YIELDERS_MAX) {
+    if (count > REVOCABLES_MAX) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
+        const struct run *run = &sched->runs.items[sched->revocables.items[i]];
         if (sched->jobs.items[run->job].gang != NONE) {
             return false;
         }
         for (size_t k = 0; k < i; k++) {
-            if (sched->runs.items[sched->yielders.items[k]].node == run->node) {
+            if (sched->runs.items[sched->revocables.items[k]].node ==
+                run->node) {
                 return false;
             }
         }
@@ -138,7 +139,7 @@ static bool are_claims_simple(const struct round *round,
             claim->level > bound->level ? claim->level : bound->level;
     }
     for (uint32_t l = 0; round->reserve.count && l < bound->level; l++) {
-        if (sched->outrankable_count[l]) {
+        if (sched->urgency_preemptible_count[l]) {
             return false;
         }
     }
@@ -180,7 +181,7 @@ bool tail_begin(struct round *round, struct tail *ret_tail)
     bool has_any = false;
 
     *ret_tail = (struct tail){0};
-    if (!is_simple_shard(round) || !are_yielders_simple(round)) {
+    if (!is_simple_shard(round) || !are_revocables_simple(round)) {
         return false;
     }
     for (uint32_t i = 0; i < round->lane_count; i++) {
@@ -225,15 +226,15 @@ struct gathering {
 };
 
 /* The account of which the last is the last of all. */
-static struct rest *last_of(struct gathering *g, struct ripe_key *ret_key)
+static struct rest *last_of(struct gathering *g, struct evictable_key *ret_key)
 {
     struct rest *last = NULL;
 
     for (uint32_t i = 0; i < g->rest_count; i++) {
         const struct rest *rest = &g->rests[i];
-        struct ripe_key key =
-            ripe_key_of(g->round->sched, seq_get(rest->runs, rest->at));
-        if (!last || ripe_goes_before(g->round->sched, ret_key, &key)) {
+        struct evictable_key key =
+            evictable_key_of(g->round->sched, seq_get(rest->runs, rest->at));
+        if (!last || evictable_goes_before(g->round->sched, ret_key, &key)) {
             last = &g->rests[i];
             *ret_key = key;
         }
@@ -271,7 +272,7 @@ static struct unit *make_room(struct round *round, struct tail *tail)
 
 /* The account's last is of the tail. */
 static void gather(struct gathering *g, struct rest *rest,
-                   const struct ripe_key *key, struct unit *ret_unit)
+                   const struct evictable_key *key, struct unit *ret_unit)
 {
     struct sched *sched = g->round->sched;
     uint32_t list = sched->jobs.items[key->job].list;
@@ -298,17 +299,18 @@ static bool add_account(struct gathering *g, uint32_t account)
 {
     struct round *round = g->round;
     struct sched *sched = round->sched;
-    const struct ripe *ripe = ripe_of(sched, account, round->now_ms);
+    const struct evictable *evictable =
+        evictable_of(sched, account, round->now_ms);
 
-    round_wake_by(round, ripe_next_ms(ripe));
-    if (ripe->gang_run_count) {
+    round_wake_by(round, evictable_next_ms(evictable));
+    if (evictable->gang_run_count) {
         return false;
     }
-    if (ripe->runs.count) {
-        uint32_t first = seq_get(&ripe->runs, (struct seq_cursor){0});
+    if (evictable->runs.count) {
+        uint32_t first = seq_get(&evictable->runs, (struct seq_cursor){0});
         evict_note(round, &sched->runs.items[first]);
         g->rests[g->rest_count++] =
-            (struct rest){&ripe->runs, seq_at_last(&ripe->runs)};
+            (struct rest){&evictable->runs, seq_at_last(&evictable->runs)};
     }
     return true;
 }
@@ -329,7 +331,7 @@ bool tail_add_lane(struct round *round, uint32_t index, struct tail *tail)
     uint32_t first = tail->count, count = 0;
     struct gathering g = {
         .round = round, .lane = lane, .bound = &tail->bound, .all = lane->all};
-    struct ripe_key key = {0};
+    struct evictable_key key = {0};
     struct rest *last;
 
     for (uint32_t at = sched->queues.items[lane->queue].account_first;
@@ -339,7 +341,7 @@ bool tail_add_lane(struct round *round, uint32_t index, struct tail *tail)
             if (!add_account(&g, at)) {
                 return false;
             }
-            count += account->ripe->runs.count;
+            count += account->evictable->runs.count;
         }
     }
     while ((last = last_of(&g, &key)) &&

@@ -6,14 +6,14 @@
 /* Numbers that differ by less are of one share. */
 static const double SLACK = 1e-9;
 
-int64_t evict_keep_ms(const struct sched *sched, uint32_t pool)
+int64_t gang_protection_ms(const struct sched *sched, uint32_t pool)
 {
     int index = sched->pools.items[pool].policy_index;
 
     return index < 0 ? 0 : sched->policy->pools[index].starved_after_ms;
 }
 
-bool evict_keep_is_as_near(double due, double all, double rest)
+bool gang_protection_is_as_near(double due, double all, double rest)
 {
     return all + rest <= 2 * due * (1 + SLACK);
 }
@@ -54,7 +54,7 @@ static bool is_needed(const struct round *round, const struct share *share,
     }
     double without = cost_of(&round->pool->base, &rest, NULL, 1).approx;
     double due = share_kept(sched, round->p, share);
-    return evict_keep_is_as_near(due, share->actual, without);
+    return gang_protection_is_as_near(due, share->actual, without);
 }
 
 /* When the last of its members has run for so long; INT64_MAX: some have not
@@ -71,14 +71,14 @@ static int64_t old_at(const struct round *round, const struct gang *gang,
         int64_t started_ms = sched->runs.items[run].started_ms;
         last_ms = started_ms > last_ms ? started_ms : last_ms;
     }
-    return moment_after(last_ms, youth_ms);
+    return time_add_saturating(last_ms, youth_ms);
 }
 
 static bool find_out(struct round *round, const struct share *share,
                      const struct gang *gang, int64_t youth_ms)
 {
     const struct sched *sched = round->sched;
-    struct lift_gang kept = {.until_ms = INT64_MAX};
+    struct waiver_gang kept = {.until_ms = INT64_MAX};
 
     if (!is_needed(round, share, gang)) {
         return false;
@@ -92,13 +92,13 @@ static bool find_out(struct round *round, const struct share *share,
         }
         round_wake_by(round, kept.until_ms);
     }
-    return !lift_keep(sched, &kept);
+    return !waiver_keep(sched, &kept);
 }
 
-bool evict_keeps_gang(struct round *round, const struct share *share,
-                      struct gang *gang)
+bool gang_protection_holds(struct round *round, const struct share *share,
+                           struct gang *gang)
 {
-    int64_t youth_ms = evict_keep_ms(round->sched, round->p);
+    int64_t youth_ms = gang_protection_ms(round->sched, round->p);
 
     if (youth_ms == 0 || gang->leased.count < 2) {
         return false;

@@ -19,11 +19,11 @@
 
 /* For how long a gang of a pool is kept where others have too little; 0: none
  * is kept. */
-int64_t evict_keep_ms(const struct sched *sched, uint32_t pool);
+int64_t gang_protection_ms(const struct sched *sched, uint32_t pool);
 /* Whether a queue that is due so much is no nearer to that with `rest` of its
  * pool than with `all`. */
-bool evict_keep_is_as_near(double due, double all, double rest);
+bool gang_protection_is_as_near(double due, double all, double rest);
 /* Whether a gang of the share's queue is kept in the round; if it is only for
  * its youth, the pool is planned again when that ends. */
-bool evict_keeps_gang(struct round *round, const struct share *share,
-                      struct gang *gang);
+bool gang_protection_holds(struct round *round, const struct share *share,
+                           struct gang *gang);

@@ -32,9 +32,10 @@ static bool avoids(const struct question *question, uint32_t index)
 static bool is_held(const struct question *question, uint32_t index)
 {
     return question->job != NONE
-               ? whole_node_keeps_from(question->sched, question->job, index)
-               : whole_node_keeps_other(question->sched, question->is_whole,
-                                        index);
+               ? exclusive_node_keeps_from(question->sched, question->job,
+                                           index)
+               : exclusive_node_keeps_other(question->sched, question->is_whole,
+                                            index);
 }
 
 /* As far as it is no matter how much the job asks for. */
@@ -162,9 +163,9 @@ static void look_at_nodes(struct question *question)
         enum sched_exclusion why = explain_exclusion(question, index);
         answer->nodes_total++;
         if (why >= SCHED_EXCLUDED_FULL) {
-            near_add(&question->near, index,
-                     explain_shortfall(&question->class->request,
-                                       &sched->free[index]));
+            locality_add(&question->near, index,
+                         explain_shortfall(&question->class->request,
+                                           &sched->free[index]));
         }
         if (why == SCHED_EXCLUSIONS) {
             answer->nodes_fit++;

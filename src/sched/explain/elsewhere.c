@@ -99,7 +99,7 @@ void sched_explain_at(struct sched *sched, uint32_t job,
     if (record->gang != NONE) {
         const struct gang *gang = &sched->gangs.items[record->gang];
         question.uniformity = str_of(gang->uniformity);
-        question.is_whole = whole_node_is_for(gang);
+        question.is_whole = exclusive_node_is_for(gang);
     }
     explain_ask_for(&question, &arena);
     nodes_sync(there->sched);

@@ -57,13 +57,13 @@ static bool is_too_far(struct question *question, uint32_t pool,
     struct sched_explanation *answer = question->answer;
     uint32_t wanted = gang->subs->items[sub_group].asked.count;
     int64_t end_ms = hops_end_ms(sched, gang, sub_group);
-    struct near_fit fit;
+    struct locality_fit fit;
 
     if (wanted == 0 || question->now_ms >= end_ms ||
         gang->subs->terms.sub_groups[sub_group].hops_max == HOPS_ANY) {
         return false;
     }
-    near_fit_of(sched, pool, gang, sub_group, &fit);
+    locality_fit_of(sched, pool, gang, sub_group, &fit);
     if (fit.free_count >= wanted ||
         (fit.open_count < wanted && fit.empty_count >= wanted)) {
         return false;

@@ -71,7 +71,8 @@ static bool find_share(struct sched *sched, uint32_t queue, uint32_t pool,
  * the place of the one that was told of; of two alike that of the first name.
  */
 static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
-                       const struct stake *stake, struct sched_oversize *ret)
+                       const struct stake *stake,
+                       struct sched_gang_over_share *ret)
 {
     double part = cost_fraction(&sched->pools.items[pool].base, &stake->sum);
     struct share share;
@@ -92,8 +93,8 @@ static bool is_over_in(struct sched *sched, uint32_t queue, uint32_t pool,
         ret->part = part;
         ret->kept = kept;
         ret->kept_ms =
-            ret->member_count > 1 && evict_keep_is_as_near(kept, part, 0)
-                ? evict_keep_ms(sched, pool)
+            ret->member_count > 1 && gang_protection_is_as_near(kept, part, 0)
+                ? gang_protection_ms(sched, pool)
                 : 0;
     }
     return true;
@@ -110,19 +111,19 @@ static uint32_t pool_of(const struct sched *sched, const struct gang *gang)
     return sched->nodes.items[run->node].pool;
 }
 
-bool sched_gang_is_oversize(struct sched *sched, uint32_t job,
-                            struct sched_oversize *ret_oversize)
+bool sched_gang_is_over_share(struct sched *sched, uint32_t job,
+                              struct sched_gang_over_share *ret_gang_over_share)
 {
     uint32_t g = sched->jobs.items[job].gang;
 
     if (g == NONE || sched->is_preemption_off ||
-        sched->lists.items[sched->jobs.items[job].list].is_foreign) {
+        sched->lists.items[sched->jobs.items[job].list].is_borrowed) {
         return false;
     }
     const struct gang *gang = &sched->gangs.items[g];
     struct stake stake = stake_of(sched, gang);
-    *ret_oversize = (struct sched_oversize){.member_count = stake.count,
-                                            .lifetime_ms = stake.lifetime_ms};
+    *ret_gang_over_share = (struct sched_gang_over_share){
+        .member_count = stake.count, .lifetime_ms = stake.lifetime_ms};
     if (stake.count == 0 || stake.lifetime_ms == LIFETIME_INFINITE) {
         return false;
     }
@@ -135,9 +136,9 @@ bool sched_gang_is_oversize(struct sched *sched, uint32_t job,
                          : p != only) {
             continue;
         }
-        if (!is_over_in(sched, gang->queue, p, &stake, ret_oversize)) {
+        if (!is_over_in(sched, gang->queue, p, &stake, ret_gang_over_share)) {
             return false;
         }
     }
-    return ret_oversize->pool.byte_count > 0;
+    return ret_gang_over_share->pool.byte_count > 0;
 }

@@ -41,14 +41,14 @@ static uint32_t fill(const struct question *member, uint32_t count,
 }
 
 void explain_near_of(const struct question *question, uint32_t job,
-                     struct near_nodes *ret_near)
+                     struct closest_nodes *ret_near)
 {
     auto_arena arena = {0};
     struct sched_explanation answer;
     struct question member = member_of(question, job, &arena);
 
     member.answer = &answer;
-    member.near = (struct near_nodes){.count = 0};
+    member.near = (struct closest_nodes){.count = 0};
     explain_begin(&member);
     explain_nodes(&member);
     *ret_near = member.near;

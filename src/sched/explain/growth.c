@@ -24,17 +24,18 @@ static void reach_domain(struct question *question, const struct gang *gang)
     const struct topology *topology =
         topology_of(sched, sched->nodes.items[reach->node].pool);
     const struct seq *leased = &gang->subs->items[sub_group].leased;
-    struct near_anchor anchor = {.domain = NONE};
+    struct locality_anchor anchor = {.domain = NONE};
 
     if (!topology || hops_max == HOPS_ANY || leased->count == 0) {
         return;
     }
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
          seq_next(leased, &at)) {
-        near_anchor_add(topology, &anchor, node_of(sched, seq_get(leased, at)));
+        locality_anchor_add(topology, &anchor,
+                            node_of(sched, seq_get(leased, at)));
     }
-    if (near_around(topology, topology_level_max(topology, hops_max), &anchor,
-                    &reach->first, &reach->count)) {
+    if (locality_around(topology, topology_level_max(topology, hops_max),
+                        &anchor, &reach->first, &reach->count)) {
         reach->topology = topology;
     }
 }

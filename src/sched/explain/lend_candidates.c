@@ -95,7 +95,7 @@ static void collect(struct sched *sched, struct turns *turns)
 {
     for (size_t i = 0; i < sched->lists.count; i++) {
         const struct list *list = &sched->lists.items[i];
-        if (list->use_count == 0 || list->is_foreign || list->seq.count == 0 ||
+        if (list->use_count == 0 || list->is_borrowed || list->seq.count == 0 ||
             sched->queues.items[list->queue].is_cordoned ||
             is_kept_home(sched, list)) {
             continue;
@@ -159,8 +159,8 @@ static void mark(struct sched *sched, bool is_marked)
     }
 }
 
-uint32_t sched_unplaced(struct sched *sched, uint32_t skip_count,
-                        uint32_t count_max, uint32_t *ret_jobs)
+uint32_t sched_lend_candidates(struct sched *sched, uint32_t skip_count,
+                               uint32_t count_max, uint32_t *ret_jobs)
 {
     struct turns turns = {
         .sched = sched,
@@ -202,7 +202,7 @@ bool sched_has_own_waiting(struct sched *sched)
 
     for (size_t i = 0; i < sched->lists.count; i++) {
         const struct list *list = &sched->lists.items[i];
-        if (list->use_count > 0 && !list->is_foreign && list->seq.count > 0 &&
+        if (list->use_count > 0 && !list->is_borrowed && list->seq.count > 0 &&
             (looks > OWN_LOOKS_MAX || list_waits(sched, list, &looks))) {
             return true;
         }

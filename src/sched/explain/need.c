@@ -61,9 +61,9 @@ static void find(struct trials *trials, const struct need_question *question,
     case SCHED_WAIT_PASSED:
     case SCHED_WAIT_ADMITTED:
     case SCHED_WAIT_RESERVED:
-    case SCHED_WAIT_TRUCE:
-    case SCHED_WAIT_NEAR:
-    case SCHED_WAIT_KEPT:
+    case SCHED_WAIT_COOLDOWN:
+    case SCHED_WAIT_RESERVED_SOON:
+    case SCHED_WAIT_GANG_PROTECTION:
         need_room(trials, question, need);
         break;
     default:
@@ -87,7 +87,7 @@ void need_find(struct sched *sched, const struct need_question *question,
     };
 
     *ret_need = (struct sched_need){.node = NONE};
-    need_lift(&trials, explanation);
+    need_waiver(&trials, explanation);
     find(&trials, question, is_growth ? explanation->growth : explanation->wait,
          explanation, ret_need);
 }

@@ -28,14 +28,14 @@ struct limit_trial {
 };
 
 /* Nodes that could hold a job when empty, nearest first. */
-struct near_nodes {
+struct closest_nodes {
     uint32_t nodes[NEED_NODES_MAX];
     double lacks[NEED_NODES_MAX];
     uint32_t count;
 };
 
 /* Put a node among the nearest, if it is; of equal ones the first stays. */
-void near_add(struct near_nodes *near, uint32_t node, double lack);
+void locality_add(struct closest_nodes *near, uint32_t node, double lack);
 
 /* What is asked of a waiting job. */
 struct need_question {
@@ -45,7 +45,7 @@ struct need_question {
     uint32_t present, wanted; /* of its gang, or that sub-group: members that
                                  fit at once, and that must */
     int64_t now_ms;
-    struct near_nodes near; /* for it, or for those of that sub-group */
+    struct closest_nodes near; /* for it, or for those of that sub-group */
 };
 
 /* What a job, which waits as `explanation` says, needs to start.  If it is a

@@ -68,7 +68,7 @@ void need_limit(struct trials *trials, struct sched_need *need)
                                       class->priority_class, r);
         int64_t wanted =
             asked.v[r] + queue_used_of(sched, &sched->accounts.items[at],
-                                       list->is_foreign, r);
+                                       list->is_borrowed, r);
         more.v[r] = asked.v[r] > 0 && wanted > most ? wanted - most : 0;
     }
     need->kind = SCHED_NEED_LIMIT;

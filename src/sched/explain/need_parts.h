@@ -27,7 +27,7 @@ static inline bool need_is_nothing(const struct resource_vec *missing)
 /* If a rule by which nobody loses a place for it keeps a job that waits for
  * room, say so: without it, all else as it is, the next round starts the job,
  * and with it not. */
-void need_lift(struct trials *trials, struct sched_explanation *explanation);
+void need_waiver(struct trials *trials, struct sched_explanation *explanation);
 
 /* What a node lacks, the nearest that can be shown. */
 void need_room(struct trials *trials, const struct need_question *question,

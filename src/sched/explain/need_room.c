@@ -3,7 +3,7 @@
 #include "sched/explain/need_parts.h"
 #include "sched/state/sub_groups.h"
 
-void near_add(struct near_nodes *near, uint32_t node, double lack)
+void locality_add(struct closest_nodes *near, uint32_t node, double lack)
 {
     uint32_t at = near->count;
 
@@ -203,7 +203,7 @@ static void find_crowd(const struct trials *trials,
 void need_room(struct trials *trials, const struct need_question *question,
                struct sched_need *need)
 {
-    const struct near_nodes *near = &question->near;
+    const struct closest_nodes *near = &question->near;
     auto_arena arena = {0};
     struct crowd crowd;
 

@@ -5,14 +5,14 @@
 #include "sched/state/waiver.h"
 
 /* Whether the next round starts the job without a rule, which it met. */
-static bool is_cause(struct trials *trials, struct lift *lift)
+static bool is_cause(struct trials *trials, struct waiver *waiver)
 {
     struct sched *sched = trials->sched;
 
-    sched->lift = lift;
+    sched->waiver = waiver;
     bool starts = trial_may(trials) && trial_starts(trials, trials->now_ms);
-    sched->lift = NULL;
-    return starts && (lift->near_job != NONE || lift->gangs.count);
+    sched->waiver = NULL;
+    return starts && (waiver->near_job != NONE || waiver->gangs.count);
 }
 
 /* Whether it does with all rules; the decisions of the trial before are gone
@@ -22,21 +22,21 @@ static bool starts_anyway(struct trials *trials)
     return !trial_may(trials) || trial_starts(trials, trials->now_ms);
 }
 
-static bool find_truce(struct trials *trials,
-                       struct sched_explanation *explanation)
+static bool find_cooldown(struct trials *trials,
+                          struct sched_explanation *explanation)
 {
     struct sched *sched = trials->sched;
     int64_t until_ms;
 
     if (!trial_may(trials) ||
-        !truce_holds(sched, trials->job, trials->now_ms, &until_ms)) {
+        !cooldown_holds(sched, trials->job, trials->now_ms, &until_ms)) {
         return false;
     }
-    sched->truce_lifted = trials->job;
+    sched->cooldown_waived = trials->job;
     bool is = trial_starts(trials, trials->now_ms);
-    sched->truce_lifted = NONE;
+    sched->cooldown_waived = NONE;
     if (is) {
-        explanation->wait = SCHED_WAIT_TRUCE;
+        explanation->wait = SCHED_WAIT_COOLDOWN;
         explanation->until_ms = until_ms == INT64_MAX ? 0 : until_ms;
     }
     return is;
@@ -45,7 +45,7 @@ static bool find_truce(struct trials *trials,
 static bool is_near(const struct trials *trials, int64_t start_ms)
 {
     return start_ms != SCHED_START_UNKNOWN &&
-           start_ms - trials->sched->policy->truce_ms < trials->now_ms;
+           start_ms - trials->sched->policy->cooldown_ms < trials->now_ms;
 }
 
 /* Whether any promise is near, so that it is worth a trial. */
@@ -70,15 +70,15 @@ static bool has_near_promise(const struct trials *trials)
 static bool find_near(struct trials *trials,
                       struct sched_explanation *explanation)
 {
-    struct lift lift = {.is_near = true, .near_job = NONE};
+    struct waiver waiver = {.is_near = true, .near_job = NONE};
 
-    if (!has_near_promise(trials) || !is_cause(trials, &lift) ||
+    if (!has_near_promise(trials) || !is_cause(trials, &waiver) ||
         starts_anyway(trials)) {
         return false;
     }
-    explanation->wait = SCHED_WAIT_NEAR;
-    explanation->for_job = lift.near_job;
-    explanation->until_ms = lift.near_ms;
+    explanation->wait = SCHED_WAIT_RESERVED_SOON;
+    explanation->for_job = waiver.near_job;
+    explanation->until_ms = waiver.near_ms;
     return true;
 }
 
@@ -111,11 +111,11 @@ static bool has_gang_over_share(struct trials *trials)
     return false;
 }
 
-static struct lift_gang *find_gang(struct lift *lift, uint32_t gang)
+static struct waiver_gang *find_gang(struct waiver *waiver, uint32_t gang)
 {
-    for (size_t i = 0; i < lift->gangs.count; i++) {
-        if (lift->gangs.items[i].gang == gang) {
-            return &lift->gangs.items[i];
+    for (size_t i = 0; i < waiver->gangs.count; i++) {
+        if (waiver->gangs.items[i].gang == gang) {
+            return &waiver->gangs.items[i];
         }
     }
     return NULL;
@@ -137,7 +137,7 @@ static bool is_for_queue(const struct trials *trials,
 
 /* Tell of the kept gangs that the trial preempts: of the first, how many, and
  * until when the last is kept. */
-static void tell_kept(const struct trials *trials, struct lift *lift,
+static void tell_kept(const struct trials *trials, struct waiver *waiver,
                       struct sched_explanation *explanation)
 {
     const struct sched *sched = trials->sched;
@@ -145,11 +145,11 @@ static void tell_kept(const struct trials *trials, struct lift *lift,
     for (size_t i = 0; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         uint32_t g = sched->jobs.items[decision->job].gang;
-        struct lift_gang *kept = decision->action == SCHED_PREEMPT &&
-                                         g != NONE &&
-                                         is_for_queue(trials, decision)
-                                     ? find_gang(lift, g)
-                                     : NULL;
+        struct waiver_gang *kept = decision->action == SCHED_PREEMPT &&
+                                           g != NONE &&
+                                           is_for_queue(trials, decision)
+                                       ? find_gang(waiver, g)
+                                       : NULL;
         if (!kept || kept->is_told) {
             continue;
         }
@@ -171,20 +171,20 @@ static void tell_kept(const struct trials *trials, struct lift *lift,
 static void find_kept(struct trials *trials,
                       struct sched_explanation *explanation)
 {
-    struct lift lift = {.is_keep = true, .near_job = NONE};
+    struct waiver waiver = {.is_keep = true, .near_job = NONE};
     struct sched_explanation told = *explanation;
 
-    if (has_gang_over_share(trials) && is_cause(trials, &lift)) {
-        tell_kept(trials, &lift, &told);
+    if (has_gang_over_share(trials) && is_cause(trials, &waiver)) {
+        tell_kept(trials, &waiver, &told);
         if (told.kept_count && !starts_anyway(trials)) {
             *explanation = told;
-            explanation->wait = SCHED_WAIT_KEPT;
+            explanation->wait = SCHED_WAIT_GANG_PROTECTION;
         }
     }
-    VEC_FREE(&lift.gangs);
+    VEC_FREE(&waiver.gangs);
 }
 
-void need_lift(struct trials *trials, struct sched_explanation *explanation)
+void need_waiver(struct trials *trials, struct sched_explanation *explanation)
 {
     bool is_about_room = explanation->wait == SCHED_WAIT_CAPACITY ||
                          explanation->wait == SCHED_WAIT_GANG_CAPACITY ||
@@ -193,7 +193,7 @@ void need_lift(struct trials *trials, struct sched_explanation *explanation)
                          explanation->wait == SCHED_WAIT_ADMITTED ||
                          explanation->wait == SCHED_WAIT_RESERVED;
 
-    if (is_about_room && !find_truce(trials, explanation) &&
+    if (is_about_room && !find_cooldown(trials, explanation) &&
         !find_near(trials, explanation)) {
         find_kept(trials, explanation);
     }

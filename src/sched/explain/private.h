@@ -39,7 +39,7 @@ struct question {
     uint32_t lacking;      /* the sub-group that the answer is of; or NONE */
     int64_t now_ms;
     struct sched_explanation *answer;
-    struct near_nodes near;
+    struct closest_nodes near;
 };
 
 /* An answer that says nothing yet. */
@@ -48,7 +48,7 @@ void explain_begin(const struct question *question);
 static inline bool explain_is_foreign(const struct question *question)
 {
     return question->job == NONE ||
-           question->sched->lists.items[question->record->list].is_foreign;
+           question->sched->lists.items[question->record->list].is_borrowed;
 }
 /* Fill in what the job asks for, or what waits of its gang. */
 void explain_ask_for(struct question *question, struct arena *arena);
@@ -69,7 +69,7 @@ uint32_t explain_fitting(const struct question *question, uint32_t count_max);
 bool explain_sub_groups(struct question *question, const struct gang *gang);
 /* The nodes nearest to holding another job of its gang. */
 void explain_near_of(const struct question *question, uint32_t job,
-                     struct near_nodes *ret_near);
+                     struct closest_nodes *ret_near);
 /* Where its gang may grow to, which runs. */
 void explain_reach(struct question *question);
 /* Whether a node is there. */

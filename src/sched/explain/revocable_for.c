@@ -20,9 +20,11 @@ static uint32_t job_of(const struct sched *sched, uint32_t serial)
 /* From when on a run goes for it. */
 static int64_t from_of(const struct sched *sched, const struct run *run)
 {
-    int64_t ripe_ms = run->yields_at_once ? INT64_MIN : ripe_at_ms(sched, run);
+    int64_t evictable_ms =
+        run->yields_at_once ? INT64_MIN : evictable_at_ms(sched, run);
 
-    return ripe_ms > run->yields_from_ms ? ripe_ms : run->yields_from_ms;
+    return evictable_ms > run->yields_from_ms ? evictable_ms
+                                              : run->yields_from_ms;
 }
 
 bool sched_job_yielding(const struct sched *sched, uint32_t job,
@@ -31,11 +33,11 @@ bool sched_job_yielding(const struct sched *sched, uint32_t job,
     uint32_t index = sched->jobs.items[job].run;
     const struct run *run = index == NONE ? NULL : &sched->runs.items[index];
 
-    if (!run || !run->yields_to) {
+    if (!run || !run->revocable_for) {
         return false;
     }
     *ret_yielding = (struct sched_yielding){
-        .for_job = job_of(sched, run->yields_to),
+        .for_job = job_of(sched, run->revocable_for),
         .from_ms = from_of(sched, run),
     };
     return ret_yielding->for_job != NONE;

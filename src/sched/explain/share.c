@@ -38,7 +38,8 @@ static void fill_answer(const struct sched *sched, uint32_t p, int64_t now_ms,
 static bool is_refused(const struct question *question, uint32_t p)
 {
     struct sched *sched = question->sched;
-    const struct standing *standing = standing_find(sched, question->queue, p);
+    const struct usage_ledger *usage_ledger =
+        usage_ledger_find(sched, question->queue, p);
     const struct resource_vec none = {0};
     struct limits limits;
 
@@ -48,7 +49,7 @@ static bool is_refused(const struct question *question, uint32_t p)
     }
     struct limit_question asked =
         limits_ask(&sched->pools.items[p].base, &limits,
-                   standing ? &standing->all : &none);
+                   usage_ledger ? &usage_ledger->all : &none);
     for (uint32_t i = 0; i < question->class_count; i++) {
         limits_add(&asked, &sched->classes.items[question->classes[i]]);
     }
@@ -68,7 +69,7 @@ bool explain_share(const struct question *question)
     if (explain_is_foreign(question)) {
         return false; /* these limits are not for borrowers */
     }
-    for (uint32_t p = 0; sched->keeps_standings && p < sched->pools.count;
+    for (uint32_t p = 0; sched->keeps_usage_ledgers && p < sched->pools.count;
          p++) {
         if (!explain_is_in_pools(question, p) ||
             sched->pools.items[p].node_count == 0) {
@@ -110,8 +111,9 @@ bool explain_share_of_first(const struct question *question)
 {
     const struct sched *sched = question->sched;
     const struct queue *queue = &sched->queues.items[question->queue];
-    uint32_t first =
-        queue->apps || !sched->keeps_standings ? NONE : first_of(sched, queue);
+    uint32_t first = queue->apps || !sched->keeps_usage_ledgers
+                         ? NONE
+                         : first_of(sched, queue);
 
     if (first == NONE || first == question->job ||
         (question->record->gang != NONE &&

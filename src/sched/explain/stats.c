@@ -20,24 +20,25 @@ static void add_limits(const struct limits *limits, double units,
 }
 
 /* What is remembered of a queue, as of the time told last. */
-static void add_standing(struct sched *sched, uint32_t queue, uint32_t pool,
-                         struct sched_queue_stats *stats)
+static void add_usage_ledger(struct sched *sched, uint32_t queue, uint32_t pool,
+                             struct sched_queue_stats *stats)
 {
     const struct cost_base *base = &sched->pools.items[pool].base;
-    const struct standing *standing = standing_find(sched, queue, pool);
+    const struct usage_ledger *usage_ledger =
+        usage_ledger_find(sched, queue, pool);
     int64_t half_ms = pool_half_time_ms(sched, pool);
     struct limits limits;
 
     stats->usage_share = stats->flow = stats->actual_share;
     stats->infinite_limit = -1;
     stats->budget_minutes = stats->budget_left_minutes = -1;
-    if (standing) {
-        stats->usage_share = cost_fraction(base, &standing->all);
+    if (usage_ledger) {
+        stats->usage_share = cost_fraction(base, &usage_ledger->all);
         stats->flow = stats->usage_share +
-                      flow_excess(&standing->flow, half_ms, sched->now_ms);
+                      flow_excess(&usage_ledger->flow, half_ms, sched->now_ms);
         stats->infinite_flow =
-            cost_fraction(base, &standing->infinite) +
-            flow_excess(&standing->infinite_flow, half_ms, sched->now_ms);
+            cost_fraction(base, &usage_ledger->infinite) +
+            flow_excess(&usage_ledger->infinite_flow, half_ms, sched->now_ms);
     }
     if (limits_get(sched, queue, pool, limits_whole(sched, pool), sched->now_ms,
                    &limits)) {
@@ -73,7 +74,7 @@ void sched_queue_stats(struct sched *sched, uint32_t queue, uint32_t pool_index,
             ret_stats->leased_count = shares[i].leased_count;
         }
     }
-    add_standing(sched, queue, pool, ret_stats);
+    add_usage_ledger(sched, queue, pool, ret_stats);
 }
 
 void sched_pool_stats(struct sched *sched, uint32_t pool_index,

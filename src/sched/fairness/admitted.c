@@ -105,8 +105,9 @@ static void count_entry(struct sched *sched, uint32_t pool,
             add_member(sched, entry, seq_get(waiting, at));
         }
     }
-    standing_count(sched, entry->queue, pool, &entry->all, &entry->infinite, 1);
-    standing_book(sched, entry->queue, pool, entry->charge);
+    usage_ledger_count(sched, entry->queue, pool, &entry->all, &entry->infinite,
+                       1);
+    usage_ledger_book(sched, entry->queue, pool, entry->charge);
 }
 
 static void uncount_entry(struct sched *sched, uint32_t pool,
@@ -116,9 +117,9 @@ static void uncount_entry(struct sched *sched, uint32_t pool,
         return;
     }
     entry->is_counted = false;
-    standing_count(sched, entry->queue, pool, &entry->all, &entry->infinite,
-                   -1);
-    standing_book(sched, entry->queue, pool, -entry->charge);
+    usage_ledger_count(sched, entry->queue, pool, &entry->all, &entry->infinite,
+                       -1);
+    usage_ledger_book(sched, entry->queue, pool, -entry->charge);
 }
 
 void admitted_count_all(struct sched *sched, uint32_t p)
@@ -240,7 +241,7 @@ void admitted_charge(struct sched *sched, uint32_t job, int64_t charge)
 
     if (entry) {
         struct pool *pool = &sched->pools.items[p];
-        standing_book(sched, entry->queue, p, charge - entry->charge);
+        usage_ledger_book(sched, entry->queue, p, charge - entry->charge);
         pool->admitted.items[entry - pool->admitted.items].charge = charge;
     }
 }
@@ -327,38 +328,38 @@ void sched_job_yield(struct sched *sched, uint32_t job, uint32_t for_job,
             : NULL;
 
     ASSERT(index != NONE);
-    if (!entry || sched->runs.items[index].yields_to) {
+    if (!entry || sched->runs.items[index].revocable_for) {
         return;
     }
-    admitted_note_yielder(sched, index, entry->serial, is_at_once, from_ms);
+    admitted_note_revocable(sched, index, entry->serial, is_at_once, from_ms);
 }
 
-void admitted_note_yielder(struct sched *sched, uint32_t index, uint32_t serial,
-                           bool is_at_once, int64_t from_ms)
+void admitted_note_revocable(struct sched *sched, uint32_t index,
+                             uint32_t serial, bool is_at_once, int64_t from_ms)
 {
     struct run *run = &sched->runs.items[index];
 
-    ASSERT(run->yields_to == 0 && serial != 0);
+    ASSERT(run->revocable_for == 0 && serial != 0);
     sched->version++;
-    run->yields_to = serial;
+    run->revocable_for = serial;
     run->yields_at_once = is_at_once;
     run->yields_from_ms = from_ms;
     node_count_change(sched, run->node);
-    run->yield_place = (uint32_t)sched->yielders.count;
-    VEC_PUSH(&sched->yielders, index);
+    run->yield_place = (uint32_t)sched->revocables.count;
+    VEC_PUSH(&sched->revocables, index);
 }
 
-void admitted_forget_yielder(struct sched *sched, uint32_t index)
+void admitted_forget_revocable(struct sched *sched, uint32_t index)
 {
     struct run *run = &sched->runs.items[index];
 
-    if (run->yields_to == 0) {
+    if (run->revocable_for == 0) {
         return;
     }
-    uint32_t last = sched->yielders.items[--sched->yielders.count];
-    sched->yielders.items[run->yield_place] = last;
+    uint32_t last = sched->revocables.items[--sched->revocables.count];
+    sched->revocables.items[run->yield_place] = last;
     sched->runs.items[last].yield_place = run->yield_place;
-    run->yields_to = 0;
+    run->revocable_for = 0;
     run->yields_at_once = false;
     run->yields_from_ms = 0;
     node_count_change(sched, run->node);
@@ -369,5 +370,5 @@ void admitted_fini(struct sched *sched)
     for (size_t p = 0; p < sched->pools.count; p++) {
         VEC_FREE(&sched->pools.items[p].admitted);
     }
-    VEC_FREE(&sched->yielders);
+    VEC_FREE(&sched->revocables);
 }

@@ -7,7 +7,7 @@
  * Who is leased, removed or no longer a whole gang leaves the list.
  *
  * Runs that were let past one of them because they promised to go are its
- * *yielders*: runs that name its serial number.
+ * *revocable runs*: runs that name its serial number.
  *
  * Private to src/sched.  Threads: one owner.
  */
@@ -44,10 +44,10 @@ void admitted_unmark(struct sched *sched, uint32_t job);
 /* The policy changed: lists of pools that keep none are emptied. */
 void admitted_check_policy(struct sched *sched);
 /* A run yields to the entry with a serial number, not before a time. */
-void admitted_note_yielder(struct sched *sched, uint32_t run, uint32_t serial,
-                           bool is_at_once, int64_t from_ms);
+void admitted_note_revocable(struct sched *sched, uint32_t run, uint32_t serial,
+                             bool is_at_once, int64_t from_ms);
 /* A run ends: it yields to nobody. */
-void admitted_forget_yielder(struct sched *sched, uint32_t run);
+void admitted_forget_revocable(struct sched *sched, uint32_t run);
 /* The section `admitted` of the history. */
 void admitted_pack(const struct sched *sched, struct strbuf *buf);
 /* See admitted_pack(). */

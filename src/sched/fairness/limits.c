@@ -113,7 +113,7 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
                                : &sched->policy->pools[pool->policy_index];
     int64_t over_ppm = queue->over_share_ppm;
 
-    if (!sched->keeps_standings) {
+    if (!sched->keeps_usage_ledgers) {
         return false;
     }
     sync_weights(sched);
@@ -131,18 +131,19 @@ bool limits_get(struct sched *sched, uint32_t index, uint32_t p, u128 whole,
         .budget_max = budget_of(sched, index, p, policy),
     };
     ret_limits->budget_left = ret_limits->budget_max;
-    const struct standing *standing = standing_find(sched, index, p);
-    if (standing) {
-        ret_limits->infinite = standing->infinite;
-        ret_limits->infinite_flow = standing->infinite_flow;
-        double excess = flow_excess(&standing->infinite_flow,
+    const struct usage_ledger *usage_ledger =
+        usage_ledger_find(sched, index, p);
+    if (usage_ledger) {
+        ret_limits->infinite = usage_ledger->infinite;
+        ret_limits->infinite_flow = usage_ledger->infinite_flow;
+        double excess = flow_excess(&usage_ledger->infinite_flow,
                                     pool_half_time_ms(sched, p), now_ms);
         ret_limits->infinite_floor =
             excess > 0
-                ? cost_fraction(&pool->base, &standing->infinite) + excess
+                ? cost_fraction(&pool->base, &usage_ledger->infinite) + excess
                 : 0;
         if (ret_limits->budget_max != INT64_MAX) {
-            i128 left = (i128)ret_limits->budget_max - standing->charged;
+            i128 left = (i128)ret_limits->budget_max - usage_ledger->charged;
             ret_limits->budget_left = left > 0 ? (int64_t)left : 0;
         }
     }

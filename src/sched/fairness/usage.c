@@ -51,13 +51,13 @@ static void add_jobs(const struct sched *sched, const struct resource_vec *vec,
 }
 
 /* What foreign jobs have of a node. */
-static void add_foreign(const struct sched *sched, const struct node *node,
-                        struct sched_usage *usage)
+static void add_borrowed(const struct sched *sched, const struct node *node,
+                         struct sched_usage *usage)
 {
     for (uint32_t at = node->run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         uint32_t job = sched->runs.items[at].job;
-        if (lend_is_foreign(sched, job)) {
+        if (lend_is_borrowed(sched, job)) {
             const struct class *class =
                 &sched->classes.items[class_of_job(sched, job)];
             add_jobs(sched, &class->request, 1, usage->shared);
@@ -69,8 +69,8 @@ static void add_nodes(const struct sched *sched, struct sched_usage *usage)
 {
     for (size_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
-        if (node->foreign_count) {
-            add_foreign(sched, node, usage);
+        if (node->borrowed_count) {
+            add_borrowed(sched, node, usage);
         }
         if (node->record) {
             usage->node_count++;
@@ -95,9 +95,9 @@ void sched_usage(const struct sched *sched, struct sched_usage *ret_usage)
     for (int i = 0; i < SCHED_AMOUNTS; i++) {
         usage.own[i] -= usage.shared[i];
     }
-    usage.foreign_running_count = sched->foreign_run_count;
-    usage.own_running_count -= usage.foreign_running_count;
-    usage.foreign_waiting_count = sched->foreign_waiting_count;
-    usage.own_waiting_count -= usage.foreign_waiting_count;
+    usage.borrowed_running_count = sched->borrowed_run_count;
+    usage.own_running_count -= usage.borrowed_running_count;
+    usage.borrowed_waiting_count = sched->borrowed_waiting_count;
+    usage.own_waiting_count -= usage.borrowed_waiting_count;
     *ret_usage = usage;
 }

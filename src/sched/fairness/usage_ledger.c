@@ -32,54 +32,56 @@ int64_t pool_half_time_ms(const struct sched *sched, uint32_t pool)
     return index < 0 ? 0 : sched->policy->pools[index].half_time_ms;
 }
 
-const struct standing *standing_find(const struct sched *sched, uint32_t queue,
-                                     uint32_t pool)
+const struct usage_ledger *usage_ledger_find(const struct sched *sched,
+                                             uint32_t queue, uint32_t pool)
 {
-    if (!sched->keeps_standings) {
+    if (!sched->keeps_usage_ledgers) {
         return NULL;
     }
-    uint32_t at = sched->queues.items[queue].standing_first;
-    while (at != NONE && sched->standings.items[at].pool != pool) {
-        at = sched->standings.items[at].next;
+    uint32_t at = sched->queues.items[queue].usage_ledger_first;
+    while (at != NONE && sched->usage_ledgers.items[at].pool != pool) {
+        at = sched->usage_ledgers.items[at].next;
     }
-    return at == NONE ? NULL : &sched->standings.items[at];
+    return at == NONE ? NULL : &sched->usage_ledgers.items[at];
 }
 
-static struct standing *standing_get(struct sched *sched, uint32_t queue,
-                                     uint32_t pool)
+static struct usage_ledger *usage_ledger_get(struct sched *sched,
+                                             uint32_t queue, uint32_t pool)
 {
-    uint32_t *first = &sched->queues.items[queue].standing_first;
+    uint32_t *first = &sched->queues.items[queue].usage_ledger_first;
     uint32_t at = *first;
 
-    while (at != NONE && sched->standings.items[at].pool != pool) {
-        at = sched->standings.items[at].next;
+    while (at != NONE && sched->usage_ledgers.items[at].pool != pool) {
+        at = sched->usage_ledgers.items[at].next;
     }
     if (at == NONE) {
-        if (sched->spare_standings.count) {
-            at = sched->spare_standings.items[--sched->spare_standings.count];
+        if (sched->spare_usage_ledgers.count) {
+            at = sched->spare_usage_ledgers
+                     .items[--sched->spare_usage_ledgers.count];
         } else {
-            at = (uint32_t)sched->standings.count;
-            VEC_PUSH(&sched->standings, (struct standing){0});
+            at = (uint32_t)sched->usage_ledgers.count;
+            VEC_PUSH(&sched->usage_ledgers, (struct usage_ledger){0});
         }
-        sched->standings.items[at] =
-            (struct standing){.queue = queue, .pool = pool, .next = *first};
+        sched->usage_ledgers.items[at] =
+            (struct usage_ledger){.queue = queue, .pool = pool, .next = *first};
         *first = at;
     }
-    return &sched->standings.items[at];
+    return &sched->usage_ledgers.items[at];
 }
 
 /* Change one of the sums and the flow that goes by it. */
-static void change(struct sched *sched, struct standing *standing,
+static void change(struct sched *sched, struct usage_ledger *usage_ledger,
                    struct resource_vec *sum, struct flow *flow,
                    const struct resource_vec *request, int sign)
 {
-    int64_t half_ms = pool_half_time_ms(sched, standing->pool);
+    int64_t half_ms = pool_half_time_ms(sched, usage_ledger->pool);
 
-    if (half_ms <= 0 || sched->is_relinking || standing_hold(sched, standing)) {
+    if (half_ms <= 0 || sched->is_relinking ||
+        usage_ledger_hold(sched, usage_ledger)) {
         amounts_add_times(sum, request, sign);
         return;
     }
-    struct pool *pool = &sched->pools.items[standing->pool];
+    struct pool *pool = &sched->pools.items[usage_ledger->pool];
     pool_sync_base(sched, pool);
     double before = cost_fraction(&pool->base, sum);
     amounts_add_times(sum, request, sign);
@@ -87,41 +89,42 @@ static void change(struct sched *sched, struct standing *standing,
                 cost_fraction(&pool->base, sum));
 }
 
-void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
-                    const struct resource_vec *all,
-                    const struct resource_vec *infinite, int sign)
+void usage_ledger_count(struct sched *sched, uint32_t queue, uint32_t pool,
+                        const struct resource_vec *all,
+                        const struct resource_vec *infinite, int sign)
 {
-    if (!sched->keeps_standings || pool == NONE) {
+    if (!sched->keeps_usage_ledgers || pool == NONE) {
         return;
     }
-    struct standing *standing = standing_get(sched, queue, pool);
+    struct usage_ledger *usage_ledger = usage_ledger_get(sched, queue, pool);
 
-    change(sched, standing, &standing->all, &standing->flow, all, sign);
+    change(sched, usage_ledger, &usage_ledger->all, &usage_ledger->flow, all,
+           sign);
     if (infinite) {
-        change(sched, standing, &standing->infinite, &standing->infinite_flow,
-               infinite, sign);
+        change(sched, usage_ledger, &usage_ledger->infinite,
+               &usage_ledger->infinite_flow, infinite, sign);
     }
 }
 
-void standing_change(struct sched *sched, uint32_t index, uint32_t pool,
-                     int sign)
+void usage_ledger_change(struct sched *sched, uint32_t index, uint32_t pool,
+                         int sign)
 {
-    if (!sched->keeps_standings) {
+    if (!sched->keeps_usage_ledgers) {
         return;
     }
     const struct list *list = &sched->lists.items[index];
     const struct class *class = &sched->classes.items[list->class_index];
     bool is_infinite =
-        !list->is_foreign && class->lifetime_ms == LIFETIME_INFINITE;
+        !list->is_borrowed && class->lifetime_ms == LIFETIME_INFINITE;
 
-    standing_count(sched, list->queue, pool, &class->request,
-                   is_infinite ? &class->request : NULL, sign);
+    usage_ledger_count(sched, list->queue, pool, &class->request,
+                       is_infinite ? &class->request : NULL, sign);
 }
 
-void standing_note(struct sched *sched, uint32_t queue, uint32_t pool)
+void usage_ledger_note(struct sched *sched, uint32_t queue, uint32_t pool)
 {
-    if (sched->keeps_standings && pool != NONE) {
-        (void)standing_hold(sched, standing_get(sched, queue, pool));
+    if (sched->keeps_usage_ledgers && pool != NONE) {
+        (void)usage_ledger_hold(sched, usage_ledger_get(sched, queue, pool));
     }
 }
 
@@ -130,12 +133,12 @@ static uint32_t queue_of_job(const struct sched *sched, uint32_t job)
     return sched->lists.items[sched->jobs.items[job].list].queue;
 }
 
-void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
-                   int64_t amount)
+void usage_ledger_book(struct sched *sched, uint32_t queue, uint32_t pool,
+                       int64_t amount)
 {
-    if (sched->keeps_standings && amount != 0) {
+    if (sched->keeps_usage_ledgers && amount != 0) {
         /* Sums of absurd charges wrap, and unwrap. */
-        int64_t *charged = &standing_get(sched, queue, pool)->charged;
+        int64_t *charged = &usage_ledger_get(sched, queue, pool)->charged;
         *charged = (int64_t)((uint64_t)*charged + (uint64_t)amount);
     }
 }
@@ -143,7 +146,7 @@ void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
 static void drop_all(struct sched *sched)
 {
     for (size_t i = 0; i < sched->queues.count; i++) {
-        standings_remove(sched, (uint32_t)i);
+        usage_ledgers_remove(sched, (uint32_t)i);
     }
 }
 
@@ -157,13 +160,13 @@ static void make_all(struct sched *sched)
             const struct charge *charge =
                 &sched->charges
                      .items[map_find(&sched->charge_map, key_of_u64(i))];
-            standing_book(sched, queue_of_job(sched, i), charge->pool,
-                          charge->amount);
+            usage_ledger_book(sched, queue_of_job(sched, i), charge->pool,
+                              charge->amount);
         }
         if (job->list != LIST_NONE && job->run != NONE) {
             const struct run *run = &sched->runs.items[job->run];
-            standing_change(sched, job->list,
-                            sched->accounts.items[run->account].pool, 1);
+            usage_ledger_change(sched, job->list,
+                                sched->accounts.items[run->account].pool, 1);
         }
     }
     for (uint32_t p = 0; p < sched->pools.count; p++) {
@@ -172,14 +175,14 @@ static void make_all(struct sched *sched)
     sched->is_relinking = false;
 }
 
-void standings_sync(struct sched *sched)
+void usage_ledgers_sync(struct sched *sched)
 {
     bool is_wanted = are_wanted(sched);
 
-    if (is_wanted == sched->keeps_standings) {
+    if (is_wanted == sched->keeps_usage_ledgers) {
         return;
     }
-    sched->keeps_standings = is_wanted;
+    sched->keeps_usage_ledgers = is_wanted;
     if (is_wanted) {
         make_all(sched);
     } else {
@@ -187,13 +190,14 @@ void standings_sync(struct sched *sched)
     }
 }
 
-void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
-                        struct flow flow, struct flow infinite_flow)
+void usage_ledger_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
+                            struct flow flow, struct flow infinite_flow)
 {
-    if (sched->keeps_standings) {
-        struct standing *standing = standing_get(sched, queue, pool);
-        standing->flow = flow;
-        standing->infinite_flow = infinite_flow;
+    if (sched->keeps_usage_ledgers) {
+        struct usage_ledger *usage_ledger =
+            usage_ledger_get(sched, queue, pool);
+        usage_ledger->flow = flow;
+        usage_ledger->infinite_flow = infinite_flow;
     }
 }
 
@@ -203,33 +207,33 @@ static void settle(struct flow *flow, int64_t half_ms, int64_t now_ms)
     flow->at_ms = now_ms;
 }
 
-void standings_settle(struct sched *sched)
+void usage_ledgers_settle(struct sched *sched)
 {
-    for (size_t i = 0; i < sched->standings.count; i++) {
-        struct standing *standing = &sched->standings.items[i];
-        int64_t half_ms = pool_half_time_ms(sched, standing->pool);
-        settle(&standing->flow, half_ms, sched->now_ms);
-        settle(&standing->infinite_flow, half_ms, sched->now_ms);
+    for (size_t i = 0; i < sched->usage_ledgers.count; i++) {
+        struct usage_ledger *usage_ledger = &sched->usage_ledgers.items[i];
+        int64_t half_ms = pool_half_time_ms(sched, usage_ledger->pool);
+        settle(&usage_ledger->flow, half_ms, sched->now_ms);
+        settle(&usage_ledger->infinite_flow, half_ms, sched->now_ms);
     }
 }
 
-void standings_remove(struct sched *sched, uint32_t index)
+void usage_ledgers_remove(struct sched *sched, uint32_t index)
 {
     struct queue *queue = &sched->queues.items[index];
 
-    while (queue->standing_first != NONE) {
-        uint32_t at = queue->standing_first;
-        queue->standing_first = sched->standings.items[at].next;
-        sched->standings.items[at] = (struct standing){.queue = NONE};
-        VEC_PUSH(&sched->spare_standings, at);
+    while (queue->usage_ledger_first != NONE) {
+        uint32_t at = queue->usage_ledger_first;
+        queue->usage_ledger_first = sched->usage_ledgers.items[at].next;
+        sched->usage_ledgers.items[at] = (struct usage_ledger){.queue = NONE};
+        VEC_PUSH(&sched->spare_usage_ledgers, at);
     }
 }
 
-void standings_fini(struct sched *sched)
+void usage_ledgers_fini(struct sched *sched)
 {
-    standing_hold_fini(sched);
-    VEC_FREE(&sched->standings);
-    VEC_FREE(&sched->spare_standings);
+    usage_ledger_hold_fini(sched);
+    VEC_FREE(&sched->usage_ledgers);
+    VEC_FREE(&sched->spare_usage_ledgers);
     VEC_FREE(&sched->charges);
     VEC_FREE(&sched->spare_charges);
     map_fini(&sched->charge_map);
@@ -253,9 +257,9 @@ void charge_refund(struct sched *sched, uint32_t job)
     }
     uint32_t at = map_remove(&sched->charge_map, key_of_u64(job));
 
-    standing_book(sched, queue_of_job(sched, job),
-                  sched->charges.items[at].pool,
-                  -sched->charges.items[at].amount);
+    usage_ledger_book(sched, queue_of_job(sched, job),
+                      sched->charges.items[at].pool,
+                      -sched->charges.items[at].amount);
     VEC_PUSH(&sched->spare_charges, at);
     sched->job_flags.items[job] &= (uint8_t)~JOB_CHARGED;
 }
@@ -278,7 +282,7 @@ static void charge_put(struct sched *sched, uint32_t job, uint32_t pool,
     sched->charges.items[at] = (struct charge){amount, pool};
     map_put(&sched->charge_map, key_of_u64(job), at);
     sched->job_flags.items[job] |= JOB_CHARGED;
-    standing_book(sched, queue_of_job(sched, job), pool, amount);
+    usage_ledger_book(sched, queue_of_job(sched, job), pool, amount);
 }
 
 void sched_job_charge(struct sched *sched, uint32_t job, struct str pool,

@@ -17,30 +17,30 @@
 
 /* Whether standings are wanted, from the policy and the queues; makes or
  * drops them all when that changes. */
-void standings_sync(struct sched *sched);
+void usage_ledgers_sync(struct sched *sched);
 /* The policy is about to change: settle what went by the old one. */
-void standings_settle(struct sched *sched);
+void usage_ledgers_settle(struct sched *sched);
 /* The standing of a queue in a pool, or NULL: it never had anything there. */
-const struct standing *standing_find(const struct sched *sched, uint32_t queue,
-                                     uint32_t pool);
+const struct usage_ledger *usage_ledger_find(const struct sched *sched,
+                                             uint32_t queue, uint32_t pool);
 /* The usage of a list's queue of a pool changes, by a job of the list more (+1)
  * or less (-1), at the time told last.  A borrower may go at any time, and is
  * none of infinite lifetime, whatever its class says. */
-void standing_change(struct sched *sched, uint32_t list, uint32_t pool,
-                     int sign);
+void usage_ledger_change(struct sched *sched, uint32_t list, uint32_t pool,
+                         int sign);
 /* The same is about to happen with no word to the flows (is_relinking): those
  * that are held know what was. */
-void standing_note(struct sched *sched, uint32_t queue, uint32_t pool);
+void usage_ledger_note(struct sched *sched, uint32_t queue, uint32_t pool);
 /* A queue's flows are these (a checkpoint is read back). */
-void standing_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
-                        struct flow flow, struct flow infinite_flow);
+void usage_ledger_set_flows(struct sched *sched, uint32_t queue, uint32_t pool,
+                            struct flow flow, struct flow infinite_flow);
 /* The same of sums, and of what of them has an infinite lifetime. */
-void standing_count(struct sched *sched, uint32_t queue, uint32_t pool,
-                    const struct resource_vec *all,
-                    const struct resource_vec *infinite, int sign);
+void usage_ledger_count(struct sched *sched, uint32_t queue, uint32_t pool,
+                        const struct resource_vec *all,
+                        const struct resource_vec *infinite, int sign);
 /* So much more (or, less than 0, less) of a queue's budget is charged. */
-void standing_book(struct sched *sched, uint32_t queue, uint32_t pool,
-                   int64_t amount);
+void usage_ledger_book(struct sched *sched, uint32_t queue, uint32_t pool,
+                       int64_t amount);
 /* The half-life of flows in a pool; 0: usage is not remembered. */
 int64_t pool_half_time_ms(const struct sched *sched, uint32_t pool);
 /* What a job is charged, 0 for nothing. */
@@ -48,12 +48,12 @@ int64_t charge_of(const struct sched *sched, uint32_t job);
 /* Give back what a job is charged, if anything. */
 void charge_refund(struct sched *sched, uint32_t job);
 /* A queue goes away. */
-void standings_remove(struct sched *sched, uint32_t queue);
+void usage_ledgers_remove(struct sched *sched, uint32_t queue);
 /* Recompute all sums and compare. */
-bool standings_are_right(const struct sched *sched, struct arena *arena);
+bool usage_ledgers_are_right(const struct sched *sched, struct arena *arena);
 /* Free all. */
-void standings_fini(struct sched *sched);
+void usage_ledgers_fini(struct sched *sched);
 /* Flows and charges; see history.h. */
-void standings_pack(const struct sched *sched, struct strbuf *buf);
+void usage_ledgers_pack(const struct sched *sched, struct strbuf *buf);
 /* Take them back. */
-void standings_unpack(struct sched *sched, struct history_reader *reader);
+void usage_ledgers_unpack(struct sched *sched, struct history_reader *reader);

@@ -6,19 +6,22 @@
 /* Recomputing what standings keep. */
 
 /* The sum that is made for a standing, NULL if there is none to check. */
-static struct standing *sum_of(const struct sched *sched, struct standing *sums,
-                               uint32_t queue, uint32_t pool)
+static struct usage_ledger *sum_of(const struct sched *sched,
+                                   struct usage_ledger *sums, uint32_t queue,
+                                   uint32_t pool)
 {
-    const struct standing *standing = standing_find(sched, queue, pool);
+    const struct usage_ledger *usage_ledger =
+        usage_ledger_find(sched, queue, pool);
 
-    return standing ? &sums[standing - sched->standings.items] : NULL;
+    return usage_ledger ? &sums[usage_ledger - sched->usage_ledgers.items]
+                        : NULL;
 }
 
-static void add(struct standing *sum, const struct class *class,
-                bool is_foreign)
+static void add(struct usage_ledger *sum, const struct class *class,
+                bool is_borrowed)
 {
     amounts_add(&sum->all, &class->request);
-    if (!is_foreign && class->lifetime_ms == LIFETIME_INFINITE) {
+    if (!is_borrowed && class->lifetime_ms == LIFETIME_INFINITE) {
         amounts_add(&sum->infinite, &class->request);
     }
 }
@@ -31,7 +34,7 @@ static const struct class *class_of(const struct sched *sched, uint32_t job)
 }
 
 /* False when what a job has belongs to no standing. */
-static bool add_job(const struct sched *sched, struct standing *sums,
+static bool add_job(const struct sched *sched, struct usage_ledger *sums,
                     uint32_t index)
 {
     const struct job *job = &sched->jobs.items[index];
@@ -40,11 +43,11 @@ static bool add_job(const struct sched *sched, struct standing *sums,
     if (job->run != NONE) {
         uint32_t account = sched->runs.items[job->run].account;
         uint32_t pool = sched->accounts.items[account].pool;
-        struct standing *sum =
+        struct usage_ledger *sum =
             pool == NONE ? NULL : sum_of(sched, sums, queue, pool);
         if (sum) {
             add(sum, class_of(sched, index),
-                sched->lists.items[job->list].is_foreign);
+                sched->lists.items[job->list].is_borrowed);
         } else if (pool != NONE) {
             return false;
         }
@@ -53,7 +56,7 @@ static bool add_job(const struct sched *sched, struct standing *sums,
         const struct charge *charge =
             &sched->charges
                  .items[map_find(&sched->charge_map, key_of_u64(index))];
-        struct standing *sum = sum_of(sched, sums, queue, charge->pool);
+        struct usage_ledger *sum = sum_of(sched, sums, queue, charge->pool);
         if (!sum) {
             return false;
         }
@@ -62,10 +65,10 @@ static bool add_job(const struct sched *sched, struct standing *sums,
     return true;
 }
 
-static bool add_entry(const struct sched *sched, struct standing *sums,
+static bool add_entry(const struct sched *sched, struct usage_ledger *sums,
                       uint32_t pool, const struct admitted *entry)
 {
-    struct standing *sum = sum_of(sched, sums, entry->queue, pool);
+    struct usage_ledger *sum = sum_of(sched, sums, entry->queue, pool);
 
     if (!sum) {
         return false;
@@ -83,7 +86,7 @@ static bool add_entry(const struct sched *sched, struct standing *sums,
     return true;
 }
 
-static bool add_all(const struct sched *sched, struct standing *sums)
+static bool add_all(const struct sched *sched, struct usage_ledger *sums)
 {
     for (uint32_t i = 0; i < sched->jobs.count; i++) {
         if (sched->jobs.items[i].list != LIST_NONE &&
@@ -102,25 +105,28 @@ static bool add_all(const struct sched *sched, struct standing *sums)
     return true;
 }
 
-bool standings_are_right(const struct sched *sched, struct arena *arena)
+bool usage_ledgers_are_right(const struct sched *sched, struct arena *arena)
 {
-    struct standing *sums =
-        arena_alloc_array(arena, sched->standings.count + 1, sizeof(*sums));
+    struct usage_ledger *sums =
+        arena_alloc_array(arena, sched->usage_ledgers.count + 1, sizeof(*sums));
 
-    if (!sched->keeps_standings) {
+    if (!sched->keeps_usage_ledgers) {
         return true;
     }
     if (!add_all(sched, sums)) {
         return false;
     }
-    for (size_t i = 0; i < sched->standings.count; i++) {
-        const struct standing *standing = &sched->standings.items[i];
-        if (standing->queue != NONE &&
-            (memcmp(&sums[i].all, &standing->all, sizeof(sums[i].all)) != 0 ||
-             memcmp(&sums[i].infinite, &standing->infinite,
+    for (size_t i = 0; i < sched->usage_ledgers.count; i++) {
+        const struct usage_ledger *usage_ledger =
+            &sched->usage_ledgers.items[i];
+        if (usage_ledger->queue != NONE &&
+            (memcmp(&sums[i].all, &usage_ledger->all, sizeof(sums[i].all)) !=
+                 0 ||
+             memcmp(&sums[i].infinite, &usage_ledger->infinite,
                     sizeof(sums[i].infinite)) != 0 ||
-             sums[i].charged != standing->charged ||
-             standing->flow.excess < 0 || standing->infinite_flow.excess < 0)) {
+             sums[i].charged != usage_ledger->charged ||
+             usage_ledger->flow.excess < 0 ||
+             usage_ledger->infinite_flow.excess < 0)) {
             return false;
         }
     }

@@ -4,7 +4,7 @@
 
 /* A standing as it was. */
 struct held {
-    uint32_t standing;
+    uint32_t usage_ledger;
     double all, infinite; /* fractions of the pool */
 };
 
@@ -16,7 +16,7 @@ struct flow_hold {
 
 static bool has_flows(const struct sched *sched)
 {
-    for (uint32_t p = 0; sched->keeps_standings && p < sched->pools.count;
+    for (uint32_t p = 0; sched->keeps_usage_ledgers && p < sched->pools.count;
          p++) {
         if (pool_half_time_ms(sched, p) > 0) {
             return true;
@@ -42,44 +42,46 @@ void sched_flows_hold(struct sched *sched)
     }
 }
 
-bool standing_hold(struct sched *sched, struct standing *standing)
+bool usage_ledger_hold(struct sched *sched, struct usage_ledger *usage_ledger)
 {
     struct flow_hold *hold = sched->flow_hold;
 
     if (!hold || hold->depth == 0) {
         return false;
     }
-    if (standing->held == 0) {
+    if (usage_ledger->held == 0) {
         struct held held = {
-            .standing = (uint32_t)(standing - sched->standings.items),
+            .usage_ledger =
+                (uint32_t)(usage_ledger - sched->usage_ledgers.items),
         };
-        if (standing->pool < hold->bases.count) {
-            const struct cost_base *base = &hold->bases.items[standing->pool];
-            held.all = cost_fraction(base, &standing->all);
-            held.infinite = cost_fraction(base, &standing->infinite);
+        if (usage_ledger->pool < hold->bases.count) {
+            const struct cost_base *base =
+                &hold->bases.items[usage_ledger->pool];
+            held.all = cost_fraction(base, &usage_ledger->all);
+            held.infinite = cost_fraction(base, &usage_ledger->infinite);
         }
         VEC_PUSH(&hold->items, held);
-        standing->held = (uint32_t)hold->items.count;
+        usage_ledger->held = (uint32_t)hold->items.count;
     }
     return true;
 }
 
-static void keep(struct sched *sched, struct standing *standing,
+static void keep(struct sched *sched, struct usage_ledger *usage_ledger,
                  const struct held *held)
 {
-    struct pool *pool = &sched->pools.items[standing->pool];
-    int64_t half_ms = pool_half_time_ms(sched, standing->pool);
+    struct pool *pool = &sched->pools.items[usage_ledger->pool];
+    int64_t half_ms = pool_half_time_ms(sched, usage_ledger->pool);
 
-    standing->held = 0;
+    usage_ledger->held = 0;
     if (half_ms <= 0) {
         return;
     }
     pool_sync_base(sched, pool);
-    flow_change(&standing->flow, half_ms, sched->now_ms, held->all,
-                cost_fraction(&pool->base, &standing->all));
-    flow_change(&standing->infinite_flow, half_ms, sched->now_ms,
+    flow_change(&usage_ledger->flow, half_ms, sched->now_ms, held->all,
+                cost_fraction(&pool->base, &usage_ledger->all));
+    flow_change(&usage_ledger->infinite_flow, half_ms, sched->now_ms,
                 held->infinite,
-                cost_fraction(&pool->base, &standing->infinite));
+                cost_fraction(&pool->base, &usage_ledger->infinite));
 }
 
 void sched_flows_keep(struct sched *sched)
@@ -90,19 +92,19 @@ void sched_flows_keep(struct sched *sched)
         return; /* it was made meanwhile, or there is more to come */
     }
     for (size_t i = 0; i < hold->items.count; i++) {
-        struct standing *standing =
-            hold->items.items[i].standing < sched->standings.count
-                ? &sched->standings.items[hold->items.items[i].standing]
+        struct usage_ledger *usage_ledger =
+            hold->items.items[i].usage_ledger < sched->usage_ledgers.count
+                ? &sched->usage_ledgers.items[hold->items.items[i].usage_ledger]
                 : NULL;
-        if (standing && standing->held == i + 1) {
-            keep(sched, standing, &hold->items.items[i]);
+        if (usage_ledger && usage_ledger->held == i + 1) {
+            keep(sched, usage_ledger, &hold->items.items[i]);
         }
     }
     hold->items.count = 0;
     hold->bases.count = 0;
 }
 
-void standing_hold_fini(struct sched *sched)
+void usage_ledger_hold_fini(struct sched *sched)
 {
     if (sched->flow_hold) {
         VEC_FREE(&sched->flow_hold->bases);

@@ -1,5 +1,6 @@
 /*
- * standing_hold - flows while nodes go from pool to pool with what runs there.
+ * usage_ledger_hold - flows while nodes go from pool to pool with what runs
+ * there.
  *
  * What a node brings, or takes along, is capacity as well as usage, and comes
  * bit by bit; measured in between, against a pool that has lost the one and
@@ -15,6 +16,6 @@
 #include "sched/fairness/usage_ledger.h"
 
 /* Whether flows are held; then note that a standing is about to change. */
-bool standing_hold(struct sched *sched, struct standing *standing);
+bool usage_ledger_hold(struct sched *sched, struct usage_ledger *usage_ledger);
 /* Free what is held. */
-void standing_hold_fini(struct sched *sched);
+void usage_ledger_hold_fini(struct sched *sched);

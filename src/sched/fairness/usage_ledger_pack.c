@@ -29,9 +29,10 @@ static struct flow unpack_flow(struct pack_reader *reader)
     return flow;
 }
 
-static bool is_worth_keeping(const struct standing *standing)
+static bool is_worth_keeping(const struct usage_ledger *usage_ledger)
 {
-    return standing->flow.excess > 0 || standing->infinite_flow.excess > 0;
+    return usage_ledger->flow.excess > 0 ||
+           usage_ledger->infinite_flow.excess > 0;
 }
 
 static struct str queue_name(const struct sched *sched, uint32_t index)
@@ -41,11 +42,11 @@ static struct str queue_name(const struct sched *sched, uint32_t index)
     return str_make(queue->name, queue->name_bytes);
 }
 
-static bool standing_less(const void *context, uint32_t a, uint32_t b)
+static bool usage_ledger_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct sched *sched = context;
-    const struct standing *x = &sched->standings.items[a];
-    const struct standing *y = &sched->standings.items[b];
+    const struct usage_ledger *x = &sched->usage_ledgers.items[a];
+    const struct usage_ledger *y = &sched->usage_ledgers.items[b];
     int c =
         str_compare(queue_name(sched, x->queue), queue_name(sched, y->queue));
 
@@ -60,21 +61,22 @@ static void pack_flows(const struct sched *sched, struct strbuf *buf)
 {
     struct seq kept = {0};
 
-    for (uint32_t i = 0; i < sched->standings.count; i++) {
-        const struct standing *standing = &sched->standings.items[i];
-        if (standing->queue != NONE && is_worth_keeping(standing)) {
-            seq_insert(&kept, i, standing_less, sched);
+    for (uint32_t i = 0; i < sched->usage_ledgers.count; i++) {
+        const struct usage_ledger *usage_ledger =
+            &sched->usage_ledgers.items[i];
+        if (usage_ledger->queue != NONE && is_worth_keeping(usage_ledger)) {
+            seq_insert(&kept, i, usage_ledger_less, sched);
         }
     }
     pack_u64(buf, kept.count);
     for (struct seq_cursor at = {0}; !seq_is_end(&kept, at);
          seq_next(&kept, &at)) {
-        const struct standing *standing =
-            &sched->standings.items[seq_get(&kept, at)];
-        pack_str(buf, queue_name(sched, standing->queue));
-        pack_str(buf, intern_get(sched->pool_names, standing->pool));
-        pack_flow(buf, &standing->flow);
-        pack_flow(buf, &standing->infinite_flow);
+        const struct usage_ledger *usage_ledger =
+            &sched->usage_ledgers.items[seq_get(&kept, at)];
+        pack_str(buf, queue_name(sched, usage_ledger->queue));
+        pack_str(buf, intern_get(sched->pool_names, usage_ledger->pool));
+        pack_flow(buf, &usage_ledger->flow);
+        pack_flow(buf, &usage_ledger->infinite_flow);
     }
     seq_fini(&kept);
 }
@@ -146,16 +148,17 @@ static bool has_admission_charges(const struct sched *sched)
 
 static bool has_something(const struct sched *sched)
 {
-    for (size_t i = 0; i < sched->standings.count; i++) {
-        const struct standing *standing = &sched->standings.items[i];
-        if (standing->queue != NONE && is_worth_keeping(standing)) {
+    for (size_t i = 0; i < sched->usage_ledgers.count; i++) {
+        const struct usage_ledger *usage_ledger =
+            &sched->usage_ledgers.items[i];
+        if (usage_ledger->queue != NONE && is_worth_keeping(usage_ledger)) {
             return true;
         }
     }
     return sched->charge_map.count > 0 || has_admission_charges(sched);
 }
 
-void standings_pack(const struct sched *sched, struct strbuf *buf)
+void usage_ledgers_pack(const struct sched *sched, struct strbuf *buf)
 {
     if (has_something(sched)) {
         pack_flows(sched, buf);
@@ -174,7 +177,7 @@ static uint32_t find_queue(const struct sched *sched, struct str name)
     return NONE;
 }
 
-static void unpack_standing(struct sched *sched, struct pack_reader *reader)
+static void unpack_usage_ledger(struct sched *sched, struct pack_reader *reader)
 {
     uint32_t queue = find_queue(sched, unpack_str(reader));
     struct str pool = unpack_str(reader);
@@ -182,8 +185,8 @@ static void unpack_standing(struct sched *sched, struct pack_reader *reader)
     struct flow infinite_flow = unpack_flow(reader);
 
     if (!reader->is_bad && queue != NONE) {
-        standing_set_flows(sched, queue, pool_get(sched, pool), flow,
-                           infinite_flow);
+        usage_ledger_set_flows(sched, queue, pool_get(sched, pool), flow,
+                               infinite_flow);
     }
 }
 
@@ -203,11 +206,11 @@ static void unpack_charge(struct sched *sched, struct history_reader *reader)
     }
 }
 
-void standings_unpack(struct sched *sched, struct history_reader *reader)
+void usage_ledgers_unpack(struct sched *sched, struct history_reader *reader)
 {
     for (uint32_t n = unpack_count(&reader->pack, UINT32_MAX);
          n > 0 && !reader->pack.is_bad; n--) {
-        unpack_standing(sched, &reader->pack);
+        unpack_usage_ledger(sched, &reader->pack);
     }
     for (uint32_t n = unpack_count(&reader->pack, SCHED_JOBS_MAX);
          n > 0 && !reader->pack.is_bad; n--) {

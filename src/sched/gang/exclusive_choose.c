@@ -15,7 +15,7 @@ struct members {
     uint64_t weight;
 };
 
-static void add_room(struct whole_choice *choice, uint32_t index)
+static void add_room(struct exclusive_choice *choice, uint32_t index)
 {
     const struct sched *sched = choice->round->sched;
     const struct node *node = &sched->nodes.items[index];
@@ -23,11 +23,11 @@ static void add_room(struct whole_choice *choice, uint32_t index)
     if (!node->is_accepting || node->pool != choice->round->p) {
         return;
     }
-    uint32_t holder = whole_node_holder(sched, node);
+    uint32_t holder = exclusive_node_holder(sched, node);
     bool is_held = holder && holder == choice->holder;
-    bool is_busy = holder ? !is_held : !whole_node_is_unused(sched, index);
+    bool is_busy = holder ? !is_held : !exclusive_node_is_unused(sched, index);
     if (!is_busy || choice->may_clear) {
-        choice->rooms[choice->room_count++] = (struct whole_candidate){
+        choice->rooms[choice->room_count++] = (struct exclusive_candidate){
             .node = index,
             .is_held = is_held,
             .is_busy = is_busy,
@@ -36,7 +36,7 @@ static void add_room(struct whole_choice *choice, uint32_t index)
     }
 }
 
-static void add_ranked(struct whole_choice *choice,
+static void add_ranked(struct exclusive_choice *choice,
                        const struct label_group *only)
 {
     struct round *round = choice->round;
@@ -56,8 +56,8 @@ static void add_ranked(struct whole_choice *choice,
     }
 }
 
-void whole_choose_rooms(struct whole_choice *choice,
-                        const struct label_group *only)
+void exclusive_choose_rooms(struct exclusive_choice *choice,
+                            const struct label_group *only)
 {
     const struct sched *sched = choice->round->sched;
     const struct seq *all = &sched->nodes_by_name;
@@ -75,9 +75,9 @@ void whole_choose_rooms(struct whole_choice *choice,
 }
 
 /* How many members fit in a room, up to `most`. */
-static uint32_t count_in(const struct whole_choice *choice,
+static uint32_t count_in(const struct exclusive_choice *choice,
                          const struct members *members, uint32_t job,
-                         const struct whole_candidate *room, uint32_t most)
+                         const struct exclusive_candidate *room, uint32_t most)
 {
     struct round *round = choice->round;
     struct search search = {round, members->class_index, job, NULL};
@@ -99,7 +99,7 @@ static uint32_t count_in(const struct whole_choice *choice,
 }
 
 /* Whether a job is one of those. */
-static bool is_of(const struct whole_choice *choice,
+static bool is_of(const struct exclusive_choice *choice,
                   const struct members *members, uint32_t job)
 {
     const struct sched *sched = choice->round->sched;
@@ -112,7 +112,7 @@ static bool is_of(const struct whole_choice *choice,
 }
 
 /* Go to the next of them at or after `at`. */
-static uint32_t next_of(const struct whole_choice *choice,
+static uint32_t next_of(const struct exclusive_choice *choice,
                         const struct members *members, struct seq_cursor *at)
 {
     while (!seq_is_end(members->asked, *at)) {
@@ -125,16 +125,16 @@ static uint32_t next_of(const struct whole_choice *choice,
     return NONE;
 }
 
-static void fill_room(struct whole_choice *choice,
+static void fill_room(struct exclusive_choice *choice,
                       const struct members *members,
-                      struct whole_candidate *room, uint32_t count,
+                      struct exclusive_candidate *room, uint32_t count,
                       struct seq_cursor *at)
 {
     const struct resource_vec *request =
         &class_at(choice->round, members->class_index)->request;
 
     for (uint32_t i = 0; i < count; i++) {
-        choice->places[choice->place_count++] = (struct whole_place){
+        choice->places[choice->place_count++] = (struct exclusive_place){
             next_of(choice, members, at), room->node, members->class_index,
             (uint32_t)(room - choice->rooms)};
         seq_next(members->asked, at);
@@ -144,8 +144,9 @@ static void fill_room(struct whole_choice *choice,
 }
 
 /* The cover of what the held nodes have left over. */
-static bool cover(struct whole_choice *choice, const struct members *members,
-                  uint32_t job, uint32_t count, struct seq_cursor *at)
+static bool cover(struct exclusive_choice *choice,
+                  const struct members *members, uint32_t job, uint32_t count,
+                  struct seq_cursor *at)
 {
     struct round *round = choice->round;
     uint32_t n = choice->room_count;
@@ -154,7 +155,7 @@ static bool cover(struct whole_choice *choice, const struct members *members,
     bool *chosen = arena_alloc_array(round->arena, n, sizeof(*chosen));
 
     for (uint32_t i = 0; i < n; i++) {
-        const struct whole_candidate *room = &choice->rooms[i];
+        const struct exclusive_candidate *room = &choice->rooms[i];
         items[i] = (struct cover_item){
             .cost = pool_weigh(round->pool, &room->left),
             .pod_count = room->is_held || room->is_busy
@@ -178,7 +179,7 @@ static bool cover(struct whole_choice *choice, const struct members *members,
 }
 
 /* Nodes that could be cleared, and those that need not be. */
-static uint32_t add_clear_items(struct whole_choice *choice,
+static uint32_t add_clear_items(struct exclusive_choice *choice,
                                 const struct members *members, uint32_t job,
                                 uint32_t most, struct clear_item *items)
 {
@@ -188,7 +189,7 @@ static uint32_t add_clear_items(struct whole_choice *choice,
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < choice->room_count; i++) {
-        const struct whole_candidate *room = &choice->rooms[i];
+        const struct exclusive_candidate *room = &choice->rooms[i];
         struct clear_item *item = &items[count];
         if (room->is_held) {
             continue;
@@ -204,7 +205,7 @@ static uint32_t add_clear_items(struct whole_choice *choice,
 }
 
 /* The cover, with nodes that are cleared for it. */
-static bool cover_clearing(struct whole_choice *choice,
+static bool cover_clearing(struct exclusive_choice *choice,
                            const struct members *members, uint32_t job,
                            uint32_t count, struct seq_cursor *at)
 {
@@ -213,11 +214,11 @@ static bool cover_clearing(struct whole_choice *choice,
         arena_alloc_array(round->arena, choice->room_count, sizeof(*items));
     uint32_t n = add_clear_items(choice, members, job, count, items);
 
-    if (!whole_clear_choose(round, items, n, count)) {
+    if (!exclusive_clear_choose(round, items, n, count)) {
         return false;
     }
     for (uint32_t i = n; i > 0 && count; i--) {
-        struct whole_candidate *room = &choice->rooms[items[i - 1].room];
+        struct exclusive_candidate *room = &choice->rooms[items[i - 1].room];
         if (items[i - 1].is_chosen && room->is_busy) {
             uint32_t here =
                 items[i - 1].pod_count < count ? items[i - 1].pod_count : count;
@@ -228,7 +229,7 @@ static bool cover_clearing(struct whole_choice *choice,
     return count == 0 || cover(choice, members, job, count, at);
 }
 
-static bool choose_for(struct whole_choice *choice,
+static bool choose_for(struct exclusive_choice *choice,
                        const struct members *members)
 {
     struct seq_cursor at = {0};
@@ -239,7 +240,7 @@ static bool choose_for(struct whole_choice *choice,
         count++;
     }
     for (uint32_t i = 0; i < choice->room_count && count; i++) {
-        struct whole_candidate *room = &choice->rooms[i];
+        struct exclusive_candidate *room = &choice->rooms[i];
         if (room->is_held) {
             uint32_t here = count_in(choice, members, first, room, count);
             fill_room(choice, members, room, here, &at);
@@ -252,7 +253,7 @@ static bool choose_for(struct whole_choice *choice,
 }
 
 /* Put what a sub-group asks for at its place among `items`. */
-static uint32_t add_members(const struct whole_choice *choice,
+static uint32_t add_members(const struct exclusive_choice *choice,
                             const struct seq *asked, struct members *items,
                             uint32_t count)
 {
@@ -290,8 +291,8 @@ static void sort_members(struct members *items, uint32_t count)
     }
 }
 
-bool whole_choose(struct whole_choice *choice, uint32_t sub_group_first,
-                  uint32_t sub_group_count)
+bool exclusive_choose(struct exclusive_choice *choice, uint32_t sub_group_first,
+                      uint32_t sub_group_count)
 {
     const struct sub_groups *subs = choice->gang->subs;
     uint32_t asked_count = choice->gang->waiting.count, count = 0;

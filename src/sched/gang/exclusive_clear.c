@@ -18,8 +18,8 @@ static void sort_items(struct round *round, struct clear_item *items,
     }
 }
 
-bool whole_clear_choose(struct round *round, struct clear_item *items,
-                        uint32_t count, uint32_t pod_count)
+bool exclusive_clear_choose(struct round *round, struct clear_item *items,
+                            uint32_t count, uint32_t pod_count)
 {
     uint64_t held = 0;
     uint32_t taken = 0;

@@ -23,5 +23,5 @@ struct clear_item {
 
 /* Choose among `items`, whose order changes, so that `pod_count` pods have
  * room.  False: all together have not. */
-bool whole_clear_choose(struct round *round, struct clear_item *items,
-                        uint32_t count, uint32_t pod_count);
+bool exclusive_clear_choose(struct round *round, struct clear_item *items,
+                            uint32_t count, uint32_t pod_count);

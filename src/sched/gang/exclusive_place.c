@@ -4,13 +4,13 @@
 #include "sched/victims/take.h"
 
 /* Whether others are on a node where the gang is to go. */
-static bool is_to_clear(const struct whole_choice *choice, uint32_t index)
+static bool is_to_clear(const struct exclusive_choice *choice, uint32_t index)
 {
     const struct sched *sched = choice->round->sched;
     const struct node *node = &sched->nodes.items[index];
 
-    return choice->may_clear && !whole_node_is_unused(sched, index) &&
-           whole_node_holder(sched, node) != choice->holder;
+    return choice->may_clear && !exclusive_node_is_unused(sched, index) &&
+           exclusive_node_holder(sched, node) != choice->holder;
 }
 
 static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
@@ -18,7 +18,7 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
 {
     struct round *round = attempt->round;
     uint32_t gang = (uint32_t)(attempt->gang - round->sched->gangs.items);
-    struct whole_choice choice = {
+    struct exclusive_choice choice = {
         .round = round,
         .gang = attempt->gang,
         .holder = gang + 1,
@@ -27,12 +27,12 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
                                     sizeof(*choice.places)),
     };
 
-    whole_choose_rooms(&choice, attempt->only);
-    if (!whole_choose(&choice, sub_group_first, sub_group_count)) {
+    exclusive_choose_rooms(&choice, attempt->only);
+    if (!exclusive_choose(&choice, sub_group_first, sub_group_count)) {
         return false;
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
-        const struct whole_place *place = &choice.places[i];
+        const struct exclusive_place *place = &choice.places[i];
         if (is_to_clear(&choice, place->node)) {
             struct search search = {round, place->class_index, place->job,
                                     NULL};
@@ -41,7 +41,7 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
             }
         }
         attempt_lease(attempt, place->job, place->node, place->class_index);
-        whole_node_take(round, gang, place->node);
+        exclusive_node_take(round, gang, place->node);
         /* It is no place for others of the class. */
         class_at(round, place->class_index)->cached_node = NONE;
     }
@@ -49,12 +49,12 @@ static bool place_all(struct attempt *attempt, uint32_t sub_group_first,
 }
 
 static bool fits(struct round *round, const struct gang *gang,
-                 const uint32_t *only, struct whole_room *rooms,
+                 const uint32_t *only, struct exclusive_room *rooms,
                  uint32_t room_count)
 {
     const struct resource_vec none = {0};
     const struct sched *sched = round->sched;
-    struct whole_choice choice = {
+    struct exclusive_choice choice = {
         .round = round,
         .gang = gang,
         .holder = (uint32_t)(gang - sched->gangs.items) + 1,
@@ -68,19 +68,19 @@ static bool fits(struct round *round, const struct gang *gang,
 
     for (uint32_t i = 0; i < room_count; i++) {
         const struct node *node = &sched->nodes.items[rooms[i].node];
-        choice.rooms[i] = (struct whole_candidate){
+        choice.rooms[i] = (struct exclusive_candidate){
             .node = rooms[i].node,
-            .is_held = whole_node_holder(sched, node) == choice.holder ||
+            .is_held = exclusive_node_holder(sched, node) == choice.holder ||
                        !amounts_fit(&rooms[i].taken, &none),
             .left = rooms[i].left,
         };
     }
-    if (!whole_choose(&choice, only ? *only : 0,
-                      only ? 1 : gang->subs->terms.sub_group_count)) {
+    if (!exclusive_choose(&choice, only ? *only : 0,
+                          only ? 1 : gang->subs->terms.sub_group_count)) {
         return false;
     }
     for (uint32_t i = 0; i < choice.place_count; i++) {
-        const struct whole_place *place = &choice.places[i];
+        const struct exclusive_place *place = &choice.places[i];
         const struct resource_vec *request =
             &class_at(round, place->class_index)->request;
         amounts_subtract(&rooms[place->room].left, request);
@@ -89,30 +89,30 @@ static bool fits(struct round *round, const struct gang *gang,
     return true;
 }
 
-bool whole_node_fits(struct round *round, const struct gang *gang,
-                     struct whole_room *rooms, uint32_t room_count)
+bool exclusive_node_fits(struct round *round, const struct gang *gang,
+                         struct exclusive_room *rooms, uint32_t room_count)
 {
     return fits(round, gang, NULL, rooms, room_count);
 }
 
-bool whole_node_fits_one(struct round *round, const struct gang *gang,
-                         uint32_t sub_group, struct whole_room *rooms,
-                         uint32_t room_count)
+bool exclusive_node_fits_one(struct round *round, const struct gang *gang,
+                             uint32_t sub_group, struct exclusive_room *rooms,
+                             uint32_t room_count)
 {
     return fits(round, gang, &sub_group, rooms, room_count);
 }
 
-bool whole_node_place(struct attempt *attempt)
+bool exclusive_node_place(struct attempt *attempt)
 {
     return place_all(attempt, 0, attempt->gang->subs->terms.sub_group_count);
 }
 
-bool whole_node_place_sub_group(struct attempt *attempt, uint32_t sub_group)
+bool exclusive_node_place_sub_group(struct attempt *attempt, uint32_t sub_group)
 {
     return place_all(attempt, sub_group, 1);
 }
 
-void whole_node_retake(struct attempt *attempt)
+void exclusive_node_retake(struct attempt *attempt)
 {
     const struct sched *sched = attempt->round->sched;
     uint32_t gang = (uint32_t)(attempt->gang - sched->gangs.items);
@@ -120,7 +120,7 @@ void whole_node_retake(struct attempt *attempt)
     for (size_t i = attempt->decision_mark; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         if (decision->action == SCHED_LEASE) {
-            whole_node_take(attempt->round, gang, decision->node);
+            exclusive_node_take(attempt->round, gang, decision->node);
         }
     }
 }

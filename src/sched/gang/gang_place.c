@@ -124,8 +124,8 @@ static bool try_members(struct attempt *attempt)
     attempt->placed_count = 0;
     attempt->last_node = NONE;
     attempt->placed_sum = (struct resource_vec){0};
-    if (whole_node_is_for(attempt->gang)) {
-        return whole_node_place(attempt);
+    if (exclusive_node_is_for(attempt->gang)) {
+        return exclusive_node_place(attempt);
     }
     for (struct seq_cursor at = {0}; !seq_is_end(&attempt->gang->waiting, at);
          seq_next(&attempt->gang->waiting, &at)) {
@@ -278,8 +278,8 @@ static bool goes_near(const struct attempt *attempt)
     struct round *round = attempt->round;
     bool is_free = attempt->preempt_until == 0 && !attempt->may_go_away;
 
-    return near_matters(round, attempt->gang) &&
-           (is_free || near_is_capped(round, attempt->gang));
+    return locality_matters(round, attempt->gang) &&
+           (is_free || locality_is_capped(round, attempt->gang));
 }
 
 static bool try_gang(struct attempt *attempt)
@@ -289,7 +289,7 @@ static bool try_gang(struct attempt *attempt)
     bool is_done = false;
 
     if (goes_near(attempt)) {
-        is_done = near_try(attempt);
+        is_done = locality_try(attempt);
     } else if (may_fit(attempt)) {
         const struct label_index *groups = place_groups(round, attempt->gang);
         is_done = groups ? try_groups(attempt, groups) : try_members(attempt);
@@ -430,7 +430,7 @@ static void settle(const struct attempt *attempt, struct gang *gang)
     const struct sched *sched = round->sched;
     struct lane *lane = attempt->lane;
 
-    truce_mark(round, attempt->decision_mark);
+    cooldown_mark(round, attempt->decision_mark);
     gang_started(round, lane, attempt->placed_count, &attempt->placed_sum);
     for (size_t i = attempt->decision_mark;
          lane->is_stepwise && i < sched->decisions.count; i++) {

@@ -1,12 +1,12 @@
 #include "sched/gang/locality.h"
 
-void near_anchor_add(const struct topology *topology,
-                     struct near_anchor *anchor, uint32_t node)
+void locality_anchor_add(const struct topology *topology,
+                         struct locality_anchor *anchor, uint32_t node)
 {
     uint32_t lowest = topology_lowest(topology, node);
 
     if (anchor->node_count == 0) {
-        *anchor = (struct near_anchor){1, node, lowest};
+        *anchor = (struct locality_anchor){1, node, lowest};
         return;
     }
     if (anchor->node_count == 1 && anchor->node == node) {
@@ -18,8 +18,8 @@ void near_anchor_add(const struct topology *topology,
                          : topology_common(topology, anchor->domain, lowest);
 }
 
-uint32_t near_anchor_level(const struct topology *topology,
-                           const struct near_anchor *anchor)
+uint32_t locality_anchor_level(const struct topology *topology,
+                               const struct locality_anchor *anchor)
 {
     if (anchor->node_count < 2) {
         return 0;
@@ -28,11 +28,11 @@ uint32_t near_anchor_level(const struct topology *topology,
                                   : topology->domains[anchor->domain].level;
 }
 
-bool near_around(const struct topology *topology, uint32_t level_max,
-                 const struct near_anchor *anchor, uint32_t *ret_first,
-                 uint32_t *ret_count)
+bool locality_around(const struct topology *topology, uint32_t level_max,
+                     const struct locality_anchor *anchor, uint32_t *ret_first,
+                     uint32_t *ret_count)
 {
-    uint32_t spread = near_anchor_level(topology, anchor);
+    uint32_t spread = locality_anchor_level(topology, anchor);
     uint32_t at = anchor->domain;
 
     level_max = level_max > spread ? level_max : spread;
@@ -53,7 +53,8 @@ bool near_around(const struct topology *topology, uint32_t level_max,
 }
 
 /* Whether `a` goes before `b`, both of one level. */
-static bool goes_before(const struct near_pick *a, const struct near_pick *b)
+static bool goes_before(const struct locality_pick *a,
+                        const struct locality_pick *b)
 {
     if (a->count != b->count) {
         return a->count < b->count;
@@ -63,15 +64,15 @@ static bool goes_before(const struct near_pick *a, const struct near_pick *b)
 
 /* The best of a level so far, behind those picked before. */
 struct best {
-    const struct near_query *query;
-    const struct near_pick *last; /* NULL: of a level before */
-    struct near_pick pick;
+    const struct locality_query *query;
+    const struct locality_pick *last; /* NULL: of a level before */
+    struct locality_pick pick;
     bool is_found;
 };
 
-static void consider(struct best *best, const struct near_pick *pick)
+static void consider(struct best *best, const struct locality_pick *pick)
 {
-    const struct near_query *query = best->query;
+    const struct locality_query *query = best->query;
 
     if (pick->count >= query->needed && pick->first >= query->first &&
         pick->first + pick->nodes <= query->end &&
@@ -88,7 +89,7 @@ static void consider_node(struct best *best, uint32_t place)
 
     if (room->counts[place] >= best->query->needed) {
         consider(best,
-                 &(struct near_pick){
+                 &(struct locality_pick){
                      .level = 0,
                      .count = room->counts[place],
                      .key = room->keys[place],
@@ -104,7 +105,7 @@ static void consider_domain(struct best *best, uint32_t at)
     const struct domain_room *room = best->query->room;
     const struct domain *domain = &room->topology->domains[at];
 
-    consider(best, &(struct near_pick){
+    consider(best, &(struct locality_pick){
                        .level = domain->level,
                        .count = room->domain_sums[at],
                        .key = room->domain_keys[at],
@@ -116,9 +117,9 @@ static void consider_domain(struct best *best, uint32_t at)
 
 static void consider_level(struct best *best, uint32_t level)
 {
-    const struct near_query *query = best->query;
+    const struct locality_query *query = best->query;
     const struct topology *topology = query->room->topology;
-    const struct near_anchor *anchor = &query->anchor;
+    const struct locality_anchor *anchor = &query->anchor;
 
     if (level > 0 && anchor->node_count > 0) {
         for (uint32_t at = anchor->domain; at != NONE;
@@ -142,13 +143,14 @@ static void consider_level(struct best *best, uint32_t level)
     }
 }
 
-bool near_next(const struct near_query *query, struct near_pick *pick)
+bool locality_next(const struct locality_query *query,
+                   struct locality_pick *pick)
 {
     const struct topology *topology = query->room->topology;
-    uint32_t spread = near_anchor_level(topology, &query->anchor);
+    uint32_t spread = locality_anchor_level(topology, &query->anchor);
     uint32_t level_max = spread > query->level_max ? spread : query->level_max;
     bool is_first = pick->level == UINT32_MAX;
-    struct near_pick last = *pick;
+    struct locality_pick last = *pick;
 
     for (uint32_t level = is_first ? 0 : last.level; level <= level_max;
          level++) {

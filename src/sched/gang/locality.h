@@ -15,24 +15,24 @@
 #include "sched/place/domain_room.h"
 
 /* Where what runs of a sub-group is; zeroed memory has nothing running. */
-struct near_anchor {
+struct locality_anchor {
     uint32_t node_count; /* 0, 1, or 2 for more */
     uint32_t node;       /* of 1 */
     uint32_t domain;     /* the lowest that holds all; NONE: there is none */
 };
 
 /* What is asked for. */
-struct near_query {
+struct locality_query {
     const struct domain_room *room;
-    const uint32_t *ranks;     /* of nodes, by name */
-    uint32_t needed;           /* members at once */
-    uint32_t level_max;        /* what the cap allows */
-    uint32_t first, end;       /* places in topology.nodes that may be used */
-    struct near_anchor anchor; /* of what runs */
+    const uint32_t *ranks; /* of nodes, by name */
+    uint32_t needed;       /* members at once */
+    uint32_t level_max;    /* what the cap allows */
+    uint32_t first, end;   /* places in topology.nodes that may be used */
+    struct locality_anchor anchor; /* of what runs */
 };
 
 /* Nodes that hold enough. */
-struct near_pick {
+struct locality_pick {
     uint32_t level;        /* UINT32_MAX: before the first */
     uint64_t count, key;   /* members that fit, and what is free there */
     uint32_t order;        /* by name, among those of its level */
@@ -40,19 +40,20 @@ struct near_pick {
 };
 
 /* Before the first pick. */
-#define NEAR_NO_PICK ((struct near_pick){.level = UINT32_MAX})
+#define LOCALITY_NO_PICK ((struct locality_pick){.level = UINT32_MAX})
 
 /* Count a node in. */
-void near_anchor_add(const struct topology *topology,
-                     struct near_anchor *anchor, uint32_t node);
+void locality_anchor_add(const struct topology *topology,
+                         struct locality_anchor *anchor, uint32_t node);
 /* The level that an anchor is spread over; 0 is one node. */
-uint32_t near_anchor_level(const struct topology *topology,
-                           const struct near_anchor *anchor);
+uint32_t locality_anchor_level(const struct topology *topology,
+                               const struct locality_anchor *anchor);
 /* The highest domain, or node, around an anchor that a level allows, but no
  * lower than it is spread: its places in topology.nodes.  False: there is
  * none. */
-bool near_around(const struct topology *topology, uint32_t level_max,
-                 const struct near_anchor *anchor, uint32_t *ret_first,
-                 uint32_t *ret_count);
+bool locality_around(const struct topology *topology, uint32_t level_max,
+                     const struct locality_anchor *anchor, uint32_t *ret_first,
+                     uint32_t *ret_count);
 /* The pick after `pick`; false: there is none. */
-bool near_next(const struct near_query *query, struct near_pick *pick);
+bool locality_next(const struct locality_query *query,
+                   struct locality_pick *pick);

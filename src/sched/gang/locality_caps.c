@@ -5,7 +5,7 @@
 #include "sched/state/distance_cap.h"
 #include "sched/state/sub_groups.h"
 
-bool near_matters(const struct round *round, const struct gang *gang)
+bool locality_matters(const struct round *round, const struct gang *gang)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
 
@@ -13,8 +13,8 @@ bool near_matters(const struct round *round, const struct gang *gang)
            (topology->level_count > 0 || hops_are_capped(gang));
 }
 
-uint32_t near_level_max(struct round *round, const struct gang *gang,
-                        uint32_t sub_group)
+uint32_t locality_level_max(struct round *round, const struct gang *gang,
+                            uint32_t sub_group)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
     int64_t end_ms = hops_end_ms(round->sched, gang, sub_group);
@@ -27,38 +27,39 @@ uint32_t near_level_max(struct round *round, const struct gang *gang,
                               gang->subs->terms.sub_groups[sub_group].hops_max);
 }
 
-bool near_is_capped(struct round *round, const struct gang *gang)
+bool locality_is_capped(struct round *round, const struct gang *gang)
 {
     const struct topology *topology = topology_of(round->sched, round->p);
     bool is_capped = false;
 
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        is_capped |= near_level_max(round, gang, i) <= topology->level_count;
+        is_capped |=
+            locality_level_max(round, gang, i) <= topology->level_count;
     }
     return is_capped;
 }
 
-void near_anchor_of(const struct round *round, const struct gang *gang,
-                    uint32_t sub_group, struct near_anchor *ret_anchor)
+void locality_anchor_of(const struct round *round, const struct gang *gang,
+                        uint32_t sub_group, struct locality_anchor *ret_anchor)
 {
     const struct sched *sched = round->sched;
     const struct topology *topology = topology_of(sched, round->p);
     const struct seq *leased = &gang->subs->items[sub_group].leased;
 
-    *ret_anchor = (struct near_anchor){.domain = NONE};
+    *ret_anchor = (struct locality_anchor){.domain = NONE};
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
          seq_next(leased, &at)) {
         const struct run *run =
             &sched->runs.items[sched->jobs.items[seq_get(leased, at)].run];
         if (run->state != RUN_PREEMPTED) {
-            near_anchor_add(topology, ret_anchor, run->node);
+            locality_anchor_add(topology, ret_anchor, run->node);
         }
     }
 }
 
-uint32_t near_order(struct round *round, const struct gang *gang,
-                    uint32_t order[SUB_GROUPS_MAX],
-                    uint32_t level_max[SUB_GROUPS_MAX])
+uint32_t locality_order(struct round *round, const struct gang *gang,
+                        uint32_t order[SUB_GROUPS_MAX],
+                        uint32_t level_max[SUB_GROUPS_MAX])
 {
     const struct sub_groups *subs = gang->subs;
     uint32_t count = 0;
@@ -68,7 +69,7 @@ uint32_t near_order(struct round *round, const struct gang *gang,
         if (asked == 0) {
             continue;
         }
-        level_max[i] = near_level_max(round, gang, i);
+        level_max[i] = locality_level_max(round, gang, i);
         uint32_t at = count++;
         while (at > 0) {
             uint32_t other = order[at - 1];
@@ -86,7 +87,7 @@ uint32_t near_order(struct round *round, const struct gang *gang,
     return count;
 }
 
-bool near_is_alike(const struct sched *sched, const struct seq *asked)
+bool locality_is_alike(const struct sched *sched, const struct seq *asked)
 {
     uint32_t class_index =
         class_of_job(sched, seq_get(asked, (struct seq_cursor){0}));

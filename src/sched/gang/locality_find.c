@@ -22,7 +22,7 @@ static bool is_outside(const struct search *search, const struct gang *gang,
 /* The best free node among those of a pick, or NONE. */
 static uint32_t best_in(const struct search *search, const struct gang *gang,
                         const struct domain_room *room,
-                        const struct near_pick *pick)
+                        const struct locality_pick *pick)
 {
     const struct sched *sched = search->round->sched;
     uint32_t best = NONE;
@@ -48,7 +48,7 @@ static uint32_t best_in(const struct search *search, const struct gang *gang,
 static uint32_t best_of_pool(const struct search *search,
                              const struct gang *gang,
                              const struct domain_room *room,
-                             const struct near_pick *pick)
+                             const struct locality_pick *pick)
 {
     struct search anywhere = *search;
 
@@ -61,16 +61,16 @@ static uint32_t best_of_pool(const struct search *search,
     return is_inside && !is_outside(search, gang, node) ? node : NONE;
 }
 
-uint32_t near_find(const struct search *search, const struct gang *gang,
-                   uint32_t sub_group, const struct near_anchor *anchor)
+uint32_t locality_find(const struct search *search, const struct gang *gang,
+                       uint32_t sub_group, const struct locality_anchor *anchor)
 {
     struct round *round = search->round;
     const struct domain_room *room =
-        whole_node_is_for(gang)
+        exclusive_node_is_for(gang)
             ? domain_room_held(round, search->class_index, search->job)
             : domain_room_of(round, search->class_index);
-    struct near_pick pick = NEAR_NO_PICK;
-    struct near_query query = {
+    struct locality_pick pick = LOCALITY_NO_PICK;
+    struct locality_query query = {
         .room = room,
         .ranks = round->sched->ranks,
         .needed = 1,
@@ -81,10 +81,11 @@ uint32_t near_find(const struct search *search, const struct gang *gang,
     };
 
     if (search->only) {
-        near_cluster(round->sched, room->topology, search->only->executor,
-                     &query.first, &query.end);
+        locality_cluster(round->sched, room->topology, search->only->executor,
+                         &query.first, &query.end);
     }
-    for (uint32_t i = 0; i < NEAR_TRIES_MAX && near_next(&query, &pick); i++) {
+    for (uint32_t i = 0; i < LOCALITY_TRIES_MAX && locality_next(&query, &pick);
+         i++) {
         uint32_t node = NONE;
         if (pick.nodes > room->topology->node_count / 2) {
             node = best_of_pool(search, gang, room, &pick);

@@ -20,7 +20,7 @@ struct fitting {
     const struct class *class;
     const struct requirement *requirement;
     uint32_t level_max;
-    struct near_fit *fit;
+    struct locality_fit *fit;
 };
 
 static struct holding count_on(const struct fitting *fitting, uint32_t index)
@@ -37,7 +37,7 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
         return (struct holding){0};
     }
     if (node->is_accepting &&
-        !whole_node_keeps_from(sched, fitting->job, index)) {
+        !exclusive_node_keeps_from(sched, fitting->job, index)) {
         holding.free =
             amounts_times(&fitting->class->request, &sched->free[index]);
     }
@@ -47,7 +47,7 @@ static struct holding count_on(const struct fitting *fitting, uint32_t index)
 static void consider(struct fitting *fitting, uint32_t level,
                      const struct holding *holding, struct str name)
 {
-    struct near_fit *fit = fitting->fit;
+    struct locality_fit *fit = fitting->fit;
 
     if (level > fitting->topology->level_count &&
         holding->free > fit->open_count) {
@@ -103,25 +103,25 @@ static uint32_t spread_of(const struct sched *sched,
                           const struct gang *gang, uint32_t sub_group)
 {
     const struct seq *leased = &gang->subs->items[sub_group].leased;
-    struct near_anchor anchor = {.domain = NONE};
+    struct locality_anchor anchor = {.domain = NONE};
 
     for (struct seq_cursor at = {0}; !seq_is_end(leased, at);
          seq_next(leased, &at)) {
         uint32_t run = sched->jobs.items[seq_get(leased, at)].run;
-        near_anchor_add(topology, &anchor, sched->runs.items[run].node);
+        locality_anchor_add(topology, &anchor, sched->runs.items[run].node);
     }
-    return near_anchor_level(topology, &anchor);
+    return locality_anchor_level(topology, &anchor);
 }
 
-void near_fit_of(const struct sched *sched, uint32_t pool,
-                 const struct gang *gang, uint32_t sub_group,
-                 struct near_fit *ret_fit)
+void locality_fit_of(const struct sched *sched, uint32_t pool,
+                     const struct gang *gang, uint32_t sub_group,
+                     struct locality_fit *ret_fit)
 {
     auto_arena arena = {0};
     const struct topology *topology = topology_of(sched, pool);
     uint32_t job = first_asked(gang, sub_group);
 
-    *ret_fit = (struct near_fit){.domain = {"", 0}};
+    *ret_fit = (struct locality_fit){.domain = {"", 0}};
     if (job == NONE || !topology) {
         return;
     }
@@ -143,8 +143,8 @@ void near_fit_of(const struct sched *sched, uint32_t pool,
     count_domains(&fitting, &arena);
 }
 
-bool near_may_ever_fit(const struct sched *sched, uint32_t pool,
-                       const struct gang *gang)
+bool locality_may_ever_fit(const struct sched *sched, uint32_t pool,
+                           const struct gang *gang)
 {
     if (!topology_of(sched, pool) || !hops_are_capped(gang)) {
         return true;
@@ -152,12 +152,12 @@ bool near_may_ever_fit(const struct sched *sched, uint32_t pool,
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
         const struct sub_group *group = &gang->subs->terms.sub_groups[i];
         uint32_t asked = gang->subs->items[i].asked.count;
-        struct near_fit fit;
+        struct locality_fit fit;
         if (asked == 0 || group->hops_max == HOPS_ANY ||
             group->hops_wait_ms > 0) {
             continue;
         }
-        near_fit_of(sched, pool, gang, i, &fit);
+        locality_fit_of(sched, pool, gang, i, &fit);
         if (fit.empty_count < asked) {
             return false;
         }

@@ -55,7 +55,7 @@ static void add_ground(struct grounds *grounds, uint32_t level, uint32_t first,
     if (first < near->first || first + count > near->end) {
         return;
     }
-    struct label_group group = near_group_of(near, first, count);
+    struct label_group group = locality_group_of(near, first, count);
     uint64_t most = group_room_most(round, grounds->class_index, &group);
     if (most >= grounds->needed || is_unknown) {
         grounds->items[grounds->count++] =
@@ -105,14 +105,14 @@ static void add_lower(struct grounds *grounds, uint32_t level_max,
 
 /* Those that hold what runs, the highest first. */
 static void add_around(struct grounds *grounds, uint32_t level_max,
-                       const struct near_anchor *anchor)
+                       const struct locality_anchor *anchor)
 {
     const struct topology *topology = grounds->near->topology;
-    uint32_t spread = near_anchor_level(topology, anchor);
+    uint32_t spread = locality_anchor_level(topology, anchor);
     uint32_t first, count, last_count = 0;
 
     for (uint32_t level = level_max > spread ? level_max : spread;; level--) {
-        if (near_around(topology, level, anchor, &first, &count) &&
+        if (locality_around(topology, level, anchor, &first, &count) &&
             count != last_count) {
             add_ground(grounds, level, first, count);
             last_count = count;
@@ -126,17 +126,17 @@ static void add_around(struct grounds *grounds, uint32_t level_max,
 static void add_all(struct grounds *grounds, uint32_t level_max)
 {
     const struct near *near = grounds->near;
-    struct near_anchor anchor;
+    struct locality_anchor anchor;
 
-    near_anchor_of(near->attempt->round, near->attempt->gang,
-                   grounds->sub_group, &anchor);
+    locality_anchor_of(near->attempt->round, near->attempt->gang,
+                       grounds->sub_group, &anchor);
     if (anchor.node_count) {
         add_around(grounds, level_max, &anchor);
         return;
     }
     add_highest(grounds, level_max);
     for (uint32_t level = level_max;
-         level > 0 && grounds->count < NEAR_FORCE_MAX; level--) {
+         level > 0 && grounds->count < LOCALITY_FORCE_MAX; level--) {
         add_lower(grounds, level_max, level - 1);
     }
 }
@@ -150,9 +150,9 @@ static bool put(struct near *near, uint32_t sub_group,
 
     if (near->is_whole) {
         attempt->only = group;
-        is_put = whole_node_place_sub_group(attempt, sub_group);
+        is_put = exclusive_node_place_sub_group(attempt, sub_group);
     } else {
-        is_put = near_place_members(
+        is_put = locality_place_members(
             near, &attempt->gang->subs->items[sub_group].asked, group);
     }
     attempt->only = NULL;
@@ -161,7 +161,7 @@ static bool put(struct near *near, uint32_t sub_group,
 
 /* Whether nobody made way since; then free space had that room, too, but for
  * nodes that are not home. */
-static bool is_free(const struct near *near, const struct near_state *state)
+static bool is_free(const struct near *near, const struct locality_state *state)
 {
     const struct attempt *attempt = near->attempt;
 
@@ -177,7 +177,7 @@ static bool try_ground(const struct grounds *grounds,
 {
     struct near *near = grounds->near;
     struct label_group group =
-        near_group_of(near, ground->first, ground->count);
+        locality_group_of(near, ground->first, ground->count);
 
     gang_price_limit(near->attempt, limit);
     bool is_put = put(near, grounds->sub_group, &group);
@@ -190,7 +190,7 @@ static struct ground *best_of(struct grounds *grounds)
 {
     struct near *near = grounds->near;
     struct attempt *attempt = near->attempt;
-    struct near_state state = near_state_of(near);
+    struct locality_state state = locality_state_of(near);
     struct ground *best = NULL;
     struct victim_set best_price;
 
@@ -210,7 +210,7 @@ static struct ground *best_of(struct grounds *grounds)
                 best_price = price;
             }
         }
-        near_go_back(near, &state);
+        locality_go_back(near, &state);
     }
     return best;
 }
@@ -218,13 +218,14 @@ static struct ground *best_of(struct grounds *grounds)
 /* A sub-group without a cap, wherever its members are best. */
 static bool force_anywhere(struct near *near, uint32_t index)
 {
-    struct near_state state = near_state_of(near);
+    struct locality_state state = locality_state_of(near);
 
     if (put(near, near->order[index], near->outer) && !is_free(near, &state) &&
-        near->try_count++ < near->tries_max && near_force(near, index + 1)) {
+        near->try_count++ < near->tries_max &&
+        locality_force(near, index + 1)) {
         return true;
     }
-    near_go_back(near, &state);
+    locality_go_back(near, &state);
     return false;
 }
 
@@ -244,13 +245,13 @@ static bool force_near(struct near *near, uint32_t index)
             class_of_job(round->sched, seq_get(asked, (struct seq_cursor){0})),
         .needed = asked->count,
     };
-    struct near_state state = near_state_of(near);
+    struct locality_state state = locality_state_of(near);
 
     add_all(&grounds, near->level_max[sub_group]);
     qsort(grounds.items, grounds.count, sizeof(*grounds.items),
           compare_grounds);
     grounds.count =
-        grounds.count < NEAR_FORCE_MAX ? grounds.count : NEAR_FORCE_MAX;
+        grounds.count < LOCALITY_FORCE_MAX ? grounds.count : LOCALITY_FORCE_MAX;
     while (near->try_count < near->tries_max) {
         struct ground *ground = best_of(&grounds);
         if (!ground) {
@@ -258,17 +259,19 @@ static bool force_near(struct near *near, uint32_t index)
         }
         near->try_count++;
         ground->is_tried = true;
-        if (try_ground(&grounds, ground, NULL) && near_force(near, index + 1)) {
+        if (try_ground(&grounds, ground, NULL) &&
+            locality_force(near, index + 1)) {
             return true;
         }
-        near_go_back(near, &state);
+        locality_go_back(near, &state);
     }
     return false;
 }
 
-bool near_force(struct near *near, uint32_t index)
+bool locality_force(struct near *near, uint32_t index)
 {
-    if (index == near->count || near_place_free(near, index, near_force)) {
+    if (index == near->count ||
+        locality_place_free(near, index, locality_force)) {
         return true;
     }
     return near->level_max[near->order[index]] > near->topology->level_count

@@ -28,7 +28,7 @@ static int compare_takers(const void *a, const void *b)
 /* The nodes of a pick, the fullest first, as far as they are needed. */
 static struct taker *takers_of(const struct near *near,
                                const struct domain_room *room,
-                               const struct near_pick *pick,
+                               const struct locality_pick *pick,
                                uint32_t *ret_count)
 {
     struct round *round = near->attempt->round;
@@ -51,7 +51,8 @@ static struct taker *takers_of(const struct near *near,
 
 /* Members that are all alike: node after node is filled. */
 static bool fill(struct near *near, const struct seq *asked,
-                 const struct domain_room *room, const struct near_pick *pick)
+                 const struct domain_room *room,
+                 const struct locality_pick *pick)
 {
     struct attempt *attempt = near->attempt;
     uint32_t count, at = 0;
@@ -75,7 +76,8 @@ static bool fill(struct near *near, const struct seq *asked,
 
 /* Place a sub-group at a pick. */
 static bool put_at(struct near *near, uint32_t sub_group, bool alike,
-                   const struct domain_room *room, const struct near_pick *pick)
+                   const struct domain_room *room,
+                   const struct locality_pick *pick)
 {
     const struct seq *asked =
         &near->attempt->gang->subs->items[sub_group].asked;
@@ -84,12 +86,13 @@ static bool put_at(struct near *near, uint32_t sub_group, bool alike,
     if (!near->is_whole && alike) {
         return fill(near, asked, room, pick);
     }
-    struct label_group group = near_group_of(near, pick->first, pick->nodes);
+    struct label_group group =
+        locality_group_of(near, pick->first, pick->nodes);
     if (near->is_whole) {
         near->attempt->only = &group;
-        is_placed = whole_node_place_sub_group(near->attempt, sub_group);
+        is_placed = exclusive_node_place_sub_group(near->attempt, sub_group);
     } else {
-        is_placed = near_place_members(near, asked, &group);
+        is_placed = locality_place_members(near, asked, &group);
     }
     near->attempt->only = NULL;
     return is_placed;
@@ -108,10 +111,10 @@ static const struct domain_room *room_for(const struct near *near, uint32_t job)
                : domain_room_of(round, class_index);
 }
 
-static void undo(struct near *near, const struct near_state *state,
+static void undo(struct near *near, const struct locality_state *state,
                  uint32_t first)
 {
-    near_go_back(near, state);
+    locality_go_back(near, state);
     if (!near->is_whole) {
         (void)room_for(near, first); /* the same, and again as it was */
     }
@@ -121,7 +124,7 @@ static void undo(struct near *near, const struct near_state *state,
  * allows; what it does not is no way to be tried. */
 static bool is_allowed_for(const struct near *near,
                            const struct domain_room *room,
-                           const struct near_pick *pick, uint32_t needed)
+                           const struct locality_pick *pick, uint32_t needed)
 {
     uint64_t count = 0;
 
@@ -133,17 +136,18 @@ static bool is_allowed_for(const struct near *near,
     return !near->allowed || count >= needed;
 }
 
-bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
+bool locality_place_free(struct near *near, uint32_t index,
+                         locality_fn *place_rest)
 {
     struct attempt *attempt = near->attempt;
     struct round *round = attempt->round;
     uint32_t sub_group = near->order[index];
     const struct seq *asked = &attempt->gang->subs->items[sub_group].asked;
     uint32_t first = seq_get(asked, (struct seq_cursor){0});
-    bool alike = near_is_alike(round->sched, asked);
+    bool alike = locality_is_alike(round->sched, asked);
     uint32_t skip_count = 0;
-    struct near_pick pick = NEAR_NO_PICK;
-    struct near_query query = {
+    struct locality_pick pick = LOCALITY_NO_PICK;
+    struct locality_query query = {
         .room = room_for(near, first),
         .ranks = round->sched->ranks,
         .needed = asked->count,
@@ -152,15 +156,15 @@ bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest)
         .end = near->end,
     };
 
-    near_anchor_of(round, attempt->gang, sub_group, &query.anchor);
+    locality_anchor_of(round, attempt->gang, sub_group, &query.anchor);
     while (near->try_count < near->tries_max && skip_count < SKIPS_MAX &&
-           near_next(&query, &pick)) {
+           locality_next(&query, &pick)) {
         if (!is_allowed_for(near, query.room, &pick,
                             alike ? asked->count : 1)) {
             skip_count++;
             continue;
         }
-        struct near_state state = near_state_of(near);
+        struct locality_state state = locality_state_of(near);
         near->try_count++;
         bool is_put = put_at(near, sub_group, alike, query.room, &pick);
         near->nearness.levels += pick.level;

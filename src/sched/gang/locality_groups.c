@@ -70,27 +70,27 @@ static const struct label_index *highest(struct round *round, uint32_t level)
     return index;
 }
 
-const struct label_index *near_groups(struct round *round,
-                                      const struct gang *gang)
+const struct label_index *locality_groups(struct round *round,
+                                          const struct gang *gang)
 {
-    if (!near_matters(round, gang) || gang->uniformity[0]) {
+    if (!locality_matters(round, gang) || gang->uniformity[0]) {
         return place_groups(round, gang);
     }
     const struct topology *topology = topology_of(round->sched, round->p);
     uint32_t sub_group = only_sub_group(gang);
     uint32_t level =
-        sub_group == NONE ? NONE : near_level_max(round, gang, sub_group);
+        sub_group == NONE ? NONE : locality_level_max(round, gang, sub_group);
     if (sub_group == NONE || level > topology->level_count) {
         return place_groups(round, gang);
     }
-    struct near_anchor anchor;
-    near_anchor_of(round, gang, sub_group, &anchor);
+    struct locality_anchor anchor;
+    locality_anchor_of(round, gang, sub_group, &anchor);
     if (anchor.node_count == 0) {
         return highest(round, level);
     }
     uint32_t first, count;
     struct label_index *index = index_create(round);
-    if (near_around(topology, level, &anchor, &first, &count)) {
+    if (locality_around(topology, level, &anchor, &first, &count)) {
         add_group(round, index, first, count);
     }
     return index;

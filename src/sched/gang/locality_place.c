@@ -8,9 +8,9 @@
 
 /* A gang in the making. */
 
-struct near_state near_state_of(const struct near *near)
+struct locality_state locality_state_of(const struct near *near)
 {
-    return (struct near_state){
+    return (struct locality_state){
         .mark = attempt_mark(near->attempt->round),
         .placed_count = near->attempt->placed_count,
         .placed_sum = near->attempt->placed_sum,
@@ -18,7 +18,7 @@ struct near_state near_state_of(const struct near *near)
     };
 }
 
-void near_go_back(struct near *near, const struct near_state *state)
+void locality_go_back(struct near *near, const struct locality_state *state)
 {
     struct attempt *attempt = near->attempt;
 
@@ -32,12 +32,12 @@ void near_go_back(struct near *near, const struct near_state *state)
         lane_rewind(attempt->round, attempt->lane);
     }
     if (near->is_whole) {
-        whole_node_retake(attempt); /* its own room stays as counted */
+        exclusive_node_retake(attempt); /* its own room stays as counted */
     }
 }
 
-struct label_group near_group_of(const struct near *near, uint32_t first,
-                                 uint32_t count)
+struct label_group locality_group_of(const struct near *near, uint32_t first,
+                                     uint32_t count)
 {
     struct label_group group = {
         .executor = near->outer ? near->outer->executor : 0,
@@ -58,8 +58,8 @@ struct label_group near_group_of(const struct near *near, uint32_t first,
     return group;
 }
 
-bool near_place_members(struct near *near, const struct seq *asked,
-                        const struct label_group *group)
+bool locality_place_members(struct near *near, const struct seq *asked,
+                            const struct label_group *group)
 {
     struct attempt *attempt = near->attempt;
 
@@ -85,11 +85,12 @@ bool near_place_members(struct near *near, const struct seq *asked,
 /* Place the sub-groups from the one at `index` on. */
 static bool place_from(struct near *near, uint32_t index)
 {
-    return index == near->count || near_place_free(near, index, place_from);
+    return index == near->count || locality_place_free(near, index, place_from);
 }
 
-void near_cluster(const struct sched *sched, const struct topology *topology,
-                  uint32_t executor, uint32_t *ret_first, uint32_t *ret_end)
+void locality_cluster(const struct sched *sched,
+                      const struct topology *topology, uint32_t executor,
+                      uint32_t *ret_first, uint32_t *ret_end)
 {
     struct str name = sched->executors.items[executor].name;
 
@@ -118,7 +119,8 @@ static void keep_to(struct near *near, const struct label_group *outer)
     if (!outer) {
         return;
     }
-    near_cluster(sched, topology, outer->executor, &near->first, &near->end);
+    locality_cluster(sched, topology, outer->executor, &near->first,
+                     &near->end);
     if (near->attempt->gang->uniformity[0]) {
         if (!near->allowed) {
             near->allowed =
@@ -141,10 +143,10 @@ static bool try_group(struct near *near, const struct label_group *outer)
     near->try_count = 0;
     near->nearness = (struct nearness){0};
     if (attempt->preempt_until || attempt->may_go_away) {
-        near->tries_max = NEAR_WAYS_MAX;
-        return near_force(near, 0);
+        near->tries_max = LOCALITY_WAYS_MAX;
+        return locality_force(near, 0);
     }
-    near->tries_max = NEAR_TRIES_MAX;
+    near->tries_max = LOCALITY_TRIES_MAX;
     return place_from(near, 0);
 }
 
@@ -211,16 +213,17 @@ static bool try_groups(struct near *near, const struct label_index *index)
     return best && try_group(near, best);
 }
 
-bool near_try(struct attempt *attempt)
+bool locality_try(struct attempt *attempt)
 {
     struct round *round = attempt->round;
     const struct label_index *index = place_groups(round, attempt->gang);
     struct near near = {
         .attempt = attempt,
         .topology = topology_of(round->sched, round->p),
-        .is_whole = whole_node_is_for(attempt->gang),
+        .is_whole = exclusive_node_is_for(attempt->gang),
     };
 
-    near.count = near_order(round, attempt->gang, near.order, near.level_max);
+    near.count =
+        locality_order(round, attempt->gang, near.order, near.level_max);
     return index ? try_groups(&near, index) : try_group(&near, NULL);
 }

@@ -9,13 +9,13 @@
  * where it is best for itself.  What has room in free space goes there, as
  * above.  Else what others lose goes before a low level (6.6).  A sub-group
  * with a cap is tried in the highest domains which that allows, and in those of
- * the levels below as long as there are not NEAR_FORCE_MAX of them yet (single
- * nodes are level 0): the higher level first, of one level the domains with the
- * most room; where some of it runs, in those around that.  The try whose price
- * is the best stands (price.h), of equals the first domain in the
+ * the levels below as long as there are not LOCALITY_FORCE_MAX of them yet
+ * (single nodes are level 0): the higher level first, of one level the domains
+ * with the most room; where some of it runs, in those around that.  The try
+ * whose price is the best stands (price.h), of equals the first domain in the
  * topology's order, in which one stands before what is part of it.  A sub-group
  * without a cap is placed as in a pool that names no labels.  Where those that
- * come after have no room then, the next best is tried, up to NEAR_WAYS_MAX
+ * come after have no room then, the next best is tried, up to LOCALITY_WAYS_MAX
  * ways in all.
  *
  * So are clusters compared, and groups of a label's value.
@@ -31,44 +31,45 @@
 #include "sched/gang/locality.h"
 
 enum {
-    NEAR_TRIES_MAX = 64, /* of a gang, in free space */
-    NEAR_FORCE_MAX = 32, /* of a sub-group, where others make way */
-    NEAR_WAYS_MAX = 8,   /* of a gang there */
-    NEAR_GROUPS_MAX = GANG_LEVELS_MAX + 2,
+    LOCALITY_TRIES_MAX = 64, /* of a gang, in free space */
+    LOCALITY_FORCE_MAX = 32, /* of a sub-group, where others make way */
+    LOCALITY_WAYS_MAX = 8,   /* of a gang there */
+    LOCALITY_GROUPS_MAX = GANG_LEVELS_MAX + 2,
 };
 
 /* Whether the topology has a say in where a gang goes. */
-bool near_matters(const struct round *round, const struct gang *gang);
+bool locality_matters(const struct round *round, const struct gang *gang);
 /* Whether some of its sub-groups must not be further apart than they say,
  * now; the round is made again when that ends by itself. */
-bool near_is_capped(struct round *round, const struct gang *gang);
+bool locality_is_capped(struct round *round, const struct gang *gang);
 /* Place all that a gang asks for, or leave it to the caller to take back what
  * was done. */
-bool near_try(struct attempt *attempt);
+bool locality_try(struct attempt *attempt);
 
 /* The groups of nodes of which a gang must be in one, as far as one at a time
  * tells: the highest domains that its cap allows if a single sub-group asks
  * and has one, else those of place_groups(). */
-const struct label_index *near_groups(struct round *round,
-                                      const struct gang *gang);
+const struct label_index *locality_groups(struct round *round,
+                                          const struct gang *gang);
 
 /* The sub-groups that ask, in the order in which they are placed: the tightest
  * caps first, of those the largest; and what each may be spread over.  Returns
  * their number. */
-uint32_t near_order(struct round *round, const struct gang *gang,
-                    uint32_t order[SUB_GROUPS_MAX],
-                    uint32_t level_max[SUB_GROUPS_MAX]);
+uint32_t locality_order(struct round *round, const struct gang *gang,
+                        uint32_t order[SUB_GROUPS_MAX],
+                        uint32_t level_max[SUB_GROUPS_MAX]);
 /* Whether members differ in nothing that is asked about nodes. */
-bool near_is_alike(const struct sched *sched, const struct seq *asked);
+bool locality_is_alike(const struct sched *sched, const struct seq *asked);
 /* The highest level over which a sub-group may be spread now. */
-uint32_t near_level_max(struct round *round, const struct gang *gang,
-                        uint32_t sub_group);
+uint32_t locality_level_max(struct round *round, const struct gang *gang,
+                            uint32_t sub_group);
 /* Where a sub-group runs, as far as it is not preempted by this plan. */
-void near_anchor_of(const struct round *round, const struct gang *gang,
-                    uint32_t sub_group, struct near_anchor *ret_anchor);
+void locality_anchor_of(const struct round *round, const struct gang *gang,
+                        uint32_t sub_group, struct locality_anchor *ret_anchor);
 /* Where one more member of a running sub-group is to go, as long as the
  * topology matters: the best free node of the lowest domain that holds
  * `anchor` and has one, within the cap, which never ends for it.  NONE: there
  * is none. */
-uint32_t near_find(const struct search *search, const struct gang *gang,
-                   uint32_t sub_group, const struct near_anchor *anchor);
+uint32_t locality_find(const struct search *search, const struct gang *gang,
+                       uint32_t sub_group,
+                       const struct locality_anchor *anchor);

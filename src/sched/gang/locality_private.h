@@ -36,7 +36,7 @@ struct near {
 };
 
 /* A point to come back to. */
-struct near_state {
+struct locality_state {
     struct mark mark;
     uint32_t placed_count;
     struct resource_vec placed_sum;
@@ -45,24 +45,26 @@ struct near_state {
 
 /* Place the sub-groups from one on, by its place in near.order; false: there is
  * no room, and what was done since is taken back. */
-typedef bool near_fn(struct near *near, uint32_t index);
+typedef bool locality_fn(struct near *near, uint32_t index);
 
 /* Where it is now. */
-struct near_state near_state_of(const struct near *near);
+struct locality_state locality_state_of(const struct near *near);
 /* Take back all since. */
-void near_go_back(struct near *near, const struct near_state *state);
+void locality_go_back(struct near *near, const struct locality_state *state);
 /* The nodes of a range of topology.nodes that may be used, as a group. */
-struct label_group near_group_of(const struct near *near, uint32_t first,
-                                 uint32_t count);
+struct label_group locality_group_of(const struct near *near, uint32_t first,
+                                     uint32_t count);
 /* Members one by one, each where it is best in a group (NULL: the pool). */
-bool near_place_members(struct near *near, const struct seq *asked,
-                        const struct label_group *group);
+bool locality_place_members(struct near *near, const struct seq *asked,
+                            const struct label_group *group);
 /* The places of a cluster's nodes in topology.nodes. */
-void near_cluster(const struct sched *sched, const struct topology *topology,
-                  uint32_t executor, uint32_t *ret_first, uint32_t *ret_end);
+void locality_cluster(const struct sched *sched,
+                      const struct topology *topology, uint32_t executor,
+                      uint32_t *ret_first, uint32_t *ret_end);
 /* Place the sub-group at `index` in free space, and then the rest; picks are
  * tried until one does. */
-bool near_place_free(struct near *near, uint32_t index, near_fn *place_rest);
+bool locality_place_free(struct near *near, uint32_t index,
+                         locality_fn *place_rest);
 /* Place the sub-groups from the one at `index` on where others may have to make
  * way. */
-bool near_force(struct near *near, uint32_t index);
+bool locality_force(struct near *near, uint32_t index);

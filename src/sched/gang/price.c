@@ -11,15 +11,16 @@ static struct victim victim_of(const struct round *round,
     const struct sched *sched = round->sched;
     const struct run *run =
         &sched->runs.items[sched->jobs.items[decision->job].run];
-    bool is_evicted =
-        decision->preemption == SCHED_PREEMPT_FAIR_SHARE && run->rung != NONE;
+    bool is_evicted = decision->preemption == SCHED_PREEMPT_FAIR_SHARE &&
+                      run->evicted_run != NONE;
     bool is_surplus = decision->preemption == SCHED_PREEMPT_SURPLUS;
 
     return (struct victim){
         .job = decision->job,
         .gang = NONE,
         .group = is_surplus ? sched->jobs.items[decision->job].gang : NONE,
-        .ordinal = is_evicted ? round->rungs[run->rung].ordinal : 0,
+        .ordinal =
+            is_evicted ? round->evicted_runs[run->evicted_run].ordinal : 0,
         .is_evicted = is_evicted,
         .is_surplus = is_surplus,
         .protected_count = run->is_protected,
@@ -48,26 +49,26 @@ static uint32_t hops_of(const struct attempt *attempt)
     const struct sched *sched = round->sched;
     const struct gang *gang = attempt->gang;
     const struct topology *topology = topology_of(sched, round->p);
-    struct near_anchor anchors[SUB_GROUPS_MAX];
+    struct locality_anchor anchors[SUB_GROUPS_MAX];
     uint32_t levels = 0;
 
-    if (!near_matters(round, gang)) {
+    if (!locality_matters(round, gang)) {
         return 0;
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
-        near_anchor_of(round, gang, i, &anchors[i]);
+        locality_anchor_of(round, gang, i, &anchors[i]);
     }
     for (size_t i = attempt->decision_mark; i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         if (decision->action == SCHED_LEASE) {
-            near_anchor_add(topology,
-                            &anchors[sub_group_of(sched, decision->job)],
-                            decision->node);
+            locality_anchor_add(topology,
+                                &anchors[sub_group_of(sched, decision->job)],
+                                decision->node);
         }
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
         levels += gang->subs->items[i].asked.count
-                      ? near_anchor_level(topology, &anchors[i])
+                      ? locality_anchor_level(topology, &anchors[i])
                       : 0;
     }
     return levels;

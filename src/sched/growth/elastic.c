@@ -25,7 +25,7 @@ struct step {
     uint32_t *heap; /* lines, the one to grow (or shrink) next at the top */
     uint32_t heap_count;
     bool is_shedding; /* the heap is of those to shrink */
-    bool has_changed, is_cut;
+    bool has_changed, is_truncated;
     uint32_t growth_count;
 };
 
@@ -191,7 +191,7 @@ static void grow_all(struct step *step)
     make_heap(step);
     while (step->heap_count) {
         if (step->growth_count >= step->rules->growth_max) {
-            step->is_cut = true;
+            step->is_truncated = true;
             return;
         }
         if (!step_line(step, &step->lines[step->heap[0]])) {
@@ -395,5 +395,5 @@ bool elastic_step(struct elastic_unit *units, uint32_t count,
     for (uint32_t i = 0; !step.has_changed && i < step.line_count; i++) {
         step.has_changed = even_out(&step, &step.lines[i]);
     }
-    return step.is_cut;
+    return step.is_truncated;
 }

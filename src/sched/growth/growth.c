@@ -47,11 +47,11 @@ static bool grow(void *context, uint32_t index)
     }
     place_put(round, team->lane, class_index, node, 1);
     if (part->is_anchored) {
-        near_anchor_add(topology_of(round->sched, round->p), &part->anchor,
-                        node);
+        locality_anchor_add(topology_of(round->sched, round->p), &part->anchor,
+                            node);
     }
-    if (whole_node_is_for(team->gang)) {
-        whole_node_take(
+    if (exclusive_node_is_for(team->gang)) {
+        exclusive_node_take(
             round, (uint32_t)(team->gang - round->sched->gangs.items), node);
         class->cached_node = NONE;
     }
@@ -186,8 +186,8 @@ void growth_step(struct round *round)
         .has_changed = growth.has_changed,
     };
     struct elastic_space space = growth_space(&growth);
-    round->is_cut |= elastic_step(growth.units, growth.unit_count, &rules,
-                                  &space, round->arena);
+    round->is_truncated |= elastic_step(growth.units, growth.unit_count, &rules,
+                                        &space, round->arena);
     growth_decide_all(&growth);
     round->keeps_gpus = round->is_growing = false;
     VEC_FREE(&growth.changes);

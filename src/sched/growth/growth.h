@@ -54,8 +54,8 @@ struct growth_part {
                            their members lie far away */
     uint32_t change;    /* the last of it in growth.changes, or NONE */
     const struct resource_vec *request; /* of one of its pods */
-    struct near_anchor anchor; /* where its pods are; see is_anchored */
-    bool is_anchored;          /* that is known */
+    struct locality_anchor anchor; /* where its pods are; see is_anchored */
+    bool is_anchored;              /* that is known */
 };
 
 /* What becomes of a pod. */

@@ -90,21 +90,21 @@ static void anchor_part(struct growth *growth, struct growth_part *part)
     if (part->is_anchored) {
         return;
     }
-    near_anchor_of(round, team->gang, part->sub_group, &part->anchor);
+    locality_anchor_of(round, team->gang, part->sub_group, &part->anchor);
     for (size_t i = round->decision_first;
          team->started && i < sched->decisions.count; i++) {
         const struct sched_decision *decision = &sched->decisions.items[i];
         if (decision->action == SCHED_LEASE &&
             sched->jobs.items[decision->job].gang == gang &&
             sub_group_of(sched, decision->job) == part->sub_group) {
-            near_anchor_add(topology, &part->anchor, decision->node);
+            locality_anchor_add(topology, &part->anchor, decision->node);
         }
     }
     for (uint32_t at = part->change; at != NONE;
          at = growth->changes.items[at].previous) {
         if (growth->changes.items[at].is_lease) {
-            near_anchor_add(topology, &part->anchor,
-                            growth->changes.items[at].node);
+            locality_anchor_add(topology, &part->anchor,
+                                growth->changes.items[at].node);
         }
     }
     part->is_anchored = true;
@@ -115,11 +115,12 @@ uint32_t growth_find(struct growth *growth, struct growth_part *part,
 {
     const struct growth_team *team = growth_team_of(growth, part);
 
-    if (!near_matters(growth->round, team->gang)) {
+    if (!locality_matters(growth->round, team->gang)) {
         return room(growth, team, search);
     }
     anchor_part(growth, part);
     return team->groups && !team->only
                ? NONE
-               : near_find(search, team->gang, part->sub_group, &part->anchor);
+               : locality_find(search, team->gang, part->sub_group,
+                               &part->anchor);
 }

@@ -266,7 +266,7 @@ void sched_health_set(struct sched *sched, uint32_t node,
                       const struct sched_health *health)
 {
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     if (health->health == NODE_NORMAL && !health_find(sched, node)) {
         node_touch(sched, node); /* nobody may need its slot */
         return;

@@ -47,7 +47,7 @@ void sched_job_application(struct sched *sched, uint32_t index, struct str id,
     if (app == from) {
         return;
     }
-    bool is_guest = job->run == NONE && sched_job_is_foreign(sched, index);
+    bool is_guest = job->run == NONE && sched_job_is_borrowed(sched, index);
     sched->version++;
     if (is_guest) {
         app_guest(sched, app, 1, job, is_opted_out);
@@ -96,7 +96,7 @@ void apps_switch(struct sched *sched, uint32_t queue, bool is_on)
             sched_job_application(sched, i, STR(""), false);
         } else {
             uint32_t from = sched->lists.items[job->list].app;
-            bool is_guest = job->run == NONE && sched_job_is_foreign(sched, i);
+            bool is_guest = job->run == NONE && sched_job_is_borrowed(sched, i);
             move_job(sched, i, NONE);
             if (is_guest) {
                 app_guest(sched, from, -1, job, false);

@@ -70,7 +70,8 @@ uint32_t gang_get(struct sched *sched, const struct sched_job *record,
         .is_live = true,
         .subs = sub_groups_create(record->gang_terms),
     };
-    sched->whole_gang_count += whole_node_is_for(&sched->gangs.items[at]);
+    sched->exclusive_gang_count +=
+        exclusive_node_is_for(&sched->gangs.items[at]);
     scale_join(sched, at);
     sched->gangs.items[at].next =
         map_put(&sched->gang_map, gang_key(record->queue, record->gang_id), at);
@@ -96,11 +97,11 @@ static void gang_free(struct sched *sched, uint32_t at)
         map_remove(&sched->gang_map, key);
     }
     hops_leave(sched, gang);
-    truce_forget(sched, at, true);
+    cooldown_forget(sched, at, true);
     list_put(sched, gang->list);
     mem_free(gang->id);
     mem_free(gang->uniformity);
-    sched->whole_gang_count -= whole_node_is_for(gang);
+    sched->exclusive_gang_count -= exclusive_node_is_for(gang);
     scale_leave(sched, at);
     sub_groups_destroy(gang->subs);
     *gang = (struct gang){0};

@@ -55,7 +55,7 @@ void sched_job_lease(struct sched *sched, uint32_t index, uint32_t node,
         .priority = priority,
         .leased_ms = now_ms,
         .started_ms = INT64_MAX,
-        .rung = NONE,
+        .evicted_run = NONE,
     };
     job->run = run;
     run_link(sched, run);
@@ -78,7 +78,7 @@ bool sched_job_started(struct sched *sched, uint32_t index)
         sched->runs.items[job->run].started_ms != INT64_MAX) {
         return false;
     }
-    ripe_age_from(sched, job->run, sched->now_ms);
+    evictable_age_from(sched, job->run, sched->now_ms);
     bool is_bound = class->deadline_ms != INT64_MAX;
     bool has_age =
         class->lifetime_ms > 0 && class->lifetime_ms != LIFETIME_INFINITE;
@@ -95,7 +95,7 @@ void sched_job_age_from(struct sched *sched, uint32_t index, int64_t at_ms)
     const struct job *job = jobs_at(sched, index);
 
     ASSERT(job->run != NONE);
-    ripe_age_from(sched, job->run, at_ms);
+    evictable_age_from(sched, job->run, at_ms);
     node_count_change(sched, sched->runs.items[job->run].node);
     sched->version++;
 }
@@ -111,7 +111,7 @@ void jobs_drop_run(struct sched *sched, struct job *job)
 {
     uint32_t run = job->run;
 
-    admitted_forget_yielder(sched, run);
+    admitted_forget_revocable(sched, run);
     penalty_take(sched, &sched->runs.items[run]);
     run_unlink(sched, run);
     job->run = NONE;

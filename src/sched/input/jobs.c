@@ -29,7 +29,7 @@ static uint32_t app_of_new(struct sched *sched, const struct job *job,
 {
     uint32_t app = app_get(sched, record->queue, record->application);
 
-    if (record->is_foreign) {
+    if (record->is_borrowed) {
         app_guest(sched, app, 1, job, record->has_stateaware_off);
     } else if (record->is_back && sched->apps.items[app].lent_count > 0) {
         app_lend(sched, app, -1); /* it asked all the while */
@@ -59,12 +59,12 @@ void sched_job_add(struct sched *sched, uint32_t index,
     uint32_t pool =
         record->pool.byte_count ? pool_get(sched, record->pool) : NONE;
     uint32_t level = sched->classes.items[record->class_index].level |
-                     (record->is_foreign ? (uint32_t)LIST_FOREIGN : 0);
+                     (record->is_borrowed ? (uint32_t)LIST_BORROWED : 0);
     uint32_t app = NONE;
 
     ASSERT(job->list == LIST_NONE);
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     *job = (struct job){
         .id = record->id,
         .submitted_ms = record->submitted_ms,
@@ -98,7 +98,7 @@ void jobs_tell_app(struct sched *sched, const struct job *job, int asks,
                    int allocations, enum app_event event)
 {
     uint32_t app = sched->lists.items[job->list].app;
-    bool is_guest = sched->lists.items[job->list].is_foreign;
+    bool is_guest = sched->lists.items[job->list].is_borrowed;
 
     if (app == NONE) {
         return;
@@ -124,8 +124,8 @@ static void job_remove(struct sched *sched, uint32_t index, bool is_lent)
     uint32_t app = sched->lists.items[job->list].app;
 
     sched->version++;
-    truce_forget(sched, index, false);
-    truce_news(sched);
+    cooldown_forget(sched, index, false);
+    cooldown_news(sched);
     charge_refund(sched, index);
     if (job->gang == NONE) {
         admitted_leave(sched, index);
@@ -166,7 +166,7 @@ void sched_job_remove(struct sched *sched, uint32_t index)
 void sched_job_lend(struct sched *sched, uint32_t index)
 {
     ASSERT(jobs_at(sched, index)->run == NONE &&
-           !sched_job_is_foreign(sched, index));
+           !sched_job_is_borrowed(sched, index));
     job_remove(sched, index, true);
 }
 
@@ -176,7 +176,7 @@ void sched_job_reprioritise(struct sched *sched, uint32_t index,
     struct job *job = jobs_at(sched, index);
 
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     if (job->gang != NONE) {
         gang_detach(sched, job->gang);
     }
@@ -208,7 +208,7 @@ void sched_job_fetch(const struct sched *sched, uint32_t index, bool is_run)
         __builtin_prefetch(&sched->job_flags.items[index], 1);
     } else if (job->run != NONE) {
         __builtin_prefetch(&sched->runs.items[job->run], 1);
-        __builtin_prefetch(&sched->runs.items[job->run].rung, 1);
+        __builtin_prefetch(&sched->runs.items[job->run].evicted_run, 1);
     }
 }
 

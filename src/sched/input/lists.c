@@ -8,7 +8,7 @@
 static struct key128 list_key(uint32_t queue, uint32_t class_index,
                               uint32_t level, uint32_t pool, uint32_t app)
 {
-    uint32_t kind = (class_index == NONE) | (level & LIST_FOREIGN ? 2u : 0);
+    uint32_t kind = (class_index == NONE) | (level & LIST_BORROWED ? 2u : 0);
 
     return (struct key128){
         (uint64_t)queue << 32 |
@@ -44,7 +44,7 @@ uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
         .use_count = 1,
         .place = NONE,
         .level = (uint8_t)level,
-        .is_foreign = level & LIST_FOREIGN,
+        .is_borrowed = level & LIST_BORROWED,
     };
     if (class_index != NONE) {
         struct class *class = &sched->classes.items[class_index];
@@ -78,7 +78,7 @@ void list_refresh(struct sched *sched, uint32_t at)
     bool is_in = list->seq.count > 0;
 
     if (list->app == NONE) {
-        fronts_refresh(sched, at);
+        list_heap_refresh(sched, at);
     } else if (is_in != (list->place != NONE)) {
         app_list(sched, list->app, at, is_in);
     }

@@ -55,7 +55,8 @@ void nodes_relink_runs(struct sched *sched, uint32_t index, uint32_t pool)
 static bool is_held(const struct run *run, const struct class *class)
 {
     return class->deadline_ms != INT64_MAX ||
-           (!run->is_outrankable && class->lifetime_ms != LIFETIME_INFINITE);
+           (!run->is_urgency_preemptible &&
+            class->lifetime_ms != LIFETIME_INFINITE);
 }
 
 void node_add_run(struct sched *sched, uint32_t index, int sign)
@@ -75,12 +76,12 @@ void node_add_run(struct sched *sched, uint32_t index, int sign)
     node->held_count += run->is_held ? (uint32_t)sign : 0;
     floating_count(sched, node->pool, request, sign);
     amounts_count(&sched->free[run->node], request, -sign);
-    if (run->is_outrankable) {
+    if (run->is_urgency_preemptible) {
         amounts_count(
-            &sched->outrankable[(size_t)run->node * sched->level_count +
-                                run->level],
+            &sched->urgency_preemptible[(size_t)run->node * sched->level_count +
+                                        run->level],
             request, sign);
-        sched->outrankable_count[run->level] += (uint32_t)sign;
+        sched->urgency_preemptible_count[run->level] += (uint32_t)sign;
     }
     if (sign > 0) {
         run->node_next = node->run_first;

@@ -100,10 +100,10 @@ uint32_t sched_node_set(struct sched *sched, struct str executor,
     mem_free(node->record);
     node->record = node_record_keep(record);
     if (!is_same || is_moved) {
-        truce_news(sched);
+        cooldown_news(sched);
     }
     node->taint_set = taint_set;
-    kinds_note_node(sched, index);
+    node_shapes_note_node(sched, index);
     amounts_subtract(&sched->free[index], &node->capacity);
     amounts_add(&sched->free[index], &capacity);
     node->capacity = capacity;
@@ -124,7 +124,7 @@ void sched_node_remove(struct sched *sched, uint32_t index)
         return;
     }
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     topology_note(sched, index, node->pool, NULL);
     pool_nodes_count(sched, node, -1);
     amounts_subtract(&sched->free[index], &node->capacity);
@@ -145,7 +145,7 @@ void sched_executor_set(struct sched *sched, struct str executor,
         return;
     }
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     sched->executors.items[e].accepts = accepts_new_leases;
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         if (sched->nodes.items[i].name && sched->nodes.items[i].executor == e) {

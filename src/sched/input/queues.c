@@ -59,8 +59,8 @@ static struct queue *queue_make(struct sched *sched, uint32_t index,
 {
     ASSERT(index < QUEUES_MAX);
     while (sched->queues.count <= index) {
-        VEC_PUSH(&sched->queues,
-                 (struct queue){.active_place = NONE, .standing_first = NONE});
+        VEC_PUSH(&sched->queues, (struct queue){.active_place = NONE,
+                                                .usage_ledger_first = NONE});
     }
     struct queue *queue = &sched->queues.items[index];
     if (queue->name && !str_equal(name_of(queue), name)) {
@@ -118,7 +118,7 @@ void sched_queue_set(struct sched *sched, uint32_t index,
         queue->bucket = (struct bucket){0};
     }
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     sched->are_weights_stale = true;
     queue->factor_micro = record->priority_factor_micro > 0
                               ? record->priority_factor_micro
@@ -139,8 +139,8 @@ void sched_queue_set(struct sched *sched, uint32_t index,
     }
     queue->over_share_ppm = record->over_share_ppm;
     queue->excess_budget_milli = record->excess_budget_milli;
-    if (queue_has_own_limits(queue) && !sched->keeps_standings) {
-        standings_sync(sched);
+    if (queue_has_own_limits(queue) && !sched->keeps_usage_ledgers) {
+        usage_ledgers_sync(sched);
     }
     quota_set(sched, queue, &record->quota);
     mem_free(queue->limits);
@@ -162,7 +162,7 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     ASSERT(queue->name && queue->waiting_count == 0 &&
            queue->leased_count == 0);
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     apps_forget(sched, index);
     sched->are_weights_stale = true;
     penalty_drop_queue(sched, index);
@@ -170,15 +170,15 @@ void sched_queue_remove(struct sched *sched, uint32_t index)
     while (queue->account_first != NONE) {
         uint32_t account = queue->account_first;
         queue->account_first = sched->accounts.items[account].next;
-        ripe_forget(sched, account);
+        evictable_forget(sched, account);
         VEC_PUSH(&sched->spare_accounts, account);
     }
     mem_free(queue->name);
     mem_free(queue->limits);
     quota_fini(queue);
     VEC_FREE(&queue->fronts);
-    standings_remove(sched, index);
-    *queue = (struct queue){.active_place = NONE, .standing_first = NONE};
+    usage_ledgers_remove(sched, index);
+    *queue = (struct queue){.active_place = NONE, .usage_ledger_first = NONE};
 }
 
 void queues_sync(struct sched *sched)
@@ -213,10 +213,10 @@ void queue_refresh(struct sched *sched, uint32_t index)
 }
 
 int64_t queue_used_of(const struct sched *sched, const struct account *account,
-                      bool is_foreign, uint32_t column)
+                      bool is_borrowed, uint32_t column)
 {
     bool may_recall =
-        sched->foreign_run_count && !sched->is_preemption_off && !is_foreign;
+        sched->borrowed_run_count && !sched->is_preemption_off && !is_borrowed;
 
     return account->allocated.v[column] -
            (may_recall ? account->foreign.v[column] : 0);
@@ -282,7 +282,7 @@ void queues_fini(struct sched *sched)
     }
     VEC_FREE(&sched->queues);
     VEC_FREE(&sched->active);
-    ripe_fini(sched);
+    evictable_fini(sched);
     VEC_FREE(&sched->accounts);
     VEC_FREE(&sched->spare_accounts);
     seq_fini(&sched->queues_by_name);

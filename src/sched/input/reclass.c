@@ -61,7 +61,7 @@ void sched_job_reclass(struct sched *sched, uint32_t index,
         return;
     }
     sched->version++;
-    truce_news(sched);
+    cooldown_news(sched);
     if (job->run == NONE) {
         admitted_leave(sched, index); /* what was promised was for another */
     }

@@ -3,7 +3,7 @@
 /* Whether more than sums knows of a run. */
 static bool is_known_elsewhere(const struct sched *sched, const struct job *job)
 {
-    return job->gang != NONE || sched->keeps_standings ||
+    return job->gang != NONE || sched->keeps_usage_ledgers ||
            sched->lists.items[job->list].app != NONE;
 }
 
@@ -23,9 +23,9 @@ static void forget_runs(struct sched *sched)
     for (size_t i = 0; i < sched->nodes.count; i++) {
         struct node *node = &sched->nodes.items[i];
         node->run_first = NONE;
-        node->run_count = node->foreign_count = node->held_count = 0;
+        node->run_count = node->borrowed_count = node->held_count = 0;
     }
-    sched->foreign_run_count = 0;
+    sched->borrowed_run_count = 0;
     sched->protected_run_count = 0;
 }
 

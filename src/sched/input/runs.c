@@ -79,9 +79,9 @@ static void count_run(struct sched *sched, uint32_t index, int sign)
         app_use(sched, app, account->pool, &jobs_class(sched, job)->request,
                 sign);
     }
-    standing_change(sched, job->list, account->pool, sign);
+    usage_ledger_change(sched, job->list, account->pool, sign);
     chain_account(sched, index, sign);
-    ripe_note_run(sched, index, sign);
+    evictable_note_run(sched, index, sign);
     lend_count_run(sched, run, sign);
     sched->protected_run_count += run->is_protected ? (uint32_t)sign : 0;
     node_add_run(sched, index, sign);
@@ -94,11 +94,11 @@ void run_link(struct sched *sched, uint32_t index)
     const struct class *class = jobs_class(sched, job);
 
     run->level = (uint8_t)level_of(sched, run->priority);
-    run->is_outrankable =
+    run->is_urgency_preemptible =
         !sched->policy->classes[class->priority_class].is_kept_from_urgency;
-    if (lend_is_foreign(sched, run->job)) { /* whatever its class is at home */
+    if (lend_is_borrowed(sched, run->job)) { /* whatever its class is at home */
         run->level = 0;
-        run->is_outrankable = true;
+        run->is_urgency_preemptible = true;
     }
     run->account =
         account_get(sched, sched->lists.items[job->list].queue,

@@ -30,7 +30,7 @@ static void count_waiting(struct sched *sched, const struct job *job, int sign)
         amounts_count(&account->queued, &jobs_class(sched, job)->request, sign);
     }
     account->queued_count += (uint32_t)sign;
-    sched->foreign_waiting_count += list->is_foreign ? (uint32_t)sign : 0;
+    sched->borrowed_waiting_count += list->is_borrowed ? (uint32_t)sign : 0;
     jobs_count_of_queue(sched, list->queue,
                         &sched->queues.items[list->queue].waiting_count, sign);
 }

@@ -22,22 +22,23 @@ static void note_pass(const struct round *round,
         class = &away;
     }
     enum pass pass = reserve_pass(round, hold, class, decision->node);
-    decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
-    if (pass == PASS_YIELDS) {
-        decision->yields_to = hold->job;
+    decision->is_backfilled =
+        pass == BACKFILL_ENDS_IN_TIME || pass == BACKFILL_REVOCABLE;
+    if (pass == BACKFILL_REVOCABLE) {
+        decision->revocable_for = hold->job;
         decision->yields_at_once = round->is_growing;
     }
-    if (own && decision->yields_to == NONE &&
-        reserve_pass(round, own, class, decision->node) == PASS_YIELDS) {
+    if (own && decision->revocable_for == NONE &&
+        reserve_pass(round, own, class, decision->node) == BACKFILL_REVOCABLE) {
         decision->is_backfilled = true;
-        decision->yields_to = own->job;
+        decision->revocable_for = own->job;
     }
 }
 
 void round_decide(struct round *round, struct sched_decision decision)
 {
     decision.group = round->group;
-    decision.yields_to = NONE;
+    decision.revocable_for = NONE;
     if (decision.action == SCHED_LEASE) {
         note_pass(round, &decision);
     }
@@ -62,7 +63,7 @@ void round_decide_lease(struct round *round, uint32_t job, uint32_t node,
                  .charge = charge,
                  .for_job = NONE,
                  .group = round->group,
-                 .yields_to = NONE,
+                 .revocable_for = NONE,
              });
     note_pass(round, &sched->decisions.items[sched->decisions.count - 1]);
     sched->job_flags.items[job] |= JOB_PLANNED;

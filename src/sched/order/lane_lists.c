@@ -173,10 +173,10 @@ bool lane_lists_move(const struct round *round, struct head *head)
 }
 
 static bool is_for_pool(const struct round *round, uint32_t pool,
-                        bool is_foreign)
+                        bool is_borrowed)
 {
     return (pool == NONE || pool == round->p) &&
-           is_foreign == round->is_lending;
+           is_borrowed == round->is_lending;
 }
 
 /* The same heads, with room for more. */
@@ -258,7 +258,7 @@ bool lane_lists_head_of(const struct round *round, const struct front *front,
         .class_index = front->class_index,
         .front = NONE,
     };
-    if (!is_for_pool(round, front->pool, front->is_foreign)) {
+    if (!is_for_pool(round, front->pool, front->is_borrowed)) {
         return false;
     }
     if (front->class_index != NONE &&
@@ -422,7 +422,7 @@ void lane_push_list(struct round *round, struct lane *lane, uint32_t list,
         .front = NONE,
     };
 
-    if (is_for_pool(round, record->pool, record->is_foreign) &&
+    if (is_for_pool(round, record->pool, record->is_borrowed) &&
         lane_lists_move(round, &head)) {
         lane_lists_note(round, &head);
         push_head(round, lane, &head);

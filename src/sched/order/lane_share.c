@@ -13,19 +13,20 @@ void share_start(struct round *round)
     struct sched *sched = round->sched;
 
     round->has_flow = pool_half_time_ms(sched, round->p) > 0;
-    if (sched->keeps_standings) {
+    if (sched->keeps_usage_ledgers) {
         round->active_weight = limits_whole(sched, round->p);
     }
 }
 
 /* What is remembered of the queue, if that is more than it uses. */
 static void set_floor(const struct round *round, struct lane *lane,
-                      const struct standing *standing)
+                      const struct usage_ledger *usage_ledger)
 {
     double excess =
-        flow_excess(&standing->flow, pool_half_time_ms(round->sched, round->p),
-                    round->now_ms);
-    double flow = cost_fraction(&round->pool->base, &standing->all) + excess;
+        flow_excess(&usage_ledger->flow,
+                    pool_half_time_ms(round->sched, round->p), round->now_ms);
+    double flow =
+        cost_fraction(&round->pool->base, &usage_ledger->all) + excess;
 
     lane->flow->has_floor = excess > NEAR * flow;
     lane->flow->floor =
@@ -35,17 +36,17 @@ static void set_floor(const struct round *round, struct lane *lane,
 void share_begin(struct round *round, struct lane *lane)
 {
     struct sched *sched = round->sched;
-    const struct standing *standing =
-        standing_find(sched, lane->queue, round->p);
+    const struct usage_ledger *usage_ledger =
+        usage_ledger_find(sched, lane->queue, round->p);
     struct limits limits;
 
-    if (!sched->keeps_standings) {
+    if (!sched->keeps_usage_ledgers) {
         return;
     }
     if (round->has_flow) {
         lane->flow = arena_alloc(round->arena, sizeof(*lane->flow));
-        if (standing) {
-            set_floor(round, lane, standing);
+        if (usage_ledger) {
+            set_floor(round, lane, usage_ledger);
         }
     }
     if (limits_get(sched, lane->queue, round->p, round->active_weight,

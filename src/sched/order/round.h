@@ -113,18 +113,19 @@ struct unit_run {
     uint32_t run, node, job, class_index;
     uint32_t gang; /* or NONE */
     uint8_t level;
-    bool is_outrankable;
+    bool is_urgency_preemptible;
 };
 
 /* The same run beside the others that are evicted on its node, where searches
  * look: all that they ask of it. */
-struct rung {
+struct evicted_run {
     uint32_t run, node, job, class_index, unit;
     uint32_t gang;    /* or NONE */
     uint32_t ordinal; /* of the unit */
-    uint32_t place;   /* in the order in which rungs go; see eviction_index.h */
+    uint32_t
+        place; /* in the order in which evicted runs go; see eviction_index.h */
     uint8_t level;
-    bool is_outrankable;
+    bool is_urgency_preemptible;
     bool is_out; /* the run's state is RUN_EVICTED */
 };
 
@@ -175,7 +176,7 @@ struct reserve {
     bool has_refused;         /* since the last one that found no place */
     bool is_for_share; /* others are to go for what is searched for, since their
                           queues have more: see reserve_is_soon() */
-    /* While an entry is tried: its serial, whose yielders may go, and the
+    /* While an entry is tried: its serial, whose revocable runs may go, and the
      * first ordinal of evicted work that may. */
     uint32_t asking, ordinal_min;
     /* What it was charged with its admission, and for how many jobs. */
@@ -240,7 +241,7 @@ struct round {
     VEC(struct open_node) open_nodes;
     size_t told_count; /* of the journal, that the index heard of */
     bool *is_open;     /* by node: among them */
-    bool is_cut;
+    bool is_truncated;
     bool is_spent, is_resumed; /* see sweep.h */
     uint32_t sweep_id;
     bool is_filling;       /* the pass after preemptions: no further ones */
@@ -256,8 +257,8 @@ struct round {
     uint32_t ordinal_first;   /* of the units' ordinals */
     struct unit_run *members; /* by unit */
     uint32_t member_count;
-    struct rung *rungs;      /* by node, each node's by ordinal */
-    uint32_t *evicted_nodes; /* that have any */
+    struct evicted_run *evicted_runs; /* by node, each node's by ordinal */
+    uint32_t *evicted_nodes;          /* that have any */
     uint32_t evicted_node_count;
     uint32_t evicted_level_max;
     bool has_protected; /* some of it from urgency; its lifetime lets it go */
@@ -265,8 +266,8 @@ struct round {
     struct ceiling *ceilings; /* see group_room.c */
     VEC(uint32_t) noted;      /* nodes whose room there changed besides */
     size_t kinds_bytes; /* that classes note about kinds; see node_shapes.h */
-    struct ladder *ladder;      /* of them, once asked for */
-    struct cut_memos *cuts;     /* see depth_memo.h; NULL: nothing yet */
+    struct eviction_index *eviction_index; /* of them, once asked for */
+    struct depth_memos *cuts;   /* see depth_memo.h; NULL: nothing yet */
     VEC(struct victim) victims; /* scratch of choose.c */
     VEC(uint32_t) pods;         /* likewise of group_victims.c */
     bool *is_over;              /* by queue: over its share; NULL: not asked */
@@ -342,7 +343,7 @@ void round_settle_gangs(struct round *round, size_t first);
 /* The queues' shares as the round found them; computed once. */
 const struct share *round_shares(struct round *round, uint32_t *ret_count);
 /* Whether a run is old enough to be preempted for fairness. */
-bool round_is_ripe(const struct round *round, const struct run *run);
+bool round_is_evictable(const struct round *round, const struct run *run);
 /* Plan again when it will be, if that is known. */
 void round_wake_for(struct round *round, const struct run *run);
 
@@ -409,7 +410,7 @@ uint32_t evict_turn(const struct round *round, uint32_t level,
 /* A run may be a victim: it is evicted, or has its place for sure. */
 void evict_note(struct round *round, const struct run *run);
 /* The heap runs: what is not of a tail has its place. */
-void evict_kept_return(struct round *round);
+void gang_protection_return(struct round *round);
 /* What became of a unit: that of those of its runs that are not preempted. */
 enum run_state evict_state(const struct round *round, const struct unit *unit);
 /* A unit has its place again. */

@@ -58,7 +58,8 @@ void sweep_end_pool(struct round *round, uint32_t pool_at)
         return;
     }
     sweep->is_open |= round->is_spent;
-    sweep->pool_at = round->is_spent || round->is_cut ? pool_at : pool_at + 1;
+    sweep->pool_at =
+        round->is_spent || round->is_truncated ? pool_at : pool_at + 1;
 }
 
 bool sweep_close(struct sched *sched, enum round_kind kind)

@@ -18,8 +18,8 @@ static uint32_t count_on(struct round *round, uint32_t class_index,
     uint32_t count = amounts_times(&class->request, &sched->free[node]);
 
     if (count == 0 || !place_matches_class(&search, node) ||
-        whole_node_bars(round, job, node) ||
-        whole_node_is_kept(round, job, class_index, node)) {
+        exclusive_node_bars(round, job, node) ||
+        exclusive_node_is_kept(round, job, class_index, node)) {
         return 0;
     }
     if (sched->nodes.items[node].is_on_trial) {

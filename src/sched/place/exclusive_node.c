@@ -4,9 +4,9 @@
 
 #include "sched/state/sub_groups.h"
 
-bool whole_node_is_for(const struct gang *gang)
+bool exclusive_node_is_for(const struct gang *gang)
 {
-    return gang->subs && gang->subs->terms.is_whole_node;
+    return gang->subs && gang->subs->terms.has_exclusive_nodes;
 }
 
 /* The gang of a job that has its nodes whole, or NONE. */
@@ -14,27 +14,31 @@ static uint32_t holder_of(const struct sched *sched, uint32_t job)
 {
     uint32_t gang = job == NONE ? NONE : sched->jobs.items[job].gang;
 
-    return gang != NONE && whole_node_is_for(&sched->gangs.items[gang]) ? gang
-                                                                        : NONE;
+    return gang != NONE && exclusive_node_is_for(&sched->gangs.items[gang])
+               ? gang
+               : NONE;
 }
 
-bool whole_node_serves(const struct sched *sched, uint32_t job)
+bool exclusive_node_serves(const struct sched *sched, uint32_t job)
 {
     return holder_of(sched, job) != NONE;
 }
 
-bool whole_node_is_kept(const struct round *round, uint32_t job,
-                        uint32_t class_index, uint32_t node)
+bool exclusive_node_is_kept(const struct round *round, uint32_t job,
+                            uint32_t class_index, uint32_t node)
 {
     const struct reserve *reserve = &round->reserve;
 
-    if (!round->sched->whole_gang_count || (!reserve->hold && !reserve->own) ||
-        !whole_node_serves(round->sched, job)) {
+    if (!round->sched->exclusive_gang_count ||
+        (!reserve->hold && !reserve->own) ||
+        !exclusive_node_serves(round->sched, job)) {
         return false;
     }
     const struct class *class = class_at(round, class_index);
-    return reserve_pass_whole(round, reserve->hold, class, node) == PASS_NO ||
-           reserve_pass_whole(round, reserve->own, class, node) == PASS_NO;
+    return reserve_pass_exclusive(round, reserve->hold, class, node) ==
+               BACKFILL_NO ||
+           reserve_pass_exclusive(round, reserve->own, class, node) ==
+               BACKFILL_NO;
 }
 
 /* Another gang that has members on a node, after one has left it. */
@@ -50,7 +54,7 @@ static void hand_over(struct sched *sched, struct node *node)
     }
 }
 
-void whole_node_count(struct sched *sched, const struct run *run, int sign)
+void exclusive_node_count(struct sched *sched, const struct run *run, int sign)
 {
     struct node *node = &sched->nodes.items[run->node];
     uint32_t holder = sched->jobs.items[run->job].gang + 1;
@@ -68,7 +72,7 @@ void whole_node_count(struct sched *sched, const struct run *run, int sign)
     }
 }
 
-void whole_node_take(struct round *round, uint32_t gang, uint32_t node)
+void exclusive_node_take(struct round *round, uint32_t gang, uint32_t node)
 {
     struct node *item = &round->sched->nodes.items[node];
 
@@ -90,7 +94,7 @@ static bool is_still_held(const struct sched *sched, const struct node *node)
     return false;
 }
 
-bool whole_node_is_unused(const struct sched *sched, uint32_t node)
+bool exclusive_node_is_unused(const struct sched *sched, uint32_t node)
 {
     const struct node *item = &sched->nodes.items[node];
 
@@ -98,7 +102,8 @@ bool whole_node_is_unused(const struct sched *sched, uint32_t node)
                   sizeof(item->capacity)) == 0;
 }
 
-uint32_t whole_node_holder(const struct sched *sched, const struct node *node)
+uint32_t exclusive_node_holder(const struct sched *sched,
+                               const struct node *node)
 {
     if (node->planned_plan == sched->plan_count) {
         return node->planned_holder;
@@ -106,22 +111,22 @@ uint32_t whole_node_holder(const struct sched *sched, const struct node *node)
     return node->holder && is_still_held(sched, node) ? node->holder : 0;
 }
 
-bool whole_node_bars_indeed(const struct round *round, uint32_t job,
-                            uint32_t node)
+bool exclusive_node_bars_indeed(const struct round *round, uint32_t job,
+                                uint32_t node)
 {
     const struct sched *sched = round->sched;
     const struct node *item = &sched->nodes.items[node];
-    uint32_t holder = whole_node_holder(sched, item);
+    uint32_t holder = exclusive_node_holder(sched, item);
     uint32_t own = holder_of(sched, job);
 
     if (holder || own == NONE) {
         return holder && holder != own + 1;
     }
-    return !whole_node_is_unused(
+    return !exclusive_node_is_unused(
         sched, node); /* who would hold it must find it empty */
 }
 
-bool whole_node_is_right(const struct sched *sched, uint32_t index)
+bool exclusive_node_is_right(const struct sched *sched, uint32_t index)
 {
     const struct node *node = &sched->nodes.items[index];
     uint32_t count = 0;
@@ -136,17 +141,18 @@ bool whole_node_is_right(const struct sched *sched, uint32_t index)
     return is_any == (node->holder != 0) && count == node->holder_count;
 }
 
-bool whole_node_opens_whole(const struct round *round, uint32_t own,
-                            uint32_t node)
+bool exclusive_node_opens_whole(const struct round *round, uint32_t own,
+                                uint32_t node)
 {
     const struct sched *sched = round->sched;
-    uint32_t holder = whole_node_holder(sched, &sched->nodes.items[node]);
+    uint32_t holder = exclusive_node_holder(sched, &sched->nodes.items[node]);
 
-    return holder ? holder != own : own && !whole_node_is_unused(sched, node);
+    return holder ? holder != own
+                  : own && !exclusive_node_is_unused(sched, node);
 }
 
-bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
-                           uint32_t node)
+bool exclusive_node_keeps_from(const struct sched *sched, uint32_t job,
+                               uint32_t node)
 {
     uint32_t holder = sched->nodes.items[node].holder;
     uint32_t own = holder_of(sched, job);
@@ -154,12 +160,12 @@ bool whole_node_keeps_from(const struct sched *sched, uint32_t job,
     if (holder || own == NONE) {
         return holder && holder != own + 1;
     }
-    return !whole_node_is_unused(sched, node);
+    return !exclusive_node_is_unused(sched, node);
 }
 
-bool whole_node_keeps_other(const struct sched *sched, bool is_whole,
-                            uint32_t node)
+bool exclusive_node_keeps_other(const struct sched *sched, bool is_whole,
+                                uint32_t node)
 {
     return sched->nodes.items[node].holder ||
-           (is_whole && !whole_node_is_unused(sched, node));
+           (is_whole && !exclusive_node_is_unused(sched, node));
 }

@@ -22,10 +22,10 @@ static bool is_static_match(const struct search *search, uint32_t index)
 
 uint64_t *place_kinds(struct round *round, struct class *class)
 {
-    size_t words = kinds_word_count(round->sched);
+    size_t words = node_shapes_word_count(round->sched);
 
     if (!class->kinds && !class->asks_names &&
-        round->kinds_bytes < KINDS_BYTES_MAX) {
+        round->kinds_bytes < NODE_SHAPES_BYTES_MAX) {
         class->kinds =
             arena_alloc_array(round->arena, words, sizeof(*class->kinds));
         round->kinds_bytes += words * sizeof(*class->kinds);
@@ -74,7 +74,7 @@ bool place_matches_ever(const struct search *search, uint32_t index)
 bool place_matches(const struct search *search, uint32_t index)
 {
     return place_matches_ever(search, index) &&
-           !whole_node_bars(search->round, search->job, index);
+           !exclusive_node_bars(search->round, search->job, index);
 }
 
 bool place_is_special(const struct search *search)
@@ -84,9 +84,9 @@ bool place_is_special(const struct search *search)
 
     return round->reserve.own ||
            (sched->job_flags.items[search->job] & JOB_AVOIDS) ||
-           (sched->whole_gang_count &&
+           (sched->exclusive_gang_count &&
             sched->jobs.items[search->job].gang != NONE &&
-            whole_node_is_for(
+            exclusive_node_is_for(
                 &sched->gangs.items[sched->jobs.items[search->job].gang]));
 }
 
@@ -118,11 +118,11 @@ bool place_passes(const struct search *search, uint32_t index)
         return false;
     }
     bool passes =
-        reserve_pass(round, round->reserve.hold, class, index) != PASS_NO &&
+        reserve_pass(round, round->reserve.hold, class, index) != BACKFILL_NO &&
         !(round->reserve.is_for_share &&
           reserve_is_soon(round, class, index)) &&
-        reserve_pass(round, round->reserve.own, class, index) != PASS_NO &&
-        !whole_node_is_kept(round, search->job, search->class_index, index);
+        reserve_pass(round, round->reserve.own, class, index) != BACKFILL_NO &&
+        !exclusive_node_is_kept(round, search->job, search->class_index, index);
     round->reserve.has_refused |= !passes;
     return passes;
 }

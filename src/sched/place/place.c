@@ -91,9 +91,9 @@ static void charge(struct round *round, const struct run *run,
     if (run->state != RUN_EVICTED) {
         amounts_count(&lane->placed, &class->request, sign);
     }
-    bool is_foreign = lend_is_foreign(round->sched, run->job);
+    bool is_borrowed = lend_is_borrowed(round->sched, run->job);
     if (lane->limits) {
-        if (!is_foreign) {
+        if (!is_borrowed) {
             share_count(lane, class, sign);
         }
         share_give_back(lane, -sign * charge_of(round->sched, run->job));
@@ -101,7 +101,7 @@ static void charge(struct round *round, const struct run *run,
     struct usage *usage = lane_usage(round, lane, class->priority_class);
     if (usage) {
         amounts_count(&usage->used, &class->request, sign);
-        if (is_foreign) {
+        if (is_borrowed) {
             amounts_count(&usage->foreign, &class->request, sign);
         }
     }
@@ -112,10 +112,10 @@ static void vacate(struct sched *sched, const struct run *run,
                    const struct class *class, int sign)
 {
     amounts_count(&sched->free[run->node], &class->request, sign);
-    if (run->is_outrankable) {
+    if (run->is_urgency_preemptible) {
         amounts_count(
-            &sched->outrankable[(size_t)run->node * sched->level_count +
-                                run->level],
+            &sched->urgency_preemptible[(size_t)run->node * sched->level_count +
+                                        run->level],
             &class->request, -sign);
     }
 }
@@ -126,9 +126,10 @@ static void change_unit(const struct round *round, const struct run *run,
                         const struct class *class, int sign)
 {
     if (round->sched->terms_run_count && run->state == RUN_EVICTED &&
-        round->units[round->rungs[run->rung].unit].is_group) {
-        amounts_count(round->units[round->rungs[run->rung].unit].sum,
-                      &class->request, sign);
+        round->units[round->evicted_runs[run->evicted_run].unit].is_group) {
+        amounts_count(
+            round->units[round->evicted_runs[run->evicted_run].unit].sum,
+            &class->request, sign);
     }
 }
 
@@ -148,7 +149,7 @@ void place_preempt(struct round *round, uint32_t job)
     amounts_subtract(&round->used, &class->request);
     if (run->state == RUN_EVICTED) {
         round->evicted_count--;
-        round->rungs[run->rung].is_out = false;
+        round->evicted_runs[run->evicted_run].is_out = false;
     }
     run->state = RUN_PREEMPTED;
     order_lost(round, job, 1);
@@ -205,7 +206,7 @@ static void undo_preempt(struct round *round, const struct journal_entry *entry)
     }
     if (run->state == RUN_EVICTED) {
         round->evicted_count++;
-        round->rungs[run->rung].is_out = true;
+        round->evicted_runs[run->evicted_run].is_out = true;
     }
     charge(round, run, class, 1);
     change_unit(round, run, class, 1);
@@ -251,7 +252,7 @@ void place_undo(struct sched *sched)
             vacate(sched, run,
                    &sched->classes.items[class_of_job(sched, entry.job)], -1);
             run->state = RUN_STEADY;
-            run->rung = NONE;
+            run->evicted_run = NONE;
         }
         node_index_later(sched, entry.node); /* it is as it was */
     }

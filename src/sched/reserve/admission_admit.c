@@ -22,19 +22,19 @@ void head_order_lanes(struct round *round)
 
 /* From when on what takes a place for fairness yields to a claim: from t* on,
  * and it is kept from the claim no longer than a queue may starve, but at least
- * for a truce.  A promise that was broken says nothing. */
+ * for a cooldown.  A promise that was broken says nothing. */
 static int64_t fair_from(const struct round *round, const struct claim *claim,
                          int64_t start_ms)
 {
     int64_t starved_ms = head_policy(round)->starved_after_ms;
     int64_t least_ms =
-        moment_after(round->now_ms, round->sched->policy->truce_ms);
+        time_add_saturating(round->now_ms, round->sched->policy->cooldown_ms);
     const struct admitted *entry =
         claim->serial ? admitted_find(round->sched, round->p, claim->job)
                       : NULL;
     int64_t since_ms = entry ? entry->since_ms : round->now_ms;
     int64_t most_ms =
-        starved_ms ? moment_after(since_ms, starved_ms) : INT64_MAX;
+        starved_ms ? time_add_saturating(since_ms, starved_ms) : INT64_MAX;
 
     most_ms = most_ms > least_ms ? most_ms : least_ms;
     if (entry && entry->start_ms > round->now_ms &&
@@ -111,7 +111,7 @@ bool head_admit(struct round *round, struct lane *lane, uint32_t item,
     }
     if (sched->decisions.count &&
         sched->decisions.count >= round->decision_max) {
-        round->is_cut = true;
+        round->is_truncated = true;
         return true;
     }
     struct head_entry entry = {

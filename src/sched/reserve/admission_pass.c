@@ -86,11 +86,11 @@ static bool try_job(struct round *round, const struct claim *claim)
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
         place_rollback(round, journal_mark);
         round_undecide(round, decision_mark);
-        round->is_cut = true;
+        round->is_truncated = true;
         return false;
     }
     lease(round, claim, search.class_index, node);
-    truce_mark(round, decision_mark);
+    cooldown_mark(round, decision_mark);
     round->group++;
     return true;
 }
@@ -101,7 +101,7 @@ static bool try_gang(struct round *round, const struct claim *claim)
     case GANG_PLACED:
         return true;
     case GANG_CUT:
-        round->is_cut = true;
+        round->is_truncated = true;
         break;
     case GANG_WAITS:
         break;
@@ -191,7 +191,7 @@ static bool try_in_turn(struct round *round, const struct claim *claim)
         return false;
     }
     bool is_placed = try_entry(round, claim);
-    if (round->is_cut) {
+    if (round->is_truncated) {
         return false;
     }
     sweep_step(round);
@@ -219,16 +219,16 @@ static bool has_closed_nodes(const struct round *round)
 }
 
 /* Lifetimes that the entry waits for. */
-static void wake_for_yielders(struct round *round, const struct claim *claim)
+static void wake_for_revocables(struct round *round, const struct claim *claim)
 {
     const struct sched *sched = round->sched;
 
-    for (size_t i = 0; i < sched->yielders.count; i++) {
-        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
-        if (run->yields_to == claim->serial &&
+    for (size_t i = 0; i < sched->revocables.count; i++) {
+        const struct run *run = &sched->runs.items[sched->revocables.items[i]];
+        if (run->revocable_for == claim->serial &&
             run->yields_from_ms > round->now_ms) {
             round_wake_by(round, run->yields_from_ms);
-        } else if (run->yields_to == claim->serial) {
+        } else if (run->revocable_for == claim->serial) {
             round_wake_for(round, run);
         }
     }
@@ -286,7 +286,7 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     if (entry->is_done) {
         note_started(round, lane, &all, &infinite);
     }
-    if (entry->is_done || round->is_cut) {
+    if (entry->is_done || round->is_truncated) {
         return;
     }
     if (!is_possible ||
@@ -297,14 +297,14 @@ static void pass_entry(struct round *round, struct head_entry *entry)
     count_claim(round, claim, &own, 1);
     /* A try that was undone may have put the lane in order without it. */
     lane_refresh(round, lane);
-    wake_for_yielders(round, claim);
+    wake_for_revocables(round, claim);
 }
 
 void head_pass(struct round *round)
 {
     struct reserve *reserve = &round->reserve;
 
-    for (uint32_t i = 0; i < reserve->count && !round->is_cut; i++) {
+    for (uint32_t i = 0; i < reserve->count && !round->is_truncated; i++) {
         pass_entry(round, &reserve->entries[i]);
     }
 }

@@ -170,7 +170,7 @@ bool reserve_alike(struct reserving *r, const struct gang *gang,
     if (at_ms != SCHED_START_UNKNOWN) {
         return take_at(r, needed, at_ms, group, allowed);
     }
-    const struct label_index *index = near_groups(r->round, gang);
+    const struct label_index *index = locality_groups(r->round, gang);
     for (uint32_t i = 0; index && i < index->group_count; i++) {
         if (place_is_open(r->round, gang, &index->groups[i]) &&
             holds_empty(r, &index->groups[i], needed, allowed)) {

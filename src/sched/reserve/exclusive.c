@@ -9,7 +9,7 @@
 
 /* A room, and the node's place in the order of names. */
 struct option {
-    struct whole_room room;
+    struct exclusive_room room;
     uint32_t rank;
 };
 
@@ -22,15 +22,16 @@ static int compare_ranks(const void *a, const void *b)
 
 static int compare_nodes(const void *a, const void *b)
 {
-    const struct whole_room *x = a, *y = b;
+    const struct exclusive_room *x = a, *y = b;
 
     return (x->node > y->node) - (x->node < y->node);
 }
 
 /* Nodes with room at a time, in order of names. */
-static struct whole_room *rooms_of(const struct reserving *r, int64_t at_ms,
-                                   const struct label_group *group,
-                                   const uint8_t *allowed, uint32_t *ret_count)
+static struct exclusive_room *rooms_of(const struct reserving *r, int64_t at_ms,
+                                       const struct label_group *group,
+                                       const uint8_t *allowed,
+                                       uint32_t *ret_count)
 {
     const struct ready_memory *m = r->memory;
     uint32_t most = group ? group->count : (uint32_t)m->nodes.count, count = 0;
@@ -55,7 +56,8 @@ static struct whole_room *rooms_of(const struct reserving *r, int64_t at_ms,
         }
     }
     qsort(options, count, sizeof(*options), compare_ranks);
-    struct whole_room *rooms = arena_alloc_array(arena, count, sizeof(*rooms));
+    struct exclusive_room *rooms =
+        arena_alloc_array(arena, count, sizeof(*rooms));
     for (uint32_t i = 0; i < count; i++) {
         rooms[i] = options[i].room;
     }
@@ -63,14 +65,15 @@ static struct whole_room *rooms_of(const struct reserving *r, int64_t at_ms,
     return rooms;
 }
 
-bool reserve_whole(struct reserving *r, const struct gang *gang, int64_t at_ms,
-                   const struct label_group *group, const uint8_t *allowed)
+bool reserve_exclusive(struct reserving *r, const struct gang *gang,
+                       int64_t at_ms, const struct label_group *group,
+                       const uint8_t *allowed)
 {
     const struct resource_vec none = {0};
     uint32_t count;
-    struct whole_room *rooms = rooms_of(r, at_ms, group, allowed, &count);
+    struct exclusive_room *rooms = rooms_of(r, at_ms, group, allowed, &count);
 
-    if (!whole_node_fits(r->round, gang, rooms, count)) {
+    if (!exclusive_node_fits(r->round, gang, rooms, count)) {
         return false;
     }
     qsort(rooms, count, sizeof(*rooms), compare_nodes);

@@ -222,13 +222,14 @@ static bool fill_whole(struct spots *spots)
     struct round *round = spots->r->round;
 
     order_by_name(spots);
-    struct whole_room *rooms =
+    struct exclusive_room *rooms =
         arena_alloc_array(round->arena, spots->order_count, sizeof(*rooms));
     for (uint32_t i = 0; i < spots->order_count; i++) {
         const struct spot *spot = &spots->items[spots->order[i]];
-        rooms[i] = (struct whole_room){.node = spot->node, .left = spot->room};
+        rooms[i] =
+            (struct exclusive_room){.node = spot->node, .left = spot->room};
     }
-    if (!whole_node_fits(round, spots->gang, rooms, spots->order_count)) {
+    if (!exclusive_node_fits(round, spots->gang, rooms, spots->order_count)) {
         return false;
     }
     for (uint32_t i = 0; i < spots->order_count; i++) {
@@ -244,7 +245,7 @@ static bool fill_near(struct spots *spots)
 {
     struct round *round = spots->r->round;
     const struct topology *topology = topology_of(round->sched, round->p);
-    struct whole_room *rooms = reserve_near_rooms(spots->near);
+    struct exclusive_room *rooms = reserve_near_rooms(spots->near);
 
     order_by_name(spots);
     for (uint32_t i = 0; i < spots->order_count; i++) {
@@ -300,8 +301,9 @@ static bool fits_at(struct spots *spots, int64_t at_ms)
 {
     struct round *round = spots->r->round;
     bool is_near = spots->near && !spots->is_on_empty;
-    const struct label_index *index = is_near ? place_groups(round, spots->gang)
-                                              : near_groups(round, spots->gang);
+    const struct label_index *index = is_near
+                                          ? place_groups(round, spots->gang)
+                                          : locality_groups(round, spots->gang);
 
     spots->only = NULL;
     if (!index) {
@@ -460,14 +462,14 @@ bool reserve_gang_is_plain(struct reserving *r, bool *ret_is_possible)
     uint32_t class_index = class_of_job(round->sched, r->claim->job);
     uint32_t needed = gang_needed(gang);
 
-    if (!near_may_ever_fit(round->sched, round->p, gang)) {
+    if (!locality_may_ever_fit(round->sched, round->p, gang)) {
         *ret_is_possible = false;
         return true;
     }
     if (!is_uniform(round->sched, gang)) {
         return false;
     }
-    const struct label_index *index = near_groups(round, gang);
+    const struct label_index *index = locality_groups(round, gang);
     *ret_is_possible =
         !index && group_holds_empty(round, class_index, NULL, 0) >= needed;
     for (uint32_t i = 0; index && i < index->group_count; i++) {
@@ -500,10 +502,11 @@ static bool reserve_uniform(struct spots *spots, bool *ret_is_made)
         }
         return *ret_is_made;
     }
-    *ret_is_made = r->holder && at_ms != SCHED_START_UNKNOWN
-                       ? reserve_whole(r, spots->gang, at_ms, group, allowed)
-                       : reserve_alike(r, spots->gang, spots->needed, at_ms,
-                                       group, allowed);
+    *ret_is_made =
+        r->holder && at_ms != SCHED_START_UNKNOWN
+            ? reserve_exclusive(r, spots->gang, at_ms, group, allowed)
+            : reserve_alike(r, spots->gang, spots->needed, at_ms, group,
+                            allowed);
     return true;
 }
 
@@ -538,7 +541,7 @@ bool reserve_for_gang(struct reserving *r)
     struct spots spots = {.r = r, .gang = gang};
     bool is_made;
 
-    if (!near_may_ever_fit(sched, round->p, gang)) {
+    if (!locality_may_ever_fit(sched, round->p, gang)) {
         return false;
     }
     spots.needed = gang_needed(gang);
@@ -547,7 +550,7 @@ bool reserve_for_gang(struct reserving *r)
         spots.near = reserve_near_begin(round, gang);
     }
     bool has_caps =
-        spots.near && count_asking(gang) > 1 && near_is_capped(round, gang);
+        spots.near && count_asking(gang) > 1 && locality_is_capped(round, gang);
     if (is_uniform(sched, gang) && !has_caps &&
         reserve_uniform(&spots, &is_made)) {
         return is_made;

@@ -87,10 +87,10 @@ static bool is_alike(const struct reserving *r, const struct ready_memory *m,
 }
 
 /* Other runs yield now. */
-static void forget_yielders(const struct sched *sched, struct ready_memory *m)
+static void forget_revocables(const struct sched *sched, struct ready_memory *m)
 {
-    for (size_t i = 0; i < sched->yielders.count; i++) {
-        uint32_t node = sched->runs.items[sched->yielders.items[i]].node;
+    for (size_t i = 0; i < sched->revocables.count; i++) {
+        uint32_t node = sched->runs.items[sched->revocables.items[i]].node;
         if (node < m->nodes.count) {
             *reserve_seen(m, node) = READY_NEVER_SEEN;
             reserve_tree_note(m, node);
@@ -175,7 +175,7 @@ struct ready_memory *reserve_recall(struct reserving *r,
     reserve_put_back(m);
     if (m->serial != r->claim->serial) {
         m->serial = r->claim->serial;
-        forget_yielders(sched, m);
+        forget_revocables(sched, m);
     }
     while (m->nodes.count < sched->nodes.count) {
         VEC_PUSH(&m->nodes, (struct ready_node){.seen = READY_NEVER_SEEN});

@@ -59,9 +59,9 @@ bool reserve_keeps_from(const struct sched *sched, uint32_t p, uint32_t job,
         .node_count = (uint32_t)kept->nodes.count,
     };
     *ret_for_job = kept->job;
-    bool is_whole = job != NONE && whole_node_serves(sched, job);
+    bool is_whole = job != NONE && exclusive_node_serves(sched, job);
     return reserve_pass_at(&reservation, class, node, now_ms, is_whole) ==
-           PASS_NO;
+           BACKFILL_NO;
 }
 
 void reserve_fini(struct sched *sched)

@@ -38,12 +38,12 @@ struct reserve_near {
     struct round *round;
     const struct gang *gang;
     const struct topology *topology;
-    struct whole_room *rooms; /* by place in topology.nodes */
+    struct exclusive_room *rooms; /* by place in topology.nodes */
     uint32_t order[SUB_GROUPS_MAX], level_max[SUB_GROUPS_MAX];
     uint32_t count, try_count;
     struct depth depths[SUB_GROUPS_MAX];
     struct taker *takers;
-    struct whole_room *covered;
+    struct exclusive_room *covered;
     uint64_t looks;
 };
 
@@ -69,7 +69,7 @@ static void measure(struct reserve_near *near, const struct seq *asked,
     memset(room->counts, 0, n * sizeof(*room->counts));
     memset(room->keys, 0, n * sizeof(*room->keys));
     for (uint32_t i = 0; i < n; i++) {
-        const struct whole_room *here = &near->rooms[i];
+        const struct exclusive_room *here = &near->rooms[i];
         uint32_t count = class->is_impossible
                              ? 0
                              : amounts_times(&class->request, &here->left);
@@ -97,7 +97,7 @@ static int compare_takers(const void *a, const void *b)
 /* The nodes of a pick, the fullest first; their number. */
 static uint32_t set_takers(struct reserve_near *near,
                            const struct domain_room *room,
-                           const struct near_pick *pick)
+                           const struct locality_pick *pick)
 {
     const struct sched *sched = near->round->sched;
     struct taker *takers = near->takers;
@@ -116,7 +116,8 @@ static uint32_t set_takers(struct reserve_near *near,
 /* Node after node is filled; the number of nodes. */
 static uint32_t take_shared(struct reserve_near *near, const struct seq *asked,
                             const struct domain_room *room,
-                            const struct near_pick *pick, struct take *takes)
+                            const struct locality_pick *pick,
+                            struct take *takes)
 {
     uint32_t left = asked->count, count = 0;
     uint32_t taker_count = set_takers(near, room, pick);
@@ -143,19 +144,19 @@ static int compare_places(const void *a, const void *b)
 /* The least costly cover; the number of nodes. */
 static uint32_t take_whole(struct reserve_near *near, uint32_t sub_group,
                            const struct domain_room *room,
-                           const struct near_pick *pick, struct take *takes)
+                           const struct locality_pick *pick, struct take *takes)
 {
     const struct resource_vec none = {0};
     uint32_t room_count = set_takers(near, room, pick), count = 0;
     struct taker *takers = near->takers;
-    struct whole_room *rooms = near->covered;
+    struct exclusive_room *rooms = near->covered;
 
     qsort(takers, room_count, sizeof(*takers), compare_places);
     for (uint32_t i = 0; i < room_count; i++) {
         rooms[i] = near->rooms[takers[i].place];
     }
-    if (!whole_node_fits_one(near->round, near->gang, sub_group, rooms,
-                             room_count)) {
+    if (!exclusive_node_fits_one(near->round, near->gang, sub_group, rooms,
+                                 room_count)) {
         return 0;
     }
     for (uint32_t i = 0; i < room_count; i++) {
@@ -172,7 +173,7 @@ static void apply(struct reserve_near *near, const struct take *takes,
                   uint32_t count, int64_t sign)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct whole_room *room = &near->rooms[takes[i].place];
+        struct exclusive_room *room = &near->rooms[takes[i].place];
         amounts_add_times(&room->left, &takes[i].amounts, -sign);
         amounts_add_times(&room->taken, &takes[i].amounts, sign);
     }
@@ -185,13 +186,14 @@ bool reserve_near_is_spent(const struct reserve_near *near)
 
 /* Take what a sub-group asks for from a pick; the number of nodes. */
 static uint32_t take(struct reserve_near *near, uint32_t sub_group,
-                     const struct depth *depth, const struct near_pick *pick)
+                     const struct depth *depth,
+                     const struct locality_pick *pick)
 {
     const struct seq *asked = &near->gang->subs->items[sub_group].asked;
 
     near->try_count++;
     near->looks += near->topology->node_count + near->topology->domain_count;
-    return whole_node_is_for(near->gang)
+    return exclusive_node_is_for(near->gang)
                ? take_whole(near, sub_group, depth->room, pick, depth->takes)
                : take_shared(near, asked, depth->room, pick, depth->takes);
 }
@@ -205,8 +207,8 @@ static bool fits_from(struct reserve_near *near, uint32_t index)
     uint32_t sub_group = near->order[index];
     const struct depth *depth = &near->depths[index];
     const struct seq *asked = &near->gang->subs->items[sub_group].asked;
-    struct near_pick pick = NEAR_NO_PICK;
-    struct near_query query = {
+    struct locality_pick pick = LOCALITY_NO_PICK;
+    struct locality_query query = {
         .room = depth->room,
         .ranks = near->round->sched->ranks,
         .needed = asked->count,
@@ -215,9 +217,9 @@ static bool fits_from(struct reserve_near *near, uint32_t index)
     };
 
     measure(near, asked, depth->room);
-    near_anchor_of(near->round, near->gang, sub_group, &query.anchor);
-    while (near->try_count < NEAR_TRIES_MAX && !reserve_near_is_spent(near) &&
-           near_next(&query, &pick)) {
+    locality_anchor_of(near->round, near->gang, sub_group, &query.anchor);
+    while (near->try_count < LOCALITY_TRIES_MAX &&
+           !reserve_near_is_spent(near) && locality_next(&query, &pick)) {
         uint32_t count = take(near, sub_group, depth, &pick);
         apply(near, depth->takes, count, 1);
         if (count && fits_from(near, index + 1)) {
@@ -230,12 +232,12 @@ static bool fits_from(struct reserve_near *near, uint32_t index)
 
 bool reserve_goes_near(const struct round *round, const struct gang *gang)
 {
-    if (!near_matters(round, gang) || gang->uniformity[0]) {
+    if (!locality_matters(round, gang) || gang->uniformity[0]) {
         return false;
     }
     for (uint32_t i = 0; i < gang->subs->terms.sub_group_count; i++) {
         const struct seq *asked = &gang->subs->items[i].asked;
-        if (asked->count && !near_is_alike(round->sched, asked)) {
+        if (asked->count && !locality_is_alike(round->sched, asked)) {
             return false;
         }
     }
@@ -256,7 +258,7 @@ struct reserve_near *reserve_near_begin(struct round *round,
     near->rooms = arena_alloc_array(arena, n, sizeof(*near->rooms));
     near->takers = arena_alloc_array(arena, n, sizeof(*near->takers));
     near->covered = arena_alloc_array(arena, n, sizeof(*near->covered));
-    near->count = near_order(round, gang, near->order, near->level_max);
+    near->count = locality_order(round, gang, near->order, near->level_max);
     for (uint32_t i = 0; i < near->count; i++) {
         uint32_t asked = gang->subs->items[near->order[i]].asked.count;
         near->depths[i].room = domain_room_make(round);
@@ -266,10 +268,11 @@ struct reserve_near *reserve_near_begin(struct round *round,
     return near;
 }
 
-struct whole_room *reserve_near_rooms(struct reserve_near *near)
+struct exclusive_room *reserve_near_rooms(struct reserve_near *near)
 {
     for (uint32_t i = 0; i < near->topology->node_count; i++) {
-        near->rooms[i] = (struct whole_room){.node = near->topology->nodes[i]};
+        near->rooms[i] =
+            (struct exclusive_room){.node = near->topology->nodes[i]};
     }
     return near->rooms;
 }

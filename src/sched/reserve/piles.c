@@ -52,14 +52,14 @@ static int goes(const struct class *class)
 static bool add_run(const struct sched *sched, const struct ready_memory *m,
                     const struct run *run, int64_t now_ms, struct piles *piles)
 {
-    bool is_yielder = run->yields_to && run->yields_to == m->serial;
+    bool is_revocable = run->revocable_for && run->revocable_for == m->serial;
     bool is_recalled = reserve_is_recalled(sched, run);
     bool is_at_once = is_recalled || reserve_goes_at_once(run, m->serial);
 
     if (run->state == RUN_PREEMPTED ||
-        (is_at_once ? run->is_outrankable && run->level < m->level
-                    : !run->is_outrankable || run->level < m->level ||
-                          (run->level > m->level && !is_yielder))) {
+        (is_at_once ? run->is_urgency_preemptible && run->level < m->level
+                    : !run->is_urgency_preemptible || run->level < m->level ||
+                          (run->level > m->level && !is_revocable))) {
         return true; /* gone, in the sums of levels, or there for good */
     }
     const struct class *class =
@@ -68,13 +68,13 @@ static bool add_run(const struct sched *sched, const struct ready_memory *m,
     if (when == 0) {
         return true;
     }
-    if (is_yielder && run->yields_from_ms > now_ms) {
+    if (is_revocable && run->yields_from_ms > now_ms) {
         return false;
     }
     bool has_begun = run->started_ms == INT64_MAX || run->started_ms <= now_ms;
     return when == 1 && has_begun &&
            add(piles,
-               is_yielder || is_recalled
+               is_revocable || is_recalled
                    ? NONE
                    : sched->accounts.items[run->account].queue,
                &class->request);
@@ -89,7 +89,8 @@ static bool gather(const struct sched *sched, const struct ready_memory *m,
         (struct ready_pile){.queue = NONE, .sum = sched->free[node]};
     piles->count = 1;
     for (uint32_t l = 0; l < m->level; l++) {
-        amounts_add(&piles->items[0].sum, &sched->outrankable[first + l]);
+        amounts_add(&piles->items[0].sum,
+                    &sched->urgency_preemptible[first + l]);
     }
     uint32_t at = reserve_must_ask(sched, m->level, node)
                       ? sched->nodes.items[node].run_first
@@ -194,10 +195,11 @@ static bool add_to_piles(struct ready_memory *m, struct ready_node *ready,
     uint32_t queue = sched->accounts.items[run->account].queue;
     uint32_t at = 1;
 
-    if (!run->is_outrankable || run->level >= m->level) {
+    if (!run->is_urgency_preemptible || run->level >= m->level) {
         amounts_count(&piles[0].sum, &class->request, -sign);
     }
-    if (!run->is_outrankable || run->level != m->level || goes(class) == 0) {
+    if (!run->is_urgency_preemptible || run->level != m->level ||
+        goes(class) == 0) {
         return true;
     }
     while (at < ready->step_count && piles[at].queue != queue) {
@@ -220,9 +222,9 @@ void reserve_note_run(struct sched *sched, const struct run *run,
 {
     const struct node *node = &sched->nodes.items[run->node];
     bool is_simple = node->pool != NONE && goes(class) >= 0 &&
-                     !run->yields_to && run->state == RUN_STEADY &&
-                     !run->is_held && !sched->whole_gang_count &&
-                     !lend_is_foreign(sched, run->job) &&
+                     !run->revocable_for && run->state == RUN_STEADY &&
+                     !run->is_held && !sched->exclusive_gang_count &&
+                     !lend_is_borrowed(sched, run->job) &&
                      (sign < 0 || run->started_ms == INT64_MAX);
 
     for (uint32_t i = 0; is_simple && i < READY_MEMORIES; i++) {
@@ -251,8 +253,8 @@ bool reserve_pile(struct reserving *r, struct ready_memory *m, uint32_t node)
     struct piles piles;
 
     if (!reserve_goes_by_level(r, node) ||
-        (r->round->sched->whole_gang_count &&
-         whole_node_opens_whole(r->round, r->holder, node)) ||
+        (r->round->sched->exclusive_gang_count &&
+         exclusive_node_opens_whole(r->round, r->holder, node)) ||
         !gather(r->round->sched, m, node, r->round->now_ms, &piles)) {
         return false;
     }

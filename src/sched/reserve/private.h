@@ -18,7 +18,7 @@
 #include "sched/victims/lend.h"
 
 struct label_group;
-struct whole_room;
+struct exclusive_room;
 
 /* Amounts that become free on a node. */
 struct release {
@@ -61,7 +61,8 @@ void reserve_gather(struct reserving *r, uint32_t node);
  * one by one. */
 bool reserve_goes_by_level(const struct reserving *r, uint32_t node);
 /* Whether any run may have to be asked where that is so: the node has
- * outrankable work of that level, the claim's own, or something yields. */
+ * urgency-preemptible work of that level, the claim's own, or something yields.
+ */
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node);
 /* Of which of a node's change_counts that is which is remembered of it. */
 static inline uint32_t *reserve_seen(struct ready_memory *m, uint32_t node)
@@ -76,8 +77,8 @@ bool reserve_goes_at_once(const struct run *run, uint32_t serial);
 static inline bool reserve_is_recalled(const struct sched *sched,
                                        const struct run *run)
 {
-    return sched->foreign_run_count && !sched->is_preemption_off &&
-           lend_is_foreign(sched, run->job);
+    return sched->borrowed_run_count && !sched->is_preemption_off &&
+           lend_is_borrowed(sched, run->job);
 }
 /* The bit of a queue in a set of queues, which it may share with others. */
 static inline uint64_t reserve_queue_bit(uint32_t queue)
@@ -134,8 +135,9 @@ bool reserve_alike(struct reserving *r, const struct gang *gang,
                    const struct label_group *group, const uint8_t *allowed);
 /* Likewise, of a gang that has its nodes whole (exclusive.c): by the rule
  * of exclusive_node.h, at a known time. */
-bool reserve_whole(struct reserving *r, const struct gang *gang, int64_t at_ms,
-                   const struct label_group *group, const uint8_t *allowed);
+bool reserve_exclusive(struct reserving *r, const struct gang *gang,
+                       int64_t at_ms, const struct label_group *group,
+                       const uint8_t *allowed);
 /* Whether the topology says where a gang goes, at whatever time. */
 bool reserve_goes_near(const struct round *round, const struct gang *gang);
 /* Such a gang in the making, in the round's arena (near_together.c). */
@@ -144,7 +146,7 @@ struct reserve_near *reserve_near_begin(struct round *round,
                                         const struct gang *gang);
 /* What nodes have at the time that is asked about next, by their places in
  * topology.nodes: nothing, until the caller sets `left`. */
-struct whole_room *reserve_near_rooms(struct reserve_near *near);
+struct exclusive_room *reserve_near_rooms(struct reserve_near *near);
 /* Whether the gang has room there, within its caps and as near as can be; it
  * moves from `left` to `taken`.  False also once that is spent. */
 bool reserve_fits_near(struct reserve_near *near);

@@ -60,14 +60,16 @@ static enum pass pass_in_time(const struct reservation *reservation,
         !reservation->is_unlisted && passer->level <= reservation->level;
 
     if (start_ms == SCHED_START_UNKNOWN) {
-        return may_yield && passer->lifetime_ms == 0 ? PASS_YIELDS : PASS_NO;
+        return may_yield && passer->lifetime_ms == 0 ? BACKFILL_REVOCABLE
+                                                     : BACKFILL_NO;
     }
-    if (moment_after(now_ms, passer->class->deadline_ms) <= start_ms) {
-        return PASS_BOUND;
+    if (time_add_saturating(now_ms, passer->class->deadline_ms) <= start_ms) {
+        return BACKFILL_ENDS_IN_TIME;
     }
-    return may_yield && moment_after(now_ms, passer->lifetime_ms) <= start_ms
-               ? PASS_YIELDS
-               : PASS_NO;
+    return may_yield &&
+                   time_add_saturating(now_ms, passer->lifetime_ms) <= start_ms
+               ? BACKFILL_REVOCABLE
+               : BACKFILL_NO;
 }
 
 static enum pass pass_at(const struct reservation *reservation,
@@ -77,12 +79,12 @@ static enum pass pass_at(const struct reservation *reservation,
     const struct reserved_node *reserved = find_node(reservation, node);
 
     if (!reserved || passer->level > reservation->level) {
-        return PASS_BESIDE;
+        return BACKFILL_BESIDE;
     }
     enum pass pass = pass_in_time(reservation, passer);
-    if (pass == PASS_NO && !is_whole &&
+    if (pass == BACKFILL_NO && !is_whole &&
         amounts_fit(&passer->class->request, &reserved->extra)) {
-        pass = PASS_BESIDE;
+        pass = BACKFILL_BESIDE;
     }
     return pass;
 }
@@ -102,7 +104,7 @@ static enum pass pass_now(const struct round *round,
                           bool is_whole)
 {
     if (!reservation || !reserve_is_at(round->sched, node)) {
-        return PASS_BESIDE;
+        return BACKFILL_BESIDE;
     }
     struct passer passer = passer_of(round, class);
     return pass_at(reservation, &passer, node, is_whole);
@@ -115,9 +117,9 @@ enum pass reserve_pass(const struct round *round,
     return pass_now(round, reservation, class, node, false);
 }
 
-enum pass reserve_pass_whole(const struct round *round,
-                             const struct reservation *reservation,
-                             const struct class *class, uint32_t node)
+enum pass reserve_pass_exclusive(const struct round *round,
+                                 const struct reservation *reservation,
+                                 const struct class *class, uint32_t node)
 {
     return pass_now(round, reservation, class, node, true);
 }
@@ -126,14 +128,15 @@ bool reserve_is_any_soon(const struct round *round, const struct class *class)
 {
     const struct reservation *hold = round->reserve.hold;
 
-    if (!hold || moment_after(round->now_ms, round->sched->policy->truce_ms) <=
-                     hold->fair_ms) {
+    if (!hold ||
+        time_add_saturating(round->now_ms, round->sched->policy->cooldown_ms) <=
+            hold->fair_ms) {
         return false;
     }
     struct passer passer = passer_of(round, class);
     return passer.level <= hold->level &&
-           pass_in_time(hold, &passer) == PASS_YIELDS &&
-           !lift_near(round->sched, hold->job, hold->fair_ms);
+           pass_in_time(hold, &passer) == BACKFILL_REVOCABLE &&
+           !waiver_near(round->sched, hold->job, hold->fair_ms);
 }
 
 bool reserve_is_soon(const struct round *round, const struct class *class,
@@ -157,7 +160,7 @@ uint32_t reserve_pass_count(const struct round *round,
     const struct reserved_node *reserved = find_node(reservation, node);
     struct passer passer = passer_of(round, class);
     if (!reserved || passer.level > reservation->level ||
-        pass_in_time(reservation, &passer) != PASS_NO) {
+        pass_in_time(reservation, &passer) != BACKFILL_NO) {
         return count;
     }
     uint32_t beside = amounts_times(&class->request, &reserved->extra);
@@ -174,7 +177,7 @@ void reserve_charge(const struct round *round, struct reservation *reservation,
         return;
     }
     struct passer passer = passer_of(round, class);
-    if (pass_in_time(reservation, &passer) == PASS_NO) {
+    if (pass_in_time(reservation, &passer) == BACKFILL_NO) {
         amounts_add_times(&reserved->extra, &class->request, -count);
     }
 }
@@ -207,7 +210,7 @@ static bool mark_queues(struct reserving *r, bool is_by_share)
     r->may_go = arena_alloc_array(round->arena, sched->queues.count,
                                   sizeof(*r->may_go));
     if (!is_by_share || sched->policy->is_fair_share_preemption_off ||
-        sched->is_preemption_off || truce_binds(round, r->claim->job)) {
+        sched->is_preemption_off || cooldown_binds(round, r->claim->job)) {
         return false;
     }
     bool is_any = false;
@@ -224,44 +227,47 @@ static bool mark_queues(struct reserving *r, bool is_by_share)
 }
 
 /* When a job of a class that began at `start_ms` is gone; it may have to go
- * from `ripe_ms` on, or INT64_MAX. */
+ * from `evictable_ms` on, or INT64_MAX. */
 static int64_t bound_of(struct reserving *r, const struct class *class,
-                        int64_t start_ms, int64_t ripe_ms)
+                        int64_t start_ms, int64_t evictable_ms)
 {
     int64_t now_ms = r->round->now_ms;
-    int64_t bound_ms = moment_after(start_ms, class->deadline_ms);
+    int64_t bound_ms = time_add_saturating(start_ms, class->deadline_ms);
 
     if (bound_ms <= now_ms) {
         bound_ms = now_ms + 1; /* overdue */
         r->is_moving = true;
     }
-    return ripe_ms < bound_ms ? ripe_ms : bound_ms;
+    return evictable_ms < bound_ms ? evictable_ms : bound_ms;
 }
 
 bool reserve_goes_at_once(const struct run *run, uint32_t serial)
 {
-    return run->yields_to && run->yields_to == serial && run->yields_at_once;
+    return run->revocable_for && run->revocable_for == serial &&
+           run->yields_at_once;
 }
 
 /* From when on a run that began at `start_ms` may have to go for the claim:
  * for its queue has more than its share, or since it promised to. */
-static int64_t ripe_of_run(const struct reserving *r, const struct run *run,
-                           const struct class *class, int64_t start_ms)
+static int64_t evictable_of_run(const struct reserving *r,
+                                const struct run *run,
+                                const struct class *class, int64_t start_ms)
 {
     const struct sched *sched = r->round->sched;
     uint32_t queue = sched->accounts.items[run->account].queue;
-    int64_t ripe_ms = moment_after(start_ms, class->lifetime_ms);
+    int64_t evictable_ms = time_add_saturating(start_ms, class->lifetime_ms);
 
     if (reserve_goes_at_once(run, r->claim->serial)) {
         return start_ms;
     }
     if (run->level <= r->claim->level && r->may_go[queue]) {
-        return ripe_ms;
+        return evictable_ms;
     }
-    if (!run->yields_to || run->yields_to != r->claim->serial) {
+    if (!run->revocable_for || run->revocable_for != r->claim->serial) {
         return INT64_MAX;
     }
-    return ripe_ms > run->yields_from_ms ? ripe_ms : run->yields_from_ms;
+    return evictable_ms > run->yields_from_ms ? evictable_ms
+                                              : run->yields_from_ms;
 }
 
 static int64_t bound_of_run(struct reserving *r, const struct run *run)
@@ -273,12 +279,12 @@ static int64_t bound_of_run(struct reserving *r, const struct run *run)
     int64_t start_ms = has_started ? run->started_ms : round->now_ms;
 
     if (reserve_is_recalled(sched, run) ||
-        (run->is_outrankable && run->level < r->claim->level &&
+        (run->is_urgency_preemptible && run->level < r->claim->level &&
          has_urgency(sched))) {
         return INT64_MIN;
     }
     int64_t bound_ms =
-        bound_of(r, class, start_ms, ripe_of_run(r, run, class, start_ms));
+        bound_of(r, class, start_ms, evictable_of_run(r, run, class, start_ms));
     if (!has_started && bound_ms > round->now_ms && bound_ms < r->moving_ms) {
         r->moving_ms = bound_ms;
     }
@@ -303,8 +309,8 @@ bool reserve_goes_by_level(const struct reserving *r, uint32_t node)
 bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node)
 {
     const struct resource_vec *own =
-        &sched->outrankable[(size_t)node * sched->level_count + level];
-    int64_t any = (int64_t)sched->yielders.count;
+        &sched->urgency_preemptible[(size_t)node * sched->level_count + level];
+    int64_t any = (int64_t)sched->revocables.count;
 
     for (uint32_t c = 0; c < RESOURCE_COLUMNS_MAX; c++) {
         any |= own->v[c];
@@ -316,14 +322,16 @@ bool reserve_must_ask(const struct sched *sched, uint32_t level, uint32_t node)
 static bool is_told(const struct reserving *r, const struct run *run)
 {
     uint32_t queue = r->round->sched->accounts.items[run->account].queue;
-    bool is_yielder = run->yields_to && run->yields_to == r->claim->serial;
+    bool is_revocable =
+        run->revocable_for && run->revocable_for == r->claim->serial;
 
     if (reserve_goes_at_once(run, r->claim->serial) ||
         reserve_is_recalled(r->round->sched, run)) {
-        return run->is_outrankable && run->level < r->claim->level;
+        return run->is_urgency_preemptible && run->level < r->claim->level;
     }
-    return !run->is_outrankable || run->level < r->claim->level ||
-           (!is_yielder && (run->level > r->claim->level || !r->may_go[queue]));
+    return !run->is_urgency_preemptible || run->level < r->claim->level ||
+           (!is_revocable &&
+            (run->level > r->claim->level || !r->may_go[queue]));
 }
 
 static void gather_levels(struct reserving *r, uint32_t node)
@@ -332,7 +340,7 @@ static void gather_levels(struct reserving *r, uint32_t node)
     size_t first = (size_t)node * sched->level_count;
 
     for (uint32_t l = 0; l < r->claim->level; l++) {
-        add_release(r, node, INT64_MIN, &sched->outrankable[first + l]);
+        add_release(r, node, INT64_MIN, &sched->urgency_preemptible[first + l]);
     }
 }
 
@@ -368,8 +376,8 @@ static void gather(struct reserving *r, uint32_t node)
         for (uint32_t i = 0; i < entry->count; i++) {
             add_release(r, node,
                         bound_of(r, class, round->now_ms,
-                                 may_go ? moment_after(round->now_ms,
-                                                       class->lifetime_ms)
+                                 may_go ? time_add_saturating(
+                                              round->now_ms, class->lifetime_ms)
                                         : INT64_MAX),
                         &class->request);
         }
@@ -382,8 +390,8 @@ static bool opens_whole(const struct reserving *r, uint32_t node)
 {
     const struct round *round = r->round;
 
-    return round->sched->whole_gang_count &&
-           whole_node_opens_whole(round, r->holder, node);
+    return round->sched->exclusive_gang_count &&
+           exclusive_node_opens_whole(round, r->holder, node);
 }
 
 struct resource_vec reserve_room(const struct reserving *r, uint32_t node)
@@ -501,8 +509,8 @@ static bool holds_empty(const struct reserving *r, uint32_t node)
 /* 1 + the claim's gang, if it has its nodes whole. */
 static uint32_t holder_of(const struct round *round, const struct claim *claim)
 {
-    return claim->is_gang &&
-                   whole_node_is_for(&round->sched->gangs.items[claim->item])
+    return claim->is_gang && exclusive_node_is_for(
+                                 &round->sched->gangs.items[claim->item])
                ? claim->item + 1
                : 0;
 }

@@ -48,10 +48,11 @@ struct claim {
 
 /* Who may have a place. */
 enum pass {
-    PASS_NO,
-    PASS_BESIDE, /* the node is not reserved, or has enough beside the gang */
-    PASS_BOUND,  /* it ends in time */
-    PASS_YIELDS, /* it can be preempted in time */
+    BACKFILL_NO,
+    BACKFILL_BESIDE, /* the node is not reserved, or has enough beside the gang
+                      */
+    BACKFILL_ENDS_IN_TIME, /* it ends in time */
+    BACKFILL_REVOCABLE,    /* it can be preempted in time */
 };
 
 /* Reserve for a claim; false when it would not even fit in empty nodes.
@@ -75,11 +76,11 @@ enum pass reserve_pass(const struct round *round,
                        const struct class *class, uint32_t node);
 /* The same of a job whose gang has its nodes whole: as long as it is there the
  * node serves nobody else, so it leaves nothing beside it. */
-enum pass reserve_pass_whole(const struct round *round,
-                             const struct reservation *reservation,
-                             const struct class *class, uint32_t node);
+enum pass reserve_pass_exclusive(const struct round *round,
+                                 const struct reservation *reservation,
+                                 const struct class *class, uint32_t node);
 /* Whether what of a class takes a place for fairness on a node that the pool
- * reserves, and yields for it, would have to before a truce is over: for so
+ * reserves, and yields for it, would have to before a cooldown is over: for so
  * little nobody is to lose a run. */
 bool reserve_is_soon(const struct round *round, const struct class *class,
                      uint32_t node);

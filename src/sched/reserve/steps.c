@@ -307,7 +307,7 @@ int64_t reserve_first_time(struct reserving *r, const struct gang *gang,
         .r = r,
         .m = m,
         .gang = gang,
-        .index = near_groups(round, gang),
+        .index = locality_groups(round, gang),
         .is_allowed = allowed,
         .needed = needed,
     };

@@ -50,7 +50,7 @@ static bool goes_on(struct round *round, struct lane *lane, uint32_t node,
         sched->decisions.count >= round->decision_max ||
         (lookback_max && lane->looked_count >= lookback_max) ||
         !amounts_fit(&class->request, &sched->free[node]) ||
-        reserve_pass(round, round->reserve.hold, class, node) == PASS_NO ||
+        reserve_pass(round, round->reserve.hold, class, node) == BACKFILL_NO ||
         sched->nodes.items[node].is_on_trial || !lane_goes_on(round, lane)) {
         return false;
     }

@@ -92,7 +92,7 @@ static void let_go(struct round *round)
         }
         if (sched->decisions.count &&
             sched->decisions.count >= round->decision_max) {
-            round->is_cut = true;
+            round->is_truncated = true;
             return;
         }
         head_decide(round, SCHED_DISMISS, job, SCHED_START_UNKNOWN);
@@ -113,8 +113,8 @@ static void plan_pools(struct sched *sched, struct round *proto,
         if (round.pool->node_count == 0) {
             let_go(&round);
             proto->group = round.group;
-            plan->is_cut |= round.is_cut;
-            if (plan->is_cut) {
+            plan->is_truncated |= round.is_truncated;
+            if (plan->is_truncated) {
                 return;
             }
             continue;
@@ -125,17 +125,17 @@ static void plan_pools(struct sched *sched, struct round *proto,
         sweep_end_pool(&round, i);
         note_looked(sched, &round);
         proto->group = round.group;
-        plan->is_cut |= round.is_cut || round.is_spent;
+        plan->is_truncated |= round.is_truncated || round.is_spent;
         plan->is_spent |= round.is_spent;
         if (round.wake_ms < plan->next_wake_ms) {
             plan->next_wake_ms = round.wake_ms;
         }
-        if (plan->is_cut) {
+        if (plan->is_truncated) {
             return;
         }
     }
     bool is_same = sweep_close(sched, proto->kind);
-    plan->is_cut = plan->is_resumed && !is_same;
+    plan->is_truncated = plan->is_resumed && !is_same;
 }
 
 void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
@@ -183,7 +183,7 @@ void sched_plan(struct sched *sched, int64_t now_ms, enum round_kind kind,
         }
         plan.counters.preemptions += plan.decisions[i].action == SCHED_PREEMPT;
     }
-    if (plan.decision_count == 0 && !plan.is_cut) {
+    if (plan.decision_count == 0 && !plan.is_truncated) {
         sched->settled_version[kind] = sched->version;
         sched->settled_until_ms[kind] = plan.next_wake_ms;
     }

@@ -109,7 +109,7 @@ static void make_lanes(struct round *round)
 
 static bool goes_on(const struct round *round)
 {
-    return !round->is_cut && !round->is_spent;
+    return !round->is_truncated && !round->is_spent;
 }
 
 /* What victims left over may serve what was passed over before. */
@@ -156,7 +156,7 @@ void round_plan(struct round *round)
     make_lanes(round);
     head_pass(round);
     round_step_starving(round);
-    evict_kept_return(round);
+    gang_protection_return(round);
     round_run_heap(round);
     if (round->rest_count && goes_on(round)) {
         fill_again(round);
@@ -164,7 +164,7 @@ void round_plan(struct round *round)
     if (goes_on(round) && has_growth(round)) {
         growth_step(round);
     }
-    if (sched->foreign_waiting_count && goes_on(round)) {
+    if (sched->borrowed_waiting_count && goes_on(round)) {
         lend_begin(round);
         round_run_heap(round);
     }

@@ -56,7 +56,8 @@ static bool has_surplus(const struct round *round)
 }
 
 /* Its like behind it need not be asked, where they cannot be admitted either,
- * nor what a truce binds: they are not to take in its stead what it may not. */
+ * nor what a cooldown binds: they are not to take in its stead what it may not.
+ */
 static void pass_over_flagged(struct round *round, struct lane *lane,
                               const struct class *class, uint32_t job)
 {
@@ -64,7 +65,7 @@ static void pass_over_flagged(struct round *round, struct lane *lane,
                    !head_has_window(round, lane);
 
     if (round->sched->job_flags.items[job] & JOB_AVOIDS ||
-        !(is_vain || truce_binds(round, job))) {
+        !(is_vain || cooldown_binds(round, job))) {
         lane_skip(round, lane);
     } else {
         lane_drop_list(round, lane);
@@ -140,7 +141,7 @@ static void step_job(struct round *round, struct lane *lane)
         node = victims_find(&search);
         node = node == NONE ? away_find_victims(&search) : node;
         class->is_blocked_all |=
-            node == NONE && !is_special && !truce_binds(round, job) &&
+            node == NONE && !is_special && !cooldown_binds(round, job) &&
             (!has_surplus(round) ||
              !(victims_may_be(&search) || away_victims_may_be(&search)));
     }
@@ -151,12 +152,12 @@ static void step_job(struct round *round, struct lane *lane)
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {
         place_rollback(round, journal_mark);
         round_undecide(round, decision_mark);
-        round->is_cut = true;
+        round->is_truncated = true;
         return;
     }
     round_lease_run(round, lane, search.class_index, node, is_best);
     if (!is_best) {
-        truce_mark(round, decision_mark);
+        cooldown_mark(round, decision_mark);
         round_settle_gangs(round, decision_mark);
     }
 }
@@ -190,7 +191,7 @@ static void step_gang(struct round *round, struct lane *lane)
         round_settle_gangs(round, mark);
         break;
     case GANG_CUT:
-        round->is_cut = true;
+        round->is_truncated = true;
         break;
     }
 }
@@ -276,7 +277,7 @@ void round_step_starving(struct round *round)
 {
     struct lane *lane;
 
-    while (!round->is_cut && !round->is_spent &&
+    while (!round->is_truncated && !round->is_spent &&
            (lane = starving_next(round))) {
         round->reserve.ordinal_min =
             evict_turn(round, lane->level[STREAM_NEW], &lane->cost[STREAM_NEW]);
@@ -289,7 +290,7 @@ void round_step_starving(struct round *round)
 
 void round_run_heap(struct round *round)
 {
-    while (round->heap_count && !round->is_cut && !round->is_spent) {
+    while (round->heap_count && !round->is_truncated && !round->is_spent) {
         uint32_t stream = round->heap[0].stream;
         struct lane *lane = &round->lanes[stream / STREAM_KINDS];
         if (round->heap_new_count == 0) {

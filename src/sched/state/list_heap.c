@@ -31,7 +31,7 @@ static struct front front_of(const struct sched *sched, uint32_t index)
         .class_index = list->class_index,
         .pool = list->pool,
         .level = list->level,
-        .is_foreign = list->is_foreign,
+        .is_borrowed = list->is_borrowed,
     };
     const struct job *job = &sched->jobs.items[job_of(sched, &front)];
 
@@ -83,7 +83,7 @@ static void take_out(struct sched *sched, struct queue *queue,
     }
 }
 
-void fronts_refresh(struct sched *sched, uint32_t index)
+void list_heap_refresh(struct sched *sched, uint32_t index)
 {
     struct list *list = &sched->lists.items[index];
     struct queue *queue = &sched->queues.items[list->queue];
@@ -107,7 +107,7 @@ void fronts_refresh(struct sched *sched, uint32_t index)
     put(sched, queue, list->place, &front);
 }
 
-bool fronts_are_right(const struct sched *sched, uint32_t index)
+bool list_heap_are_right(const struct sched *sched, uint32_t index)
 {
     const struct queue *queue = &sched->queues.items[index];
 

@@ -17,6 +17,6 @@
 #include "sched/state/state.h"
 
 /* What is first in a list, or whether there is anything, may be another. */
-void fronts_refresh(struct sched *sched, uint32_t list);
+void list_heap_refresh(struct sched *sched, uint32_t list);
 /* Whether a queue's heap is what its lists say; for checks. */
-bool fronts_are_right(const struct sched *sched, uint32_t queue);
+bool list_heap_are_right(const struct sched *sched, uint32_t queue);

@@ -118,7 +118,7 @@ void class_resolve(struct sched *sched, uint32_t class_index)
     class->level = sched->class_level[class->priority_class];
     class->is_plain =
         requirement->selector_count == 0 && !requirement->has_affinity;
-    class->asks_names = kinds_note_class(sched, requirement);
+    class->asks_names = node_shapes_note_class(sched, requirement);
     class->match_work = match_work_of(requirement);
     class->lifetime_ms = requirement->lifetime_ms;
     if (class->lifetime_ms == LIFETIME_BY_CLASS) {

@@ -47,7 +47,8 @@ static void grow_arrays(struct sched *sched)
     size_t row = sched->level_count * sizeof(struct resource_vec);
 
     sched->free = mem_grow_array(sched->free, capacity, sizeof(*sched->free));
-    sched->outrankable = mem_grow_array(sched->outrankable, capacity, row);
+    sched->urgency_preemptible =
+        mem_grow_array(sched->urgency_preemptible, capacity, row);
     sched->ranks =
         mem_grow_array(sched->ranks, capacity, sizeof(*sched->ranks));
     sched->kinds_of =
@@ -92,7 +93,7 @@ static uint32_t node_add(struct sched *sched, uint32_t executor,
     sched->free[node] = (struct resource_vec){0};
     sched->free_words[node] = 0;
     node_count_change(sched, node);
-    memset(&sched->outrankable[(size_t)node * sched->level_count], 0,
+    memset(&sched->urgency_preemptible[(size_t)node * sched->level_count], 0,
            sched->level_count * sizeof(struct resource_vec));
     uint32_t old = map_put(&sched->node_map, node_key(executor, name), node);
     sched->node_next.items[node] = old;

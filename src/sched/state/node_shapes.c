@@ -2,13 +2,13 @@
 
 enum { KINDS_SPARE = 1024 };
 
-void kinds_init(struct sched *sched)
+void node_shapes_init(struct sched *sched)
 {
     sched->kinds = intern_create();
     sched->label_keys = intern_create();
 }
 
-void kinds_fini(struct sched *sched)
+void node_shapes_fini(struct sched *sched)
 {
     intern_destroy(sched->kinds);
     intern_destroy(sched->label_keys);
@@ -26,8 +26,8 @@ static void note_key(struct sched *sched, struct str key)
     }
 }
 
-bool kinds_note_class(struct sched *sched,
-                      const struct requirement *requirement)
+bool node_shapes_note_class(struct sched *sched,
+                            const struct requirement *requirement)
 {
     bool asks_names = false;
 
@@ -62,7 +62,7 @@ static void set_kind(struct sched *sched, uint32_t index)
         intern_add(sched->kinds, strbuf_str(&buf)) * 2 + (node->taint_set != 0);
 }
 
-void kinds_note_node(struct sched *sched, uint32_t index)
+void node_shapes_note_node(struct sched *sched, uint32_t index)
 {
     const struct node_record *record = sched->nodes.items[index].record;
 
@@ -78,19 +78,19 @@ void kinds_note_node(struct sched *sched, uint32_t index)
     }
 }
 
-size_t kinds_word_count(const struct sched *sched)
+size_t node_shapes_word_count(const struct sched *sched)
 {
     return (size_t)intern_count(sched->kinds) / 16 + 1;
 }
 
-void kinds_sync(struct sched *sched)
+void node_shapes_sync(struct sched *sched)
 {
     for (uint32_t i = 0; sched->are_keys_stale && i < sched->classes.count;
          i++) {
         auto_arena arena = {0};
         if (sched->classes.items[i].is_live &&
             !sched->classes.items[i].is_plain) {
-            (void)kinds_note_class(sched, class_decode(sched, i, &arena));
+            (void)node_shapes_note_class(sched, class_decode(sched, i, &arena));
         }
     }
     sched->are_keys_stale = false;

@@ -19,26 +19,26 @@
 
 enum {
     /* What classes may remember of kinds in one round; beyond, they ask. */
-    KINDS_BYTES_MAX = 1 << 27,
+    NODE_SHAPES_BYTES_MAX = 1 << 27,
 };
 
 /* Start with none. */
-void kinds_init(struct sched *sched);
+void node_shapes_init(struct sched *sched);
 /* Free them. */
-void kinds_fini(struct sched *sched);
+void node_shapes_fini(struct sched *sched);
 /* A class asks about these labels; returns whether it asks for names too. */
-bool kinds_note_class(struct sched *sched,
-                      const struct requirement *requirement);
+bool node_shapes_note_class(struct sched *sched,
+                            const struct requirement *requirement);
 /* A node has another record. */
-void kinds_note_node(struct sched *sched, uint32_t node);
+void node_shapes_note_node(struct sched *sched, uint32_t node);
 /* All kinds are right after this. */
-void kinds_sync(struct sched *sched);
+void node_shapes_sync(struct sched *sched);
 /* The words that a class needs to note two bits for each kind. */
-size_t kinds_word_count(const struct sched *sched);
+size_t node_shapes_word_count(const struct sched *sched);
 
 /* Whether a class is known to be kept from a kind, by what it learned so far
  * (NULL: nothing). */
-static inline bool kinds_refuse(const uint64_t *kinds, uint32_t kind)
+static inline bool node_shapes_refuse(const uint64_t *kinds, uint32_t kind)
 {
     return kinds && (kinds[kind / 32] >> (kind % 32 * 2) & 3) == 1;
 }

@@ -20,7 +20,7 @@ static void rank_nodes(struct sched *sched)
 
 void nodes_sync(struct sched *sched)
 {
-    kinds_sync(sched);
+    node_shapes_sync(sched);
     /* Ranks of nodes in an index keep their order, so it stays sorted. */
     if (sched->are_node_ranks_stale) {
         rank_nodes(sched);
@@ -46,17 +46,18 @@ void nodes_rebuild(struct sched *sched)
 {
     size_t row = sched->level_count * sizeof(struct resource_vec);
 
-    memset(sched->outrankable_count, 0, sizeof(sched->outrankable_count));
+    memset(sched->urgency_preemptible_count, 0,
+           sizeof(sched->urgency_preemptible_count));
     for (size_t p = 0; p < sched->pools.count; p++) {
         sched->pools.items[p].total = (struct resource_vec){0};
         sched->pools.items[p].used = (struct resource_vec){0};
         floating_set_totals(sched, &sched->pools.items[p]);
         sched->pools.items[p].is_stale = true;
         sched->pools.items[p].is_base_stale = true;
-        sched->pools.items[p].is_foreign_known = false;
+        sched->pools.items[p].is_borrowed_known = false;
     }
-    mem_free(sched->outrankable);
-    sched->outrankable =
+    mem_free(sched->urgency_preemptible);
+    sched->urgency_preemptible =
         mem_alloc_array(sched->node_capacity ? sched->node_capacity : 1, row);
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         struct node *node = &sched->nodes.items[i];
@@ -95,7 +96,7 @@ void nodes_fini(struct sched *sched)
     map_fini(&sched->node_map);
     seq_fini(&sched->nodes_by_name);
     mem_free(sched->free);
-    mem_free(sched->outrankable);
+    mem_free(sched->urgency_preemptible);
     mem_free(sched->ranks);
     mem_free(sched->kinds_of);
     mem_free(sched->free_words);

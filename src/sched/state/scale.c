@@ -54,7 +54,7 @@ int64_t scale_frozen_until(const struct sched *sched, const struct gang *gang)
     if (gang->scaled_ms == INT64_MIN) {
         return INT64_MIN;
     }
-    return moment_after(gang->scaled_ms, window_ms);
+    return time_add_saturating(gang->scaled_ms, window_ms);
 }
 
 /* Whether none of what runs of a gang was leased an elastic period ago.  It is
@@ -110,7 +110,7 @@ void sched_foreign_pending_set(struct sched *sched, struct str name,
     if (memcmp(&pool->foreign_pending, amounts, sizeof(*amounts)) != 0) {
         pool->foreign_pending = *amounts;
         sched->version++;
-        truce_news(sched);
+        cooldown_news(sched);
     }
 }
 

@@ -14,9 +14,9 @@
  * The order of tables and of linked lists depends on history, so nothing is
  * decided by it.
  *
- * `free` of a node is its capacity without all runs; `outrankable` the
- * requests of its outrankable runs by level.  A level is a rank of class
- * priorities, 0 the lowest.
+ * `free` of a node is its capacity without all runs; `urgency-preemptible` the
+ * requests of its urgency-preemptible runs by level.  A level is a rank of
+ * class priorities, 0 the lowest.
  */
 #pragma once
 
@@ -55,11 +55,11 @@ struct sched {
     struct map list_map; /* see list_key() */
     VEC(struct gang) gangs;
     VEC(uint32_t) spare_gangs;
-    VEC(uint32_t) elastic;     /* gangs that may grow; see scale.h */
-    uint32_t whole_gang_count; /* that have their nodes whole */
-    uint32_t terms_run_count;  /* members of gangs with terms that run */
-    uint64_t collect_count;    /* looks at a node's victims */
-    struct map gang_map;       /* hash to the first gang of a chain */
+    VEC(uint32_t) elastic;         /* gangs that may grow; see scale.h */
+    uint32_t exclusive_gang_count; /* that have their nodes whole */
+    uint32_t terms_run_count;      /* members of gangs with terms that run */
+    uint64_t collect_count;        /* looks at a node's victims */
+    struct map gang_map;           /* hash to the first gang of a chain */
     VEC(struct account) accounts;
     VEC(uint32_t) spare_accounts;
     VEC(struct run) runs;
@@ -87,24 +87,25 @@ struct sched {
     VEC(uint32_t) node_next; /* the chains, by node */
     struct seq nodes_by_name;
     bool are_node_ranks_stale;
-    struct resource_vec *free;        /* by node */
-    struct resource_vec *outrankable; /* by node x level_count + level */
-    uint32_t *ranks;                  /* by node */
-    uint32_t *kinds_of;               /* by node; see node_shapes.h */
-    uint32_t *change_counts; /* by node: of its capacity, runs and their
-                                bounds; never READY_NEVER_SEEN */
-    VEC(uint32_t) changed;   /* nodes whose count went up, in order; those */
-    uint64_t changed_base;   /* before this number are forgotten */
-    uint64_t *free_words;    /* by node: `free` as in the index of its pool */
+    struct resource_vec *free; /* by node */
+    struct resource_vec
+        *urgency_preemptible; /* by node x level_count + level */
+    uint32_t *ranks;          /* by node */
+    uint32_t *kinds_of;       /* by node; see node_shapes.h */
+    uint32_t *change_counts;  /* by node: of its capacity, runs and their
+                                 bounds; never READY_NEVER_SEEN */
+    VEC(uint32_t) changed;    /* nodes whose count went up, in order; those */
+    uint64_t changed_base;    /* before this number are forgotten */
+    uint64_t *free_words;     /* by node: `free` as in the index of its pool */
     uint32_t node_capacity;
-    uint32_t outrankable_count[LEVELS_MAX]; /* runs, by level */
+    uint32_t urgency_preemptible_count[LEVELS_MAX]; /* runs, by level */
     VEC(uint32_t) dirty;   /* nodes whose index entry may be stale */
     uint64_t layout_count; /* changes of which nodes accept work, in which
                               pools and clusters, and of their labels and
                               taints */
 
     uint32_t admission_count; /* the last serial number */
-    VEC(uint32_t) yielders;   /* runs that yield to someone, in no order */
+    VEC(uint32_t) revocables; /* runs that yield to someone, in no order */
     uint64_t look;            /* searches that looked for them, counted */
 
     struct map avoid_map; /* job to avoids */
@@ -113,7 +114,7 @@ struct sched {
 
     bool is_preemption_off; /* of what is at home here; see lend.h */
     bool is_pool_object;    /* victims go by the order of 6.6; see victims.c */
-    uint32_t foreign_waiting_count, foreign_run_count;
+    uint32_t borrowed_waiting_count, borrowed_run_count;
     uint32_t protected_run_count;
 
     struct bucket bucket; /* all starts */
@@ -122,22 +123,23 @@ struct sched {
     struct sweep sweeps[2];        /* by round_kind */
     struct sweep_undo sweep_undo;
 
-    VEC(struct truce) truces; /* in the order in which they began */
-    uint32_t truce_first;     /* that is not over */
-    uint32_t truce_serial;    /* of the first slot */
-    struct map truce_map;     /* jobs and gangs to serial numbers */
-    uint64_t news_count;      /* what came from outside so far */
-    bool is_told_news;        /* see sched_news_follow() */
-    uint32_t truce_lifted; /* a job that none binds; or NONE: need_waiver.c */
-    struct lift *lift;     /* other rules that hold nobody, or NULL: waiver.h */
+    VEC(struct cooldown) cooldowns; /* in the order in which they began */
+    uint32_t cooldown_first;        /* that is not over */
+    uint32_t cooldown_serial;       /* of the first slot */
+    struct map cooldown_map;        /* jobs and gangs to serial numbers */
+    uint64_t news_count;            /* what came from outside so far */
+    bool is_told_news;              /* see sched_news_follow() */
+    uint32_t
+        cooldown_waived;   /* a job that none binds; or NONE: need_waiver.c */
+    struct waiver *waiver; /* other rules that hold nobody, or NULL: waiver.h */
 
-    bool keeps_standings;        /* see usage_ledger.h */
+    bool keeps_usage_ledgers;    /* see usage_ledger.h */
     struct flow_hold *flow_hold; /* see usage_ledger_hold.h; NULL: never */
     bool is_relinking;           /* sums change, but not the usage */
     bool are_weights_stale;
     u128 weight_unit, weight_sum; /* see limits.c */
-    VEC(struct standing) standings;
-    VEC(uint32_t) spare_standings;
+    VEC(struct usage_ledger) usage_ledgers;
+    VEC(uint32_t) spare_usage_ledgers;
     struct map charge_map; /* job to charges */
     VEC(struct charge) charges;
     VEC(uint32_t) spare_charges;

@@ -34,7 +34,7 @@ enum {
     JOB_CHARGED = 8,     /* it has a charge */
     JOB_SWEPT_FAST = 16, /* no place for it in this sweep of fast rounds */
     JOB_SWEPT_BALANCE = 32, /* the like */
-    JOB_TRUCE = 64,         /* of no gang, and under a truce; see cooldown.h */
+    JOB_COOLDOWN = 64, /* of no gang, and under a cooldown; see cooldown.h */
 };
 
 enum { LIST_NONE = (1 << 29) - 1 };
@@ -52,7 +52,7 @@ struct list {
     uint32_t place;       /* in the lists of its application or else its
                              queue, or NONE while seq is empty */
     uint8_t level;
-    bool is_foreign; /* of work whose home is elsewhere; see lend.h */
+    bool is_borrowed; /* of work whose home is elsewhere; see lend.h */
 };
 
 /* What is first in a list; see list_heap.h. */
@@ -63,11 +63,11 @@ struct front {
     uint32_t item;
     uint32_t class_index, pool; /* as in the list */
     uint8_t level;              /* likewise */
-    bool is_foreign;            /* likewise */
+    bool is_borrowed;           /* likewise */
 };
 
 /* Beside a level, in what list_get() is asked for: foreign work. */
-enum { LIST_FOREIGN = 1 << 8 };
+enum { LIST_BORROWED = 1 << 8 };
 
 struct gang {
     struct seq waiting, leased; /* jobs */
@@ -121,17 +121,17 @@ struct run {
     int64_t penalty_until_ms; /* it ended, and counts on till then; or 0 */
     int64_t started_ms; /* its age counts from then; INT64_MAX: not started */
     int64_t yields_from_ms; /* to whom it yields; not before */
-    uint32_t yields_to;     /* serial number of an admitted gang; 0: nobody */
-    uint32_t yield_place;   /* in sched.yielders */
+    uint32_t revocable_for; /* serial number of an admitted gang; 0: nobody */
+    uint32_t yield_place;   /* in sched.revocable runs */
     uint8_t level;
-    uint8_t state;       /* enum run_state; STEADY between plans */
-    bool is_outrankable; /* a more urgent class may take its place */
-    bool yields_at_once; /* to whom it yields, whatever its lifetime */
-    bool is_protected;   /* by a disruption budget; see budgets.h */
-    bool is_held;        /* counts in its node's held_count */
-    uint32_t rung;       /* in the round that evicted it; or NONE */
-    uint32_t
-        ripe_place; /* in its account's memory, if that has one: evictable.h */
+    uint8_t state;               /* enum run_state; STEADY between plans */
+    bool is_urgency_preemptible; /* a more urgent class may take its place */
+    bool yields_at_once;         /* to whom it yields, whatever its lifetime */
+    bool is_protected;           /* by a disruption budget; see budgets.h */
+    bool is_held;                /* counts in its node's held_count */
+    uint32_t evicted_run;        /* in the round that evicted it; or NONE */
+    uint32_t evictable_place;    /* in its account's memory, if that has one:
+                                    evictable.h */
 };
 
 /* The nodes that a job avoids. */
@@ -167,13 +167,13 @@ void run_link(struct sched *sched, uint32_t run);
 void run_unlink(struct sched *sched, uint32_t run);
 /* The list of a queue, class, pool and application (or NONE), made when new;
  * one more uses it.  Foreign work has lists of its own: `level` |
- * LIST_FOREIGN. */
+ * LIST_BORROWED. */
 uint32_t list_get(struct sched *sched, uint32_t queue, uint32_t class_index,
                   uint32_t level, uint32_t pool, uint32_t app);
 /* What to ask list_get() for, to get a list like this one. */
 static inline uint32_t list_level(const struct list *list)
 {
-    return list->level | (list->is_foreign ? (uint32_t)LIST_FOREIGN : 0);
+    return list->level | (list->is_borrowed ? (uint32_t)LIST_BORROWED : 0);
 }
 /* One less uses it. */
 void list_put(struct sched *sched, uint32_t list);

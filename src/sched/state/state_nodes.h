@@ -21,7 +21,7 @@ struct node {
     struct node_record *record; /* owned, one block; NULL: absent */
     struct resource_vec capacity;
     uint32_t run_first, run_count;
-    uint32_t foreign_count; /* of its runs */
+    uint32_t borrowed_count; /* of its runs */
     uint32_t held_count; /* runs that end in time, or are protected till then */
     uint32_t avoid_count;
     bool is_accepting; /* new leases */
@@ -38,10 +38,11 @@ struct node {
     bool is_dirty;      /* in sched.dirty */
     uint32_t taint_set; /* that keep pods away, interned; 0: none */
     uint64_t key;       /* in the index */
-    uint32_t evicted_first, evicted_end; /* in round.rungs */
+    uint32_t evicted_first, evicted_end; /* in round.evicted runs */
     uint32_t stamp;
     uint32_t reserved_stamp; /* of the round that reserved some of it */
-    uint64_t look; /* sched.look, when a search last looked for yielders here */
+    uint64_t look; /* sched.look, when a search last looked for revocable runs
+                      here */
 };
 
 struct pool {
@@ -55,7 +56,7 @@ struct pool {
     struct bucket start[RESOURCE_COLUMNS_MAX]; /* resource rate limits */
     bool is_stale;                             /* rebuild the index */
     bool is_base_stale;                        /* and the base */
-    bool is_foreign_known;       /* the next is right; see growth/load.c */
+    bool is_borrowed_known;      /* the next is right; see growth/load.c */
     struct resource_vec foreign; /* what others' pods have on its nodes */
     struct resource_vec foreign_pending; /* and would have, were there room */
     VEC(struct admitted) admitted;       /* first come first */

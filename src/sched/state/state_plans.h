@@ -1,6 +1,6 @@
 /*
  * state_plans - what plans leave to each other, and to be undone: penalties,
- * truces, sweeps, the journal.
+ * cooldowns, sweeps, the journal.
  *
  * A part of state.h; private to src/sched.
  */
@@ -18,7 +18,7 @@ struct penalty {
 };
 
 /* Who takes nothing for fairness for a while; see cooldown.h. */
-struct truce {
+struct cooldown {
     uint32_t item; /* a job, or a gang; or NONE: it is over */
     bool is_gang;
     int64_t since_ms;

@@ -24,12 +24,13 @@ struct account {
     uint32_t next; /* of the queue, or NONE */
     uint32_t leased_count, queued_count;
     uint32_t run_first; /* or NONE */
-    struct ripe *ripe;  /* owned; or NULL: nobody asked; see evictable.h */
+    struct evictable
+        *evictable; /* owned; or NULL: nobody asked; see evictable.h */
     uint8_t priority_class;
 };
 
 /* See usage_ledger.h. */
-struct standing {
+struct usage_ledger {
     struct resource_vec all;      /* what it runs and was admitted */
     struct resource_vec infinite; /* of it, with infinite lifetime */
     struct flow flow, infinite_flow;
@@ -60,7 +61,7 @@ struct queue {
     uint32_t running_apps_max;   /* 0: any number */
     int64_t over_share_ppm;      /* as in struct queue_record */
     int64_t excess_budget_milli; /* likewise */
-    uint32_t standing_first;     /* or NONE */
+    uint32_t usage_ledger_first; /* or NONE */
     /* See quota.h. */
     struct resource_amount *quota_items; /* owned, one block */
     uint32_t quota_count;                /* 0: none */
@@ -89,7 +90,7 @@ int64_t queue_limit_of(const struct sched *sched, uint32_t queue, uint32_t pool,
 /* What an account has of a column for such a limit, between rounds: what may
  * be taken back (lend.h) counts for foreign work alone. */
 int64_t queue_used_of(const struct sched *sched, const struct account *account,
-                      bool is_foreign, uint32_t column);
+                      bool is_borrowed, uint32_t column);
 /* By how much the quota of a queue would have to be larger for a request. */
 struct resource_vec queue_quota_missing(const struct sched *sched,
                                         uint32_t queue,

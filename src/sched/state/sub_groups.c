@@ -162,9 +162,9 @@ void sub_groups_run(struct sched *sched, uint32_t job, int sign)
         seq_remove(&members->leased, job, id_less, sched);
     }
     sched->terms_run_count += (uint32_t)sign;
-    if (whole_node_is_for(gang_of(sched, job))) {
-        whole_node_count(sched, &sched->runs.items[sched->jobs.items[job].run],
-                         sign);
+    if (exclusive_node_is_for(gang_of(sched, job))) {
+        exclusive_node_count(
+            sched, &sched->runs.items[sched->jobs.items[job].run], sign);
     }
 }
 

@@ -1,22 +1,22 @@
 #include "sched/state/waiver.h"
 
-bool lift_near(const struct sched *sched, uint32_t job, int64_t from_ms)
+bool waiver_near(const struct sched *sched, uint32_t job, int64_t from_ms)
 {
-    struct lift *lift = sched->lift;
+    struct waiver *waiver = sched->waiver;
 
-    if (!lift || !lift->is_near) {
+    if (!waiver || !waiver->is_near) {
         return false;
     }
-    lift->near_job = job;
-    lift->near_ms = from_ms;
+    waiver->near_job = job;
+    waiver->near_ms = from_ms;
     return true;
 }
 
-bool lift_keep(const struct sched *sched, const struct lift_gang *gang)
+bool waiver_keep(const struct sched *sched, const struct waiver_gang *gang)
 {
-    if (!sched->lift || !sched->lift->is_keep) {
+    if (!sched->waiver || !sched->waiver->is_keep) {
         return false;
     }
-    VEC_PUSH(&sched->lift->gangs, *gang);
+    VEC_PUSH(&sched->waiver->gangs, *gang);
     return true;
 }

@@ -12,7 +12,7 @@
 #include "sched/state/state.h"
 
 /* A gang that a rule keeps. */
-struct lift_gang {
+struct waiver_gang {
     uint32_t gang;
     bool is_young;    /* only since it is; else while nobody is poor */
     bool is_told;     /* of use to who asks */
@@ -20,15 +20,15 @@ struct lift_gang {
 };
 
 /* What a plan does without, and what it meets of that. */
-struct lift {
+struct waiver {
     bool is_near, is_keep; /* these rules hold nobody */
     uint32_t near_job;     /* for whom places are reserved, or NONE */
     int64_t near_ms;       /* from when on */
-    VEC(struct lift_gang) gangs;
+    VEC(struct waiver_gang) gangs;
 };
 
 /* Whether who would yield to a job, for which places are reserved from a time
  * on, takes them all the same. */
-bool lift_near(const struct sched *sched, uint32_t job, int64_t from_ms);
+bool waiver_near(const struct sched *sched, uint32_t job, int64_t from_ms);
 /* Whether a gang that would be kept goes all the same. */
-bool lift_keep(const struct sched *sched, const struct lift_gang *gang);
+bool waiver_keep(const struct sched *sched, const struct waiver_gang *gang);

@@ -19,8 +19,8 @@ bool victim_is_kept_before(struct round *round, const struct victim *a,
     if ((a->protected_count > 0) != (b->protected_count > 0)) {
         return a->protected_count > 0;
     }
-    if (a->is_foreign != b->is_foreign) {
-        return b->is_foreign;
+    if (a->is_borrowed != b->is_borrowed) {
+        return b->is_borrowed;
     }
     if (a->level != b->level) {
         return a->level > b->level;
@@ -34,8 +34,8 @@ bool victim_is_kept_before(struct round *round, const struct victim *a,
     if (c) {
         return c < 0;
     }
-    if (a->is_yielder != b->is_yielder) {
-        return b->is_yielder;
+    if (a->is_revocable != b->is_revocable) {
+        return b->is_revocable;
     }
     if (!a->is_surplus && a->is_evicted != b->is_evicted) {
         return b->is_evicted;
@@ -54,7 +54,7 @@ static inline bool is_permitted(const struct round *round,
                                 const struct class *class,
                                 const struct victim_rules *rules)
 {
-    if (yielders_has(round, run) || lend_is_victim(round, run)) {
+    if (revocables_has(round, run) || lend_is_victim(round, run)) {
         return true;
     }
     if (round->sched->is_preemption_off) {
@@ -62,12 +62,13 @@ static inline bool is_permitted(const struct round *round,
     }
     if (run->state == RUN_EVICTED) {
         return run->level + rules->is_bound <= class->level &&
-               round->rungs[run->rung].ordinal + 1 >= rules->cut;
+               round->evicted_runs[run->evicted_run].ordinal + 1 >=
+                   rules->depth;
     }
     /* Where classes do not order a queue, a more urgent job may come after work
      * that has won its place back. */
     return (run->state == RUN_STEADY || run->state == RUN_RETURNED) &&
-           run->is_outrankable && (int)run->level <= rules->level_max;
+           run->is_urgency_preemptible && (int)run->level <= rules->level_max;
 }
 
 bool victim_is_permitted(const struct round *round, const struct run *run,
@@ -82,20 +83,21 @@ static inline struct victim of_run(const struct round *round,
 {
     const struct sched *sched = round->sched;
     const struct class *class = class_at(round, class_of_job(sched, run->job));
-    bool is_foreign = lend_is_foreign(sched, run->job);
+    bool is_borrowed = lend_is_borrowed(sched, run->job);
 
     return (struct victim){
         .job = run->job,
         .gang = NONE,
         .group = NONE,
         .sum = class->request,
-        .ordinal =
-            run->state == RUN_EVICTED ? round->rungs[run->rung].ordinal : 0,
+        .ordinal = run->state == RUN_EVICTED
+                       ? round->evicted_runs[run->evicted_run].ordinal
+                       : 0,
         /* A borrower's own level says only that anybody may take it. */
-        .level = is_foreign ? level_of(sched, run->priority) : run->level,
-        .is_foreign = is_foreign,
+        .level = is_borrowed ? level_of(sched, run->priority) : run->level,
+        .is_borrowed = is_borrowed,
         .is_evicted = run->state == RUN_EVICTED,
-        .is_yielder = yielders_has(round, run),
+        .is_revocable = revocables_has(round, run),
         .leased_ms = run->leased_ms,
     };
 }
@@ -123,7 +125,7 @@ static void add_victim(const struct sched *sched, struct victim *victims,
             if (all->level > victim->level) {
                 all->level = victim->level;
             }
-            all->is_yielder |= victim->is_yielder;
+            all->is_revocable |= victim->is_revocable;
             return;
         }
     }
@@ -133,15 +135,16 @@ static void add_victim(const struct sched *sched, struct victim *victims,
 /* A victim of the evicted work of a node on which there are no others: by its
  * turn it stands before or behind all of them, so that of the run itself
  * nothing is asked. */
-static struct victim of_rung(const struct round *round, const struct rung *rung)
+static struct victim of_evicted_run(const struct round *round,
+                                    const struct evicted_run *evicted_run)
 {
     return (struct victim){
-        .job = rung->job,
-        .gang = rung->gang,
+        .job = evicted_run->job,
+        .gang = evicted_run->gang,
         .group = NONE,
-        .sum = class_at(round, rung->class_index)->request,
-        .ordinal = rung->ordinal,
-        .level = rung->level,
+        .sum = class_at(round, evicted_run->class_index)->request,
+        .ordinal = evicted_run->ordinal,
+        .level = evicted_run->level,
         .is_evicted = true,
     };
 }
@@ -215,13 +218,14 @@ static uint32_t add_evicted(const struct search *search, uint32_t index,
         return 0;
     }
     while (first > node->evicted_first &&
-           round->rungs[first - 1].ordinal + 1 >= rules->cut) {
+           round->evicted_runs[first - 1].ordinal + 1 >= rules->depth) {
         first--;
     }
     for (uint32_t i = first; i < node->evicted_end; i++) {
-        const struct rung *rung = &round->rungs[i];
-        if (rung->is_out && rung->level + rules->is_bound <= class->level) {
-            struct victim victim = of_rung(round, rung);
+        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        if (evicted_run->is_out &&
+            evicted_run->level + rules->is_bound <= class->level) {
+            struct victim victim = of_evicted_run(round, evicted_run);
             add_victim(sched, victims, &count, &victim);
         }
     }

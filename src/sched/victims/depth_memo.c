@@ -9,15 +9,15 @@ struct known {
     uint64_t word;
 };
 
-struct cut_memo {
+struct depth_memo {
     uint32_t class_index, question;
     uint32_t serial;
     uint64_t turn; /* of its last use */
     struct known *nodes;
 };
 
-struct cut_memos {
-    struct cut_memo items[MEMOS_MAX];
+struct depth_memos {
+    struct depth_memo items[MEMOS_MAX];
     uint32_t count;
     uint32_t serial;
     uint64_t turn;
@@ -25,12 +25,12 @@ struct cut_memos {
 
 /* One that is not in use yet, or else that of the question which was not asked
  * for longest. */
-static struct cut_memo *take(struct round *round, struct cut_memos *memos)
+static struct depth_memo *take(struct round *round, struct depth_memos *memos)
 {
-    struct cut_memo *oldest = &memos->items[0];
+    struct depth_memo *oldest = &memos->items[0];
 
     if (memos->count < MEMOS_MAX) {
-        struct cut_memo *fresh = &memos->items[memos->count++];
+        struct depth_memo *fresh = &memos->items[memos->count++];
         fresh->nodes = arena_alloc_array(
             round->arena, round->sched->nodes.count, sizeof(*fresh->nodes));
         return fresh;
@@ -43,17 +43,17 @@ static struct cut_memo *take(struct round *round, struct cut_memos *memos)
     return oldest;
 }
 
-struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
-                             uint32_t question)
+struct depth_memo *depth_memo_of(struct round *round, uint32_t class_index,
+                                 uint32_t question)
 {
     if (!round->cuts) {
         round->cuts = arena_alloc(round->arena, sizeof(*round->cuts));
     }
-    struct cut_memos *memos = round->cuts;
-    struct cut_memo *memo = NULL;
+    struct depth_memos *memos = round->cuts;
+    struct depth_memo *memo = NULL;
 
     for (uint32_t i = 0; i < memos->count && !memo; i++) {
-        struct cut_memo *item = &memos->items[i];
+        struct depth_memo *item = &memos->items[i];
         bool is_asked =
             item->class_index == class_index && item->question == question;
         memo = is_asked ? item : NULL;
@@ -68,8 +68,8 @@ struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
     return memo;
 }
 
-bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
-                  uint32_t node, uint64_t *ret_word)
+bool depth_memo_get(const struct round *round, const struct depth_memo *memo,
+                    uint32_t node, uint64_t *ret_word)
 {
     const struct known *known = &memo->nodes[node];
 
@@ -78,8 +78,8 @@ bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
            known->changes == round->changes[node];
 }
 
-void cut_memo_set(const struct round *round, struct cut_memo *memo,
-                  uint32_t node, uint64_t word)
+void depth_memo_set(const struct round *round, struct depth_memo *memo,
+                    uint32_t node, uint64_t word)
 {
     memo->nodes[node] =
         (struct known){memo->serial, round->changes[node], word};

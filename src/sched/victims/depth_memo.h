@@ -1,6 +1,6 @@
 /*
- * cut_memo - what searches for victims in a group of nodes found out about the
- * nodes.
+ * depth_memo - what searches for victims in a group of nodes found out about
+ * the nodes.
  *
  * A gang that must stay together asks all nodes of a group for each member,
  * though only the node of the member before is another than it was; and it
@@ -16,19 +16,19 @@
 #include "sched/order/round.h"
 
 /* The question how far down evicted work must go (fair.c). */
-#define CUT_MEMO_LAST UINT32_MAX
+#define DEPTH_MEMO_LAST UINT32_MAX
 /* That what there is room for when work of levels below `below` goes, and
  * evicted work up to the class's own, or below it (urgent.c). */
-#define CUT_MEMO_URGENT(below, is_bound) ((below)*2 + ((is_bound) ? 1 : 0))
+#define DEPTH_MEMO_URGENT(below, is_bound) ((below)*2 + ((is_bound) ? 1 : 0))
 
-struct cut_memo;
+struct depth_memo;
 
 /* What is known for a class and a question, to be asked until another is. */
-struct cut_memo *cut_memo_of(struct round *round, uint32_t class_index,
-                             uint32_t question);
+struct depth_memo *depth_memo_of(struct round *round, uint32_t class_index,
+                                 uint32_t question);
 /* What was remembered of a node; false: nothing that still holds. */
-bool cut_memo_get(const struct round *round, const struct cut_memo *memo,
-                  uint32_t node, uint64_t *ret_word);
+bool depth_memo_get(const struct round *round, const struct depth_memo *memo,
+                    uint32_t node, uint64_t *ret_word);
 /* Remember it. */
-void cut_memo_set(const struct round *round, struct cut_memo *memo,
-                  uint32_t node, uint64_t word);
+void depth_memo_set(const struct round *round, struct depth_memo *memo,
+                    uint32_t node, uint64_t word);

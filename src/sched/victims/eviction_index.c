@@ -9,7 +9,7 @@
 
 enum { BLOCK = 64, CROWN = BLOCK * BLOCK, LOG_MIN = 64 };
 
-/* A rung whose room grew. */
+/* A evicted run whose room grew. */
 struct growth {
     uint64_t word;
     uint32_t place;
@@ -26,18 +26,18 @@ struct tier {
     uint8_t level;
 };
 
-struct ladder {
+struct eviction_index {
     struct packed_scale scale;
-    uint32_t *rung_at; /* by place */
-    uint32_t *kind_at; /* likewise, of the node */
+    uint32_t *evicted_run_at; /* by place */
+    uint32_t *kind_at;        /* likewise, of the node */
     uint32_t count;
-    uint8_t level_max; /* of all rungs */
+    uint8_t level_max; /* of all evicted runs */
     struct tier *tiers;
     size_t grown_seen; /* of round.grown */
 };
 
-/* How far a class has come.  No rung before `place` will do, but for those
- * that grew since: `pending` has what the log said so far. */
+/* How far a class has come.  No evicted run before `place` will do, but for
+ * those that grew since: `pending` has what the log said so far. */
 struct climb {
     struct tier *tier;
     uint32_t place, log_seen;
@@ -46,19 +46,21 @@ struct climb {
 
 /* Making it. */
 
-/* Note the rungs of one node, and count them by ordinal. */
-static void add_node(const struct round *round, struct ladder *ladder,
-                     uint32_t index, uint32_t *counts,
-                     struct resource_vec *largest)
+/* Note the evicted runs of one node, and count them by ordinal. */
+static void add_node(const struct round *round,
+                     struct eviction_index *eviction_index, uint32_t index,
+                     uint32_t *counts, struct resource_vec *largest)
 {
     const struct node *node = &round->sched->nodes.items[index];
 
     for (uint32_t e = node->evicted_first; e < node->evicted_end; e++) {
-        const struct rung *rung = &round->rungs[e];
-        counts[rung->ordinal - round->ordinal_first]++;
-        ladder->count++;
-        ladder->level_max =
-            rung->level > ladder->level_max ? rung->level : ladder->level_max;
+        const struct evicted_run *evicted_run = &round->evicted_runs[e];
+        counts[evicted_run->ordinal - round->ordinal_first]++;
+        eviction_index->count++;
+        eviction_index->level_max =
+            evicted_run->level > eviction_index->level_max
+                ? evicted_run->level
+                : eviction_index->level_max;
     }
     for (int r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
         int64_t v = node->capacity.v[r];
@@ -68,8 +70,9 @@ static void add_node(const struct round *round, struct ladder *ladder,
 
 /* Places go to the later ordinals first, and of one ordinal in the order in
  * which `nodes` has them. */
-static void place_rungs(const struct round *round, struct ladder *ladder,
-                        const uint32_t *nodes, uint32_t *counts)
+static void place_evicted_runs(const struct round *round,
+                               struct eviction_index *eviction_index,
+                               const uint32_t *nodes, uint32_t *counts)
 {
     uint32_t next = 0;
 
@@ -84,22 +87,25 @@ static void place_rungs(const struct round *round, struct ladder *ladder,
         }
         const struct node *node = &round->sched->nodes.items[nodes[i]];
         for (uint32_t e = node->evicted_end; e > node->evicted_first; e--) {
-            struct rung *rung = &round->rungs[e - 1];
-            rung->place = counts[rung->ordinal - round->ordinal_first]++;
-            ladder->rung_at[rung->place] = e - 1;
-            ladder->kind_at[rung->place] = round->sched->kinds_of[nodes[i]];
+            struct evicted_run *evicted_run = &round->evicted_runs[e - 1];
+            evicted_run->place =
+                counts[evicted_run->ordinal - round->ordinal_first]++;
+            eviction_index->evicted_run_at[evicted_run->place] = e - 1;
+            eviction_index->kind_at[evicted_run->place] =
+                round->sched->kinds_of[nodes[i]];
         }
     }
 }
 
-static struct ladder *ladder_of(struct round *round)
+static struct eviction_index *eviction_index_of(struct round *round)
 {
     struct sched *sched = round->sched;
 
-    if (round->ladder) {
-        return round->ladder;
+    if (round->eviction_index) {
+        return round->eviction_index;
     }
-    struct ladder *ladder = arena_alloc(round->arena, sizeof(*ladder));
+    struct eviction_index *eviction_index =
+        arena_alloc(round->arena, sizeof(*eviction_index));
     uint32_t *counts =
         arena_alloc_array(round->arena, round->unit_count, sizeof(*counts));
     /* By rank; ranks have gaps where nodes were forgotten. */
@@ -107,28 +113,30 @@ static struct ladder *ladder_of(struct round *round)
         arena_alloc_array(round->arena, sched->nodes.count, sizeof(*nodes));
     struct resource_vec largest = {0};
 
-    ladder->rung_at = arena_alloc_array(round->arena, round->member_count,
-                                        sizeof(*ladder->rung_at));
-    ladder->kind_at = arena_alloc_array(round->arena, round->member_count,
-                                        sizeof(*ladder->kind_at));
+    eviction_index->evicted_run_at =
+        arena_alloc_array(round->arena, round->member_count,
+                          sizeof(*eviction_index->evicted_run_at));
+    eviction_index->kind_at = arena_alloc_array(
+        round->arena, round->member_count, sizeof(*eviction_index->kind_at));
     memset(nodes, 0xff, sched->nodes.count * sizeof(*nodes));
     for (uint32_t i = 0; i < round->evicted_node_count; i++) {
         uint32_t node = round->evicted_nodes[i];
         nodes[sched->ranks[node]] = node;
-        add_node(round, ladder, node, counts, &largest);
+        add_node(round, eviction_index, node, counts, &largest);
     }
-    place_rungs(round, ladder, nodes, counts);
-    ladder->scale = packed_scale_for(&largest);
-    ladder->grown_seen = round->grown.count;
-    round->ladder = ladder;
-    return ladder;
+    place_evicted_runs(round, eviction_index, nodes, counts);
+    eviction_index->scale = packed_scale_for(&largest);
+    eviction_index->grown_seen = round->grown.count;
+    round->eviction_index = eviction_index;
+    return eviction_index;
 }
 
 /* Words. */
 
-static bool is_takeable(const struct tier *tier, const struct rung *rung)
+static bool is_takeable(const struct tier *tier,
+                        const struct evicted_run *evicted_run)
 {
-    return rung->level <= tier->level && rung->is_out;
+    return evicted_run->level <= tier->level && evicted_run->is_out;
 }
 
 static void log_growth(struct round *round, struct tier *tier, uint32_t place,
@@ -162,44 +170,48 @@ static void set_word(struct round *round, struct tier *tier, uint32_t place,
 
 /* The word of a room.  Where a node is overcommitted nothing fits, which a
  * field cannot say: that it grows from there must be noticed. */
-static uint64_t word_of(const struct ladder *ladder,
+static uint64_t word_of(const struct eviction_index *eviction_index,
                         const struct resource_vec *room)
 {
     const struct resource_vec nothing = {0};
 
-    return amounts_fit(&nothing, room) ? packed_of(&ladder->scale, room) : 0;
+    return amounts_fit(&nothing, room) ? packed_of(&eviction_index->scale, room)
+                                       : 0;
 }
 
-/* Bring the words of a node up to date, down to the rung at `down_to`; what
- * there is room for then is in `ret_room`. */
+/* Bring the words of a node up to date, down to the evicted run at `down_to`;
+ * what there is room for then is in `ret_room`. */
 static void refresh(struct round *round, struct tier *tier, uint32_t index,
                     uint32_t down_to, struct resource_vec *ret_room)
 {
-    const struct ladder *ladder = round->ladder;
+    const struct eviction_index *eviction_index = round->eviction_index;
     const struct node *node = &round->sched->nodes.items[index];
 
     *ret_room = round->sched->free[index];
     lend_add_room(round, index, ret_room);
     for (uint32_t e = node->evicted_end; e > down_to; e--) {
-        const struct rung *rung = &round->rungs[e - 1];
-        if (!is_takeable(tier, rung)) {
-            tier->words[rung->place] = 0;
+        const struct evicted_run *evicted_run = &round->evicted_runs[e - 1];
+        if (!is_takeable(tier, evicted_run)) {
+            tier->words[evicted_run->place] = 0;
             continue;
         }
-        amounts_add(ret_room, &class_at(round, rung->class_index)->request);
-        set_word(round, tier, rung->place, word_of(ladder, ret_room));
+        amounts_add(ret_room,
+                    &class_at(round, evicted_run->class_index)->request);
+        set_word(round, tier, evicted_run->place,
+                 word_of(eviction_index, ret_room));
     }
 }
 
 /* The tier of a level.  Its log begins empty: nobody has looked yet. */
 static struct tier *tier_of(struct round *round, uint8_t level)
 {
-    struct ladder *ladder = ladder_of(round);
-    uint32_t count = ladder->count;
+    struct eviction_index *eviction_index = eviction_index_of(round);
+    uint32_t count = eviction_index->count;
     struct resource_vec room;
 
-    level = level < ladder->level_max ? level : ladder->level_max;
-    for (struct tier *tier = ladder->tiers; tier; tier = tier->next) {
+    level =
+        level < eviction_index->level_max ? level : eviction_index->level_max;
+    for (struct tier *tier = eviction_index->tiers; tier; tier = tier->next) {
         if (tier->level == level) {
             return tier;
         }
@@ -217,21 +229,22 @@ static struct tier *tier_of(struct round *round, uint8_t level)
                 round->sched->nodes.items[node].evicted_first, &room);
         tier->log_count = 0;
     }
-    tier->next = ladder->tiers;
-    ladder->tiers = tier;
+    tier->next = eviction_index->tiers;
+    eviction_index->tiers = tier;
     return tier;
 }
 
 /* Rooms that grew are put right before anybody looks. */
 static void sync_growth(struct round *round)
 {
-    struct ladder *ladder = ladder_of(round);
+    struct eviction_index *eviction_index = eviction_index_of(round);
     struct resource_vec room;
 
-    for (; ladder->grown_seen < round->grown.count; ladder->grown_seen++) {
-        uint32_t index = round->grown.items[ladder->grown_seen];
+    for (; eviction_index->grown_seen < round->grown.count;
+         eviction_index->grown_seen++) {
+        uint32_t index = round->grown.items[eviction_index->grown_seen];
         const struct node *node = &round->sched->nodes.items[index];
-        for (struct tier *tier = ladder->tiers;
+        for (struct tier *tier = eviction_index->tiers;
              tier && node->stamp == round->sched->stamp; tier = tier->next) {
             refresh(round, tier, index, node->evicted_first, &room);
         }
@@ -287,25 +300,25 @@ static uint32_t next_place(struct tier *tier, uint32_t from, uint32_t count,
     return count;
 }
 
-/* Whether a rung whose word fits will do. */
+/* Whether a evicted run whose word fits will do. */
 static bool will_do(const struct search *search, struct tier *tier,
                     uint32_t place)
 {
     struct round *round = search->round;
-    const struct ladder *ladder = round->ladder;
+    const struct eviction_index *eviction_index = round->eviction_index;
     struct resource_vec room;
 
-    if (kinds_refuse(class_at(round, search->class_index)->kinds,
-                     ladder->kind_at[place])) {
+    if (node_shapes_refuse(class_at(round, search->class_index)->kinds,
+                           eviction_index->kind_at[place])) {
         return false;
     }
-    uint32_t at = ladder->rung_at[place];
-    const struct rung *rung = &round->rungs[at];
-    if (!place_allows(search, rung->node)) {
+    uint32_t at = eviction_index->evicted_run_at[place];
+    const struct evicted_run *evicted_run = &round->evicted_runs[at];
+    if (!place_allows(search, evicted_run->node)) {
         return false;
     }
-    refresh(round, tier, rung->node, at, &room);
-    return is_takeable(tier, rung) &&
+    refresh(round, tier, evicted_run->node, at, &room);
+    return is_takeable(tier, evicted_run) &&
            amounts_fit(&class_at(round, search->class_index)->request, &room);
 }
 
@@ -322,9 +335,9 @@ static void read_log(struct round *round, struct climb *climb, uint64_t request)
     }
 }
 
-/* The first of the rungs that grew behind the climb, or NONE.  Those that no
- * longer fit are in the way only once they are the first, and the log tells of
- * them again when they grow. */
+/* The first of the evicted runs that grew behind the climb, or NONE.  Those
+ * that no longer fit are in the way only once they are the first, and the log
+ * tells of them again when they grow. */
 static uint32_t find_pending(const struct search *search, struct climb *climb,
                              uint64_t request)
 {
@@ -342,7 +355,7 @@ static uint32_t find_pending(const struct search *search, struct climb *climb,
 static uint32_t find_onward(const struct search *search, struct climb *climb,
                             uint64_t request)
 {
-    uint32_t count = search->round->ladder->count;
+    uint32_t count = search->round->eviction_index->count;
 
     for (;;) {
         climb->place = next_place(climb->tier, climb->place, count, request);
@@ -375,24 +388,26 @@ static struct climb *climb_of(const struct search *search)
     return climb;
 }
 
-uint32_t ladder_find(const struct search *search, uint32_t *ret_cut)
+uint32_t eviction_index_find(const struct search *search, uint32_t *ret_depth)
 {
     struct round *round = search->round;
 
     sync_growth(round);
     struct climb *climb = climb_of(search);
-    uint64_t request = packed_of(
-        &round->ladder->scale, &class_at(round, search->class_index)->request);
+    uint64_t request =
+        packed_of(&round->eviction_index->scale,
+                  &class_at(round, search->class_index)->request);
     read_log(round, climb, request);
     uint32_t place = find_pending(search, climb, request);
-    *ret_cut = 0;
+    *ret_depth = 0;
     if (place == NONE) {
         place = find_onward(search, climb, request);
     }
     if (place == NONE) {
         return NONE;
     }
-    const struct rung *rung = &round->rungs[round->ladder->rung_at[place]];
-    *ret_cut = rung->ordinal + 1;
-    return rung->node;
+    const struct evicted_run *evicted_run =
+        &round->evicted_runs[round->eviction_index->evicted_run_at[place]];
+    *ret_depth = evicted_run->ordinal + 1;
+    return evicted_run->node;
 }

@@ -2,12 +2,12 @@
  * ladder - a round's evicted work in the order in which it goes: the last to
  * win its place back first, within a gang by the rank of nodes.
  *
- * Each rung knows what its node would have free if it and all later rungs of
- * the node went, as a packed word that may be too large but never too small;
- * so the node whose victims come last in the global order is found by going
- * up the rungs until one fits.  A class goes on from where it stood, since
- * rooms only shrink; where they grew (round.grown) a rung is noted in a log,
- * which each class reads once.
+ * Each evicted run knows what its node would have free if it and all later
+ * evicted runs of the node went, as a packed word that may be too large but
+ * never too small; so the node whose victims come last in the global order is
+ * found by going up the evicted runs until one fits.  A class goes on from
+ * where it stood, since rooms only shrink; where they grew (round.grown) a
+ * evicted run is noted in a log, which each class reads once.
  *
  * Rooms count work up to the level of the class that asks; each such level
  * has words of its own, made when first asked for.
@@ -19,5 +19,5 @@
 #include "sched/order/round.h"
 
 /* The node on which a job finds room by the evicted work that goes first, or
- * NONE; `ret_cut` is 1 + the ordinal down to which it must go there, or 0. */
-uint32_t ladder_find(const struct search *search, uint32_t *ret_cut);
+ * NONE; `ret_depth` is 1 + the ordinal down to which it must go there, or 0. */
+uint32_t eviction_index_find(const struct search *search, uint32_t *ret_depth);

@@ -10,11 +10,11 @@
 static void trim(const struct round *round, struct node *node)
 {
     const struct run *runs = round->sched->runs.items;
-    const struct rung *rungs = round->rungs;
+    const struct evicted_run *evicted_runs = round->evicted_runs;
 
     while (node->evicted_first < node->evicted_end &&
-           !rungs[node->evicted_first].is_out &&
-           runs[rungs[node->evicted_first].run].state == RUN_RETURNED) {
+           !evicted_runs[node->evicted_first].is_out &&
+           runs[evicted_runs[node->evicted_first].run].state == RUN_RETURNED) {
         node->evicted_first++;
     }
 }
@@ -24,43 +24,45 @@ static void trim(const struct round *round, struct node *node)
 struct descent {
     const struct class *class;
     struct resource_vec free;
-    uint32_t cut_min; /* less is not asked for */
+    uint32_t depth_min; /* less is not asked for */
 };
 
-static bool is_yielder(const struct round *round, const struct rung *rung)
+static bool is_revocable(const struct round *round,
+                         const struct evicted_run *evicted_run)
 {
     return round->reserve.asking &&
-           yielders_has(round, &round->sched->runs.items[rung->run]);
+           revocables_has(round, &round->sched->runs.items[evicted_run->run]);
 }
 
 /* 1 + the largest ordinal down to which a node's evicted work must go, or 0:
- * not even all of it.  What is less than `cut_min` may be said to be more, but
- * less than that.  With `is_hasty` as if all of it were still to be had: that
- * is found out without a look at the runs. */
+ * not even all of it.  What is less than `depth_min` may be said to be more,
+ * but less than that.  With `is_hasty` as if all of it were still to be had:
+ * that is found out without a look at the runs. */
 static uint32_t descend(const struct round *round, struct descent descent,
                         const struct node *node, bool is_hasty)
 {
     for (uint32_t i = node->evicted_end; i > node->evicted_first; i--) {
-        const struct rung *rung = &round->rungs[i - 1];
-        if (rung->ordinal + 1 < descent.cut_min) {
-            return rung->ordinal + 1;
+        const struct evicted_run *evicted_run = &round->evicted_runs[i - 1];
+        if (evicted_run->ordinal + 1 < descent.depth_min) {
+            return evicted_run->ordinal + 1;
         }
-        if (rung->level > descent.class->level ||
-            (!is_hasty && (!rung->is_out || is_yielder(round, rung)))) {
+        if (evicted_run->level > descent.class->level ||
+            (!is_hasty &&
+             (!evicted_run->is_out || is_revocable(round, evicted_run)))) {
             continue;
         }
         amounts_add(&descent.free,
-                    &class_at(round, rung->class_index)->request);
+                    &class_at(round, evicted_run->class_index)->request);
         if (amounts_fit(&descent.class->request, &descent.free)) {
-            return rung->ordinal + 1;
+            return evicted_run->ordinal + 1;
         }
     }
     return 0;
 }
 
 /* That of a node for a class. */
-static uint32_t cut_of(struct round *round, uint32_t index,
-                       const struct class *class, uint32_t cut_min)
+static uint32_t eviction_depth(struct round *round, uint32_t index,
+                               const struct class *class, uint32_t depth_min)
 {
     const struct sched *sched = round->sched;
     struct node *node = &sched->nodes.items[index];
@@ -71,74 +73,75 @@ static uint32_t cut_of(struct round *round, uint32_t index,
     struct descent descent = {
         .class = class,
         .free = sched->free[index],
-        .cut_min = cut_min,
+        .depth_min = depth_min,
     };
-    yielders_add_room(round, index, &descent.free);
+    revocables_add_room(round, index, &descent.free);
     lend_add_room(round, index, &descent.free);
-    uint32_t cut = descend(round, descent, node, true);
-    if (cut == 0 || cut < cut_min) {
-        return cut;
+    uint32_t depth = descend(round, descent, node, true);
+    if (depth == 0 || depth < depth_min) {
+        return depth;
     }
-    cut = descend(round, descent, node, false);
-    if (cut == 0) {
+    depth = descend(round, descent, node, false);
+    if (depth == 0) {
         trim(round, node);
     }
-    return cut;
+    return depth;
 }
 
 /* A node, and down to where evicted work must go there. */
 struct last {
-    uint32_t node, cut;
+    uint32_t node, depth;
 };
 
-/* The cut of a node; one below `cut_min` may be too large, but is below that.
+/* The cut of a node; one below `depth_min` may be too large, but is below that.
  * What is remembered of it (unless `memo` is NULL) is that, and whether it is
  * exact. */
-static uint32_t recall_cut(const struct search *search, struct cut_memo *memo,
-                           uint32_t node, uint32_t cut_min)
+static uint32_t recall_depth(const struct search *search,
+                             struct depth_memo *memo, uint32_t node,
+                             uint32_t depth_min)
 {
     struct round *round = search->round;
     const struct class *class = class_at(round, search->class_index);
     uint64_t word;
 
     if (!memo) {
-        return cut_of(round, node, class, cut_min);
+        return eviction_depth(round, node, class, depth_min);
     }
-    if (cut_memo_get(round, memo, node, &word) &&
-        ((word & 1) || word >> 1 < cut_min)) {
+    if (depth_memo_get(round, memo, node, &word) &&
+        ((word & 1) || word >> 1 < depth_min)) {
         return (uint32_t)(word >> 1);
     }
-    uint32_t cut = cut_of(round, node, class, cut_min);
-    bool is_exact = cut == 0 || cut >= cut_min;
-    cut_memo_set(round, memo, node, (uint64_t)cut << 1 | is_exact);
-    return cut;
+    uint32_t depth = eviction_depth(round, node, class, depth_min);
+    bool is_exact = depth == 0 || depth >= depth_min;
+    depth_memo_set(round, memo, node, (uint64_t)depth << 1 | is_exact);
+    return depth;
 }
 
 /* A node that may be the best. */
-static void consider(const struct search *search, struct cut_memo *memo,
+static void consider(const struct search *search, struct depth_memo *memo,
                      uint32_t node, struct last *best)
 {
     struct round *round = search->round;
     const uint32_t *ranks = round->sched->ranks;
-    uint32_t cut = recall_cut(search, memo, node, best->cut);
+    uint32_t depth = recall_depth(search, memo, node, best->depth);
 
-    if (cut <= round->reserve.ordinal_min || cut < best->cut ||
-        (cut == best->cut && ranks[node] >= ranks[best->node])) {
+    if (depth <= round->reserve.ordinal_min || depth < best->depth ||
+        (depth == best->depth && ranks[node] >= ranks[best->node])) {
         return;
     }
     if (place_allows(search, node)) {
-        *best = (struct last){node, cut};
+        *best = (struct last){node, depth};
     }
 }
 
-uint32_t victims_find_last(const struct search *search, uint32_t *ret_cut)
+uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
     struct last best = {NONE, 0};
-    struct cut_memo *memo =
+    struct depth_memo *memo =
         search->only && !round->reserve.asking
-            ? cut_memo_of(round, search->class_index, CUT_MEMO_LAST)
+            ? depth_memo_of(round, search->class_index, DEPTH_MEMO_LAST)
             : NULL;
 
     round->counters->nodes_examined += search->only ? search->only->count : 0;
@@ -146,21 +149,21 @@ uint32_t victims_find_last(const struct search *search, uint32_t *ret_cut)
         consider(search, memo, search->only->nodes[i], &best);
     }
     if (!search->only) {
-        best.node = ladder_find(search, &best.cut);
-        if (best.cut <= round->reserve.ordinal_min) {
+        best.node = eviction_index_find(search, &best.depth);
+        if (best.depth <= round->reserve.ordinal_min) {
             best = (struct last){NONE, 0}; /* the turns of all come first */
         }
-        yielders_look_anew(round);
-        for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
+        revocables_look_anew(round);
+        for (size_t i = 0; round->reserve.asking && i < sched->revocables.count;
              i++) {
             const struct run *run =
-                &sched->runs.items[sched->yielders.items[i]];
-            if (yielders_has(round, run) &&
-                !yielders_is_looked_at(round, run->node)) {
+                &sched->runs.items[sched->revocables.items[i]];
+            if (revocables_has(round, run) &&
+                !revocables_is_looked_at(round, run->node)) {
                 consider(search, NULL, run->node, &best);
             }
         }
     }
-    *ret_cut = best.cut;
+    *ret_depth = best.depth;
     return best.node;
 }

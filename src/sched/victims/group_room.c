@@ -64,9 +64,10 @@ static void add_protected(const struct round *round, uint32_t index,
         return;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct rung *rung = &round->rungs[i];
-        if (!rung->is_outrankable && rung->is_out) {
-            amounts_add(room, &class_at(round, rung->class_index)->request);
+        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        if (!evicted_run->is_urgency_preemptible && evicted_run->is_out) {
+            amounts_add(room,
+                        &class_at(round, evicted_run->class_index)->request);
         }
     }
 }
@@ -84,7 +85,8 @@ uint32_t group_room_most(struct round *round, uint32_t class_index,
         for (uint32_t l = 0; l <= class->level; l++) {
             amounts_add(
                 &room,
-                &sched->outrankable[(size_t)node * sched->level_count + l]);
+                &sched->urgency_preemptible[(size_t)node * sched->level_count +
+                                            l]);
         }
         add_protected(round, node, &room);
         uint32_t n = amounts_times(&class->request, &room);

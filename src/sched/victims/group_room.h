@@ -16,7 +16,8 @@ bool group_holds_free(struct round *round, uint32_t class_index,
  * work that yields, surplus and what may go away do not count. */
 bool group_holds_most(struct round *round, uint32_t class_index,
                       const struct label_group *group, uint32_t needed);
-/* How many might be if all outrankable work went up to the class's level. */
+/* How many might be if all urgency-preemptible work went up to the class's
+ * level. */
 uint32_t group_room_most(struct round *round, uint32_t class_index,
                          const struct label_group *group);
 /* How many would be on empty nodes; found out once a round.  Without an index

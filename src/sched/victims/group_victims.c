@@ -64,7 +64,7 @@ static bool may_shrink(const struct search *search, const struct gang *gang,
     uint32_t own = class_at(round, search->class_index)->level;
     uint32_t list = sched->jobs.items[search->job].list;
 
-    if (level > own || sched->lists.items[list].is_foreign) {
+    if (level > own || sched->lists.items[list].is_borrowed) {
         return false;
     }
     int64_t frozen_ms =
@@ -151,7 +151,7 @@ static void join(struct victim *all, const struct victim *one)
         return;
     }
     amounts_add(&all->sum, &one->sum);
-    all->is_yielder |= one->is_yielder;
+    all->is_revocable |= one->is_revocable;
     all->is_surplus &= one->is_surplus;
     all->is_evicted |= one->is_evicted;
     all->ordinal = one->is_evicted ? one->ordinal : all->ordinal;

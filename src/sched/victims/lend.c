@@ -11,9 +11,9 @@
 
 void lend_count_run(struct sched *sched, const struct run *run, int sign)
 {
-    if (lend_is_foreign(sched, run->job)) {
-        sched->nodes.items[run->node].foreign_count += (uint32_t)sign;
-        sched->foreign_run_count += (uint32_t)sign;
+    if (lend_is_borrowed(sched, run->job)) {
+        sched->nodes.items[run->node].borrowed_count += (uint32_t)sign;
+        sched->borrowed_run_count += (uint32_t)sign;
         amounts_add_times(
             &sched->accounts.items[run->account].foreign,
             &sched->classes.items[class_of_job(sched, run->job)].request, sign);
@@ -23,7 +23,7 @@ void lend_count_run(struct sched *sched, const struct run *run, int sign)
 bool lend_is_victim(const struct round *round, const struct run *run)
 {
     return lend_may_recall(round) && run->state != RUN_PREEMPTED &&
-           lend_is_foreign(round->sched, run->job);
+           lend_is_borrowed(round->sched, run->job);
 }
 
 void lend_add_room(const struct round *round, uint32_t index,
@@ -31,7 +31,7 @@ void lend_add_room(const struct round *round, uint32_t index,
 {
     const struct sched *sched = round->sched;
 
-    if (!lend_may_recall(round) || !sched->nodes.items[index].foreign_count) {
+    if (!lend_may_recall(round) || !sched->nodes.items[index].borrowed_count) {
         return;
     }
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
@@ -129,7 +129,7 @@ static void offers_pop(const struct sched *sched, struct borrowed *borrowed)
 
 /* Nobody goes but what is foreign. */
 static const struct victim_rules LEND_RULES = {
-    .cut = UINT32_MAX,
+    .depth = UINT32_MAX,
     .level_max = -1,
 };
 
@@ -142,7 +142,7 @@ static bool make_offer(const struct search *search, uint32_t node,
     struct resource_vec room = round->sched->free[node];
     struct victim_set set;
 
-    if (!round->sched->nodes.items[node].foreign_count) {
+    if (!round->sched->nodes.items[node].borrowed_count) {
         return false;
     }
     lend_add_room(round, node, &room);
@@ -175,7 +175,7 @@ static struct borrowed *ask_all(const struct search *search)
 
     for (uint32_t i = 0; i < sched->nodes.count; i++) {
         const struct node *node = &sched->nodes.items[i];
-        if (node->foreign_count && node->pool == round->p) {
+        if (node->borrowed_count && node->pool == round->p) {
             round->counters->nodes_examined++;
             if (make_offer(search, i, &offer)) {
                 offers_push(round, borrowed, &offer);
@@ -306,12 +306,12 @@ void lend_miss(const struct round *round, struct class *class)
 /* The state. */
 
 /* Put a job into the list for what it is now. */
-static void move_list(struct sched *sched, uint32_t index, bool is_foreign)
+static void move_list(struct sched *sched, uint32_t index, bool is_borrowed)
 {
     struct job *job = &sched->jobs.items[index];
     struct list list = sched->lists.items[job->list];
 
-    list.is_foreign = is_foreign;
+    list.is_borrowed = is_borrowed;
     uint32_t to = list_get(sched, list.queue, list.class_index,
                            list_level(&list), list.pool, list.app);
     list_put(sched, job->list);
@@ -319,12 +319,12 @@ static void move_list(struct sched *sched, uint32_t index, bool is_foreign)
 }
 
 /* Likewise the gang that it belongs to. */
-static void move_gang(struct sched *sched, struct gang *gang, bool is_foreign)
+static void move_gang(struct sched *sched, struct gang *gang, bool is_borrowed)
 {
     struct list list = sched->lists.items[gang->list];
 
-    if (list.is_foreign != is_foreign) {
-        list.is_foreign = is_foreign;
+    if (list.is_borrowed != is_borrowed) {
+        list.is_borrowed = is_borrowed;
         uint32_t to = list_get(sched, list.queue, NONE, list_level(&list),
                                list.pool, list.app);
         list_put(sched, gang->list);
@@ -350,29 +350,30 @@ static void ask_anew(struct sched *sched, const struct job *job, bool is_guest)
     }
 }
 
-void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
+void sched_job_borrowed_set(struct sched *sched, uint32_t index,
+                            bool is_borrowed)
 {
     ASSERT(index < sched->jobs.count);
     struct job *job = &sched->jobs.items[index];
 
     ASSERT(job->list != LIST_NONE);
-    if (lend_is_foreign(sched, index) == is_foreign) {
+    if (lend_is_borrowed(sched, index) == is_borrowed) {
         return;
     }
     sched->version++;
-    truce_news(sched);
-    if (is_foreign) {
+    cooldown_news(sched);
+    if (is_borrowed) {
         admitted_leave(sched, index);
     }
     if (job->gang != NONE) {
         struct gang *gang = &sched->gangs.items[job->gang];
         gang_detach(sched, job->gang);
-        if (!is_foreign || job->run != NONE || gang->leased.count == 0) {
-            move_gang(sched, gang, is_foreign); /* it is what runs of it */
+        if (!is_borrowed || job->run != NONE || gang->leased.count == 0) {
+            move_gang(sched, gang, is_borrowed); /* it is what runs of it */
         }
     }
     if (job->run != NONE) { /* what it was goes by the flows that are held */
-        standing_note(
+        usage_ledger_note(
             sched, sched->lists.items[job->list].queue,
             sched->accounts.items[sched->runs.items[job->run].account].pool);
     }
@@ -382,7 +383,7 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
     } else {
         job_unwait(sched, index);
     }
-    move_list(sched, index, is_foreign);
+    move_list(sched, index, is_borrowed);
     if (job->run != NONE) {
         run_link(sched, job->run);
     } else {
@@ -390,16 +391,16 @@ void sched_job_foreign_set(struct sched *sched, uint32_t index, bool is_foreign)
     }
     sched->is_relinking = false;
     if (job->run == NONE) {
-        ask_anew(sched, job, is_foreign);
+        ask_anew(sched, job, is_borrowed);
     }
     if (job->gang != NONE) {
         gang_attach(sched, job->gang);
     }
 }
 
-bool sched_job_is_foreign(const struct sched *sched, uint32_t job)
+bool sched_job_is_borrowed(const struct sched *sched, uint32_t job)
 {
-    return lend_is_foreign(sched, job);
+    return lend_is_borrowed(sched, job);
 }
 
 void sched_preemption_set(struct sched *sched, bool is_off)

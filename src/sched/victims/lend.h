@@ -6,10 +6,11 @@
  * and not reserved, preempts nobody, and is not admitted.
  *
  * Where it runs it goes before all else when work that is at home here needs
- * the room, unless the pool's preemption is off: it counts as outrankable, at
- * the lowest level, and what is evicted for fairness it never is.  Of the
- * nodes where foreign work alone makes room, that with the fewest victims is
- * taken, then that where least is lost: the order of model.md 6.6 for them.
+ * the room, unless the pool's preemption is off: it counts as
+ * urgency-preemptible, at the lowest level, and what is evicted for fairness it
+ * never is.  Of the nodes where foreign work alone makes room, that with the
+ * fewest victims is taken, then that where least is lost: the order of
+ * model.md 6.6 for them.
  *
  * A shard without foreign work pays nothing but the looks at two counters.
  *
@@ -20,9 +21,9 @@
 #include "sched/victims/victims.h"
 
 /* Whether a job's home is elsewhere. */
-static inline bool lend_is_foreign(const struct sched *sched, uint32_t job)
+static inline bool lend_is_borrowed(const struct sched *sched, uint32_t job)
 {
-    return sched->lists.items[sched->jobs.items[job].list].is_foreign;
+    return sched->lists.items[sched->jobs.items[job].list].is_borrowed;
 }
 
 /* A run came to (+1) or left (-1) its node. */
@@ -31,7 +32,7 @@ void lend_count_run(struct sched *sched, const struct run *run, int sign);
 /* Whether foreign work may go, for what a round places now. */
 static inline bool lend_may_recall(const struct round *round)
 {
-    return round->sched->foreign_run_count &&
+    return round->sched->borrowed_run_count &&
            !round->sched->is_preemption_off && !round->is_lending;
 }
 

@@ -395,7 +395,7 @@ bool victim_memo_serves(const struct search *search,
            !round->reserve.asking && !round->reserve.ordinal_min &&
            !round->keeps_surplus && !round->is_lending &&
            !place_is_special(search) &&
-           !sched->lists.items[job->list].is_foreign;
+           !sched->lists.items[job->list].is_borrowed;
 }
 
 bool victim_memo_find(const struct search *search,

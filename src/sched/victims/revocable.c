@@ -3,7 +3,7 @@
 #include "sched/victims/lend.h"
 
 /* So many of them are passed over in the time in which a node is examined. */
-enum { YIELDERS_A_LOOK = 64 };
+enum { REVOCABLES_A_LOOK = 64 };
 
 /* Whether a node has the label's value that is searched for. */
 static bool is_in_group(const struct search *search, uint32_t node)
@@ -16,7 +16,7 @@ static bool is_in_group(const struct search *search, uint32_t node)
     return !search->only;
 }
 
-bool yielders_is_looked_at(const struct round *round, uint32_t index)
+bool revocables_is_looked_at(const struct round *round, uint32_t index)
 {
     struct sched *sched = round->sched;
 
@@ -28,34 +28,34 @@ bool yielders_is_looked_at(const struct round *round, uint32_t index)
     return false;
 }
 
-void yielders_look_anew(const struct round *round)
+void revocables_look_anew(const struct round *round)
 {
     round->sched->look++;
     if (round->reserve.asking) {
         round->counters->nodes_examined +=
-            round->sched->yielders.count / YIELDERS_A_LOOK;
+            round->sched->revocables.count / REVOCABLES_A_LOOK;
     }
 }
 
-void yielders_add_room(const struct round *round, uint32_t index,
-                       struct resource_vec *room)
+void revocables_add_room(const struct round *round, uint32_t index,
+                         struct resource_vec *room)
 {
     const struct sched *sched = round->sched;
 
-    if (!round->reserve.asking || !sched->yielders.count) {
+    if (!round->reserve.asking || !sched->revocables.count) {
         return;
     }
     for (uint32_t at = sched->nodes.items[index].run_first; at != NONE;
          at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
-        if (yielders_has(round, run) && !lend_is_victim(round, run)) {
+        if (revocables_has(round, run) && !lend_is_victim(round, run)) {
             amounts_add(
                 room, &class_at(round, class_of_job(sched, run->job))->request);
         }
     }
 }
 
-uint32_t yielders_find(const struct search *search)
+uint32_t revocables_find(const struct search *search)
 {
     struct round *round = search->round;
     const struct sched *sched = round->sched;
@@ -63,16 +63,16 @@ uint32_t yielders_find(const struct search *search)
     uint32_t best = NONE;
     uint64_t best_key = 0;
 
-    yielders_look_anew(round);
-    for (size_t i = 0; round->reserve.asking && i < sched->yielders.count;
+    revocables_look_anew(round);
+    for (size_t i = 0; round->reserve.asking && i < sched->revocables.count;
          i++) {
-        const struct run *run = &sched->runs.items[sched->yielders.items[i]];
-        if (!yielders_has(round, run) ||
-            yielders_is_looked_at(round, run->node)) {
+        const struct run *run = &sched->runs.items[sched->revocables.items[i]];
+        if (!revocables_has(round, run) ||
+            revocables_is_looked_at(round, run->node)) {
             continue;
         }
         struct resource_vec room = sched->free[run->node];
-        yielders_add_room(round, run->node, &room);
+        revocables_add_room(round, run->node, &room);
         lend_add_room(round, run->node, &room);
         uint64_t key = pool_weigh(round->pool, &room);
         if (amounts_fit(&class->request, &room) &&
@@ -87,14 +87,14 @@ uint32_t yielders_find(const struct search *search)
     return best;
 }
 
-bool yielders_are_on(const struct round *round, uint32_t node)
+bool revocables_are_on(const struct round *round, uint32_t node)
 {
     const struct sched *sched = round->sched;
-    bool may_have = round->reserve.asking && sched->yielders.count;
+    bool may_have = round->reserve.asking && sched->revocables.count;
 
     for (uint32_t at = may_have ? sched->nodes.items[node].run_first : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
-        if (yielders_has(round, &sched->runs.items[at])) {
+        if (revocables_has(round, &sched->runs.items[at])) {
             return true;
         }
     }

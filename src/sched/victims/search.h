@@ -13,7 +13,7 @@
 /* For fairness (fair.c): the node whose victims come last in the order
  * in which evicted work wins its places back, and from where on it must go
  * there; or NONE. */
-uint32_t victims_find_last(const struct search *search, uint32_t *ret_cut);
+uint32_t victims_find_last(const struct search *search, uint32_t *ret_depth);
 /* For urgency (urgent.c): the lowest level that must give way, which
  * goes into `rules`, and the best node there; or NONE.  Who may take nothing
  * for fairness begins with what was evicted alone and is less urgent, for

@@ -54,9 +54,9 @@ static void preempt_victim(const struct search *search,
 {
     struct sched *sched = search->round->sched;
 
-    enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
-                                : victim->is_yielder ? SCHED_PREEMPT_YIELD
-                                : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
+    enum sched_preemption why = victim->is_borrowed    ? SCHED_PREEMPT_HOME
+                                : victim->is_revocable ? SCHED_PREEMPT_YIELD
+                                : victim->is_surplus   ? SCHED_PREEMPT_SURPLUS
                                 : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE
                                                      : SCHED_PREEMPT_URGENCY;
 

@@ -12,31 +12,34 @@ struct urgent {
     size_t moved_seen, noted_seen;
 };
 
-/* The room without outrankable work of levels below `below`, and without what
- * is evicted up to `level_max` and from `ordinal_min` on. */
+/* The room without urgency-preemptible work of levels below `below`, and
+ * without what is evicted up to `level_max` and from `ordinal_min` on. */
 static struct resource_vec room_within(const struct round *round,
                                        uint32_t index, uint32_t below,
                                        uint32_t level_max, uint32_t ordinal_min)
 {
     const struct sched *sched = round->sched;
     const struct node *node = &sched->nodes.items[index];
-    const struct resource_vec *outrankable =
-        &sched->outrankable[(size_t)index * sched->level_count];
+    const struct resource_vec *urgency_preemptible =
+        &sched->urgency_preemptible[(size_t)index * sched->level_count];
     struct resource_vec room = sched->free[index];
 
     for (uint32_t l = 0; l < below; l++) {
-        amounts_add(&room, &outrankable[l]);
+        amounts_add(&room, &urgency_preemptible[l]);
     }
     if (node->stamp != sched->stamp ||
         (level_max < below && !round->has_protected)) {
         return room;
     }
     for (uint32_t i = node->evicted_first; i < node->evicted_end; i++) {
-        const struct rung *rung = &round->rungs[i];
-        bool is_counted = rung->is_outrankable && rung->level < below;
-        if (rung->is_out && !is_counted && rung->level <= level_max &&
-            rung->ordinal >= ordinal_min) {
-            amounts_add(&room, &class_at(round, rung->class_index)->request);
+        const struct evicted_run *evicted_run = &round->evicted_runs[i];
+        bool is_counted =
+            evicted_run->is_urgency_preemptible && evicted_run->level < below;
+        if (evicted_run->is_out && !is_counted &&
+            evicted_run->level <= level_max &&
+            evicted_run->ordinal >= ordinal_min) {
+            amounts_add(&room,
+                        &class_at(round, evicted_run->class_index)->request);
         }
     }
     return room;

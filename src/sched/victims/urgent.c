@@ -5,24 +5,26 @@
 #include "sched/victims/urgency_index.h"
 #include "sched/victims/victims.h"
 
-/* What a node would have free without outrankable work of levels below `below`,
- * without what is evicted up to `evicted_max`, and without yielders. */
+/* What a node would have free without urgency-preemptible work of levels below
+ * `below`, without what is evicted up to `evicted_max`, and without revocable
+ * runs. */
 static struct resource_vec room_at(const struct round *round, uint32_t index,
                                    uint32_t evicted_max, uint32_t below)
 {
     const struct sched *sched = round->sched;
     struct resource_vec room = urgent_room(round, index, evicted_max, below);
-    bool has_yielders = round->reserve.asking && sched->yielders.count;
+    bool has_revocables = round->reserve.asking && sched->revocables.count;
 
-    for (uint32_t at = has_yielders ? sched->nodes.items[index].run_first
-                                    : NONE;
+    for (uint32_t at = has_revocables ? sched->nodes.items[index].run_first
+                                      : NONE;
          at != NONE; at = sched->runs.items[at].node_next) {
         const struct run *run = &sched->runs.items[at];
         bool is_counted =
-            (run->level < below && run->is_outrankable) ||
+            (run->level < below && run->is_urgency_preemptible) ||
             (run->state == RUN_EVICTED && run->level <= evicted_max &&
-             round->rungs[run->rung].ordinal >= round->reserve.ordinal_min);
-        if (yielders_has(round, run) && !is_counted) {
+             round->evicted_runs[run->evicted_run].ordinal >=
+                 round->reserve.ordinal_min);
+        if (revocables_has(round, run) && !is_counted) {
             amounts_add(
                 &room,
                 &class_at(round, class_of_job(sched, run->job))->request);
@@ -41,7 +43,8 @@ static bool has_evicted(const struct round *round, uint32_t index,
     if (round->evicted_count && node->stamp == round->sched->stamp) {
         for (uint32_t i = node->evicted_first; i < node->evicted_end && !has;
              i++) {
-            has = round->rungs[i].is_out && round->rungs[i].level == level;
+            has = round->evicted_runs[i].is_out &&
+                  round->evicted_runs[i].level == level;
         }
     }
     return has;
@@ -116,10 +119,11 @@ static uint32_t find_in_group(const struct search *search, uint32_t below,
 {
     struct round *round = search->round;
     bool is_bound = evicted_max != class_at(round, search->class_index)->level;
-    struct cut_memo *memo = round->reserve.asking || round->reserve.ordinal_min
-                                ? NULL
-                                : cut_memo_of(round, search->class_index,
-                                              CUT_MEMO_URGENT(below, is_bound));
+    struct depth_memo *memo =
+        round->reserve.asking || round->reserve.ordinal_min
+            ? NULL
+            : depth_memo_of(round, search->class_index,
+                            DEPTH_MEMO_URGENT(below, is_bound));
     struct fit best = {NONE, 0};
 
     round->counters->nodes_examined += search->only->count;
@@ -128,10 +132,10 @@ static uint32_t find_in_group(const struct search *search, uint32_t below,
         uint64_t key;
         if (is_soon(search, node)) {
             key = key_of(search, node, below, evicted_max);
-        } else if (!memo || !cut_memo_get(round, memo, node, &key)) {
+        } else if (!memo || !depth_memo_get(round, memo, node, &key)) {
             key = key_of(search, node, below, evicted_max);
             if (memo) {
-                cut_memo_set(round, memo, node, key);
+                depth_memo_set(round, memo, node, key);
             }
         }
         consider_room(search, node, key, &best);
@@ -147,8 +151,8 @@ struct looking {
     uint32_t below, evicted_max;
 };
 
-/* Nodes with yielders are asked one by one, and those where nobody goes for
- * fairness are looked for apart. */
+/* Nodes with revocable runs are asked one by one, and those where nobody goes
+ * for fairness are looked for apart. */
 static bool is_plain_match(void *context, uint32_t node)
 {
     const struct looking *looking = context;
@@ -162,7 +166,7 @@ static bool is_plain_match(void *context, uint32_t node)
             return true;
         }
     }
-    return !yielders_are_on(round, node) && !is_soon(search, node) &&
+    return !revocables_are_on(round, node) && !is_soon(search, node) &&
            place_allows(search, node);
 }
 
@@ -170,7 +174,7 @@ static bool is_soon_match(void *context, uint32_t node)
 {
     const struct search *search = context;
 
-    return is_soon(search, node) && !yielders_are_on(search->round, node) &&
+    return is_soon(search, node) && !revocables_are_on(search->round, node) &&
            place_allows(search, node);
 }
 
@@ -194,7 +198,7 @@ static void consider_soon(const struct search *search, uint32_t below,
     }
     for (uint32_t i = 0; i < hold->node_count; i++) {
         uint32_t node = hold->nodes[i].node;
-        if (is_soon(search, node) && !yielders_are_on(round, node)) {
+        if (is_soon(search, node) && !revocables_are_on(round, node)) {
             consider_room(search, node, key_of(search, node, below, level),
                           best);
         }
@@ -230,13 +234,13 @@ static uint32_t find_at_level(const struct search *search, uint32_t below,
         consider_soon(search, below, &best);
     }
     consider_plain(search, below, evicted_max, &best);
-    if (round->reserve.asking && sched->yielders.count) {
-        yielders_look_anew(round);
-        for (size_t i = 0; i < sched->yielders.count; i++) {
+    if (round->reserve.asking && sched->revocables.count) {
+        revocables_look_anew(round);
+        for (size_t i = 0; i < sched->revocables.count; i++) {
             const struct run *run =
-                &sched->runs.items[sched->yielders.items[i]];
-            if (yielders_has(round, run) &&
-                !yielders_is_looked_at(round, run->node)) {
+                &sched->runs.items[sched->revocables.items[i]];
+            if (revocables_has(round, run) &&
+                !revocables_is_looked_at(round, run->node)) {
                 consider_room(search, run->node,
                               key_of(search, run->node, below, evicted_max),
                               &best);
@@ -255,7 +259,7 @@ uint32_t victims_find_urgent(const struct search *search,
                      (rules->is_bound || is_any_soon(search));
 
     for (uint32_t below = has_first ? 0 : 1; below <= level; below++) {
-        if (below && round->sched->outrankable_count[below - 1] == 0) {
+        if (below && round->sched->urgency_preemptible_count[below - 1] == 0) {
             continue;
         }
         uint32_t node = find_at_level(search, below, level - rules->is_bound);

@@ -17,9 +17,9 @@ struct victim_rules victims_rules(const struct search *search)
     int level = class_at(round, search->class_index)->level;
 
     return (struct victim_rules){
-        .cut = round->reserve.ordinal_min + 1,
+        .depth = round->reserve.ordinal_min + 1,
         .level_max = is_urgent ? level - 1 : -1,
-        .is_bound = truce_binds(round, search->job),
+        .is_bound = cooldown_binds(round, search->job),
     };
 }
 
@@ -63,22 +63,22 @@ uint32_t victims_find(const struct search *search)
     }
     node = lend_find(search, &rules);
     if (node == NONE) {
-        node = yielders_find(search);
-        rules.cut = node == NONE ? 0 : UINT32_MAX;
+        node = revocables_find(search);
+        rules.depth = node == NONE ? 0 : UINT32_MAX;
     }
     if (node == NONE &&
         (round->sched->terms_run_count || round->sched->is_pool_object)) {
         return find_set(search);
     }
-    rules.is_bound = node == NONE && truce_binds(round, search->job);
+    rules.is_bound = node == NONE && cooldown_binds(round, search->job);
     if (node == NONE && round->evicted_count && !rules.is_bound) {
         round->reserve.is_for_share = true;
-        node = victims_find_last(search, &rules.cut);
+        node = victims_find_last(search, &rules.depth);
         round->reserve.is_for_share = false;
     }
     if (node == NONE && !policy->is_urgency_preemption_off &&
         !round->sched->is_preemption_off) {
-        rules.cut = round->reserve.ordinal_min + 1;
+        rules.depth = round->reserve.ordinal_min + 1;
         node = victims_find_urgent(search, &rules);
     }
     if (node != NONE) {

@@ -18,8 +18,8 @@ struct victim {
     uint32_t ordinal; /* of evicted ones */
     uint32_t level;
     bool is_evicted;
-    bool is_yielder;
-    bool is_foreign;
+    bool is_revocable;
+    bool is_borrowed;
     bool is_surplus; /* its gang keeps its minimums */
     bool is_held;    /* the node is its gang's, so that nobody has room there
                         before all of it went */
@@ -30,8 +30,8 @@ struct victim {
 
 /* Who may go. */
 struct victim_rules {
-    uint32_t cut;  /* evicted work from this ordinal - 1 on ... */
-    int level_max; /* ... and other outrankable work up to this level */
+    uint32_t depth; /* evicted work from this ordinal - 1 on ... */
+    int level_max; /* ... and other urgency-preemptible work up to this level */
     /* What breaks a gang with terms keeps its place before all else. */
     bool spares_groups;
     bool takes_surplus; /* whoever asks */

@@ -82,7 +82,7 @@ static void add_group(struct arrivals *a, struct stream *stream)
         .kind = str_equal(of->kind, STR("podGroup"))   ? GANG_POD_GROUP
                 : str_equal(of->kind, STR("training")) ? GANG_TRAINING
                                                        : GANG_TRAINING_TOLERANT,
-        .is_whole_node = str_equal(of->node_reservation, STR("Whole")),
+        .has_exclusive_nodes = str_equal(of->node_reservation, STR("Whole")),
         .freezing_window_ms = of->freezing_window_ms,
         .replace_timeout_ms = of->replace_timeout_ms,
         .sub_group_count = of->sub_group_count,

@@ -69,7 +69,7 @@ static const struct slot leased_slots[] = {
     {11, SLOT_RUN, AT(run), 0, NULL},
     {12, SLOT_STR, AT(leased.pool), 0, NULL},
     {1000, SLOT_BOOL, AT(leased.is_backfilled), 0, NULL},
-    {1001, SLOT_JOB_MAYBE, AT(leased.yields_to), 0, NULL},
+    {1001, SLOT_JOB_MAYBE, AT(leased.revocable_for), 0, NULL},
     {1002, SLOT_I64, AT(leased.excess_charge), 0, NULL},
     {1003, SLOT_BOOL, AT(leased.is_growth), 0, NULL},
     {1004, SLOT_BOOL, AT(leased.is_by_share), 0, NULL},

@@ -272,7 +272,7 @@ static void limits_from_form(const struct policy_form *form,
     policy->retries_max = (uint32_t)form->retries_max;
     policy->round_period_ms = form->round_period_ms;
     policy->balance_period_ms = form->balance_period_ms;
-    policy->truce_ms = form->truce_ms;
+    policy->cooldown_ms = form->cooldown_ms;
     policy->executor_timeout_ms = form->executor_timeout_ms;
     policy->executor_lost_timeout_ms = form->executor_lost_timeout_ms;
     policy->unacknowledged_max = (uint32_t)form->unacknowledged_max;

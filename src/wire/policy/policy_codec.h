@@ -137,7 +137,7 @@ struct policy_form {
     int64_t retries_max;
     int64_t round_period_ms;
     int64_t balance_period_ms;
-    int64_t truce_ms;
+    int64_t cooldown_ms;
     int64_t executor_timeout_ms;
     int64_t executor_lost_timeout_ms;
     int64_t unacknowledged_max;

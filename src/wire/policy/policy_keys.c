@@ -301,7 +301,7 @@ static const struct setting form_keys[] = {
             .about = "Full rounds are at least this far apart; the next comes "
                      "as soon as that when something has changed.",
             .min = 1, .max = DAY_MS),
-    SETTING("truce", DURATION, policy_form, truce_ms,
+    SETTING("truce", DURATION, policy_form, cooldown_ms,
             .about = "A job or gang that took a place for fairness, or gave "
                      "one up as it had promised, takes none for fairness for "
                      "so long, and until something is new.",

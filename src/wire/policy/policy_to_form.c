@@ -104,7 +104,7 @@ static void limits_to_form(const struct policy *policy,
     form->retries_max = policy->retries_max;
     form->round_period_ms = policy->round_period_ms;
     form->balance_period_ms = policy->balance_period_ms;
-    form->truce_ms = policy->truce_ms;
+    form->cooldown_ms = policy->cooldown_ms;
     form->executor_timeout_ms = policy->executor_timeout_ms;
     form->executor_lost_timeout_ms = policy->executor_lost_timeout_ms;
     form->unacknowledged_max = policy->unacknowledged_max;

@@ -270,7 +270,7 @@ static void submit_group(struct world *world, struct tape *tape)
     uint32_t minimum = (uint32_t)draw(tape, 1, 2);
     struct gang_terms terms = {
         .kind = kinds[draw(tape, 0, 2)],
-        .is_whole_node = draw(tape, 0, 1),
+        .has_exclusive_nodes = draw(tape, 0, 1),
         .replace_timeout_ms = (int64_t)draw(tape, 0, 4) * 1000,
         .sub_group_count = 2,
         .sub_groups = {{STR("ps"), 1, 1, HOPS_ANY, 0, true},

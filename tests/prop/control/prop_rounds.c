@@ -137,7 +137,7 @@ static struct gang_terms draw_terms(struct tape *tape)
 {
     struct gang_terms terms = {
         .kind = GANG_POD_GROUP,
-        .is_whole_node = draw(tape, 0, 5) == 5,
+        .has_exclusive_nodes = draw(tape, 0, 5) == 5,
         .freezing_window_ms = draw(tape, 0, 3) ? 0 : 700,
         .replace_timeout_ms = draw(tape, 0, 1) ? 1000 : 0,
         .sub_group_count = 1,

@@ -144,7 +144,7 @@ void market_part(const struct market *market, int pool,
         int where = job->node != NO_NODE ? market->all.nodes[job->node].pool
                                          : market->at[j];
         job->is_there &= where == pool;
-        job->is_foreign = market->home[j] != pool;
+        job->is_borrowed = market->home[j] != pool;
     }
 }
 

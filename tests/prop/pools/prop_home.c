@@ -22,7 +22,8 @@ struct town {
     uint32_t node_counts[POOLS_MAX];
     uint32_t gang_count;
     bool has_gangs;
-    bool has_whole; /* some gang has its nodes whole, which it may not fill */
+    bool has_exclusive_nodes; /* some gang has its nodes whole, which it may not
+                                 fill */
 };
 
 /* The nodes of all pools, each with the label of its pool. */
@@ -90,7 +91,7 @@ static void submit_gang(struct town *t, uint32_t p)
     struct gang_terms terms = {
         .kind = GANG_POD_GROUP,
         .replace_timeout_ms = 300000,
-        .is_whole_node = draw(t->tape, 0, 5) == 5,
+        .has_exclusive_nodes = draw(t->tape, 0, 5) == 5,
         .sub_group_count = 1,
         .sub_groups = {{.name = STR("w"),
                         .min_count = (uint32_t)draw(t->tape, 1, PODS),
@@ -99,7 +100,7 @@ static void submit_gang(struct town *t, uint32_t p)
     };
     char gang[16];
 
-    t->has_whole |= terms.is_whole_node;
+    t->has_exclusive_nodes |= terms.has_exclusive_nodes;
     snprintf(gang, sizeof(gang), "g%u", t->gang_count++);
     for (uint32_t i = 0; i < PODS; i++) {
         jobs[i] = (struct stage_job){
@@ -189,8 +190,8 @@ static bool are_all_at_home(struct town *t)
 
     for (uint32_t p = 0; p < t->pool_count; p++) {
         are_all &= rows[p + 1].running_foreign_count == 0 &&
-                   (t->has_whole || rows[p + 1].running_own_count ==
-                                        t->node_counts[p] * NODE_CPU);
+                   (t->has_exclusive_nodes || rows[p + 1].running_own_count ==
+                                                  t->node_counts[p] * NODE_CPU);
     }
     return are_all;
 }

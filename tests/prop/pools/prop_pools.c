@@ -301,7 +301,7 @@ static bool is_same(const struct sched_decision *a,
            a->priority == b->priority && a->charge == b->charge &&
            a->for_job == b->for_job && a->group == b->group &&
            a->is_backfilled == b->is_backfilled &&
-           a->yields_to == b->yields_to &&
+           a->revocable_for == b->revocable_for &&
            a->yields_at_once == b->yields_at_once &&
            a->yields_from_ms == b->yields_from_ms &&
            a->pool_index == b->pool_index && a->start_ms == b->start_ms &&
@@ -312,7 +312,7 @@ static bool is_same_plan(const struct sched_plan *a, const struct sched_plan *b)
 {
     bool is_equal = a->decision_count == b->decision_count &&
                     a->next_wake_ms == b->next_wake_ms &&
-                    a->is_cut == b->is_cut;
+                    a->is_truncated == b->is_truncated;
 
     for (uint32_t i = 0; is_equal && i < a->decision_count; i++) {
         is_equal = is_same(&a->decisions[i], &b->decisions[i]);

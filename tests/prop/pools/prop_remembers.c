@@ -322,7 +322,7 @@ static void change_job(struct town *t)
         for (int s = 0; runs && s < SIDES; s++) {
             pools_gang_scaled(t->sides[s], job, t->now_ms);
         }
-        tell_gang(t, job, pools_job_truce);
+        tell_gang(t, job, pools_job_cooldown);
         if (roll(t, 1)) {
             end_job(t, job);
         } else if (runs) {
@@ -349,8 +349,8 @@ static void lease(struct town *t, const struct sched_decision *d)
             pools_job_charge(pools, d->job, pools_node_pool(pools, node),
                              d->charge);
         }
-        if (d->yields_to != SCHED_NONE && t->is_job[d->yields_to]) {
-            pools_job_yield(pools, d->job, d->yields_to, d->yields_at_once,
+        if (d->revocable_for != SCHED_NONE && t->is_job[d->revocable_for]) {
+            pools_job_yield(pools, d->job, d->revocable_for, d->yields_at_once,
                             d->yields_from_ms);
         }
     }

@@ -53,7 +53,7 @@ static void every_pod_is_a_job_of_the_gang(void **state)
     }
     assert_int_equal(gang_terms_unpack(digest.gang_terms, &terms), 0);
     assert_int_equal(terms.kind, GANG_POD_GROUP);
-    assert_true(terms.is_whole_node);
+    assert_true(terms.has_exclusive_nodes);
     assert_int_equal(terms.freezing_window_ms, FREEZING_BY_POLICY);
     assert_int_equal(terms.replace_timeout_ms, 60000);
     assert_int_equal(terms.sub_group_count, 2);
@@ -184,7 +184,7 @@ static void annotation_gangs_may_have_terms(void **state)
     assert_string_equal(group_build(&item, 1, command, &arena), "");
     submit_event(command, 0, &arena, &digest);
     assert_int_equal(gang_terms_unpack(digest.gang_terms, &terms), 0);
-    assert_true(terms.is_whole_node);
+    assert_true(terms.has_exclusive_nodes);
     assert_int_equal(terms.sub_group_count, 1);
     assert_int_equal(terms.sub_groups[0].min_count, 3);
     assert_int_equal(terms.sub_groups[0].max_count, 3);

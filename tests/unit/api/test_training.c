@@ -126,7 +126,7 @@ static void tj_03_components_become_one_gang(void **state)
         gang_terms_unpack(told.digests[13].gang_terms, &told.terms), 0);
     assert_int_equal(told.terms.kind, GANG_TRAINING_TOLERANT);
     assert_int_equal(told.terms.freezing_window_ms, 300000);
-    assert_false(told.terms.is_whole_node);
+    assert_false(told.terms.has_exclusive_nodes);
     assert_int_equal(told.terms.sub_groups[3].hops_max, 4);
     assert_int_equal(told.terms.sub_groups[2].hops_max, HOPS_ANY);
     for (uint32_t i = 0; i < 4; i++) {

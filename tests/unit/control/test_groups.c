@@ -20,7 +20,7 @@ static void submit_group(struct group *g, uint32_t worker_max)
 {
     struct gang_terms terms = {
         .kind = GANG_POD_GROUP,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .replace_timeout_ms = 5 * MINUTE_MS,
         .sub_group_count = 2,
         .sub_groups = {{STR("ps"), 2, 2, HOPS_ANY, 0, true},

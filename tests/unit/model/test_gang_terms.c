@@ -9,7 +9,7 @@ static struct gang_terms sample(void)
 {
     return (struct gang_terms){
         .kind = GANG_TRAINING_TOLERANT,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .freezing_window_ms = 300000,
         .replace_timeout_ms = 1000,
         .sub_group_count = 2,
@@ -41,7 +41,7 @@ static void packed_form_is_read_back(void **state)
 
     assert_int_equal(unpack_packed(&in, &out, &buf), 0);
     assert_int_equal(out.kind, GANG_TRAINING_TOLERANT);
-    assert_true(out.is_whole_node);
+    assert_true(out.has_exclusive_nodes);
     assert_int_equal(out.freezing_window_ms, 300000);
     assert_int_equal(out.replace_timeout_ms, 1000);
     assert_int_equal(out.sub_group_count, 2);

@@ -225,7 +225,7 @@ static void all_that_wait_have_their_turn(void **state)
     (void)state;
     begin(&f, plain, plain);
     (void)pools_stage_node(&f.stage, "a1", "a", 2);
-    for (uint32_t i = 0; i < POOLS_UNPLACED_MAX; i++) {
+    for (uint32_t i = 0; i < POOLS_LEND_CANDIDATES_MAX; i++) {
         (void)pools_stage_job(&f.stage, "home", 3);
     }
     f.stage.priority_class = "armada-preemptible"; /* less urgent */

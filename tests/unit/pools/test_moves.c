@@ -237,19 +237,19 @@ static void a_gang_of_unlike_pods_is_lent(void **state)
     pools_stage_fini(&stage);
 }
 
-/* Since when a job of a shard is under a truce, or INT64_MIN. */
-static int64_t truce_since_ms(struct pools_stage *stage, const char *pool)
+/* Since when a job of a shard is under a cooldown, or INT64_MIN. */
+static int64_t cooldown_since_ms(struct pools_stage *stage, const char *pool)
 {
     uint32_t shard = pools_stage_shard(stage, pool);
     struct sched *sched = pools_plan_begin(stage->pools, shard);
     int64_t since_ms = INT64_MIN;
-    struct sched_truce truce;
+    struct sched_cooldown cooldown;
     struct sched_plan plan;
 
     for (uint32_t job = 0; job < sched_jobs_end(sched); job++) {
         if (sched_job_is_known(sched, job)) {
-            bool has_truce = sched_job_truce_get(sched, job, &truce);
-            since_ms = has_truce ? truce.since_ms : INT64_MIN;
+            bool has_cooldown = sched_job_cooldown_get(sched, job, &cooldown);
+            since_ms = has_cooldown ? cooldown.since_ms : INT64_MIN;
         }
     }
     sched_plan(sched, stage->now_ms, ROUND_FAST, 16, &plan);
@@ -258,7 +258,7 @@ static int64_t truce_since_ms(struct pools_stage *stage, const char *pool)
     return since_ms;
 }
 
-static void a_truce_goes_to_the_lender_and_home_again(void **state)
+static void a_cooldown_goes_to_the_lender_and_home_again(void **state)
 {
     struct pools_stage stage;
 
@@ -271,24 +271,24 @@ static void a_truce_goes_to_the_lender_and_home_again(void **state)
     uint32_t job = pools_stage_job(&stage, "a", 2);
     int64_t since_ms = stage.now_ms;
     pools_set_time(stage.pools, since_ms);
-    pools_job_truce(stage.pools, job);
+    pools_job_cooldown(stage.pools, job);
 
     pools_stage_round(&stage, "a");
     assert_int_equal(pools_job_shard(stage.pools, job),
                      pools_stage_shard(&stage, "b"));
-    assert_true(truce_since_ms(&stage, "b") == since_ms);
+    assert_true(cooldown_since_ms(&stage, "b") == since_ms);
 
     pools_sweep_reset(stage.pools);
     assert_int_equal(pools_job_shard(stage.pools, job),
                      pools_stage_shard(&stage, "a"));
-    assert_true(truce_since_ms(&stage, "a") == since_ms);
+    assert_true(cooldown_since_ms(&stage, "a") == since_ms);
 
     /* That it moved was no news; what comes to another pool is. */
-    stage.now_ms = since_ms + stage.policy.truce_ms;
+    stage.now_ms = since_ms + stage.policy.cooldown_ms;
     pools_set_time(stage.pools, stage.now_ms);
-    assert_true(truce_since_ms(&stage, "a") == since_ms);
+    assert_true(cooldown_since_ms(&stage, "a") == since_ms);
     (void)pools_stage_node(&stage, "b2", "b", 1);
-    assert_true(truce_since_ms(&stage, "a") == INT64_MIN);
+    assert_true(cooldown_since_ms(&stage, "a") == INT64_MIN);
     pools_stage_fini(&stage);
 }
 
@@ -307,11 +307,11 @@ static void what_a_gang_did_is_known_in_all_its_pools(void **state)
     pools_job_lease(stage.pools, 2, b1, 1000, stage.now_ms, true);
     assert_int_equal(memory_of(&stage, a).succeeded_counts[0], 1);
     pools_set_time(stage.pools, stage.now_ms);
-    pools_job_truce(stage.pools, 2);
+    pools_job_cooldown(stage.pools, 2);
     pools_job_succeeded(stage.pools, 2);
     pools_job_remove(stage.pools, 2);
     assert_int_equal(memory_of(&stage, a).succeeded_counts[0], 2);
-    assert_true(truce_since_ms(&stage, "a") == stage.now_ms);
+    assert_true(cooldown_since_ms(&stage, "a") == stage.now_ms);
     pools_stage_fini(&stage);
 }
 
@@ -418,7 +418,7 @@ static void two_plans_start_a_gang_in_one_pool(void **state)
     sched_plan(lender, stage.now_ms, ROUND_BALANCE, 16, &plan);
     (void)pools_plan_end(stage.pools, b, &plan);
     assert_int_equal(lease_count(&plan), 0);
-    assert_true(plan.is_cut);
+    assert_true(plan.is_truncated);
 
     /* The first came to nothing: now b may start it. */
     pools_plan_forget(stage.pools, a);
@@ -475,7 +475,7 @@ static void a_plan_starts_nothing_of_a_gang_that_went_meanwhile(void **state)
     pools_job_requeue(stage.pools, 1, SCHED_NONE);
     (void)pools_plan_end(stage.pools, a, &plan);
     assert_int_equal(lease_count(&plan), 0);
-    assert_true(plan.is_cut);
+    assert_true(plan.is_truncated);
     pools_plan_forget(stage.pools, a);
     pools_stage_fini(&stage);
 }
@@ -694,7 +694,7 @@ int main(void)
         TEST(a_cap_that_ends_is_not_over_since_a_gang_moves),
         TEST(a_gang_is_lent_where_its_minimum_fits),
         TEST(a_gang_of_unlike_pods_is_lent),
-        TEST(a_truce_goes_to_the_lender_and_home_again),
+        TEST(a_cooldown_goes_to_the_lender_and_home_again),
         TEST(who_comes_again_during_a_plan_stays_for_the_next),
         TEST(a_gang_whose_pool_goes_is_where_it_runs),
         TEST(what_a_gang_did_is_known_in_all_its_pools),

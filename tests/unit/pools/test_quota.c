@@ -151,7 +151,7 @@ static void plans_made_side_by_side_stay_within_it(void **state)
     assert_int_equal(leases(&of_a) + leases(&of_b), 3);
     assert_int_equal(pools_plan_end(stage.pools, a, &of_a), 0);
     assert_true(pools_plan_end(stage.pools, b, &of_b) > 0);
-    assert_true(of_b.is_cut);
+    assert_true(of_b.is_truncated);
     assert_int_equal(leases(&of_a), 1);
     assert_true(leases(&of_b) <= 1);
     pools_stage_fini(&stage);

@@ -36,7 +36,7 @@ static void test_a_lease_keeps_what_was_decided(void **state)
     };
 
     event.leased.is_backfilled = event.leased.yields_at_once = true;
-    event.leased.yields_to = log_job();
+    event.leased.revocable_for = log_job();
     event.leased.yields_from_ms = 1234567890123;
 
     (void)state;
@@ -49,7 +49,8 @@ static void test_a_lease_keeps_what_was_decided(void **state)
     assert_true(out.leased.is_backfilled);
     assert_true(out.leased.yields_at_once);
     assert_int_equal(out.leased.yields_from_ms, 1234567890123);
-    assert_int_equal(key128_compare(out.leased.yields_to.v, event.job.v), 0);
+    assert_int_equal(key128_compare(out.leased.revocable_for.v, event.job.v),
+                     0);
     assert_int_equal(key128_compare(out.job.v, event.job.v), 0);
     assert_int_equal(key128_compare(out.run.v, event.run.v), 0);
 

@@ -12,7 +12,7 @@
 
 #include "needs.h"
 
-/* Nothing that ends a truce may come between; they are for other tests. */
+/* Nothing that ends a cooldown may come between; they are for other tests. */
 static void begin(struct tape *tape, struct scene *scene)
 {
     *scene = (struct scene){.trial = {.now = TRIAL_NOW}};

@@ -84,7 +84,7 @@ static void submit_group(struct history *history, struct tape *tape)
     }
     struct group *group = &history->groups[history->group_count];
     group->terms = (struct gang_terms){
-        .is_whole_node = draw(tape, 0, 2) == 2,
+        .has_exclusive_nodes = draw(tape, 0, 2) == 2,
         .freezing_window_ms = draw(tape, 0, 1) ? 0 : 30 * SECOND,
         .sub_group_count = (uint32_t)draw(tape, 1, 3),
     };
@@ -209,7 +209,7 @@ static bool is_left_well(const struct group *group, const struct counts *before,
 }
 
 /* Whether a node that a group has whole is nobody else's. */
-static bool are_nodes_whole(struct history *history)
+static bool are_nodes_exclusive(struct history *history)
 {
     const struct world *w = &history->world;
     const struct group *owners[NODE_COUNT] = {NULL};
@@ -223,7 +223,7 @@ static bool are_nodes_whole(struct history *history)
         uint32_t node = w->node_of[i];
         const struct group *group = group_of(history, i, &sub_group);
         const struct group *owner =
-            group && group->terms.is_whole_node ? group : NULL;
+            group && group->terms.has_exclusive_nodes ? group : NULL;
         if (is_used[node] && owners[node] != owner) {
             return false;
         }
@@ -248,7 +248,7 @@ static bool plan(struct history *history, struct tape *tape)
         struct counts after = count_group(w, &history->groups[g]);
         holds &= is_left_well(&history->groups[g], &before[g], &after);
     }
-    return holds && are_nodes_whole(history);
+    return holds && are_nodes_exclusive(history);
 }
 
 /* The planner made anew of jobs, leases and what a checkpoint carries. */

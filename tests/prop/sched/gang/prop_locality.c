@@ -206,7 +206,7 @@ static struct group *add_group(struct scene *scene, struct tape *tape,
         (struct group){.cores = (int64_t)draw(tape, 1, 2), .is_there = true};
     (void)snprintf(group->id, sizeof(group->id), "g%u", scene->group_count++);
     group->terms.sub_group_count = (uint32_t)draw(tape, 1, sub_group_max);
-    group->terms.is_whole_node = draw(tape, 0, 4) == 4;
+    group->terms.has_exclusive_nodes = draw(tape, 0, 4) == 4;
     for (uint32_t i = 0; i < group->terms.sub_group_count; i++) {
         struct sub_group *sub = &group->terms.sub_groups[i];
         sub->name = STR("s");
@@ -290,13 +290,13 @@ static bool check_start(struct scene *scene, struct tape *tape)
     for (uint32_t i = 0; i < scene->node_count; i++) {
         int64_t used = used_on(scene, i);
         free[i] = scene->nodes[i].cores - used;
-        if (group->terms.is_whole_node && used) {
+        if (group->terms.has_exclusive_nodes && used) {
             free[i] = 0;
         }
         for (uint32_t g = 0; g < scene->group_count; g++) {
             const struct group *other = &scene->groups[g];
-            for (uint32_t j = 0; other->terms.is_whole_node && j < other->count;
-                 j++) {
+            for (uint32_t j = 0;
+                 other->terms.has_exclusive_nodes && j < other->count; j++) {
                 free[i] = node_of(scene, other->first + j) == &scene->nodes[i]
                               ? 0
                               : free[i];

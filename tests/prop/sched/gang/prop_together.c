@@ -38,7 +38,7 @@ struct group {
     uint32_t succeeded[SUB_GROUPS_MAX];
     bool is_hurt; /* a member was lost by itself, and not yet replaced */
     bool is_gone;
-    bool is_foreign;
+    bool is_borrowed;
     int64_t since_ms; /* it waits, or a member last lost its place */
 };
 
@@ -108,7 +108,7 @@ static void submit_group(struct history *history, struct tape *tape)
     if (history->group_count == GROUPS || w->job_count + 12 > JOBS) {
         return;
     }
-    *group = (struct group){.is_foreign = once_in(tape, 6),
+    *group = (struct group){.is_borrowed = once_in(tape, 6),
                             .since_ms = history->now_ms};
     drawn_terms(tape, &(struct drawn_terms){3, 3, true}, &group->terms);
     (void)snprintf(group->id, sizeof(group->id), "g%u", history->group_count);
@@ -118,7 +118,7 @@ static void submit_group(struct history *history, struct tape *tape)
         .cores = (int64_t)draw(tape, 1, 3),
         .priority_class = drawn_class(tape, 2),
         .submitted_ms = history->now_ms,
-        .is_foreign = group->is_foreign,
+        .is_borrowed = group->is_borrowed,
     };
     group->first = world_submit_group(w, &member, &group->terms);
     group->count = w->job_count - group->first;
@@ -145,7 +145,7 @@ static void submit_job(struct history *history, struct tape *tape)
                               .cores = (int64_t)draw(tape, 1, 4),
                               .priority_class = drawn_class(tape, 2),
                               .submitted_ms = history->now_ms,
-                              .is_foreign = once_in(tape, 4),
+                              .is_borrowed = once_in(tape, 4),
                           });
 }
 
@@ -294,13 +294,14 @@ static bool keeps_cap(const struct history *history, const struct group *group)
     return true;
 }
 
-static bool has_nodes_whole(const struct history *history, uint32_t g)
+static bool has_exclusive_nodes(const struct history *history, uint32_t g)
 {
     const struct world *w = &history->world;
     const struct group *group = &history->groups[g];
 
     for (uint32_t i = group->first;
-         group->terms.is_whole_node && i < group->first + group->count; i++) {
+         group->terms.has_exclusive_nodes && i < group->first + group->count;
+         i++) {
         for (uint32_t k = 0; runs(history, i) && k < w->job_count; k++) {
             if (runs(history, k) && w->node_of[k] == w->node_of[i] &&
                 history->group_of[k] != g) {
@@ -325,7 +326,7 @@ static bool is_sound(struct history *history)
         if (!history->groups[g].is_gone &&
             (!has_minimum(history, &history->groups[g]) ||
              !keeps_cap(history, &history->groups[g]) ||
-             !has_nodes_whole(history, g))) {
+             !has_exclusive_nodes(history, g))) {
             return false;
         }
     }
@@ -343,11 +344,11 @@ struct before {
 };
 
 /* Whether a group has the node of a job whole, if the job is of it. */
-static bool has_whole(const struct history *history, uint32_t job)
+static bool job_has_exclusive_nodes(const struct history *history, uint32_t job)
 {
     uint32_t g = history->group_of[job];
 
-    return g < GROUPS && history->groups[g].terms.is_whole_node;
+    return g < GROUPS && history->groups[g].terms.has_exclusive_nodes;
 }
 
 /* Whether the round let anything grow. */
@@ -372,7 +373,7 @@ static bool look_back(const struct history *history, struct before *before)
             is_any = true;
         } else if (d->preemption == SCHED_PREEMPT_SCALED) {
             before->room[d->node] -= cores; /* the step itself freed it */
-            is_kept[d->node] |= has_whole(history, d->job);
+            is_kept[d->node] |= job_has_exclusive_nodes(history, d->job);
         } else if (d->action == SCHED_PREEMPT &&
                    history->group_of[d->job] < GROUPS) {
             before->is_hit[history->group_of[d->job]] = true;
@@ -381,8 +382,8 @@ static bool look_back(const struct history *history, struct before *before)
     for (uint32_t n = 0; n < history->node_count; n++) {
         before->is_empty[n] = before->room[n] == history->cores[n];
         for (uint32_t i = 0; i < w->job_count; i++) {
-            is_kept[n] |=
-                runs(history, i) && w->node_of[i] == n && has_whole(history, i);
+            is_kept[n] |= runs(history, i) && w->node_of[i] == n &&
+                          job_has_exclusive_nodes(history, i);
         }
         before->room[n] = is_kept[n] ? -1 : before->room[n];
     }
@@ -396,7 +397,7 @@ static uint32_t lacks(const struct history *history, const struct group *group)
     const struct world *w = &history->world;
     uint32_t job = group->first, sum = 0;
 
-    if (group->is_gone || group->is_foreign) {
+    if (group->is_gone || group->is_borrowed) {
         return 0;
     }
     for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
@@ -452,13 +453,13 @@ static bool delays_nobody(const struct history *history)
         if (needed && !before.is_hit[g] &&
             count_room(&before, history->node_count,
                        w->records[group->first].cores,
-                       group->terms.is_whole_node) >= needed) {
+                       group->terms.has_exclusive_nodes) >= needed) {
             return false;
         }
     }
     for (uint32_t i = 0; i < w->job_count; i++) {
         if (history->group_of[i] == GROUPS && !w->is_gone[i] &&
-            !runs(history, i) && !w->records[i].is_foreign &&
+            !runs(history, i) && !w->records[i].is_borrowed &&
             !history->past.avoided[i] &&
             count_room(&before, history->node_count, w->records[i].cores,
                        false) > 0) {
@@ -476,7 +477,7 @@ static bool is_decent(const struct history *history)
         const struct sched_decision *decision = &w->plan.decisions[i];
         if (decision->action == SCHED_PREEMPT &&
             decision->for_job != SCHED_NONE &&
-            w->records[decision->for_job].is_foreign) {
+            w->records[decision->for_job].is_borrowed) {
             return false;
         }
     }
@@ -500,8 +501,8 @@ static bool show(const struct history *history, const char *what)
         const struct group *group = &history->groups[g];
         fprintf(stderr, "group %u: jobs from %u%s%s%s%s\n", g, group->first,
                 group->is_gone ? " gone" : "", group->is_hurt ? " hurt" : "",
-                group->is_foreign ? " foreign" : "",
-                group->terms.is_whole_node ? " whole" : "");
+                group->is_borrowed ? " foreign" : "",
+                group->terms.has_exclusive_nodes ? " whole" : "");
         for (uint32_t s = 0; s < group->terms.sub_group_count; s++) {
             const struct sub_group *sub = &group->terms.sub_groups[s];
             fprintf(stderr, "    %u to %u, hops %d wait %d, %u succeeded\n",
@@ -516,7 +517,7 @@ static bool show(const struct history *history, const char *what)
                     w->records[i].priority_class ? w->records[i].priority_class
                                                  : "mid",
                     (int)w->records[i].cores,
-                    w->records[i].is_foreign ? "foreign" : "",
+                    w->records[i].is_borrowed ? "foreign" : "",
                     history->group_of[i], (int)w->node_of[i], "");
         }
     }

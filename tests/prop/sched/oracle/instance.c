@@ -76,7 +76,7 @@ void instance_remove(struct instance *instance, int index, int now)
 {
     instance_news(instance);
     leave(instance, index, now, false);
-    instance_forget_truce(instance, index);
+    instance_forget_cooldown(instance, index);
 }
 
 void instance_requeue(struct instance *instance, int index, int now)
@@ -140,15 +140,15 @@ static void apply_lease(struct instance *instance,
     job->was_leased = true;
     job->charge = fraction_of(decision->charge, 1000000);
     job->started = decision->is_backfilled ? now : NOT_STARTED;
-    job->yields_to = decision->yields_to == SCHED_NONE
-                         ? 0
-                         : instance->jobs[decision->yields_to].admitted;
+    job->revocable_for = decision->revocable_for == SCHED_NONE
+                             ? 0
+                             : instance->jobs[decision->revocable_for].admitted;
     job->yields_at_once = decision->yields_at_once;
     job->yields_from = decision->yields_from_ms > INT_MAX
                            ? INT_MAX
                            : (int)decision->yields_from_ms;
     if (decision->is_by_share) {
-        instance_truce(instance, index, now);
+        instance_cooldown(instance, index, now);
     }
     /* At once up to what is used now. */
     instance_advance(instance, now);

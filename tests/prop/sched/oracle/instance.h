@@ -104,7 +104,7 @@ struct instance_job {
     bool is_admitted_elsewhere; /* in a pool that is not looked at */
     bool is_admitted_later;     /* whose turn comes after this one's */
     int promised;               /* it starts then at the latest, or INT_MAX */
-    int yields_to;              /* a serial number, or 0 */
+    int revocable_for;          /* a serial number, or 0 */
     bool yields_at_once;
     int yields_from; /* not before, or INT_MAX */
     int pool;        /* that it is for, or ANY_POOL; where there are two */
@@ -114,8 +114,8 @@ struct instance_job {
     bool is_away; /* runs on nodes that are not its home */
     int app;
     bool is_off;
-    bool is_foreign;        /* its home is another pool, and so is its gang's */
-    int truce;              /* 1 + when one began, its gang's too; 0: none */
+    bool is_borrowed;       /* its home is another pool, and so is its gang's */
+    int cooldown;           /* 1 + when one began, its gang's too; 0: none */
     bool has_news;          /* something is new since */
     struct fraction charge; /* booked against its queue's budget */
 };
@@ -136,9 +136,9 @@ struct instance {
     int over_share_percent; /* or NO_LIMIT */
     int budget_minutes;     /* times the share, or NO_LIMIT */
     int window, window_per_queue;
-    int keeps_ms;    /* gangs of that age may be kept; 0: none; with a
-                         window of any age */
-    int short_truce; /* ms, or 0: truces last a minute */
+    int keeps_ms;       /* gangs of that age may be kept; 0: none; with a
+                            window of any age */
+    int short_cooldown; /* ms, or 0: cooldowns last a minute */
     bool is_strict, has_backfill, is_shortest_first;
     int admission_count;
     bool has_second_pool;
@@ -315,13 +315,13 @@ void instance_app_event(struct instance *instance, int job,
 enum sched_app_state instance_app_leased(enum sched_app_state state);
 /* Timers of applications that are due by now fire. */
 void instance_apps_advance(struct instance *instance, int now);
-/* How long truces last at least, in ms. */
-int instance_truce_ms(const struct instance *instance);
+/* How long cooldowns last at least, in ms. */
+int instance_cooldown_ms(const struct instance *instance);
 /* Whether a job, or its gang, may take nothing for fairness. */
-bool instance_has_truce(const struct instance *instance, int job, int now);
+bool instance_has_cooldown(const struct instance *instance, int job, int now);
 /* That begins, unless it is so already. */
-void instance_truce(struct instance *instance, int job, int now);
+void instance_cooldown(struct instance *instance, int job, int now);
 /* Something came from outside. */
 void instance_news(struct instance *instance);
 /* A job is no longer there. */
-void instance_forget_truce(struct instance *instance, int job);
+void instance_forget_cooldown(struct instance *instance, int job);

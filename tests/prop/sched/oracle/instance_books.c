@@ -99,7 +99,7 @@ static double usage_of(const struct instance *instance, int queue,
             (job->node != NO_NODE ||
              (job->admitted && !instance_is_spare(instance, j))) &&
             (!is_endless ||
-             (instance_lifetime(instance, j) == ENDLESS && !job->is_foreign));
+             (instance_lifetime(instance, j) == ENDLESS && !job->is_borrowed));
         for (int k = 0; counts && k < INSTANCE_KINDS; k++) {
             amounts[k] += job->request[k];
         }

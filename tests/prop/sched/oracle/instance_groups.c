@@ -102,8 +102,8 @@ void instance_lend(struct tape *tape, struct instance *instance)
     for (int j = 0; j < instance->job_count; j++) {
         struct instance_job *job = &instance->jobs[j];
         bool is_first = !job->gang || job->gang == j + 1;
-        job->is_foreign = is_first ? once_in(tape, 3)
-                                   : instance->jobs[job->gang - 1].is_foreign;
+        job->is_borrowed = is_first ? once_in(tape, 3)
+                                    : instance->jobs[job->gang - 1].is_borrowed;
     }
 }
 
@@ -143,8 +143,8 @@ void instance_draw_groups(struct tape *tape, struct instance *instance)
 {
     instance_draw(tape, instance);
     instance_draw_elastic(tape, instance);
-    bool has_whole = once_in(tape, 3);
-    if (has_whole) {
+    bool has_exclusive_nodes = once_in(tape, 3);
+    if (has_exclusive_nodes) {
         clear_nodes(tape, instance);
     }
     instance->load_percent = once_in(tape, 4) ? pick(tape, 50, 100) : 0;
@@ -155,7 +155,7 @@ void instance_draw_groups(struct tape *tape, struct instance *instance)
         }
         instance_reset_gang(instance, first, count);
         bool is_running = pick(tape, 0, 3) > 0;
-        bool is_whole = has_whole && pick(tape, 0, 3) > 0;
+        bool is_whole = has_exclusive_nodes && pick(tape, 0, 3) > 0;
         for (int j = first; j < first + count; j++) {
             instance->jobs[j].is_whole = is_whole;
         }

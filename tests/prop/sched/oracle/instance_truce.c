@@ -2,30 +2,30 @@
  * something is new. */
 #include "instance.h"
 
-int instance_truce_ms(const struct instance *instance)
+int instance_cooldown_ms(const struct instance *instance)
 {
-    return instance->short_truce ? instance->short_truce : 60000;
+    return instance->short_cooldown ? instance->short_cooldown : 60000;
 }
 
-bool instance_has_truce(const struct instance *instance, int job, int now)
+bool instance_has_cooldown(const struct instance *instance, int job, int now)
 {
     const struct instance_job *record = &instance->jobs[job];
 
-    return record->truce &&
+    return record->cooldown &&
            !(record->has_news &&
-             now + 1 - record->truce >= instance_truce_ms(instance));
+             now + 1 - record->cooldown >= instance_cooldown_ms(instance));
 }
 
-void instance_truce(struct instance *instance, int job, int now)
+void instance_cooldown(struct instance *instance, int job, int now)
 {
     int gang = instance->jobs[job].gang;
 
-    if (instance_has_truce(instance, job, now)) {
+    if (instance_has_cooldown(instance, job, now)) {
         return;
     }
     for (int j = 0; j < instance->job_count; j++) {
         if (j == job || (gang && instance->jobs[j].gang == gang)) {
-            instance->jobs[j].truce = now + 1;
+            instance->jobs[j].cooldown = now + 1;
             instance->jobs[j].has_news = false;
         }
     }
@@ -38,7 +38,7 @@ void instance_news(struct instance *instance)
     }
 }
 
-void instance_forget_truce(struct instance *instance, int job)
+void instance_forget_cooldown(struct instance *instance, int job)
 {
     int gang = instance->jobs[job].gang;
     bool is_any = false;
@@ -48,7 +48,7 @@ void instance_forget_truce(struct instance *instance, int job)
     }
     for (int j = 0; !is_any && j < instance->job_count; j++) {
         if (j == job || (gang && instance->jobs[j].gang == gang)) {
-            instance->jobs[j].truce = 0;
+            instance->jobs[j].cooldown = 0;
         }
     }
 }

@@ -30,7 +30,7 @@ void instance_draw_list(struct tape *tape, struct instance *instance)
     instance->is_shortest_first = once_in(tape, 4);
     instance->is_weighted = once_in(tape, 4);
     instance->half_ms = once_in(tape, 2) ? pick(tape, 1, 20) * 100 : 0;
-    instance->short_truce = once_in(tape, 2) ? pick(tape, 1, 200) : 0;
+    instance->short_cooldown = once_in(tape, 2) ? pick(tape, 1, 200) : 0;
     for (int j = 0; j < instance->job_count; j++) {
         instance->jobs[j].has_succeeded &= instance->half_ms == 0;
     }

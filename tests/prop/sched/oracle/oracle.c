@@ -5,10 +5,11 @@ static void note_own(const struct oracle *o, struct oracle_decision *decision)
 {
     const struct hold *own = &o->own[o->own_of ? o->own_of - 1 : 0].hold;
 
-    if (o->own_of && decision->yields_to == NO_NODE &&
-        oracle_pass_by(o, own, decision->job, decision->node) == PASS_YIELDS) {
+    if (o->own_of && decision->revocable_for == NO_NODE &&
+        oracle_pass_by(o, own, decision->job, decision->node) ==
+            BACKFILL_REVOCABLE) {
         decision->is_backfilled = true;
-        decision->yields_to = own->unit;
+        decision->revocable_for = own->unit;
     }
 }
 
@@ -23,15 +24,17 @@ void oracle_decide(struct oracle *o, enum sched_action action,
         .job = job,
         .node = node,
         .for_job = for_job,
-        .yields_to = NO_NODE,
+        .revocable_for = NO_NODE,
     };
     if (action == SCHED_LEASE) {
         decision->level = oracle_level(o, job);
         enum pass pass = oracle_pass(o, job, node);
-        decision->is_backfilled = pass == PASS_BOUND || pass == PASS_YIELDS;
-        decision->yields_to = pass == PASS_YIELDS ? o->hold.unit : NO_NODE;
+        decision->is_backfilled =
+            pass == BACKFILL_ENDS_IN_TIME || pass == BACKFILL_REVOCABLE;
+        decision->revocable_for =
+            pass == BACKFILL_REVOCABLE ? o->hold.unit : NO_NODE;
         note_own(o, decision);
-        decision->yields_at_once = pass == PASS_YIELDS && o->is_growing;
+        decision->yields_at_once = pass == BACKFILL_REVOCABLE && o->is_growing;
     }
 }
 
@@ -40,7 +43,8 @@ static void use_extra(const struct oracle *o, struct hold *hold, int job,
                       int node)
 {
     enum pass pass = oracle_pass_by(o, hold, job, node);
-    bool is_in_time = pass == PASS_BOUND || pass == PASS_YIELDS ||
+    bool is_in_time = pass == BACKFILL_ENDS_IN_TIME ||
+                      pass == BACKFILL_REVOCABLE ||
                       oracle_is_bounded(o, hold, job);
 
     for (int k = 0; k < INSTANCE_KINDS && !is_in_time; k++) {
@@ -103,7 +107,7 @@ static void note_share(struct oracle *o, int first)
     for (int i = first; is_by_share && i < o->plan->count; i++) {
         struct oracle_decision *d = &o->plan->decisions[i];
         if (d->action == SCHED_LEASE && o->hold.is_made &&
-            d->yields_to == o->hold.unit) {
+            d->revocable_for == o->hold.unit) {
             d->yields_from = oracle_fair_from(o);
         }
     }
@@ -138,8 +142,8 @@ bool oracle_place(struct oracle *o, int unit)
     return is_placed;
 }
 
-/* There is no free room for a job that a truce binds.  Where nobody makes way,
- * that is all there is to know for its like in all queues. */
+/* There is no free room for a job that a cooldown binds.  Where nobody makes
+ * way, that is all there is to know for its like in all queues. */
 static void note_roomless(struct oracle *o, int job)
 {
     for (int j = 0; j < o->in->job_count; j++) {
@@ -160,7 +164,7 @@ static void pass_over(struct oracle *o, int unit)
     o->has_missed[unit] = true;
     bool had_window = oracle_has_window(o, unit);
     bool is_alone = job->gang || job->avoided;
-    bool is_bound = !is_alone && instance_has_truce(o->in, unit, o->now);
+    bool is_bound = !is_alone && instance_has_cooldown(o->in, unit, o->now);
     /* As it was tried, and not beside what is reserved for it now. */
     bool is_of_queue = !is_alone && oracle_might_find_set(o, unit);
     bool is_admitted = oracle_admit(o, unit);

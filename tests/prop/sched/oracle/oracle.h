@@ -15,7 +15,7 @@ struct oracle_decision {
     enum sched_preemption preemption;
     int job, node, for_job;
     bool is_backfilled;
-    int yields_to; /* or NO_NODE */
+    int revocable_for; /* or NO_NODE */
     bool yields_at_once;
     int yields_from; /* 0: at once; INT_MAX: never */
     int level;       /* LEASE: its priority there */

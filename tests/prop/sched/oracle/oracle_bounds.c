@@ -28,7 +28,7 @@ int oracle_run_max(const struct oracle *o, int job)
     return lifetime < deadline ? lifetime : deadline;
 }
 
-bool oracle_is_ripe(const struct oracle *o, int job)
+bool oracle_is_evictable(const struct oracle *o, int job)
 {
     int lifetime = lifetime_of(o, job), started = o->in->jobs[job].started;
 
@@ -49,23 +49,23 @@ enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
 
     /* A class counts for nothing away from home. */
     bool is_above = oracle_level(o, job) > oracle_level(o, hold->unit) &&
-                    !o->in->jobs[job].is_foreign;
+                    !o->in->jobs[job].is_borrowed;
 
     if (!hold->is_made || !hold->is_reserved[node] || is_above) {
-        return PASS_BESIDE;
+        return BACKFILL_BESIDE;
     }
     if (oracle_is_bounded(o, hold, job)) {
-        return PASS_BOUND;
+        return BACKFILL_ENDS_IN_TIME;
     }
     if (!hold->is_unlisted &&
         (hold->start == INT_MAX ? lifetime == 0
                                 : later(o->now, lifetime) <= hold->start)) {
-        return PASS_YIELDS;
+        return BACKFILL_REVOCABLE;
     }
     /* Who has the node to itself leaves nothing beside it. */
     return !o->in->jobs[job].is_whole && oracle_fits(o, job, hold->extra[node])
-               ? PASS_BESIDE
-               : PASS_NO;
+               ? BACKFILL_BESIDE
+               : BACKFILL_NO;
 }
 
 int oracle_fair_from(const struct oracle *o)
@@ -78,23 +78,23 @@ int oracle_fair_from(const struct oracle *o)
 
 bool oracle_is_soon(const struct oracle *o, int job, int node)
 {
-    return oracle_pass_by(o, &o->hold, job, node) == PASS_YIELDS &&
-           later(o->now, instance_truce_ms(o->in)) > oracle_fair_from(o);
+    return oracle_pass_by(o, &o->hold, job, node) == BACKFILL_REVOCABLE &&
+           later(o->now, instance_cooldown_ms(o->in)) > oracle_fair_from(o);
 }
 
 enum pass oracle_pass(const struct oracle *o, int job, int node)
 {
-    if (o->own_of &&
-        oracle_pass_by(o, &o->own[o->own_of - 1].hold, job, node) == PASS_NO) {
-        return PASS_NO;
+    if (o->own_of && oracle_pass_by(o, &o->own[o->own_of - 1].hold, job,
+                                    node) == BACKFILL_NO) {
+        return BACKFILL_NO;
     }
     return oracle_pass_by(o, &o->hold, job, node);
 }
 
-static bool yields_to_hold(const struct oracle *o, int job)
+static bool revocable_for_hold(const struct oracle *o, int job)
 {
-    return o->in->jobs[job].yields_to && o->status[job] != PLACED &&
-           o->in->jobs[job].yields_to == o->hold.serial;
+    return o->in->jobs[job].revocable_for && o->status[job] != PLACED &&
+           o->in->jobs[job].revocable_for == o->hold.serial;
 }
 
 /* Whether it would be evicted for the unit once it is old enough. */
@@ -112,7 +112,7 @@ static bool would_go(const struct oracle *o, int job, int unit)
     }
     return !o->is_without_shares && !o->in->is_fair_share_off &&
            !o->in->is_preemption_off && o->is_over[queue] &&
-           !instance_has_truce(o->in, unit, o->now) &&
+           !instance_has_cooldown(o->in, unit, o->now) &&
            oracle_level(o, job) <= oracle_level(o, unit) &&
            oracle_compare(o, oracle_key(o, unit),
                           oracle_cost(o, queue, amounts)) < 0;
@@ -125,24 +125,24 @@ int oracle_bound(const struct oracle *o, int job, int unit)
         o->status[job] == PLACED || started == NOT_STARTED ? o->now : started;
     int bound = later(start, deadline_of(o, job));
 
-    if (o->status[job] != PLACED && oracle_is_outrankable(o, job) &&
+    if (o->status[job] != PLACED && oracle_is_urgency_preemptible(o, job) &&
         oracle_level(o, job) < oracle_level(o, unit) &&
         !o->in->is_urgency_off && !o->in->is_preemption_off) {
         return o->now; /* a more urgent one takes it as soon as it may */
     }
-    if (oracle_may_recall(o, job) && !o->in->jobs[unit].is_foreign) {
+    if (oracle_may_recall(o, job) && !o->in->jobs[unit].is_borrowed) {
         return o->now; /* so does any of the pool's own a borrower's */
     }
     bound = bound <= o->now ? o->now + 1 : bound; /* overdue */
-    int ripe = later(start, lifetime_of(o, job));
-    if (yields_to_hold(o, job)) {
-        int at = o->in->jobs[job].yields_at_once ? start : ripe;
+    int evictable = later(start, lifetime_of(o, job));
+    if (revocable_for_hold(o, job)) {
+        int at = o->in->jobs[job].yields_at_once ? start : evictable;
         int from = o->in->jobs[job].yields_from;
         at = from > at ? from : at;
         bound = at < bound ? at : bound;
     }
     if (would_go(o, job, unit)) {
-        bound = ripe < bound ? ripe : bound;
+        bound = evictable < bound ? evictable : bound;
     }
     return bound;
 }

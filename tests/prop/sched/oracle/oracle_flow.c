@@ -72,7 +72,7 @@ static struct number times(struct number a, int factor)
 /* Work of other pools may be taken back at any time. */
 static bool is_lasting(const struct instance *in, int job)
 {
-    return instance_lifetime(in, job) == ENDLESS && !in->jobs[job].is_foreign;
+    return instance_lifetime(in, job) == ENDLESS && !in->jobs[job].is_borrowed;
 }
 
 /* What all, or only endless, work of a queue costs, with `more`. */

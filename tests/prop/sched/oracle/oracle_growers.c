@@ -105,7 +105,7 @@ int oracle_growers(const struct oracle *o, struct grower *growers)
 
     for (int j = 0; j < o->in->job_count; j++) {
         const struct instance_job *job = &o->in->jobs[j];
-        bool is_first = job->has_terms && !job->is_foreign; /* UM-06 */
+        bool is_first = job->has_terms && !job->is_borrowed; /* UM-06 */
         for (int k = 0; k < j; k++) {
             is_first &= !oracle_same_gang(o, j, k) ||
                         o->in->jobs[k].sub_group != job->sub_group;

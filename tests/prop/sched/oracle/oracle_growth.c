@@ -127,7 +127,7 @@ bool oracle_step_grow(struct step *step, int index)
     }
     /* It passes what is reserved, to yield at once, unless it is more urgent.
      */
-    bool is_beside = oracle_pass(o, job, node) == PASS_BESIDE;
+    bool is_beside = oracle_pass(o, job, node) == BACKFILL_BESIDE;
     for (int k = 0; k < INSTANCE_KINDS && is_beside; k++) {
         o->hold.extra[node][k] -= o->in->jobs[job].request[k];
     }

@@ -4,7 +4,7 @@
 
 bool oracle_may_recall(const struct oracle *o, int victim)
 {
-    return o->in->jobs[victim].is_foreign && oracle_runs(o, victim) &&
+    return o->in->jobs[victim].is_borrowed && oracle_runs(o, victim) &&
            o->status[victim] != PLACED && !o->is_lending &&
            !o->in->is_preemption_off;
 }
@@ -12,7 +12,7 @@ bool oracle_may_recall(const struct oracle *o, int victim)
 bool oracle_has_recall(const struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
-        if (o->in->jobs[j].is_there && o->in->jobs[j].is_foreign &&
+        if (o->in->jobs[j].is_there && o->in->jobs[j].is_borrowed &&
             o->in->jobs[j].node != NO_NODE) {
             return !o->is_lending && !o->in->is_preemption_off;
         }
@@ -44,7 +44,8 @@ int oracle_find_recall(const struct oracle *o, int job, int rack,
     for (int n = 0; n < o->in->node_count; n++) {
         struct rules rules = nobody;
         struct price price;
-        if (!oracle_allows(o, job, n) || oracle_pass(o, job, n) == PASS_NO ||
+        if (!oracle_allows(o, job, n) ||
+            oracle_pass(o, job, n) == BACKFILL_NO ||
             (rack && o->in->nodes[n].rack != rack) || !has_room(o, job, n) ||
             !oracle_judge(o, job, n, &rules, &price)) {
             continue;

@@ -45,10 +45,11 @@ static int passing(const struct oracle *o, int job, int node, int most)
 {
     enum pass pass = oracle_pass(o, job, node);
 
-    if (pass == PASS_NO) {
+    if (pass == BACKFILL_NO) {
         return 0;
     }
-    if (pass != PASS_BESIDE || !o->hold.is_made || !o->hold.is_reserved[node] ||
+    if (pass != BACKFILL_BESIDE || !o->hold.is_made ||
+        !o->hold.is_reserved[node] ||
         oracle_level(o, job) > oracle_level(o, o->hold.unit)) {
         return most;
     }

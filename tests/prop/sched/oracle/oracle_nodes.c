@@ -76,7 +76,7 @@ int oracle_find_free(const struct oracle *o, int job, int rack)
     for (int n = 0; n < o->in->node_count; n++) {
         int room[INSTANCE_KINDS] = {oracle_free(o, n, 0), oracle_free(o, n, 1)};
         uint64_t key = oracle_weigh(o, room);
-        if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
+        if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != BACKFILL_NO &&
             oracle_fits(o, job, room) && !oracle_is_kept(o, job, n) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || key < best_key)) {

@@ -11,7 +11,7 @@ bool oracle_is_candidate(const struct oracle *o, int job)
                    (o->is_barred[job] || !oracle_has_window(o, job)));
 
     return o->status[job] == WAITING && !is_out && !o->is_settled[job] &&
-           o->in->jobs[job].is_foreign == o->is_lending && !o->admitted[job] &&
+           o->in->jobs[job].is_borrowed == o->is_lending && !o->admitted[job] &&
            !oracle_is_held(o, job) &&
            !o->in->queues[o->in->jobs[job].queue].is_cordoned &&
            !o->is_blocked[o->in->jobs[job].queue] && oracle_is_head(o, job) &&

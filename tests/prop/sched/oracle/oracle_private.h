@@ -45,7 +45,12 @@ struct own {
 };
 
 /* How one is let past it. */
-enum pass { PASS_NO, PASS_BESIDE, PASS_BOUND, PASS_YIELDS };
+enum pass {
+    BACKFILL_NO,
+    BACKFILL_BESIDE,
+    BACKFILL_ENDS_IN_TIME,
+    BACKFILL_REVOCABLE
+};
 
 /* When an evicted unit would win its place back, were there no new work. */
 struct turn {
@@ -120,7 +125,7 @@ int oracle_level(const struct oracle *o, int job);
 /* The least of its members. */
 int oracle_unit_level(const struct oracle *o, int unit);
 /* Whether it may lose its place to a more urgent class. */
-bool oracle_is_outrankable(const struct oracle *o, int job);
+bool oracle_is_urgency_preemptible(const struct oracle *o, int job);
 /* Order of jobs within a queue and class priority. */
 bool oracle_job_before(const struct oracle *o, int a, int b);
 /* Whether two jobs ask for the same. */
@@ -251,7 +256,7 @@ int oracle_find_free(const struct oracle *o, int job, int rack);
 /* The most that a job is sure to run, in ms, or INT_MAX. */
 int oracle_run_max(const struct oracle *o, int job);
 /* Whether a run is old enough to be held to its lifetime. */
-bool oracle_is_ripe(const struct oracle *o, int job);
+bool oracle_is_evictable(const struct oracle *o, int job);
 /* When what a run has is free, for a unit; INT_MAX: not known. */
 int oracle_bound(const struct oracle *o, int job, int unit);
 /* What a node has when all bounds up to a time have passed. */
@@ -266,7 +271,7 @@ enum pass oracle_pass_by(const struct oracle *o, const struct hold *hold,
 /* From when on what took a place for fairness gives way to what is held for:
  * from its start, as far as that is promised. */
 int oracle_fair_from(const struct oracle *o);
-/* Whether that is before a truce is over, for one that gives way there. */
+/* Whether that is before a cooldown is over, for one that gives way there. */
 bool oracle_is_soon(const struct oracle *o, int job, int node);
 /* How it may, as far as all go. */
 enum pass oracle_pass(const struct oracle *o, int job, int node);
@@ -307,7 +312,7 @@ struct victim {
     bool yields, is_evicted; /* some of it */
     int ordinal;
     bool is_surplus;
-    bool is_foreign;
+    bool is_borrowed;
     bool is_held; /* all of a gang on a node that it has whole */
     bool breaks;  /* all of its gang goes, wherever it is */
     bool is_kept;
@@ -324,7 +329,7 @@ struct rules {
 };
 
 /* Whether a run promised to give way to the admitted one that is tried. */
-bool oracle_is_yielder(const struct oracle *o, int job);
+bool oracle_is_revocable(const struct oracle *o, int job);
 /* Whether a run may go for a job by what it is itself. */
 bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
                    const struct rules *rules);

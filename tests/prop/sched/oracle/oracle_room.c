@@ -3,18 +3,18 @@
  * is room beside the one that comes. */
 #include "oracle_private.h"
 
-bool oracle_is_yielder(const struct oracle *o, int job)
+bool oracle_is_revocable(const struct oracle *o, int job)
 {
-    return o->asking && o->in->jobs[job].yields_to == o->asking &&
+    return o->asking && o->in->jobs[job].revocable_for == o->asking &&
            oracle_runs(o, job) && o->status[job] != PLACED &&
            o->in->jobs[job].yields_from <= o->now &&
-           (o->in->jobs[job].yields_at_once || oracle_is_ripe(o, job));
+           (o->in->jobs[job].yields_at_once || oracle_is_evictable(o, job));
 }
 
 bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
                    const struct rules *rules)
 {
-    if (o->node[victim] != node || oracle_is_yielder(o, victim)) {
+    if (o->node[victim] != node || oracle_is_revocable(o, victim)) {
         return o->node[victim] == node;
     }
     if (oracle_may_recall(o, victim) || o->in->is_preemption_off) {
@@ -23,12 +23,12 @@ bool oracle_may_go(const struct oracle *o, int victim, int job, int node,
     if (o->status[victim] == EVICTED) {
         int gap = oracle_level(o, job) - oracle_level(o, victim);
         bool is_bound =
-            rules->is_bound || instance_has_truce(o->in, job, o->now);
+            rules->is_bound || instance_has_cooldown(o->in, job, o->now);
         return gap >= (is_bound ? 1 : 0) && o->ordinal[victim] >= o->turn &&
                o->ordinal[victim] + 1 >= rules->cut;
     }
     return (o->status[victim] == STEADY || o->status[victim] == RETURNED) &&
-           oracle_is_outrankable(o, victim) &&
+           oracle_is_urgency_preemptible(o, victim) &&
            oracle_level(o, victim) <= rules->level_max;
 }
 
@@ -38,8 +38,8 @@ static bool kept_before(const struct oracle *o, const struct rules *rules,
     if (rules->spares_gangs && a->breaks != b->breaks) {
         return a->breaks;
     }
-    if (a->is_foreign != b->is_foreign) {
-        return b->is_foreign;
+    if (a->is_borrowed != b->is_borrowed) {
+        return b->is_borrowed;
     }
     if (a->level != b->level) {
         return a->level > b->level;
@@ -81,7 +81,7 @@ static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
             .job = job,
             .level = oracle_level(o, job),
             .is_surplus = is_surplus,
-            .is_foreign = record->is_foreign,
+            .is_borrowed = record->is_borrowed,
             .is_held = is_held,
         };
     }
@@ -92,7 +92,7 @@ static void add(const struct oracle *o, int job, bool is_surplus, bool is_held,
     victim->level = level < victim->level ? level : victim->level;
     victim->sum[0] += record->request[0];
     victim->sum[1] += record->request[1];
-    victim->yields |= oracle_is_yielder(o, job);
+    victim->yields |= oracle_is_revocable(o, job);
     victim->is_evicted |= o->status[job] == EVICTED;
     victim->ordinal =
         o->status[job] == EVICTED ? o->ordinal[job] : victim->ordinal;
@@ -230,7 +230,7 @@ static void preempt_held(struct oracle *o, int victim, int job,
 
 static void preempt(struct oracle *o, const struct victim *victim, int job)
 {
-    enum sched_preemption why = victim->is_foreign   ? SCHED_PREEMPT_HOME
+    enum sched_preemption why = victim->is_borrowed  ? SCHED_PREEMPT_HOME
                                 : victim->yields     ? SCHED_PREEMPT_YIELD
                                 : victim->is_surplus ? SCHED_PREEMPT_SURPLUS
                                 : victim->is_evicted ? SCHED_PREEMPT_FAIR_SHARE

@@ -7,7 +7,7 @@ enum { SUB_GROUPS = 3 };
 
 static int64_t rank_of(const struct oracle *o, int job)
 {
-    return o->in->jobs[job].is_foreign
+    return o->in->jobs[job].is_borrowed
                ? 0
                : oracle_level(o, job) + ((int64_t)1 << 31);
 }
@@ -177,7 +177,7 @@ int oracle_find_set(const struct oracle *o, int job, int rack,
         struct rules here = *rules;
         struct price price;
         if (oracle_allows_evicting(o, job, n) &&
-            oracle_pass(o, job, n) != PASS_NO &&
+            oracle_pass(o, job, n) != BACKFILL_NO &&
             (!rack || o->in->nodes[n].rack == rack) &&
             oracle_judge(o, job, n, &here, &price) &&
             (price.ordinal == INT_MAX || !oracle_is_soon(o, job, n)) &&

@@ -184,7 +184,7 @@ static bool may_all_go(const struct oracle *o, int job)
 {
     for (int j = 0; j < o->in->job_count; j++) {
         if ((j == job || oracle_same_gang(o, job, j)) && oracle_runs(o, j) &&
-            oracle_is_base(o, j) && !oracle_is_ripe(o, j)) {
+            oracle_is_base(o, j) && !oracle_is_evictable(o, j)) {
             return false;
         }
     }
@@ -225,7 +225,7 @@ static bool is_kept(const struct oracle *o, int job)
 void oracle_evict(struct oracle *o)
 {
     for (int j = 0; j < o->in->job_count; j++) {
-        if (o->status[j] == STEADY && !o->in->jobs[j].is_foreign &&
+        if (o->status[j] == STEADY && !o->in->jobs[j].is_borrowed &&
             o->is_over[o->in->jobs[j].queue] && oracle_is_base(o, j) &&
             may_all_go(o, j) && !is_kept(o, j)) {
             o->status[j] = EVICTED;

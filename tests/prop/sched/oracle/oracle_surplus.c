@@ -97,7 +97,7 @@ bool oracle_may_shrink(const struct oracle *o, int victim, int job,
         may_all_go(o, victim, job, rules)) {
         return true;
     }
-    if (o->in->jobs[job].is_foreign || gap < 0 ||
+    if (o->in->jobs[job].is_borrowed || gap < 0 ||
         (gap == 0 && o->in->jobs[victim].frozen_until > o->now)) {
         return false;
     }
@@ -109,7 +109,7 @@ bool oracle_may_shrink(const struct oracle *o, int victim, int job,
         return true;
     }
     return !o->in->is_fair_share_off &&
-           !instance_has_truce(o->in, job, o->now) &&
+           !instance_has_cooldown(o->in, job, o->now) &&
            (o->is_over[queue] ||
             oracle_compare(o, o->key, cost_of_all(o, queue)) < 0);
 }

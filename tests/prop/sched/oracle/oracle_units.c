@@ -25,7 +25,7 @@ int oracle_unit_level(const struct oracle *o, int unit)
     return level;
 }
 
-bool oracle_is_outrankable(const struct oracle *o, int job)
+bool oracle_is_urgency_preemptible(const struct oracle *o, int job)
 {
     return !instance_is_kept(o->in, o->in->jobs[job].priority_class);
 }

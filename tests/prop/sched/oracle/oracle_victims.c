@@ -5,7 +5,7 @@
 /* Whether a run gives way before all that is evicted. */
 static bool goes_first(const struct oracle *o, int job)
 {
-    return oracle_is_yielder(o, job) || oracle_may_recall(o, job);
+    return oracle_is_revocable(o, job) || oracle_may_recall(o, job);
 }
 
 /* 1 + the ordinal down to which evicted work on the node must go; 0: none. */
@@ -46,7 +46,8 @@ static int find_fair(const struct oracle *o, int job, int rack, int *cut)
     for (int n = 0; n < o->in->node_count; n++) {
         int here = cut_of(o, job, n);
         if (here && oracle_allows(o, job, n) &&
-            oracle_pass(o, job, n) != PASS_NO && !oracle_is_soon(o, job, n) &&
+            oracle_pass(o, job, n) != BACKFILL_NO &&
+            !oracle_is_soon(o, job, n) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || here > *cut)) {
             best = n;
@@ -76,7 +77,8 @@ static int find_urgent(const struct oracle *o, int job, int rack,
                 }
             }
             uint64_t key = oracle_weigh(o, room);
-            if (oracle_allows(o, job, n) && oracle_pass(o, job, n) != PASS_NO &&
+            if (oracle_allows(o, job, n) &&
+                oracle_pass(o, job, n) != BACKFILL_NO &&
                 oracle_fits(o, job, room) &&
                 (!rack || o->in->nodes[n].rack == rack) &&
                 (best == NO_NODE || key < best_key)) {
@@ -106,12 +108,13 @@ static int find_yielding(const struct oracle *o, int job, int rack)
             if (goes_first(o, j) && o->node[j] == n) {
                 room[0] += o->in->jobs[j].request[0];
                 room[1] += o->in->jobs[j].request[1];
-                is_any |= oracle_is_yielder(o, j);
+                is_any |= oracle_is_revocable(o, j);
             }
         }
         uint64_t key = oracle_weigh(o, room);
         if (is_any && oracle_allows(o, job, n) &&
-            oracle_pass(o, job, n) != PASS_NO && oracle_fits(o, job, room) &&
+            oracle_pass(o, job, n) != BACKFILL_NO &&
+            oracle_fits(o, job, room) &&
             (!rack || o->in->nodes[n].rack == rack) &&
             (best == NO_NODE || key < best_key)) {
             best = n;
@@ -135,7 +138,7 @@ int oracle_find_with_victims(struct oracle *o, int job, int rack)
         rules.cut = 0;
         if (o->compares_sets) {
             node = oracle_find_set(o, job, rack, &rules);
-        } else if (!instance_has_truce(o->in, job, o->now)) {
+        } else if (!instance_has_cooldown(o->in, job, o->now)) {
             node = find_fair(o, job, rack, &rules.cut);
         }
     }

@@ -99,7 +99,7 @@ static bool may_come(const struct choice *choice, int job, int node)
     if (choice->is_later) {
         return oracle_is_place(o, job, node);
     }
-    return oracle_pass(o, job, node) != PASS_NO &&
+    return oracle_pass(o, job, node) != BACKFILL_NO &&
            (choice->rooms[node].is_busy ? oracle_allows_evicting(o, job, node)
                                         : oracle_allows(o, job, node));
 }

@@ -50,8 +50,8 @@ static void act(struct instance *instance, struct built *built,
     int job = (int)decision->job;
 
     if (decision->preemption == SCHED_PREEMPT_YIELD) {
-        instance_truce(instance, job, now);
-        sched_job_truce(built->sched, decision->job);
+        instance_cooldown(instance, job, now);
+        sched_job_cooldown(built->sched, decision->job);
     }
     if (decision->action == SCHED_PREEMPT && requeues) {
         instance_requeue(instance, job, now);

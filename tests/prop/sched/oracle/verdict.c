@@ -30,8 +30,9 @@ static bool same(const struct built *built, const struct sched_plan *plan,
                 b->yields_from ||
             (double)a->charge > b->charge + CHARGE_ERROR_MAX ||
             (double)a->charge < b->charge - CHARGE_ERROR_MAX ||
-            (a->yields_to == SCHED_NONE ? NO_NODE : (int)a->yields_to) !=
-                b->yields_to ||
+            (a->revocable_for == SCHED_NONE
+                 ? NO_NODE
+                 : (int)a->revocable_for) != b->revocable_for ||
             (a->action == SCHED_ADMIT && (int)a->pool_index != b->pool) ||
             (a->action == SCHED_ADMIT && b->start < INT_MAX &&
              a->start_ms != b->start) ||
@@ -58,7 +59,7 @@ static void show_knobs(const struct instance *instance)
             instance->window, instance->window_per_queue, instance->is_strict,
             instance->has_backfill,
             instance->is_shortest_first ? " shortest first" : "",
-            instance->short_truce);
+            instance->short_cooldown);
     fprintf(stderr,
             "gpus %d seats %d away %d starts %d/%d (missing %lld at %d) queue "
             "%d/%d "
@@ -122,10 +123,10 @@ static void show_jobs(const struct instance *instance)
             j->submitted, j->gang, j->cardinality, j->minimum, j->is_uniform,
             j->has_terms, j->is_whole, j->sub_group, j->sub_minimum,
             j->sub_count, j->hops, j->has_succeeded, j->frozen_until,
-            j->is_foreign, j->was_leased, j->is_away ? " away" : "", j->avoided,
-            j->node, j->leased, j->app, j->is_off, j->lifetime, j->deadline,
-            fraction_value(j->charge), j->started, j->admitted, j->promised,
-            j->yields_to, j->yields_at_once, j->yields_from);
+            j->is_borrowed, j->was_leased, j->is_away ? " away" : "",
+            j->avoided, j->node, j->leased, j->app, j->is_off, j->lifetime,
+            j->deadline, fraction_value(j->charge), j->started, j->admitted,
+            j->promised, j->revocable_for, j->yields_at_once, j->yields_from);
     }
 }
 
@@ -140,7 +141,7 @@ static void show_decisions(const struct built *built,
                 "yields %d from %lld start %lld\n",
                 d->action, d->preemption, (int)d->job, d->priority,
                 built_node(built, d->node), (int)d->for_job, d->is_scaling,
-                d->is_backfilled, (int)d->yields_to,
+                d->is_backfilled, (int)d->revocable_for,
                 (long long)d->yields_from_ms, (long long)d->start_ms);
     }
     for (int i = 0; i < want->count; i++) {
@@ -149,8 +150,8 @@ static void show_decisions(const struct built *built,
                 "oracle %d %d job %d level %d node %d for %d scale %d back %d "
                 "yields %d from %d start %d\n",
                 d->action, d->preemption, d->job, d->level, d->node, d->for_job,
-                d->is_scaling, d->is_backfilled, d->yields_to, d->yields_from,
-                d->start);
+                d->is_scaling, d->is_backfilled, d->revocable_for,
+                d->yields_from, d->start);
     }
 }
 

@@ -16,7 +16,7 @@ static bool sweep(struct trial *trial, enum round_kind kind)
     for (int i = 0; i < PLANS_MAX; i++) {
         trial_plan(trial, kind);
         trial_act(trial);
-        if (!trial->plan.is_cut && trial->plan.decision_count == 0) {
+        if (!trial->plan.is_truncated && trial->plan.decision_count == 0) {
             return true;
         }
     }

@@ -263,9 +263,10 @@ static void apply(struct drive *drive, const struct sched_decision *decision,
             sched_job_age_from(drive->sched, decision->job,
                                now * INT64_C(1000));
         }
-        if (decision->yields_to != SCHED_NONE) {
-            sched_job_yield(drive->sched, decision->job, decision->yields_to,
-                            decision->yields_at_once, decision->yields_from_ms);
+        if (decision->revocable_for != SCHED_NONE) {
+            sched_job_yield(drive->sched, decision->job,
+                            decision->revocable_for, decision->yields_at_once,
+                            decision->yields_from_ms);
         }
         (void)sched_job_started(drive->sched, decision->job);
         drive->leased_at[decision->job] = now;
@@ -464,7 +465,7 @@ static bool is_like(const struct sched_decision *a,
     return a->action == b->action && a->preemption == b->preemption &&
            a->job == b->job && a->node == b->node &&
            a->is_backfilled == b->is_backfilled &&
-           a->yields_to == b->yields_to &&
+           a->revocable_for == b->revocable_for &&
            a->yields_at_once == b->yields_at_once &&
            a->yields_from_ms == b->yields_from_ms && a->start_ms == b->start_ms;
 }

@@ -108,7 +108,7 @@ static struct world_job draw_job(struct history *history, struct tape *tape)
         .submitted_ms = history->now_ms,
         .lifetime_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
         .deadline_s = once_in(tape, 4) ? (int64_t)draw(tape, 1, 90) : 0,
-        .is_foreign = once_in(tape, 8),
+        .is_borrowed = once_in(tape, 8),
     };
 }
 
@@ -188,9 +188,10 @@ static void show(const struct history *history)
                     (int)job->memory_gb, (int)job->lifetime_s,
                     (int)job->deadline_s, job->gang ? job->gang : "-",
                     job->minimum, job->cardinality,
-                    job->terms ? job->terms->is_whole_node ? " whole" : " terms"
-                               : "",
-                    job->is_foreign ? " foreign" : "",
+                    job->terms
+                        ? job->terms->has_exclusive_nodes ? " whole" : " terms"
+                        : "",
+                    job->is_borrowed ? " foreign" : "",
                     (long long)job->submitted_ms);
             fprintf(stderr, "    on %s\n", world_node_of(w, i));
             for (uint32_t k = 0; job->terms && k < job->terms->sub_group_count;

@@ -31,7 +31,7 @@ static bool a_cut_plan_is_a_prefix(struct trial *trial)
     memcpy(whole, trial->plan.decisions, count * sizeof(*whole));
     sched_plan(trial->built.sched, TRIAL_NOW, trial->kind, 3, &cut);
     uint32_t n = cut.decision_count;
-    return n > 0 && n <= count && cut.is_cut == (n < count) &&
+    return n > 0 && n <= count && cut.is_truncated == (n < count) &&
            memcmp(whole, cut.decisions, n * sizeof(*whole)) == 0 &&
            (n == count || whole[n].group != whole[n - 1].group) &&
            (n <= 3 || whole[n - 1].group == 0) &&
@@ -49,7 +49,7 @@ static bool a_second_round_changes_nothing(struct trial *trial)
 }
 
 /* A planner that is told the state, in an order, and what a checkpoint says of
- * the rest: limits on starts, truces. */
+ * the rest: limits on starts, cooldowns. */
 static void rebuild(const struct trial *trial, uint64_t order,
                     struct trial *ret_fresh)
 {
@@ -81,7 +81,7 @@ static bool settle(struct trial *trial)
 
 /* With no new input preemptions come to an end; and what is quiet stays so
  * when it is built anew in another order, from the state and what a checkpoint
- * says: truces (docs/decisions/0010). */
+ * says: cooldowns (docs/decisions/0010). */
 static bool preemptions_come_to_an_end(struct trial *trial)
 {
     struct trial other;

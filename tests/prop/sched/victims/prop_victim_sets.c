@@ -162,8 +162,8 @@ static struct victim draw_victim(struct scene *scene, struct tape *tape,
         .level = draw(tape, 0, 7) == 7,
         .leased_ms = (int64_t)draw(tape, 0, 2),
         .protected_count = draw(tape, 0, 7) == 7,
-        .is_foreign = draw(tape, 0, 7) == 7,
-        .is_yielder = draw(tape, 0, 3) == 3,
+        .is_borrowed = draw(tape, 0, 7) == 7,
+        .is_revocable = draw(tape, 0, 3) == 3,
         .is_evicted = draw(tape, 0, 1),
     };
 

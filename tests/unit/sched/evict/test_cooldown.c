@@ -2,7 +2,7 @@
 #include "sched/evict/cooldown.h"
 #include "world_fixture.h"
 
-enum { SECOND = 1000, TRUCE_MS = 60 * SECOND, LOST_MS = 2 * TRUCE_MS };
+enum { SECOND = 1000, COOLDOWN_MS = 60 * SECOND, LOST_MS = 2 * COOLDOWN_MS };
 
 static int setup(void **state)
 {
@@ -71,7 +71,7 @@ static bool waits(const struct world *w, uint32_t job)
     return w->node_of[job] == SCHED_NONE;
 }
 
-/* Without a truce the two would take the node from each other for ever. */
+/* Without a cooldown the two would take the node from each other for ever. */
 static void test_what_gave_way_does_not_take_for_fairness(void **state)
 {
     struct world *w = *state;
@@ -107,35 +107,35 @@ static void test_gangs_take_a_place_from_each_other_once(void **state)
     assert_true(settle(w, 0) <= 8);
 }
 
-/* The truce is over once it is old enough and something was new: not before
+/* The cooldown is over once it is old enough and something was new: not before
  * both, and then a plan is due. */
-static void test_a_truce_ends_after_time_and_news(void **state)
+static void test_a_cooldown_ends_after_time_and_news(void **state)
 {
     struct world *w = *state;
     struct past past = make_past(w);
 
     (void)pass(w);
-    world_round(w, ROUND_BALANCE, 10 * TRUCE_MS);
+    world_round(w, ROUND_BALANCE, 10 * COOLDOWN_MS);
     assert_int_equal(w->plan.decision_count, 0);
 
     world_queue(w, "D", 1); /* news */
-    world_round(w, ROUND_BALANCE, 10 * TRUCE_MS + SECOND);
+    world_round(w, ROUND_BALANCE, 10 * COOLDOWN_MS + SECOND);
     assert_false(waits(w, past.job));
     assert_int_equal(w->preempted_count, 1);
     assert_true(w->plan.decisions[1].is_by_share);
 
     /* And from then on again. */
     world_queue(w, "E", 1);
-    assert_int_equal(settle(w, 11 * TRUCE_MS + 2 * SECOND), 1);
+    assert_int_equal(settle(w, 11 * COOLDOWN_MS + 2 * SECOND), 1);
     assert_true(waits(w, past.job));
     world_queue(w, "F", 1);
-    world_round(w, ROUND_BALANCE, 11 * TRUCE_MS + 20 * SECOND);
+    world_round(w, ROUND_BALANCE, 11 * COOLDOWN_MS + 20 * SECOND);
     assert_int_equal(w->plan.decision_count, 0);
-    assert_int_equal(w->plan.next_wake_ms, 12 * TRUCE_MS + 2 * SECOND);
+    assert_int_equal(w->plan.next_wake_ms, 12 * COOLDOWN_MS + 2 * SECOND);
 }
 
 /* Why B's job waits: not for want of room alone, but since it takes none. */
-static void test_it_is_said_that_a_truce_is_the_cause(void **state)
+static void test_it_is_said_that_a_cooldown_is_the_cause(void **state)
 {
     struct world *w = *state;
     struct past past = make_past(w);
@@ -144,16 +144,16 @@ static void test_it_is_said_that_a_truce_is_the_cause(void **state)
 
     (void)pass(w);
     sched_explain_need(w->sched, past.job, LOST_MS + 5 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
+    assert_int_equal(why.wait, SCHED_WAIT_COOLDOWN);
     assert_int_equal(why.until_ms, 0);
     assert_int_equal(need.kind, SCHED_NEED_ROOM);
     assert_true(need.is_exact);
 
     world_queue(w, "D", 1); /* news */
     sched_explain_need(w->sched, past.job, LOST_MS + 5 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
-    assert_int_equal(why.until_ms, LOST_MS + TRUCE_MS);
-    sched_explain_need(w->sched, past.job, LOST_MS + TRUCE_MS, &why, &need);
+    assert_int_equal(why.wait, SCHED_WAIT_COOLDOWN);
+    assert_int_equal(why.until_ms, LOST_MS + COOLDOWN_MS);
+    sched_explain_need(w->sched, past.job, LOST_MS + COOLDOWN_MS, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_CAPACITY);
 }
 
@@ -194,13 +194,13 @@ static void test_it_is_said_of_groups_that_must_be_near_too(void **state)
     (void)pass(w);
     assert_true(waits(w, group));
     sched_explain_need(w->sched, group, LOST_MS + 5 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_TRUCE);
+    assert_int_equal(why.wait, SCHED_WAIT_COOLDOWN);
     sched_explain(w->sched, group, LOST_MS + 5 * SECOND, &why);
     assert_int_equal(why.wait, SCHED_WAIT_TOPOLOGY);
 }
 
 /* What is more urgent takes its place from the less urgent as ever. */
-static void test_urgency_knows_no_truce(void **state)
+static void test_urgency_knows_no_cooldown(void **state)
 {
     struct world *w = *state;
     struct past past = make_past(w);
@@ -209,7 +209,7 @@ static void test_urgency_knows_no_truce(void **state)
     assert_true(waits(w, past.job));
     uint32_t high = world_submit(
         w, &(struct world_job){.queue = "B", .priority_class = "high"});
-    sched_job_truce(w->sched, high);
+    sched_job_cooldown(w->sched, high);
     world_round(w, ROUND_BALANCE, LOST_MS + 20 * SECOND);
     assert_false(waits(w, high));
     assert_true(w->preempted_count > 0);
@@ -218,7 +218,8 @@ static void test_urgency_knows_no_truce(void **state)
     }
 }
 
-/* A like job behind one under a truce would only take what that one gave up. */
+/* A like job behind one under a cooldown would only take what that one gave up.
+ */
 static void test_its_like_behind_it_does_not_take_in_its_stead(void **state)
 {
     struct world *w = *state;
@@ -238,7 +239,7 @@ static void test_its_like_behind_it_does_not_take_in_its_stead(void **state)
     assert_false(waits(w, other));
 }
 
-/* Free room is taken under a truce, and then it is as before. */
+/* Free room is taken under a cooldown, and then it is as before. */
 static void test_free_room_is_for_all(void **state)
 {
     struct world *w = *state;
@@ -271,7 +272,7 @@ static const char *node_of_urgent(struct world *w, const char *priority_class)
     uint32_t high = world_submit(
         w, &(struct world_job){
                .queue = "B", .cores = 2, .priority_class = "high"});
-    sched_job_truce(w->sched, high);
+    sched_job_cooldown(w->sched, high);
     world_round(w, ROUND_BALANCE, SECOND);
     assert_int_equal(w->preempted_count, 2);
     return world_node_of(w, high);
@@ -311,25 +312,26 @@ static void
 test_what_took_a_place_yields_when_the_start_was_promised(void **state)
 {
     struct world *w = *state;
-    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+    struct past past = make_bounded(w, 10 * COOLDOWN_MS / SECOND);
 
     assert_false(waits(w, past.job));
     assert_int_equal(w->preempted_count, 1);
-    assert_int_equal(w->plan.decisions[1].yields_to, past.first + 4);
-    assert_int_equal(w->plan.decisions[1].yields_from_ms, 10 * TRUCE_MS);
+    assert_int_equal(w->plan.decisions[1].revocable_for, past.first + 4);
+    assert_int_equal(w->plan.decisions[1].yields_from_ms, 10 * COOLDOWN_MS);
     assert_int_equal(settle(w, 2 * SECOND), 0);
-    assert_int_equal(settle(w, 10 * TRUCE_MS - 1), 0);
+    assert_int_equal(settle(w, 10 * COOLDOWN_MS - 1), 0);
     assert_true(waits(w, past.first + 4));
-    assert_int_equal(settle(w, 10 * TRUCE_MS), 1);
+    assert_int_equal(settle(w, 10 * COOLDOWN_MS), 1);
     assert_true(waits(w, past.job));
     assert_false(waits(w, past.first + 4));
 }
 
 /* Nobody loses a run for one that would have to go at once. */
-static void test_nobody_goes_for_what_would_yield_within_a_truce(void **state)
+static void
+test_nobody_goes_for_what_would_yield_within_a_cooldown(void **state)
 {
     struct world *w = *state;
-    struct past past = make_bounded(w, TRUCE_MS / SECOND);
+    struct past past = make_bounded(w, COOLDOWN_MS / SECOND);
 
     assert_true(waits(w, past.job));
     assert_int_equal(w->preempted_count, 0);
@@ -345,14 +347,14 @@ static void test_nobody_goes_for_what_would_yield_within_a_truce(void **state)
 static void test_it_is_said_that_a_promise_is_near(void **state)
 {
     struct world *w = *state;
-    struct past past = make_bounded(w, TRUCE_MS / SECOND);
+    struct past past = make_bounded(w, COOLDOWN_MS / SECOND);
     struct sched_explanation why;
     struct sched_need need;
 
     sched_explain_need(w->sched, past.job, 2 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_NEAR);
+    assert_int_equal(why.wait, SCHED_WAIT_RESERVED_SOON);
     assert_int_equal(why.for_job, past.first + 4);
-    assert_int_equal(why.until_ms, TRUCE_MS);
+    assert_int_equal(why.until_ms, COOLDOWN_MS);
     assert_int_equal(need.kind, SCHED_NEED_ROOM);
     assert_true(need.is_exact);
 }
@@ -362,36 +364,36 @@ static void test_it_is_said_that_a_promise_is_near(void **state)
 static void test_it_is_not_said_of_others(void **state)
 {
     struct world *w = *state;
-    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+    struct past past = make_bounded(w, 10 * COOLDOWN_MS / SECOND);
     struct sched_explanation why;
     struct sched_need need;
 
     sched_explain_need(w->sched, past.first + 4, 2 * SECOND, &why, &need);
     assert_int_equal(why.wait, SCHED_WAIT_RESERVED);
-    assert_int_equal(why.promised_ms, 10 * TRUCE_MS);
+    assert_int_equal(why.promised_ms, 10 * COOLDOWN_MS);
     uint32_t other = world_submit(w, &(struct world_job){.queue = "D"});
     sched_explain_need(w->sched, other, 2 * SECOND, &why, &need);
-    assert_int_not_equal(why.wait, SCHED_WAIT_NEAR);
+    assert_int_not_equal(why.wait, SCHED_WAIT_RESERVED_SOON);
 }
 
 /* What took a place says to whom it gives it up, and when. */
 static void test_a_run_says_when_it_gives_way(void **state)
 {
     struct world *w = *state;
-    struct past past = make_bounded(w, 10 * TRUCE_MS / SECOND);
+    struct past past = make_bounded(w, 10 * COOLDOWN_MS / SECOND);
     struct sched_yielding yielding;
 
     assert_true(sched_job_yielding(w->sched, past.job, &yielding));
     assert_int_equal(yielding.for_job, past.first + 4);
-    assert_int_equal(yielding.from_ms, 10 * TRUCE_MS);
+    assert_int_equal(yielding.from_ms, 10 * COOLDOWN_MS);
     assert_false(sched_job_yielding(w->sched, past.first, &yielding));
     assert_false(sched_job_yielding(w->sched, past.first + 4, &yielding));
     world_end(w, past.first + 4);
     assert_false(sched_job_yielding(w->sched, past.job, &yielding));
 }
 
-/* A planner made anew from a checkpoint has the same truces. */
-static void test_truces_are_in_checkpoints(void **state)
+/* A planner made anew from a checkpoint has the same cooldowns. */
+static void test_cooldowns_are_in_checkpoints(void **state)
 {
     struct world *w = *state;
     struct past past = make_past(w);
@@ -400,7 +402,7 @@ static void test_truces_are_in_checkpoints(void **state)
 
     (void)pass(w);
     world_queue(w, "D", 1); /* news, for those before it */
-    sched_job_truce(w->sched, past.first);
+    sched_job_cooldown(w->sched, past.first);
     sched_history_pack(w->sched, &before);
 
     world_init(&fresh);
@@ -419,15 +421,15 @@ static void test_truces_are_in_checkpoints(void **state)
     assert_int_equal(before.byte_count, after.byte_count);
     assert_memory_equal(before.bytes, after.bytes, before.byte_count);
     int64_t until_ms;
-    assert_true(truce_holds(fresh.sched, past.job, 3 * SECOND, &until_ms));
-    assert_int_equal(until_ms, LOST_MS + TRUCE_MS);
-    assert_true(truce_holds(fresh.sched, past.first, 3 * SECOND, &until_ms));
+    assert_true(cooldown_holds(fresh.sched, past.job, 3 * SECOND, &until_ms));
+    assert_int_equal(until_ms, LOST_MS + COOLDOWN_MS);
+    assert_true(cooldown_holds(fresh.sched, past.first, 3 * SECOND, &until_ms));
     assert_int_equal(until_ms, INT64_MAX);
     world_fini(&fresh);
 }
 
 /* What a gang took it may not take again: all of its members are meant. */
-static void test_a_gang_has_one_truce(void **state)
+static void test_a_gang_has_one_cooldown(void **state)
 {
     struct world *w = *state;
     int64_t until_ms;
@@ -435,10 +437,10 @@ static void test_a_gang_has_one_truce(void **state)
     world_queue(w, "A", 1);
     uint32_t first = world_submit_many(
         w, &(struct world_job){.queue = "A", .gang = "g", .cardinality = 2}, 2);
-    sched_job_truce(w->sched, first);
-    assert_true(truce_holds(w->sched, first + 1, 0, &until_ms));
+    sched_job_cooldown(w->sched, first);
+    assert_true(cooldown_holds(w->sched, first + 1, 0, &until_ms));
     world_end(w, first);
-    assert_true(truce_holds(w->sched, first + 1, 0, &until_ms));
+    assert_true(cooldown_holds(w->sched, first + 1, 0, &until_ms));
     world_end(w, first + 1);
 }
 
@@ -450,21 +452,21 @@ int main(void)
     const struct CMUnitTest tests[] = {
         SCENARIO(test_what_gave_way_does_not_take_for_fairness),
         SCENARIO(test_gangs_take_a_place_from_each_other_once),
-        SCENARIO(test_a_truce_ends_after_time_and_news),
-        SCENARIO(test_it_is_said_that_a_truce_is_the_cause),
+        SCENARIO(test_a_cooldown_ends_after_time_and_news),
+        SCENARIO(test_it_is_said_that_a_cooldown_is_the_cause),
         SCENARIO(test_it_is_said_of_groups_that_must_be_near_too),
-        SCENARIO(test_urgency_knows_no_truce),
+        SCENARIO(test_urgency_knows_no_cooldown),
         SCENARIO(test_urgency_begins_with_who_has_too_much),
         SCENARIO(test_it_does_so_among_the_least_urgent),
         SCENARIO(test_its_like_behind_it_does_not_take_in_its_stead),
         SCENARIO(test_free_room_is_for_all),
         SCENARIO(test_what_took_a_place_yields_when_the_start_was_promised),
-        SCENARIO(test_nobody_goes_for_what_would_yield_within_a_truce),
+        SCENARIO(test_nobody_goes_for_what_would_yield_within_a_cooldown),
         SCENARIO(test_it_is_said_that_a_promise_is_near),
         SCENARIO(test_it_is_not_said_of_others),
         SCENARIO(test_a_run_says_when_it_gives_way),
-        SCENARIO(test_truces_are_in_checkpoints),
-        SCENARIO(test_a_gang_has_one_truce),
+        SCENARIO(test_cooldowns_are_in_checkpoints),
+        SCENARIO(test_a_gang_has_one_cooldown),
     };
     return RUN_TESTS(tests);
 }

@@ -76,7 +76,7 @@ static void plan(struct twins *t)
         sched_plan(t->forgets->sched, t->now_ms + 20000, ROUND_BALANCE, 100,
                    &ahead);
     }
-    ripe_fini(t->forgets->sched);
+    evictable_fini(t->forgets->sched);
     world_round(t->remembers, ROUND_BALANCE, t->now_ms);
     world_round(t->forgets, ROUND_BALANCE, t->now_ms);
 }
@@ -111,8 +111,9 @@ static struct world *make_world(void)
 static bool remembers(const struct world *world)
 {
     for (size_t i = 0; i < world->sched->accounts.count; i++) {
-        const struct ripe *ripe = world->sched->accounts.items[i].ripe;
-        if (ripe && ripe->runs.count > 1) {
+        const struct evictable *evictable =
+            world->sched->accounts.items[i].evictable;
+        if (evictable && evictable->runs.count > 1) {
             return true;
         }
     }
@@ -175,19 +176,19 @@ static void an_account_remembers_nothing_before_it_is_asked(void **state)
     world_lease(w, world_submit(w, &(struct world_job){.queue = "A"}), node, 0);
     world_round(w, ROUND_BALANCE, 1000);
     for (size_t i = 0; i < w->sched->accounts.count; i++) {
-        assert_null(w->sched->accounts.items[i].ripe);
+        assert_null(w->sched->accounts.items[i].evictable);
     }
 }
 
 /* A run of A with a lifetime of a minute, that of an account asked. */
-static const struct ripe *ask_at(struct world *w, int64_t now_ms)
+static const struct evictable *ask_at(struct world *w, int64_t now_ms)
 {
     uint32_t account = w->sched->runs.items[0].account;
 
-    return ripe_of(w->sched, account, now_ms);
+    return evictable_of(w->sched, account, now_ms);
 }
 
-static void a_run_is_ripe_when_its_lifetime_is_over(void **state)
+static void a_run_is_evictable_when_its_lifetime_is_over(void **state)
 {
     struct world *w = *state;
     uint32_t node = world_node(w, &(struct world_node){"n", .cores = 2});
@@ -196,10 +197,10 @@ static void a_run_is_ripe_when_its_lifetime_is_over(void **state)
     uint32_t job =
         world_submit(w, &(struct world_job){.queue = "A", .lifetime_s = 60});
     world_lease(w, job, node, 0);
-    assert_int_equal(ripe_next_ms(ask_at(w, 500)), INT64_MAX);
+    assert_int_equal(evictable_next_ms(ask_at(w, 500)), INT64_MAX);
     sched_set_time(w->sched, 1000);
     (void)sched_job_started(w->sched, job);
-    assert_int_equal(ripe_next_ms(ask_at(w, 1000)), 61000);
+    assert_int_equal(evictable_next_ms(ask_at(w, 1000)), 61000);
     assert_int_equal(ask_at(w, 60999)->runs.count, 0);
     assert_int_equal(ask_at(w, 61000)->runs.count, 1);
     assert_int_equal(ask_at(w, 60999)->runs.count, 0); /* asked again */
@@ -213,8 +214,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             an_account_remembers_nothing_before_it_is_asked, world_setup,
             world_teardown),
-        cmocka_unit_test_setup_teardown(a_run_is_ripe_when_its_lifetime_is_over,
-                                        world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_run_is_evictable_when_its_lifetime_is_over, world_setup,
+            world_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

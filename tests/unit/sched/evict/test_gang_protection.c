@@ -123,7 +123,7 @@ static void test_who_waits_is_told_of_the_gang(void **state)
     struct sched_need need;
 
     sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_int_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
     assert_int_equal(why.kept_count, 1);
     assert_in_range(why.for_job, gang, gang + 5);
     assert_int_equal(why.until_ms, 0);
@@ -141,12 +141,12 @@ static void test_who_is_poor_is_told_until_when(void **state)
     struct sched_need need;
 
     sched_explain_need(w->sched, gang + 10, 2 * SECOND, &why, &need);
-    assert_int_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_int_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
     assert_in_range(why.for_job, gang, gang + 8);
     assert_true(why.kept_is_young);
     assert_int_equal(why.until_ms, HOUR_MS);
     sched_explain_need(w->sched, gang + 10, HOUR_MS, &why, &need);
-    assert_int_not_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_int_not_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
 }
 
 /* More of A's own are due nothing: they wait for room. */
@@ -159,7 +159,7 @@ static void test_who_is_due_nothing_is_not_told(void **state)
     (void)make(w, 6, 4, 1);
     uint32_t more = world_submit(w, &(struct world_job){.queue = "A"});
     sched_explain_need(w->sched, more, 2 * SECOND, &why, &need);
-    assert_int_not_equal(why.wait, SCHED_WAIT_KEPT);
+    assert_int_not_equal(why.wait, SCHED_WAIT_GANG_PROTECTION);
 }
 
 #define SCENARIO(name) \

@@ -363,7 +363,7 @@ static void nodes_in_quarantine_are_not_too_small(void **state)
 static void a_gang_that_is_too_large_is_told_of_in_the_first_pool(void **state)
 {
     struct world *w = *state;
-    struct sched_oversize oversize;
+    struct sched_gang_over_share gang_over_share;
 
     w->policy.pools[1] = (struct pool_policy){
         .name = STR("another"),
@@ -376,9 +376,9 @@ static void a_gang_that_is_too_large_is_told_of_in_the_first_pool(void **state)
     world_submit_many(w, &(struct world_job){.queue = "B"}, 8);
     uint32_t job = world_submit_many(
         w, &(struct world_job){.queue = "A", .gang = "g", .cardinality = 3}, 3);
-    assert_true(sched_gang_is_oversize(w->sched, job, &oversize));
-    assert_true(str_equal(oversize.pool, STR("another")));
-    assert_true(oversize.part > oversize.kept);
+    assert_true(sched_gang_is_over_share(w->sched, job, &gang_over_share));
+    assert_true(str_equal(gang_over_share.pool, STR("another")));
+    assert_true(gang_over_share.part > gang_over_share.kept);
 }
 
 /* Node a is all free: it cannot have more, though a larger one would do. */

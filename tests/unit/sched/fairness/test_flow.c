@@ -430,11 +430,11 @@ static void lend_and_remove(struct world *w, bool is_lent_first,
     sched_set_time(w->sched, MINUTE);
     sched_flows_hold(w->sched);
     if (is_lent_first) {
-        sched_job_foreign_set(w->sched, jobs[0], true);
+        sched_job_borrowed_set(w->sched, jobs[0], true);
     }
     sched_job_remove(w->sched, jobs[1]);
     if (!is_lent_first) {
-        sched_job_foreign_set(w->sched, jobs[0], true);
+        sched_job_borrowed_set(w->sched, jobs[0], true);
     }
     sched_flows_keep(w->sched);
     sched_history_pack(w->sched, buf);

@@ -26,7 +26,7 @@ static void a_group_puts_one_pod_on_a_node_on_trial(void **state)
         .sub_groups = {{STR("a"), 1, 1, .hops_max = HOPS_ANY},
                        {STR("b"), 1, 1, .hops_max = HOPS_ANY}},
         .sub_group_count = 2,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
     uint32_t node = world_node(w, &(struct world_node){"n", .cores = 4});
     uint32_t group = world_submit_group(

@@ -5,10 +5,10 @@
 #include "world_fixture.h"
 
 /* One kind of pod, on nodes of their own. */
-static struct gang_terms whole_terms(uint32_t min, uint32_t max)
+static struct gang_terms exclusive_terms(uint32_t min, uint32_t max)
 {
     return (struct gang_terms){
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .sub_groups = {{STR("pods"), min, max, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
     };
@@ -18,7 +18,7 @@ static struct gang_terms whole_terms(uint32_t min, uint32_t max)
 static void surplus_leaves_a_whole_node(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 4);
+    struct gang_terms terms = exclusive_terms(2, 4);
 
     world_node(w, &(struct world_node){"n1", .cores = 2});
     world_node(w, &(struct world_node){"n2", .cores = 2});
@@ -36,7 +36,7 @@ static void surplus_leaves_a_whole_node(void **state)
 static void bk_14_the_cheapest_cover_is_not_pod_by_pod(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(3, 3);
+    struct gang_terms terms = exclusive_terms(3, 3);
 
     /* A GB counts a quarter of a core; there are 184 cores and 256 GB. */
     w->policy.pools[0].packing_weights_ppm[CPU] = 184 * 1000000;
@@ -80,7 +80,7 @@ static void bk_14_the_cover_alone(void **state)
 static void a_whole_node_serves_its_group_alone(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 2);
+    struct gang_terms terms = exclusive_terms(2, 2);
     struct sched_explanation e;
 
     world_node(w, &(struct world_node){"n1", .cores = 4});
@@ -106,7 +106,7 @@ static void a_whole_node_serves_its_group_alone(void **state)
 static void a_group_with_whole_nodes_wants_them_empty(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 2);
+    struct gang_terms terms = exclusive_terms(2, 2);
 
     world_node(w, &(struct world_node){"n1", .cores = 4});
     uint32_t job = world_submit(w, &(struct world_job){.queue = "B"});
@@ -123,7 +123,7 @@ static void a_group_with_whole_nodes_wants_them_empty(void **state)
 static void one_that_is_replaced_comes_to_the_nodes_there_are(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 3);
+    struct gang_terms terms = exclusive_terms(2, 3);
 
     world_node(w, &(struct world_node){"n1", .cores = 1});
     world_node(w, &(struct world_node){"n2", .cores = 4});
@@ -139,7 +139,7 @@ static void one_that_is_replaced_comes_to_the_nodes_there_are(void **state)
 static void nodes_are_cleared_for_a_group_that_has_them_whole(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(4, 4);
+    struct gang_terms terms = exclusive_terms(4, 4);
 
     /* On n1 two would go, on n2 and n3 one each; n4 has no room for two. */
     world_node(w, &(struct world_node){"n1", .cores = 4});
@@ -171,7 +171,7 @@ static void nodes_are_cleared_for_a_group_that_has_them_whole(void **state)
 static void what_may_not_go_keeps_its_node(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 2);
+    struct gang_terms terms = exclusive_terms(2, 2);
 
     world_keep_fixed(w);
     world_node(w, &(struct world_node){"n1", .cores = 4});
@@ -211,7 +211,7 @@ static int64_t start_of(const struct world *w, uint32_t job)
 static void a_group_that_waits_for_whole_nodes_has_them_reserved(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 2);
+    struct gang_terms terms = exclusive_terms(2, 2);
     const struct world_job fixed = {.queue = "B", .priority_class = "fixed"};
 
     use_reservations(w);
@@ -283,7 +283,7 @@ static void an_admitted_group_that_breaks_up_leaves_the_list(void **state)
 static void a_node_that_a_group_has_whole_opens_when_it_ends(void **state)
 {
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 2);
+    struct gang_terms terms = exclusive_terms(2, 2);
 
     use_reservations(w);
     world_node(w, &(struct world_node){"n1", .cores = 4});
@@ -312,7 +312,7 @@ static void frozen_surplus_stays_once_the_minimum_does(void **state)
     static const char *const nodes[] = {"n0", "n1", "n2", "n3",
                                         "n4", "n5", "n6", "n7"};
     struct world *w = *state;
-    struct gang_terms terms = whole_terms(2, 12);
+    struct gang_terms terms = exclusive_terms(2, 12);
 
     terms.freezing_window_ms = 300000;
     w->sched->checks_victims = true;

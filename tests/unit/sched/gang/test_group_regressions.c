@@ -151,7 +151,7 @@ static void what_is_left_of_a_group_starts_anew(void **state)
 static uint32_t submit_whole(struct world *w)
 {
     const struct gang_terms terms = {
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
     };
@@ -181,7 +181,7 @@ static void a_node_opens_as_its_group_goes(void **state)
 {
     struct world *w = *state;
     const struct gang_terms terms = {
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
         .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
     };

@@ -30,7 +30,7 @@ static void of_covers_that_cost_the_same_names_decide(void **state)
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
 
     add_node(w, "a", 1, "r");
@@ -112,13 +112,13 @@ static void what_is_best_for_one_part_is_not_kept_from_another(void **state)
 }
 
 /* Others make way for whole nodes near together as for any. */
-static void whole_nodes_near_together_are_cleared(void **state)
+static void exclusive_nodes_near_together_are_cleared(void **state)
 {
     struct world *w = *state;
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 2, 2, .hops_max = 2}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
     static const char *const names[] = {"b1", "b2", "c1", "c2", "c3", "a1"};
 
@@ -325,7 +325,7 @@ static void growth_by_whole_nodes_costs_little(void **state)
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 1, NODES, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
     char rack[] = "r00", name[] = "n000";
 
@@ -422,7 +422,7 @@ int main(void)
         SCENARIO(of_covers_that_cost_the_same_names_decide),
         SCENARIO(what_has_room_is_near_while_others_make_way),
         SCENARIO(what_is_best_for_one_part_is_not_kept_from_another),
-        SCENARIO(whole_nodes_near_together_are_cleared),
+        SCENARIO(exclusive_nodes_near_together_are_cleared),
         SCENARIO(a_member_comes_as_near_as_it_costs_no_more),
         SCENARIO(room_on_a_node_of_no_rack_is_reserved),
         SCENARIO(several_caps_are_kept_by_a_reservation),

@@ -20,7 +20,7 @@ struct cluster {
     int64_t need[UNITS_MAX], asked[UNITS_MAX];
     uint32_t calls;
     struct elastic_rules rules;
-    bool is_cut;
+    bool is_truncated;
 };
 
 static bool take(struct cluster *c, int64_t count)
@@ -138,7 +138,8 @@ static void step(struct cluster *c)
                                           UINT32_MAX, false};
     }
     elastic_sort(c->units, c->count, c->rules.aging_ms, &arena);
-    c->is_cut = elastic_step(c->units, c->count, &c->rules, &space, &arena);
+    c->is_truncated =
+        elastic_step(c->units, c->count, &c->rules, &space, &arena);
     for (uint32_t i = 0; i < c->count; i++) {
         c->after[c->units[i].handle] = c->units[i].count;
     }

@@ -319,7 +319,7 @@ static void check_growth_makes_way(struct world *w, int64_t lifetime_s)
     for (uint32_t i = 0; i < w->plan.decision_count; i++) {
         const struct sched_decision *d = &w->plan.decisions[i];
         bool is_growth = d->job > unit && d->job < unit + 5;
-        assert_true(!is_growth || d->yields_to == head);
+        assert_true(!is_growth || d->revocable_for == head);
         assert_true(d->yields_at_once == is_growth);
     }
     world_end(w, a);

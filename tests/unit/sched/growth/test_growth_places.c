@@ -55,7 +55,7 @@ static void tj_15_pods_of_others_that_find_no_node_count(void **state)
     struct world *w = *state;
     struct gang_terms terms = units_trainers(2, 90);
     struct resource_vec pending = {0};
-    struct world_node node = {"n1", .cores = 100, .foreign_cores = 10};
+    struct world_node node = {"n1", .cores = 100, .borrowed_cores = 10};
 
     terms.freezing_window_ms = 0;
     world_node(w, &node);
@@ -69,12 +69,12 @@ static void tj_15_pods_of_others_that_find_no_node_count(void **state)
     assert_int_equal(units_count_of(w, unit, &terms), 40);
     pending.v[CPU] = 0;
     sched_foreign_pending_set(w->sched, STR("default"), &pending);
-    node.foreign_cores = 60;
+    node.borrowed_cores = 60;
     world_node(w, &node);
     world_round(w, ROUND_BALANCE, 2 * SECOND);
     assert_int_equal(w->plan.decision_count, 0);
     /* It drops to 10. */
-    node.foreign_cores = 10;
+    node.borrowed_cores = 10;
     world_node(w, &node);
     world_round(w, ROUND_BALANCE, 3 * SECOND);
     assert_int_equal(units_count_of(w, unit, &terms), 90);
@@ -223,7 +223,7 @@ static void growth_of_whole_node_groups_takes_empty_nodes(void **state)
     struct gang_terms whole = units_trainers(2, 6),
                       other = units_trainers(1, 6);
 
-    whole.is_whole_node = true;
+    whole.has_exclusive_nodes = true;
     units_set_cores(w, "n1", 3);
     units_set_cores(w, "n2", 3);
     uint32_t a = units_submit_plain(w, "Q", "a", &whole);

@@ -18,7 +18,7 @@ static void po_04_own_work_goes_before_borrowers_of_any_class(void **state)
                                             .priority_class = "p1000",
                                             .cores = 1,
                                             .submitted_ms = 1,
-                                            .is_foreign = true});
+                                            .is_borrowed = true});
     uint32_t high = world_submit(w, &(struct world_job){.queue = "A",
                                                         .priority_class = "p5",
                                                         .cores = 1,
@@ -40,7 +40,7 @@ static void what_a_queue_borrows_is_not_held_against_its_share(void **state)
     world_restart(w);
     lend_node(w, "n1", 10);
     (void)lend_own(w, "p0", 1);
-    uint32_t borrower = lend_foreign(w, "kept", 8);
+    uint32_t borrower = lend_borrowed(w, "kept", 8);
     world_round(w, ROUND_BALANCE, 0);
     assert_true(lend_runs(w, borrower));
     uint32_t job = world_submit(w, &(struct world_job){.queue = "B",
@@ -62,7 +62,7 @@ static void borrowers_get_what_own_work_leaves(void **state)
     struct world *w = *state;
 
     lend_node(w, "n1", 2);
-    uint32_t borrower = lend_foreign(w, "p1000", 1);
+    uint32_t borrower = lend_borrowed(w, "p1000", 1);
     uint32_t first = lend_own(w, "p0", 1);
     uint32_t second = lend_own(w, "p0", 1);
     world_round(w, ROUND_BALANCE, 0);
@@ -91,7 +91,8 @@ static void what_was_asked_about_may_be_lent_as_well(void **state)
     assert_true(need.is_exact);
     world_round(w, ROUND_BALANCE, 0);
     assert_int_equal(w->plan.decision_count, 0);
-    assert_int_equal(sched_unplaced(w->sched, 0, ARRAY_COUNT(jobs), jobs), 2);
+    assert_int_equal(
+        sched_lend_candidates(w->sched, 0, ARRAY_COUNT(jobs), jobs), 2);
     assert_int_equal(jobs[0], first);
     assert_int_equal(jobs[1], second);
 }
@@ -102,8 +103,8 @@ static void borrowers_preempt_nobody(void **state)
 
     uint32_t n1 = lend_node(w, "n1", 2);
     world_lease(w, lend_own(w, "p0", 1), n1, 0);
-    world_lease(w, lend_foreign(w, "p0", 1), n1, 0);
-    uint32_t borrower = lend_foreign(w, "p1000", 1);
+    world_lease(w, lend_borrowed(w, "p0", 1), n1, 0);
+    uint32_t borrower = lend_borrowed(w, "p1000", 1);
     world_round(w, ROUND_BALANCE, 1);
     assert_false(lend_runs(w, borrower));
     assert_int_equal(w->plan.decision_count, 0);
@@ -116,7 +117,7 @@ static void a_lender_serves_its_own_whatever_a_borrower_has(void **state)
 
     uint32_t n1 = lend_node(w, "n1", 4);
     world_lease(w, lend_own(w, NULL, 2), n1, 0);
-    uint32_t borrower = lend_foreign(w, "p1000", 1);
+    uint32_t borrower = lend_borrowed(w, "p1000", 1);
     uint32_t next = lend_own(w, NULL, 2);
     world_round(w, ROUND_BALANCE, 0);
     assert_true(lend_runs(w, next));
@@ -144,9 +145,9 @@ static void limits_count_borrowers_for_borrowers_alone(void **state)
     record.limit_count = 1;
     (void)world_queue_by(w, "B", &record);
     lend_node(w, "n1", 4);
-    uint32_t first = lend_foreign(w, "p0", 1),
-             second = lend_foreign(w, "p0", 1);
-    uint32_t third = lend_foreign(w, "p0", 1);
+    uint32_t first = lend_borrowed(w, "p0", 1),
+             second = lend_borrowed(w, "p0", 1);
+    uint32_t third = lend_borrowed(w, "p0", 1);
     world_round(w, ROUND_BALANCE, 0);
     assert_true(lend_runs(w, first) && lend_runs(w, second) &&
                 !lend_runs(w, third));
@@ -169,7 +170,7 @@ static void a_gang_of_borrowers_starts_where_there_is_room(void **state)
                                .cores = 1,
                                .gang = "g",
                                .cardinality = 2,
-                               .is_foreign = true};
+                               .is_borrowed = true};
 
     lend_node(w, "n1", 2);
     uint32_t single = lend_own(w, NULL, 1);
@@ -183,7 +184,7 @@ static void a_gang_of_borrowers_starts_where_there_is_room(void **state)
 }
 
 static void
-what_becomes_foreign_keeps_running_until_it_is_recalled(void **state)
+what_becomes_borrowed_keeps_running_until_it_is_recalled(void **state)
 {
     struct world *w = *state;
 
@@ -194,8 +195,8 @@ what_becomes_foreign_keeps_running_until_it_is_recalled(void **state)
         &(struct world_job){.queue = "C", .priority_class = "p0", .cores = 1});
     world_round(w, ROUND_BALANCE, 1);
     assert_int_equal(w->plan.decision_count, 0);
-    sched_job_foreign_set(w->sched, job, true);
-    assert_true(sched_job_is_foreign(w->sched, job));
+    sched_job_borrowed_set(w->sched, job, true);
+    assert_true(sched_job_is_borrowed(w->sched, job));
     assert_true(lend_runs(w, job));
     world_round(w, ROUND_BALANCE, 2);
     lend_assert_recalls(w, 1);
@@ -207,12 +208,12 @@ static void what_comes_home_is_as_any_other(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 1);
-    uint32_t job = lend_foreign(w, "kept", 1),
-             waiting = lend_foreign(w, "p1000", 1);
+    uint32_t job = lend_borrowed(w, "kept", 1),
+             waiting = lend_borrowed(w, "p1000", 1);
     world_lease(w, job, n1, 0);
     (void)lend_own(w, "p0", 1);
-    sched_job_foreign_set(w->sched, job, false);
-    sched_job_foreign_set(w->sched, waiting, false);
+    sched_job_borrowed_set(w->sched, job, false);
+    sched_job_borrowed_set(w->sched, waiting, false);
     world_round(w, ROUND_BALANCE, 1);
     assert_int_equal(w->plan.decision_count, 0);
     world_end(w, job);
@@ -222,17 +223,17 @@ static void what_comes_home_is_as_any_other(void **state)
 
 /* A gang that may start with one: the first waits, and is a borrower or not;
  * the second runs on a node that it fills, and is none. */
-static uint32_t begin_mixed(struct world *w, uint32_t count, bool is_foreign)
+static uint32_t begin_mixed(struct world *w, uint32_t count, bool is_borrowed)
 {
     struct world_job member = {.queue = "B",
                                .cores = 1,
                                .gang = "g",
                                .cardinality = count,
                                .minimum = 1,
-                               .is_foreign = is_foreign};
+                               .is_borrowed = is_borrowed};
 
     uint32_t first = world_submit(w, &member);
-    member.is_foreign = false;
+    member.is_borrowed = false;
     for (uint32_t i = 1; i < count; i++) {
         (void)world_submit(w, &member);
     }
@@ -247,7 +248,7 @@ static void a_gang_that_comes_home_is_no_borrower(void **state)
     struct world *w = *state;
 
     uint32_t first = begin_mixed(w, 2, true);
-    sched_job_foreign_set(w->sched, first, false);
+    sched_job_borrowed_set(w->sched, first, false);
     world_round(w, ROUND_BALANCE, 1);
     assert_true(lend_runs(w, first));
 }
@@ -259,7 +260,7 @@ static void who_is_to_leave_makes_no_borrower_of_its_gang(void **state)
     struct world *w = *state;
 
     uint32_t first = begin_mixed(w, 3, false);
-    sched_job_foreign_set(w->sched, first, true);
+    sched_job_borrowed_set(w->sched, first, true);
     world_end(w, first);
     world_round(w, ROUND_BALANCE, 1);
     assert_true(lend_runs(w, first + 2));
@@ -276,8 +277,8 @@ static void nothing_reserved_is_lent(void **state)
     uint32_t n1 = lend_node(w, "n1", 4);
     world_lease(w, lend_own(w, "kept", 2), n1, 0);
     (void)lend_own(w, "p0", 4);
-    uint32_t stays = lend_foreign(w, "kept", 1),
-             yields = lend_foreign(w, "p5", 1);
+    uint32_t stays = lend_borrowed(w, "kept", 1),
+             yields = lend_borrowed(w, "p5", 1);
     world_round(w, ROUND_BALANCE, 1);
     world_round(w, ROUND_BALANCE, 2);
     assert_false(lend_runs(w, stays));
@@ -297,13 +298,13 @@ static void what_waits_is_lent_in_its_order(void **state)
     uint32_t first = lend_own(w, "p0", 2);
     world_end(w, gone);
     uint32_t second = lend_own(w, "p0", 1);
-    assert_int_equal(sched_unplaced(w->sched, 0, 4, jobs), 2);
+    assert_int_equal(sched_lend_candidates(w->sched, 0, 4, jobs), 2);
     assert_int_equal(jobs[0], first);
     assert_int_equal(jobs[1], second);
-    assert_int_equal(sched_unplaced(w->sched, 1, 4, jobs), 1);
+    assert_int_equal(sched_lend_candidates(w->sched, 1, 4, jobs), 1);
     assert_int_equal(jobs[0], second);
-    assert_int_equal(sched_unplaced(w->sched, 2, 4, jobs), 0);
-    assert_int_equal(sched_unplaced(w->sched, 0, 1, jobs), 1);
+    assert_int_equal(sched_lend_candidates(w->sched, 2, 4, jobs), 0);
+    assert_int_equal(sched_lend_candidates(w->sched, 0, 1, jobs), 1);
     assert_int_equal(jobs[0], first);
 }
 
@@ -344,10 +345,10 @@ static void what_is_passed_over_is_what_came_before(void **state)
     struct sched_plan plan;
     sched_plan(w->sched, 1, ROUND_BALANCE, SCHED_DECISIONS_MAX, &plan);
     assert_true(plan.decision_count > 100);
-    uint32_t count = sched_unplaced(w->sched, 0, JOBS, all);
+    uint32_t count = sched_lend_candidates(w->sched, 0, JOBS, all);
     assert_in_range(count, 1000, JOBS - 100);
     for (uint32_t skip = 0; skip < count + 3; skip += 1 + skip % 7) {
-        uint32_t got = sched_unplaced(w->sched, skip, 50, some);
+        uint32_t got = sched_lend_candidates(w->sched, skip, 50, some);
         uint32_t left = skip < count ? count - skip : 0;
         assert_int_equal(got, left < 50 ? left : 50);
         for (uint32_t i = 0; i < got; i++) {
@@ -373,9 +374,9 @@ static void what_the_plan_started_may_be_gone(void **state)
     assert_int_equal(plan.decision_count, 1);
     assert_int_equal(plan.decisions[0].job, gone);
     world_end(w, gone);
-    assert_int_equal(sched_unplaced(w->sched, 0, 4, jobs), 2);
+    assert_int_equal(sched_lend_candidates(w->sched, 0, 4, jobs), 2);
     assert_int_equal(jobs[0], first);
-    assert_int_equal(sched_unplaced(w->sched, 1, 4, jobs), 1);
+    assert_int_equal(sched_lend_candidates(w->sched, 1, 4, jobs), 1);
     assert_int_equal(jobs[0], second);
 }
 
@@ -386,7 +387,7 @@ int main(void)
         LEND_TEST(what_a_queue_borrows_is_not_held_against_its_share),
         LEND_TEST(borrowers_get_what_own_work_leaves),
         LEND_TEST(borrowers_preempt_nobody),
-        LEND_TEST(what_becomes_foreign_keeps_running_until_it_is_recalled),
+        LEND_TEST(what_becomes_borrowed_keeps_running_until_it_is_recalled),
         LEND_TEST(a_lender_serves_its_own_whatever_a_borrower_has),
         LEND_TEST(limits_count_borrowers_for_borrowers_alone),
         LEND_TEST(a_gang_of_borrowers_starts_where_there_is_room),

@@ -7,8 +7,8 @@ static void po_06_own_work_is_reprieved_before_borrowers(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 8);
-    uint32_t b1 = lend_foreign(w, "p1000", 3);
-    uint32_t b2 = lend_foreign(w, "p0", 2);
+    uint32_t b1 = lend_borrowed(w, "p1000", 3);
+    uint32_t b2 = lend_borrowed(w, "p0", 2);
     uint32_t s1 = lend_own(w, "p10", 2);
     world_lease(w, b1, n1, 0);
     world_lease(w, b2, n1, 0);
@@ -31,7 +31,7 @@ static void po_14_borrowers_rank_below_all_own_work(void **state)
     world_lease(w, lend_own(w, "p5", 2), y, 0);
     world_lease(w, lend_own(w, "p0", 2), y, 0);
     world_lease(w, lend_own(w, "p5", 4), x, 0);
-    uint32_t borrower = lend_foreign(w, "p1000", 4);
+    uint32_t borrower = lend_borrowed(w, "p1000", 4);
     world_lease(w, borrower, z, 0);
     uint32_t preemptor = lend_own(w, "p100", 4);
     world_round(w, ROUND_BALANCE, 1);
@@ -48,7 +48,7 @@ static void po_15_a_budget_counts_before_ranks(void **state)
     uint32_t x = lend_node(w, "b-x", 4);
     uint32_t z = lend_node(w, "c-z", 4);
     uint32_t own_x = lend_own(w, "p5", 4),
-             borrower = lend_foreign(w, "p1000", 4);
+             borrower = lend_borrowed(w, "p1000", 4);
     world_lease(w, lend_own(w, "p5", 2), y, 0);
     world_lease(w, lend_own(w, "p0", 2), y, 0);
     world_lease(w, own_x, x, 0);
@@ -151,9 +151,9 @@ static void po_14_fewer_borrowers_go_before_more(void **state)
 
     uint32_t three = lend_node(w, "a", 3), one = lend_node(w, "b", 3);
     for (int i = 0; i < 3; i++) {
-        world_lease(w, lend_foreign(w, "p0", 1), three, 0);
+        world_lease(w, lend_borrowed(w, "p0", 1), three, 0);
     }
-    world_lease(w, lend_foreign(w, "p1000", 3), one, 0);
+    world_lease(w, lend_borrowed(w, "p1000", 3), one, 0);
     uint32_t preemptor = lend_own(w, "p0", 3);
     world_round(w, ROUND_BALANCE, 1);
     assert_string_equal(world_node_of(w, preemptor), "b");
@@ -166,7 +166,7 @@ static void po_19_one_node_is_cleared_of_borrowers(void **state)
     uint32_t nodes[2] = {lend_node(w, "g1", 8), lend_node(w, "g2", 8)};
 
     for (uint32_t i = 0; i < 16; i++) {
-        world_lease(w, lend_foreign(w, "p0", 1), nodes[i / 8], 0);
+        world_lease(w, lend_borrowed(w, "p0", 1), nodes[i / 8], 0);
     }
     uint32_t big = lend_own(w, "p0", 8);
     world_round(w, ROUND_BALANCE, 1);
@@ -180,7 +180,7 @@ static void um_05_borrowers_are_victims_before_any_home_work(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 8);
-    uint32_t f1 = lend_foreign(w, NULL, 1), f2 = lend_foreign(w, NULL, 2);
+    uint32_t f1 = lend_borrowed(w, NULL, 1), f2 = lend_borrowed(w, NULL, 2);
     uint32_t h1 = world_submit(
         w,
         &(struct world_job){.queue = "C", .priority_class = NULL, .cores = 2});
@@ -233,8 +233,8 @@ static void um_05_surplus_borrowers_too(void **state)
 
     uint32_t n1 = lend_node(w, "n1", 8), n2 = lend_node(w, "n2", 3);
     uint32_t f1 = elastic_pair(
-        w, &(struct world_job){.queue = "B", .gang = "f", .is_foreign = true});
-    uint32_t f2 = lend_foreign(w, NULL, 2);
+        w, &(struct world_job){.queue = "B", .gang = "f", .is_borrowed = true});
+    uint32_t f2 = lend_borrowed(w, NULL, 2);
     uint32_t h1 = elastic_pair(
         w, &(struct world_job){.queue = "C", .cores = 2, .gang = "h"});
     uint32_t h2 =
@@ -260,7 +260,7 @@ recalled_work_may_be_of_a_class_that_is_never_preempted(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 2);
-    uint32_t borrower = lend_foreign(w, "kept", 2);
+    uint32_t borrower = lend_borrowed(w, "kept", 2);
     world_lease(w, borrower, n1, 0);
     uint32_t preemptor = lend_own(w, "p0", 1);
     world_round(w, ROUND_BALANCE, 1);
@@ -272,7 +272,7 @@ static void fast_rounds_recall_nothing(void **state)
 {
     struct world *w = *state;
 
-    world_lease(w, lend_foreign(w, "p0", 1), lend_node(w, "n1", 1), 0);
+    world_lease(w, lend_borrowed(w, "p0", 1), lend_node(w, "n1", 1), 0);
     (void)lend_own(w, "p1000", 1);
     world_round(w, ROUND_FAST, 1);
     assert_int_equal(w->plan.decision_count, 0);
@@ -284,7 +284,7 @@ static void where_preemption_is_off_nobody_is_recalled(void **state)
 
     uint32_t n1 = lend_node(w, "n1", 2);
     sched_preemption_set(w->sched, true);
-    world_lease(w, lend_foreign(w, "p0", 1), n1, 0);
+    world_lease(w, lend_borrowed(w, "p0", 1), n1, 0);
     world_lease(w, lend_own(w, "p0", 1), n1, 0);
     (void)lend_own(w, "p1000", 1);
     world_round(w, ROUND_BALANCE, 1);
@@ -300,7 +300,8 @@ static void borrowers_and_less_urgent_work_go_together(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 4);
-    uint32_t borrower = lend_foreign(w, "p1000", 2), low = lend_own(w, "p0", 2);
+    uint32_t borrower = lend_borrowed(w, "p1000", 2),
+             low = lend_own(w, "p0", 2);
     world_lease(w, borrower, n1, 0);
     world_lease(w, low, n1, 0);
     uint32_t preemptor = lend_own(w, "p100", 4);
@@ -315,7 +316,7 @@ static void borrowers_and_work_over_its_share_go_together(void **state)
     struct world *w = *state;
 
     uint32_t n1 = lend_node(w, "n1", 8);
-    uint32_t borrower = lend_foreign(w, NULL, 2);
+    uint32_t borrower = lend_borrowed(w, NULL, 2);
     world_lease(w, borrower, n1, 0);
     for (int i = 0; i < 6; i++) {
         world_lease(w, lend_own(w, NULL, 1), n1, 0);
@@ -341,7 +342,7 @@ static void a_gang_of_borrowers_goes_whole(void **state)
                                               .cores = 1,
                                               .gang = "g",
                                               .cardinality = 2,
-                                              .is_foreign = true},
+                                              .is_borrowed = true},
                           2);
     world_lease(w, first, n1, 0);
     world_lease(w, first + 1, n2, 0);

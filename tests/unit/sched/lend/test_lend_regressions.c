@@ -3,11 +3,11 @@
 #include "world_fixture.h"
 
 static uint32_t run(struct world *w, uint32_t node, int64_t cores,
-                    bool is_foreign)
+                    bool is_borrowed)
 {
     uint32_t job = world_submit(
         w, &(struct world_job){
-               .queue = "D", .cores = cores, .is_foreign = is_foreign});
+               .queue = "D", .cores = cores, .is_borrowed = is_borrowed});
 
     world_lease(w, job, node, 0);
     return job;
@@ -48,7 +48,7 @@ static void urgent_surplus_of_borrowers_is_safe_without_preemption(void **state)
                            &(struct world_job){.queue = "A",
                                                .gang = "g",
                                                .priority_class = "high",
-                                               .is_foreign = true},
+                                               .is_borrowed = true},
                            &terms);
     world_lease(w, group, node, 0);
     world_lease(w, group + 1, node, 0);
@@ -69,10 +69,10 @@ static void turns_of_borrowers_hang_on_no_work_at_home(void **state)
         uint32_t n = world_node(w, &(struct world_node){"n", .cores = 4});
         (void)run(w, n, 4, false);
         world_submit(w, &(struct world_job){
-                            .queue = "A", .cores = 5, .is_foreign = true});
-        world_submit(w, &(struct world_job){.queue = "A", .is_foreign = true});
+                            .queue = "A", .cores = 5, .is_borrowed = true});
+        world_submit(w, &(struct world_job){.queue = "A", .is_borrowed = true});
         uint32_t b = world_submit(
-            w, &(struct world_job){.queue = "B", .is_foreign = true});
+            w, &(struct world_job){.queue = "B", .is_borrowed = true});
         if (has_own) {
             world_submit(w, &(struct world_job){.queue = "C", .cores = 5});
         }
@@ -96,7 +96,7 @@ static void gpus_that_growth_keeps_off_are_open_to_borrowers(void **state)
         w, &(struct world_job){.queue = "A", .gang = "u"}, &terms);
     world_submit(w, &(struct world_job){.queue = "A", .cores = 2, .gpus = 1});
     uint32_t borrower =
-        world_submit(w, &(struct world_job){.queue = "B", .is_foreign = true});
+        world_submit(w, &(struct world_job){.queue = "B", .is_borrowed = true});
     world_round(w, ROUND_BALANCE, 1);
     assert_string_equal(world_node_of(w, unit), "c");
     assert_string_equal(world_node_of(w, unit + 1), "");
@@ -147,17 +147,17 @@ static void an_urgent_borrower_that_yields_leaves_room_beside(void **state)
                                           .queue = "B",
                                           .priority_class = "high",
                                           .cores = 2,
-                                          .is_foreign = true,
+                                          .is_borrowed = true,
                                       });
     uint32_t lasting = world_submit(w, &(struct world_job){
                                            .queue = "B",
                                            .priority_class = "fixed",
-                                           .is_foreign = true,
+                                           .is_borrowed = true,
                                        });
     world_round(w, ROUND_FAST, 1000);
     assert_int_equal(w->plan.decisions[0].start_ms, 100000);
     assert_int_equal(w->plan.decisions[1].job, urgent);
-    assert_int_equal(w->plan.decisions[1].yields_to, head);
+    assert_int_equal(w->plan.decisions[1].revocable_for, head);
     assert_string_equal(world_node_of(w, lasting), "n");
 }
 

@@ -296,7 +296,7 @@ static uint32_t ask_abroad(struct world *w, const char *app, int64_t at_ms)
                                .queue = "Q",
                                .application = app,
                                .submitted_ms = at_ms,
-                               .is_foreign = true,
+                               .is_borrowed = true,
                            });
 }
 

@@ -39,7 +39,7 @@ static uint32_t sweep(struct world *w, enum round_kind kind, int64_t now_ms)
         world_round(w, kind, now_ms);
         count++;
         assert_true(count < 1000);
-    } while (w->plan.is_cut);
+    } while (w->plan.is_truncated);
     return count;
 }
 
@@ -53,7 +53,7 @@ static void what_stands_behind_is_looked_at(void **state)
     uint32_t behind = world_submit(
         w, &(struct world_job){.queue = "A", .priority = 1, .cores = 1});
     world_round(w, ROUND_BALANCE, 0);
-    assert_true(w->plan.is_spent && w->plan.is_cut);
+    assert_true(w->plan.is_spent && w->plan.is_truncated);
     assert_string_equal(world_node_of(w, behind), "");
     struct sched_explanation why;
     sched_explain(w->sched, behind, 0, &why);
@@ -76,7 +76,7 @@ static void sweeps_end(void **state)
     submit_misfits(w, 100);
     assert_true(sweep(w, ROUND_FAST, 0) > 1);
     world_round(w, ROUND_FAST, 0);
-    assert_false(w->plan.is_cut);
+    assert_false(w->plan.is_truncated);
     assert_int_equal(w->plan.counters.steps, 0);
     assert_true(sweep(w, ROUND_BALANCE, 0) > 1);
     world_round(w, ROUND_BALANCE, 0);

@@ -247,7 +247,7 @@ static void ar_13_away_work_yields_to_what_is_more_urgent(void **state)
     assert_int_equal(w->plan.decision_count, 1);
     assert_int_equal(w->plan.decisions[0].priority, AWAY_PRIORITY);
     assert_true(w->plan.decisions[0].is_backfilled);
-    assert_int_equal(w->plan.decisions[0].yields_to, head);
+    assert_int_equal(w->plan.decisions[0].revocable_for, head);
 }
 
 /* Of borrowers the one that is less urgent where it runs goes first,
@@ -259,7 +259,7 @@ static void ar_13_a_borrower_counts_as_where_it_runs(void **state)
 
     uint32_t node =
         world_node(w, &(struct world_node){"gpu", .cores = 2, .taint = "gpu"});
-    borrower.is_foreign = true;
+    borrower.is_borrowed = true;
     uint32_t away = world_submit(w, &borrower);
     sched_job_lease(w->sched, away, node, AWAY_PRIORITY, 0, false);
     w->node_of[away] = node;

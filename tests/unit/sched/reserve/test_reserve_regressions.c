@@ -39,7 +39,7 @@ static void a_group_keeps_no_node_beyond_who_waits_for_it(void **state)
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
     const struct world_job member = {.queue = "A",
                                      .gang = "g",
@@ -68,13 +68,13 @@ static void a_group_keeps_no_node_beyond_who_waits_for_it(void **state)
 
 /* A reservation is where a gang would go (model.md 2.9): by the cover, not to
  * the smallest nodes one after the other. */
-static void whole_nodes_are_reserved_by_the_cover(void **state)
+static void exclusive_nodes_are_reserved_by_the_cover(void **state)
 {
     struct world *w = *state;
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 2, 2, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
 
     pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
@@ -170,7 +170,7 @@ static void a_node_that_shrank_is_reserved_as_it_is(void **state)
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 3, 3, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
 
     pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
@@ -204,7 +204,7 @@ static void an_urgent_group_has_a_reserved_node_whole(void **state)
     const struct gang_terms terms = {
         .sub_groups = {{STR("s"), 1, 1, .hops_max = HOPS_ANY}},
         .sub_group_count = 1,
-        .is_whole_node = true,
+        .has_exclusive_nodes = true,
     };
 
     pool_policy_apply(&w->policy.pools[0], PROFILE_BERTH);
@@ -247,7 +247,7 @@ int main(void)
         SCENARIO(the_like_of_the_admitted_holds_up_nobody),
         SCENARIO(a_node_that_shrank_keeps_no_gang_from_its_reservation),
         SCENARIO(a_group_keeps_no_node_beyond_who_waits_for_it),
-        SCENARIO(whole_nodes_are_reserved_by_the_cover),
+        SCENARIO(exclusive_nodes_are_reserved_by_the_cover),
         SCENARIO(a_node_that_shrank_is_reserved_as_it_is),
         SCENARIO(an_urgent_group_has_a_reserved_node_whole),
     };
