@@ -20,7 +20,7 @@
 
 #include "base/vec.h"
 #include "control/command/session.h"
-#include "control/leader/control.h"
+#include "control/control.h"
 #include "elog/elog_sqlite.h"
 #include "main/common/machine.h"
 #include "wire/log/log_codec.h"

@@ -9,7 +9,7 @@
 
 #include "measure.h"
 #include "mixed.h"
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "sched_cases.h"
 
 enum { SPEEDUP_POOLS = 8, RUNS = 5, MILLI = 1000 };

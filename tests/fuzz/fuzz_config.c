@@ -1,6 +1,6 @@
 /* Configurations, as YAML. */
 #include "fuzz.h"
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t byte_count)
 {

@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "control/audit/audit.h"
 #include "control/command/session.h"
-#include "control/leader/control.h"
+#include "control/control.h"
 #include "elog/elog_memory.h"
 #include "wire/log/log_codec.h"
 

@@ -8,7 +8,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
-#include "cli/cli.h"
+#include "cli/shared/cli.h"
 #include "cli/shared/context.h"
 #include "google/protobuf/timestamp.pb-c.h"
 #include "rpc/rpc_channel.h"

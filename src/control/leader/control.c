@@ -1,4 +1,4 @@
-#include "control/leader/control.h"
+#include "control/control.h"
 
 #include "control/answer/answers.h"
 #include "control/checkpoint/checkpoint.h"

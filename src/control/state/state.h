@@ -26,17 +26,17 @@
 
 #include <pthread.h>
 
+#include "control/control.h"
 #include "control/decide/batch.h"
 #include "control/exchange/exchange.h"
 #include "control/fold/executors.h"
 #include "control/fold/fold.h"
-#include "control/leader/control.h"
 #include "control/round/rounds.h"
 #include "control/state/dedup.h"
 #include "control/state/pool_table.h"
 #include "control/state/transitions.h"
 #include "job/training/training.h"
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 
 enum { HELD_SHARES_MAX = 64 };
 

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum {
     FAKE_NODES_MAX = 200000,

@@ -30,7 +30,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum {
     EXECUTOR_RUNS_MAX = RECONCILE_ROWS_MAX,

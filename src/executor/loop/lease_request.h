@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 /* A run that the executor holds. */
 struct lease_request_run {

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 #include "rpc/rpc_channel.h"
 
 struct log_server_options {

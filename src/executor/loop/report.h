@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum { REPORT_TEXT_BYTES_MAX = 4096 };
 

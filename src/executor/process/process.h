@@ -22,7 +22,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum {
     PROCESS_RUNS_MAX = 65536,

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "executor/files/run_file.h"
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum {
     PROCESS_VOLUMES_MAX = 64,

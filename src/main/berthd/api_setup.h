@@ -4,7 +4,7 @@
 #pragma once
 
 #include "api/api.h"
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 /* A user that the server makes up for the executor inside it, so that it
  * passes the same checks as any other executor. */

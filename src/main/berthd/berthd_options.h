@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 struct berthd_options {
     const char *config_path;        /* NULL: the defaults */

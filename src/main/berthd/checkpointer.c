@@ -2,7 +2,7 @@
 
 #include <pthread.h>
 
-#include "control/leader/control.h"
+#include "control/control.h"
 #include "main/common/say.h"
 
 struct checkpointer {

@@ -1,12 +1,12 @@
 /*
  * leader - the thread that owns the live state: it steps
- * control/leader/control.h, and waits between steps for commands.
+ * control/control.h, and waits between steps for commands.
  *
  * Threads: start and stop from one.
  */
 #pragma once
 
-#include "control/leader/control.h"
+#include "control/control.h"
 #include "store/store.h"
 
 struct leader;

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/leader/control.h"
+#include "control/control.h"
 
 /* Append them. */
 void round_page_put(struct strbuf *out, const struct control_metrics *metrics);

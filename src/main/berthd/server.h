@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 enum {
     SERVER_ADDRESS_BYTES_MAX = 300,

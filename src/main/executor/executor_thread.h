@@ -8,7 +8,7 @@
 #pragma once
 
 #include "executor/loop/executor.h"
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 struct executor_thread;
 

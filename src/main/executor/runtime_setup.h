@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 #include "main/executor/executor_thread.h"
 #include "rpc/rpc_channel.h"
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 
 /* Whether a job may go to other pools at all. */
 enum pools_borrowing {

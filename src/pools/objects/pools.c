@@ -1,5 +1,5 @@
 /* The state as a whole, queues and time. */
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 
 #include "pools/tables/node_table.h"
 #include "pools/tables/router.h"

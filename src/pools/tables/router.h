@@ -16,7 +16,7 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "pools/tables/borrow.h"
 
 enum { NONE = UINT32_MAX, NAMES_SPARE_MAX = 1 << 12, TRIES_MAX = 15 };

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "control/leader/control.h"
+#include "control/control.h"
 #include "elog/elog_memory.h"
 #include "sim/world/agenda.h"
 #include "sim/world/draw.h"

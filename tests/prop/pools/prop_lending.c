@@ -9,7 +9,7 @@
 
 #include "built.h"
 #include "market.h"
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "unit.h"
 
 enum { STEPS_MAX = 12, NOW = 100 };

@@ -1,4 +1,4 @@
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "prop.h"
 #include "unit.h"
 

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "prop.h"
 #include "unit.h"
 

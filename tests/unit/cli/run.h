@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/cli.h"
+#include "cli/shared/cli.h"
 
 enum { RUN_ARGUMENTS_MAX = 16 };
 

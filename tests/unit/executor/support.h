@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "executor/loop/runtime.h"
+#include "executor/runtime.h"
 
 enum { WAIT_MS_MAX = 20000 };
 

@@ -1,7 +1,7 @@
 /*
  * config: the configuration of the programs, and what it refuses.
  */
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 #include "unit.h"
 
 static void defaults_pass_the_check(void **state)

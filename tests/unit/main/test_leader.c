@@ -1,5 +1,5 @@
 /*
- * leader: the thread around control/leader/control.h, over the log in memory.
+ * leader: the thread around control/control.h, over the log in memory.
  */
 #include <poll.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 /* Two or more pool objects with nodes, and jobs that wait at home in one. */
 #pragma once
 
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "unit.h"
 
 enum { STAGE_MILLI = 1000 };

@@ -1,5 +1,5 @@
 /* Who is lent a place, and where (model.md 5.5). */
-#include "pools/objects/pools.h"
+#include "pools/pools.h"
 #include "pools/tables/borrow.h"
 #include "unit.h"
 

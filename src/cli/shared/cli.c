@@ -1,4 +1,4 @@
-#include "cli/cli.h"
+#include "cli/shared/cli.h"
 
 #include <errno.h>
 #include <stdarg.h>

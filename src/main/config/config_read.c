@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 #include "wire/kube/kube_name.h"
 
 struct config *config_defaults(struct arena *arena)

@@ -1,4 +1,4 @@
-#include "main/berthd/config.h"
+#include "main/config/config.h"
 
 #include "control/state/planner.h"
 #include "wire/training/training_job.h"
