@@ -45,7 +45,7 @@ struct sched_job {
                                 be (gang_terms.h) */
     uint32_t sub_group;      /* of those terms */
     bool is_borrowed;        /* a borrower: its home is not among these pools */
-    bool is_back;            /* it was here, and left by sched_job_lend() */
+    bool is_returning;       /* it was here, and left by sched_job_lend() */
 };
 
 /* A new job waits in its queue.  A gang is what its first member says. */

@@ -242,8 +242,8 @@ static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
     struct sched_job record = *held;
     bool is_lent = place->is_out && !place->is_borrowed;
 
-    record.is_back = place->is_out && place->is_borrowed &&
-                     to == home_of_name(pools, place->name);
+    record.is_returning = place->is_out && place->is_borrowed &&
+                          to == home_of_name(pools, place->name);
     if (is_lent) {
         sched_job_lend(from, place->local);
     } else {
@@ -251,7 +251,7 @@ static void change_shards(struct pools *pools, uint32_t job, struct shard *to,
     }
     job_give(pools, job);
     job_enter(pools, job, to, &record);
-    if (record.is_back) {
+    if (record.is_returning) {
         out_end(pools, job);
     } else if (!is_lent) {
         out_over(pools, job);

@@ -1,4 +1,4 @@
-/* The state machine of applications: events, timers, and how guests make a
+/* The state machine of applications: events, timers, and how borrowers make a
  * state look. */
 #include "sched/apps/apps.h"
 
@@ -72,7 +72,7 @@ enum sched_app_state app_state_shown(const struct app *app,
     bool is_at_rest = state == SCHED_APP_NEW || state == SCHED_APP_COMPLETING ||
                       state == SCHED_APP_COMPLETED;
 
-    return app->guests.count && is_at_rest
+    return app->borrowers.count && is_at_rest
                ? app_state_after(state, APP_ASKED, 1, 0)
                : state; /* others do not change as somebody asks */
 }

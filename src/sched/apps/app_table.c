@@ -29,21 +29,22 @@ uint32_t app_find(const struct sched *sched, uint32_t queue, struct str id)
     return at;
 }
 
-/* Whether it begins anew with its guests. */
-static bool is_theirs(const struct app *app)
+/* Whether it has nothing else, so that its borrowers order it. */
+static bool is_of_borrowers(const struct app *app)
 {
-    return app->guests.count > 0 &&
+    return app->borrowers.count > 0 &&
            (app->state == SCHED_APP_NEW || app->state == SCHED_APP_COMPLETED);
 }
 
 int64_t app_submitted_ms(const struct app *app)
 {
-    return is_theirs(app) ? app->guest_submitted_ms : app->submitted_ms;
+    return is_of_borrowers(app) ? app->borrower_submitted_ms
+                                : app->submitted_ms;
 }
 
 static struct key128 first_of(const struct app *app)
 {
-    return is_theirs(app) ? app->guest_first.v : app->first.v;
+    return is_of_borrowers(app) ? app->borrower_first.v : app->first.v;
 }
 
 bool app_less(const void *context, uint32_t a, uint32_t b)
@@ -224,7 +225,7 @@ void app_free(struct sched *sched, uint32_t at)
     }
     mem_free(app->id);
     VEC_FREE(&app->lists);
-    seq_fini(&app->guests);
+    seq_fini(&app->borrowers);
     *app = (struct app){0};
     VEC_PUSH(&sched->spare_apps, at);
 }
@@ -242,7 +243,7 @@ void apps_fini(struct sched *sched)
     for (size_t i = 0; i < sched->apps.count; i++) {
         mem_free(sched->apps.items[i].id);
         VEC_FREE(&sched->apps.items[i].lists);
-        seq_fini(&sched->apps.items[i].guests);
+        seq_fini(&sched->apps.items[i].borrowers);
     }
     for (size_t i = 0; i < sched->queues.count; i++) {
         struct app_queue *apps = sched->queues.items[i].apps;

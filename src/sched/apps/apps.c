@@ -2,12 +2,12 @@
 
 #include "sched/apps/app_table.h"
 
-/* It is as if it had never been, but for its guests. */
+/* Forget it, but for borrowers that wait. */
 static void app_expire(struct sched *sched, uint32_t index)
 {
     struct app *app = app_at(sched, index);
 
-    if (app->guests.count == 0) {
+    if (app->borrowers.count == 0) {
         app_free(sched, index);
         return;
     }
@@ -81,11 +81,11 @@ void app_describe(struct sched *sched, uint32_t index, const struct job *job,
 static bool has_nothing(const struct app *app)
 {
     return app->ask_count == 0 && app->allocation_count == 0 &&
-           app->guests.count == 0;
+           app->borrowers.count == 0;
 }
 
-/* The order of a seq of guests. */
-static bool guest_less(const void *context, uint32_t a, uint32_t b)
+/* The order of an application's borrowers. */
+static bool borrower_less(const void *context, uint32_t a, uint32_t b)
 {
     const struct sched *sched = context;
     const struct job *x = &sched->jobs.items[a], *y = &sched->jobs.items[b];
@@ -95,28 +95,28 @@ static bool guest_less(const void *context, uint32_t a, uint32_t b)
                : key128_compare(x->id.v, y->id.v) < 0;
 }
 
-void app_guest(struct sched *sched, uint32_t index, int sign,
-               const struct job *job, bool is_opted_out)
+void app_count_borrower(struct sched *sched, uint32_t index, int sign,
+                        const struct job *job, bool is_opted_out)
 {
     struct app *app = app_at(sched, index);
-    uint32_t guest = (uint32_t)(job - sched->jobs.items);
+    uint32_t borrower = (uint32_t)(job - sched->jobs.items);
 
-    ASSERT(guest < sched->jobs.count);
+    ASSERT(borrower < sched->jobs.count);
     app_detach(sched, index);
-    if (app->guests.count == 0) {
-        app->is_guest_opted_out = false;
+    if (app->borrowers.count == 0) {
+        app->is_borrower_opted_out = false;
     }
     if (sign > 0) {
-        seq_insert(&app->guests, guest, guest_less, sched);
+        seq_insert(&app->borrowers, borrower, borrower_less, sched);
     } else {
-        seq_remove(&app->guests, guest, guest_less, sched);
+        seq_remove(&app->borrowers, borrower, borrower_less, sched);
     }
-    if (app->guests.count) {
-        uint32_t first = seq_get(&app->guests, (struct seq_cursor){0});
-        app->guest_submitted_ms = sched->jobs.items[first].submitted_ms;
-        app->guest_first = sched->jobs.items[first].id;
+    if (app->borrowers.count) {
+        uint32_t first = seq_get(&app->borrowers, (struct seq_cursor){0});
+        app->borrower_submitted_ms = sched->jobs.items[first].submitted_ms;
+        app->borrower_first = sched->jobs.items[first].id;
     }
-    app->is_guest_opted_out |= is_opted_out;
+    app->is_borrower_opted_out |= is_opted_out;
     app_attach(sched, index);
 }
 

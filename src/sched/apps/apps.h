@@ -11,11 +11,11 @@
  * apps_advance() was last told, and by timers; timers that are due by then
  * have fired before anything else happens.
  *
- * A borrower that waits asks its application at home, which knows of it while
- * it is out; where it is a guest it moves no state, and leaves no trace when
- * it goes again: who is lent to whom while nothing comes of it is in no log.
- * Until then its application is *shown* as if it asked: that is what plans go
- * by.  When it is leased it asks, and has its allocation.
+ * A borrower that waits asks its application at home, which counts it while it
+ * is lent.  In the lender's pool it moves no state, and leaves no trace when it
+ * goes home: loans that come to nothing are in no log.  While it waits there,
+ * its application is *shown* as if it asked: that is what plans go by.  When it
+ * is leased it asks, and has its allocation.
  */
 #pragma once
 
@@ -63,15 +63,15 @@ void app_count(struct sched *sched, uint32_t app, int asks, int allocations,
 /* A job, leased or waiting, is of another application now; one without jobs
  * is forgotten as if it had never been. */
 void app_leave(struct sched *sched, uint32_t app, bool was_leased);
-/* A guest, a job of the state's, comes (1), or goes or is one no more (-1);
- * when it comes, what it says of its application. */
-void app_guest(struct sched *sched, uint32_t app, int sign,
-               const struct job *job, bool is_opted_out);
-/* Forget it if it had but guests, and they are gone. */
+/* A borrower, which is a job of the state, comes to wait (1), or goes or is no
+ * borrower any more (-1); when it comes, what it says of its application. */
+void app_count_borrower(struct sched *sched, uint32_t app, int sign,
+                        const struct job *job, bool is_opted_out);
+/* Forget it if it only had borrowers, and they are gone. */
 void app_drop_new(struct sched *sched, uint32_t app);
 /* An ask of it goes to wait in another state (1), or is back (-1). */
 void app_lend(struct sched *sched, uint32_t app, int sign);
-/* A state as its guests make it look. */
+/* The state that plans go by: as if its borrowers asked it here. */
 enum sched_app_state app_state_shown(const struct app *app,
                                      enum sched_app_state state);
 /* When the first was submitted of those that it is ordered by. */

@@ -107,7 +107,7 @@ static void pack_queue(const struct sched *sched, struct strbuf *buf,
     auto_arena arena = {0};
     uint32_t count = 0, capacity = 0;
 
-    /* Who is new has but guests, which come again by themselves. */
+    /* A new one only has borrowers, which come again by themselves. */
     for (int state = SCHED_APP_NEW + 1; state < SCHED_APP_STATES; state++) {
         capacity += queue->apps->count[state];
     }
@@ -204,7 +204,7 @@ void apps_unpack(struct sched *sched, struct history_reader *history)
 /* Whether what is kept by deltas is what the jobs say. */
 
 struct sums {
-    uint32_t ask_count, allocation_count, guest_count, list_count;
+    uint32_t ask_count, allocation_count, borrower_count, list_count;
 };
 
 static bool is_app_right(const struct sched *sched, uint32_t index,
@@ -218,10 +218,11 @@ static bool is_app_right(const struct sched *sched, uint32_t index,
 
     return app->ask_count == sums->ask_count + app->lent_count &&
            app->allocation_count == sums->allocation_count &&
-           app->guests.count == sums->guest_count &&
+           app->borrowers.count == sums->borrower_count &&
            app->lists.count == sums->list_count &&
            app->is_ready == (app->lists.count > 0) &&
-           (is_new ? app->guests.count && !has_jobs : has_jobs != is_at_rest) &&
+           (is_new ? app->borrowers.count && !has_jobs
+                   : has_jobs != is_at_rest) &&
            (app->state != SCHED_APP_ACCEPTED || app->allocation_count == 0) &&
            (app->state != SCHED_APP_STARTING || app->allocation_count == 1) &&
            app->state != SCHED_APP_EXPIRED;
@@ -239,7 +240,7 @@ bool apps_are_right(const struct sched *sched, struct arena *arena)
         if (app != NONE) {
             bool is_borrowed = sched->lists.items[job->list].is_borrowed;
             sums[app].ask_count += job->run == NONE && !is_borrowed;
-            sums[app].guest_count += job->run == NONE && is_borrowed;
+            sums[app].borrower_count += job->run == NONE && is_borrowed;
             sums[app].allocation_count += job->run != NONE;
         }
         if (job->list != LIST_NONE &&

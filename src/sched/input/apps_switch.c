@@ -47,10 +47,10 @@ void sched_job_application(struct sched *sched, uint32_t index, struct str id,
     if (app == from) {
         return;
     }
-    bool is_guest = job->run == NONE && sched_job_is_borrowed(sched, index);
+    bool is_borrower = job->run == NONE && sched_job_is_borrowed(sched, index);
     sched->version++;
-    if (is_guest) {
-        app_guest(sched, app, 1, job, is_opted_out);
+    if (is_borrower) {
+        app_count_borrower(sched, app, 1, job, is_opted_out);
     } else {
         app_count(sched, app, 1, 0, APP_ASKED);
         app_describe(sched, app, job, is_opted_out);
@@ -59,8 +59,8 @@ void sched_job_application(struct sched *sched, uint32_t index, struct str id,
         app_count(sched, app, -1, 1, APP_ALLOCATED);
     }
     move_job(sched, index, app);
-    if (from != NONE && is_guest) {
-        app_guest(sched, from, -1, job, false);
+    if (from != NONE && is_borrower) {
+        app_count_borrower(sched, from, -1, job, false);
         app_drop_new(sched, from);
     } else if (from != NONE) {
         app_leave(sched, from, job->run != NONE);
@@ -96,10 +96,11 @@ void apps_switch(struct sched *sched, uint32_t queue, bool is_on)
             sched_job_application(sched, i, STR(""), false);
         } else {
             uint32_t from = sched->lists.items[job->list].app;
-            bool is_guest = job->run == NONE && sched_job_is_borrowed(sched, i);
+            bool is_borrower =
+                job->run == NONE && sched_job_is_borrowed(sched, i);
             move_job(sched, i, NONE);
-            if (is_guest) {
-                app_guest(sched, from, -1, job, false);
+            if (is_borrower) {
+                app_count_borrower(sched, from, -1, job, false);
                 app_drop_new(sched, from);
             } else {
                 app_leave(sched, from, job->run != NONE);

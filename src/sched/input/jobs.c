@@ -30,8 +30,8 @@ static uint32_t app_of_new(struct sched *sched, const struct job *job,
     uint32_t app = app_get(sched, record->queue, record->application);
 
     if (record->is_borrowed) {
-        app_guest(sched, app, 1, job, record->has_stateaware_off);
-    } else if (record->is_back && sched->apps.items[app].lent_count > 0) {
+        app_count_borrower(sched, app, 1, job, record->has_stateaware_off);
+    } else if (record->is_returning && sched->apps.items[app].lent_count > 0) {
         app_lend(sched, app, -1); /* it asked all the while */
     } else {
         app_count(sched, app, 1, 0, APP_ASKED);
@@ -98,23 +98,23 @@ void jobs_tell_app(struct sched *sched, const struct job *job, int asks,
                    int allocations, enum app_event event)
 {
     uint32_t app = sched->lists.items[job->list].app;
-    bool is_guest = sched->lists.items[job->list].is_borrowed;
+    bool is_borrower = sched->lists.items[job->list].is_borrowed;
 
     if (app == NONE) {
         return;
     }
-    if (is_guest && event == APP_ALLOCATED) {
+    if (is_borrower && event == APP_ALLOCATED) {
         app_count(sched, app, 1, 0, APP_ASKED);
         app_describe(sched, app, job, job->is_opted_out);
         app_count(sched, app, -1, 1, APP_ALLOCATED);
-        app_guest(sched, app, -1, job, false);
+        app_count_borrower(sched, app, -1, job, false);
         return;
     }
-    if (allocations || !is_guest) {
-        app_count(sched, app, is_guest ? 0 : asks, allocations, event);
+    if (allocations || !is_borrower) {
+        app_count(sched, app, is_borrower ? 0 : asks, allocations, event);
     }
-    if (is_guest && asks) {
-        app_guest(sched, app, asks, job, false);
+    if (is_borrower && asks) {
+        app_count_borrower(sched, app, asks, job, false);
     }
 }
 

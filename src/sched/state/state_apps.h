@@ -30,10 +30,10 @@ struct app {
     uint32_t lent_count; /* of the asks, those that wait in another state */
     /* Borrowers that wait here, which ask at home: all of them by submission,
      * the first, and whether one says so; see app_state_shown(). */
-    struct seq guests;
-    int64_t guest_submitted_ms;
-    struct job_id guest_first;
-    bool is_guest_opted_out;
+    struct seq borrowers;
+    int64_t borrower_submitted_ms;
+    struct job_id borrower_first;
+    bool is_borrower_opted_out;
     bool is_restored;        /* while a checkpoint is read */
     bool is_opted_out;       /* one of its jobs says so */
     bool is_ready;           /* it is in a seq of its queue */

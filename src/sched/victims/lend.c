@@ -332,21 +332,22 @@ static void move_gang(struct sched *sched, struct gang *gang, bool is_borrowed)
     }
 }
 
-/* A job that waits is a guest of its application now, or is none any more. */
-static void ask_anew(struct sched *sched, const struct job *job, bool is_guest)
+/* A job that waits becomes a borrower of its application, or none any more. */
+static void ask_anew(struct sched *sched, const struct job *job,
+                     bool is_borrower)
 {
     uint32_t app = sched->lists.items[job->list].app;
 
     if (app == NONE) {
         return;
     }
-    if (is_guest) {
-        app_guest(sched, app, 1, job, job->is_opted_out);
+    if (is_borrower) {
+        app_count_borrower(sched, app, 1, job, job->is_opted_out);
         app_count(sched, app, -1, 0, APP_RELEASED);
     } else {
         app_count(sched, app, 1, 0, APP_ASKED);
         app_describe(sched, app, job, job->is_opted_out);
-        app_guest(sched, app, -1, job, false);
+        app_count_borrower(sched, app, -1, job, false);
     }
 }
 

@@ -300,8 +300,8 @@ static uint32_t ask_abroad(struct world *w, const char *app, int64_t at_ms)
                            });
 }
 
-/* Nobody remembers guests that are gone, and so no order goes by them. */
-static void an_application_of_guests_is_as_old_as_those_that_wait(void **state)
+/* Borrowers that are gone order nothing. */
+static void an_application_is_as_old_as_its_borrowers_that_wait(void **state)
 {
     struct world *w = *state;
 
@@ -316,23 +316,24 @@ static void an_application_of_guests_is_as_old_as_those_that_wait(void **state)
     assert_false(order_has_node(w, last));
 }
 
-/* Applications that only guests wait for are explained as they are ordered. */
-static void explains_what_the_ordering_keeps_back_of_guests(void **state)
+/* Applications that only borrowers wait for are explained as they are ordered.
+ */
+static void explains_what_the_ordering_keeps_back_of_borrowers(void **state)
 {
     struct world *w = *state;
     struct sched_explanation why;
 
     order_node(w, 1);
     (void)order_ask(w, "App1", 1);
-    uint32_t guest = ask_abroad(w, "App2", 2);
+    uint32_t borrower = ask_abroad(w, "App2", 2);
     uint32_t last = ask_abroad(w, "App3", 3);
-    sched_explain(w->sched, guest, 3, &why);
+    sched_explain(w->sched, borrower, 3, &why);
     assert_int_equal(why.wait, SCHED_WAIT_APP_TURN);
     assert_true(str_equal(why.application, STR("App1")));
     sched_explain(w->sched, last, 3, &why);
     assert_int_equal(why.ahead, 2);
     order_round(w, 4);
-    sched_explain(w->sched, guest, 5, &why);
+    sched_explain(w->sched, borrower, 5, &why);
     assert_int_equal(why.wait, SCHED_WAIT_APP_STARTING);
 }
 
@@ -354,8 +355,8 @@ int main(void)
         SCENARIO(limits_applications_that_run),
         SCENARIO(explains_what_the_ordering_keeps_back),
         SCENARIO(switches_with_jobs),
-        SCENARIO(an_application_of_guests_is_as_old_as_those_that_wait),
-        SCENARIO(explains_what_the_ordering_keeps_back_of_guests),
+        SCENARIO(an_application_is_as_old_as_its_borrowers_that_wait),
+        SCENARIO(explains_what_the_ordering_keeps_back_of_borrowers),
     };
 
     return RUN_TESTS(tests);
