@@ -8,9 +8,9 @@
 #include "sched/place/exclusive_node.h"
 #include "sched/state/floating.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/away.h"
 #include "sched/victims/group_room.h"
 #include "sched/victims/memo.h"
+#include "sched/victims/ways.h"
 
 struct mark attempt_mark(const struct round *round)
 {
@@ -55,14 +55,27 @@ static bool is_like_last(const struct attempt *attempt,
            place_allows(search, attempt->last_node);
 }
 
+/* The ways that are open to the next member. */
+static unsigned ways_of_member(const struct attempt *attempt)
+{
+    bool may_preempt = attempt->placed_count < attempt->preempt_until;
+    unsigned ways = WAY_HERE | (may_preempt ? WAY_PREEMPTING : 0);
+
+    if (attempt->may_go_away) {
+        ways |= WAY_AWAY | (may_preempt ? WAY_AWAY_PREEMPTING : 0);
+    }
+    return ways;
+}
+
 uint32_t attempt_find(struct attempt *attempt, uint32_t job,
                       uint32_t *ret_class)
 {
     struct round *round = attempt->round;
     struct search search = {round, class_of_job(round->sched, job), job,
                             attempt->only};
-    bool may_preempt = attempt->placed_count < attempt->preempt_until;
-    uint32_t node = NONE;
+    unsigned ways = ways_of_member(attempt);
+    enum way way = WAY_HERE;
+    uint32_t node;
 
     attempt->is_over |= sweep_is_past(round, attempt->work_end);
     if (attempt->is_over) {
@@ -71,21 +84,13 @@ uint32_t attempt_find(struct attempt *attempt, uint32_t job,
     }
     if (is_like_last(attempt, &search)) {
         node = attempt->last_node; /* in a group searches look at each node */
+    } else {
+        way = ways_find(&search, ways, &node);
     }
-    node = node == NONE ? place_find(&search) : node;
     /* The next one may follow to a node that was chosen of all and is free. */
     bool is_choosy = round->sched->job_flags.items[job] & JOB_AVOIDS;
-    attempt->last_node = is_choosy ? NONE : node;
-    attempt->last_class = search.class_index;
-    if (node == NONE && attempt->may_go_away) {
-        node = away_find(&search);
-    }
-    if (node == NONE && may_preempt) {
-        node = victims_find(&search);
-    }
-    if (node == NONE && may_preempt && attempt->may_go_away) {
-        node = away_find_victims(&search);
-    }
+    attempt->last_node = way == WAY_HERE && !is_choosy ? node : NONE;
+    attempt->last_class = class_of_job(round->sched, job);
     *ret_class = search.class_index;
     return node;
 }

@@ -8,7 +8,7 @@
 #include "sched/order/sweep.h"
 #include "sched/reserve/admission_private.h"
 #include "sched/state/floating.h"
-#include "sched/victims/away.h"
+#include "sched/victims/ways.h"
 
 static uint32_t list_of(const struct round *round, const struct claim *claim)
 {
@@ -55,15 +55,7 @@ static void lease(struct round *round, const struct claim *claim,
     if (claim->lane->is_stepwise) {
         order_leased(round, claim->job);
     }
-    round_decide(round,
-                 (struct sched_decision){
-                     .action = SCHED_LEASE,
-                     .job = claim->job,
-                     .node = node,
-                     .priority = round->sched->level_priority[class->level],
-                     .charge = charge,
-                     .for_job = NONE,
-                 });
+    round_decide_lease(round, claim->job, node, class, charge);
 }
 
 static bool try_job(struct round *round, const struct claim *claim)
@@ -73,14 +65,11 @@ static bool try_job(struct round *round, const struct claim *claim)
                             NULL};
     size_t journal_mark = sched->journal.count;
     size_t decision_mark = sched->decisions.count;
-    uint32_t node = place_find(&search);
+    unsigned ways =
+        WAYS_FREE | (round->kind == ROUND_BALANCE ? WAYS_PREEMPTING : 0);
+    uint32_t node;
 
-    node = node == NONE ? away_find(&search) : node;
-    if (node == NONE && round->kind == ROUND_BALANCE) {
-        node = victims_find(&search);
-        node = node == NONE ? away_find_victims(&search) : node;
-    }
-    if (node == NONE) {
+    if (ways_find(&search, ways, &node) == WAY_NONE) {
         return false;
     }
     if (decision_mark > 0 && sched->decisions.count + 1 > round->decision_max) {

@@ -11,6 +11,7 @@
 #include "sched/victims/away.h"
 #include "sched/victims/lend.h"
 #include "sched/victims/victims.h"
+#include "sched/victims/ways.h"
 
 /* Nothing of the class can be placed any more: no queue waits with it. */
 static void give_up(struct round *round, struct class *class)
@@ -115,6 +116,29 @@ static void pass_over_job(struct round *round, struct lane *lane,
     }
 }
 
+/* The ways that are open to a job; where no place was free for its class, and
+ * none became free since, no look is taken for one. */
+static unsigned ways_of_job(const struct round *round,
+                            const struct class *class)
+{
+    bool is_full =
+        class->is_blocked && class->blocked_growth == round->growth_count;
+    bool may_preempt = round->kind == ROUND_BALANCE && !round->is_filling;
+
+    return (is_full ? 0 : WAYS_FREE) | (may_preempt ? WAYS_PREEMPTING : 0);
+}
+
+/* Whether a job that found no place, by preemption either, shows that none of
+ * its class would. */
+static bool is_in_vain_for_all(const struct search *search)
+{
+    struct round *round = search->round;
+
+    return !place_is_special(search) && !cooldown_binds(round, search->job) &&
+           (!has_surplus(round) ||
+            !(victims_may_be(search) || away_victims_may_be(search)));
+}
+
 /* Decide about a single job at the lane's head. */
 static void step_job(struct round *round, struct lane *lane)
 {
@@ -126,26 +150,19 @@ static void step_job(struct round *round, struct lane *lane)
     bool is_special = place_is_special(&search);
     size_t journal_mark = sched->journal.count;
     size_t decision_mark = sched->decisions.count;
-    uint32_t node = NONE;
+    unsigned ways = ways_of_job(round, class);
+    uint64_t growth_count = round->growth_count;
+    uint32_t node;
+    bool is_free = ways_find(&search, ways, &node) & WAYS_FREE;
+    bool is_best = is_free && !is_special;
 
-    if (!class->is_blocked || class->blocked_growth != round->growth_count) {
-        node = place_find(&search);
-        node = node == NONE ? away_find(&search) : node;
-    }
-    bool is_best = node != NONE && !is_special;
-    if (node == NONE && !is_special) {
+    if (!is_free && !is_special) {
         class->is_blocked = true;
-        class->blocked_growth = round->growth_count;
-    }
-    if (node == NONE && round->kind == ROUND_BALANCE && !round->is_filling) {
-        node = victims_find(&search);
-        node = node == NONE ? away_find_victims(&search) : node;
-        class->is_blocked_all |=
-            node == NONE && !is_special && !cooldown_binds(round, job) &&
-            (!has_surplus(round) ||
-             !(victims_may_be(&search) || away_victims_may_be(&search)));
+        class->blocked_growth = growth_count;
     }
     if (node == NONE) {
+        class->is_blocked_all |=
+            (ways & WAYS_PREEMPTING) && is_in_vain_for_all(&search);
         pass_over_job(round, lane, class);
         return;
     }
