@@ -6,10 +6,10 @@
 #include "sched/fairness/usage_ledger.h"
 #include "sched/place/exclusive_node.h"
 #include "sched/reserve/reserve.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/floating.h"
 #include "sched/state/list_heap.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 
 /* Recomputing what is kept up to date by deltas. */
 

@@ -12,17 +12,6 @@
 #include "sched/state/scale.h"
 #include "sched/state/topology.h"
 
-uint32_t level_of(const struct sched *sched, int32_t priority)
-{
-    uint32_t level = 0;
-
-    while (level + 1 < sched->level_count &&
-           sched->level_priority[level + 1] <= priority) {
-        level++;
-    }
-    return level;
-}
-
 static void add_level(struct sched *sched, int32_t priority)
 {
     uint32_t at = 0;

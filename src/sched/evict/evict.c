@@ -6,8 +6,8 @@
 #include "sched/evict/eviction_tail.h"
 #include "sched/evict/gang_protection.h"
 #include "sched/order/lanes.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 #include "sched/victims/memo.h"
 #include "sched/victims/urgency_index.h"
 

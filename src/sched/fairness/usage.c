@@ -1,4 +1,4 @@
-#include "sched/victims/lend.h"
+#include "sched/state/borrowed.h"
 
 /* Which amount a resource is, or SCHED_AMOUNTS. */
 static enum sched_amount amount_of(struct str name)

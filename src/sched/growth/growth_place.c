@@ -3,9 +3,9 @@
 #include "sched/gang/locality_place.h"
 #include "sched/growth/growth.h"
 #include "sched/order/lanes.h"
+#include "sched/order/lending.h"
 #include "sched/state/floating.h"
 #include "sched/state/topology.h"
-#include "sched/victims/lend.h"
 
 uint32_t growth_next_spare(const struct growth *growth,
                            struct growth_part *part)

@@ -1,7 +1,7 @@
 /* Who takes part in a step of growth. */
 #include "sched/growth/growth.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/scale.h"
-#include "sched/victims/lend.h"
 
 static struct growth_team *team_of_job(struct growth *growth, uint32_t job)
 {

@@ -2,9 +2,9 @@
 #include "sched/apps/apps.h"
 #include "sched/evict/evictable.h"
 #include "sched/fairness/usage_ledger.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/jobs.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 
 uint32_t account_get(struct sched *sched, uint32_t queue, uint32_t pool,
                      uint32_t priority_class)

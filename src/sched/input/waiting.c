@@ -3,13 +3,6 @@
 #include "sched/state/jobs.h"
 #include "sched/state/sub_groups.h"
 
-bool job_less(const void *context, uint32_t a, uint32_t b)
-{
-    const struct sched *sched = context;
-
-    return job_is_before(&sched->jobs.items[a], &sched->jobs.items[b]);
-}
-
 void jobs_count_of_queue(struct sched *sched, uint32_t queue, uint32_t *count,
                          int sign)
 {

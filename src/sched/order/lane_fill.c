@@ -1,9 +1,9 @@
 #include "sched/order/lane_fill.h"
 
 #include "sched/order/lane_lists.h"
+#include "sched/order/lending.h"
 #include "sched/order/order.h"
 #include "sched/reserve/admission.h"
-#include "sched/victims/lend.h"
 
 void lane_fill_drop_class(struct round *round, struct lane *lane, uint32_t *row)
 {

@@ -5,9 +5,9 @@
 #include "sched/order/lane_fill.h"
 #include "sched/order/lane_lists.h"
 #include "sched/order/lane_share.h"
+#include "sched/order/lending.h"
 #include "sched/order/order.h"
 #include "sched/order/sweep.h"
-#include "sched/victims/lend.h"
 
 struct class *class_round(struct round *round, uint32_t class_index)
 {

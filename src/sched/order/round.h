@@ -307,12 +307,6 @@ static inline struct class *class_at(const struct round *round, uint32_t index)
     return &round->sched->classes.items[index];
 }
 
-/* The class of a job. */
-static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
-{
-    return sched->lists.items[sched->jobs.items[job].list].class_index;
-}
-
 /* round.c, order/decide.c, starts.c */
 
 /* Append a decision to the present group. */

@@ -1,8 +1,8 @@
 /* Whether a node may have a job: labels and taints, what it avoids, and what is
  * kept or reserved. */
 #include "sched/place/exclusive_node.h"
+#include "sched/state/away_variants.h"
 #include "sched/state/node_shapes.h"
-#include "sched/victims/away.h"
 
 /* Ask about labels and taints themselves. */
 static bool is_static_match(const struct search *search, uint32_t index)

@@ -5,8 +5,8 @@
 #include "sched/order/lanes.h"
 #include "sched/order/order.h"
 #include "sched/place/changes.h"
+#include "sched/state/borrowed.h"
 #include "sched/state/sub_groups.h"
-#include "sched/victims/lend.h"
 #include "sched/victims/memo.h"
 
 static void note(const struct round *round, uint32_t node, uint32_t class_index,

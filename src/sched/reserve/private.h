@@ -15,7 +15,7 @@
 #pragma once
 
 #include "sched/reserve/reserve.h"
-#include "sched/victims/lend.h"
+#include "sched/state/borrowed.h"
 
 struct label_group;
 struct exclusive_room;

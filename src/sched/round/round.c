@@ -7,10 +7,10 @@
 #include "sched/growth/growth.h"
 #include "sched/order/lane_share.h"
 #include "sched/order/lanes.h"
+#include "sched/order/lending.h"
 #include "sched/order/order.h"
 #include "sched/reserve/admission.h"
 #include "sched/round/private.h"
-#include "sched/victims/lend.h"
 
 void round_wake_by(struct round *round, int64_t when_ms)
 {

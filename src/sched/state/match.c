@@ -1,7 +1,7 @@
 #include <string.h>
 
+#include "sched/state/away_variants.h"
 #include "sched/state/node_shapes.h"
-#include "sched/victims/away.h"
 
 enum { MATCH_PER_LOOK = 4 };
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/time_add.h"
-#include "sched/evict/cooldown.h"
 #include "sched/state/sub_groups.h"
 
 static bool is_elastic(const struct gang *gang)
@@ -99,18 +98,6 @@ void sched_gang_freeze(struct sched *sched, uint32_t job, int64_t at_ms)
     if (gang != NONE && sched->gangs.items[gang].elastic_place != NONE) {
         sched->gangs.items[gang].scaled_ms = at_ms;
         sched->version++;
-    }
-}
-
-void sched_foreign_pending_set(struct sched *sched, struct str name,
-                               const struct resource_vec *amounts)
-{
-    struct pool *pool = &sched->pools.items[pool_get(sched, name)];
-
-    if (memcmp(&pool->foreign_pending, amounts, sizeof(*amounts)) != 0) {
-        pool->foreign_pending = *amounts;
-        sched->version++;
-        cooldown_news(sched);
     }
 }
 

@@ -171,3 +171,9 @@ struct sched {
 
 /* The level of a priority: the highest that is not above it. */
 uint32_t level_of(const struct sched *sched, int32_t priority);
+
+/* The class of a job. */
+static inline uint32_t class_of_job(const struct sched *sched, uint32_t job)
+{
+    return sched->lists.items[sched->jobs.items[job].list].class_index;
+}

@@ -1,0 +1,45 @@
+/*
+ * lending - places for borrowed work (borrowed.h) in a round.
+ *
+ * A round comes to it last, after all that is at home here, whatever its class
+ * is; it gets what is free then and not reserved, preempts nobody, and is not
+ * admitted.
+ *
+ * Private to src/sched.
+ */
+#pragma once
+
+#include "sched/order/round.h"
+#include "sched/state/borrowed.h"
+
+/* Whether foreign work may go, for what a round places now. */
+static inline bool lend_may_recall(const struct round *round)
+{
+    return round->sched->borrowed_run_count &&
+           !round->sched->is_preemption_off && !round->is_lending;
+}
+
+/* Whether a limit of queue and class lets `request` start.  What may be taken
+ * back does not keep a queue's own work from its place. */
+static inline bool lend_is_within(const struct round *round,
+                                  const struct usage *usage,
+                                  const struct resource_vec *request)
+{
+    bool may_recall = lend_may_recall(round);
+
+    for (uint32_t r = 0; r < RESOURCE_COLUMNS_MAX; r++) {
+        int64_t used =
+            usage->used.v[r] - (may_recall ? usage->foreign.v[r] : 0);
+        if (request->v[r] > 0 && used + request->v[r] > usage->limit.v[r]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether a class found no place for foreign work in this sweep. */
+bool lend_missed(const struct round *round, const struct class *class);
+/* Place the foreign work that waits; all else is done. */
+void lend_begin(struct round *round);
+/* It found none. */
+void lend_miss(const struct round *round, struct class *class);

@@ -1,0 +1,19 @@
+#include "sched/state/borrowed.h"
+
+#include "sched/data/amounts.h"
+
+void lend_count_run(struct sched *sched, const struct run *run, int sign)
+{
+    if (lend_is_borrowed(sched, run->job)) {
+        sched->nodes.items[run->node].borrowed_count += (uint32_t)sign;
+        sched->borrowed_run_count += (uint32_t)sign;
+        amounts_add_times(
+            &sched->accounts.items[run->account].foreign,
+            &sched->classes.items[class_of_job(sched, run->job)].request, sign);
+    }
+}
+
+bool sched_job_is_borrowed(const struct sched *sched, uint32_t job)
+{
+    return lend_is_borrowed(sched, job);
+}
